@@ -1,0 +1,171 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+
+// Strict reading of JSON documents. A reader of a format states what it wants and never looks at errors on
+// the way:
+//
+//     Expected<Shape> ReadShape(std::string_view text, std::string file) {
+//       JsonReader reader(text, std::move(file));
+//       Shape shape;
+//       {
+//         JsonObject root = reader.Root().Object();
+//         root.Format("example-shape", 1);
+//         shape.name = root.String("name");                          // required
+//         shape.rows = root.Integer("rows", {1, 4096});              // required, within a range
+//         shape.pitch = root.Integer("pitch", {1, 4096}, 16);        // optional, 16 when absent
+//         shape.kind = static_cast<Kind>(root.OneOf("kind", kKindNames));
+//         for (const JsonValue& axis : root.Items("axes", Presence::kOptional))
+//         shape.axes.push_back(axis.String()); if (const JsonValue pad = root.Optional("pad")) shape.pad =
+//         ReadPad(pad);
+//       }                                                            // here: keys that nobody asked for are
+//       refused return reader.Finish(std::move(shape));
+//     }
+//
+// The first fault is kept, later ones are ignored: after it every getter returns an empty value, lists are
+// empty, and Finish answers with the diagnostic. Syntax errors carry line and column, everything else a JSON
+// pointer. Duplicate keys, more than kMaxDepth levels and unknown keys are faults; keys that begin with "x-"
+// are the user's own and allowed in every object.
+namespace tessera::base {
+
+inline constexpr int kMaxDepth = 100;
+
+class JsonObject;
+class JsonReader;
+
+// Both ends are included.
+struct IntegerRange {
+  int64_t least = std::numeric_limits<int64_t>::min();
+  int64_t most = std::numeric_limits<int64_t>::max();
+};
+
+enum class Presence : uint8_t { kRequired, kOptional };
+
+// One value of the document, or nothing where a key is absent. Small; valid as long as its reader.
+class JsonValue {
+ public:
+  // Whether there is a value. A key with the value null is present.
+  explicit operator bool() const { return node_ != nullptr; }
+
+  bool IsString() const;
+  bool IsInteger() const;
+  bool IsArray() const;
+  bool IsObject() const;
+
+  // Each refuses a value of another type, or out of range, and then returns the empty value of its type.
+  std::string String() const;
+  int64_t Integer(IntegerRange range = {}) const;
+  double Number(double least, double most) const;  // finite, both ends included
+  bool Boolean() const;
+  size_t OneOf(std::span<const std::string_view> names) const;  // index of the name; suggests the nearest
+  std::vector<JsonValue> Items() const;                         // of an array
+  std::vector<JsonValue> Items(size_t count) const;             // of an array of exactly `count`
+  JsonObject Object() const;
+
+  // The value as compact JSON, keys in the document's order.
+  std::string Text() const;
+
+  // Makes this value the fault.
+  void Refuse(std::string message, std::string expected = "", std::string hint = "") const;
+
+ private:
+  friend class JsonObject;
+  friend class JsonReader;
+  JsonValue(JsonReader* reader, const nlohmann::ordered_json* node) : reader_(reader), node_(node) {}
+  void RefuseType(std::string_view expected) const;
+
+  JsonReader* reader_;
+  const nlohmann::ordered_json* node_;
+};
+
+// An object being read. It remembers which keys were asked for; when it goes out of scope the others are
+// refused.
+class JsonObject {
+ public:
+  JsonObject(const JsonObject&) = delete;
+  JsonObject& operator=(const JsonObject&) = delete;
+  ~JsonObject();  // NOLINT(bugprone-exception-escape): only for want of memory, where the program ends anyway
+
+  JsonValue Required(std::string_view key);  // a fault when absent
+  JsonValue Optional(std::string_view key);  // nothing when absent
+
+  std::string String(std::string_view key);
+  std::string String(std::string_view key, std::string_view fallback);
+  int64_t Integer(std::string_view key, IntegerRange range);
+  int64_t Integer(std::string_view key, IntegerRange range, int64_t fallback);
+  double Number(std::string_view key, double least, double most);
+  double Number(std::string_view key, double least, double most, double fallback);
+  bool Boolean(std::string_view key, bool fallback);
+  size_t OneOf(std::string_view key, std::span<const std::string_view> names);
+  size_t OneOf(std::string_view key, std::span<const std::string_view> names, size_t fallback);
+  std::vector<JsonValue> Items(std::string_view key, Presence presence = Presence::kRequired);
+
+  // Reads "format" and "version" and refuses any other: root.Format("tessera-problem", 1).
+  void Format(std::string_view name, int64_t version);
+
+  // Every member in the document's order, for objects that map free keys ("offsets": {"a": 0}); all count as
+  // asked for.
+  std::vector<std::pair<std::string, JsonValue>> Members();
+
+  // The user's own keys ("x-...") with their values as compact JSON.
+  std::map<std::string, std::string> UserKeys() const;
+
+  // Makes the object the fault.
+  void Refuse(std::string message, std::string expected = "", std::string hint = "") const;
+
+ private:
+  friend class JsonValue;
+  JsonObject(JsonReader* reader, const nlohmann::ordered_json* node) : value_(reader, node) {}
+  void RefuseUnknownKeys() const;
+
+  JsonValue value_;
+  std::vector<std::string> asked_;
+};
+
+// A document and the first thing that is wrong with it.
+class JsonReader {
+ public:
+  // Parses; a syntax error, a duplicate key or too deep a nesting becomes the fault. `file` is for messages.
+  JsonReader(std::string_view text, std::string file);
+  JsonReader(const JsonReader&) = delete;
+  JsonReader& operator=(const JsonReader&) = delete;
+  ~JsonReader();
+
+  JsonValue Root();
+
+  bool Failed() const { return fault_.has_value(); }
+
+  // Keeps the diagnostic, its file filled in, unless there is a fault already. For checks across values, such
+  // as FindFault.
+  void Refuse(Diagnostic diagnostic);
+
+  // The value, or the fault.
+  template <typename T>
+  Expected<T> Finish(T value) {
+    if (fault_) return Unexpected(*fault_);
+    return value;
+  }
+
+ private:
+  friend class JsonValue;
+  std::string PointerTo(const nlohmann::ordered_json& node) const;
+
+  std::string file_;
+  std::unique_ptr<nlohmann::ordered_json> document_;
+  std::optional<Diagnostic> fault_;
+};
+
+}  // namespace tessera::base

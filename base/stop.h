@@ -1,0 +1,43 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+namespace tessera::base {
+
+// How much work a search may do, counted in its own units (nodes, conflicts, evaluations), so that the same budget gives
+// the same answer on every machine.
+struct Budget {
+  int64_t units = std::numeric_limits<int64_t>::max();
+};
+
+// Says when to give up before the budget is spent: on request (another thread, a signal handler) or at a wall-clock
+// deadline. Asking is cheap enough for every few hundred nodes. An answer cut off by a Stop is `unknown`, never
+// `infeasible`. A Stop is shared by reference and outlives the searches that watch it; it may name a parent whose stop it
+// also obeys.
+class Stop {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Stop() = default;
+  explicit Stop(std::optional<Clock::time_point> deadline, const Stop* parent = nullptr)
+      : deadline_(deadline), parent_(parent) {}
+  Stop(const Stop&) = delete;
+  Stop& operator=(const Stop&) = delete;
+  ~Stop() = default;
+
+  // Safe from any thread and from a signal handler.
+  void Request() { requested_.store(true, std::memory_order_relaxed); }
+
+  bool Requested() const;
+
+ private:
+  std::atomic<bool> requested_{false};
+  std::optional<Clock::time_point> deadline_;
+  const Stop* parent_ = nullptr;
+};
+
+}  // namespace tessera::base

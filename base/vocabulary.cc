@@ -1,0 +1,47 @@
+#include "tessera/base/vocabulary.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tessera/base/checked.h"
+
+namespace tessera::base {
+namespace {
+
+constexpr std::array<std::string_view, 11> kDataTypes = {
+    "int4", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "bool"};
+constexpr std::array<int64_t, 11> kBits = {4, 8, 8, 16, 32, 64, 16, 16, 32, 64, 8};
+
+constexpr std::array<std::string_view, 13> kOperatorKinds = {
+    "conv",    "depthwise",  "pool",    "global_pool", "elementwise", "concat", "matmul",
+    "softmax", "layer_norm", "reshape", "resize",      "transpose",   "opaque"};
+
+constexpr std::array<std::string_view, 6> kTensorRoles = {"network_input", "network_output", "border",
+                                                          "feature",       "constant",       "state"};
+
+template <typename Kind, size_t n>
+std::optional<Kind> Parse(std::string_view name, const std::array<std::string_view, n>& names) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Kind>(found - names.begin());
+}
+
+}  // namespace
+
+int64_t BitsOf(DataType type) { return kBits[static_cast<size_t>(type)]; }
+
+int64_t BytesOf(DataType type, int64_t count) { return CeilDiv(count * BitsOf(type), 8); }
+
+std::string_view NameOf(DataType type) { return kDataTypes[static_cast<size_t>(type)]; }
+std::string_view NameOf(OperatorKind kind) { return kOperatorKinds[static_cast<size_t>(kind)]; }
+std::string_view NameOf(TensorRole role) { return kTensorRoles[static_cast<size_t>(role)]; }
+
+std::span<const std::string_view> DataTypeNames() { return kDataTypes; }
+std::span<const std::string_view> OperatorKindNames() { return kOperatorKinds; }
+std::span<const std::string_view> TensorRoleNames() { return kTensorRoles; }
+
+std::optional<DataType> ParseDataType(std::string_view name) { return Parse<DataType>(name, kDataTypes); }
+std::optional<OperatorKind> ParseOperatorKind(std::string_view name) { return Parse<OperatorKind>(name, kOperatorKinds); }
+std::optional<TensorRole> ParseTensorRole(std::string_view name) { return Parse<TensorRole>(name, kTensorRoles); }
+
+}  // namespace tessera::base

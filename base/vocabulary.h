@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+// The closed vocabularies that networks and hardware profiles share, with the names that users write in YAML and JSON.
+namespace tessera::base {
+
+enum class DataType : uint8_t { kInt4, kInt8, kUint8, kInt16, kInt32, kInt64, kFloat16, kBfloat16, kFloat32, kFloat64, kBool };
+
+// Bits of one element; kInt4 packs two to the byte.
+int64_t BitsOf(DataType type);
+
+// Bytes of `count` elements stored side by side, rounded up. count >= 0 and at most 2^56.
+int64_t BytesOf(DataType type, int64_t count);
+
+enum class OperatorKind : uint8_t {
+  kConv,
+  kDepthwise,
+  kPool,
+  kGlobalPool,
+  kElementwise,
+  kConcat,
+  kMatmul,
+  kSoftmax,
+  kLayerNorm,
+  kReshape,
+  kResize,
+  kTranspose,
+  kOpaque,
+};
+
+// What a tensor is to the program; the profile gives each role a home memory, an alignment and a layout.
+enum class TensorRole : uint8_t {
+  kNetworkInput,
+  kNetworkOutput,
+  kBorder,    // a feature map that crosses from one subgraph to a later one
+  kFeature,   // a feature map that stays inside its subgraph
+  kConstant,  // weights, tables
+  kState,     // lives for all program time
+};
+
+std::string_view NameOf(DataType type);          // "int8"
+std::string_view NameOf(OperatorKind kind);      // "global_pool"
+std::string_view NameOf(TensorRole role);        // "network_input"
+
+std::span<const std::string_view> DataTypeNames();
+std::span<const std::string_view> OperatorKindNames();
+std::span<const std::string_view> TensorRoleNames();
+
+std::optional<DataType> ParseDataType(std::string_view name);
+std::optional<OperatorKind> ParseOperatorKind(std::string_view name);
+std::optional<TensorRole> ParseTensorRole(std::string_view name);
+
+}  // namespace tessera::base

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+
+// A YAML document as an immutable tree in which every value and every key knows where it stands. Internal to
+// the YAML reader, which is the way to look at one.
+namespace tessera::base {
+
+struct YamlPosition {
+  int line = 0;    // from 1
+  int column = 0;  // from 1, in bytes
+};
+
+struct YamlValue;
+
+struct YamlEntry {
+  std::string key;
+  YamlPosition position;  // of the key
+  const YamlValue* value = nullptr;
+};
+
+enum class YamlKind : uint8_t { kNull, kScalar, kList, kMap };
+
+struct YamlValue {
+  YamlKind kind = YamlKind::kNull;
+  YamlPosition position;
+  std::string text;                     // of a scalar
+  bool quoted = false;                  // the scalar stands in quotes, so it is text whatever it looks like
+  std::vector<const YamlValue*> items;  // of a list
+  std::vector<YamlEntry> entries;       // of a map, in file order, without repeated keys
+  std::vector<uint32_t> by_key;         // indices into entries, sorted by key
+  int64_t nodes = 1;                    // values in this tree with every alias expanded
+};
+
+struct YamlDocument {
+  std::string file_name;
+  std::string text;
+  std::deque<YamlValue> values;  // owns the tree; an alias points at the value of its anchor
+  const YamlValue* root = nullptr;
+};
+
+inline constexpr size_t kMaxYamlDepth = 100;
+inline constexpr int64_t kMaxYamlAliasNodes = 1'000'000;
+
+// Reads `document.text` into `values` and `root`; the complaint when that is not possible.
+std::optional<Diagnostic> ParseYaml(YamlDocument& document);
+
+// The entry of a map with this key, or nullptr.
+const YamlEntry* FindEntry(const YamlValue& map, std::string_view key);
+
+// The value on one line in flow style. Cost: O(nodes).
+std::string FlowText(const YamlValue& value);
+
+}  // namespace tessera::base
