@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/problem/problem.h"
+#include "tessera/problem/result.h"
+
+namespace tessera::problem {
+
+// Reads MiniMalloc's CSV: a header, then one buffer a line.
+//
+//     id,lower,upper,size,alignment,gaps
+//     conv1,0,9,4096,64,3-5 8-9
+//
+// Columns id, lower, upper, size in any order; optional alignment (default 1), offset (fixed), hint, gaps
+// (half-open pieces of [lower, upper) in which the buffer does not live). Optional fields may be empty.
+// Lifespans are half-open; numbers are decimal without sign. CRLF, blank lines, blanks around fields and a
+// UTF-8 byte order mark are fine.
+//
+// The Problem has one memory. CSV states no capacity, so memories[0].capacity is base::kMaxTotal until the
+// caller sets it. Faults carry line and column of the offending field; `file_name` is for messages. Cost: O(n
+// log n).
+base::Expected<Problem> ReadCsv(std::string_view text, std::string_view file_name);
+
+// The same CSV for `problem`, with only the optional columns that some buffer needs; reading it back gives
+// the same buffers. With an allocation (may be null) the offset column holds its offsets. What CSV cannot say
+// is refused, naming it: several memories, banks, modes, reserved ranges, relations, loops, accesses,
+// negative steps, ids with commas or quotes. Names, roles and annotations are for people and are left out; so
+// is the capacity.
+base::Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocation = nullptr);
+
+}  // namespace tessera::problem

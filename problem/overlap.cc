@@ -1,0 +1,133 @@
+// Overlaps by a sweep over time.
+//
+// Lifespans enter at their lower step and leave at their upper, leavers first. The buffers alive at one step
+// are kept in two parts:
+//
+//     address ^   |<- alive ->|
+//             |  [== c ==]             `apart`: pairwise disjoint, ordered by offset; a newcomer meets only
+//             its |  [== b ==]                      predecessor and those that begin inside it |       [== x
+//             ==]        `rest`:  those that met somebody in `apart` when they entered; a newcomer |  [== a
+//             ==]                      is held against each of them
+//             '------------------> step
+//
+// Every pair alive together is compared when the later of the two enters, so nothing is missed: against
+// `apart` the neighbours suffice because it is disjoint, against `rest` no shortcut is taken. In a valid
+// placement `rest` holds only buffers that the user let overlap (colocated, exclusive), and the cost is that
+// of a sorted set: O(n log n).
+
+#include "tessera/problem/overlap.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace tessera::problem {
+namespace {
+
+struct Event {
+  Step step = 0;
+  bool enters = false;  // sorts after leaving: lifespans are half-open
+  size_t buffer = 0;
+  friend bool operator<(const Event& a, const Event& b) {
+    return std::tie(a.step, a.enters, a.buffer) < std::tie(b.step, b.enters, b.buffer);
+  }
+};
+
+using Pair = std::pair<size_t, size_t>;
+
+Pair Ordered(size_t a, size_t b) { return {std::min(a, b), std::max(a, b)}; }
+
+std::set<Pair> PairsAllowedToOverlap(const Problem& problem) {
+  std::set<Pair> pairs;
+  for (const Relation& relation : problem.relations) {
+    if (relation.kind != RelationKind::kColocate && relation.kind != RelationKind::kExclusive) continue;
+    pairs.insert(Ordered(static_cast<size_t>(relation.first), static_cast<size_t>(relation.second)));
+  }
+  return pairs;
+}
+
+class Sweep {
+ public:
+  Sweep(const Problem& problem, const std::vector<Bytes>& offsets, size_t most)
+      : problem_(problem), offsets_(offsets), most_(most), allowed_(PairsAllowedToOverlap(problem)) {}
+
+  void Run(int memory) {
+    apart_.clear();
+    rest_.clear();
+    for (const Event& event : EventsOf(memory)) {
+      if (overlaps_.size() >= most_) return;
+      event.enters ? Enter(event.buffer, event.step) : Leave(event.buffer);
+    }
+  }
+
+  std::vector<Overlap> Take() {
+    if (overlaps_.size() > most_) overlaps_.resize(most_);
+    return std::move(overlaps_);
+  }
+
+ private:
+  std::vector<Event> EventsOf(int memory) const {
+    std::vector<Event> events;
+    for (size_t i = 0; i < problem_.buffers.size(); ++i) {
+      if (problem_.buffers[i].memory != memory) continue;
+      for (const Lifespan& life : problem_.buffers[i].lifespans) {
+        events.push_back({life.lower, true, i});
+        events.push_back({life.upper, false, i});
+      }
+    }
+    std::sort(events.begin(), events.end());
+    return events;
+  }
+
+  Bytes Begin(size_t buffer) const { return offsets_[buffer]; }
+  Bytes End(size_t buffer) const { return offsets_[buffer] + problem_.buffers[buffer].size; }
+
+  void Enter(size_t buffer, Step step) {
+    for (const size_t other : rest_) Meet(buffer, other, step);
+    bool met = false;
+    auto it = apart_.lower_bound(Begin(buffer));
+    if (it != apart_.begin()) met = Meet(buffer, std::prev(it)->second, step);
+    for (; it != apart_.end() && it->first < End(buffer); ++it) met |= Meet(buffer, it->second, step);
+    if (met) {
+      rest_.insert(buffer);
+    } else {
+      apart_.emplace(Begin(buffer), buffer);
+    }
+  }
+
+  void Leave(size_t buffer) {
+    if (rest_.erase(buffer) == 0) apart_.erase(Begin(buffer));
+  }
+
+  // Whether the two share a byte; noted unless they may.
+  bool Meet(size_t a, size_t b, Step step) {
+    const AddressRange shared = {std::max(Begin(a), Begin(b)), std::min(End(a), End(b))};
+    if (shared.begin >= shared.end) return false;
+    const Pair pair = Ordered(a, b);
+    if (allowed_.count(pair) == 0 && noted_.insert(pair).second) {
+      overlaps_.push_back({pair.first, pair.second, step, shared});
+    }
+    return true;
+  }
+
+  const Problem& problem_;
+  const std::vector<Bytes>& offsets_;
+  const size_t most_;
+  const std::set<Pair> allowed_;
+  std::map<Bytes, size_t> apart_;
+  std::set<size_t> rest_;
+  std::set<Pair> noted_;
+  std::vector<Overlap> overlaps_;
+};
+
+}  // namespace
+
+std::vector<Overlap> FindOverlaps(const Problem& problem, const std::vector<Bytes>& offsets, size_t most) {
+  Sweep sweep(problem, offsets, most);
+  for (size_t memory = 0; memory < problem.memories.size(); ++memory) sweep.Run(static_cast<int>(memory));
+  return sweep.Take();
+}
+
+}  // namespace tessera::problem

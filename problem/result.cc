@@ -1,0 +1,23 @@
+#include "tessera/problem/result.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tessera::problem {
+
+std::string_view NameOf(Status status) {
+  static constexpr std::array<std::string_view, 6> kNames = {"optimal", "feasible", "infeasible",
+                                                             "unknown", "invalid",  "unsupported"};
+  return kNames[static_cast<size_t>(status)];
+}
+
+Bytes PeakOf(const Problem& problem, const Allocation& allocation, int memory) {
+  Bytes peak = 0;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const Buffer& buffer = problem.buffers[i];
+    if (buffer.memory == memory) peak = std::max(peak, allocation.offsets[i] + buffer.size);
+  }
+  return peak;
+}
+
+}  // namespace tessera::problem

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/problem/problem.h"
+
+namespace tessera::problem {
+
+// The mode of one memory at each step of the Problem's horizon; empty for a memory without modes.
+using ModeSchedule = std::vector<int>;
+
+struct Allocation {
+  std::vector<Bytes> offsets;       // parallel to Problem::buffers
+  std::vector<ModeSchedule> modes;  // parallel to Problem::memories; may be empty when no memory has modes
+};
+
+enum class Status : uint8_t {
+  kOptimal,      // placed, and no lower peak is possible
+  kFeasible,     // placed within the capacity
+  kInfeasible,   // proven impossible
+  kUnknown,      // a limit was reached first
+  kInvalid,      // the Problem contradicts itself
+  kUnsupported,  // a constraint that this engine cannot honour
+};
+
+std::string_view NameOf(Status status);
+
+// Work done, in the engine's own units.
+struct Statistics {
+  int64_t nodes = 0;
+  int64_t backtracks = 0;
+  int64_t conflicts = 0;
+};
+
+struct Result {
+  Status status = Status::kUnknown;
+  std::optional<Allocation> allocation;  // for kOptimal and kFeasible
+  Bytes lower_bound = 0;                 // of the peak in memories[0]; always holds
+  std::optional<Bytes> peak;             // in memories[0], where an allocation exists
+  std::string engine;
+  std::string reason;  // why infeasible, which limit, which constraint, in the user's words
+  Statistics statistics;
+};
+
+// The highest byte used in `memory`, plus one; 0 when the memory is empty.
+Bytes PeakOf(const Problem& problem, const Allocation& allocation, int memory = 0);
+
+}  // namespace tessera::problem

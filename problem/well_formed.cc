@@ -1,0 +1,329 @@
+#include "tessera/problem/well_formed.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+
+#include "tessera/base/checked.h"
+
+namespace tessera::problem {
+namespace {
+
+using base::CheckedAdd;
+using base::Diagnostic;
+using base::kMaxTotal;
+using Fault = std::optional<Diagnostic>;
+
+Fault FaultAt(std::string pointer, std::string message, std::string expected = "") {
+  Diagnostic diagnostic;
+  diagnostic.pointer = std::move(pointer);
+  diagnostic.message = std::move(message);
+  diagnostic.expected = std::move(expected);
+  return diagnostic;
+}
+
+Fault FaultIfOutside(int64_t value, int64_t least, int64_t most, const std::string& pointer,
+                     std::string_view what) {
+  if (value >= least && value <= most) return std::nullopt;
+  return FaultAt(pointer, fmt::format("{} {} is {}", what, value, value < least ? "too small" : "too large"),
+                 most == kMaxTotal ? fmt::format("{} to 2^62", least) : fmt::format("{} to {}", least, most));
+}
+
+Fault FaultIfNoIndex(int64_t index, size_t count, const std::string& pointer, std::string_view what) {
+  if (index >= 0 && static_cast<uint64_t>(index) < count) return std::nullopt;
+  return FaultAt(pointer, fmt::format("there is no {} {}", what, index),
+                 fmt::format("an index below {}", count));
+}
+
+Fault CheckRange(const AddressRange& range, Bytes limit, const std::string& pointer, std::string_view what) {
+  if (range.begin >= 0 && range.begin < range.end && range.end <= limit) return std::nullopt;
+  return FaultAt(pointer,
+                 fmt::format("{} [{}, {}) is empty or leaves its memory", what, range.begin, range.end),
+                 fmt::format("0 <= begin < end <= {}", limit));
+}
+
+Fault CheckBanks(const Memory& memory, const std::string& pointer) {
+  for (size_t i = 0; i < memory.banks.size(); ++i) {
+    const Bank& bank = memory.banks[i];
+    const std::string at = fmt::format("{}/banks/{}", pointer, i);
+    if (Fault fault = CheckRange(bank.range, memory.capacity, at, "bank")) return fault;
+    for (const std::optional<int>& ports : {bank.ports.total, bank.ports.reads, bank.ports.writes}) {
+      if (ports && *ports < 0) return FaultAt(at + "/ports", "a number of ports is negative", "0 or more");
+    }
+  }
+  std::vector<size_t> order(memory.banks.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return memory.banks[a].range.begin < memory.banks[b].range.begin; });
+  for (size_t i = 1; i < order.size(); ++i) {
+    if (memory.banks[order[i - 1]].range.end <= memory.banks[order[i]].range.begin) continue;
+    return FaultAt(fmt::format("{}/banks/{}", pointer, order[i]),
+                   fmt::format("banks {} and {} overlap", order[i - 1], order[i]), "disjoint address ranges");
+  }
+  return std::nullopt;
+}
+
+Fault CheckModes(const Memory& memory, const std::string& pointer) {
+  for (size_t i = 0; i < memory.modes.size(); ++i) {
+    const Mode& mode = memory.modes[i];
+    const std::string at = fmt::format("{}/modes/{}", pointer, i);
+    if (mode.banks.size() != memory.banks.size()) {
+      return FaultAt(at, fmt::format("the mode describes {} banks", mode.banks.size()),
+                     fmt::format("one entry for each of {} banks", memory.banks.size()));
+    }
+    for (size_t bank = 0; bank < mode.banks.size(); ++bank) {
+      if (!mode.banks[bank].off || mode.banks[bank].allowed.empty()) continue;
+      return FaultAt(fmt::format("{}/banks/{}", at, bank), "a bank that is off cannot allow accesses");
+    }
+  }
+  if (!memory.transitions) return std::nullopt;
+  for (size_t i = 0; i < memory.transitions->size(); ++i) {
+    const auto& [from, to] = (*memory.transitions)[i];
+    for (const int mode : {from, to}) {
+      const std::string at = fmt::format("{}/transitions/{}", pointer, i);
+      if (Fault fault = FaultIfNoIndex(mode, memory.modes.size(), at, "mode")) return fault;
+    }
+  }
+  return std::nullopt;
+}
+
+Fault CheckMemory(const Memory& memory, const std::string& pointer) {
+  if (Fault fault = FaultIfOutside(memory.capacity, 0, kMaxTotal, pointer + "/capacity", "capacity"))
+    return fault;
+  if (Fault fault = FaultIfOutside(memory.alignment, 1, kMaxTotal, pointer + "/alignment", "alignment"))
+    return fault;
+  for (size_t i = 0; i < memory.reserved.size(); ++i) {
+    // A range beyond the capacity is harmless: the capacity of memories[0] is what the question varies.
+    const std::string at = fmt::format("{}/reserved/{}", pointer, i);
+    if (Fault fault = CheckRange(memory.reserved[i].range, kMaxTotal, at, "reserved range")) return fault;
+  }
+  if (Fault fault = CheckBanks(memory, pointer)) return fault;
+  return CheckModes(memory, pointer);
+}
+
+Fault CheckLifespans(const Buffer& buffer, const std::string& pointer) {
+  if (buffer.lifespans.empty()) return FaultAt(pointer, "the buffer never lives", "at least one lifespan");
+  for (size_t i = 0; i < buffer.lifespans.size(); ++i) {
+    const Lifespan& life = buffer.lifespans[i];
+    const std::string at = fmt::format("{}/{}", pointer, i);
+    if (life.lower >= life.upper) {
+      return FaultAt(at, fmt::format("the lifespan [{}, {}) is empty", life.lower, life.upper),
+                     "lower < upper");
+    }
+    if (life.lower < -kMaxTotal || life.upper > kMaxTotal) return FaultAt(at, "a step is beyond 2^62");
+    if (i > 0 && buffer.lifespans[i - 1].upper >= life.lower) {
+      return FaultAt(
+          at, fmt::format("the lifespan [{}, {}) overlaps or touches the one before", life.lower, life.upper),
+          "ascending lifespans with a gap between them");
+    }
+  }
+  return std::nullopt;
+}
+
+bool LivesAtSorted(const Buffer& buffer, Step step) {
+  const auto after = std::upper_bound(buffer.lifespans.begin(), buffer.lifespans.end(), step,
+                                      [](Step at, const Lifespan& life) { return at < life.lower; });
+  return after != buffer.lifespans.begin() && step < std::prev(after)->upper;
+}
+
+Fault CheckAllowedBanks(const Buffer& buffer, const Memory& memory, const std::string& pointer) {
+  for (size_t i = 0; i < buffer.allowed_banks.size(); ++i) {
+    const std::string at = fmt::format("{}/{}", pointer, i);
+    if (Fault fault = FaultIfNoIndex(buffer.allowed_banks[i], memory.banks.size(), at, "bank")) return fault;
+    if (i > 0 && buffer.allowed_banks[i - 1] >= buffer.allowed_banks[i]) {
+      return FaultAt(at, "allowed banks are not in order", "ascending banks, each once");
+    }
+  }
+  return std::nullopt;
+}
+
+Fault CheckBuffer(const Problem& problem, const Buffer& buffer, const std::string& pointer) {
+  if (buffer.id.empty()) return FaultAt(pointer + "/id", "the buffer has no id");
+  if (Fault fault = FaultIfOutside(buffer.size, 1, kMaxTotal, pointer + "/size", "size")) return fault;
+  if (Fault fault = FaultIfOutside(buffer.alignment, 1, kMaxTotal, pointer + "/alignment", "alignment"))
+    return fault;
+  if (Fault fault = FaultIfNoIndex(buffer.memory, problem.memories.size(), pointer + "/memory", "memory"))
+    return fault;
+  const Memory& memory = problem.memories[static_cast<size_t>(buffer.memory)];
+  if (!base::CheckedMul(buffer.alignment / std::gcd(buffer.alignment, memory.alignment), memory.alignment)) {
+    return FaultAt(pointer + "/alignment",
+                   "the alignments of buffer and memory have no common multiple below 2^62");
+  }
+  if (Fault fault = CheckLifespans(buffer, pointer + "/lifespans")) return fault;
+  if (Fault fault = CheckAllowedBanks(buffer, memory, pointer + "/allowed_banks")) return fault;
+  if (buffer.offset) {
+    if (Fault fault = FaultIfOutside(*buffer.offset, 0, kMaxTotal, pointer + "/offset", "offset"))
+      return fault;
+  }
+  if (buffer.hint) {
+    if (Fault fault = FaultIfOutside(*buffer.hint, 0, kMaxTotal, pointer + "/hint", "hint")) return fault;
+  }
+  for (size_t i = 0; i < buffer.accesses.size(); ++i) {
+    if (LivesAtSorted(buffer, buffer.accesses[i].step)) continue;
+    return FaultAt(
+        fmt::format("{}/accesses/{}", pointer, i),
+        fmt::format("step {} is outside the life of buffer '{}'", buffer.accesses[i].step, buffer.id));
+  }
+  return std::nullopt;
+}
+
+Fault CheckBuffers(const Problem& problem) {
+  std::map<std::string_view, size_t> seen;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const std::string pointer = fmt::format("/buffers/{}", i);
+    if (Fault fault = CheckBuffer(problem, problem.buffers[i], pointer)) return fault;
+    const auto [first, fresh] = seen.emplace(problem.buffers[i].id, i);
+    if (fresh) continue;
+    return FaultAt(pointer + "/id",
+                   fmt::format("id '{}' is already that of /buffers/{}", first->first, first->second),
+                   "ids that differ");
+  }
+  return std::nullopt;
+}
+
+// The highest address that anything fixed reaches plus every size, rounded up to its alignment: no greedy
+// stacking of the buffers can end higher, so engines may add offsets and sizes without looking.
+Fault CheckTotal(const Problem& problem, const std::vector<Bytes>* sizes, const std::string& pointer) {
+  std::optional<Bytes> total = 0;
+  for (const Memory& memory : problem.memories) {
+    for (const Reserved& reserved : memory.reserved) total = std::max(*total, reserved.range.end);
+  }
+  for (const Buffer& buffer : problem.buffers) total = std::max(*total, buffer.offset.value_or(0));
+  for (size_t i = 0; i < problem.buffers.size() && total; ++i) {
+    const Bytes size = sizes != nullptr ? (*sizes)[i] : problem.buffers[i].size;
+    total = CheckedAdd(*total, base::RoundUp(size, AlignmentOf(problem, problem.buffers[i])));
+  }
+  if (total) return std::nullopt;
+  return FaultAt(pointer, "sizes, rounded up to their alignments, add up to more than 2^62 bytes");
+}
+
+Fault CheckRelation(const Problem& problem, const Relation& relation, const std::string& pointer) {
+  const size_t count = problem.buffers.size();
+  if (Fault fault = FaultIfNoIndex(relation.first, count, pointer + "/first", "buffer")) return fault;
+  if (Fault fault = FaultIfNoIndex(relation.second, count, pointer + "/second", "buffer")) return fault;
+  if (relation.first == relation.second) return FaultAt(pointer, "a relation of a buffer with itself");
+  const Buffer& first = problem.buffers[static_cast<size_t>(relation.first)];
+  const Buffer& second = problem.buffers[static_cast<size_t>(relation.second)];
+  if (first.memory != second.memory) {
+    return FaultAt(pointer,
+                   fmt::format("buffers '{}' and '{}' are in different memories", first.id, second.id));
+  }
+  if (relation.kind != RelationKind::kColocate && relation.delta != 0) {
+    return FaultAt(pointer + "/delta", "only a colocate relation has a delta");
+  }
+  return FaultIfOutside(relation.delta, -kMaxTotal, kMaxTotal, pointer + "/delta", "delta");
+}
+
+Fault CheckLoop(const Loop& loop, const std::string& pointer) {
+  if (loop.begin >= loop.end) {
+    return FaultAt(pointer, fmt::format("the loop [{}, {}) is empty", loop.begin, loop.end), "begin < end");
+  }
+  if (loop.begin < -kMaxTotal || loop.end > kMaxTotal) return FaultAt(pointer, "a step is beyond 2^62");
+  if (loop.exits.empty()) return FaultAt(pointer + "/exits", "the loop never ends", "at least one exit");
+  for (size_t i = 0; i < loop.exits.size(); ++i) {
+    const std::string at = fmt::format("{}/exits/{}", pointer, i);
+    if (loop.exits[i] <= loop.begin || loop.exits[i] > loop.end) {
+      return FaultAt(at, fmt::format("exit {} is outside the loop", loop.exits[i]), "begin < exit <= end");
+    }
+    if (i > 0 && loop.exits[i - 1] >= loop.exits[i])
+      return FaultAt(at, "exits are not in order", "ascending exits");
+  }
+  return std::nullopt;
+}
+
+// Two loops, `first` the one that begins earlier or, of two that begin together, ends later.
+Fault CheckLoopPair(const Loop& first, const Loop& second, const std::string& pointer) {
+  if (second.begin >= first.end) return std::nullopt;
+  if (second.end > first.end) return FaultAt(pointer, "two loops cross", "loops that are disjoint or nested");
+  if (second.begin == first.begin && second.end == first.end)
+    return FaultAt(pointer, "the same loop is given twice");
+  if (second.end == first.end && second.exits != std::vector<Step>{second.end}) {
+    return FaultAt(pointer + "/exits", "an inner loop that ends with its outer loop exits elsewhere",
+                   fmt::format("{} as its only exit", second.end));
+  }
+  return std::nullopt;
+}
+
+Fault CheckLoops(const Problem& problem) {
+  std::vector<size_t> order(problem.loops.size());
+  for (size_t i = 0; i < problem.loops.size(); ++i) {
+    if (Fault fault = CheckLoop(problem.loops[i], fmt::format("/loops/{}", i))) return fault;
+    order[i] = i;
+  }
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    const Loop& x = problem.loops[a];
+    const Loop& y = problem.loops[b];
+    return x.begin != y.begin ? x.begin < y.begin : x.end > y.end;
+  });
+  std::vector<size_t> enclosing;
+  for (const size_t current : order) {
+    const Loop& loop = problem.loops[current];
+    while (!enclosing.empty() && problem.loops[enclosing.back()].end <= loop.begin) enclosing.pop_back();
+    for (const size_t outer : enclosing) {
+      if (Fault fault = CheckLoopPair(problem.loops[outer], loop, fmt::format("/loops/{}", current)))
+        return fault;
+    }
+    enclosing.push_back(current);
+  }
+  return std::nullopt;
+}
+
+Fault CheckHorizon(const Problem& problem) {
+  const Lifespan horizon = Horizon(problem);
+  const std::optional<Step> length = CheckedAdd(horizon.upper, -horizon.lower);
+  if (!length) return FaultAt("", "more than 2^62 steps lie between the first and the last");
+  for (size_t i = 0; i < problem.memories.size(); ++i) {
+    if (problem.memories[i].modes.empty() || *length <= kMaxModeSteps) continue;
+    return FaultAt(fmt::format("/memories/{}/modes", i),
+                   fmt::format("modes over a horizon of {} steps", *length),
+                   fmt::format("at most {} steps", kMaxModeSteps));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Diagnostic> FindFault(const Problem& problem) {
+  if (problem.memories.empty())
+    return FaultAt("/memories", "the problem has no memory", "at least one memory");
+  for (size_t i = 0; i < problem.memories.size(); ++i) {
+    if (Fault fault = CheckMemory(problem.memories[i], fmt::format("/memories/{}", i))) return fault;
+  }
+  if (Fault fault = CheckBuffers(problem)) return fault;
+  if (Fault fault = CheckTotal(problem, nullptr, "/buffers")) return fault;
+  for (size_t i = 0; i < problem.relations.size(); ++i) {
+    if (Fault fault = CheckRelation(problem, problem.relations[i], fmt::format("/relations/{}", i)))
+      return fault;
+  }
+  if (Fault fault = CheckLoops(problem)) return fault;
+  return CheckHorizon(problem);
+}
+
+std::optional<Diagnostic> FindFault(const Problem& problem, const Ladder& ladder) {
+  if (ladder.rungs.empty()) return FaultAt("/ladder/rungs", "the ladder has no rungs", "at least one rung");
+  std::set<std::string_view> names;
+  for (size_t i = 0; i < ladder.rungs.size(); ++i) {
+    const Rung& rung = ladder.rungs[i];
+    const std::string pointer = fmt::format("/ladder/rungs/{}", i);
+    if (!names.insert(rung.name).second) {
+      return FaultAt(pointer + "/name", fmt::format("two rungs are named '{}'", rung.name),
+                     "names that differ");
+    }
+    if (rung.sizes.size() != problem.buffers.size()) {
+      return FaultAt(pointer + "/sizes", fmt::format("the rung has {} sizes", rung.sizes.size()),
+                     fmt::format("one for each of {} buffers", problem.buffers.size()));
+    }
+    for (size_t j = 0; j < rung.sizes.size(); ++j) {
+      const std::string what = fmt::format("for buffer '{}' the size", problem.buffers[j].id);
+      if (Fault fault = FaultIfOutside(rung.sizes[j], 1, kMaxTotal, pointer + "/sizes", what)) return fault;
+    }
+    if (Fault fault = CheckTotal(problem, &rung.sizes, pointer + "/sizes")) return fault;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tessera::problem
