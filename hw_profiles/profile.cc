@@ -1,0 +1,77 @@
+#include "tessera/hw_profiles/profile.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tessera::hw_profiles {
+namespace {
+
+using base::OperatorKind;
+
+constexpr std::array<std::string_view, 4> kTileAxes = {"rows", "columns", "channels", "batch"};
+constexpr std::array<std::string_view, 4> kHaloStorages = {"recompute", "ring", "copy", "adjacent"};
+constexpr std::array<std::string_view, 2> kDmaSteps = {"own_steps", "overlapped"};
+constexpr std::array<std::string_view, 3> kWeightPolicies = {"resident", "streamed", "direct"};
+constexpr std::array<std::string_view, 6> kScratchFactors = {"kernel_rows",  "kernel_columns", "in_channels",
+                                                             "out_channels", "out_columns",    "out_rows"};
+
+}  // namespace
+
+bool HasUnroll(OperatorKind kind) {
+  return kind == OperatorKind::kConv || kind == OperatorKind::kDepthwise || kind == OperatorKind::kMatmul;
+}
+
+const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role) {
+  return profile.roles[static_cast<size_t>(role)];
+}
+
+const Engine* EngineFor(const Profile& profile, OperatorKind kind) {
+  const auto runs = [&](const Engine& engine) {
+    return std::any_of(engine.throughputs.begin(), engine.throughputs.end(),
+                       [&](const Throughput& throughput) { return throughput.kind == kind; });
+  };
+  const auto found = std::find_if(profile.engines.begin(), profile.engines.end(), runs);
+  return found == profile.engines.end() ? nullptr : &*found;
+}
+
+const Throughput* ThroughputFor(const Engine& engine, OperatorKind kind, base::DataType type) {
+  const Throughput* general = nullptr;
+  for (const Throughput& throughput : engine.throughputs) {
+    if (throughput.kind != kind) continue;
+    if (throughput.type == type) return &throughput;
+    if (!throughput.type && general == nullptr) general = &throughput;
+  }
+  return general;
+}
+
+const Link* LinkBetween(const Profile& profile, int first, int second) {
+  const auto joins = [&](const Link& link) {
+    return (link.first == first && link.second == second) || (link.first == second && link.second == first);
+  };
+  const auto found = std::find_if(profile.links.begin(), profile.links.end(), joins);
+  return found == profile.links.end() ? nullptr : &*found;
+}
+
+problem::Memory AsProblemMemory(const Memory& memory) {
+  return {.name = memory.name,
+          .capacity = memory.capacity_bytes,
+          .alignment = memory.alignment_bytes,
+          .reserved = memory.reserved,
+          .banks = memory.banks,
+          .modes = memory.modes,
+          .transitions = memory.transitions};
+}
+
+std::string_view NameOf(TileAxis axis) { return kTileAxes[static_cast<size_t>(axis)]; }
+std::string_view NameOf(HaloStorage storage) { return kHaloStorages[static_cast<size_t>(storage)]; }
+std::string_view NameOf(DmaSteps steps) { return kDmaSteps[static_cast<size_t>(steps)]; }
+std::string_view NameOf(WeightPolicy policy) { return kWeightPolicies[static_cast<size_t>(policy)]; }
+std::string_view NameOf(ScratchFactor factor) { return kScratchFactors[static_cast<size_t>(factor)]; }
+
+std::span<const std::string_view> TileAxisNames() { return kTileAxes; }
+std::span<const std::string_view> HaloStorageNames() { return kHaloStorages; }
+std::span<const std::string_view> DmaStepsNames() { return kDmaSteps; }
+std::span<const std::string_view> WeightPolicyNames() { return kWeightPolicies; }
+std::span<const std::string_view> ScratchFactorNames() { return kScratchFactors; }
+
+}  // namespace tessera::hw_profiles

@@ -1,0 +1,176 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/vocabulary.h"
+#include "tessera/problem/problem.h"
+
+// A hardware profile: what one accelerator's memories, engines and links can do, and how programs for it are
+// laid out. Sizes are bytes, times are cycles of `clock_hz`, energies are picojoules. docs/profile-format.md
+// is its YAML form.
+namespace tessera::hw_profiles {
+
+// How many iterations of each loop an engine does in one step; 1: not unrolled.
+struct Unroll {
+  int64_t batch = 1;
+  int64_t out_rows = 1;
+  int64_t out_columns = 1;
+  int64_t out_channels = 1;
+  int64_t in_channels = 1;
+  int64_t kernel_rows = 1;
+  int64_t kernel_columns = 1;
+};
+
+// The speed of one operator kind on an engine. Kinds with multiply-accumulates take cycles_per_step for each
+// ceil(dim / unroll) product (FACTS: cost terms); the others take cycles_per_output for each output element.
+struct Throughput {
+  base::OperatorKind kind = base::OperatorKind::kConv;
+  std::optional<base::DataType> type;  // nullopt: every data type not named by another entry of this kind
+  Unroll unroll;
+  double cycles_per_step = 1;
+  double cycles_per_output = 1;
+  int64_t start_cycles = 0;  // once for each operator and tile
+};
+
+struct Engine {
+  std::string name;  // also the engine of its accesses, as in a mode's "pe.read"
+  std::vector<Throughput> throughputs;
+  double mac_pj = 0;
+  int outstanding = 1;  // operators under way at once
+};
+
+// A bandwidth; reads and writes share it when `shared`.
+struct Port {
+  double read_bytes_per_cycle = 1;
+  double write_bytes_per_cycle = 1;
+  bool shared = true;
+  int64_t read_latency_cycles = 0;
+  int64_t write_latency_cycles = 0;
+  int64_t burst_bytes = 1;
+};
+
+struct Memory {
+  std::string name;
+  int64_t capacity_bytes = 0;
+  int64_t alignment_bytes = 1;
+  bool writable = true;
+  bool direct_read = false;   // engines read operands here: no tile on chip, no transfer
+  bool direct_write = false;  // engines write results here
+  Port port;
+  double read_pj_per_byte = 0;
+  double write_pj_per_byte = 0;
+  double leakage_mw = 0;
+  std::vector<problem::Reserved> reserved;
+  std::vector<problem::Bank> banks;
+  std::vector<problem::Mode> modes;
+  std::optional<std::vector<std::pair<int, int>>> transitions;
+  problem::Span span = problem::Span::kAny;  // of every buffer placed here
+};
+
+// A DMA path between two memories, either way.
+struct Link {
+  std::string name;  // also the engine of its accesses, as in a mode's "dma.write"
+  int first = 0;     // indices into Profile::memories
+  int second = 0;
+  int64_t setup_cycles = 0;
+  int64_t alignment_bytes = 1;
+  int dims = 3;         // loop levels that one descriptor walks; a transfer that needs more is split
+  int outstanding = 1;  // transfers under way at once
+};
+
+// How tensors of one role are stored.
+struct RoleLayout {
+  int home = 0;                 // index into Profile::memories
+  int64_t alignment_bytes = 1;  // of every buffer of this role
+  int64_t channel_block = 1;    // channels are padded to a multiple of this (NHWCB16: 16)
+  int64_t row_pitch_bytes = 1;  // each row of (columns * channels) is padded to a multiple of this
+};
+
+enum class TileAxis : uint8_t { kRows, kColumns, kChannels, kBatch };
+enum class HaloStorage : uint8_t { kRecompute, kRing, kCopy, kAdjacent };
+enum class DmaSteps : uint8_t { kOwnSteps, kOverlapped };
+enum class WeightPolicy : uint8_t { kResident, kStreamed, kDirect };
+
+struct AxisGranule {
+  TileAxis axis = TileAxis::kRows;
+  int64_t granule = 1;  // tiles are multiples of this, but for the last
+};
+
+struct Tiling {
+  std::vector<AxisGranule> axes;      // along which tiles may be cut, in the order in which cuts are tried
+  std::vector<HaloStorage> halo;      // what the hardware can do; recomputing is always possible
+  std::vector<WeightPolicy> weights;  // tried in this order
+  DmaSteps dma = DmaSteps::kOwnSteps;
+  bool implicit_padding = true;  // false: pad rows and columns are stored with the tile
+  std::vector<base::OperatorKind>
+      in_place;                         // kinds whose output may take the place of their first dying input
+  int64_t weight_granule_channels = 1;  // output channels in one slice of streamed weights
+};
+
+// One factor of a scratch size.
+enum class ScratchFactor : uint8_t {
+  kKernelRows,
+  kKernelColumns,
+  kInChannels,
+  kOutChannels,
+  kOutColumns,
+  kOutRows
+};
+
+// Temporary bytes of one operator kind: bytes * product of factors, at the largest tile.
+struct Scratch {
+  base::OperatorKind kind = base::OperatorKind::kConv;
+  int64_t bytes = 0;
+  std::vector<ScratchFactor> factors;
+};
+
+struct Profile {
+  std::string name;
+  std::string description;
+  double clock_hz = 0;
+  std::vector<Memory> memories;
+  int tile_memory = 0;  // index: where tiles live
+  std::vector<Engine> engines;
+  std::vector<Link> links;
+  std::vector<RoleLayout> roles;  // indexed by base::TensorRole
+  Tiling tiling;
+  std::vector<Scratch> scratch;
+  int64_t table_bytes_per_channel = 0;  // bias and scale, stored with the weights of operators that have any
+};
+
+// Whether the kind multiplies and accumulates, so that its throughput is stated by unroll and cycles per
+// step.
+bool HasUnroll(base::OperatorKind kind);
+
+const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role);
+
+// The first engine with a throughput for `kind`, or nullptr; and that throughput for `type`, or nullptr.
+const Engine* EngineFor(const Profile& profile, base::OperatorKind kind);
+const Throughput* ThroughputFor(const Engine& engine, base::OperatorKind kind, base::DataType type);
+
+// The link between two memories, or nullptr.
+const Link* LinkBetween(const Profile& profile, int first, int second);
+
+// What a placement needs to know of a memory.
+problem::Memory AsProblemMemory(const Memory& memory);
+
+std::string_view NameOf(TileAxis axis);         // "rows"
+std::string_view NameOf(HaloStorage storage);   // "ring"
+std::string_view NameOf(DmaSteps steps);        // "own_steps"
+std::string_view NameOf(WeightPolicy policy);   // "resident"
+std::string_view NameOf(ScratchFactor factor);  // "kernel_rows"
+
+// The names of all values in the order of the enumeration.
+std::span<const std::string_view> TileAxisNames();
+std::span<const std::string_view> HaloStorageNames();
+std::span<const std::string_view> DmaStepsNames();
+std::span<const std::string_view> WeightPolicyNames();
+std::span<const std::string_view> ScratchFactorNames();
+
+}  // namespace tessera::hw_profiles

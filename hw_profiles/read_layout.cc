@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "tessera/hw_profiles/sections.h"
+
+// Links, homes and layouts of tensor roles, tiling and scratch: how programs are laid out on the memories.
+namespace tessera::hw_profiles {
+namespace {
+
+using base::YamlNode;
+
+constexpr int64_t kMostBytes = int64_t{1} << 40;
+
+// A list of names, each once.
+template <typename Kind>
+std::vector<Kind> ReadNames(const YamlNode& node, std::span<const std::string_view> names) {
+  std::vector<Kind> kinds;
+  for (const YamlNode& item : node.Items()) {
+    const auto kind = static_cast<Kind>(item.OneOf(names));
+    if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) {
+      item.Complain("repeated name '" + item.Text() + "'", "each name once");
+    }
+    kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+// An axis is its name alone, or a map {axis, granule}.
+std::vector<AxisGranule> ReadAxes(const YamlNode& node) {
+  std::vector<AxisGranule> axes;
+  for (const YamlNode& item : node.Items()) {
+    AxisGranule axis;
+    YamlNode name = item;
+    if (item.IsMap()) {
+      item.OnlyKeys({"axis", "granule"});
+      name = item.At("axis");
+      ReadInteger(item, "granule", 1, kMostCount, axis.granule);
+    }
+    axis.axis = static_cast<TileAxis>(name.OneOf(TileAxisNames()));
+    const auto same = [&](const AxisGranule& other) { return other.axis == axis.axis; };
+    if (std::any_of(axes.begin(), axes.end(), same)) {
+      name.Complain("repeated axis '" + std::string(NameOf(axis.axis)) + "'", "each axis once");
+    }
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+}  // namespace
+
+void ReadLinks(const YamlNode& root, Profile& profile) {
+  const YamlNode section = root.Maybe("links");
+  if (!section) return;
+  for (const auto& [name, node] : section.Entries()) {
+    RequireName(node, name);
+    node.OnlyKeys({"between", "setup_cycles", "alignment_bytes", "dims", "outstanding"});
+    Link link;
+    link.name = name;
+    const YamlNode between = node.At("between");
+    const std::vector<YamlNode> ends = between.Items();
+    if (ends.size() != 2) {
+      between.Complain("a link has two ends", "a list of two memories");
+      return;
+    }
+    link.first = ReadMemoryName(ends[0], profile);
+    link.second = ReadMemoryName(ends[1], profile);
+    if (link.first == link.second)
+      ends[1].Complain("a link joins two memories, not one to itself", "another memory");
+    if (const Link* other = LinkBetween(profile, link.first, link.second)) {
+      between.Complain("link '" + other->name + "' joins these memories already",
+                       "one link between two memories");
+    }
+    ReadInteger(node, "setup_cycles", 0, kMostCycles, link.setup_cycles);
+    ReadInteger(node, "alignment_bytes", 1, kMostCount, link.alignment_bytes);
+    ReadInteger(node, "dims", 1, 16, link.dims);
+    ReadInteger(node, "outstanding", 1, kMostCount, link.outstanding);
+    profile.links.push_back(std::move(link));
+  }
+}
+
+void ReadRoles(const YamlNode& root, Profile& profile) {
+  profile.roles.assign(base::TensorRoleNames().size(), RoleLayout{});
+  for (RoleLayout& role : profile.roles) role.home = profile.tile_memory;
+  const YamlNode section = root.Maybe("roles");
+  if (!section) return;
+  for (const auto& [name, node] : section.Entries()) {
+    RoleLayout& role = profile.roles[node.KeyOneOf(base::TensorRoleNames())];
+    node.OnlyKeys({"home", "alignment_bytes", "channel_block", "row_pitch_bytes"});
+    if (const YamlNode home = node.Maybe("home")) role.home = ReadMemoryName(home, profile);
+    ReadInteger(node, "alignment_bytes", 1, kMostCount, role.alignment_bytes);
+    ReadInteger(node, "channel_block", 1, kMostCount, role.channel_block);
+    ReadInteger(node, "row_pitch_bytes", 1, kMostCount, role.row_pitch_bytes);
+  }
+}
+
+void ReadTiling(const YamlNode& root, Profile& profile) {
+  Tiling& tiling = profile.tiling;
+  tiling.halo = {HaloStorage::kRecompute};
+  tiling.weights = {WeightPolicy::kResident};
+  const YamlNode node = root.Maybe("tiling");
+  if (!node) return;
+  node.OnlyKeys(
+      {"axes", "halo", "weights", "dma", "implicit_padding", "in_place", "weight_granule_channels"});
+  if (const YamlNode axes = node.Maybe("axes")) tiling.axes = ReadAxes(axes);
+  if (const YamlNode halo = node.Maybe("halo")) {
+    tiling.halo = ReadNames<HaloStorage>(halo, HaloStorageNames());
+    if (tiling.halo.empty()) halo.Complain("no way to treat halos is given", "at least recompute");
+  }
+  if (const YamlNode weights = node.Maybe("weights")) {
+    tiling.weights = ReadNames<WeightPolicy>(weights, WeightPolicyNames());
+    if (tiling.weights.empty()) weights.Complain("no way to hold weights is given", "at least one policy");
+  }
+  if (const YamlNode dma = node.Maybe("dma")) tiling.dma = static_cast<DmaSteps>(dma.OneOf(DmaStepsNames()));
+  ReadBoolean(node, "implicit_padding", tiling.implicit_padding);
+  if (const YamlNode kinds = node.Maybe("in_place")) {
+    tiling.in_place = ReadNames<base::OperatorKind>(kinds, base::OperatorKindNames());
+  }
+  ReadInteger(node, "weight_granule_channels", 1, kMostCount, tiling.weight_granule_channels);
+}
+
+void ReadScratch(const YamlNode& root, Profile& profile) {
+  ReadInteger(root, "table_bytes_per_channel", 0, kMostCount, profile.table_bytes_per_channel);
+  const YamlNode section = root.Maybe("scratch");
+  if (!section) return;
+  for (const auto& [name, node] : section.Entries()) {
+    Scratch scratch;
+    scratch.kind = static_cast<base::OperatorKind>(node.KeyOneOf(base::OperatorKindNames()));
+    node.OnlyKeys({"bytes", "factors"});
+    scratch.bytes = node.At("bytes").Integer(1, kMostBytes);
+    if (const YamlNode factors = node.Maybe("factors")) {
+      scratch.factors = ReadNames<ScratchFactor>(factors, ScratchFactorNames());
+    }
+    profile.scratch.push_back(std::move(scratch));
+  }
+}
+
+}  // namespace tessera::hw_profiles

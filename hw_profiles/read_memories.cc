@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "tessera/base/checked.h"
+#include "tessera/hw_profiles/sections.h"
+
+namespace tessera::hw_profiles {
+namespace {
+
+using base::YamlNode;
+
+constexpr std::array<std::string_view, 3> kSpans = {"any", "contiguous", "single"};
+
+void ReadPort(const YamlNode& node, Port& port) {
+  if (!node) return;
+  node.OnlyKeys({"bytes_per_cycle", "read_bytes_per_cycle", "write_bytes_per_cycle", "shared",
+                 "read_latency_cycles", "write_latency_cycles", "burst_bytes"});
+  constexpr double kLeast = 1e-9;
+  if (const YamlNode both = node.Maybe("bytes_per_cycle")) {
+    port.read_bytes_per_cycle = port.write_bytes_per_cycle = both.Number(kLeast, kMostRate);
+  }
+  ReadNumber(node, "read_bytes_per_cycle", kLeast, kMostRate, port.read_bytes_per_cycle);
+  ReadNumber(node, "write_bytes_per_cycle", kLeast, kMostRate, port.write_bytes_per_cycle);
+  ReadBoolean(node, "shared", port.shared);
+  ReadInteger(node, "read_latency_cycles", 0, kMostCycles, port.read_latency_cycles);
+  ReadInteger(node, "write_latency_cycles", 0, kMostCycles, port.write_latency_cycles);
+  ReadInteger(node, "burst_bytes", 1, kMostCount, port.burst_bytes);
+}
+
+// Reads `begin_bytes` and `end_bytes` of a range inside a memory.
+problem::AddressRange ReadRange(const YamlNode& node, int64_t capacity) {
+  problem::AddressRange range;
+  range.begin = node.At("begin_bytes").Integer(0, base::kMaxTotal);
+  range.end = node.At("end_bytes").Integer(0, base::kMaxTotal);
+  if (range.end <= range.begin) {
+    node.Maybe("end_bytes")
+        .Complain("the range is empty", "more than begin_bytes, " + std::to_string(range.begin),
+                  "end_bytes is one past the last byte");
+  } else if (range.end > capacity) {
+    node.Maybe("end_bytes")
+        .Complain("the range leaves the memory", "at most its capacity, " + std::to_string(capacity));
+  }
+  return range;
+}
+
+void ReadReserved(const YamlNode& node, Memory& memory) {
+  if (!node) return;
+  for (const YamlNode& item : node.Items()) {
+    item.OnlyKeys({"begin_bytes", "end_bytes", "reason"});
+    problem::Reserved reserved;
+    reserved.range = ReadRange(item, memory.capacity_bytes);
+    reserved.reason = item.At("reason").Text();
+    memory.reserved.push_back(std::move(reserved));
+  }
+}
+
+void ReadPorts(const YamlNode& node, problem::Ports& ports) {
+  if (!node) return;
+  node.OnlyKeys({"total", "reads", "writes"});
+  const auto read = [&](std::string_view key, std::optional<int>& count) {
+    if (const YamlNode value = node.Maybe(key)) count = static_cast<int>(value.Integer(1, kMostCount));
+  };
+  read("total", ports.total);
+  read("reads", ports.reads);
+  read("writes", ports.writes);
+}
+
+// `banks: 3` divides the memory into equal banks.
+void DivideIntoBanks(const YamlNode& node, const problem::Ports& ports, Memory& memory) {
+  constexpr int64_t kMostBanks = 4096;
+  const int64_t count = node.Integer(1, kMostBanks);
+  if (memory.capacity_bytes % count != 0) {
+    node.Complain("the banks would not be of equal size",
+                  "a divisor of the capacity, " + std::to_string(memory.capacity_bytes),
+                  "write a map of banks with their ranges");
+    return;
+  }
+  const int64_t size = memory.capacity_bytes / count;
+  for (int64_t i = 0; i < count; ++i) {
+    memory.banks.push_back({"bank" + std::to_string(i), {i * size, (i + 1) * size}, ports});
+  }
+}
+
+void ReadBanks(const YamlNode& node, Memory& memory) {
+  problem::Ports ports;
+  const YamlNode ports_of_all = node.Maybe("bank_ports");
+  ReadPorts(ports_of_all, ports);
+  const YamlNode banks = node.Maybe("banks");
+  if (!banks) {
+    if (ports_of_all)
+      ports_of_all.ComplainOfKey("bank_ports without banks", "", "add banks, or remove bank_ports");
+    return;
+  }
+  if (!banks.IsMap()) return DivideIntoBanks(banks, ports, memory);
+  for (const auto& [name, entry] : banks.Entries()) {
+    RequireName(entry, name);
+    entry.OnlyKeys({"begin_bytes", "end_bytes", "ports"});
+    problem::Bank bank{name, ReadRange(entry, memory.capacity_bytes), ports};
+    ReadPorts(entry.Maybe("ports"), bank.ports);
+    for (const problem::Bank& other : memory.banks) {
+      if (bank.range.begin >= other.range.end || other.range.begin >= bank.range.end) continue;
+      entry.ComplainOfKey("bank '" + name + "' overlaps bank '" + other.name + "'",
+                          "ranges that share no byte");
+    }
+    memory.banks.push_back(std::move(bank));
+  }
+}
+
+Memory ReadMemory(const YamlNode& node, const std::string& name) {
+  node.OnlyKeys({"capacity_bytes", "alignment_bytes", "writable", "direct_read", "direct_write", "port",
+                 "read_pj_per_byte", "write_pj_per_byte", "leakage_mw", "reserved", "banks", "bank_ports",
+                 "modes", "transitions", "span"});
+  Memory memory;
+  memory.name = name;
+  memory.capacity_bytes = node.At("capacity_bytes").Integer(1, base::kMaxTotal);
+  ReadInteger(node, "alignment_bytes", 1, kMostCount, memory.alignment_bytes);
+  ReadBoolean(node, "writable", memory.writable);
+  ReadBoolean(node, "direct_read", memory.direct_read);
+  ReadBoolean(node, "direct_write", memory.direct_write);
+  ReadPort(node.Maybe("port"), memory.port);
+  ReadNumber(node, "read_pj_per_byte", 0, kMostRate, memory.read_pj_per_byte);
+  ReadNumber(node, "write_pj_per_byte", 0, kMostRate, memory.write_pj_per_byte);
+  ReadNumber(node, "leakage_mw", 0, kMostRate, memory.leakage_mw);
+  ReadReserved(node.Maybe("reserved"), memory);
+  ReadBanks(node, memory);
+  if (const YamlNode span = node.Maybe("span")) {
+    memory.span = static_cast<problem::Span>(span.OneOf(kSpans));
+    if (memory.banks.empty() && memory.span != problem::Span::kAny) {
+      span.Complain("a span needs banks", "banks beside it", "add banks, or remove span");
+    }
+  }
+  if (memory.direct_write && !memory.writable) {
+    node.Maybe("direct_write").Complain("a memory that is not writable takes no direct writes", "false");
+  }
+  return memory;
+}
+
+}  // namespace
+
+void ReadMemories(const YamlNode& root, Profile& profile) {
+  const YamlNode section = root.At("memories");
+  for (const auto& [name, node] : section.Entries()) {
+    RequireName(node, name);
+    profile.memories.push_back(ReadMemory(node, name));
+  }
+  if (profile.memories.empty()) section.Complain("no memory is given", "at least one memory");
+
+  const YamlNode tile_memory = root.At("tile_memory");
+  profile.tile_memory = ReadMemoryName(tile_memory, profile);
+  if (!profile.memories.empty() && !profile.memories[static_cast<size_t>(profile.tile_memory)].writable) {
+    tile_memory.Complain("the tile memory must be writable", "a memory with writable: true");
+  }
+}
+
+}  // namespace tessera::hw_profiles

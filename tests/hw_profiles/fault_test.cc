@@ -1,0 +1,251 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <string>
+
+#include "fixture.h"
+#include "tessera/hw_profiles/writer.h"
+
+// Faults of profiles, each made by one change to the small profile: where the complaint stands and what it
+// says.
+namespace tessera::hw_profiles {
+namespace {
+
+struct Complaint {
+  int line;
+  int column;
+  std::string message;
+  std::string expected;
+  std::string found;
+  std::string hint;
+};
+
+void ExpectComplaint(const std::string& from, const std::string& to, const Complaint& complaint) {
+  SCOPED_TRACE(to);
+  const base::Diagnostic fault = FaultOf(SmallWith(from, to));
+  EXPECT_EQ(fault.file, "a.yaml");
+  EXPECT_EQ(fault.line, complaint.line);
+  EXPECT_EQ(fault.column, complaint.column);
+  EXPECT_EQ(fault.message, complaint.message);
+  EXPECT_EQ(fault.expected, complaint.expected);
+  EXPECT_EQ(fault.found, complaint.found);
+  EXPECT_EQ(fault.hint, complaint.hint);
+}
+
+TEST(ProfileFault, NoneInTheSmallProfile) { EXPECT_EQ(Read(kSmall).name, "small"); }
+
+TEST(ProfileFault, AnotherSchema) {
+  ExpectComplaint("schema: 1", "schema: 2", {1, 9, "out of range", "1", "'2'", ""});
+}
+
+TEST(ProfileFault, AMissingKey) {
+  ExpectComplaint("clock_hz: 1e9\n", "", {1, 1, "missing key 'clock_hz'", "", "", ""});
+}
+
+TEST(ProfileFault, AMisspeltKey) {
+  ExpectComplaint(
+      "    capacity_bytes: 1Mi", "    capacity_byte: 1Mi",
+      {12, 5, "unknown key 'capacity_byte'",
+       "one of capacity_bytes, alignment_bytes, writable, direct_read, direct_write, port, read_pj_per_byte, "
+       "write_pj_per_byte, leakage_mw, reserved, banks, bank_ports, modes, transitions, span",
+       "", "did you mean 'capacity_bytes'?"});
+}
+
+TEST(ProfileFault, ANumberThatIsNotFinite) {
+  ExpectComplaint("clock_hz: 1e9", "clock_hz: .inf",
+                  {3, 11, "not a finite number", "a number from 1 up", "'.inf'", ""});
+}
+
+TEST(ProfileFault, AnAlignmentOfZero) {
+  ExpectComplaint("  border: {home: dram}", "  border: {alignment_bytes: 0}",
+                  {23, 29, "out of range", "an integer from 1 to 1073741824", "'0'", ""});
+}
+
+TEST(ProfileFault, ANameThatIsNone) {
+  ExpectComplaint(
+      "  dma:\n", "  dma.0:\n",
+      {20, 3, "'dma.0' is no name", "letters, digits, '_' and '-', a letter or '_' first", "", ""});
+}
+
+TEST(ProfileFault, AnUnknownTileMemory) {
+  ExpectComplaint(
+      "tile_memory: sram", "tile_memory: srma",
+      {13, 14, "no memory is called 'srma'", "one of sram, dram", "'srma'", "did you mean 'sram'?"});
+}
+
+TEST(ProfileFault, ATileMemoryThatIsNotWritable) {
+  ExpectComplaint("    capacity_bytes: 64Ki", "    capacity_bytes: 64Ki\n    writable: false",
+                  {14, 14, "the tile memory must be writable", "a memory with writable: true", "'sram'", ""});
+}
+
+TEST(ProfileFault, DirectWritesToAMemoryThatIsNotWritable) {
+  ExpectComplaint("    capacity_bytes: 1Mi",
+                  "    capacity_bytes: 1Mi\n    direct_write: true\n    writable: false",
+                  {13, 19, "a memory that is not writable takes no direct writes", "false", "'true'", ""});
+}
+
+TEST(ProfileFault, BanksThatDoNotDivideTheMemory) {
+  ExpectComplaint("banks: 2", "banks: 3",
+                  {7, 12, "the banks would not be of equal size", "a divisor of the capacity, 65536", "'3'",
+                   "write a map of banks with their ranges"});
+}
+
+TEST(ProfileFault, ABankBeyondTheCapacity) {
+  ExpectComplaint("    banks: 2", "    banks:\n      b: {begin_bytes: 0, end_bytes: 65Ki}",
+                  {8, 38, "the range leaves the memory", "at most its capacity, 65536", "'65Ki'", ""});
+}
+
+TEST(ProfileFault, BanksThatOverlap) {
+  ExpectComplaint(
+      "    banks: 2",
+      "    banks:\n      a: {begin_bytes: 0, end_bytes: 4Ki}\n      b: {begin_bytes: 4095, end_bytes: 8Ki}",
+      {9, 7, "bank 'b' overlaps bank 'a'", "ranges that share no byte", "", ""});
+}
+
+TEST(ProfileFault, AReservedRangeThatIsEmpty) {
+  ExpectComplaint("    banks: 2",
+                  "    reserved: [{begin_bytes: 8, end_bytes: 8, reason: stack}]\n    banks: 2",
+                  {7, 44, "the range is empty", "more than begin_bytes, 8", "'8'",
+                   "end_bytes is one past the last byte"});
+}
+
+TEST(ProfileFault, AModeOfTheWrongWidth) {
+  ExpectComplaint("odd: [w, r]", "odd: [w, r, r]",
+                  {10, 7, "mode 'odd' states 3 banks", "2, one for each bank of 'sram'", "", ""});
+}
+
+TEST(ProfileFault, AModeThatAllowsNothing) {
+  ExpectComplaint(
+      "odd: [w, r]", "odd: [hold, off]",
+      {10, 7, "mode 'odd' allows no access in any bank", "at least one bank with r, w or rw", "", ""});
+}
+
+TEST(ProfileFault, AnUnknownStateOfABank) {
+  ExpectComplaint("odd: [w, r]", "odd: [w, x]",
+                  {10, 16, "unknown state of a bank",
+                   "one of r, w, rw, hold, off, or a list such as [pe.read, dma.write]", "'x'", ""});
+}
+
+TEST(ProfileFault, AModeThatNamesAnUnknownEngine) {
+  ExpectComplaint(
+      "odd: [w, r]", "odd: [[dna.write], r]",
+      {10, 14, "no engine or link is called 'dna'", "one of pe, dma", "'dna.write'", "did you mean 'dma'?"});
+}
+
+TEST(ProfileFault, ATransitionToAnUnknownMode) {
+  ExpectComplaint("      odd: [w, r]\n", "      odd: [w, r]\n    transitions: [[even, old]]\n",
+                  {11, 26, "unknown name 'old'", "one of even, odd", "'old'", "did you mean 'odd'?"});
+}
+
+TEST(ProfileFault, ASpanWithoutBanks) {
+  ExpectComplaint("    capacity_bytes: 1Mi", "    capacity_bytes: 1Mi\n    span: single",
+                  {13, 11, "a span needs banks", "banks beside it", "'single'", "add banks, or remove span"});
+}
+
+TEST(ProfileFault, AnUnknownOperatorKind) {
+  ExpectComplaint("pool: {", "pol: {",
+                  {18, 7, "unknown key 'pol'",
+                   "one of conv, depthwise, pool, global_pool, elementwise, concat, matmul, softmax, "
+                   "layer_norm, reshape, "
+                   "resize, transpose, opaque",
+                   "", "did you mean 'pool'?"});
+}
+
+TEST(ProfileFault, AnUnknownDataType) {
+  const base::Diagnostic fault = FaultOf(SmallWith("conv: {", "conv.int18: {"));
+  EXPECT_EQ(fault.line, 17);
+  EXPECT_EQ(fault.column, 7);
+  EXPECT_EQ(fault.message, "unknown key 'conv.int18'");
+  EXPECT_EQ(fault.hint, "did you mean 'conv.int8'?");
+}
+
+TEST(ProfileFault, ASpeedThatTheKindDoesNotHave) {
+  ExpectComplaint("{cycles_per_step: 2}", "{cycles_per_output: 2}",
+                  {17, 14, "unknown key 'cycles_per_output'", "one of unroll, cycles_per_step, start_cycles",
+                   "", "did you mean 'cycles_per_step'?"});
+}
+
+TEST(ProfileFault, ALinkWithOneEnd) {
+  ExpectComplaint("between: [dram, sram]", "between: [dram]",
+                  {21, 14, "a link has two ends", "a list of two memories", "", ""});
+}
+
+TEST(ProfileFault, ALinkFromAMemoryToItself) {
+  ExpectComplaint("between: [dram, sram]", "between: [sram, sram]",
+                  {21, 21, "a link joins two memories, not one to itself", "another memory", "'sram'", ""});
+}
+
+TEST(ProfileFault, AnUnknownRole) {
+  ExpectComplaint("  border: {", "  boarder: {",
+                  {23, 3, "unknown key 'boarder'",
+                   "one of network_input, network_output, border, feature, constant, state", "",
+                   "did you mean 'border'?"});
+}
+
+TEST(ProfileFault, AHomeThatIsNotWritable) {
+  ExpectComplaint("    capacity_bytes: 1Mi", "    capacity_bytes: 1Mi\n    writable: false",
+                  {24, 18, "'dram' is not writable, and tensors of role border are written",
+                   "a memory with writable: true", "'dram'", ""});
+}
+
+TEST(ProfileFault, AHomeWithoutALink) {
+  ExpectComplaint("links:\n  dma:\n    between: [dram, sram]\n", "",
+                  {20, 18, "no link joins 'dram' to the tile memory 'sram'", "a link between [dram, sram]",
+                   "'dram'", "add it to links"});
+}
+
+TEST(ProfileFault, AHomeForFeatures) {
+  ExpectComplaint("  border: {", "  feature: {",
+                  {23, 19, "features live in tiles, which are in the tile memory", "'sram'", "'dram'",
+                   "remove this home"});
+}
+
+TEST(ProfileFault, AHomeForStateThatIsNotDirect) {
+  ExpectComplaint("  border: {", "  state: {",
+                  {23, 17, "state is never moved, and no engine reads and writes 'dram' directly",
+                   "'sram', or a memory with direct_read and direct_write", "'dram'", ""});
+}
+
+TEST(ProfileFault, DirectWeightsWithoutDirectRead) {
+  ExpectComplaint(
+      "[resident, streamed]", "[resident, direct]",
+      {27, 23, "engines cannot read weights directly from 'dram', the home of constants",
+       "direct_read: true at that memory", "'direct'", "add direct_read there, or remove direct here"});
+}
+
+TEST(ProfileFault, ARepeatedAxis) {
+  ExpectComplaint("axes: [rows]", "axes: [rows, {axis: rows, granule: 2}]",
+                  {26, 23, "repeated axis 'rows'", "each axis once", "'rows'", ""});
+}
+
+TEST(ProfileFault, ARepeatedKey) {
+  ExpectComplaint("name: small\n", "name: small\nname: again\n",
+                  {3, 1, "repeated key 'name'", "each key once", "", "it stands on line 2 already"});
+}
+
+// Any text that is nearly a profile is read, or refused with a place in it; what is read can be written and
+// read again.
+RC_GTEST_PROP(ProfileFault, NearlyAProfileIsReadOrRefused, ()) {
+  std::string text = kSmall;
+  const std::string pieces = " \n-:,[]{}&*!|>'\"%@`#?09ax_.~\t";
+  const int changes = *rc::gen::inRange(1, 4);
+  for (int i = 0; i < changes; ++i) {
+    const auto at = *rc::gen::inRange<size_t>(0, text.size());
+    const char piece = pieces[*rc::gen::inRange<size_t>(0, pieces.size())];
+    if (*rc::gen::arbitrary<bool>()) {
+      text[at] = piece;
+    } else {
+      text.erase(at, *rc::gen::inRange<size_t>(1, 8));
+    }
+  }
+  const base::Expected<Profile> profile = ReadProfile(text, "a.yaml", nullptr);
+  if (profile) {
+    RC_ASSERT(ReadProfile(WriteProfileJson(*profile), "a.json", nullptr).has_value());
+  } else {
+    RC_ASSERT(profile.error().line >= 1);
+    RC_ASSERT(!profile.error().message.empty());
+  }
+}
+
+}  // namespace
+}  // namespace tessera::hw_profiles

@@ -1,0 +1,52 @@
+#include "tessera/hw_profiles/profile.h"
+
+#include <gtest/gtest.h>
+
+#include "fixture.h"
+
+namespace tessera::hw_profiles {
+namespace {
+
+using base::DataType;
+using base::OperatorKind;
+
+TEST(Profile, FindsTheFirstEngineOfAKind) {
+  Profile profile;
+  profile.engines.resize(2);
+  profile.engines[0] = {"vector", {{OperatorKind::kPool, std::nullopt, {}, 1, 1, 0}}, 0, 1};
+  profile.engines[1] = {
+      "array",
+      {{OperatorKind::kConv, std::nullopt, {}, 1, 1, 0}, {OperatorKind::kPool, std::nullopt, {}, 1, 1, 0}},
+      0,
+      1};
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kPool)->name, "vector");
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kConv)->name, "array");
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kSoftmax), nullptr);
+}
+
+TEST(Profile, AnEntryForTheDataTypeGoesBeforeTheGeneralOne) {
+  Engine engine;
+  engine.throughputs = {{OperatorKind::kConv, std::nullopt, {}, 1, 1, 100},
+                        {OperatorKind::kConv, DataType::kInt16, {}, 1, 1, 200},
+                        {OperatorKind::kMatmul, DataType::kInt8, {}, 1, 1, 300}};
+  EXPECT_EQ(ThroughputFor(engine, OperatorKind::kConv, DataType::kInt16)->start_cycles, 200);
+  EXPECT_EQ(ThroughputFor(engine, OperatorKind::kConv, DataType::kInt8)->start_cycles, 100);
+  EXPECT_EQ(ThroughputFor(engine, OperatorKind::kMatmul, DataType::kInt8)->start_cycles, 300);
+  EXPECT_EQ(ThroughputFor(engine, OperatorKind::kMatmul, DataType::kInt16), nullptr);
+}
+
+TEST(Profile, ALinkJoinsEitherWay) {
+  const Profile profile = Read(kSmall);
+  ASSERT_NE(LinkBetween(profile, 0, 1), nullptr);
+  EXPECT_EQ(LinkBetween(profile, 0, 1), LinkBetween(profile, 1, 0));
+  EXPECT_EQ(LinkBetween(profile, 0, 0), nullptr);
+}
+
+TEST(Profile, RolesWithoutAnEntryAreAtHomeInTheTileMemory) {
+  const Profile profile = Read(kSmall);
+  EXPECT_EQ(LayoutOf(profile, base::TensorRole::kBorder).home, 1);
+  EXPECT_EQ(LayoutOf(profile, base::TensorRole::kNetworkInput).home, profile.tile_memory);
+}
+
+}  // namespace
+}  // namespace tessera::hw_profiles

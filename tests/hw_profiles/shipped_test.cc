@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "fixture.h"
+#include "tessera/hw_profiles/writer.h"
+
+namespace tessera::hw_profiles {
+namespace {
+
+Profile Shipped(const std::string& name) {
+  const std::string path = "hw_profiles/" + name + ".yaml";
+  return Read(ReadSource(path), path, LoadSource);
+}
+
+// The first character of every line of JSON taken away, and every space outside of text: what a plan embeds
+// on one line.
+std::string OnOneLine(const std::string& json) {
+  std::string line;
+  bool quoted = false;
+  for (const char c : json) {
+    if (c == '"') quoted = !quoted;
+    if (quoted || (c != ' ' && c != '\n')) line += c;
+  }
+  return line;
+}
+
+class ShippedProfile : public testing::TestWithParam<std::string> {};
+
+TEST_P(ShippedProfile, IsCalledWhatItsFileIsCalled) { EXPECT_EQ(Shipped(GetParam()).name, GetParam()); }
+
+TEST_P(ShippedProfile, ReadsBackFromItsJson) {
+  const std::string json = WriteProfileJson(Shipped(GetParam()));
+  EXPECT_EQ(WriteProfileJson(Read(json)), json);
+  EXPECT_EQ(WriteProfileJson(Read(OnOneLine(json))), json);
+}
+
+TEST_P(ShippedProfile, RunsTheOperatorsOfAnImageNetwork) {
+  using base::OperatorKind;
+  const Profile profile = Shipped(GetParam());
+  for (const OperatorKind kind :
+       {OperatorKind::kConv, OperatorKind::kDepthwise, OperatorKind::kPool, OperatorKind::kGlobalPool,
+        OperatorKind::kElementwise, OperatorKind::kConcat, OperatorKind::kMatmul, OperatorKind::kReshape,
+        OperatorKind::kSoftmax}) {
+    const Engine* engine = EngineFor(profile, kind);
+    ASSERT_NE(engine, nullptr) << base::NameOf(kind);
+    EXPECT_NE(ThroughputFor(*engine, kind, base::DataType::kInt8), nullptr) << base::NameOf(kind);
+  }
+}
+
+TEST_P(ShippedProfile, StatesEnergyForEveryMemory) {
+  for (const Memory& memory : Shipped(GetParam()).memories) {
+    EXPECT_GT(memory.read_pj_per_byte, 0) << memory.name;
+    EXPECT_EQ(memory.write_pj_per_byte > 0, memory.writable) << memory.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShippedProfile,
+                         testing::Values("edge_npu_1mib", "ethos_u55_256", "ethos_u65_256", "ethos_u65_512",
+                                         "mcu_320k", "three_bank_two_mode", "tpu_like"),
+                         [](const auto& info) { return info.param; });
+
+TEST(ShippedProfiles, EthosU65HasTwiceTheMacsInTwoCores) {
+  const Profile small = Shipped("ethos_u65_256");
+  const Profile large = Shipped("ethos_u65_512");
+  const Throughput* half = ThroughputFor(small.engines[0], base::OperatorKind::kConv, base::DataType::kUint8);
+  const Throughput* full = ThroughputFor(large.engines[0], base::OperatorKind::kConv, base::DataType::kUint8);
+  const auto macs = [](const Unroll& unroll) {
+    return unroll.out_rows * unroll.out_columns * unroll.out_channels * unroll.in_channels;
+  };
+  EXPECT_EQ(macs(half->unroll), 256);
+  EXPECT_EQ(macs(full->unroll), 512);
+  EXPECT_EQ(large.memories[0].capacity_bytes, small.memories[0].capacity_bytes);
+}
+
+TEST(ShippedProfiles, EthosU55KeepsFeatureMapsInSramAndReadsWeightsFromFlash) {
+  const Profile profile = Shipped("ethos_u55_256");
+  EXPECT_EQ(LayoutOf(profile, base::TensorRole::kBorder).home, profile.tile_memory);
+  const RoleLayout& weights = LayoutOf(profile, base::TensorRole::kConstant);
+  const Memory& flash = profile.memories[static_cast<size_t>(weights.home)];
+  EXPECT_FALSE(flash.writable);
+  EXPECT_TRUE(flash.direct_read);
+  EXPECT_EQ(profile.tiling.weights.front(), WeightPolicy::kDirect);
+  EXPECT_EQ(LayoutOf(profile, base::TensorRole::kFeature).channel_block, 16);
+  EXPECT_EQ(LayoutOf(profile, base::TensorRole::kNetworkInput).channel_block, 1);
+}
+
+TEST(ShippedProfiles, ThreeBanksSwitchTogether) {
+  const Memory sram = Shipped("three_bank_two_mode").memories[0];
+  ASSERT_EQ(sram.banks.size(), 3U);
+  ASSERT_EQ(sram.modes.size(), 2U);
+  const auto table = [&](size_t mode) {
+    std::string row;
+    for (const problem::BankMode& bank : sram.modes[mode].banks) {
+      row += bank.allowed.at(0).kind == problem::AccessKind::kRead ? 'r' : 'w';
+    }
+    return row;
+  };
+  EXPECT_EQ(table(0), "rrw");
+  EXPECT_EQ(table(1), "wwr");
+  EXPECT_EQ(sram.span, problem::Span::kSingle);
+}
+
+}  // namespace
+}  // namespace tessera::hw_profiles
