@@ -1,0 +1,64 @@
+#include "tessera/graph/graph.h"
+
+#include <algorithm>
+
+#include "tessera/graph/region.h"
+
+namespace tessera::graph {
+namespace {
+
+template <typename Items>
+std::optional<int> FindById(const Items& items, std::string_view id) {
+  const auto found =
+      std::find_if(items.begin(), items.end(), [id](const auto& item) { return item.id == id; });
+  if (found == items.end()) return std::nullopt;
+  return static_cast<int>(found - items.begin());
+}
+
+}  // namespace
+
+std::optional<int> FindOperator(const Graph& graph, std::string_view id) {
+  return FindById(graph.operators, id);
+}
+
+std::optional<int> FindTensor(const Graph& graph, std::string_view id) { return FindById(graph.tensors, id); }
+
+std::vector<Usage> UsagesOf(const Graph& graph) {
+  std::vector<Usage> usages(graph.tensors.size());
+  const auto add_consumer = [&usages](int tensor, int consumer) {
+    std::vector<int>& consumers = usages[static_cast<size_t>(tensor)].consumers;
+    if (consumers.empty() || consumers.back() != consumer) consumers.push_back(consumer);
+  };
+  for (int i = 0; i < static_cast<int>(graph.operators.size()); ++i) {
+    const Operator& op = graph.operators[static_cast<size_t>(i)];
+    for (const int tensor : op.inputs) add_consumer(tensor, i);
+    for (const int tensor : op.weights) add_consumer(tensor, i);
+    for (const int tensor : op.outputs) usages[static_cast<size_t>(tensor)].producer = i;
+  }
+  return usages;
+}
+
+base::TensorRole RoleIn(const Graph& graph, const Usage& usage, int tensor, Interval interval) {
+  const Tensor& t = graph.tensors[static_cast<size_t>(tensor)];
+  if (t.constant) return base::TensorRole::kConstant;
+  if (t.state) return base::TensorRole::kState;
+  if (t.network_input) return base::TensorRole::kNetworkInput;
+  if (t.network_output) return base::TensorRole::kNetworkOutput;
+  const auto inside = [interval](int op) { return interval.first <= op && op <= interval.last; };
+  const bool stays =
+      inside(usage.producer) && std::all_of(usage.consumers.begin(), usage.consumers.end(), inside);
+  return stays ? base::TensorRole::kFeature : base::TensorRole::kBorder;
+}
+
+int64_t ElementsOf(const Shape& shape) {
+  int64_t elements = 1;
+  for (const int64_t extent : shape) elements *= extent;
+  return elements;
+}
+
+int64_t MacsOf(const Graph& graph, const Operator& op) {
+  if (op.outputs.empty()) return op.macs;
+  return MacsOf(graph, op, WholeBox(graph.tensors[static_cast<size_t>(op.outputs.front())].shape));
+}
+
+}  // namespace tessera::graph

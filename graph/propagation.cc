@@ -1,0 +1,192 @@
+#include "tessera/graph/propagation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tessera/graph/tiling.h"
+
+namespace tessera::graph {
+namespace {
+
+__extension__ using Wide = __int128;
+
+bool EmptyRegion(std::span<const Extent> region) {
+  return std::any_of(region.begin(), region.end(), [](const Extent& e) { return e.Length() == 0; });
+}
+
+// Grows `region` to hold `extent` on one axis; an untouched region is all zeros.
+void Grow(Extent& region, bool fresh, const Extent& extent) {
+  region.begin = fresh ? extent.begin : std::min(region.begin, extent.begin);
+  region.end = fresh ? extent.end : std::max(region.end, extent.end);
+}
+
+// Asks `input` for what `ask` needs; nothing where some axis comes out empty.
+void Apply(const Propagation::Ask& ask, std::span<const Extent> output, std::span<Extent> input) {
+  if (EmptyRegion(output)) return;
+  if (ask.may_be_empty) {
+    for (const AxisMap& map : ask.maps) {
+      if (map.Apply(output).Length() == 0) return;
+    }
+  }
+  const bool fresh = !input.empty() && EmptyRegion(input);
+  for (size_t axis = 0; axis < input.size(); ++axis) Grow(input[axis], fresh, ask.maps[axis].Apply(output));
+}
+
+}  // namespace
+
+Propagation::Propagation(const Graph& graph, Interval interval) {
+  CollectTensors(graph, interval);
+  MarkLeaving(graph, interval);
+  CompileAsks(graph, interval);
+}
+
+size_t Propagation::SlotOf(int tensor) const {
+  return static_cast<size_t>(std::lower_bound(tensors_.begin(), tensors_.end(), tensor) - tensors_.begin());
+}
+
+void Propagation::CollectTensors(const Graph& graph, Interval interval) {
+  for (int i = interval.first; i <= interval.last; ++i) {
+    const Operator& op = graph.operators[static_cast<size_t>(i)];
+    tensors_.insert(tensors_.end(), op.inputs.begin(), op.inputs.end());
+    tensors_.insert(tensors_.end(), op.outputs.begin(), op.outputs.end());
+  }
+  std::sort(tensors_.begin(), tensors_.end());
+  tensors_.erase(std::unique(tensors_.begin(), tensors_.end()), tensors_.end());
+  begins_.push_back(0);
+  for (const int tensor : tensors_) {
+    shapes_.push_back(&graph.tensors[static_cast<size_t>(tensor)].shape);
+    begins_.push_back(begins_.back() + shapes_.back()->size());
+  }
+}
+
+void Propagation::MarkLeaving(const Graph& graph, Interval interval) {
+  made_inside_.assign(tensors_.size(), 0);
+  leaves_.assign(tensors_.size(), 0);
+  for (int i = interval.first; i <= interval.last; ++i) {
+    for (const int tensor : graph.operators[static_cast<size_t>(i)].outputs) made_inside_[SlotOf(tensor)] = 1;
+  }
+  std::vector<char> read(tensors_.size(), 0);
+  for (int i = interval.first; i < static_cast<int>(graph.operators.size()); ++i) {
+    for (const int tensor : graph.operators[static_cast<size_t>(i)].inputs) {
+      const size_t slot = SlotOf(tensor);
+      if (slot == tensors_.size() || tensors_[slot] != tensor) continue;
+      read[slot] = 1;
+      if (i > interval.last) leaves_[slot] = made_inside_[slot];
+    }
+  }
+  for (size_t slot = 0; slot < tensors_.size(); ++slot) {
+    const bool kept = graph.tensors[static_cast<size_t>(tensors_[slot])].network_output || !read[slot];
+    if (kept) leaves_[slot] = made_inside_[slot];
+  }
+  last_slot_ = SlotOf(graph.operators[static_cast<size_t>(interval.last)].outputs.front());
+  leaves_[last_slot_] = 1;
+}
+
+// An opaque operator makes all its outputs whole when any is asked for: its outputs ask for each other, and
+// each for all inputs.
+void Propagation::CompileAsks(const Graph& graph, Interval interval) {
+  for (int i = interval.last; i >= interval.first; --i) {
+    const Operator& op = graph.operators[static_cast<size_t>(i)];
+    if (op.kind == base::OperatorKind::kOpaque) AskForOutputs(op, static_cast<size_t>(i - interval.first));
+    for (size_t input = 0; input < op.inputs.size(); ++input) {
+      std::vector<AxisMap> maps = AxisMapsOf(graph, op, input);
+      const bool may_be_empty =
+          std::any_of(maps.begin(), maps.end(), [](const AxisMap& map) { return map.MayBeEmpty(); });
+      for (const int output : op.outputs) {
+        asks_.push_back(Ask{static_cast<size_t>(i - interval.first), SlotOf(output), SlotOf(op.inputs[input]),
+                            maps, may_be_empty});
+      }
+    }
+  }
+}
+
+void Propagation::AskForOutputs(const Operator& op, size_t position) {
+  for (const int from : op.outputs) {
+    for (const int to : op.outputs) {
+      std::vector<AxisMap> maps;
+      for (const int64_t extent : ShapeOf(SlotOf(to))) maps.push_back({AxisMap::Whole{extent}, 0, 0});
+      asks_.push_back(Ask{position, SlotOf(from), SlotOf(to), std::move(maps), false});
+    }
+  }
+}
+
+std::optional<size_t> Propagation::ShareSource(size_t slot, size_t axis) const {
+  const Shape& last = ShapeOf(last_slot_);
+  const Shape& other = ShapeOf(slot);
+  if (last.size() == other.size()) return axis;
+  for (const Axis name : {Axis::kRows, Axis::kColumns, Axis::kChannels, Axis::kBatch}) {
+    if (AxisOf(other, name) == axis) return AxisOf(last, name);
+  }
+  return std::nullopt;
+}
+
+Box Propagation::ShareOf(size_t slot, const Box& tile) const {
+  const Shape& last = ShapeOf(last_slot_);
+  Box share = WholeBox(ShapeOf(slot));
+  for (size_t axis = 0; axis < share.size(); ++axis) {
+    const std::optional<size_t> source = ShareSource(slot, axis);
+    if (!source) continue;
+    const Wide extent = last[*source];
+    const Wide other = share[axis].end;
+    share[axis].begin = static_cast<int64_t>(tile[*source].begin * other / extent);
+    share[axis].end = static_cast<int64_t>((tile[*source].end * other + extent - 1) / extent);
+  }
+  return share;
+}
+
+void Propagation::Run(const Box& tile, std::span<Extent> regions) const {
+  std::fill(regions.begin(), regions.end(), Extent{});
+  const auto region = [&](size_t slot) {
+    return regions.subspan(begins_[slot], begins_[slot + 1] - begins_[slot]);
+  };
+  for (size_t slot = 0; slot < tensors_.size(); ++slot) {
+    if (!leaves_[slot]) continue;
+    const Box share = ShareOf(slot, tile);
+    std::copy(share.begin(), share.end(), region(slot).begin());
+  }
+  for (const Ask& ask : asks_) Apply(ask, region(ask.output), region(ask.input));
+}
+
+// The same walk with sets of axes in place of extents. An input that may be empty carries, on all its axes,
+// whatever decides over its emptiness.
+std::vector<Propagation::Dependence> Propagation::Dependences(AxisSet cut) const {
+  std::vector<Dependence> found(Size());
+  std::vector<char> always(leaves_.begin(), leaves_.end());  // asked for at every tile, for certain
+  std::vector<AxisSet> emptiness(tensors_.size(), 0);        // else what decides whether it is
+  for (size_t slot = 0; slot < tensors_.size(); ++slot) {
+    if (!leaves_[slot]) continue;
+    for (size_t axis = 0; axis < ShapeOf(slot).size(); ++axis) {
+      const std::optional<size_t> source = ShareSource(slot, axis);
+      const AxisSet axes = source ? cut & (AxisSet{1} << *source) : 0;
+      found[begins_[slot] + axis] = {axes, axes == 0};
+    }
+  }
+  for (const Ask& ask : asks_) {
+    const bool certain = always[ask.output] && !ask.may_be_empty;
+    AxisSet empty_by = always[ask.output] ? 0 : emptiness[ask.output];
+    for (const AxisMap& map : ask.maps) {
+      if (map.MayBeEmpty()) empty_by |= AxesBehind(ask, map, found);
+    }
+    for (size_t axis = 0; axis < ask.maps.size(); ++axis) {
+      const AxisMap& map = ask.maps[axis];
+      Dependence& input = found[begins_[ask.input] + axis];
+      const bool same = std::holds_alternative<AxisMap::Same>(map.rule);
+      const bool whole = map.IsWhole() || (same && found[begins_[ask.output] + map.source].whole);
+      input.axes |= AxesBehind(ask, map, found) | empty_by;
+      input.whole |= whole && certain;
+      if (input.whole) input.axes = 0;
+    }
+    if (certain) always[ask.input] = 1;
+    emptiness[ask.input] |= empty_by;
+  }
+  return found;
+}
+
+Propagation::AxisSet Propagation::AxesBehind(const Ask& ask, const AxisMap& map,
+                                             std::span<const Dependence> found) const {
+  AxisSet axes = 0;
+  for (size_t k = 0; k < map.sources; ++k) axes |= found[begins_[ask.output] + map.source + k].axes;
+  return axes;
+}
+
+}  // namespace tessera::graph

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "tessera/graph/graph.h"
+
+// From an operator's attributes and the shapes of its inputs to the shape of its output: the same rules for
+// every reader of networks.
+namespace tessera::graph {
+
+// What a network states of an operator beyond the fields of Operator, as the source of its output's shape.
+struct Wanted {
+  std::optional<int64_t> out_channels;  // conv
+  int64_t multiplier = 1;               // depthwise: output channels for each input channel
+  bool same_pads =
+      false;              // conv, depthwise, pool: output extent = ceil(input / stride), low pads the smaller
+  bool keep_axes = true;  // global_pool: [batch, channels, 1, 1] instead of [batch, channels]
+  std::optional<int64_t> columns;              // matmul with one input
+  std::optional<std::array<int64_t, 2>> size;  // resize: rows and columns of the output
+  std::optional<Shape> shape;                  // reshape
+};
+
+// An attribute that does not fit.
+struct ShapeFault {
+  std::string attribute;  // "inputs", "kernel", ...
+  std::string message;
+  std::string expected;
+  std::string hint;
+};
+
+// The shape of the only output of `op`, whose attributes are set but for inputs, weights and outputs. Fills
+// in pads where `wanted` asks for `same`. Every extent is at least 1 and the product at most 2^56. Not for
+// opaque operators.
+tl::expected<Shape, ShapeFault> InferShape(Operator& op, const Wanted& wanted,
+                                           const std::vector<Shape>& inputs);
+
+// The shape of the first weight that `op` needs, or nullopt for kinds without one of its own.
+std::optional<Shape> WeightShapeOf(const Operator& op, const std::vector<Shape>& inputs, const Shape& output);
+
+// The shape that operands take together, aligned at the right, or nullopt where they do not agree.
+std::optional<Shape> Broadcast(const Shape& a, const Shape& b);
+
+// Whether all extents are >= 1 and their product is at most 2^56, so that bits still count in 62.
+bool IsCountable(const Shape& shape);
+
+// "[1, 3, 224, 224]".
+std::string ToText(const Shape& shape);
+
+}  // namespace tessera::graph

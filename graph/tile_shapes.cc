@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "tessera/base/checked.h"
+#include "tessera/graph/propagation.h"
+#include "tessera/graph/tiling.h"
+
+// Which axes may be cut, and into which extents.
+namespace tessera::graph {
+namespace {
+
+// Nobody wants a program of more tiles, and tiles are numbered one by one.
+constexpr int64_t kMostTiles = int64_t{1} << 20;
+
+// The weights of these are cut where no feature operand is.
+bool HasWeightedChannels(base::OperatorKind kind) {
+  return kind == base::OperatorKind::kConv || kind == base::OperatorKind::kDepthwise ||
+         kind == base::OperatorKind::kMatmul;
+}
+
+bool IsCut(const Propagation& propagation, std::span<const Propagation::Dependence> dependences,
+           size_t slot) {
+  const auto begin = dependences.begin();
+  return std::any_of(begin + static_cast<std::ptrdiff_t>(propagation.Begin(slot)),
+                     begin + static_cast<std::ptrdiff_t>(propagation.Begin(slot + 1)),
+                     [](const Propagation::Dependence& dependence) { return dependence.axes != 0; });
+}
+
+// Whether operator number `position` of the interval asks for a cut part of some operand.
+bool CutsAnOperand(const Propagation& propagation, std::span<const Propagation::Dependence> dependences,
+                   size_t position) {
+  return std::any_of(propagation.Asks().begin(), propagation.Asks().end(), [&](const Propagation::Ask& ask) {
+    return ask.op == position && std::any_of(ask.maps.begin(), ask.maps.end(), [&](const AxisMap& map) {
+             return propagation.AxesBehind(ask, map, dependences) != 0;
+           });
+  });
+}
+
+// The distinct values of ceil(extent / k) rounded up to the granule, ascending. Each step goes to the least k
+// that gives less.
+std::vector<int64_t> EvenCuts(int64_t extent, int64_t granule) {
+  std::vector<int64_t> cuts;
+  for (int64_t part = extent;;) {
+    const int64_t rounded = std::min(base::RoundUp(part, granule), extent);
+    if (cuts.empty() || cuts.back() != rounded) cuts.push_back(rounded);
+    if (part == 1) break;
+    const int64_t parts = base::CeilDiv(extent, part - 1);
+    if (parts > kMostTiles) break;
+    part = base::CeilDiv(extent, parts);
+  }
+  std::reverse(cuts.begin(), cuts.end());
+  return cuts;
+}
+
+bool HasTooManyTiles(const Shape& output, const TileShape& shape) {
+  int64_t tiles = 1;
+  for (size_t axis = 0; axis < output.size(); ++axis) {
+    tiles *= base::CeilDiv(output[axis], shape[axis]);  // each factor and the product so far at most 2^20
+    if (tiles > kMostTiles) return true;
+  }
+  return false;
+}
+
+// At most `most` of them, spread evenly over their ranks; the last is always kept.
+std::vector<int64_t> Thin(const std::vector<int64_t>& values, size_t most) {
+  if (values.size() <= most) return values;
+  if (most <= 1) return {values.back()};
+  std::vector<int64_t> kept;
+  for (size_t i = 0; i < most; ++i) kept.push_back(values[i * (values.size() - 1) / (most - 1)]);
+  return kept;
+}
+
+}  // namespace
+
+std::optional<size_t> AxisOf(const Shape& shape, Axis axis) {
+  using Axes = std::array<std::optional<size_t>, 4>;  // rows, columns, channels, batch
+  static constexpr Axes kVector = {std::nullopt, std::nullopt, 0, std::nullopt};
+  static constexpr Axes kMatrix = {0, std::nullopt, 1, std::nullopt};
+  static constexpr Axes kSequence = {1, std::nullopt, 2, 0};
+  static constexpr Axes kFeatureMap = {2, 3, 1, 0};
+  static constexpr std::array<Axes, 4> kByRank = {kVector, kMatrix, kSequence, kFeatureMap};
+  if (shape.empty() || shape.size() > kByRank.size()) return std::nullopt;
+  return kByRank[shape.size() - 1][static_cast<size_t>(axis)];
+}
+
+bool CanCut(const Graph& graph, Interval interval, size_t output_axis) {
+  for (int i = interval.first; i <= interval.last; ++i) {
+    if (graph.operators[static_cast<size_t>(i)].kind == base::OperatorKind::kOpaque) return false;
+  }
+  const Propagation propagation(graph, interval);
+  if (propagation.ShapeOf(propagation.LastSlot())[output_axis] == 1) return false;
+  const std::vector<Propagation::Dependence> dependences =
+      propagation.Dependences(Propagation::AxisSet{1} << output_axis);
+  for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
+    if (propagation.MadeInside(slot) && !IsCut(propagation, dependences, slot)) return false;
+  }
+  for (int i = interval.first; i <= interval.last; ++i) {
+    if (HasWeightedChannels(graph.operators[static_cast<size_t>(i)].kind)) continue;
+    if (!CutsAnOperand(propagation, dependences, static_cast<size_t>(i - interval.first))) return false;
+  }
+  return true;
+}
+
+std::vector<TileShape> TileShapes(const Graph& graph, Interval interval, const std::vector<CutAxis>& axes,
+                                  size_t most) {
+  const Operator& last = graph.operators[static_cast<size_t>(interval.last)];
+  const Shape& output = graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
+  std::vector<std::vector<int64_t>> choices;
+  for (const int64_t extent : output) choices.push_back({extent});
+  for (const CutAxis& cut : axes) {
+    const std::optional<size_t> axis = AxisOf(output, cut.axis);
+    if (axis && CanCut(graph, interval, *axis))
+      choices[*axis] = Thin(EvenCuts(output[*axis], cut.granule), most);
+  }
+  std::vector<TileShape> shapes = {{}};
+  for (const std::vector<int64_t>& extents : choices) {
+    std::vector<TileShape> longer;
+    for (const TileShape& shape : shapes) {
+      for (const int64_t extent : extents) {
+        longer.push_back(shape);
+        longer.back().push_back(extent);
+      }
+    }
+    shapes = std::move(longer);
+  }
+  std::erase_if(shapes, [&output](const TileShape& shape) { return HasTooManyTiles(output, shape); });
+  return shapes;
+}
+
+}  // namespace tessera::graph

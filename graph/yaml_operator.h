@@ -1,0 +1,20 @@
+#pragma once
+
+#include "tessera/base/yaml_reader.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/shape_inference.h"
+
+namespace tessera::graph {
+
+// How many feature operands an operator of this kind takes.
+struct Arity {
+  size_t least = 1;
+  size_t most = 1;
+};
+Arity ArityOf(base::OperatorKind kind);
+
+// Reads the attributes of op.kind from an entry of `operators` into `op` and `wanted`; complains of keys that
+// the kind does not have. `operands` is the number of feature operands.
+void ReadAttributes(const base::YamlNode& entry, size_t operands, Operator& op, Wanted& wanted);
+
+}  // namespace tessera::graph

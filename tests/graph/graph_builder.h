@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/random.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/region.h"
+#include "tessera/graph/shape_inference.h"
+
+// Small graphs for tests, by hand and at random.
+namespace tessera::graph {
+
+class GraphBuilder {
+ public:
+  int AddInput(Shape shape);
+
+  // Adds the operator if its attributes fit its inputs; the index of its output tensor, or nullopt.
+  std::optional<int> Add(Operator op, const Wanted& wanted, std::vector<int> inputs);
+
+  // An operator of one of the windowed kinds; square windows.
+  int AddConv(int input, int64_t channels, int64_t kernel, int64_t stride = 1, int64_t pad = 0);
+  int AddSum(int a, int b);
+  int AddConcat(std::vector<int> inputs, int axis);
+
+  const Shape& ShapeOf(int tensor) const { return graph_.tensors[static_cast<size_t>(tensor)].shape; }
+  int TensorCount() const { return static_cast<int>(graph_.tensors.size()); }
+  int OperatorCount() const { return static_cast<int>(graph_.operators.size()); }
+
+  // Tensors that nobody reads become network outputs.
+  Graph Build() &&;
+
+ private:
+  Graph graph_;
+};
+
+Operator OfKind(base::OperatorKind kind);
+
+// A random operator of any kind but opaque on the tensors so far; nullopt when the draw does not fit them.
+std::optional<int> AddRandomOperator(base::Random& random, GraphBuilder& builder);
+
+// `operators` random operators on one or two small inputs: chains, skips, concatenations, broadcasts, several
+// outputs.
+Graph RandomGraph(base::Random& random, int operators);
+
+Box RandomBox(base::Random& random, const Shape& shape);
+
+}  // namespace tessera::graph

@@ -1,0 +1,314 @@
+#include "tessera/graph/tiling.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <set>
+
+#include "graph_builder.h"
+#include "tessera/base/checked.h"
+
+namespace tessera::graph {
+namespace {
+
+using base::OperatorKind;
+
+const Tensor& TensorAt(const Graph& graph, int tensor) { return graph.tensors[static_cast<size_t>(tensor)]; }
+
+// Whether a tensor made in the interval is needed behind it, or by nobody; the last output always leaves.
+bool Leaves(const Graph& graph, Interval interval, int tensor) {
+  const Usage usage = UsagesOf(graph)[static_cast<size_t>(tensor)];
+  if (usage.producer < interval.first || usage.producer > interval.last) return false;
+  return usage.producer == interval.last || TensorAt(graph, tensor).network_output ||
+         usage.consumers.back() > interval.last;
+}
+
+Box Share(const Shape& last, const Shape& shape, const Box& tile) {
+  Box share = WholeBox(shape);
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    std::optional<size_t> source;
+    if (shape.size() == last.size()) source = axis;
+    for (const Axis name : {Axis::kRows, Axis::kColumns, Axis::kChannels, Axis::kBatch}) {
+      if (shape.size() != last.size() && AxisOf(shape, name) == axis) source = AxisOf(last, name);
+    }
+    if (!source) continue;
+    share[axis] = {base::FloorDiv(tile[*source].begin * shape[axis], last[*source]),
+                   base::CeilDiv(tile[*source].end * shape[axis], last[*source])};
+  }
+  return share;
+}
+
+// One tile, box by box: what is asked of each tensor, as the definition in tiling.h says.
+std::vector<Box> NaiveRegions(const Graph& graph, Interval interval, const Box& tile,
+                              const std::vector<int>& tensors) {
+  std::map<int, Box> asked;
+  const Shape& last = TensorAt(graph, graph.operators[static_cast<size_t>(interval.last)].outputs[0]).shape;
+  for (const int tensor : tensors) {
+    const Shape& shape = TensorAt(graph, tensor).shape;
+    asked[tensor] = Leaves(graph, interval, tensor) ? Share(last, shape, tile) : Box(shape.size());
+  }
+  for (int i = interval.last; i >= interval.first; --i) {
+    const Operator& op = graph.operators[static_cast<size_t>(i)];
+    for (size_t input = 0; input < op.inputs.size(); ++input) {
+      Box& box = asked[op.inputs[input]];
+      box = Hull(box, InputRegion(graph, op, input, asked[op.outputs[0]]));
+    }
+  }
+  std::vector<Box> regions;
+  for (const int tensor : tensors) regions.push_back(asked[tensor]);
+  return regions;
+}
+
+Extents LengthsOf(const Box& box) {
+  Extents lengths;
+  for (const Extent& extent : box) lengths.push_back(extent.Length());
+  return lengths;
+}
+
+std::vector<Box> AllTiles(const Shape& shape, const TileShape& tile) {
+  std::vector<Box> tiles = {{}};
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    std::vector<Box> longer;
+    for (const Box& box : tiles) {
+      for (int64_t begin = 0; begin < shape[axis]; begin += tile[axis]) {
+        longer.push_back(box);
+        longer.back().push_back({begin, std::min(begin + tile[axis], shape[axis])});
+      }
+    }
+    tiles = std::move(longer);
+  }
+  return tiles;
+}
+
+void ExpectSameAsNaive(const Graph& graph, Interval interval, const TileShape& tile) {
+  const TiledSubgraph found = Tile(graph, interval, tile);
+  const Shape& last = TensorAt(graph, graph.operators[static_cast<size_t>(interval.last)].outputs[0]).shape;
+  const std::vector<Box> tiles = AllTiles(last, tile);
+  RC_ASSERT(found.tiles == static_cast<int64_t>(tiles.size()));
+  RC_ASSERT(found.class_of.size() == tiles.size());
+  std::vector<int64_t> counts(found.classes.size(), 0);
+  std::vector<Extents> largest;
+  for (const int tensor : found.tensors) largest.emplace_back(TensorAt(graph, tensor).shape.size(), 0);
+  int next_class = 0;
+  for (size_t t = 0; t < tiles.size(); ++t) {
+    RC_ASSERT(found.class_of[t] <= next_class);
+    next_class = std::max(next_class, found.class_of[t] + 1);
+    const TileClass& tile_class = found.classes[static_cast<size_t>(found.class_of[t])];
+    ++counts[static_cast<size_t>(found.class_of[t])];
+    const std::vector<Box> regions = NaiveRegions(graph, interval, tiles[t], found.tensors);
+    RC_ASSERT(RegionsOfTile(graph, interval, tiles[t]) == regions);
+    for (size_t slot = 0; slot < regions.size(); ++slot) {
+      const int tensor = found.tensors[slot];
+      const Extents lengths = LengthsOf(regions[slot]);
+      RC_ASSERT(tile_class.needed[slot] == lengths);
+      for (size_t a = 0; a < lengths.size(); ++a) largest[slot][a] = std::max(largest[slot][a], lengths[a]);
+      const bool leaves = Leaves(graph, interval, tensor);
+      const Extents share =
+          leaves ? LengthsOf(Share(last, TensorAt(graph, tensor).shape, tiles[t])) : Extents{};
+      RC_ASSERT(tile_class.share[slot] == share);
+    }
+    for (int i = interval.first; i <= interval.last; ++i) {
+      const Operator& op = graph.operators[static_cast<size_t>(i)];
+      const auto slot =
+          std::find(found.tensors.begin(), found.tensors.end(), op.outputs[0]) - found.tensors.begin();
+      RC_ASSERT(tile_class.macs[static_cast<size_t>(i - interval.first)] ==
+                MacsOf(graph, op, regions[static_cast<size_t>(slot)]));
+    }
+  }
+  RC_ASSERT(found.largest == largest);
+  std::set<std::pair<std::vector<Extents>, std::vector<Extents>>> distinct;
+  for (size_t c = 0; c < counts.size(); ++c) {
+    RC_ASSERT(found.classes[c].count == counts[c]);
+    distinct.emplace(found.classes[c].needed, found.classes[c].share);
+  }
+  RC_ASSERT(distinct.size() == found.classes.size());
+}
+
+TEST(Tile, EqualsPropagationTileByTile) {
+  int several_classes = 0;
+  int needs_nothing = 0;
+  const bool held = rc::check("classes equal the tiles one by one", [&] {
+    const uint64_t seed = *rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<uint64_t>());
+    base::Random random(seed);
+    for (int round = 0; round < 20; ++round) {
+      const Graph graph = RandomGraph(random, static_cast<int>(random.Uniform(1, 8)));
+      const auto last = static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
+      const Interval interval{static_cast<int>(random.Uniform(0, last)), last};
+      const Shape& output = TensorAt(graph, graph.operators[static_cast<size_t>(last)].outputs[0]).shape;
+      if (ElementsOf(output) > 1500) continue;
+      TileShape tile;
+      for (const int64_t extent : output)
+        tile.push_back(random.Chance(0.4) ? extent : random.Uniform(1, extent));
+      ExpectSameAsNaive(graph, interval, tile);
+      const TiledSubgraph tiled = Tile(graph, interval, tile);
+      several_classes += tiled.classes.size() > 2 ? 1 : 0;
+      for (const TileClass& c : tiled.classes) {
+        const bool none = std::any_of(c.needed.begin(), c.needed.end(), [](const Extents& e) {
+          return std::all_of(e.begin(), e.end(), [](int64_t length) { return length == 0; });
+        });
+        needs_nothing += none ? 1 : 0;
+      }
+    }
+  });
+  EXPECT_TRUE(held);
+  EXPECT_GE(several_classes, 50);
+  EXPECT_GE(needs_nothing, 20);
+}
+
+Graph PatentChain() {
+  GraphBuilder builder;
+  const int input = builder.AddInput({1, 3, 10, 20});
+  builder.AddConv(builder.AddConv(builder.AddConv(input, 8, 3), 8, 3), 4, 3);
+  return std::move(builder).Build();
+}
+
+TEST(Tile, PatentRegions) {
+  const Graph graph = PatentChain();
+  const std::vector<Box> regions = RegionsOfTile(graph, {0, 2}, {{0, 1}, {0, 4}, {0, 4}, {4, 8}});
+  EXPECT_EQ(LengthsOf(regions[3]), (Extents{1, 4, 4, 4}));
+  EXPECT_EQ(LengthsOf(regions[2]), (Extents{1, 8, 6, 6}));
+  EXPECT_EQ(LengthsOf(regions[1]), (Extents{1, 8, 8, 8}));
+  EXPECT_EQ(LengthsOf(regions[0]), (Extents{1, 3, 10, 10}));
+  EXPECT_EQ(regions[0][3], (Extent{4, 14}));
+  EXPECT_EQ(graph.tensors[1].shape, (Shape{1, 8, 8, 18}));
+  EXPECT_EQ(graph.tensors[2].shape, (Shape{1, 8, 6, 16}));
+  EXPECT_EQ(graph.tensors[3].shape, (Shape{1, 4, 4, 14}));
+}
+
+TEST(Tile, PaddedConvolutionHasFirstSteadyAndLastTiles) {
+  GraphBuilder builder;
+  builder.AddConv(builder.AddInput({1, 1, 12, 12}), 1, 3, 1, 1);
+  const Graph graph = std::move(builder).Build();
+  const TiledSubgraph tiled = Tile(graph, {0, 0}, {1, 1, 4, 12});
+  EXPECT_EQ(tiled.tiles, 3);
+  ASSERT_EQ(tiled.classes.size(), 2U);  // first and last need 5 rows, the middle one 6
+  EXPECT_EQ(tiled.classes[0].count, 2);
+  EXPECT_EQ(tiled.classes[0].needed[0], (Extents{1, 1, 5, 12}));
+  EXPECT_EQ(tiled.classes[1].needed[0], (Extents{1, 1, 6, 12}));
+  EXPECT_EQ(tiled.class_of, (std::vector<int>{0, 1, 0}));
+  EXPECT_EQ(tiled.largest[0], (Extents{1, 1, 6, 12}));
+}
+
+TEST(Tile, SkipHoldsTheHull) {
+  GraphBuilder builder;
+  const int a = builder.AddConv(builder.AddInput({1, 2, 8, 8}), 2, 1);
+  builder.AddSum(a, builder.AddConv(a, 2, 3, 1, 1));
+  const Graph graph = std::move(builder).Build();
+  const std::vector<Box> regions = RegionsOfTile(graph, {0, 2}, {{0, 1}, {0, 2}, {2, 4}, {0, 8}});
+  EXPECT_EQ(regions[static_cast<size_t>(a)][2], (Extent{1, 5}));
+}
+
+TEST(Tile, ConcatBranchOutsideTheTileIsNotMade) {
+  GraphBuilder builder;
+  const int input = builder.AddInput({1, 4, 4, 4});
+  const int left = builder.AddConv(input, 2, 3, 1, 1);
+  const int right = builder.AddConv(input, 2, 1);
+  builder.AddConcat({left, right}, 1);
+  const Graph graph = std::move(builder).Build();
+  const TiledSubgraph tiled = Tile(graph, {0, 2}, {1, 2, 4, 4});
+  ASSERT_EQ(tiled.classes.size(), 2U);
+  EXPECT_EQ(tiled.classes[0].macs, (std::vector<int64_t>{4 * 4 * 2 * 9 * 4, 0, 0}));
+  EXPECT_EQ(tiled.classes[1].macs, (std::vector<int64_t>{0, 4 * 4 * 2 * 4, 0}));
+  EXPECT_EQ(tiled.classes[1].needed[static_cast<size_t>(left)], (Extents{0, 0, 0, 0}));
+}
+
+TEST(Tile, OpaqueOperatorMakesAllItsOutputsWhole) {
+  Graph graph;
+  for (const int64_t bytes : {4, 3, 2}) {
+    Tensor tensor;
+    tensor.id = "t" + std::to_string(bytes);
+    tensor.shape = {bytes};
+    graph.tensors.push_back(tensor);
+  }
+  graph.tensors[2].network_output = true;
+  Operator first = OfKind(OperatorKind::kOpaque);
+  first.outputs = {0, 1};
+  Operator second = OfKind(OperatorKind::kOpaque);
+  second.inputs = {0};
+  second.outputs = {2};
+  second.macs = 7;
+  graph.operators = {first, second};
+  const TiledSubgraph tiled = Tile(graph, {0, 1}, {2});
+  ASSERT_EQ(tiled.classes.size(), 1U);
+  EXPECT_EQ(tiled.classes[0].needed, (std::vector<Extents>{{4}, {3}, {2}}));
+  EXPECT_EQ(tiled.classes[0].macs, (std::vector<int64_t>{0, 7}));
+}
+
+TEST(CanCut, RowsThroughConvolutionsButNotChannels) {
+  const Graph graph = PatentChain();
+  EXPECT_TRUE(CanCut(graph, {0, 2}, 2));
+  EXPECT_TRUE(CanCut(graph, {0, 2}, 3));
+  EXPECT_FALSE(CanCut(graph, {0, 2}, 1));  // every tile would make conv2 whole
+  EXPECT_TRUE(CanCut(graph, {2, 2}, 1));   // conv2 comes from outside, only weights are cut
+  EXPECT_FALSE(CanCut(graph, {0, 2}, 0));  // a batch of one
+}
+
+TEST(CanCut, NotAlongAReducedAxis) {
+  GraphBuilder builder;
+  Operator softmax = OfKind(OperatorKind::kSoftmax);
+  softmax.axis = 2;
+  builder.Add(softmax, {}, {builder.AddInput({1, 8, 8})}).value();
+  const Graph graph = std::move(builder).Build();
+  EXPECT_FALSE(CanCut(graph, {0, 0}, 2));
+  EXPECT_TRUE(CanCut(graph, {0, 0}, 1));
+}
+
+TEST(CanCut, AttentionRowsWhileKeysComeFromOutside) {
+  GraphBuilder builder;
+  const int tokens = builder.AddInput({1, 8, 4});
+  Wanted columns;
+  columns.columns = 4;
+  const int query = builder.Add(OfKind(OperatorKind::kMatmul), columns, {tokens}).value();
+  const int key = builder.Add(OfKind(OperatorKind::kMatmul), columns, {tokens}).value();
+  Operator scores = OfKind(OperatorKind::kMatmul);
+  scores.transpose_second = true;
+  builder.Add(scores, {}, {query, key}).value();
+  const Graph graph = std::move(builder).Build();
+  EXPECT_TRUE(CanCut(graph, {2, 2}, 1));
+  EXPECT_FALSE(CanCut(graph, {1, 2}, 1));  // keys made inside are needed whole
+}
+
+TEST(TileShapes, AreEvenCutsRoundedToTheGranule) {
+  GraphBuilder builder;
+  builder.AddConv(builder.AddInput({1, 8, 10, 10}), 24, 3, 1, 1);
+  const Graph graph = std::move(builder).Build();
+  const auto rows = TileShapes(graph, {0, 0}, {{Axis::kRows, 1}}, 100);
+  EXPECT_EQ(
+      rows,
+      (std::vector<TileShape>{
+          {1, 24, 1, 10}, {1, 24, 2, 10}, {1, 24, 3, 10}, {1, 24, 4, 10}, {1, 24, 5, 10}, {1, 24, 10, 10}}));
+  const auto channels = TileShapes(graph, {0, 0}, {{Axis::kChannels, 16}}, 100);
+  EXPECT_EQ(channels, (std::vector<TileShape>{{1, 16, 10, 10}, {1, 24, 10, 10}}));
+  const auto both = TileShapes(graph, {0, 0}, {{Axis::kRows, 1}, {Axis::kColumns, 1}}, 3);
+  EXPECT_EQ(both.size(), 9U);
+  EXPECT_EQ(both.front(), (TileShape{1, 24, 1, 1}));
+  EXPECT_EQ(both.back(), (TileShape{1, 24, 10, 10}));
+}
+
+TEST(TileShapes, OnlyTheWholeWhereNothingMayBeCut) {
+  const Graph graph = PatentChain();
+  EXPECT_EQ(TileShapes(graph, {0, 2}, {{Axis::kChannels, 1}, {Axis::kBatch, 1}}, 9),
+            (std::vector<TileShape>{{1, 4, 4, 14}}));
+}
+
+TEST(TileShapes, LeaveOutWhatNobodyCouldCount) {
+  GraphBuilder builder;
+  builder.AddConv(builder.AddInput({1, 1, int64_t{1} << 40, 2}), 1, 1);
+  const Graph graph = std::move(builder).Build();
+  const auto shapes = TileShapes(graph, {0, 0}, {{Axis::kRows, 1}, {Axis::kColumns, 1}}, 3);
+  EXPECT_EQ(shapes.front(), (TileShape{1, 1, int64_t{1} << 20, 2}));
+  EXPECT_EQ(shapes.back(), (TileShape{1, 1, int64_t{1} << 40, 2}));
+}
+
+TEST(AxisOf, NamesFollowTheRank) {
+  EXPECT_EQ(AxisOf({1, 2, 3, 4}, Axis::kChannels), 1U);
+  EXPECT_EQ(AxisOf({1, 2, 3}, Axis::kChannels), 2U);
+  EXPECT_EQ(AxisOf({2, 3}, Axis::kRows), 0U);
+  EXPECT_EQ(AxisOf({2, 3}, Axis::kBatch), std::nullopt);
+  EXPECT_EQ(AxisOf({3}, Axis::kChannels), 0U);
+  EXPECT_EQ(AxisOf({1, 1, 1, 1, 1}, Axis::kRows), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tessera::graph
