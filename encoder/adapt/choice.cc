@@ -1,0 +1,79 @@
+#include "tessera/encoder/adapt/choice.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <utility>
+
+namespace tessera::encoder {
+namespace {
+
+base::Diagnostic Fault(std::string message, std::string expected) {
+  base::Diagnostic fault;
+  fault.message = std::move(message);
+  fault.expected = std::move(expected);
+  return fault;
+}
+
+const graph::Operator& LastOf(const graph::Graph& graph, graph::Interval interval) {
+  return graph.operators[static_cast<size_t>(interval.last)];
+}
+
+}  // namespace
+
+const graph::Shape& OutputShape(const graph::Graph& graph, graph::Interval interval) {
+  return graph.tensors[static_cast<size_t>(LastOf(graph, interval).outputs.front())].shape;
+}
+
+std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Interval interval) {
+  const int operators = static_cast<int>(graph.operators.size());
+  if (interval.first < 0 || interval.first > interval.last || interval.last >= operators) {
+    return Fault(fmt::format("{}..{} is no interval of operators", interval.first, interval.last),
+                 fmt::format("first <= last, from 0 to {}", operators - 1));
+  }
+  if (LastOf(graph, interval).outputs.empty()) {
+    return Fault(fmt::format("operator '{}' ends a subgraph, but has no output", LastOf(graph, interval).id),
+                 "an output whose tiles can be counted");
+  }
+  return std::nullopt;
+}
+
+std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Interval interval,
+                                          const graph::TileShape& tile) {
+  const graph::Shape& shape = OutputShape(graph, interval);
+  bool in_range = tile.size() == shape.size();
+  for (size_t axis = 0; in_range && axis < shape.size(); ++axis)
+    in_range = 1 <= tile[axis] && tile[axis] <= shape[axis];
+  if (!in_range) {
+    return Fault(
+        fmt::format("[{}] is no tile of an output [{}]", fmt::join(tile, ", "), fmt::join(shape, ", ")),
+        "an extent from 1 to the output's own for each axis");
+  }
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (tile[axis] == shape[axis] || graph::CanCut(graph, interval, axis)) continue;
+    return Fault(
+        fmt::format("tile [{}] cuts axis {} of the output of '{}', which the operators inside do not allow",
+                    fmt::join(tile, ", "), axis, LastOf(graph, interval).id),
+        fmt::format("the whole extent, {}", shape[axis]));
+  }
+  return std::nullopt;
+}
+
+std::optional<base::Diagnostic> FindFault(const graph::Graph& graph,
+                                          std::span<const SubgraphChoice> choices) {
+  if (choices.empty()) return Fault("a program of no subgraphs", "at least one");
+  int next = choices.front().interval.first;
+  for (const SubgraphChoice& choice : choices) {
+    if (std::optional<base::Diagnostic> fault = FindFault(graph, choice.interval)) return fault;
+    if (choice.interval.first != next) {
+      return Fault(fmt::format("a subgraph begins with operator {}", choice.interval.first),
+                   fmt::format("operator {}, where the one before ends", next));
+    }
+    if (std::optional<base::Diagnostic> fault = FindFault(graph, choice.interval, choice.tile)) return fault;
+    next = choice.interval.last + 1;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tessera::encoder

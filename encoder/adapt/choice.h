@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/graph/graph.h"
+
+namespace tessera::encoder {
+
+// Why the interval is no interval of the graph's operators, or nullopt.
+std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Interval interval);
+
+// Why the tile shape is none for the last output of a valid interval: wrong number of axes, extents out of range, a cut along an
+// axis that the operators inside do not let through; or nullopt.
+std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Interval interval,
+                                          const graph::TileShape& tile);
+
+// Why the choices are no program: none at all, gaps between them, or the fault of one; or nullopt.
+std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, std::span<const SubgraphChoice> choices);
+
+// The shape that tiles of the interval cut: that of the last operator's first output.
+const graph::Shape& OutputShape(const graph::Graph& graph, graph::Interval interval);
+
+}  // namespace tessera::encoder

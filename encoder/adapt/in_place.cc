@@ -1,0 +1,129 @@
+#include "tessera/encoder/adapt/in_place.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+// A result may take the place of an operand when element i of both lies at the same address, nobody wants the operand
+// afterwards, and no neighbouring tile or transfer does either: the lives of the two share the operator's own step alone.
+//
+//     x   |-----------|                 x   |-----------|
+//     y             |--------|          y        |-------------|      y begins while x is still wanted: not in place
+//                  C_k                          C_k
+//
+// Cost: for each operator, its inputs times tile classes.
+namespace tessera::encoder {
+namespace {
+
+using problem::Lifespan;
+
+class Finder {
+ public:
+  Finder(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
+         int subgraph, const graph::TiledSubgraph& tiling, std::span<const problem::Bytes> sizes)
+      : graph_(graph),
+        profile_(profile),
+        skeleton_(skeleton),
+        uses_(skeleton.uses[static_cast<size_t>(subgraph)]),
+        timeline_(skeleton.timelines[static_cast<size_t>(subgraph)]),
+        subgraph_(subgraph),
+        tiling_(tiling),
+        sizes_(sizes) {}
+
+  std::vector<problem::Relation> Find() {
+    for (int k = 0; k < uses_.Operators(); ++k) {
+      const graph::Operator& op = graph_.operators[static_cast<size_t>(uses_.interval.first + k)];
+      const std::vector<base::OperatorKind>& kinds = profile_.tiling.in_place;
+      if (std::find(kinds.begin(), kinds.end(), op.kind) == kinds.end() || op.outputs.empty()) continue;
+      for (const int input : op.inputs) {
+        if (Colocate(k, input, op.outputs.front())) break;
+      }
+    }
+    return std::move(relations_);
+  }
+
+ private:
+  // Adds a relation for each parity, if all of them are sound.
+  bool Colocate(int k, int operand, int result) {
+    if (!AreAlike(operand, result)) return false;
+    std::vector<problem::Relation> relations;
+    for (size_t parity = 0; parity < timeline_.passes.size(); ++parity) {
+      const std::optional<size_t> from = BufferOf(operand, parity);
+      const std::optional<size_t> to = BufferOf(result, parity);
+      if (!from || !to || operands_.contains(*from) || sizes_[*from] != sizes_[*to]) return false;
+      if (!ShareOnly(k, timeline_.passes[parity], *from, *to)) return false;
+      relations.push_back(
+          {problem::RelationKind::kColocate, static_cast<int>(*from), static_cast<int>(*to), /*delta=*/0});
+    }
+    for (const problem::Relation& relation : relations) operands_.insert(static_cast<size_t>(relation.first));
+    relations_.insert(relations_.end(), relations.begin(), relations.end());
+    return true;
+  }
+
+  bool AreAlike(int operand, int result) const {
+    const graph::Tensor& x = graph_.tensors[static_cast<size_t>(operand)];
+    const graph::Tensor& y = graph_.tensors[static_cast<size_t>(result)];
+    if (operand == result || x.type != y.type || x.shape != y.shape) return false;
+    const hw_profiles::RoleLayout& x_layout = hw_profiles::LayoutOf(profile_, UseOf(uses_, operand).role);
+    const hw_profiles::RoleLayout& y_layout = hw_profiles::LayoutOf(profile_, UseOf(uses_, result).role);
+    if (x_layout.channel_block != y_layout.channel_block) return false;
+    if (x_layout.row_pitch_bytes != y_layout.row_pitch_bytes) return false;
+    const size_t x_place = PlaceOf(operand);
+    const size_t y_place = PlaceOf(result);
+    return std::all_of(tiling_.classes.begin(), tiling_.classes.end(), [&](const graph::TileClass& tiles) {
+      return tiles.needed[x_place] == tiles.needed[y_place];
+    });
+  }
+
+  // Whether the lives have nothing in common but the steps of operator k.
+  bool ShareOnly(int k, const Pass& pass, size_t operand, size_t result) const {
+    const Lifespan own = {pass.first[static_cast<size_t>(k)], pass.compute[static_cast<size_t>(k)] + 1};
+    for (const Lifespan& x : skeleton_.program.problem.buffers[operand].lifespans) {
+      for (const Lifespan& y : skeleton_.program.problem.buffers[result].lifespans) {
+        const Lifespan shared = {std::max(x.lower, y.lower), std::min(x.upper, y.upper)};
+        if (shared.lower < shared.upper && (shared.lower < own.lower || shared.upper > own.upper))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  // The buffer that holds a tensor for tiles of this parity; the whole one serves a single pass only.
+  std::optional<size_t> BufferOf(int tensor, size_t parity) const {
+    const std::vector<ProgramBuffer>& buffers = skeleton_.program.buffers;
+    const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const ProgramBuffer& buffer) {
+      if (buffer.tensor != tensor || buffer.parity != static_cast<int>(parity)) return false;
+      return buffer.kind == BufferKind::kWhole ||
+             (buffer.kind == BufferKind::kTile && buffer.subgraph == subgraph_);
+    });
+    if (found == buffers.end()) return std::nullopt;
+    return static_cast<size_t>(found - buffers.begin());
+  }
+
+  size_t PlaceOf(int tensor) const {
+    return static_cast<size_t>(std::lower_bound(tiling_.tensors.begin(), tiling_.tensors.end(), tensor) -
+                               tiling_.tensors.begin());
+  }
+
+  const graph::Graph& graph_;
+  const hw_profiles::Profile& profile_;
+  const Skeleton& skeleton_;
+  const SubgraphUses& uses_;
+  const Timeline& timeline_;
+  int subgraph_;
+  const graph::TiledSubgraph& tiling_;
+  std::span<const problem::Bytes> sizes_;
+  std::set<size_t> operands_;  // buffers whose place is taken
+  std::vector<problem::Relation> relations_;
+};
+
+}  // namespace
+
+std::vector<problem::Relation> FindInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                           const Skeleton& skeleton, int subgraph,
+                                           const graph::TiledSubgraph& tiling,
+                                           std::span<const problem::Bytes> sizes) {
+  return Finder(graph, profile, skeleton, subgraph, tiling, sizes).Find();
+}
+
+}  // namespace tessera::encoder

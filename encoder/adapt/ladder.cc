@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tessera/encoder/adapt/choice.h"
+#include "tessera/encoder/adapt/in_place.h"
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/adapt/residence.h"
+#include "tessera/encoder/adapt/skeleton.h"
+
+// Many tile shapes, few structures.
+//
+// Steps, lives and accesses of a subgraph depend on the tile shape only through the number of tiles: one or several, and in a
+// program with two passes odd or even. So at most three skeletons serve all shapes; each shape adds its sizes. Which results
+// lie in place depends on sizes and extents too: shapes that differ in it stand on different ladders.
+//
+// Cost: a skeleton for each structure, then for each shape one propagation of regions and one pass over the buffers.
+namespace tessera::encoder {
+namespace {
+
+using problem::Relation;
+
+// The least number of tiles with the same steps.
+int64_t LeastAlike(int64_t tiles, hw_profiles::DmaSteps dma) {
+  if (tiles == 1) return 1;
+  if (dma == hw_profiles::DmaSteps::kOwnSteps) return 2;
+  return tiles % 2 == 0 ? 2 : 3;
+}
+
+// Distinct, smallest first.
+std::vector<graph::TileShape> Sort(std::span<const graph::TileShape> shapes) {
+  std::vector<graph::TileShape> sorted(shapes.begin(), shapes.end());
+  std::sort(sorted.begin(), sorted.end(), [](const graph::TileShape& a, const graph::TileShape& b) {
+    const int64_t a_elements = graph::ElementsOf(a);
+    const int64_t b_elements = graph::ElementsOf(b);
+    return a_elements != b_elements ? a_elements < b_elements : a < b;
+  });
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  return sorted;
+}
+
+std::string_view NameOf(const graph::Shape& shape, size_t axis) {
+  constexpr std::pair<graph::Axis, std::string_view> kNames[] = {{graph::Axis::kBatch, "batch"},
+                                                                 {graph::Axis::kChannels, "channels"},
+                                                                 {graph::Axis::kRows, "rows"},
+                                                                 {graph::Axis::kColumns, "columns"}};
+  for (const auto& [named, name] : kNames) {
+    if (graph::AxisOf(shape, named) == axis) return name;
+  }
+  return "axis";
+}
+
+// "rows=7 columns=14": the extents that are cut; "whole" when none is.
+std::string NameOf(const graph::Shape& shape, const graph::TileShape& tile) {
+  std::string name;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (tile[axis] == shape[axis]) continue;
+    name += fmt::format("{}{}={}", name.empty() ? "" : " ", NameOf(shape, axis), tile[axis]);
+  }
+  return name.empty() ? "whole" : name;
+}
+
+bool AreAlike(const std::vector<Relation>& a, const std::vector<Relation>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Relation& left, const Relation& right) {
+    return left.first == right.first && left.second == right.second;
+  });
+}
+
+// Grows the ladders of one interval and policy, shape by shape.
+class LadderBuilder {
+ public:
+  LadderBuilder(const graph::Graph& graph, const hw_profiles::Profile& profile, SubgraphUses uses,
+                bool in_place)
+      : graph_(graph),
+        profile_(profile),
+        usages_(graph::UsagesOf(graph)),
+        uses_(std::move(uses)),
+        in_place_(in_place) {}
+
+  std::optional<base::Diagnostic> Add(const graph::TileShape& tile) {
+    graph::TiledSubgraph tiling = graph::Tile(graph_, uses_.interval, tile);
+    const int64_t alike = LeastAlike(tiling.tiles, profile_.tiling.dma);
+    const Skeleton& skeleton = SkeletonFor(alike);
+    base::Expected<std::vector<problem::Bytes>> sizes = SizesOf(graph_, profile_, skeleton, {&tiling, 1});
+    if (!sizes) return sizes.error();
+    std::vector<Relation> relations;
+    if (in_place_) relations = FindInPlace(graph_, profile_, skeleton, 0, tiling, *sizes);
+    SubgraphLadder& ladder = LadderFor(alike, std::move(relations));
+    ladder.ladder.rungs.push_back({NameOf(OutputShape(graph_, uses_.interval), tile), *std::move(sizes)});
+    ladder.tilings.push_back(std::move(tiling));
+    return std::nullopt;
+  }
+
+  std::vector<SubgraphLadder> Finish() {
+    for (SubgraphLadder& ladder : ladders_) {
+      std::vector<problem::Buffer>& buffers = ladder.program.problem.buffers;
+      for (size_t i = 0; i < buffers.size(); ++i) buffers[i].size = ladder.ladder.rungs.front().sizes[i];
+    }
+    return std::move(ladders_);
+  }
+
+ private:
+  const Skeleton& SkeletonFor(int64_t tiles) {
+    const auto found = skeletons_.find(tiles);
+    if (found != skeletons_.end()) return found->second;
+    return skeletons_.emplace(tiles, BuildSkeleton(graph_, usages_, profile_, {uses_}, {&tiles, 1}))
+        .first->second;
+  }
+
+  SubgraphLadder& LadderFor(int64_t tiles, std::vector<Relation> relations) {
+    for (size_t i = 0; i < ladders_.size(); ++i) {
+      if (tiles_[i] == tiles && AreAlike(ladders_[i].program.problem.relations, relations))
+        return ladders_[i];
+    }
+    SubgraphLadder& ladder = ladders_.emplace_back();
+    ladder.program = SkeletonFor(tiles).program;
+    ladder.program.problem.relations = std::move(relations);
+    tiles_.push_back(tiles);
+    return ladder;
+  }
+
+  const graph::Graph& graph_;
+  const hw_profiles::Profile& profile_;
+  std::vector<graph::Usage> usages_;
+  SubgraphUses uses_;
+  bool in_place_;
+  std::map<int64_t, Skeleton> skeletons_;  // by the least number of tiles alike
+  std::vector<SubgraphLadder> ladders_;
+  std::vector<int64_t> tiles_;  // parallel to ladders_
+};
+
+}  // namespace
+
+base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& graph,
+                                                         const hw_profiles::Profile& profile,
+                                                         graph::Interval interval, const Policy& policy,
+                                                         std::span<const graph::TileShape> shapes) {
+  if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
+  base::Expected<SubgraphUses> uses =
+      FindUses(graph, graph::UsagesOf(graph), profile, interval, policy.weights);
+  if (!uses) return base::Unexpected(uses.error());
+  LadderBuilder builder(graph, profile, *std::move(uses), policy.in_place);
+  for (const graph::TileShape& tile : shapes) {
+    if (std::optional<base::Diagnostic> fault = FindFault(graph, interval, tile))
+      return base::Unexpected(*fault);
+  }
+  for (const graph::TileShape& tile : Sort(shapes)) {
+    if (std::optional<base::Diagnostic> fault = builder.Add(tile)) return base::Unexpected(*fault);
+  }
+  return builder.Finish();
+}
+
+}  // namespace tessera::encoder

@@ -1,0 +1,281 @@
+#include "tessera/encoder/adapt/lifespans.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "tessera/encoder/adapt/layout.h"
+
+// When each buffer of a subgraph lives and who touches it: one function for each row of the table in docs/program.md.
+//
+//            P | pass 0: C_0 C_1 .. C_{n-1} | pass 1: C_0 C_1 .. C_{n-1} | E
+//     ping   w |  r  r                      |  w  w  ..  w               |        loaded, parity 0
+//     pong     |  w  w  ..  w               |  r  r                      |        loaded, parity 1
+//     out 0    |         w  ..              |  r  r  ..  r               | r      stored, parity 0, odd number of tiles
+//
+// A single overlapped pass is the same picture without its second half, so that the rows for one tile and for several are one
+// function each. Cost: linear in buffers times steps.
+namespace tessera::encoder {
+namespace {
+
+using problem::AccessKind;
+using problem::Step;
+
+class Drafter {
+ public:
+  Drafter(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
+          int subgraph, Timeline& timeline)
+      : graph_(graph), profile_(profile), uses_(uses), subgraph_(subgraph), timeline_(timeline) {}
+
+  std::vector<BufferDraft> Draft() {
+    for (const TensorUse& use : uses_.constants) {
+      if (use.residence == Residence::kResident) AddResident(use);
+    }
+    std::sort(drafts_.begin(), drafts_.end(),
+              [](const BufferDraft& a, const BufferDraft& b) { return a.meaning.tensor < b.meaning.tensor; });
+    for (const TensorUse& use : uses_.tensors) AddTiles(use);
+    for (int k = 0; k < uses_.Operators(); ++k) AddSlices(k);
+    for (int k = 0; k < uses_.Operators(); ++k) AddScratch(k);
+    for (BufferDraft& draft : drafts_) draft.Finish();
+    for (ProgramStep& step : timeline_.steps) {
+      std::sort(step.transfers.begin(), step.transfers.end());
+      step.transfers.erase(std::unique(step.transfers.begin(), step.transfers.end()), step.transfers.end());
+    }
+    return std::move(drafts_);
+  }
+
+ private:
+  void AddTiles(const TensorUse& use) {
+    for (size_t parity = 0; parity < timeline_.passes.size(); ++parity) {
+      switch (use.residence) {
+        case Residence::kInside:
+          AddInside(use, parity);
+          break;
+        case Residence::kLoaded:
+          AddLoaded(use, parity);
+          break;
+        case Residence::kStored:
+          AddStored(use, parity);
+          break;
+        default:
+          return;
+      }
+    }
+  }
+
+  void AddInside(const TensorUse& use, size_t parity) {
+    BufferDraft& draft = OpenTile(use, parity);
+    const Pass& pass = timeline_.passes[parity];
+    draft.Live(FirstStep(use, pass), LastUse(use, pass) + 1);
+    Compute(draft, use, pass);
+  }
+
+  void AddLoaded(const TensorUse& use, size_t parity) {
+    BufferDraft& draft = OpenTile(use, parity);
+    const Pass& pass = timeline_.passes[parity];
+    Compute(draft, use, pass);
+    if (const auto load = timeline_.loads.find(use.tensor); load != timeline_.loads.end()) {
+      draft.Live(load->second, LastUse(use, pass) + 1);
+      Move(draft, use, load->second, AccessKind::kWrite);
+      return;
+    }
+    draft.Live(pass.begin, LastUse(use, pass) + 1);
+    if (parity == 0) MoveAlive(draft, use, *timeline_.prologue, *timeline_.prologue + 1, AccessKind::kWrite);
+    if (const Pass* other = OtherPass(parity))
+      MoveAlive(draft, use, other->begin, other->end, AccessKind::kWrite);
+  }
+
+  void AddStored(const TensorUse& use, size_t parity) {
+    BufferDraft& draft = OpenTile(use, parity);
+    const Pass& pass = timeline_.passes[parity];
+    Compute(draft, use, pass);
+    if (const auto store = timeline_.stores.find(use.tensor); store != timeline_.stores.end()) {
+      draft.Live(FirstStep(use, pass), std::max(store->second, LastUse(use, pass)) + 1);
+      Move(draft, use, store->second, AccessKind::kRead);
+      return;
+    }
+    draft.Live(FirstStep(use, pass), pass.end);
+    if (const Pass* other = OtherPass(parity))
+      MoveAlive(draft, use, other->begin, other->end, AccessKind::kRead);
+    if (static_cast<int>(parity) == timeline_.LastParity()) {
+      MoveAlive(draft, use, *timeline_.epilogue, *timeline_.epilogue + 1, AccessKind::kRead);
+    }
+  }
+
+  void AddResident(const TensorUse& use) {
+    BufferDraft& draft =
+        Open(BufferKind::kResident, fmt::format("s{}/{}", subgraph_, TensorAt(use.tensor).id));
+    SetTensor(draft, use);
+    std::vector<int> users = use.readers;
+    for (int& user : users) user += uses_.interval.first;
+    draft.buffer.size = ConstantBytes(graph_, profile_, use.tensor, users);
+
+    const auto own_step = timeline_.loads.find(use.tensor);
+    const Step load = own_step != timeline_.loads.end() ? own_step->second : *timeline_.prologue;
+    const Pass& last = timeline_.passes.back();
+    draft.Live(load, timeline_.tile_loop ? timeline_.tile_loop->end : LastUse(use, last) + 1);
+    Move(draft, use, load, AccessKind::kWrite);
+    for (const Pass& pass : timeline_.passes) Compute(draft, use, pass);
+  }
+
+  void AddSlices(int k) {
+    const graph::Operator& op = OperatorAt(k);
+    for (size_t i = 0; i < op.weights.size(); ++i) {
+      const int tensor = op.weights[i];
+      if (std::find(op.weights.begin(), op.weights.begin() + static_cast<ptrdiff_t>(i), tensor) !=
+          op.weights.begin() + static_cast<ptrdiff_t>(i)) {
+        continue;  // the same constant as an earlier operand
+      }
+      const TensorUse& use = *std::find_if(uses_.constants.begin(), uses_.constants.end(),
+                                           [tensor](const TensorUse& each) { return each.tensor == tensor; });
+      if (use.residence == Residence::kStreamed) AddSlices(k, use);
+    }
+  }
+
+  void AddSlices(int k, const TensorUse& use) {
+    const Slicing slicing = SlicesOf(graph_, profile_, use.tensor, OperatorAt(k));
+    const auto own_step = timeline_.slice_loads.find({k, use.tensor});
+    const bool overlapped = own_step == timeline_.slice_loads.end();
+    for (size_t parity = 0; parity < timeline_.passes.size(); ++parity) {
+      const Step compute = timeline_.passes[parity].compute[static_cast<size_t>(k)];
+      BufferDraft& draft = OpenSlice(k, use, slicing, parity, 0);
+      if (!overlapped) {
+        draft.Live(own_step->second, compute + 1);
+        Move(draft, use, own_step->second, AccessKind::kWrite);
+        continue;
+      }
+      for (const Step before : StepsBefore(k, parity))
+        MoveAlive(draft, use, before, before + 1, AccessKind::kWrite);
+      if (slicing.count == 1) continue;
+      Move(draft, use, compute, AccessKind::kWrite);
+      Move(OpenSlice(k, use, slicing, parity, 1), use, compute, AccessKind::kWrite);
+    }
+  }
+
+  // A slice alive and read at the compute step.
+  BufferDraft& OpenSlice(int k, const TensorUse& use, const Slicing& slicing, size_t parity, int slot) {
+    const Step compute = timeline_.passes[parity].compute[static_cast<size_t>(k)];
+    BufferDraft& draft = Open(BufferKind::kSlice, fmt::format("s{}/{}/{}@{}.{}", subgraph_, OperatorAt(k).id,
+                                                              TensorAt(use.tensor).id, parity, slot));
+    SetTensor(draft, use);
+    draft.meaning.op = uses_.interval.first + k;
+    draft.meaning.parity = static_cast<int>(parity);
+    draft.meaning.slot = slot;
+    draft.buffer.size = slicing.bytes;
+    draft.LiveAt(compute);
+    draft.Touch(compute, uses_.engines[static_cast<size_t>(k)], AccessKind::kRead);
+    return draft;
+  }
+
+  // The steps after which C_k of this parity may come.
+  std::vector<Step> StepsBefore(int k, size_t parity) const {
+    if (k > 0) return {timeline_.passes[parity].compute[static_cast<size_t>(k)] - 1};
+    std::vector<Step> steps;
+    if (parity == 0) steps.push_back(*timeline_.prologue);
+    if (const Pass* other = OtherPass(parity)) steps.push_back(other->end - 1);
+    return steps;
+  }
+
+  void AddScratch(int k) {
+    const graph::Operator& op = OperatorAt(k);
+    if (!HasScratch(profile_, op.kind)) return;
+    for (size_t parity = 0; parity < timeline_.passes.size(); ++parity) {
+      const Pass& pass = timeline_.passes[parity];
+      const Step compute = pass.compute[static_cast<size_t>(k)];
+      BufferDraft& draft =
+          Open(BufferKind::kScratch, fmt::format("s{}/{}/scratch@{}", subgraph_, op.id, parity));
+      draft.meaning.op = uses_.interval.first + k;
+      draft.meaning.parity = static_cast<int>(parity);
+      draft.buffer.name = op.id;
+      draft.buffer.role = "scratch";
+      draft.buffer.alignment = hw_profiles::LayoutOf(profile_, base::TensorRole::kFeature).alignment_bytes;
+      draft.Live(pass.first[static_cast<size_t>(k)], compute + 1);
+      draft.Touch(compute, uses_.engines[static_cast<size_t>(k)], AccessKind::kRead);
+      draft.Touch(compute, uses_.engines[static_cast<size_t>(k)], AccessKind::kWrite);
+    }
+  }
+
+  BufferDraft& OpenTile(const TensorUse& use, size_t parity) {
+    BufferDraft& draft =
+        Open(BufferKind::kTile, fmt::format("s{}/{}@{}", subgraph_, TensorAt(use.tensor).id, parity));
+    SetTensor(draft, use);
+    draft.meaning.parity = static_cast<int>(parity);
+    return draft;
+  }
+
+  BufferDraft& Open(BufferKind kind, std::string id) {
+    BufferDraft& draft = drafts_.emplace_back();
+    draft.meaning.kind = kind;
+    draft.meaning.subgraph = subgraph_;
+    draft.buffer.id = std::move(id);
+    draft.buffer.span = profile_.memories[static_cast<size_t>(profile_.tile_memory)].span;
+    return draft;
+  }
+
+  void SetTensor(BufferDraft& draft, const TensorUse& use) const {
+    draft.meaning.tensor = use.tensor;
+    draft.buffer.name = TensorAt(use.tensor).id;
+    draft.buffer.role = base::NameOf(use.role);
+    const int64_t alignment = hw_profiles::LayoutOf(profile_, use.role).alignment_bytes;
+    draft.buffer.alignment = use.link == nullptr ? alignment : std::lcm(alignment, use.link->alignment_bytes);
+  }
+
+  // What engines do to the tensor in one pass.
+  void Compute(BufferDraft& draft, const TensorUse& use, const Pass& pass) const {
+    for (const int k : use.makers) {
+      draft.Touch(pass.compute[static_cast<size_t>(k)], uses_.engines[static_cast<size_t>(k)],
+                  AccessKind::kWrite);
+    }
+    for (const int k : use.readers) {
+      draft.Touch(pass.compute[static_cast<size_t>(k)], uses_.engines[static_cast<size_t>(k)],
+                  AccessKind::kRead);
+    }
+  }
+
+  void Move(BufferDraft& draft, const TensorUse& use, Step step, AccessKind kind) {
+    draft.Touch(step, use.link->name, kind);
+    timeline_.steps[static_cast<size_t>(step - timeline_.begin)].transfers.push_back(use.tensor);
+  }
+
+  // Lives at steps [lower, upper), at each of which a transfer may touch it.
+  void MoveAlive(BufferDraft& draft, const TensorUse& use, Step lower, Step upper, AccessKind kind) {
+    draft.Live(lower, upper);
+    for (Step step = lower; step < upper; ++step) Move(draft, use, step, kind);
+  }
+
+  static Step FirstStep(const TensorUse& use, const Pass& pass) {
+    return pass.first[static_cast<size_t>(use.makers.front())];
+  }
+
+  // The compute step of the last reader, or of the maker when nobody reads.
+  static Step LastUse(const TensorUse& use, const Pass& pass) {
+    return pass.compute[static_cast<size_t>(use.readers.empty() ? use.makers.back() : use.readers.back())];
+  }
+
+  const Pass* OtherPass(size_t parity) const {
+    return timeline_.passes.size() == 1 ? nullptr : &timeline_.passes[1 - parity];
+  }
+
+  const graph::Operator& OperatorAt(int k) const {
+    return graph_.operators[static_cast<size_t>(uses_.interval.first + k)];
+  }
+  const graph::Tensor& TensorAt(int tensor) const { return graph_.tensors[static_cast<size_t>(tensor)]; }
+
+  const graph::Graph& graph_;
+  const hw_profiles::Profile& profile_;
+  const SubgraphUses& uses_;
+  int subgraph_;
+  Timeline& timeline_;
+  std::vector<BufferDraft> drafts_;
+};
+
+}  // namespace
+
+std::vector<BufferDraft> DraftBuffers(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                      const SubgraphUses& uses, int subgraph, Timeline& timeline) {
+  return Drafter(graph, profile, uses, subgraph, timeline).Draft();
+}
+
+}  // namespace tessera::encoder

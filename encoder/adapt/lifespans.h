@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "tessera/encoder/adapt/buffer_draft.h"
+#include "tessera/encoder/adapt/residence.h"
+#include "tessera/encoder/adapt/timeline.h"
+
+namespace tessera::encoder {
+
+// The buffers of subgraph number `subgraph`, whole ones apart: resident constants, tiles, slices, scratch, in that order. Sizes of
+// tiles and scratch, which depend on the tile shape, stay 1. Enters each transfer in the steps of the timeline. See lifespans.cc.
+std::vector<BufferDraft> DraftBuffers(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                      const SubgraphUses& uses, int subgraph, Timeline& timeline);
+
+}  // namespace tessera::encoder

@@ -1,0 +1,44 @@
+#include "tessera/encoder/adapt/program.h"
+
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "tessera/encoder/adapt/choice.h"
+#include "tessera/encoder/adapt/in_place.h"
+#include "tessera/encoder/adapt/residence.h"
+#include "tessera/encoder/adapt/skeleton.h"
+
+namespace tessera::encoder {
+
+base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                     std::span<const SubgraphChoice> choices) {
+  if (std::optional<base::Diagnostic> fault = FindFault(graph, choices)) return base::Unexpected(*fault);
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  std::vector<SubgraphUses> uses;
+  std::vector<graph::TiledSubgraph> tilings;
+  std::vector<int64_t> tiles;
+  for (const SubgraphChoice& choice : choices) {
+    base::Expected<SubgraphUses> found =
+        FindUses(graph, usages, profile, choice.interval, choice.policy.weights);
+    if (!found) return base::Unexpected(found.error());
+    uses.push_back(*std::move(found));
+    tilings.push_back(graph::Tile(graph, choice.interval, choice.tile));
+    tiles.push_back(tilings.back().tiles);
+  }
+
+  Skeleton skeleton = BuildSkeleton(graph, usages, profile, std::move(uses), tiles);
+  const base::Expected<std::vector<problem::Bytes>> sizes = SizesOf(graph, profile, skeleton, tilings);
+  if (!sizes) return base::Unexpected(sizes.error());
+  problem::Problem& problem = skeleton.program.problem;
+  for (size_t s = 0; s < choices.size(); ++s) {
+    if (!choices[s].policy.in_place) continue;
+    std::vector<problem::Relation> relations =
+        FindInPlace(graph, profile, skeleton, static_cast<int>(s), tilings[s], *sizes);
+    std::move(relations.begin(), relations.end(), std::back_inserter(problem.relations));
+  }
+  for (size_t i = 0; i < sizes->size(); ++i) problem.buffers[i].size = (*sizes)[i];
+  return std::move(skeleton.program);
+}
+
+}  // namespace tessera::encoder

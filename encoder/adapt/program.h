@@ -1,0 +1,86 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/tiling.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/problem/ladder.h"
+#include "tessera/problem/problem.h"
+
+// A partition of a network becomes a Problem over program time (docs/program.md defines every step and
+// lifespan).
+namespace tessera::encoder {
+
+struct Policy {
+  hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
+  bool in_place = false;
+  friend bool operator==(const Policy&, const Policy&) = default;
+};
+
+struct SubgraphChoice {
+  graph::Interval interval;
+  graph::TileShape tile;
+  Policy policy;
+};
+
+enum class StepKind : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue };
+
+// What happens at one step of the program.
+struct ProgramStep {
+  StepKind kind = StepKind::kCompute;
+  int subgraph = 0;  // index into the choices
+  int parity = 0;    // of the pass
+  int op = -1;       // kCompute: index into Graph::operators; kLoad of a streamed constant: its user
+  std::vector<int> transfers;  // tensors that the DMA moves at this step, each once, ascending
+};
+
+enum class BufferKind : uint8_t { kTile, kWhole, kResident, kSlice, kScratch };
+
+// What a buffer of the Problem holds.
+struct ProgramBuffer {
+  BufferKind kind = BufferKind::kTile;
+  int subgraph = -1;  // -1: kWhole
+  int tensor = -1;    // -1: kScratch
+  int op = -1;        // kSlice and kScratch: the user
+  int parity = 0;
+  int slot = 0;  // kSlice
+};
+
+// The Problem with what each of its steps and buffers means. Buffers stand in the order: whole ones by
+// tensor, then subgraph by subgraph resident constants, tiles by tensor and parity, slices, scratch.
+struct Program {
+  problem::Problem problem;
+  std::vector<ProgramStep> steps;      // step t of the Problem is steps[t]
+  std::vector<ProgramBuffer> buffers;  // parallel to Problem::buffers
+};
+
+// The program of consecutive choices (each begins where the one before ends; they may cover a part of the
+// network). Refuses what the profile cannot run, in the user's words: an operator without an engine, a
+// transfer without a link, a policy that a home does not allow, state without a place.
+base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                     std::span<const SubgraphChoice> choices);
+
+// Tile shapes of one interval and policy whose Problems differ in sizes alone, smallest first.
+struct SubgraphLadder {
+  Program program;  // with the sizes of the first rung
+  problem::Ladder ladder;
+  std::vector<graph::TiledSubgraph> tilings;  // parallel to the rungs
+};
+
+// One ladder for each distinct structure (one tile, odd or even number of tiles, number of slices) among the
+// shapes.
+base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& graph,
+                                                         const hw_profiles::Profile& profile,
+                                                         graph::Interval interval, const Policy& policy,
+                                                         std::span<const graph::TileShape> shapes);
+
+// Which policies the profile allows for this interval, in its order of preference; at least one.
+std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                               graph::Interval interval);
+
+}  // namespace tessera::encoder

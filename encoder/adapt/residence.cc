@@ -1,0 +1,185 @@
+#include "tessera/encoder/adapt/residence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace tessera::encoder {
+namespace {
+
+using base::Diagnostic;
+using base::TensorRole;
+using hw_profiles::Memory;
+using hw_profiles::Profile;
+
+std::string Describe(const graph::Tensor& tensor, TensorRole role) {
+  return fmt::format("{} '{}'", base::NameOf(role), tensor.id);
+}
+
+// Decides the residence of one tensor after another, and why not.
+class Registrar {
+ public:
+  Registrar(const graph::Graph& graph, const Profile& profile) : graph_(graph), profile_(profile) {}
+
+  std::optional<Diagnostic> PlaceFeature(TensorUse& use) const {
+    if (use.role == TensorRole::kFeature) {
+      use.residence = Residence::kInside;
+      return std::nullopt;
+    }
+    if (IsAtHome(use)) {
+      use.residence = Residence::kWhole;
+      return std::nullopt;
+    }
+    if (use.role == TensorRole::kState) return PlaceState(use);
+    return use.makers.empty() ? PlaceIncoming(use) : PlaceOutgoing(use);
+  }
+
+  std::optional<Diagnostic> PlaceConstant(TensorUse& use, hw_profiles::WeightPolicy weights) const {
+    if (IsAtHome(use)) {
+      use.residence = Residence::kWhole;
+      return std::nullopt;
+    }
+    if (weights != hw_profiles::WeightPolicy::kDirect) {
+      const bool resident = weights == hw_profiles::WeightPolicy::kResident;
+      use.residence = resident ? Residence::kResident : Residence::kStreamed;
+      return FindLink(use);
+    }
+    use.residence = Residence::kDirect;
+    if (HomeOf(use).direct_read) return std::nullopt;
+    return Refuse(use, "cannot be read directly", "direct_read", "stream it, or keep it resident");
+  }
+
+ private:
+  std::optional<Diagnostic> PlaceState(TensorUse& use) const {
+    use.residence = Residence::kDirect;
+    if (HomeOf(use).direct_read && HomeOf(use).direct_write) return std::nullopt;
+    return Refuse(use, "has no place", "direct_read and direct_write",
+                  "make the tile memory the home of state");
+  }
+
+  std::optional<Diagnostic> PlaceIncoming(TensorUse& use) const {
+    use.residence = HomeOf(use).direct_read ? Residence::kDirect : Residence::kLoaded;
+    return use.residence == Residence::kDirect ? std::nullopt : FindLink(use);
+  }
+
+  std::optional<Diagnostic> PlaceOutgoing(TensorUse& use) const {
+    const Memory& home = HomeOf(use);
+    if (!home.writable) return Refuse(use, "cannot be written", "writable", "give its role another home");
+    const bool direct = home.direct_write && (use.readers.empty() || home.direct_read);
+    use.residence = direct ? Residence::kDirect : Residence::kStored;
+    return direct ? std::nullopt : FindLink(use);
+  }
+
+  std::optional<Diagnostic> FindLink(TensorUse& use) const {
+    use.link = hw_profiles::LinkBetween(profile_, HomeIndex(use), profile_.tile_memory);
+    if (use.link != nullptr) return std::nullopt;
+    Diagnostic refusal;
+    refusal.message = fmt::format("{} cannot be moved between memories '{}' and '{}'",
+                                  Describe(TensorOf(use), use.role), HomeOf(use).name, TileMemory().name);
+    refusal.expected = "a link between them";
+    refusal.hint = "add the link to the profile, or give the role another home";
+    return refusal;
+  }
+
+  Diagnostic Refuse(const TensorUse& use, std::string_view what, std::string_view needed,
+                    std::string hint) const {
+    Diagnostic refusal;
+    refusal.message =
+        fmt::format("{} {} in its home '{}'", Describe(TensorOf(use), use.role), what, HomeOf(use).name);
+    refusal.expected = fmt::format("a home that is {}", needed);
+    refusal.hint = std::move(hint);
+    return refusal;
+  }
+
+  const graph::Tensor& TensorOf(const TensorUse& use) const {
+    return graph_.tensors[static_cast<size_t>(use.tensor)];
+  }
+  int HomeIndex(const TensorUse& use) const { return hw_profiles::LayoutOf(profile_, use.role).home; }
+  const Memory& HomeOf(const TensorUse& use) const {
+    return profile_.memories[static_cast<size_t>(HomeIndex(use))];
+  }
+  const Memory& TileMemory() const { return profile_.memories[static_cast<size_t>(profile_.tile_memory)]; }
+  bool IsAtHome(const TensorUse& use) const { return HomeIndex(use) == profile_.tile_memory; }
+
+  const graph::Graph& graph_;
+  const Profile& profile_;
+};
+
+void AddOnce(std::vector<int>& ascending, int value) {
+  if (ascending.empty() || ascending.back() != value) ascending.push_back(value);
+}
+
+void CollectFeatures(const graph::Graph& graph, const std::vector<graph::Usage>& usages, SubgraphUses& uses) {
+  std::map<int, TensorUse> by_tensor;
+  for (int k = 0; k < uses.Operators(); ++k) {
+    const graph::Operator& op = graph.operators[static_cast<size_t>(uses.interval.first + k)];
+    for (const int tensor : op.inputs) AddOnce(by_tensor[tensor].readers, k);
+    for (const int tensor : op.outputs) AddOnce(by_tensor[tensor].makers, k);
+  }
+  for (auto& [tensor, use] : by_tensor) {
+    use.tensor = tensor;
+    use.role = graph::RoleIn(graph, usages[static_cast<size_t>(tensor)], tensor, uses.interval);
+    uses.tensors.push_back(std::move(use));
+  }
+}
+
+void CollectConstants(const graph::Graph& graph, SubgraphUses& uses) {
+  std::map<int, size_t> index_of;
+  for (int k = 0; k < uses.Operators(); ++k) {
+    for (const int tensor : graph.operators[static_cast<size_t>(uses.interval.first + k)].weights) {
+      const auto [place, is_new] = index_of.try_emplace(tensor, uses.constants.size());
+      if (is_new) {
+        TensorUse& use = uses.constants.emplace_back();
+        use.tensor = tensor;
+        use.role = TensorRole::kConstant;
+      }
+      AddOnce(uses.constants[place->second].readers, k);
+    }
+  }
+}
+
+Diagnostic NoEngine(const graph::Operator& op, const Profile& profile) {
+  Diagnostic refusal;
+  refusal.message = fmt::format("operator '{}' is a {}, which no engine of profile '{}' runs", op.id,
+                                base::NameOf(op.kind), profile.name);
+  refusal.expected = "an engine with a throughput for that kind";
+  return refusal;
+}
+
+}  // namespace
+
+const TensorUse& UseOf(const SubgraphUses& uses, int tensor) {
+  return *std::lower_bound(uses.tensors.begin(), uses.tensors.end(), tensor,
+                           [](const TensorUse& use, int wanted) { return use.tensor < wanted; });
+}
+
+base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                                      const Profile& profile, graph::Interval interval,
+                                      hw_profiles::WeightPolicy weights) {
+  SubgraphUses uses;
+  uses.interval = interval;
+  for (int i = interval.first; i <= interval.last; ++i) {
+    const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
+    const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind);
+    if (engine == nullptr) return base::Unexpected(NoEngine(op, profile));
+    uses.engines.emplace_back(engine->name);
+  }
+  CollectFeatures(graph, usages, uses);
+  CollectConstants(graph, uses);
+
+  const Registrar registrar(graph, profile);
+  for (TensorUse& use : uses.tensors) {
+    if (std::optional<Diagnostic> refusal = registrar.PlaceFeature(use)) return base::Unexpected(*refusal);
+  }
+  for (TensorUse& use : uses.constants) {
+    if (std::optional<Diagnostic> refusal = registrar.PlaceConstant(use, weights))
+      return base::Unexpected(*refusal);
+  }
+  return uses;
+}
+
+}  // namespace tessera::encoder

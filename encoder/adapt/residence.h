@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+
+namespace tessera::encoder {
+
+// What becomes of a tensor in a subgraph (docs/program.md, "What becomes of each tensor").
+enum class Residence : uint8_t {
+  kInside,    // a tile buffer that nobody outside sees
+  kLoaded,    // a tile buffer, filled by DMA
+  kStored,    // a tile buffer, emptied by DMA
+  kWhole,     // one buffer in the tile memory for the whole tensor; nothing is moved
+  kDirect,    // engines use it in its home; no buffer
+  kResident,  // a constant, filled once
+  kStreamed,  // a constant, slices of it filled again for every tile
+};
+
+// A tensor as one subgraph uses it. Operators are counted from the first of the interval.
+struct TensorUse {
+  int tensor = -1;
+  base::TensorRole role = base::TensorRole::kFeature;
+  Residence residence = Residence::kInside;
+  const hw_profiles::Link* link = nullptr;  // between home and tile memory, for what a DMA moves
+  std::vector<int> makers;                  // ascending; more than one only for state
+  std::vector<int> readers;                 // ascending, each once
+};
+
+// What holds for a subgraph whatever its tile. Refers to the profile.
+struct SubgraphUses {
+  graph::Interval interval;
+  std::vector<TensorUse> tensors;         // features, by tensor
+  std::vector<TensorUse> constants;       // in order of first use
+  std::vector<std::string_view> engines;  // by operator
+
+  int Operators() const { return interval.last - interval.first + 1; }
+};
+
+// The use of a feature tensor that the subgraph touches.
+const TensorUse& UseOf(const SubgraphUses& uses, int tensor);
+
+// Refuses what the profile cannot run: an operator without an engine, a transfer without a link, a result in a read-only
+// home, a constant read in a home that does not allow it, state without a place.
+base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                                      const hw_profiles::Profile& profile, graph::Interval interval,
+                                      hw_profiles::WeightPolicy weights);
+
+}  // namespace tessera::encoder

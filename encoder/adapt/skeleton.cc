@@ -1,0 +1,128 @@
+#include "tessera/encoder/adapt/skeleton.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "tessera/base/checked.h"
+#include "tessera/encoder/adapt/layout.h"
+#include "tessera/encoder/adapt/lifespans.h"
+#include "tessera/encoder/adapt/whole_buffers.h"
+
+namespace tessera::encoder {
+namespace {
+
+using problem::Bytes;
+
+problem::Memory TileMemory(const hw_profiles::Profile& profile) {
+  const hw_profiles::Memory& from = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  problem::Memory memory;
+  memory.name = from.name;
+  memory.capacity = from.capacity_bytes;
+  memory.alignment = from.alignment_bytes;
+  memory.reserved = from.reserved;
+  memory.banks = from.banks;
+  memory.modes = from.modes;
+  memory.transitions = from.transitions;
+  return memory;
+}
+
+void Append(std::vector<BufferDraft> drafts, Program& program) {
+  for (BufferDraft& draft : drafts) {
+    program.problem.buffers.push_back(std::move(draft.buffer));
+    program.buffers.push_back(draft.meaning);
+  }
+}
+
+const graph::Extents& LargestOf(const graph::TiledSubgraph& tiling, int tensor) {
+  const auto found = std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), tensor);
+  return tiling.largest[static_cast<size_t>(found - tiling.tensors.begin())];
+}
+
+NamedExtents NamedLargest(const graph::Graph& graph, const graph::TiledSubgraph& tiling,
+                          const std::vector<int>& operands) {
+  if (operands.empty()) return {};
+  const int tensor = operands.front();
+  return NameExtents(graph.tensors[static_cast<size_t>(tensor)].shape, LargestOf(tiling, tensor));
+}
+
+Bytes TileBytes(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
+                const graph::TiledSubgraph& tiling, int tensor) {
+  const TensorUse& use = UseOf(uses, tensor);
+  std::vector<int> readers = use.readers;
+  for (int& reader : readers) reader += uses.interval.first;
+  const graph::Tensor& feature = graph.tensors[static_cast<size_t>(tensor)];
+  return FeatureBytes(hw_profiles::LayoutOf(profile, use.role), feature.type,
+                      NameExtents(feature.shape, LargestOf(tiling, tensor)),
+                      PadsFor(graph, profile, readers));
+}
+
+Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
+             std::span<const graph::TiledSubgraph> tilings, size_t index) {
+  const ProgramBuffer& buffer = skeleton.program.buffers[index];
+  const auto subgraph = static_cast<size_t>(buffer.subgraph);
+  switch (buffer.kind) {
+    case BufferKind::kTile:
+      return TileBytes(graph, profile, skeleton.uses[subgraph], tilings[subgraph], buffer.tensor);
+    case BufferKind::kScratch: {
+      const graph::Operator& op = graph.operators[static_cast<size_t>(buffer.op)];
+      return ScratchBytes(profile, op, NamedLargest(graph, tilings[subgraph], op.inputs),
+                          NamedLargest(graph, tilings[subgraph], op.outputs));
+    }
+    default:
+      return skeleton.program.problem.buffers[index].size;
+  }
+}
+
+}  // namespace
+
+Skeleton BuildSkeleton(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                       const hw_profiles::Profile& profile, std::vector<SubgraphUses> uses,
+                       std::span<const int64_t> tiles) {
+  Skeleton skeleton;
+  skeleton.uses = std::move(uses);
+  Program& program = skeleton.program;
+  program.problem.name = graph.name;
+  program.problem.memories.push_back(TileMemory(profile));
+
+  problem::Step begin = 0;
+  std::vector<std::vector<BufferDraft>> drafts;
+  for (size_t s = 0; s < skeleton.uses.size(); ++s) {
+    Timeline timeline = LayOut(graph, profile, skeleton.uses[s], static_cast<int>(s), tiles[s], begin);
+    drafts.push_back(DraftBuffers(graph, profile, skeleton.uses[s], static_cast<int>(s), timeline));
+    begin = timeline.end;
+    skeleton.timelines.push_back(std::move(timeline));
+  }
+  Append(DraftWholeBuffers(graph, usages, profile, skeleton.uses, skeleton.timelines), program);
+  for (std::vector<BufferDraft>& each : drafts) Append(std::move(each), program);
+
+  for (const Timeline& timeline : skeleton.timelines) {
+    program.steps.insert(program.steps.end(), timeline.steps.begin(), timeline.steps.end());
+    std::vector<problem::Loop>& loops = program.problem.loops;
+    if (timeline.tile_loop) loops.push_back(*timeline.tile_loop);
+    loops.insert(loops.end(), timeline.slice_loops.begin(), timeline.slice_loops.end());
+  }
+  return skeleton;
+}
+
+base::Expected<std::vector<Bytes>> SizesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                           const Skeleton& skeleton,
+                                           std::span<const graph::TiledSubgraph> tilings) {
+  std::vector<Bytes> sizes;
+  std::optional<Bytes> total = 0;
+  for (size_t i = 0; i < skeleton.program.buffers.size(); ++i) {
+    sizes.push_back(SizeOf(graph, profile, skeleton, tilings, i));
+    total = base::CheckedAdd(*total, sizes.back());
+    if (total && *total < base::kMaxTotal) continue;
+    base::Diagnostic refusal;
+    refusal.message =
+        fmt::format("buffers up to '{}' exceed 2^62 bytes together", skeleton.program.problem.buffers[i].id);
+    refusal.expected = "a network of fewer bytes";
+    return base::Unexpected(refusal);
+  }
+  return sizes;
+}
+
+}  // namespace tessera::encoder

@@ -1,0 +1,161 @@
+#include "tessera/encoder/adapt/timeline.h"
+
+#include <algorithm>
+
+#include "tessera/encoder/adapt/layout.h"
+
+// Steps of a subgraph, as docs/program.md defines them.
+//
+// A transfer either has a step of its own (dma: own_steps), just before its first use or after production,
+//
+//     load w | load x  C_0  C_1  store y |                    the pass is a loop when there are several tiles
+//
+// or it runs beside compute (dma: overlapped). Then two passes, ping and pong exchanged, make the loop, for a placement that is
+// right for one parity may be wrong for the next tile.
+//
+//     P | C_0 C_1 | C_0 C_1 | E                                an odd number of tiles leaves between the passes
+//
+// Cost: linear in the operators and their operands.
+namespace tessera::encoder {
+namespace {
+
+using problem::Loop;
+using problem::Step;
+
+class Clock {
+ public:
+  Clock(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
+        int subgraph, Timeline& timeline)
+      : graph_(graph), profile_(profile), uses_(uses), subgraph_(subgraph), timeline_(timeline) {
+    timeline_.end = timeline_.begin;
+  }
+
+  void LayOwnSteps() {
+    for (const TensorUse& use : uses_.constants) {
+      if (use.residence == Residence::kResident) timeline_.loads[use.tensor] = Tick(StepKind::kLoad, 0, -1);
+    }
+    Pass pass = OpenPass();
+    for (int k = 0; k < uses_.Operators(); ++k) LayOwnSteps(k, pass);
+    ClosePass(std::move(pass));
+    if (timeline_.tiles == 1) return;
+    const Pass& only = timeline_.passes.front();
+    timeline_.tile_loop = Loop{only.begin, only.end, {only.end}};
+    std::erase(timeline_.slice_loops, *timeline_.tile_loop);
+  }
+
+  void LayOverlapped() {
+    if (HasPrologue()) timeline_.prologue = Tick(StepKind::kPrologue, 0, -1);
+    const int parities = timeline_.tiles == 1 ? 1 : 2;
+    for (int parity = 0; parity < parities; ++parity) {
+      Pass pass = OpenPass();
+      for (int k = 0; k < uses_.Operators(); ++k) Compute(k, parity, pass);
+      ClosePass(std::move(pass));
+    }
+    if (parities == 2) {
+      const Pass& last = timeline_.passes[static_cast<size_t>(timeline_.LastParity())];
+      timeline_.tile_loop = Loop{timeline_.passes.front().begin, timeline_.passes.back().end, {last.end}};
+    }
+    if (HasEpilogue()) timeline_.epilogue = Tick(StepKind::kEpilogue, timeline_.LastParity(), -1);
+  }
+
+ private:
+  void LayOwnSteps(int k, Pass& pass) {
+    const graph::Operator& op = OperatorAt(k);
+    for (const int tensor : op.inputs) {
+      const TensorUse& use = UseOf(uses_, tensor);
+      if (use.residence != Residence::kLoaded || timeline_.loads.contains(tensor)) continue;
+      timeline_.loads[tensor] = Tick(StepKind::kLoad, 0, -1);
+    }
+    const Step before_slices = timeline_.end;
+    const bool in_slices = LoadSlices(k);
+    Compute(k, 0, pass);
+    if (in_slices) {
+      pass.first.back() = before_slices;
+      timeline_.slice_loops.push_back({before_slices, timeline_.end, {timeline_.end}});
+    }
+    for (const int tensor : op.outputs) {
+      if (UseOf(uses_, tensor).residence != Residence::kStored) continue;
+      timeline_.stores[tensor] = Tick(StepKind::kStore, 0, -1);
+    }
+  }
+
+  // Whether some constant of operator k comes in several slices.
+  bool LoadSlices(int k) {
+    bool several = false;
+    for (const int tensor : OperatorAt(k).weights) {
+      if (!IsStreamed(tensor) || timeline_.slice_loads.contains({k, tensor})) continue;
+      timeline_.slice_loads[{k, tensor}] = Tick(StepKind::kLoad, 0, uses_.interval.first + k);
+      several = several || SlicesOf(graph_, profile_, tensor, OperatorAt(k)).count > 1;
+    }
+    return several;
+  }
+
+  void Compute(int k, int parity, Pass& pass) {
+    pass.compute.push_back(Tick(StepKind::kCompute, parity, uses_.interval.first + k));
+    pass.first.push_back(pass.compute.back());
+  }
+
+  Pass OpenPass() const {
+    Pass pass;
+    pass.begin = timeline_.end;
+    return pass;
+  }
+
+  void ClosePass(Pass pass) {
+    pass.end = timeline_.end;
+    timeline_.passes.push_back(std::move(pass));
+  }
+
+  Step Tick(StepKind kind, int parity, int op) {
+    timeline_.steps.push_back({kind, subgraph_, parity, op, {}});
+    return timeline_.end++;
+  }
+
+  bool HasPrologue() const {
+    const auto arrives = [](const TensorUse& use) {
+      return use.residence == Residence::kLoaded || use.residence == Residence::kResident ||
+             (use.residence == Residence::kStreamed && use.readers.front() == 0);
+    };
+    return std::any_of(uses_.tensors.begin(), uses_.tensors.end(), arrives) ||
+           std::any_of(uses_.constants.begin(), uses_.constants.end(), arrives);
+  }
+
+  bool HasEpilogue() const {
+    return std::any_of(uses_.tensors.begin(), uses_.tensors.end(),
+                       [](const TensorUse& use) { return use.residence == Residence::kStored; });
+  }
+
+  bool IsStreamed(int constant) const {
+    return std::any_of(uses_.constants.begin(), uses_.constants.end(), [constant](const TensorUse& use) {
+      return use.tensor == constant && use.residence == Residence::kStreamed;
+    });
+  }
+
+  const graph::Operator& OperatorAt(int k) const {
+    return graph_.operators[static_cast<size_t>(uses_.interval.first + k)];
+  }
+
+  const graph::Graph& graph_;
+  const hw_profiles::Profile& profile_;
+  const SubgraphUses& uses_;
+  int subgraph_;
+  Timeline& timeline_;
+};
+
+}  // namespace
+
+Timeline LayOut(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
+                int subgraph, int64_t tiles, Step begin) {
+  Timeline timeline;
+  timeline.begin = begin;
+  timeline.tiles = tiles;
+  Clock clock(graph, profile, uses, subgraph, timeline);
+  if (profile.tiling.dma == hw_profiles::DmaSteps::kOwnSteps) {
+    clock.LayOwnSteps();
+  } else {
+    clock.LayOverlapped();
+  }
+  return timeline;
+}
+
+}  // namespace tessera::encoder

@@ -1,0 +1,134 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "small_networks.h"
+#include "tessera/encoder/adapt/program.h"
+
+namespace tessera::encoder {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr Policy kInPlace = {WeightPolicy::kResident, true};
+
+Profile WithInPlace(Profile profile) {
+  profile.tiling.in_place = {base::OperatorKind::kElementwise};
+  return profile;
+}
+
+// "s0/a@0 = s0/y@0": every colocation of a program of one subgraph.
+std::vector<std::string> InPlace(const graph::Graph& graph, const Profile& profile, graph::TileShape tile,
+                                 Policy policy = kInPlace) {
+  const SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, std::move(tile), policy};
+  const base::Expected<Program> program = BuildProgram(graph, profile, {&choice, 1});
+  EXPECT_TRUE(program.has_value());
+  std::vector<std::string> pairs;
+  for (const problem::Relation& relation : program->problem.relations) {
+    EXPECT_EQ(relation.kind, problem::RelationKind::kColocate);
+    EXPECT_EQ(relation.delta, 0);
+    pairs.push_back(program->problem.buffers[static_cast<size_t>(relation.first)].id + " = " +
+                    program->problem.buffers[static_cast<size_t>(relation.second)].id);
+  }
+  return pairs;
+}
+
+//     x --conv--> a --relu--> y
+Network ConvThenRelu() {
+  Network net;
+  const int x = net.Input("x", {1, 2, 8, 4});
+  const int a = net.Tensor("a", {1, 2, 8, 4});
+  const int y = net.Tensor("y", {1, 2, 8, 4});
+  net.Output(y);
+  net.Conv("conv", x, net.Constant("w", {2, 2, 1, 1}), a, 1, 0);
+  net.Elementwise("relu", {a}, y);
+  return net;
+}
+
+TEST(InPlace, TakesThePlaceOfAnOperandThatDies) {
+  EXPECT_THAT(InPlace(ConvThenRelu().graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}),
+              ElementsAre("s0/a@0 = s0/y@0"));
+}
+
+TEST(InPlace, HoldsForBothParities) {
+  EXPECT_THAT(InPlace(ConvThenRelu().graph, WithInPlace(TwoLevels(DmaSteps::kOverlapped)), {1, 2, 4, 4}),
+              ElementsAre("s0/a@0 = s0/y@0", "s0/a@1 = s0/y@1"));
+}
+
+TEST(InPlace, NeedsThePolicyAndAKindThatTheProfileNames) {
+  const graph::Graph graph = ConvThenRelu().graph;
+  EXPECT_THAT(InPlace(graph, TwoLevels(DmaSteps::kOwnSteps), {1, 2, 4, 4}), IsEmpty());
+  const Policy without = {WeightPolicy::kResident, false};
+  EXPECT_THAT(InPlace(graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}, without), IsEmpty());
+}
+
+// x --relu--> y: in a double-buffered loop the next x arrives while y leaves.
+TEST(InPlace, IsNotForALoadedOperandWhoseNextTileArrivesMeanwhile) {
+  Network net;
+  const int x = net.Input("x", {1, 2, 8, 4});
+  const int y = net.Tensor("y", {1, 2, 8, 4});
+  net.Output(y);
+  net.Elementwise("relu", {x}, y);
+  const Profile overlapped = WithInPlace(TwoLevels(DmaSteps::kOverlapped));
+  EXPECT_THAT(InPlace(net.graph, overlapped, {1, 2, 4, 4}), IsEmpty());
+  EXPECT_THAT(InPlace(net.graph, overlapped, {1, 2, 8, 4}), ElementsAre("s0/x@0 = s0/y@0"));
+  EXPECT_THAT(InPlace(net.graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}),
+              ElementsAre("s0/x@0 = s0/y@0"));
+}
+
+// b = relu(a); y = a + b: only the sum may overwrite, and only its first dying operand.
+TEST(InPlace, IsNotForAnOperandWithALaterReader) {
+  Network net;
+  const int x = net.Input("x", {1, 2, 8, 4});
+  const int a = net.Tensor("a", {1, 2, 8, 4});
+  const int b = net.Tensor("b", {1, 2, 8, 4});
+  const int y = net.Tensor("y", {1, 2, 8, 4});
+  net.Output(y);
+  net.Conv("conv", x, net.Constant("w", {2, 2, 1, 1}), a, 1, 0);
+  net.Elementwise("relu", {a}, b);
+  net.Elementwise("sum", {a, b}, y);
+  EXPECT_THAT(InPlace(net.graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}),
+              ElementsAre("s0/a@0 = s0/y@0"));
+}
+
+TEST(InPlace, NeedsEqualLayouts) {
+  Profile profile = WithInPlace(TwoLevels(DmaSteps::kOwnSteps));
+  Layout(profile, base::TensorRole::kNetworkOutput).channel_block = 16;
+  EXPECT_THAT(InPlace(ConvThenRelu().graph, profile, {1, 2, 4, 4}), IsEmpty());
+}
+
+// Each tile of a whole tensor overwrites its own part. In two passes the lives share the steps of both.
+TEST(InPlace, OfAWholeOperandNeedsASinglePass) {
+  Network net;
+  const int x = net.Input("x", {1, 2, 8, 4});
+  const int y = net.Tensor("y", {1, 2, 8, 4});
+  net.Output(y);
+  net.Elementwise("relu", {x}, y);
+  const Policy direct = {WeightPolicy::kDirect, true};
+  Profile profile = WithInPlace(OneSram());
+  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 8, 4}, direct), ElementsAre("x = y"));
+  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 4, 4}, direct), ElementsAre("x = y"));
+  profile.tiling.dma = DmaSteps::kOverlapped;
+  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 4, 4}, direct), IsEmpty());
+}
+
+// The network input is read by the sum of full rows, and by a convolution that asks for a halo around each tile.
+TEST(InPlace, IsNotForAnOperandThatTheTileNeedsMoreOf) {
+  Network net;
+  const int x = net.Input("x", {1, 2, 8, 4});
+  const int a = net.Tensor("a", {1, 2, 8, 4});
+  const int y = net.Tensor("y", {1, 2, 8, 4});
+  net.Output(y);
+  net.Conv("conv", x, net.Constant("w", {2, 2, 3, 1}), a, 3, 1);
+  net.Elementwise("sum", {x, a}, y);
+  const Profile profile = WithInPlace(TwoLevels(DmaSteps::kOwnSteps));
+  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 4, 4}),
+              ElementsAre("s0/a@0 = s0/y@0"));  // x has a fifth row
+  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 8, 4}), ElementsAre("s0/x@0 = s0/y@0"));
+}
+
+}  // namespace
+}  // namespace tessera::encoder

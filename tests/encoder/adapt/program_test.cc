@@ -1,0 +1,388 @@
+#include "tessera/encoder/adapt/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "small_networks.h"
+#include "tessera/problem/well_formed.h"
+
+namespace tessera::encoder {
+namespace {
+
+using base::TensorRole;
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr Policy kResident = {WeightPolicy::kResident, false};
+constexpr Policy kStreamed = {WeightPolicy::kStreamed, false};
+constexpr Policy kDirect = {WeightPolicy::kDirect, false};
+
+// The program of TwoConvs as one subgraph cut into tiles of `rows` output rows. 4 rows: two tiles, each with one halo row: x has
+// 5 rows. 3 rows: three tiles, the middle one needs 5 rows of x.
+Program Build(const Profile& profile, int64_t rows, Policy policy) {
+  const SubgraphChoice choice = {{0, 1}, {1, 3, rows, 4}, policy};
+  base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  EXPECT_TRUE(program.has_value()) << base::Format(program.error());
+  EXPECT_FALSE(problem::FindFault(program->problem).has_value());
+  return *std::move(program);
+}
+
+std::string RefusalOf(const graph::Graph& graph, const Profile& profile,
+                      const std::vector<SubgraphChoice>& choices) {
+  const base::Expected<Program> program = BuildProgram(graph, profile, choices);
+  return program ? "accepted" : base::Format(program.error());
+}
+
+TEST(OwnSteps, OneTileHasNoLoopAndConstantsDieWithTheirLastUser) {
+  const Program program = Build(TwoLevels(DmaSteps::kOwnSteps), 8, kResident);
+  EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
+              ElementsAre("0 load: w1", "1 load: w2", "2 load: x", "3 compute conv1", "4 compute conv2",
+                          "5 store: y"));
+  EXPECT_THAT(Describe(program.problem), ElementsAre("s0/w1: 24 bytes, [0,4), 0 dma w, 3 pe r",   //
+                                                     "s0/w2: 12 bytes, [1,5), 1 dma w, 4 pe r",   //
+                                                     "s0/x@0: 64 bytes, [2,4), 2 dma w, 3 pe r",  //
+                                                     "s0/a@0: 128 bytes, [3,5), 3 pe w, 4 pe r",  //
+                                                     "s0/y@0: 96 bytes, [4,6), 4 pe w, 5 dma r"));
+  EXPECT_THAT(program.problem.loops, IsEmpty());
+}
+
+TEST(OwnSteps, SeveralTilesLoopOverThePassAndKeepConstants) {
+  const Program program = Build(TwoLevels(DmaSteps::kOwnSteps), 4, kResident);
+  EXPECT_THAT(Describe(program.problem), ElementsAre("s0/w1: 24 bytes, [0,6), 0 dma w, 3 pe r",   //
+                                                     "s0/w2: 12 bytes, [1,6), 1 dma w, 4 pe r",   //
+                                                     "s0/x@0: 40 bytes, [2,4), 2 dma w, 3 pe r",  //
+                                                     "s0/a@0: 64 bytes, [3,5), 3 pe w, 4 pe r",   //
+                                                     "s0/y@0: 48 bytes, [4,6), 4 pe w, 5 dma r"));
+  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[2,6) exits 6"));
+}
+
+TEST(OwnSteps, SlicesOfAConstantLoopAroundTheirOperator) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.tiling.weight_granule_channels = 2;  // two slices each: 2 of 4 channels, 2 of 3
+  const Program program = Build(profile, 4, kStreamed);
+  EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
+              ElementsAre("0 load: x", "1 load conv1: w1", "2 compute conv1", "3 load conv2: w2",
+                          "4 compute conv2", "5 store: y"));
+  EXPECT_THAT(Describe(program.problem), ElementsAre("s0/x@0: 40 bytes, [0,3), 0 dma w, 2 pe r",           //
+                                                     "s0/a@0: 64 bytes, [1,5), 2 pe w, 4 pe r",            //
+                                                     "s0/y@0: 48 bytes, [3,6), 4 pe w, 5 dma r",           //
+                                                     "s0/conv1/w1@0.0: 12 bytes, [1,3), 1 dma w, 2 pe r",  //
+                                                     "s0/conv2/w2@0.0: 8 bytes, [3,5), 3 dma w, 4 pe r"));
+  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,6) exits 6", "[1,3) exits 3", "[3,5) exits 5"));
+}
+
+TEST(OwnSteps, AConstantInOneSliceNeedsNoLoopOfItsOwn) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.tiling.weight_granule_channels = 4;
+  const Program program = Build(profile, 4, kStreamed);
+  EXPECT_EQ(Describe(program.problem, "s0/a@0"), "s0/a@0: 64 bytes, [2,5), 2 pe w, 4 pe r");
+  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,6) exits 6"));
+}
+
+TEST(OwnSteps, ASliceLoopThatIsTheWholePassIsOneLoop) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.memories[0].direct_read = profile.memories[0].direct_write = true;
+  const SubgraphChoice choice = {{1, 1}, {1, 3, 4, 4}, kStreamed};
+  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  ASSERT_TRUE(program.has_value());
+  EXPECT_THAT(Describe(program->problem), ElementsAre("s0/conv2/w2@0.0: 4 bytes, [0,2), 0 dma w, 1 pe r"));
+  EXPECT_THAT(DescribeLoops(program->problem), ElementsAre("[0,2) exits 2"));
+}
+
+TEST(Overlapped, OneTileHasPrologueAndEpilogue) {
+  const Program program = Build(TwoLevels(DmaSteps::kOverlapped), 8, kResident);
+  EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
+              ElementsAre("0 prologue: x w1 w2", "1 compute conv1", "2 compute conv2", "3 epilogue: y"));
+  EXPECT_THAT(Describe(program.problem), ElementsAre("s0/w1: 24 bytes, [0,2), 0 dma w, 1 pe r",   //
+                                                     "s0/w2: 12 bytes, [0,3), 0 dma w, 2 pe r",   //
+                                                     "s0/x@0: 64 bytes, [0,2), 0 dma w, 1 pe r",  //
+                                                     "s0/a@0: 128 bytes, [1,3), 1 pe w, 2 pe r",  //
+                                                     "s0/y@0: 96 bytes, [2,4), 2 pe w, 3 dma r"));
+  EXPECT_THAT(program.problem.loops, IsEmpty());
+}
+
+TEST(Overlapped, AnEvenNumberOfTilesLeavesAtTheEndWithParityOne) {
+  const Program program = Build(TwoLevels(DmaSteps::kOverlapped), 4, kResident);
+  EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
+              ElementsAre("0 prologue: x w1 w2", "1 compute conv1: x y", "2 compute conv2: x y",
+                          "3 compute conv1: x y", "4 compute conv2: x y", "5 epilogue: y"));
+  EXPECT_THAT(Describe(program.problem),
+              ElementsAre("s0/w1: 24 bytes, [0,5), 0 dma w, 1 pe r, 3 pe r",                   //
+                          "s0/w2: 12 bytes, [0,5), 0 dma w, 2 pe r, 4 pe r",                   //
+                          "s0/x@0: 40 bytes, [0,2) [3,5), 0 dma w, 1 pe r, 3 dma w, 4 dma w",  //
+                          "s0/x@1: 40 bytes, [1,4), 1 dma w, 2 dma w, 3 pe r",                 //
+                          "s0/a@0: 64 bytes, [1,3), 1 pe w, 2 pe r",                           //
+                          "s0/a@1: 64 bytes, [3,5), 3 pe w, 4 pe r",                           //
+                          "s0/y@0: 48 bytes, [2,5), 2 pe w, 3 dma r, 4 dma r",                 //
+                          "s0/y@1: 48 bytes, [1,3) [4,6), 1 dma r, 2 dma r, 4 pe w, 5 dma r"));
+  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[1,5) exits 5"));
+}
+
+TEST(Overlapped, AnOddNumberOfTilesLeavesBetweenThePassesWithParityZero) {
+  const Program program = Build(TwoLevels(DmaSteps::kOverlapped), 3, kResident);
+  EXPECT_EQ(Describe(program.problem, "s0/y@0"),
+            "s0/y@0: 36 bytes, [2,6), 2 pe w, 3 dma r, 4 dma r, 5 dma r");
+  EXPECT_EQ(Describe(program.problem, "s0/y@1"), "s0/y@1: 36 bytes, [1,3) [4,5), 1 dma r, 2 dma r, 4 pe w");
+  EXPECT_EQ(Describe(program.problem, "s0/x@1"), "s0/x@1: 40 bytes, [1,4), 1 dma w, 2 dma w, 3 pe r");
+  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[1,5) exits 3"));
+}
+
+TEST(Overlapped, SlicesAlternateBetweenTwoSlots) {
+  Profile profile = TwoLevels(DmaSteps::kOverlapped);
+  profile.tiling.weight_granule_channels = 2;
+  const Program program = Build(profile, 4, kStreamed);
+  EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.0"),
+            "s0/conv1/w1@0.0: 12 bytes, [0,2) [4,5), 0 dma w, 1 pe r, 1 dma w, 4 dma w");
+  EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.1"),
+            "s0/conv1/w1@0.1: 12 bytes, [1,2), 1 pe r, 1 dma w");
+  EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@1.0"),
+            "s0/conv1/w1@1.0: 12 bytes, [2,4), 2 dma w, 3 pe r, 3 dma w");
+  EXPECT_EQ(Describe(program.problem, "s0/conv2/w2@0.0"),
+            "s0/conv2/w2@0.0: 8 bytes, [1,3), 1 dma w, 2 pe r, 2 dma w");
+  EXPECT_EQ(program.problem.buffers.size(),
+            6U + 8U);  // x, a, y and two constants in two slots, for both parities
+}
+
+TEST(Overlapped, ASingleSliceIsNotWrittenWhileItIsRead) {
+  Profile profile = TwoLevels(DmaSteps::kOverlapped);
+  profile.tiling.weight_granule_channels = 4;
+  const Program program = Build(profile, 8, kStreamed);
+  EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.0"),
+            "s0/conv1/w1@0.0: 24 bytes, [0,2), 0 dma w, 1 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/conv2/w2@0.0"),
+            "s0/conv2/w2@0.0: 12 bytes, [1,3), 1 dma w, 2 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.1"), "");
+}
+
+TEST(Overlapped, NothingToMoveNeedsNeitherPrologueNorEpilogue) {
+  Profile profile = TwoLevels(DmaSteps::kOverlapped);
+  profile.memories[0].direct_read = profile.memories[0].direct_write = true;
+  const Program program = Build(profile, 4, kDirect);
+  EXPECT_THAT(Describe(program.problem), ElementsAre("s0/a@0: 64 bytes, [0,2), 0 pe w, 1 pe r",  //
+                                                     "s0/a@1: 64 bytes, [2,4), 2 pe w, 3 pe r"));
+  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,4) exits 4"));
+}
+
+TEST(WholeBuffers, LiveFromTheirMakerToTheirLastReaderWithOneTileEach) {
+  const std::vector<SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kDirect},
+                                               {{1, 1}, {1, 3, 8, 4}, kDirect}};
+  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, OneSram(), choices);
+  ASSERT_TRUE(program.has_value());
+  EXPECT_THAT(Describe(program->problem), ElementsAre("x: 64 bytes, [0,1), 0 pe r",           //
+                                                      "a: 128 bytes, [0,2), 0 pe w, 1 pe r",  //
+                                                      "y: 96 bytes, [1,2), 1 pe w"));
+}
+
+TEST(WholeBuffers, SpanTheLoopsThatTouchThem) {
+  const Program program = Build(OneSram(), 4, kDirect);
+  EXPECT_THAT(Describe(program.problem), ElementsAre("x: 64 bytes, [0,2), 0 pe r",  //
+                                                     "y: 96 bytes, [0,2), 1 pe w",  //
+                                                     "s0/a@0: 64 bytes, [0,2), 0 pe w, 1 pe r"));
+  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,2) exits 2"));
+}
+
+TEST(WholeBuffers, AreTouchedInBothPassesOfAnOverlappedLoop) {
+  Profile profile = OneSram();
+  profile.tiling.dma = DmaSteps::kOverlapped;
+  const Program program = Build(profile, 4, kDirect);
+  EXPECT_EQ(Describe(program.problem, "x"), "x: 64 bytes, [0,4), 0 pe r, 2 pe r");
+  EXPECT_EQ(Describe(program.problem, "y"), "y: 96 bytes, [0,4), 1 pe w, 3 pe w");
+}
+
+// x -> a -> b -> c, and d = a + c: seen from the operator that makes c, tensor a passes over.
+TEST(WholeBuffers, OfTensorsThatPassOverAPartialProgramAreHeldUntouched) {
+  Network net;
+  const int x = net.Input("x", {1, 1, 4, 4});
+  const int a = net.Tensor("a", {1, 1, 4, 4});
+  const int b = net.Tensor("b", {1, 1, 4, 4});
+  const int c = net.Tensor("c", {1, 1, 4, 4});
+  const int d = net.Tensor("d", {1, 1, 4, 4});
+  net.Output(d);
+  net.Elementwise("op0", {x}, a);
+  net.Elementwise("op1", {a}, b);
+  net.Elementwise("op2", {b}, c);
+  net.Elementwise("op3", {a, c}, d);
+  const SubgraphChoice choice = {{2, 2}, {1, 1, 4, 4}, kDirect};
+  const base::Expected<Program> program = BuildProgram(net.graph, OneSram(), {&choice, 1});
+  ASSERT_TRUE(program.has_value());
+  EXPECT_THAT(Describe(program->problem), ElementsAre("a: 16 bytes, [0,1)",          //
+                                                      "b: 16 bytes, [0,1), 0 pe r",  //
+                                                      "c: 16 bytes, [0,1), 0 pe w"));
+}
+
+TEST(WholeBuffers, OfConstantsAtHomeInTheTileMemoryAreAllThereAllTheTime) {
+  Profile profile = OneSram();
+  Layout(profile, TensorRole::kConstant).home = profile.tile_memory;
+  const SubgraphChoice choice = {{0, 0}, {1, 4, 8, 4}, kDirect};
+  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  ASSERT_TRUE(program.has_value());
+  EXPECT_EQ(Describe(program->problem, "w1"), "w1: 24 bytes, [0,1), 0 pe r");
+  EXPECT_EQ(Describe(program->problem, "w2"), "w2: 12 bytes, [0,1)");
+}
+
+TEST(WholeBuffers, OfStateLiveForAllSteps) {
+  Network net;
+  const int x = net.Input("x", {4, 4});
+  const int state = net.State("state", {4, 4});
+  const int y = net.Tensor("y", {4, 4});
+  const int z = net.Tensor("z", {4, 4});
+  net.Output(z);
+  net.Elementwise("op0", {x}, y);
+  net.Elementwise("op1", {y, state}, z);
+  const SubgraphChoice choice = {{0, 1}, {4, 4}, kDirect};
+  const base::Expected<Program> program = BuildProgram(net.graph, OneSram(), {&choice, 1});
+  ASSERT_TRUE(program.has_value());
+  EXPECT_EQ(Describe(program->problem, "state"), "state: 16 bytes, [0,2), 1 pe r");
+}
+
+TEST(Border, IsStoredByOneSubgraphAndLoadedByTheNext) {
+  const std::vector<SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kResident},
+                                               {{1, 1}, {1, 3, 8, 4}, kResident}};
+  const base::Expected<Program> program =
+      BuildProgram(TwoConvs().graph, TwoLevels(DmaSteps::kOwnSteps), choices);
+  ASSERT_TRUE(program.has_value());
+  EXPECT_EQ(Describe(program->problem, "s0/a@0"), "s0/a@0: 128 bytes, [2,4), 2 pe w, 3 dma r");
+  EXPECT_EQ(Describe(program->problem, "s1/a@0"), "s1/a@0: 128 bytes, [5,7), 5 dma w, 6 pe r");
+}
+
+// The patent's chain: a 4x4 tile of the last of three valid 3x3 convolutions needs 6x6, 8x8 and 10x10.
+TEST(ThreeValidConvolutions, GrowByTwoRowsAndColumnsEach) {
+  Network net;
+  const int in = net.Input("in", {1, 1, 10, 20});
+  const int f1 = net.Tensor("f1", {1, 1, 8, 18});
+  const int f2 = net.Tensor("f2", {1, 1, 6, 16});
+  const int out = net.Tensor("out", {1, 1, 4, 14});
+  net.Output(out);
+  const int w = net.Constant("w", {1, 1, 3, 3});
+  net.Conv("c1", in, w, f1, 3, 0);
+  net.Conv("c2", f1, w, f2, 3, 0);
+  net.Conv("c3", f2, w, out, 3, 0);
+  for (graph::Operator& op : net.graph.operators) op.window.kernel = {3, 3};
+  const SubgraphChoice choice = {{0, 2}, {1, 1, 4, 4}, kResident};
+  const base::Expected<Program> program =
+      BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&choice, 1});
+  ASSERT_TRUE(program.has_value());
+  EXPECT_THAT(Describe(program->problem),
+              ElementsAre("s0/w: 9 bytes, [0,6), 0 dma w, 2 pe r, 3 pe r, 4 pe r",  // one buffer, three users
+                          "s0/in@0: 100 bytes, [1,3), 1 dma w, 2 pe r",             //
+                          "s0/f1@0: 64 bytes, [2,4), 2 pe w, 3 pe r",               //
+                          "s0/f2@0: 36 bytes, [3,5), 3 pe w, 4 pe r",               //
+                          "s0/out@0: 16 bytes, [4,6), 4 pe w, 5 dma r"));
+}
+
+TEST(Sizes, ChannelBlocksAndRowPitchesRoundUp) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Layout(profile, TensorRole::kFeature).channel_block = 16;
+  Layout(profile, TensorRole::kNetworkOutput).row_pitch_bytes = 32;
+  const Program program = Build(profile, 4, kResident);
+  EXPECT_THAT(Describe(program.problem, "s0/a@0"), HasSubstr(": 256 bytes"));  // 4 rows of 4 columns by 16
+  EXPECT_THAT(Describe(program.problem, "s0/y@0"),
+              HasSubstr(": 128 bytes"));  // 4 rows of 4 by 3, padded to 32
+  EXPECT_THAT(Describe(program.problem, "s0/x@0"), HasSubstr(": 40 bytes"));
+}
+
+TEST(Sizes, ExplicitPaddingIsStoredWithWhatAWindowReads) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.tiling.implicit_padding = false;
+  const Program program = Build(profile, 4, kResident);
+  EXPECT_THAT(Describe(program.problem, "s0/x@0"), HasSubstr(": 56 bytes"));  // 5 + 2 rows of 8
+  EXPECT_THAT(Describe(program.problem, "s0/a@0"), HasSubstr(": 64 bytes"));  // conv2 pads nothing
+}
+
+TEST(Sizes, TablesStandBesideTheFirstConstantOfAnOperator) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.table_bytes_per_channel = 10;
+  profile.tiling.weight_granule_channels = 2;
+  EXPECT_THAT(Describe(Build(profile, 4, kResident).problem, "s0/w1"),
+              HasSubstr(": 64 bytes"));  // 24 + 4 * 10
+  EXPECT_THAT(Describe(Build(profile, 4, kStreamed).problem, "s0/conv1/w1@0.0"),
+              HasSubstr(": 32 bytes"));  // 12 + 20
+}
+
+TEST(Sizes, ScratchFollowsTheFormulasAtTheLargestTile) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  using hw_profiles::ScratchFactor;
+  profile.scratch = {{base::OperatorKind::kConv, 2, {ScratchFactor::kKernelRows, ScratchFactor::kInChannels}},
+                     {base::OperatorKind::kConv, 1, {ScratchFactor::kOutRows}}};
+  profile.tiling.weight_granule_channels = 2;
+  EXPECT_EQ(Describe(Build(profile, 3, kResident).problem, "s0/conv1/scratch@0"),
+            "s0/conv1/scratch@0: 15 bytes, [3,4), 3 pe r, 3 pe w");  // 2 * 3 * 2 + 3
+  EXPECT_EQ(Describe(Build(profile, 4, kStreamed).problem, "s0/conv2/scratch@0"),
+            "s0/conv2/scratch@0: 12 bytes, [3,5), 4 pe r, 4 pe w");  // 2 * 1 * 4 + 4, through all slices
+}
+
+TEST(Sizes, AlignmentIsTheRolesAndTheLinksForWhatMoves) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Layout(profile, TensorRole::kNetworkInput).alignment_bytes = 6;
+  Layout(profile, TensorRole::kFeature).alignment_bytes = 8;
+  profile.links[0].alignment_bytes = 4;
+  const Program program = Build(profile, 4, kResident);
+  EXPECT_EQ(program.problem.buffers[0].alignment, 4);   // w1
+  EXPECT_EQ(program.problem.buffers[2].alignment, 12);  // x
+  EXPECT_EQ(program.problem.buffers[3].alignment, 8);   // a is never moved
+}
+
+TEST(Refuses, WhatTheProfileCannotRun) {
+  const graph::Graph graph = TwoConvs().graph;
+  const SubgraphChoice both = {{0, 1}, {1, 3, 8, 4}, kResident};
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.links.clear();
+  EXPECT_THAT(RefusalOf(graph, profile, {both}),
+              HasSubstr("network_input 'x' cannot be moved between memories 'dram' and 'sram'"));
+
+  profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.engines[0].throughputs.clear();
+  EXPECT_THAT(RefusalOf(graph, profile, {both}), HasSubstr("operator 'conv1' is a conv, which no engine"));
+
+  profile = TwoLevels(DmaSteps::kOwnSteps);
+  EXPECT_THAT(RefusalOf(graph, profile, {{{0, 1}, {1, 3, 8, 4}, kDirect}}),
+              HasSubstr("constant 'w1' cannot be read directly in its home 'dram'"));
+
+  profile.memories[0].writable = false;
+  EXPECT_THAT(RefusalOf(graph, profile, {both}),
+              HasSubstr("network_output 'y' cannot be written in its home 'dram'"));
+}
+
+TEST(Refuses, ChoicesThatAreNoProgram) {
+  const graph::Graph graph = TwoConvs().graph;
+  const Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  EXPECT_THAT(RefusalOf(graph, profile, {}), HasSubstr("a program of no subgraphs"));
+  EXPECT_THAT(RefusalOf(graph, profile, {{{0, 2}, {1, 3, 8, 4}, kResident}}),
+              HasSubstr("0..2 is no interval"));
+  EXPECT_THAT(RefusalOf(graph, profile, {{{0, 1}, {1, 3, 9, 4}, kResident}}),
+              HasSubstr("[1, 3, 9, 4] is no tile"));
+  EXPECT_THAT(RefusalOf(graph, profile, {{{0, 1}, {3, 8, 4}, kResident}}), HasSubstr("[3, 8, 4] is no tile"));
+  EXPECT_THAT(
+      RefusalOf(graph, profile, {{{1, 1}, {1, 3, 8, 4}, kResident}, {{1, 1}, {1, 3, 8, 4}, kResident}}),
+      HasSubstr("a subgraph begins with operator 1"));
+}
+
+TEST(Refuses, StateWithoutAPlace) {
+  Network net;
+  const int state = net.State("state", {4, 4});
+  const int y = net.Tensor("y", {4, 4});
+  net.Output(y);
+  net.Elementwise("op", {state}, y);
+  EXPECT_THAT(RefusalOf(net.graph, TwoLevels(DmaSteps::kOwnSteps), {{{0, 0}, {4, 4}, kResident}}),
+              HasSubstr("state 'state' has no place in its home 'dram'"));
+}
+
+TEST(Refuses, SizesBeyondCounting) {
+  Network net;
+  const int x = net.Input("x", {1, int64_t{1} << 40, int64_t{1} << 15, 1});
+  const int y = net.Tensor("y", {1, int64_t{1} << 40, int64_t{1} << 15, 1});
+  net.Output(y);
+  net.Elementwise("op", {x}, y);
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Layout(profile, TensorRole::kNetworkInput).row_pitch_bytes = int64_t{1} << 50;
+  EXPECT_THAT(
+      RefusalOf(net.graph, profile, {{{0, 0}, {1, int64_t{1} << 40, int64_t{1} << 15, 1}, kResident}}),
+      HasSubstr("exceed 2^62 bytes"));
+}
+
+}  // namespace
+}  // namespace tessera::encoder

@@ -1,0 +1,278 @@
+#include "tessera/search/tiling/ladder_search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <functional>
+#include <utility>
+
+#include "tessera/problem/validator.h"
+#include "tessera/search/allocate/canonical.h"
+
+namespace tessera::search {
+namespace {
+
+using problem::Bytes;
+using problem::Ladder;
+using problem::Problem;
+using problem::Result;
+using problem::Status;
+using testing::HasSubstr;
+
+// An engine that answers by the index of the rung, with everything at offset 0 where it fits.
+class ScriptedEngine final : public problem::Engine {
+ public:
+  explicit ScriptedEngine(std::function<Status(size_t)> script, Bytes offset = 0)
+      : script_(std::move(script)), offset_(offset) {}
+
+  std::string_view Name() const override { return "scripted"; }
+
+  std::unique_ptr<problem::Session> Open(const Problem& problem, const Ladder* /*ladder*/) const override {
+    class Scripted final : public problem::Session {
+     public:
+      Scripted(const ScriptedEngine& engine, size_t buffers) : engine_(engine), buffers_(buffers) {}
+      Result Solve(size_t rung, Bytes /*capacity*/, const base::Budget& /*budget*/,
+                   const base::Stop& /*stop*/) override {
+        Result result;
+        result.status = engine_.script_(rung);
+        result.reason = "as scripted";
+        if (result.status == Status::kFeasible) {
+          result.allocation.emplace();
+          result.allocation->offsets.assign(buffers_, engine_.offset_);
+        }
+        return result;
+      }
+
+     private:
+      const ScriptedEngine& engine_;
+      size_t buffers_;
+    };
+    return std::make_unique<Scripted>(*this, problem.buffers.size());
+  }
+
+ private:
+  std::function<Status(size_t)> script_;
+  Bytes offset_;
+};
+
+// One buffer for each pair of lower and upper step.
+Problem ProblemOf(const std::vector<problem::Lifespan>& lives, Bytes capacity) {
+  Problem problem;
+  problem.memories.emplace_back();
+  problem.memories[0].capacity = capacity;
+  for (size_t i = 0; i < lives.size(); ++i) {
+    problem::Buffer buffer;
+    buffer.id = "b" + std::to_string(i);
+    buffer.lifespans = {lives[i]};
+    problem.buffers.push_back(std::move(buffer));
+  }
+  return problem;
+}
+
+Ladder LadderOf(const std::vector<std::vector<Bytes>>& sizes) {
+  Ladder ladder;
+  for (size_t i = 0; i < sizes.size(); ++i) ladder.rungs.push_back({std::to_string(i), sizes[i]});
+  return ladder;
+}
+
+// n rungs of one buffer that grows by one byte each.
+Ladder Chain(size_t n) {
+  std::vector<std::vector<Bytes>> sizes;
+  for (size_t i = 0; i < n; ++i) sizes.push_back({static_cast<Bytes>(i) + 1});
+  return LadderOf(sizes);
+}
+
+LadderOutcome Search(const Problem& problem, const Ladder& ladder, const Engines& engines,
+                     LadderOptions options = {}) {
+  return SearchLadder(problem, ladder, engines, options, base::Stop());
+}
+
+TEST(LadderSearch, BisectsAChain) {
+  const Problem problem = ProblemOf({{0, 1}}, 1000);
+  for (size_t last = 0; last < 16; ++last) {
+    const ScriptedEngine engine(
+        [last](size_t rung) { return rung <= last ? Status::kFeasible : Status::kInfeasible; });
+    const LadderOutcome outcome = Search(problem, Chain(16), {&engine});
+    EXPECT_EQ(outcome.largest, last);
+    EXPECT_TRUE(outcome.largest_proven);
+    EXPECT_LE(outcome.solves, 5);
+    for (size_t rung = 0; rung < 16; ++rung) EXPECT_EQ(Fits(outcome.rungs[rung]), rung <= last);
+  }
+}
+
+TEST(LadderSearch, AsksOnceWhereTheLargestFits) {
+  const ScriptedEngine engine([](size_t) { return Status::kFeasible; });
+  const LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 1000), Chain(16), {&engine});
+  EXPECT_EQ(outcome.solves, 1);
+  EXPECT_EQ(outcome.rungs[3].implied_by, 15U);
+  EXPECT_EQ(outcome.rungs[3].peak, 4);  // its own, in the places of the largest
+  EXPECT_EQ(outcome.rungs[3].status, Status::kOptimal);
+}
+
+// Rungs are points (r, c) of an 8 by 8 plane, feasible where r + c < 8: a staircase with eight corners.
+TEST(LadderSearch, WalksAlongAStaircase) {
+  std::vector<std::vector<Bytes>> sizes;
+  for (Bytes r = 0; r < 8; ++r) {
+    for (Bytes c = 0; c < 8; ++c) sizes.push_back({r + 1, c + 1});
+  }
+  const ScriptedEngine engine(
+      [](size_t rung) { return rung / 8 + rung % 8 < 8 ? Status::kFeasible : Status::kInfeasible; });
+  const LadderOutcome outcome = Search(ProblemOf({{0, 1}, {1, 2}}, 1000), LadderOf(sizes), {&engine});
+  for (size_t rung = 0; rung < 64; ++rung)
+    EXPECT_EQ(Fits(outcome.rungs[rung]), rung / 8 + rung % 8 < 8) << rung;
+  EXPECT_LE(outcome.solves, 24);
+}
+
+TEST(LadderSearch, ScansWhereNothingDominates) {
+  const Ladder ladder = LadderOf({{1, 9}, {2, 8}, {3, 7}, {4, 6}});
+  const ScriptedEngine engine(
+      [](size_t rung) { return rung == 2 ? Status::kFeasible : Status::kInfeasible; });
+  const LadderOutcome outcome = Search(ProblemOf({{0, 1}, {1, 2}}, 1000), ladder, {&engine});
+  EXPECT_EQ(outcome.solves, 4);
+  EXPECT_EQ(outcome.largest, 2U);
+}
+
+TEST(LadderSearch, ScansWhereBuffersMayNotShrinkInPlace) {
+  Problem problem = ProblemOf({{0, 1}, {1, 2}}, 1000);
+  problem.relations.push_back({problem::RelationKind::kSameBank, 0, 1, 0});
+  const ScriptedEngine engine([](size_t) { return Status::kInfeasible; });
+  EXPECT_EQ(Search(problem, LadderOf({{1, 1}, {2, 2}, {3, 3}}), {&engine}).solves, 3);
+}
+
+TEST(LadderSearch, SpendsNoSolveOnALoadBeyondTheCapacity) {
+  const ScriptedEngine engine([](size_t) { return Status::kFeasible; });
+  const LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 4), Chain(16), {&engine});
+  EXPECT_EQ(outcome.largest, 3U);
+  EXPECT_TRUE(outcome.largest_proven);
+  EXPECT_EQ(outcome.solves, 1);
+  EXPECT_EQ(outcome.rungs[4].engine, "bound");
+  EXPECT_THAT(outcome.rungs[4].reason, HasSubstr("reaches up to 5; the memory holds 4"));
+}
+
+TEST(LadderSearch, ShrinksPastALimitAndSaysThatNothingIsProven) {
+  const ScriptedEngine engine([](size_t rung) { return rung < 3 ? Status::kFeasible : Status::kUnknown; });
+  const LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 1000), Chain(6), {&engine});
+  EXPECT_EQ(outcome.largest, 2U);
+  EXPECT_FALSE(outcome.largest_proven);
+  EXPECT_EQ(outcome.rungs[5].status, Status::kUnknown);
+  EXPECT_EQ(outcome.rungs[5].reason, "as scripted");
+}
+
+TEST(LadderSearch, NeverCallsInfeasibleWhatABudgetOfNothingLeftOpen) {
+  const CanonicalEngine engine;
+  LadderOptions options;
+  options.budget.units = 0;
+  const Problem problem = ProblemOf({{0, 2}, {1, 3}, {2, 4}, {0, 1}, {3, 4}}, 7);
+  const LadderOutcome outcome =
+      Search(problem, LadderOf({{2, 1, 2, 2, 1}, {3, 3, 3, 4, 4}}), {&engine}, options);
+  for (const RungAnswer& answer : outcome.rungs) EXPECT_NE(answer.status, Status::kInfeasible);
+  const ScriptedEngine limited([](size_t) { return Status::kUnknown; });
+  const LadderOutcome open = Search(problem, LadderOf({{2, 1, 2, 2, 1}}), {&limited}, options);
+  EXPECT_EQ(open.rungs[0].status, Status::kUnknown);
+  EXPECT_FALSE(open.largest_proven);
+}
+
+TEST(LadderSearch, AnswersUnknownAfterAStop) {
+  base::Stop stop;
+  stop.Request();
+  const ScriptedEngine engine([](size_t) { return Status::kInfeasible; });
+  const LadderOutcome outcome = SearchLadder(ProblemOf({{0, 1}}, 1000), Chain(3), {&engine}, {}, stop);
+  EXPECT_EQ(outcome.solves, 0);
+  EXPECT_EQ(outcome.rungs[0].status, Status::kUnknown);
+}
+
+TEST(LadderSearch, PassesByEnginesThatCannotHonourTheProblem) {
+  const ScriptedEngine first([](size_t) { return Status::kUnsupported; });
+  const ScriptedEngine second([](size_t) { return Status::kFeasible; });
+  const Problem problem = ProblemOf({{0, 1}}, 1000);
+  EXPECT_EQ(Search(problem, Chain(1), {&first, &second}).rungs[0].status, Status::kOptimal);
+  EXPECT_EQ(Search(problem, Chain(1), {&first}).rungs[0].status, Status::kUnsupported);
+  const ScriptedEngine limited([](size_t) { return Status::kUnknown; });
+  EXPECT_EQ(Search(problem, Chain(1), {&limited, &first}).rungs[0].status, Status::kUnknown);
+}
+
+TEST(LadderSearch, BelievesNoWrongAllocation) {
+  const ScriptedEngine engine([](size_t) { return Status::kFeasible; });
+  const LadderOutcome outcome = Search(ProblemOf({{0, 1}, {0, 1}}, 1000), LadderOf({{4, 4}}), {&engine});
+  EXPECT_EQ(outcome.rungs[0].status, Status::kUnknown);
+  ASSERT_TRUE(outcome.fault.has_value());
+  EXPECT_THAT(outcome.fault->message, HasSubstr("'scripted' returned a wrong allocation for rung '0'"));
+}
+
+TEST(LadderSearch, RemembersWhatItDecided) {
+  int calls = 0;
+  const ScriptedEngine engine([&calls](size_t) {
+    ++calls;
+    return Status::kFeasible;
+  });
+  const Problem problem = ProblemOf({{0, 1}}, 1000);
+  const Ladder ladder = Chain(4);
+  LadderSearch search(problem, ladder, {&engine}, {});
+  EXPECT_FALSE(search.Known(2).asked);
+  EXPECT_EQ(search.Known(2).lower_bound, 3);
+  EXPECT_TRUE(Fits(search.Decide(2, base::Stop())));
+  EXPECT_TRUE(Fits(search.Decide(2, base::Stop())));
+  EXPECT_TRUE(Fits(search.Decide(0, base::Stop())));  // implied
+  EXPECT_FALSE(search.Known(3).asked);
+  EXPECT_EQ(calls, 1);
+}
+
+// How the sizes of a random ladder grow.
+enum class Growth : uint8_t { kLinear, kPadded, kArbitrary };
+
+Ladder RandomLadder(size_t buffers, Growth growth) {
+  const auto rungs = *rc::gen::inRange<size_t>(1, 9);
+  std::vector<Bytes> bases;
+  for (size_t i = 0; i < buffers; ++i) bases.push_back(*rc::gen::inRange<Bytes>(1, 4));
+  std::vector<std::vector<Bytes>> sizes(rungs);
+  for (size_t rung = 0; rung < rungs; ++rung) {
+    const auto tile = static_cast<Bytes>(rung) + 1;
+    for (const Bytes base : bases) {
+      switch (growth) {
+        case Growth::kLinear:
+          sizes[rung].push_back(base * tile);
+          break;
+        case Growth::kPadded:
+          sizes[rung].push_back((base * (tile + 2) + 3) / 4 * 4 + tile * tile / 4);
+          break;
+        case Growth::kArbitrary:
+          sizes[rung].push_back(*rc::gen::inRange<Bytes>(1, 12));
+          break;
+      }
+    }
+  }
+  return LadderOf(sizes);
+}
+
+RC_GTEST_PROP(LadderSearch, InferenceAgreesWithAScanOfEveryRung, ()) {
+  std::vector<problem::Lifespan> lives;
+  const auto buffers = *rc::gen::inRange<size_t>(1, 8);
+  for (size_t i = 0; i < buffers; ++i) {
+    const auto lower = *rc::gen::inRange<problem::Step>(0, 6);
+    lives.push_back({lower, lower + *rc::gen::inRange<problem::Step>(1, 4)});
+  }
+  const Problem problem = ProblemOf(lives, *rc::gen::inRange<Bytes>(8, 40));
+  const auto growth = *rc::gen::element(Growth::kLinear, Growth::kPadded, Growth::kArbitrary);
+  const Ladder ladder = RandomLadder(buffers, growth);
+  const CanonicalEngine engine;
+  const LadderOutcome inferred = Search(problem, ladder, {&engine});
+  LadderOptions plain;
+  plain.infer = false;
+  const LadderOutcome scanned = Search(problem, ladder, {&engine}, plain);
+
+  RC_ASSERT(inferred.solves <= scanned.solves);
+  RC_ASSERT(inferred.largest == scanned.largest);
+  RC_ASSERT(inferred.largest_proven && scanned.largest_proven);
+  for (size_t rung = 0; rung < ladder.rungs.size(); ++rung) {
+    RC_ASSERT(IsProven(inferred.rungs[rung]));
+    RC_ASSERT(Fits(inferred.rungs[rung]) == Fits(scanned.rungs[rung]));
+    if (!Fits(inferred.rungs[rung])) continue;
+    const Problem sized = AtRung(problem, ladder.rungs[rung]);
+    RC_ASSERT(Validate(sized, *inferred.rungs[rung].allocation, sized.memories[0].capacity).empty());
+    RC_ASSERT(PeakOf(sized, *inferred.rungs[rung].allocation) == *inferred.rungs[rung].peak);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::search

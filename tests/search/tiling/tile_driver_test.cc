@@ -1,0 +1,138 @@
+#include "tessera/search/tiling/tile_driver.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "../../encoder/adapt/small_networks.h"
+#include "tessera/problem/validator.h"
+#include "tessera/search/allocate/canonical.h"
+
+namespace tessera::search {
+namespace {
+
+using encoder::Network;
+using encoder::Policy;
+using encoder::TwoConvs;
+using encoder::TwoLevels;
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+using problem::Status;
+using testing::HasSubstr;
+
+constexpr Policy kResident = {WeightPolicy::kResident, false};
+
+// TwoConvs in own steps with both constants resident, 36 bytes. Rows of x, a and y take 8, 16 and 12 bytes; x and a, or a and y, are held
+// at once. Tiles of 1, 2, 3, 4 and 8 rows need 3, 4, 5, 5 and 8 rows of x.
+class TwoConvsTiles : public testing::Test {
+ protected:
+  TileOptions Options() const {
+    TileOptions options;
+    options.engines = {&engine_};
+    options.policies = {kResident};
+    return options;
+  }
+
+  CanonicalEngine engine_;
+  graph::Graph graph_ = TwoConvs().graph;
+};
+
+TEST_F(TwoConvsTiles, FindsTheLargestAndProvesTheNextImpossible) {
+  // 76, 100, 124, 148 and 260 bytes.
+  const base::Expected<TileSearch> search =
+      SearchTiles(graph_, TwoLevels(DmaSteps::kOwnSteps, 148), {0, 1}, Options(), base::Stop());
+  ASSERT_TRUE(search.has_value());
+  ASSERT_TRUE(search->largest.has_value());
+  EXPECT_EQ(search->tiles.Candidates()[*search->largest].choice.tile, (graph::TileShape{1, 3, 4, 4}));
+  EXPECT_TRUE(search->largest_proven);
+  const RungAnswer& answer = search->tiles.Known(*search->largest);
+  EXPECT_EQ(answer.status, Status::kOptimal);
+  EXPECT_EQ(answer.peak, 148);
+  EXPECT_TRUE(Validate(search->tiles.ProblemOf(*search->largest), *answer.allocation, 148).empty());
+}
+
+TEST_F(TwoConvsTiles, ProvesThatNothingFits) {
+  const base::Expected<TileSearch> search =
+      SearchTiles(graph_, TwoLevels(DmaSteps::kOwnSteps, 60), {0, 1}, Options(), base::Stop());
+  ASSERT_TRUE(search.has_value());
+  EXPECT_FALSE(search->largest.has_value());
+  EXPECT_TRUE(search->largest_proven);
+  EXPECT_EQ(search->tiles.Solves(), 0);
+}
+
+TEST_F(TwoConvsTiles, DecidesOneCandidateOnRequest) {
+  base::Expected<IntervalTiles> tiles =
+      IntervalTiles::Build(graph_, TwoLevels(DmaSteps::kOwnSteps, 148), {0, 1}, Options());
+  ASSERT_TRUE(tiles.has_value());
+  ASSERT_EQ(tiles->Candidates().size(), 5U);  // 1, 2, 3, 4 and 8 rows
+  EXPECT_EQ(tiles->Candidates()[3].lower_bound, 148);
+  EXPECT_EQ(tiles->TilingOf(3).tiles, 2);
+  EXPECT_FALSE(tiles->Known(3).asked);
+  EXPECT_EQ(tiles->Known(4).status, Status::kInfeasible);  // by its bound
+  EXPECT_EQ(tiles->Decide(3, base::Stop()), Status::kOptimal);
+  EXPECT_TRUE(Fits(tiles->Known(0)));  // implied by four rows
+  EXPECT_EQ(tiles->Solves(), 1);
+}
+
+TEST_F(TwoConvsTiles, LeavesOpenWhatALimitCutOff) {
+  TileOptions options = Options();
+  options.engines.clear();
+  const base::Expected<TileSearch> search =
+      SearchTiles(graph_, TwoLevels(DmaSteps::kOwnSteps, 148), {0, 1}, options, base::Stop());
+  ASSERT_TRUE(search.has_value());
+  EXPECT_FALSE(search->largest.has_value());
+  EXPECT_FALSE(search->largest_proven);
+}
+
+TEST_F(TwoConvsTiles, TriesEveryPolicyOfTheProfile) {
+  TileOptions options = Options();
+  options.policies.reset();
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  const base::Expected<IntervalTiles> tiles = IntervalTiles::Build(graph_, profile, {0, 1}, options);
+  ASSERT_TRUE(tiles.has_value());
+  ASSERT_EQ(tiles->Candidates().size(), 10U);
+  EXPECT_EQ(tiles->Candidates()[0].choice.policy.weights, WeightPolicy::kResident);
+  EXPECT_EQ(tiles->Candidates()[9].choice.policy.weights, WeightPolicy::kStreamed);
+}
+
+TEST_F(TwoConvsTiles, RefusesWhatNoPolicyAllows) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.links.clear();
+  const base::Expected<IntervalTiles> tiles = IntervalTiles::Build(graph_, profile, {0, 1}, Options());
+  ASSERT_FALSE(tiles.has_value());
+  EXPECT_THAT(tiles.error().message, HasSubstr("cannot be moved"));
+  const base::Expected<IntervalTiles> none = IntervalTiles::Build(graph_, profile, {1, 0}, Options());
+  ASSERT_FALSE(none.has_value());
+  EXPECT_THAT(none.error().message, HasSubstr("1..0 is no interval"));
+}
+
+// x --conv--> a --relu--> y: in place wherever it may be, and side by side.
+TEST(InPlaceTiles, AreListedBesideThoseThatAreNot) {
+  Network net;
+  const int x = net.Input("x", {1, 2, 8, 4});
+  const int a = net.Tensor("a", {1, 2, 8, 4});
+  const int y = net.Tensor("y", {1, 2, 8, 4});
+  net.Output(y);
+  net.Conv("conv", x, net.Constant("w", {2, 2, 1, 1}), a, 1, 0);
+  net.Elementwise("relu", {a}, y);
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.tiling.weights = {WeightPolicy::kResident};
+  profile.tiling.in_place = {base::OperatorKind::kElementwise};
+  const CanonicalEngine engine;
+  TileOptions options;
+  options.engines = {&engine};
+  options.shapes = {{{1, 2, 4, 4}}};
+  const base::Expected<IntervalTiles> both = IntervalTiles::Build(net.graph, profile, {0, 1}, options);
+  ASSERT_TRUE(both.has_value());
+  ASSERT_EQ(both->Candidates().size(), 2U);
+  EXPECT_TRUE(both->Candidates()[0].choice.policy.in_place);
+  EXPECT_FALSE(both->Candidates()[1].choice.policy.in_place);
+
+  profile.tiling.in_place = {base::OperatorKind::kConv};  // none in the second operator alone
+  const base::Expected<IntervalTiles> conv = IntervalTiles::Build(net.graph, profile, {1, 1}, options);
+  ASSERT_TRUE(conv.has_value());
+  EXPECT_EQ(conv->Candidates().size(), 1U);
+}
+
+}  // namespace
+}  // namespace tessera::search
