@@ -1,0 +1,250 @@
+#include "tessera/encoder/addresses.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "tessera/base/checked.h"
+
+// Sizes that are assumptions
+// --------------------------
+// Every buffer has two numbers, where it starts and where it ends, and every constraint but one speaks of
+// those two:
+//
+//     i and j share no byte    end_i <= offset_j  or  end_j <= offset_i
+//     colocate                 offset_j = offset_i + delta
+//     adjacent                 end_i <= offset_j < end_i + alignment_j
+//     capacity                 end_i <= C
+//     reserved [p, q), spans   end_i <= p  or  offset_i >= q
+//     i touches bank [p, q)    offset_i < q  and  end_i > p
+//
+// One literal a pair, "i below j", chooses between the two halves of the first line.
+//
+// Only end_i = offset_i + size_i knows the size. Where it is the same on all rungs, the end is no variable
+// but the offset seen from further up. Where it differs, the end is an integer of its own and each rung r
+// says, guarded by its selector,
+//
+//     rung_r  ->  end_i = offset_i + size_i(r)
+//
+// so a step along the ladder costs two order constraints a buffer instead of two a pair, and no clause of
+// liveness, banks or modes. What the solver learned from those stays; what it learned from sizes carries the
+// selector. The price: propagation between pairs takes one step more. A capacity is a selector too: one
+// binary clause a buffer.
+//
+// Cost: pairs * 2 order constraints, plus about ten clauses for each buffer and bank.
+namespace tessera::encoder {
+namespace {
+
+using problem::Buffer;
+using problem::Bytes;
+using problem::Relation;
+using problem::RelationKind;
+
+// Sizes of one buffer over the rungs, in granules; one alone without a ladder.
+std::vector<Bytes> SizesOf(const Question& question, size_t buffer) {
+  const Bytes granule = question.GranuleOf(buffer);
+  if (question.ladder == nullptr) return {question.BufferAt(buffer).size / granule};
+  std::vector<Bytes> sizes;
+  for (const problem::Rung& rung : question.ladder->rungs) sizes.push_back(rung.sizes[buffer] / granule);
+  return sizes;
+}
+
+Bytes AlignmentOf(const Question& question, size_t buffer) {
+  return std::max<Bytes>(
+      1, problem::AlignmentOf(question.problem, question.BufferAt(buffer)) / question.GranuleOf(buffer));
+}
+
+Bytes CapacityAround(const Question& question, size_t buffer) {
+  const auto memory = static_cast<size_t>(question.BufferAt(buffer).memory);
+  return question.CapacityOf(memory) / question.GranuleOf(buffer);
+}
+
+// nullopt when no offset is possible on any rung.
+std::optional<Domain> OffsetDomain(const Question& question, size_t buffer) {
+  const std::vector<Bytes> sizes = SizesOf(question, buffer);
+  const Bytes last = CapacityAround(question, buffer) - *std::min_element(sizes.begin(), sizes.end());
+  const Bytes alignment = AlignmentOf(question, buffer);
+  if (last < 0) return std::nullopt;
+  const std::optional<Bytes>& fixed = question.BufferAt(buffer).offset;
+  if (!fixed) return Domain{0, alignment, last / alignment + 1};
+  const Bytes offset = *fixed / question.GranuleOf(buffer);
+  if (*fixed < 0 || offset > last || offset % alignment != 0) return std::nullopt;
+  return Domain{offset, 1, 1};
+}
+
+// Values that the end of a buffer with several sizes can take, given its offset's.
+Domain EndDomain(const Question& question, size_t buffer, const Domain& offset) {
+  const std::vector<Bytes> sizes = SizesOf(question, buffer);
+  const Bytes least = *std::min_element(sizes.begin(), sizes.end());
+  Bytes step = offset.count > 1 ? offset.step : 0;
+  for (const Bytes size : sizes) step = std::gcd(step, size - least);
+  const Bytes first = offset.first + least;
+  const Bytes greatest = std::min(CapacityAround(question, buffer),
+                                  offset.Last() + *std::max_element(sizes.begin(), sizes.end()));
+  return {first, step, (greatest - first) / step + 1};
+}
+
+bool SizeVaries(const std::vector<Bytes>& sizes) {
+  return std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) != sizes.end();
+}
+
+}  // namespace
+
+const problem::Memory& Question::MemoryOf(size_t buffer) const {
+  return problem.memories[static_cast<size_t>(BufferAt(buffer).memory)];
+}
+
+Bytes Question::GranuleOf(size_t buffer) const {
+  return demands.granules[static_cast<size_t>(BufferAt(buffer).memory)];
+}
+
+Addresses::Addresses(const Question& question, ClauseSink& clauses, IntegerSink& integers)
+    : question_(question), clauses_(clauses), integers_(integers) {}
+
+Magnitude Addresses::Measure(const Question& question) {
+  Magnitude magnitude;
+  magnitude.pairs = static_cast<int64_t>(question.demands.disjoint.size());
+  for (size_t i = 0; i < question.problem.buffers.size(); ++i) {
+    const std::optional<Domain> offset = OffsetDomain(question, i);
+    if (!offset) continue;
+    magnitude.positions = std::max(magnitude.positions, offset->count);
+    if (SizeVaries(SizesOf(question, i))) {
+      magnitude.positions = std::max(magnitude.positions, EndDomain(question, i, *offset).count);
+    }
+    magnitude.greatest = std::max(magnitude.greatest, CapacityAround(question, i));
+  }
+  return magnitude;
+}
+
+void Addresses::Write() {
+  for (size_t i = 0; i < question_.problem.buffers.size() && !clauses_.Full(); ++i) {
+    WriteBuffer(i);
+    WriteForbidden(i);
+  }
+  if (clauses_.Full()) return;
+  clauses_.Enter(Topic::kLiveness);
+  for (const auto& [i, j] : question_.demands.disjoint) {
+    if (clauses_.Full()) return;
+    const Place& first = places_[static_cast<size_t>(i)];
+    const Place& second = places_[static_cast<size_t>(j)];
+    const Literal below = clauses_.NewVariable();
+    PreferOrder(below, question_.BufferAt(static_cast<size_t>(i)),
+                question_.BufferAt(static_cast<size_t>(j)));
+    integers_.AddOrder(below, first.end, {second.offset});
+    integers_.AddOrder(~below, second.end, {first.offset});
+  }
+  clauses_.Enter(Topic::kRelations);
+  for (const Relation& relation : question_.problem.relations) WriteRelation(relation);
+}
+
+// Hints of two buffers say which is meant to lie below.
+void Addresses::PreferOrder(Literal below, const Buffer& first, const Buffer& second) {
+  if (first.hint && second.hint) clauses_.Prefer(*first.hint < *second.hint ? below : ~below);
+}
+
+void Addresses::WriteBuffer(size_t buffer) {
+  clauses_.Enter(Topic::kOffsets);
+  std::optional<Domain> domain = OffsetDomain(question_, buffer);
+  if (!domain) {
+    clauses_.Add({});
+    domain = Domain{};
+  }
+  Place place;
+  place.offset = integers_.NewInteger(*domain);
+  if (const std::optional<Bytes>& hint = question_.BufferAt(buffer).hint; hint && *hint >= 0) {
+    integers_.Prefer(place.offset, *hint / question_.GranuleOf(buffer));
+  }
+  const std::vector<Bytes> sizes = SizesOf(question_, buffer);
+  place.sized_by_rung = SizeVaries(sizes);
+  place.end = place.sized_by_rung ? Term{integers_.NewInteger(EndDomain(question_, buffer, *domain))}
+                                  : Term{place.offset, sizes.front()};
+  places_.push_back(place);
+  touches_.emplace_back(question_.MemoryOf(buffer).banks.size());
+}
+
+void Addresses::WriteForbidden(size_t buffer) {
+  clauses_.Enter(Topic::kAddresses);
+  const Place& place = places_[buffer];
+  const Bytes granule = question_.GranuleOf(buffer);
+  for (const problem::AddressRange& range : question_.demands.forbidden[buffer]) {
+    clauses_.Add({~integers_.AtLeast(place.end, range.begin / granule + 1),
+                  integers_.AtLeast({place.offset}, range.end / granule)});
+  }
+}
+
+void Addresses::WriteRelation(const Relation& relation) {
+  const auto second_index = static_cast<size_t>(relation.second);
+  const Place& first = places_[static_cast<size_t>(relation.first)];
+  const Place& second = places_[second_index];
+  if (relation.kind == RelationKind::kColocate) {
+    const Bytes delta = relation.delta / question_.GranuleOf(second_index);
+    integers_.AddOrder(kTrue, {first.offset, delta}, {second.offset});
+    integers_.AddOrder(kTrue, {second.offset}, {first.offset, delta});
+  }
+  if (relation.kind == RelationKind::kAdjacent) {
+    const Bytes slack = AlignmentOf(question_, second_index) - 1;
+    integers_.AddOrder(kTrue, first.end, {second.offset});
+    integers_.AddOrder(kTrue, {second.offset}, {first.end.base, first.end.shift + slack});
+  }
+}
+
+void Addresses::WriteBankRelation(const Relation& relation) {
+  const auto first = static_cast<size_t>(relation.first);
+  const auto second = static_cast<size_t>(relation.second);
+  for (size_t bank = 0; bank < question_.MemoryOf(first).banks.size(); ++bank) {
+    const Literal a = Touches(first, bank);
+    const Literal b = Touches(second, bank);
+    clauses_.Enter(Topic::kRelations);
+    if (relation.kind == RelationKind::kDifferentBank) clauses_.Add({~a, ~b});
+    if (relation.kind != RelationKind::kSameBank) continue;
+    clauses_.Add({~a, b});
+    clauses_.Add({a, ~b});
+  }
+}
+
+Literal Addresses::Touches(size_t buffer, size_t bank) {
+  std::optional<Literal>& touches = touches_[buffer][bank];
+  if (!touches) {
+    clauses_.Enter(Topic::kBanks);
+    const Place& place = places_[buffer];
+    const Bytes granule = question_.GranuleOf(buffer);
+    const problem::AddressRange& range = question_.MemoryOf(buffer).banks[bank].range;
+    touches = And(clauses_, ~integers_.AtLeast({place.offset}, range.end / granule),
+                  integers_.AtLeast(place.end, range.begin / granule + 1));
+  }
+  return *touches;
+}
+
+Literal Addresses::SelectRung(size_t rung) {
+  if (question_.ladder == nullptr) return kTrue;
+  if (const auto known = rungs_.find(rung); known != rungs_.end()) return known->second;
+  clauses_.Enter(Topic::kSizes);
+  const Literal selected = clauses_.NewVariable();
+  for (size_t i = 0; i < places_.size() && !clauses_.Full(); ++i) {
+    if (!places_[i].sized_by_rung) continue;
+    const Term end_at_rung{places_[i].offset,
+                           question_.ladder->rungs[rung].sizes[i] / question_.GranuleOf(i)};
+    integers_.AddOrder(selected, end_at_rung, places_[i].end);
+    integers_.AddOrder(selected, places_[i].end, end_at_rung);
+  }
+  return rungs_[rung] = selected;
+}
+
+Literal Addresses::SelectCapacity(Bytes capacity) {
+  if (places_.empty() || question_.ceiling == capacity) return kTrue;
+  const Bytes granules = capacity / question_.demands.granules.front();
+  if (const auto known = capacities_.find(granules); known != capacities_.end()) return known->second;
+  clauses_.Enter(Topic::kCapacity);
+  const Literal selected = clauses_.NewVariable();
+  for (size_t i = 0; i < places_.size() && !clauses_.Full(); ++i) {
+    if (question_.BufferAt(i).memory != 0) continue;
+    clauses_.Add({~selected, ~integers_.AtLeast(places_[i].end, granules + 1)});
+  }
+  return capacities_[granules] = selected;
+}
+
+Bytes Addresses::OffsetOf(size_t buffer) const {
+  return integers_.ValueOf(places_[buffer].offset) * question_.GranuleOf(buffer);
+}
+
+}  // namespace tessera::encoder

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "tessera/encoder/backend.h"
+#include "tessera/encoder/demands.h"
+#include "tessera/problem/ladder.h"
+#include "tessera/problem/problem.h"
+
+namespace tessera::encoder {
+
+// The Problem and what is known about it, for the two halves of its formulation.
+struct Question {
+  const problem::Problem& problem;
+  const problem::Ladder* ladder;  // may be null
+  const Demands& demands;
+  problem::Bytes ceiling;  // no capacity of memories[0] asked about exceeds it; >= 0
+
+  const problem::Buffer& BufferAt(size_t index) const { return problem.buffers[index]; }
+  const problem::Memory& MemoryOf(size_t buffer) const;
+  problem::Bytes CapacityOf(size_t memory) const {
+    return memory == 0 ? ceiling : problem.memories[memory].capacity;
+  }
+  problem::Bytes GranuleOf(size_t buffer) const;
+};
+
+// The half of a formulation that is about addresses: offsets, ends, and everything that compares them. See
+// addresses.cc.
+class Addresses {
+ public:
+  Addresses(const Question& question, ClauseSink& clauses, IntegerSink& integers);
+
+  static Magnitude Measure(const Question& question);
+
+  // Says all that holds on every rung, but for banks that depend on modes. Ends early when the sink is full.
+  void Write();
+
+  // Kept apart from Write because it speaks of banks: the sets of touched banks are equal, or disjoint.
+  void WriteBankRelation(const problem::Relation& relation);
+
+  // The literal "some byte of the buffer lies in this bank", for indices of a buffer and of a bank of its
+  // memory.
+  Literal Touches(size_t buffer, size_t bank);
+
+  // The assumption under which buffers have the sizes of `rung`; kTrue without a ladder. The first use of a
+  // rung adds clauses of Topic::kSizes and no others.
+  Literal SelectRung(size_t rung);
+
+  // The assumption under which memories[0] has `capacity` bytes, 0 <= capacity <= ceiling. The first use adds
+  // clauses of Topic::kCapacity and no others.
+  Literal SelectCapacity(problem::Bytes capacity);
+
+  // In the backend's last model, in bytes.
+  problem::Bytes OffsetOf(size_t buffer) const;
+
+ private:
+  // Bytes [offset, end), counted in granules of the buffer's memory.
+  struct Place {
+    Integer offset;
+    Term end;
+    bool sized_by_rung =
+        false;  // then `end` is an integer of its own, bound to the offset by the rung selected
+  };
+
+  void PreferOrder(Literal below, const problem::Buffer& first, const problem::Buffer& second);
+  void WriteBuffer(size_t buffer);
+  void WriteForbidden(size_t buffer);
+  void WriteRelation(const problem::Relation& relation);
+
+  const Question& question_;
+  ClauseSink& clauses_;
+  IntegerSink& integers_;
+  std::vector<Place> places_;
+  std::vector<std::vector<std::optional<Literal>>> touches_;
+  std::map<size_t, Literal> rungs_;
+  std::map<problem::Bytes, Literal> capacities_;  // by capacity in granules
+};
+
+}  // namespace tessera::encoder

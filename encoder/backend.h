@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "tessera/base/stop.h"
+#include "tessera/encoder/clause_sink.h"
+#include "tessera/encoder/integer_sink.h"
+
+namespace tessera::encoder {
+
+enum class Verdict : uint8_t { kSatisfiable, kUnsatisfiable, kUnknown };
+
+struct Answer {
+  Verdict verdict = Verdict::kUnknown;
+  std::string reason;  // for kUnknown: what ended the work
+  int64_t conflicts = 0;
+};
+
+// A solver that takes clauses and integers and decides them under assumptions, again and again.
+class Backend {
+ public:
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  virtual ~Backend() = default;
+
+  virtual ClauseSink& Clauses() = 0;
+  virtual IntegerSink& Integers() = 0;
+
+  // Budget units are conflicts. Adding clauses afterwards is allowed.
+  virtual Answer Decide(std::span<const Literal> assumptions, const base::Budget& budget,
+                        const base::Stop& stop) = 0;
+
+  // In the model of the last Decide, which answered kSatisfiable.
+  virtual bool IsTrue(Literal literal) const = 0;
+};
+
+// How large the formula of a Problem will be, known before any of it is written.
+struct Magnitude {
+  int64_t positions = 0;  // the most values of any integer
+  int64_t greatest = 0;   // the greatest value of any term, differences included
+  int64_t pairs = 0;      // of buffers that must not overlap
+};
+
+using BackendFactory = std::function<std::unique_ptr<Backend>(const Magnitude&)>;
+
+}  // namespace tessera::encoder

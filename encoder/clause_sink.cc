@@ -1,0 +1,37 @@
+#include "tessera/encoder/clause_sink.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace tessera::encoder {
+
+void ClauseSink::Add(std::span<const Literal> clause) {
+  if (std::find(clause.begin(), clause.end(), kTrue) != clause.end()) return;
+  if (!Count()) return;
+  if (std::find(clause.begin(), clause.end(), kFalse) == clause.end()) return Store(clause);
+  std::vector<Literal> rest;
+  rest.reserve(clause.size());
+  std::remove_copy(clause.begin(), clause.end(), std::back_inserter(rest), kFalse);
+  Store(rest);
+}
+
+bool ClauseSink::Count() {
+  if (total_ >= limit_) full_ = true;
+  if (full_) return false;
+  ++total_;
+  ++counts_[static_cast<size_t>(topic_)];
+  return true;
+}
+
+Literal And(ClauseSink& sink, Literal a, Literal b) {
+  if (a == kFalse || b == kFalse) return kFalse;
+  if (a == kTrue) return b;
+  if (b == kTrue) return a;
+  const Literal both = sink.NewVariable();
+  sink.Add({~both, a});
+  sink.Add({~both, b});
+  sink.Add({both, ~a, ~b});
+  return both;
+}
+
+}  // namespace tessera::encoder

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "tessera/encoder/addresses.h"
+#include "tessera/encoder/backend.h"
+#include "tessera/encoder/schedules.h"
+#include "tessera/problem/result.h"
+
+namespace tessera::encoder {
+
+// A Problem said once, to any backend, such that rungs and capacities are mere assumptions.
+//
+//     Problem, Ladder --> Demands --> Addresses --.         clauses, bounds, differences
+//                                                 +-- Formulation ------> ClauseSink, IntegerSink
+//                                     Schedules --'                         |            |
+//                                                                        CaDiCaL        Z3
+class Formulation {
+ public:
+  // `question` and `backend` outlive this. The problem's horizon has at most kStepLimit steps if a memory has
+  // modes.
+  Formulation(const Question& question, Backend& backend);
+
+  // Says all that holds on every rung and at every capacity. To be called once, first.
+  void Write();
+
+  Literal SelectRung(size_t rung) { return addresses_.SelectRung(rung); }
+  Literal SelectCapacity(problem::Bytes capacity) { return addresses_.SelectCapacity(capacity); }
+
+  // The backend's last model in the Problem's own terms.
+  problem::Allocation Decode() const;
+
+ private:
+  const Question& question_;
+  Backend& backend_;
+  Addresses addresses_;
+  Schedules schedules_;
+};
+
+// A schedule has an entry for each step; more of them than this are refused.
+inline constexpr problem::Step kStepLimit = 2'000'000;
+
+}  // namespace tessera::encoder

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tessera/encoder/clause_sink.h"
+
+namespace tessera::encoder {
+
+// The values first, first + step, ..., count of them. step >= 1, count >= 1, first >= 0.
+struct Domain {
+  int64_t first = 0;
+  int64_t step = 1;
+  int64_t count = 1;
+  int64_t Last() const { return first + step * (count - 1); }
+};
+
+// An integer variable of an IntegerSink.
+struct Integer {
+  int32_t index = 0;
+};
+
+// The value of an integer plus a constant.
+struct Term {
+  Integer base;
+  int64_t shift = 0;
+};
+
+// Integers beside the Booleans of a ClauseSink. Addresses need two kinds of statement only, bounds and
+// differences, and every solver in reach has a native or a cheap form for both: order literals, bit-vectors,
+// difference logic.
+class IntegerSink {
+ public:
+  IntegerSink() = default;
+  IntegerSink(const IntegerSink&) = delete;
+  IntegerSink& operator=(const IntegerSink&) = delete;
+  virtual ~IntegerSink() = default;
+
+  virtual Integer NewInteger(const Domain& domain) = 0;
+
+  // The literal [term >= value]; kTrue or kFalse where the domain decides. Equal questions give equal
+  // literals.
+  virtual Literal AtLeast(Term term, int64_t value) = 0;
+
+  // If `guard` holds, then low <= high. Nothing is said when it does not hold.
+  virtual void AddOrder(Literal guard, Term low, Term high) = 0;
+
+  // Asks the search to try this value first. Never a constraint; a solver that cannot be told does not
+  // listen.
+  virtual void Prefer(Integer /*integer*/, int64_t /*value*/) {}
+
+  // In the model found last.
+  virtual int64_t ValueOf(Integer integer) const = 0;
+};
+
+}  // namespace tessera::encoder

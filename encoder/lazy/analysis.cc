@@ -1,0 +1,152 @@
+#include "tessera/encoder/lazy/analysis.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::encoder::lazy {
+namespace {
+
+// Deep chains of reasons rarely end well, and each step costs a reason.
+constexpr int kDepth = 8;
+
+}  // namespace
+
+ConflictAnalysis::ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses, Decisions& decisions, bool minimize)
+    : trail_(trail), clauses_(clauses), decisions_(decisions), minimize_(minimize), buffers_(kDepth + 1) {}
+
+int ConflictAnalysis::LevelOf(const std::vector<Literal>& conflict) const {
+  int level = 0;
+  for (const Literal literal : conflict) {
+    const int change = trail_.Find(literal);
+    if (change >= 0) level = std::max(level, trail_.At(change).level);
+  }
+  return level;
+}
+
+const Lesson& ConflictAnalysis::Learn(const std::vector<Literal>& conflict) {
+  level_ = trail_.Level();
+  const auto size = static_cast<size_t>(trail_.Size());
+  if (needed_.size() < size) {
+    needed_.resize(2 * size);
+    is_needed_.resize(2 * size);
+    known_.resize(2 * size);
+  }
+  strongest_.resize(static_cast<size_t>(trail_.Views()), -1);
+  has_level_.resize(std::max(has_level_.size(), static_cast<size_t>(level_) + 1));
+  for (const Literal literal : conflict) Need(literal);
+  const int asserting = FindFirstUniqueImplication();
+  if (minimize_) Minimize();
+  Compose(asserting);
+  Clear();
+  return lesson_;
+}
+
+void ConflictAnalysis::Need(Literal literal) {
+  const int change = trail_.Find(literal);
+  if (change < 0 || trail_.At(change).level == 0) return;
+  const auto at = static_cast<size_t>(change);
+  if (is_needed_[at] != 0) {
+    needed_[at] = std::max(needed_[at], literal.bound);
+    return;
+  }
+  is_needed_[at] = 1;
+  needed_[at] = literal.bound;
+  touched_.push_back(change);
+  decisions_.Bump(IntegerOf(literal.view));
+  if (trail_.At(change).level == level_) {
+    ++open_;
+  } else {
+    earlier_.push_back(change);
+  }
+}
+
+int ConflictAnalysis::FindFirstUniqueImplication() {
+  int change = trail_.Size() - 1;
+  for (;; --change) {
+    if (is_needed_[static_cast<size_t>(change)] == 0) continue;
+    if (open_ == 1) return change;
+    const Reason& reason = trail_.At(change).reason;
+    if (reason.kind == Reason::Kind::kClause) clauses_.MarkUsed(reason.first);
+    Resolve(change, needed_[static_cast<size_t>(change)], buffers_[0]);
+    --open_;
+    for (const Literal literal : buffers_[0]) Need(literal);
+  }
+}
+
+void ConflictAnalysis::Resolve(int change, Bound needed, std::vector<Literal>& out) const {
+  out.clear();
+  const Change& step = trail_.At(change);
+  if (step.reason.kind != Reason::Kind::kClause) {
+    trail_.Explain(step.reason, step.bound, needed, out);
+    return;
+  }
+  // The first literal of a clause that is a reason is the one it implied.
+  const auto literals = clauses_.LiteralsOf(step.reason.first);
+  for (const Literal literal : literals.subspan(1)) out.push_back(trail_.Not(literal));
+}
+
+void ConflictAnalysis::Minimize() {
+  for (const int change : earlier_) has_level_[static_cast<size_t>(trail_.At(change).level)] = 1;
+  std::erase_if(earlier_, [&](int change) { return Follows(change, needed_[static_cast<size_t>(change)], 0); });
+  for (const int change : touched_) has_level_[static_cast<size_t>(trail_.At(change).level)] = 0;
+}
+
+// Whether the change's literal follows from others of the clause. Reasons point backwards, so nothing is ever
+// derived from itself.
+bool ConflictAnalysis::Follows(int change, Bound needed, int depth) {
+  const Change& step = trail_.At(change);
+  if (step.reason.kind == Reason::Kind::kDecision || has_level_[static_cast<size_t>(step.level)] == 0) return false;
+  Known& known = known_[static_cast<size_t>(change)];
+  if (known.has_follows && needed <= known.follows) return true;
+  if (known.has_stands && needed >= known.stands) return false;
+  std::vector<Literal>& reason = buffers_[static_cast<size_t>(depth)];
+  Resolve(change, needed, reason);
+  const bool follows = std::all_of(reason.begin(), reason.end(), [&](Literal literal) {
+    const int cause = trail_.Find(literal);
+    if (cause < 0 || trail_.At(cause).level == 0) return true;
+    const auto at = static_cast<size_t>(cause);
+    if (is_needed_[at] != 0 && needed_[at] >= literal.bound) return true;
+    return depth + 1 < kDepth && Follows(cause, literal.bound, depth + 1);
+  });
+  known_changes_.push_back(change);
+  (follows ? known.follows : known.stands) = needed;
+  (follows ? known.has_follows : known.has_stands) = true;
+  return follows;
+}
+
+void ConflictAnalysis::Compose(int asserting) {
+  const auto literal_of = [&](int change) {
+    return trail_.Not({trail_.At(change).view, needed_[static_cast<size_t>(change)]});
+  };
+  lesson_ = {{literal_of(asserting)}, 0, 1};
+  for (const int change : earlier_) {
+    int& strongest = strongest_[static_cast<size_t>(trail_.At(change).view)];
+    strongest = std::max(strongest, change);
+  }
+  for (const int change : earlier_) {
+    const Change& step = trail_.At(change);
+    if (strongest_[static_cast<size_t>(step.view)] != change) continue;
+    lesson_.clause.push_back(literal_of(change));
+    char& counted = has_level_[static_cast<size_t>(step.level)];
+    if (counted == 0) ++lesson_.glue;
+    counted = 1;
+    if (step.level <= lesson_.level) continue;
+    lesson_.level = step.level;
+    std::swap(lesson_.clause[1], lesson_.clause.back());
+  }
+}
+
+void ConflictAnalysis::Clear() {
+  for (const int change : touched_) {
+    is_needed_[static_cast<size_t>(change)] = 0;
+    strongest_[static_cast<size_t>(trail_.At(change).view)] = -1;
+    has_level_[static_cast<size_t>(trail_.At(change).level)] = 0;
+  }
+  for (const int change : known_changes_) known_[static_cast<size_t>(change)] = {};
+  touched_.clear();
+  earlier_.clear();
+  known_changes_.clear();
+  open_ = 0;
+}
+
+}  // namespace tessera::encoder::lazy

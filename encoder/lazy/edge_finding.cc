@@ -1,0 +1,122 @@
+#include "tessera/encoder/lazy/edge_finding.h"
+
+#include <algorithm>
+
+namespace tessera::encoder::lazy {
+
+EdgeFinding::EdgeFinding(Axis& axis) : axis_(axis), trail_(axis.trail()) {
+  const Lists<int>& sections = axis.packing().sections;
+  for (int section = 0; section < sections.Count(); ++section) {
+    starts_.push_back(orders_[0].size());
+    orders_[0].insert(orders_[0].end(), sections[section].begin(), sections[section].end());
+  }
+  starts_.push_back(orders_[0].size());
+  orders_[1] = orders_[0];
+  for (auto& awake : awake_) awake.assign(static_cast<size_t>(sections.Count()), false);
+}
+
+void EdgeFinding::Wake(Side side, int section) {
+  auto awake = awake_[static_cast<size_t>(side)][static_cast<size_t>(section)];
+  if (awake) return;
+  awake = true;
+  woken_.push_back({side, section});
+}
+
+void EdgeFinding::WakeAll() {
+  for (int section = 0; section < axis_.packing().sections.Count(); ++section) {
+    Wake(Side::kBottom, section);
+    Wake(Side::kTop, section);
+  }
+}
+
+void EdgeFinding::Sleep() {
+  for (const Woken& woken : woken_) {
+    awake_[static_cast<size_t>(woken.side)][static_cast<size_t>(woken.section)] = false;
+  }
+  woken_.clear();
+}
+
+bool EdgeFinding::PropagateOne() {
+  const Woken woken = woken_.back();
+  woken_.pop_back();
+  awake_[static_cast<size_t>(woken.side)][static_cast<size_t>(woken.section)] = false;
+  return Propagate(woken.side, woken.section);
+}
+
+void EdgeFinding::Sort(Side side, int section) {
+  int* order = orders_[static_cast<size_t>(side)].data() + starts_[static_cast<size_t>(section)];
+  const size_t count = starts_[static_cast<size_t>(section) + 1] - starts_[static_cast<size_t>(section)];
+  members_.resize(count);
+  largest_.resize(count + 1);
+  settled_from_.assign(count, count);
+  for (size_t k = 0; k < count; ++k) {
+    const Member member{axis_.Floor(side, order[k]), order[k]};
+    size_t at = k;
+    for (; at > 0 && members_[at - 1].floor > member.floor; --at) members_[at] = members_[at - 1];
+    members_[at] = member;
+  }
+  for (size_t k = 0; k < count; ++k) {
+    order[k] = members_[k].buffer;
+    largest_[k + 1] = std::max(largest_[k], axis_.Size(order[k]));
+  }
+}
+
+bool EdgeFinding::Propagate(Side side, int section) {
+  Sort(side, section);
+  const int memory = axis_.packing().section_memory[static_cast<size_t>(section)];
+  const Bound end = axis_.End(side, memory);
+  Bound sum = 0;
+  for (size_t first = members_.size(); first-- > 0;) {
+    sum += axis_.Size(members_[first].buffer);
+    const Bound floor = members_[first].floor;
+    if (first > 0 && members_[first - 1].floor == floor) continue;
+    const Bound room = end - floor - sum;
+    if (room < 0) return Overload(side, memory, first, sum);
+    if (largest_[first] > room && !FindEdges(side, memory, first, sum, room)) return false;
+  }
+  return true;
+}
+
+bool EdgeFinding::Overload(Side side, int memory, size_t first, Bound sum) {
+  const Bound threshold = axis_.End(side, memory) - sum + 1;
+  return trail_.Refute(BecauseSuffix(side, memory, first, threshold, sum));
+}
+
+bool EdgeFinding::FindEdges(Side side, int memory, size_t first, Bound sum, Bound room) {
+  for (size_t outside = 0; outside < first; ++outside) {
+    const Bound size = axis_.Size(members_[outside].buffer);
+    if (size <= room) continue;
+    const Bound threshold = axis_.End(side, memory) - sum - size + 1;
+    if (!PutBefore(side, memory, outside, first, settled_from_[outside], threshold)) return false;
+    settled_from_[outside] = first;
+  }
+  return true;
+}
+
+// Members from `last` on are already behind `outside`.
+bool EdgeFinding::PutBefore(Side side, int memory, size_t outside, size_t first, size_t last, Bound threshold) {
+  Reason reason;
+  for (size_t k = first; k < last; ++k) {
+    const Literal before = axis_.Before(side, members_[outside].buffer, members_[k].buffer);
+    if (trail_.IsTrue(before)) continue;
+    if (reason.kind == Reason::Kind::kRoot) {
+      const Bound sum = axis_.End(side, memory) + 1 - threshold;
+      reason = BecauseSuffix(side, memory, first, threshold, sum);
+    }
+    if (!trail_.Imply(before, reason)) return false;
+  }
+  return true;
+}
+
+// Why members from `first` on, which with whoever joins them need `sum`, do not fit when none begins below
+// `threshold`.
+Reason EdgeFinding::BecauseSuffix(Side side, int memory, size_t first, Bound threshold, Bound sum) {
+  trail_.OpenReason();
+  for (size_t k = first; k < members_.size(); ++k) {
+    trail_.Because(axis_.From(side, members_[k].buffer, threshold));
+  }
+  if (side == Side::kBottom) trail_.Because(axis_.EndsAt(memory, std::max<Bound>(threshold, 0) + sum - 1));
+  return trail_.CloseReason(Reason::Kind::kLiterals);
+}
+
+}  // namespace tessera::encoder::lazy

@@ -1,0 +1,156 @@
+#include "tessera/encoder/lazy/lazy_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/checked.h"
+#include "tessera/encoder/lazy/packing.h"
+#include "tessera/encoder/lazy/solver.h"
+#include "tessera/encoder/lazy/support.h"
+
+namespace tessera::encoder {
+namespace {
+
+using lazy::Bound;
+using lazy::Packing;
+using lazy::Question;
+using lazy::Solver;
+using problem::Bytes;
+using problem::Ladder;
+using problem::Problem;
+using problem::Result;
+using problem::Status;
+
+class LazySession final : public problem::Session {
+ public:
+  LazySession(const Problem& problem, const Ladder* ladder, const LazyOptions& options)
+      : problem_(problem),
+        ladder_(ladder),
+        options_(options),
+        unsupported_(lazy::FindUnsupported(problem, ladder)) {}
+
+  Result Solve(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) override;
+
+ private:
+  Result Answer(Status status, std::string reason) const;
+  void Load();
+  Question QuestionOf(size_t rung, Bytes capacity) const;
+  Solver::Verdict Decide(Question question, const base::Budget& budget, const base::Stop& stop);
+  Bound HeaviestSection(const std::vector<Bound>& sizes) const;
+  void AddPlacement(Result& result, const std::vector<Bound>& sizes) const;
+
+  const Problem& problem_;
+  const Ladder* ladder_;
+  const LazyOptions options_;
+  const std::optional<std::string> unsupported_;
+  std::optional<Packing> packing_;
+  std::optional<Solver> solver_;
+};
+
+Result LazySession::Answer(Status status, std::string reason) const {
+  Result result;
+  result.status = status;
+  result.engine = "lazy";
+  result.reason = std::move(reason);
+  return result;
+}
+
+// Everything is loaded on the first question that has a budget, so that opening a session is cheap.
+void LazySession::Load() {
+  if (!packing_) packing_ = lazy::MakePacking(problem_, ladder_);
+}
+
+Question LazySession::QuestionOf(size_t rung, Bytes capacity) const {
+  Question question{lazy::SizesOf(*packing_, problem_, ladder_, rung), {}};
+  for (int m = 0; m < packing_->memories; ++m) {
+    const Bytes bytes = m == 0 ? capacity : problem_.memories[static_cast<size_t>(m)].capacity;
+    const Bound units = std::max<Bytes>(bytes, 0) / packing_->granule;
+    question.ceilings.push_back(std::min(units, packing_->HighestCeiling()));
+  }
+  return question;
+}
+
+Solver::Verdict LazySession::Decide(Question question, const base::Budget& budget, const base::Stop& stop) {
+  std::vector<lazy::Literal> assumptions;
+  if (options_.assume_capacity) {
+    const Bound ceiling = std::exchange(question.ceilings[0], packing_->HighestCeiling());
+    assumptions.push_back({2 * packing_->CeilingOf(0) + 1, -ceiling});
+  }
+  if (solver_) {
+    solver_->Ask(std::move(question));
+  } else {
+    solver_.emplace(*packing_, options_, std::move(question));
+  }
+  return solver_->Solve(assumptions, budget, stop);
+}
+
+Bound LazySession::HeaviestSection(const std::vector<Bound>& sizes) const {
+  Bound heaviest = 0;
+  for (int i = 0; i < packing_->buffers; ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (packing_->memory[at] == 0) heaviest = std::max(heaviest, packing_->fixed[at].value_or(0) + sizes[at]);
+  }
+  for (int section = 0; section < packing_->sections.Count(); ++section) {
+    if (packing_->section_memory[static_cast<size_t>(section)] != 0) continue;
+    Bound load = 0;
+    for (const int i : packing_->sections[section]) load += sizes[static_cast<size_t>(i)];
+    heaviest = std::max(heaviest, load);
+  }
+  return heaviest;
+}
+
+void LazySession::AddPlacement(Result& result, const std::vector<Bound>& sizes) const {
+  problem::Allocation allocation;
+  Bytes peak = 0;
+  for (int i = 0; i < packing_->buffers; ++i) {
+    const Bytes offset = solver_->OffsetOf(i) * packing_->granule;
+    allocation.offsets.push_back(offset);
+    const auto at = static_cast<size_t>(i);
+    if (packing_->memory[at] == 0) peak = std::max(peak, offset + sizes[at] * packing_->granule);
+  }
+  allocation.modes = lazy::HarmlessSchedules(problem_);
+  result.allocation = std::move(allocation);
+  result.peak = peak;
+}
+
+Result LazySession::Solve(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) {
+  if (unsupported_) return Answer(Status::kUnsupported, "the lazy engine does not honour " + *unsupported_);
+  if (ladder_ != nullptr && rung >= ladder_->rungs.size()) return Answer(Status::kInvalid, "no such rung");
+  if (budget.units <= 0) return Answer(Status::kUnknown, "no budget");
+  if (stop.Requested()) return Answer(Status::kUnknown, "stopped");
+  Load();
+  Question question = QuestionOf(rung, capacity);
+  const std::vector<Bound> sizes = question.sizes;
+  const problem::Statistics before = solver_ ? solver_->statistics() : problem::Statistics{};
+  const Solver::Verdict verdict = Decide(std::move(question), budget, stop);
+  const problem::Statistics& after = solver_->statistics();
+
+  Result result = Answer(Status::kUnknown, "");
+  result.statistics = {after.nodes - before.nodes, after.backtracks - before.backtracks,
+                       after.conflicts - before.conflicts};
+  result.lower_bound = HeaviestSection(sizes) * packing_->granule;
+  if (verdict == Solver::Verdict::kFeasible) {
+    result.status = Status::kFeasible;
+    AddPlacement(result, sizes);
+  } else if (verdict == Solver::Verdict::kInfeasible) {
+    result.status = Status::kInfeasible;
+    result.reason = fmt::format("no placement exists: {} conflicts prove it", result.statistics.conflicts);
+    const Bytes refuted = base::RoundDown(std::max<Bytes>(capacity, 0), packing_->granule);
+    result.lower_bound = std::max(result.lower_bound, refuted + packing_->granule);
+  } else {
+    result.reason = stop.Requested() ? "stopped" : "the budget of conflicts is spent";
+  }
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<problem::Session> LazyEngine::Open(const Problem& problem, const Ladder* ladder) const {
+  return std::make_unique<LazySession>(problem, ladder, options_);
+}
+
+}  // namespace tessera::encoder

@@ -1,0 +1,255 @@
+#include "tessera/encoder/lazy/packing.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "tessera/base/checked.h"
+#include "tessera/encoder/lazy/sections.h"
+#include "tessera/encoder/lazy/support.h"
+
+namespace tessera::encoder::lazy {
+namespace {
+
+using problem::Buffer;
+using problem::Bytes;
+using problem::Ladder;
+using problem::Problem;
+using problem::Relation;
+using problem::RelationKind;
+using Pair = std::pair<int, int>;
+
+Pair Ordered(int a, int b) { return {std::min(a, b), std::max(a, b)}; }
+
+bool Has(const Problem& problem, RelationKind kind) {
+  return std::any_of(problem.relations.begin(), problem.relations.end(),
+                     [&](const Relation& relation) { return relation.kind == kind; });
+}
+
+// Rounding every offset down to a multiple of the granule breaks nothing, except that a buffer adjacent to
+// another may then no longer be the next aligned one.
+Bytes GranuleOf(const Problem& problem, const Ladder* ladder) {
+  if (Has(problem, RelationKind::kAdjacent)) return 1;
+  Bytes granule = 0;
+  const auto divide = [&](Bytes value) { granule = std::gcd(granule, value); };
+  for (const Buffer& buffer : problem.buffers) {
+    const Bytes alignment = problem::AlignmentOf(problem, buffer);
+    if (alignment > 1) divide(alignment);
+    if (ladder == nullptr) divide(buffer.size);
+    if (buffer.offset) divide(*buffer.offset);
+  }
+  if (ladder != nullptr) {
+    for (const problem::Rung& rung : ladder->rungs) std::for_each(rung.sizes.begin(), rung.sizes.end(), divide);
+  }
+  for (const problem::Memory& memory : problem.memories) {
+    for (const problem::Reserved& reserved : memory.reserved) {
+      divide(reserved.range.begin);
+      divide(reserved.range.end);
+    }
+  }
+  for (const Relation& relation : problem.relations) divide(relation.delta);
+  return std::max<Bytes>(granule, 1);
+}
+
+void FillBuffers(const Problem& problem, Packing& packing) {
+  for (const Buffer& buffer : problem.buffers) {
+    packing.memory.push_back(buffer.memory);
+    packing.alignment.push_back(std::max<Bytes>(problem::AlignmentOf(problem, buffer) / packing.granule, 1));
+    Bound duration = 0;
+    for (const problem::Lifespan& life : buffer.lifespans) duration += life.upper - life.lower;
+    packing.duration.push_back(duration);
+    packing.fixed.push_back(buffer.offset ? std::optional(*buffer.offset / packing.granule) : std::nullopt);
+    packing.hint.push_back(buffer.hint ? std::optional(*buffer.hint / packing.granule) : std::nullopt);
+  }
+}
+
+std::set<Pair> PairsOf(const Problem& problem, std::initializer_list<RelationKind> kinds) {
+  std::set<Pair> pairs;
+  for (const Relation& relation : problem.relations) {
+    if (std::find(kinds.begin(), kinds.end(), relation.kind) == kinds.end()) continue;
+    pairs.insert(Ordered(relation.first, relation.second));
+  }
+  return pairs;
+}
+
+void FillPairs(const Problem& problem, Packing& packing) {
+  const std::set<Pair> sharing = PairsOf(problem, {RelationKind::kExclusive, RelationKind::kColocate});
+  const std::set<Pair> separate = PairsOf(problem, {RelationKind::kSeparate});
+  const auto apart = [&](int i, int j) {
+    const Buffer& first = problem.buffers[static_cast<size_t>(i)];
+    const Buffer& second = problem.buffers[static_cast<size_t>(j)];
+    if (first.memory != second.memory) return false;
+    if (separate.count({i, j}) != 0) return true;
+    return problem::LiveTogether(first, second) && sharing.count({i, j}) == 0;
+  };
+  const auto n = static_cast<size_t>(packing.buffers);
+  packing.below.assign(n * n, -1);
+  std::vector<std::vector<Neighbour>> neighbours(n);
+  for (int i = 0; i < packing.buffers; ++i) {
+    for (int j = i + 1; j < packing.buffers; ++j) {
+      if (!apart(i, j)) continue;
+      const View view = 2 * (packing.buffers + packing.memories + static_cast<int>(packing.pairs.size()));
+      packing.pairs.emplace_back(i, j);
+      packing.below[static_cast<size_t>(i) * n + static_cast<size_t>(j)] = view;
+      packing.below[static_cast<size_t>(j) * n + static_cast<size_t>(i)] = Opposite(view);
+      neighbours[static_cast<size_t>(i)].push_back({j, view});
+      neighbours[static_cast<size_t>(j)].push_back({i, Opposite(view)});
+    }
+  }
+  packing.neighbours = Lists<Neighbour>(neighbours);
+}
+
+void FillSections(const Problem& problem, Packing& packing) {
+  std::vector<std::vector<int>> sections;
+  std::vector<std::vector<int>> sections_of(problem.buffers.size());
+  for (int m = 0; m < packing.memories; ++m) {
+    auto found = FindSections(problem, m, [&](int i, int j) { return packing.BelowView(i, j) >= 0; });
+    for (auto& members : found) {
+      if (members.size() < 2) continue;
+      for (const int i : members) sections_of[static_cast<size_t>(i)].push_back(static_cast<int>(sections.size()));
+      sections.push_back(std::move(members));
+      packing.section_memory.push_back(m);
+    }
+  }
+  packing.sections = Lists<int>(sections);
+  packing.sections_of = Lists<int>(sections_of);
+}
+
+void FillHoles(const Problem& problem, Packing& packing) {
+  std::vector<std::vector<Hole>> holes(problem.memories.size());
+  for (size_t m = 0; m < holes.size(); ++m) {
+    std::vector<Hole> reserved;
+    for (const problem::Reserved& range : problem.memories[m].reserved) {
+      if (range.range.begin < range.range.end) {
+        reserved.push_back({range.range.begin / packing.granule, range.range.end / packing.granule});
+      }
+    }
+    std::sort(reserved.begin(), reserved.end(), [](const Hole& a, const Hole& b) { return a.begin < b.begin; });
+    for (const Hole& hole : reserved) {
+      if (!holes[m].empty() && hole.begin <= holes[m].back().end) {
+        holes[m].back().end = std::max(holes[m].back().end, hole.end);
+      } else {
+        holes[m].push_back(hole);
+      }
+    }
+  }
+  packing.holes = Lists<Hole>(holes);
+}
+
+// Each inequality is stated on offsets and again on their negatives.
+void AddDifference(Packing& packing, int from, int to, Bound distance, int sized, bool negative) {
+  packing.differences.push_back({2 * from, 2 * to, distance, sized, negative});
+  packing.differences.push_back({2 * to + 1, 2 * from + 1, distance, sized, negative});
+}
+
+void FillDifferences(const Problem& problem, Packing& packing) {
+  for (const Relation& relation : problem.relations) {
+    const int a = relation.first;
+    const int b = relation.second;
+    if (relation.kind == RelationKind::kColocate) {
+      const Bound delta = relation.delta / packing.granule;
+      AddDifference(packing, a, b, delta, -1, false);
+      AddDifference(packing, b, a, -delta, -1, false);
+    } else if (relation.kind == RelationKind::kAdjacent) {
+      const Bound padding = packing.alignment[static_cast<size_t>(b)] - 1;
+      AddDifference(packing, a, b, 0, a, false);
+      AddDifference(packing, b, a, -padding, a, true);
+    }
+  }
+}
+
+// What two buffers must have in common so that exchanging their offsets in a solution gives a solution.
+struct Likeness {
+  int memory = 0;
+  Bound alignment = 1;
+  std::vector<Bytes> sizes;  // on each rung
+  std::vector<std::pair<problem::Step, problem::Step>> lifespans;
+  friend auto operator<=>(const Likeness&, const Likeness&) = default;
+};
+
+Likeness LikenessOf(const Problem& problem, const Ladder* ladder, const Packing& packing, size_t i) {
+  Likeness likeness{packing.memory[i], packing.alignment[i], {}, {}};
+  if (ladder == nullptr) {
+    likeness.sizes.push_back(problem.buffers[i].size);
+  } else {
+    for (const problem::Rung& rung : ladder->rungs) likeness.sizes.push_back(rung.sizes[i]);
+  }
+  for (const problem::Lifespan& life : problem.buffers[i].lifespans) {
+    likeness.lifespans.emplace_back(life.lower, life.upper);
+  }
+  return likeness;
+}
+
+// Turning a memory upside down exchanges "below" and "above" everywhere; of a pair without likes either order
+// may then be asked for, and sorting the alike afterwards does not touch it. Of all pairs take the heaviest.
+void AddMirroredPair(const Problem& problem, int m, const std::vector<bool>& unlike, Packing& packing) {
+  if (!packing.holes[m].empty() || !packing.differences.empty()) return;
+  const auto weight = [&](int i) {
+    return static_cast<double>(problem.buffers[static_cast<size_t>(i)].size) *
+           static_cast<double>(packing.duration[static_cast<size_t>(i)]);
+  };
+  std::optional<Pair> heaviest;
+  for (const auto& [i, j] : packing.pairs) {
+    if (packing.memory[static_cast<size_t>(i)] != m) continue;
+    if (!unlike[static_cast<size_t>(i)] || !unlike[static_cast<size_t>(j)]) continue;
+    if (!heaviest || weight(i) * weight(j) > weight(heaviest->first) * weight(heaviest->second)) heaviest = {i, j};
+  }
+  if (heaviest) packing.mirrored.push_back(*heaviest);
+}
+
+void FillSymmetries(const Problem& problem, const Ladder* ladder, Packing& packing) {
+  std::vector<bool> bound(problem.buffers.size());
+  for (const Relation& relation : problem.relations) {
+    bound[static_cast<size_t>(relation.first)] = bound[static_cast<size_t>(relation.second)] = true;
+  }
+  std::map<Likeness, std::vector<int>> alike;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    if (bound[i] || problem.buffers[i].offset) continue;
+    alike[LikenessOf(problem, ladder, packing, i)].push_back(static_cast<int>(i));
+  }
+  std::vector<bool> unlike(problem.buffers.size());
+  for (const auto& [likeness, members] : alike) {
+    if (members.size() == 1) unlike[static_cast<size_t>(members[0])] = true;
+    for (size_t k = 1; k < members.size(); ++k) {
+      for (size_t l = 0; l < k; ++l) packing.interchangeable.emplace_back(members[l], members[k]);
+    }
+  }
+  for (int m = 0; m < packing.memories; ++m) {
+    bool turns = true;
+    for (size_t i = 0; i < problem.buffers.size(); ++i) {
+      turns = turns && (packing.memory[i] != m || (packing.alignment[i] == 1 && !packing.fixed[i]));
+    }
+    if (turns) AddMirroredPair(problem, m, unlike, packing);
+  }
+}
+
+}  // namespace
+
+Packing MakePacking(const Problem& problem, const Ladder* ladder) {
+  Packing packing;
+  packing.buffers = static_cast<int>(problem.buffers.size());
+  packing.memories = static_cast<int>(problem.memories.size());
+  packing.granule = GranuleOf(problem, ladder);
+  FillBuffers(problem, packing);
+  FillPairs(problem, packing);
+  FillSections(problem, packing);
+  FillHoles(problem, packing);
+  FillDifferences(problem, packing);
+  FillSymmetries(problem, ladder, packing);
+  if (packing.differences.empty()) {
+    packing.reach = base::CeilDiv(HeightThatSuffices(problem, ladder).value_or(kFarthest), packing.granule);
+  }
+  return packing;
+}
+
+std::vector<Bound> SizesOf(const Packing& packing, const Problem& problem, const Ladder* ladder, size_t rung) {
+  std::vector<Bound> sizes;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const Bytes size = ladder != nullptr ? ladder->rungs[rung].sizes[i] : problem.buffers[i].size;
+    sizes.push_back(size / packing.granule);
+  }
+  return sizes;
+}
+
+}  // namespace tessera::encoder::lazy

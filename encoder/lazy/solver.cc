@@ -1,0 +1,299 @@
+#include "tessera/encoder/lazy/solver.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tessera/encoder/lazy/luby.h"
+
+namespace tessera::encoder::lazy {
+namespace {
+
+constexpr int64_t kNodesPerLook = 64;  // between two looks at the stop
+
+// Every integer with room for any question; SetFirstBounds narrows them.
+Trail MakeTrail(const Packing& packing) {
+  Trail trail;
+  for (int i = 0; i < packing.buffers; ++i) trail.AddInteger(0, 0, packing.alignment[static_cast<size_t>(i)]);
+  for (int m = 0; m < packing.memories; ++m) trail.AddInteger(0, 0, 1);
+  for (size_t pair = 0; pair < packing.pairs.size(); ++pair) trail.AddBoolean();
+  return trail;
+}
+
+}  // namespace
+
+bool Implies(const Packing& packing, const Question& tight, const Question& loose) {
+  const auto at_most = [](Bound a, Bound b) { return a <= b; };
+  const bool sizes_may_differ = std::all_of(packing.differences.begin(), packing.differences.end(),
+                                            [](const Difference& difference) { return difference.sized < 0; });
+  if (!sizes_may_differ && tight.sizes != loose.sizes) return false;
+  return std::equal(loose.sizes.begin(), loose.sizes.end(), tight.sizes.begin(), at_most) &&
+         std::equal(tight.ceilings.begin(), tight.ceilings.end(), loose.ceilings.begin(), at_most);
+}
+
+Solver::Solver(const Packing& packing, const LazyOptions& options, Question question)
+    : packing_(packing),
+      options_(options),
+      trail_(MakeTrail(packing)),
+      axis_(packing, trail_, question.sizes),
+      clauses_(trail_),
+      pairs_(axis_),
+      edges_(axis_),
+      energy_(axis_, options.energy_slack_percent),
+      decisions_(axis_, options.seed),
+      analysis_(trail_, clauses_, decisions_, options.minimize_clauses),
+      questions_{{std::move(question), false}} {
+  decisions_.FollowHints(options.follow_hints);
+  next_restart_ = options.restart_base * Luby(1);
+  Reset();
+}
+
+void Solver::AddClause(std::span<const Literal> literals) {
+  BacktrackTo(0);
+  std::vector<Literal> clause;
+  for (const Literal literal : literals) clause.push_back(trail_.Rounded(literal));
+  std::sort(clause.begin(), clause.end(),
+            [](Literal a, Literal b) { return std::pair(a.view, a.bound) < std::pair(b.view, b.bound); });
+  // Of two literals on one view the weaker says both.
+  const auto same_view = [](Literal a, Literal b) { return a.view == b.view; };
+  clause.erase(std::unique(clause.begin(), clause.end(), same_view), clause.end());
+  std::stable_partition(clause.begin(), clause.end(), [&](Literal literal) { return !trail_.IsFalse(literal); });
+  if (clause.empty()) {
+    refuted_ = questions_.back().contradicted = true;
+  } else if (clause.size() == 1) {
+    units_.push_back({clause[0], kGiven});
+    if (!trail_.Imply(clause[0], {})) questions_.back().contradicted = true;
+  } else {
+    clauses_.Add(clause, 0, 0);
+    if (trail_.IsFalse(clause[1]) && !trail_.Imply(clause[0], {})) questions_.back().contradicted = true;
+  }
+}
+
+void Solver::Ask(Question question) {
+  BacktrackTo(0);
+  const Question& present = questions_.back().question;
+  const bool same_sizes = question.sizes == present.sizes;
+  if (same_sizes && question.ceilings == present.ceilings) return;
+  const bool tighter = same_sizes && options_.keep_clauses && Implies(packing_, question, present);
+  const bool contradicted = tighter && questions_.back().contradicted;
+  questions_.push_back({std::move(question), contradicted});
+  if (!tighter) {
+    Reset();
+  } else if (!AssertCeilings()) {
+    questions_.back().contradicted = true;
+  }
+}
+
+std::vector<bool> Solver::FindKept() const {
+  std::vector<bool> kept(questions_.size());
+  for (size_t k = 0; k < kept.size(); ++k) {
+    const bool same = k + 1 == kept.size();
+    kept[k] = same || (options_.keep_clauses &&
+                       Implies(packing_, questions_.back().question, questions_[k].question));
+  }
+  return kept;
+}
+
+// Starts from the first bounds, with those lessons that follow.
+void Solver::Reset() {
+  SetFirstBounds();
+  edges_.Sleep();
+  energy_.Sleep();
+  energy_.Reload();
+  const std::vector<bool> kept = FindKept();
+  bool& contradicted = questions_.back().contradicted;
+  contradicted = refuted_;
+  for (size_t k = 0; k < kept.size(); ++k) contradicted = contradicted || (kept[k] && questions_[k].contradicted);
+  contradicted = contradicted || !AssertFacts() || !AssertUnits(kept) || !clauses_.Keep(kept);
+  edges_.WakeAll();
+}
+
+void Solver::SetFirstBounds() {
+  const Bound highest = packing_.HighestCeiling();
+  axis_.SetSizes(questions_.back().question.sizes);
+  for (int i = 0; i < packing_.buffers; ++i) {
+    const Bound most = base::RoundDown(highest - axis_.Size(i), packing_.alignment[static_cast<size_t>(i)]);
+    trail_.SetInitial(i, 0, most);
+  }
+  for (int m = 0; m < packing_.memories; ++m) trail_.SetInitial(packing_.CeilingOf(m), 0, highest);
+  trail_.Clear();
+  processed_ = 0;
+}
+
+bool Solver::AssertFacts() {
+  for (int i = 0; i < packing_.buffers; ++i) {
+    const auto fixed = packing_.fixed[static_cast<size_t>(i)];
+    if (fixed && !(trail_.Imply({2 * i, *fixed}, {}) && trail_.Imply({2 * i + 1, -*fixed}, {}))) return false;
+  }
+  const auto assert_orders = [&](const std::vector<std::pair<int, int>>& pairs) {
+    return std::all_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
+      return trail_.Imply(axis_.Before(Side::kBottom, pair.first, pair.second), {});
+    });
+  };
+  if (options_.order_interchangeable && !assert_orders(packing_.interchangeable)) return false;
+  if (options_.break_mirror && !assert_orders(packing_.mirrored)) return false;
+  if (!AssertCeilings()) return false;
+  for (int i = 0; i < packing_.buffers; ++i) {
+    if (!pairs_.FloorRose(Side::kBottom, i) || !pairs_.FloorRose(Side::kTop, i)) return false;
+  }
+  return true;
+}
+
+bool Solver::AssertUnits(const std::vector<bool>& kept) {
+  std::erase_if(units_, [&](const Unit& unit) {
+    return unit.question != kGiven && !kept[static_cast<size_t>(unit.question)];
+  });
+  return std::all_of(units_.begin(), units_.end(), [&](const Unit& unit) { return trail_.Imply(unit.literal, {}); });
+}
+
+bool Solver::AssertCeilings() {
+  for (int m = 0; m < packing_.memories; ++m) {
+    const Bound ceiling = questions_.back().question.ceilings[static_cast<size_t>(m)];
+    if (!trail_.Imply(axis_.EndsAt(m, ceiling), {})) return false;
+  }
+  return true;
+}
+
+Solver::Verdict Solver::Solve(std::span<const Literal> assumptions, const base::Budget& budget,
+                              const base::Stop& stop) {
+  BacktrackTo(0);
+  if (budget.units <= 0) return Verdict::kUnknown;
+  const int64_t most = statistics_.conflicts + std::min(budget.units, base::kMaxTotal);
+  Verdict verdict = Verdict::kUnknown;
+  while (!questions_.back().contradicted) {
+    const bool consistent = Propagate();
+    const bool look = !consistent || statistics_.nodes % kNodesPerLook == 0;
+    if (!consistent && !LearnFromConflict()) break;
+    if (look && stop.Requested()) return Verdict::kUnknown;
+    if (!consistent) {
+      if (statistics_.conflicts >= most) return Verdict::kUnknown;
+    } else if (options_.restart_base > 0 && statistics_.conflicts >= next_restart_) {
+      Restart();
+    } else if (!Extend(assumptions, verdict)) {
+      return verdict;
+    }
+  }
+  questions_.back().contradicted = true;
+  return Verdict::kInfeasible;
+}
+
+bool Solver::Propagate() {
+  while (true) {
+    while (processed_ < trail_.Size()) {
+      const Change change = trail_.At(processed_++);
+      if (!clauses_.Propagate(change) || !Dispatch(change)) return false;
+    }
+    if (!energy_.Idle()) {
+      if (!energy_.PropagateOne()) return false;
+    } else if (!edges_.Idle()) {
+      if (!edges_.PropagateOne()) return false;
+    } else {
+      return true;
+    }
+  }
+}
+
+bool Solver::Dispatch(const Change& change) {
+  const int integer = IntegerOf(change.view);
+  const int first_pair = packing_.buffers + packing_.memories;
+  if (integer < packing_.buffers) return OffsetChanged(change.view);
+  if (integer >= first_pair + static_cast<int>(packing_.pairs.size())) return true;
+  if (integer >= first_pair) return OrderChanged(change.view);
+  return (change.view & 1) == 0 || CeilingChanged(integer - packing_.buffers);
+}
+
+bool Solver::OffsetChanged(View view) {
+  const Side side = (view & 1) == 0 ? Side::kBottom : Side::kTop;
+  const int buffer = IntegerOf(view);
+  if (!pairs_.FloorRose(side, buffer)) return false;
+  if (!options_.edge_finding) return true;
+  for (const int section : packing_.sections_of[buffer]) edges_.Wake(side, section);
+  return true;
+}
+
+bool Solver::OrderChanged(View view) {
+  if (!pairs_.OrderSet(view)) return false;
+  if (!options_.section_energy) return true;
+  auto [below, above] = packing_.OrderedPair(view);
+  energy_.Wake(Side::kBottom, above);
+  energy_.Wake(Side::kTop, below);
+  return true;
+}
+
+bool Solver::CeilingChanged(int memory) {
+  if (!pairs_.CeilingSank(memory)) return false;
+  if (!options_.edge_finding) return true;
+  for (int section = 0; section < packing_.sections.Count(); ++section) {
+    if (packing_.section_memory[static_cast<size_t>(section)] == memory) edges_.Wake(Side::kBottom, section);
+  }
+  return true;
+}
+
+bool Solver::LearnFromConflict() {
+  ++statistics_.conflicts;
+  const int level = analysis_.LevelOf(trail_.Conflict());
+  if (level == 0) return false;
+  BacktrackTo(level);
+  const Lesson& lesson = analysis_.Learn(trail_.Conflict());
+  BacktrackTo(lesson.level);
+  decisions_.Decay();
+  ++statistics_.backtracks;
+  const int question = static_cast<int>(questions_.size()) - 1;
+  if (lesson.clause.size() == 1) {
+    units_.push_back({lesson.clause[0], question});
+    trail_.Push(lesson.clause[0], {});
+  } else {
+    const int clause = clauses_.Add(lesson.clause, lesson.glue, question);
+    trail_.Push(lesson.clause[0], {Reason::Kind::kClause, clause, 0});
+  }
+  return true;
+}
+
+void Solver::Restart() {
+  BacktrackTo(0);
+  decisions_.FollowHints(false);
+  next_restart_ = statistics_.conflicts + options_.restart_base * Luby(++restarts_ + 1);
+  if (!options_.reduce_clauses || statistics_.conflicts < next_reduction_) return;
+  reduction_interval_ += kReductionGrowth;
+  next_reduction_ = statistics_.conflicts + reduction_interval_;
+  if (!clauses_.Reduce()) questions_.back().contradicted = true;
+}
+
+// Makes the next assumption or decision. False when there is none to make: `verdict` says why.
+bool Solver::Extend(std::span<const Literal> assumptions, Verdict& verdict) {
+  ++statistics_.nodes;
+  const auto level = static_cast<size_t>(trail_.Level());
+  if (level >= assumptions.size()) {
+    if (decisions_.Decide()) return true;
+    KeepSolution();
+    verdict = Verdict::kFeasible;
+    return false;
+  }
+  const Literal assumption = trail_.Rounded(assumptions[level]);
+  if (trail_.IsFalse(assumption)) {
+    verdict = Verdict::kInfeasible;
+    return false;
+  }
+  trail_.OpenLevel();
+  if (!trail_.IsTrue(assumption)) trail_.Push(assumption, {Reason::Kind::kDecision, 0, 0});
+  return true;
+}
+
+void Solver::KeepSolution() {
+  solution_.resize(static_cast<size_t>(packing_.buffers));
+  for (int i = 0; i < packing_.buffers; ++i) solution_[static_cast<size_t>(i)] = trail_[2 * i];
+}
+
+void Solver::BacktrackTo(int level) {
+  if (level >= trail_.Level()) return;
+  trail_.BacktrackTo(level);
+  processed_ = std::min(processed_, trail_.Size());
+  edges_.Sleep();
+  energy_.Sleep();
+}
+
+Bound Solver::LeastAtRoot(View view) {
+  BacktrackTo(0);
+  return trail_[view];
+}
+
+}  // namespace tessera::encoder::lazy

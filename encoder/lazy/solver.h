@@ -1,0 +1,124 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tessera/base/stop.h"
+#include "tessera/encoder/lazy/analysis.h"
+#include "tessera/encoder/lazy/axis.h"
+#include "tessera/encoder/lazy/clauses.h"
+#include "tessera/encoder/lazy/decisions.h"
+#include "tessera/encoder/lazy/edge_finding.h"
+#include "tessera/encoder/lazy/options.h"
+#include "tessera/encoder/lazy/packing.h"
+#include "tessera/encoder/lazy/pair_rules.h"
+#include "tessera/encoder/lazy/section_energy.h"
+#include "tessera/encoder/lazy/trail.h"
+#include "tessera/problem/result.h"
+
+namespace tessera::encoder::lazy {
+
+// The constants of one question about a packing.
+struct Question {
+  std::vector<Bound> sizes;
+  std::vector<Bound> ceilings;  // of each memory, none negative
+};
+
+// Whether every placement that answers `tight` answers `loose`, so that what is learned under `loose` holds
+// under `tight`: larger buffers under lower ceilings. Adjacent buffers must be of the same size, for a larger
+// one moves its neighbour away.
+bool Implies(const Packing& packing, const Question& tight, const Question& loose);
+
+// Conflict-driven search over bounds of offsets and orders of pairs (literal.h).
+//
+//     propagate to a fixpoint: clauses and pair rules on each change, then energy, then edge finding
+//       conflict?  learn, return to where the lesson is news; at the root: infeasible
+//       none:      restart when it is time, else assume what is asked for, else decide; nothing left: feasible
+//
+// The cheap rules run dry before a dear one is asked. Infeasible is said only when the empty clause has been
+// derived, or a clause of assumptions alone. Everything happens in the order of the input and the seed, so the
+// same calls give the same answers.
+//
+// Clauses over any literal can be added, integers and booleans of the caller's own among them.
+class Solver {
+ public:
+  enum class Verdict : uint8_t { kFeasible, kInfeasible, kUnknown };
+
+  Solver(const Packing& packing, const LazyOptions& options, Question question);
+
+  // A fresh {0, 1} integer for the caller's clauses; OrderLiteral(2 * it) says that it is 1.
+  int AddBoolean() { return trail_.AddBoolean(); }
+  // A clause that holds under every question. Literals may repeat; a clause without open literals makes
+  // everything infeasible.
+  void AddClause(std::span<const Literal> literals);
+
+  // Exchanges the constants; learned clauses stay where they follow. Needs sizes for the same buffers.
+  void Ask(Question question);
+
+  // Decides the question under the assumptions. Budget units are conflicts.
+  Verdict Solve(std::span<const Literal> assumptions, const base::Budget& budget, const base::Stop& stop);
+
+  // After kFeasible, until the next call.
+  Bound OffsetOf(int buffer) const { return solution_[static_cast<size_t>(buffer)]; }
+  // Holds whatever is assumed, as does every bound at the root.
+  Bound LeastAtRoot(View view);
+
+  const problem::Statistics& statistics() const { return statistics_; }
+  int LearnedClauses() const { return clauses_.Learned(); }
+
+ private:
+  struct Posed {
+    Question question;
+    bool contradicted = false;
+  };
+  struct Unit {
+    Literal literal;
+    int question = kGiven;
+  };
+  static constexpr int kGiven = -1;
+  static constexpr int64_t kReduction = 2000;
+  static constexpr int64_t kReductionGrowth = 300;
+
+  void Reset();
+  bool AssertFacts();
+  bool AssertUnits(const std::vector<bool>& kept);
+  bool AssertCeilings();
+  std::vector<bool> FindKept() const;
+  void SetFirstBounds();
+
+  bool Propagate();
+  bool Dispatch(const Change& change);
+  bool OffsetChanged(View view);
+  bool OrderChanged(View view);
+  bool CeilingChanged(int memory);
+
+  bool LearnFromConflict();
+  void Restart();
+  bool Extend(std::span<const Literal> assumptions, Verdict& verdict);
+  void BacktrackTo(int level);
+  void KeepSolution();
+
+  const Packing& packing_;
+  const LazyOptions options_;
+  Trail trail_;
+  Axis axis_;
+  ClauseDatabase clauses_;
+  PairRules pairs_;
+  EdgeFinding edges_;
+  SectionEnergy energy_;
+  Decisions decisions_;
+  ConflictAnalysis analysis_;
+
+  std::vector<Posed> questions_;  // the last one is in force
+  std::vector<Unit> units_;
+  bool refuted_ = false;  // the given clauses contradict each other
+  int processed_ = 0;          // changes that were dispatched
+  int64_t restarts_ = 0;
+  int64_t next_restart_ = 0;   // in conflicts, as the next
+  int64_t next_reduction_ = kReduction;
+  int64_t reduction_interval_ = kReduction;
+  std::vector<Bound> solution_;
+  problem::Statistics statistics_;
+};
+
+}  // namespace tessera::encoder::lazy

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "tessera/encoder/integer_sink.h"
+#include "tessera/encoder/sat/cadical_solver.h"
+
+namespace tessera::encoder {
+
+// Integers as binary numbers with ripple-carry adders and comparators. See bit_encoding.cc.
+class BitEncoding : public IntegerSink {
+ public:
+  explicit BitEncoding(CadicalSolver& solver) : solver_(solver) {}
+
+  Integer NewInteger(const Domain& domain) override;
+  Literal AtLeast(Term term, int64_t value) override;
+  void AddOrder(Literal guard, Term low, Term high) override;
+  void Prefer(Integer integer, int64_t value) override;
+  int64_t ValueOf(Integer integer) const override;
+
+ private:
+  using Bits = std::vector<Literal>;  // least significant first; constants are literals too
+
+  struct Number {
+    Domain domain;
+    Bits bits;
+  };
+
+  const Number& NumberOf(Integer integer) const { return numbers_[static_cast<size_t>(integer.index)]; }
+  Bits SumOf(const Bits& a, const Bits& b);
+  Bits Multiple(const Bits& bits, int64_t factor);
+  const Bits& Shifted(Integer integer, int64_t shift);
+  Literal Reaches(const Bits& bits, int64_t value);
+  Literal MajorityOf(Literal a, Literal b, Literal c);
+  Literal ParityOf(Literal a, Literal b);
+
+  CadicalSolver& solver_;
+  std::vector<Number> numbers_;
+  std::map<std::pair<int32_t, int64_t>, Bits> shifted_;      // integer and shift
+  std::map<std::pair<int32_t, int64_t>, Literal> at_least_;  // integer and rank of the value
+};
+
+}  // namespace tessera::encoder

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <vector>
+
+#include "tessera/encoder/integer_sink.h"
+#include "tessera/encoder/sat/cadical_solver.h"
+
+namespace tessera::encoder {
+
+// Integers as order literals: one variable [x >= v] for each value but the first. See order_encoding.cc.
+class OrderEncoding : public IntegerSink {
+ public:
+  explicit OrderEncoding(CadicalSolver& solver) : solver_(solver) {}
+
+  Integer NewInteger(const Domain& domain) override;
+  Literal AtLeast(Term term, int64_t value) override;
+  void AddOrder(Literal guard, Term low, Term high) override;
+  void Prefer(Integer integer, int64_t value) override;
+  int64_t ValueOf(Integer integer) const override;
+
+ private:
+  struct Ladder {
+    Domain domain;
+    int32_t first_variable = 0;  // of [x >= first + step]; the others follow it
+  };
+
+  const Ladder& LadderOf(Integer integer) const { return ladders_[static_cast<size_t>(integer.index)]; }
+  Literal Rise(const Ladder& ladder, int64_t rank) const;
+
+  CadicalSolver& solver_;
+  std::vector<Ladder> ladders_;
+};
+
+}  // namespace tessera::encoder

@@ -1,0 +1,215 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "random_problem.h"
+#include "tessera/base/random.h"
+#include "tessera/encoder/encoded_session.h"
+#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/smt/z3_engine.h"
+#include "tessera/problem/validator.h"
+
+// Moving along a ladder: an open session answers as a fresh one would, in any order, and adds clauses of
+// sizes alone.
+namespace tessera::encoder {
+namespace {
+
+using problem::Bytes;
+using problem::Ladder;
+using problem::Problem;
+using problem::Result;
+using problem::Status;
+
+problem::Buffer Live(const std::string& id, Bytes size, problem::Step lower, problem::Step upper) {
+  problem::Buffer buffer;
+  buffer.id = id;
+  buffer.size = size;
+  buffer.lifespans = {{lower, upper}};
+  return buffer;
+}
+
+// A chain of two convolutions: input, middle and output maps of a tile, weights for the whole time.
+Problem Chain(Bytes capacity) {
+  Problem problem;
+  problem.memories.emplace_back().capacity = capacity;
+  problem.buffers = {Live("weights", 20, 0, 3), Live("input", 1, 0, 1), Live("middle", 1, 0, 2),
+                     Live("output", 1, 1, 3)};
+  return problem;
+}
+
+// Rows of the tile: the halo adds two rows to each map, but at full height (8 rows of 8) nothing is left to
+// add.
+Ladder RowsWithHalo() {
+  Ladder ladder;
+  for (const Bytes rows : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    const Bytes middle = std::min<Bytes>(rows + 2, 8);
+    const Bytes input = std::min<Bytes>(middle + 2, 8);
+    ladder.rungs.push_back({"rows=" + std::to_string(rows), {20, input * 8, middle * 8, rows * 8}});
+  }
+  return ladder;
+}
+
+// At full height the halo line buffers vanish: the largest tile needs less than the one before it.
+Ladder HaloVanishes() {
+  return {{{"rows=4", {20, 32, 24, 16}}, {"rows=6", {20, 64, 48, 24}}, {"rows=8", {20, 40, 32, 24}}}};
+}
+
+struct Party {
+  std::string name;
+  std::shared_ptr<problem::Engine> engine;
+};
+
+class LadderOf : public testing::TestWithParam<Party> {
+ protected:
+  static Status Ask(problem::Session& session, size_t rung, Bytes capacity) {
+    const base::Stop stop;
+    return session.Solve(rung, capacity, {}, stop).status;
+  }
+  const problem::Engine& Engine() const { return *GetParam().engine; }
+};
+
+TEST_P(LadderOf, FindsTheLargestRungOfANonLinearLadder) {
+  // input + middle + weights: 8 * (rows + 4) + 8 * (rows + 2) + 20, until both are clipped at 64.
+  const Problem problem = Chain(120);
+  const Ladder ladder = RowsWithHalo();
+  const auto session = Engine().Open(problem, &ladder);
+  const std::vector<Status> expected = {Status::kFeasible,   Status::kFeasible,   Status::kFeasible,
+                                        Status::kInfeasible, Status::kInfeasible, Status::kInfeasible,
+                                        Status::kInfeasible, Status::kInfeasible};
+  for (size_t rung = 0; rung < expected.size(); ++rung)
+    EXPECT_EQ(Ask(*session, rung, 120), expected[rung]) << rung;
+  for (size_t rung = expected.size(); rung-- > 0;)
+    EXPECT_EQ(Ask(*session, rung, 120), expected[rung]) << rung;
+}
+
+TEST_P(LadderOf, AnswersEachRungOnItsOwnWhereDominanceBreaks) {
+  const Problem problem = Chain(100);
+  const Ladder ladder = HaloVanishes();
+  ASSERT_FALSE(Dominates(ladder.rungs[2], ladder.rungs[1]));
+  const auto session = Engine().Open(problem, &ladder);
+  EXPECT_EQ(Ask(*session, 1, 100), Status::kInfeasible);
+  EXPECT_EQ(Ask(*session, 2, 100), Status::kFeasible);
+  EXPECT_EQ(Ask(*session, 0, 100), Status::kFeasible);
+}
+
+TEST_P(LadderOf, CapacityMayRiseAndFallWithinASession) {
+  const Problem problem = Chain(100);
+  const Ladder ladder = HaloVanishes();
+  const auto session = Engine().Open(problem, &ladder);
+  EXPECT_EQ(Ask(*session, 2, 92), Status::kFeasible);
+  EXPECT_EQ(Ask(*session, 2, 91), Status::kInfeasible);
+  EXPECT_EQ(Ask(*session, 1, 132), Status::kFeasible);
+  EXPECT_EQ(Ask(*session, 2, 91), Status::kInfeasible);
+  EXPECT_EQ(Ask(*session, 2, 92), Status::kFeasible);
+}
+
+TEST_P(LadderOf, RefusesARungThatDoesNotExist) {
+  const Problem problem = Chain(100);
+  const Ladder ladder = HaloVanishes();
+  EXPECT_EQ(Ask(*Engine().Open(problem, &ladder), 3, 100), Status::kInvalid);
+}
+
+// Random ladders over random Problems, with sizes that rise, fall and repeat.
+TEST_P(LadderOf, SessionAgreesWithFreshSolvesInAnyOrder) {
+  base::Random random(7);
+  int feasible = 0;
+  int asked = 0;
+  for (int i = 0; i < 60; ++i) {
+    SCOPED_TRACE("problem " + std::to_string(i));
+    const Problem problem = DrawProblem(random);
+    Ladder ladder;
+    for (int r = 0; r < 4; ++r) {
+      ladder.rungs.push_back({"r" + std::to_string(r), {}});
+      for (size_t b = 0; b < problem.buffers.size(); ++b)
+        ladder.rungs.back().sizes.push_back(random.Uniform(1, 3));
+    }
+    const auto session = Engine().Open(problem, &ladder);
+    for (int question = 0; question < 8; ++question) {
+      const auto rung = static_cast<size_t>(random.Uniform(0, 3));
+      const Bytes capacity = problem.memories[0].capacity - random.Uniform(-1, 2);
+      const Problem sized = AtRung(problem, ladder.rungs[rung]);
+      const base::Stop stop;
+      const Result kept = session->Solve(rung, capacity, {}, stop);
+      const Result fresh = Engine().Open(sized, nullptr)->Solve(0, capacity, {}, stop);
+      EXPECT_EQ(kept.status, fresh.status) << "rung " << rung << ", capacity " << capacity;
+      if (kept.allocation) {
+        EXPECT_TRUE(problem::Validate(sized, *kept.allocation, capacity).empty());
+      }
+      feasible += kept.status == Status::kFeasible ? 1 : 0;
+      ++asked;
+    }
+  }
+  EXPECT_GT(feasible, asked / 10);
+  EXPECT_LT(feasible, asked * 9 / 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Engines, LadderOf,
+    testing::Values(Party{"order", std::make_shared<SatEngine>(SatOptions{0, IntegerEncoding::kOrder})},
+                    Party{"bits", std::make_shared<SatEngine>(SatOptions{0, IntegerEncoding::kBits})},
+                    Party{"z3", std::make_shared<Z3Engine>()}),
+    [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
+
+// A loop over three banks whose modes exchange reading and writing, so that every topic has clauses.
+Problem BankedLoop() {
+  Problem problem = Chain(256);
+  problem::Memory& memory = problem.memories[0];
+  memory.banks = {{"a", {0, 96}, {}}, {"b", {96, 192}, {}}, {"c", {192, 256}, {}}};
+  memory.banks[0].ports.total = 1;
+  const problem::BankMode read{false, {{"", problem::AccessKind::kRead}}};
+  const problem::BankMode write{false, {{"", problem::AccessKind::kWrite}}};
+  memory.modes = {{"rwr", {read, write, read}}, {"wrw", {write, read, write}}};
+  memory.transitions = {{0, 1}, {1, 0}};
+  memory.reserved = {{{0, 4}, "vectors"}};
+  problem.buffers[1].accesses = {{0, "", problem::AccessKind::kRead}};
+  problem.buffers[2].accesses = {{0, "", problem::AccessKind::kWrite}, {1, "", problem::AccessKind::kRead}};
+  problem.buffers[3].accesses = {{1, "", problem::AccessKind::kWrite}};
+  problem.relations = {{problem::RelationKind::kDifferentBank, 1, 2, 0}};
+  problem.loops = {{0, 2, {2}}};
+  return problem;
+}
+
+TEST(LadderClauses, LaterRungsAddSizesAndNothingElse) {
+  const Problem problem = BankedLoop();
+  const Ladder ladder = RowsWithHalo();
+  for (const IntegerEncoding encoding : {IntegerEncoding::kOrder, IntegerEncoding::kBits}) {
+    EncodedSession session("cadical", problem, &ladder, CadicalBackends({0, encoding}));
+    const base::Stop stop;
+    EXPECT_EQ(session.Solve(0, 256, {}, stop).status, Status::kFeasible);
+    const TopicCounts first = session.Counts();
+    for (const Topic topic :
+         {Topic::kLiveness, Topic::kRelations, Topic::kAddresses, Topic::kBanks, Topic::kModes}) {
+      EXPECT_GT(first[static_cast<size_t>(topic)], 0) << static_cast<int>(topic);
+    }
+    for (size_t rung = 1; rung < ladder.rungs.size(); ++rung) session.Solve(rung, 256, {}, stop);
+    const TopicCounts later = session.Counts();
+    for (size_t topic = 0; topic < kTopicCount; ++topic) {
+      if (static_cast<Topic>(topic) == Topic::kSizes) {
+        EXPECT_GT(later[topic], first[topic]);
+      } else {
+        EXPECT_EQ(later[topic], first[topic]) << topic;
+      }
+    }
+    for (size_t rung = 0; rung < ladder.rungs.size(); ++rung) session.Solve(rung, 256, {}, stop);
+    EXPECT_EQ(session.Counts(), later) << "a rung seen before adds nothing";
+  }
+}
+
+TEST(LadderClauses, ASmallerCapacityAddsOneClauseABuffer) {
+  const Problem problem = Chain(120);
+  const Ladder ladder = RowsWithHalo();
+  EncodedSession session("cadical", problem, &ladder, CadicalBackends({0, IntegerEncoding::kOrder}));
+  const base::Stop stop;
+  session.Solve(0, 120, {}, stop);
+  TopicCounts expected = session.Counts();
+  session.Solve(0, 100, {}, stop);
+  expected[static_cast<size_t>(Topic::kCapacity)] += 4;
+  EXPECT_EQ(session.Counts(), expected);
+}
+
+}  // namespace
+}  // namespace tessera::encoder

@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "tessera/base/random.h"
+#include "tessera/encoder/sat/bit_encoding.h"
+#include "tessera/encoder/sat/order_encoding.h"
+
+// Both encodings of integers mean the same: what they say is compared with arithmetic for all values of small
+// domains.
+namespace tessera::encoder {
+namespace {
+
+template <typename Encoding>
+class IntegerEncodingOf : public testing::Test {
+ protected:
+  bool Allows(std::vector<Literal> assumptions) {
+    return solver_.Decide(assumptions, {}, stop_).verdict == Verdict::kSatisfiable;
+  }
+
+  // Literals that hold when the integer has the value.
+  std::array<Literal, 2> Is(Integer integer, int64_t value) {
+    return {integers_.AtLeast({integer}, value), ~integers_.AtLeast({integer}, value + 1)};
+  }
+
+  Domain DrawDomain(base::Random& random) {
+    return {random.Uniform(0, 5), random.Uniform(1, 4), random.Uniform(1, 6)};
+  }
+
+  static bool Contains(const Domain& domain, int64_t value) {
+    return value >= domain.first && value <= domain.Last() && (value - domain.first) % domain.step == 0;
+  }
+
+  CadicalSolver solver_{0, 1'000'000};
+  Encoding integers_{solver_};
+  base::Stop stop_;
+};
+
+using Encodings = testing::Types<OrderEncoding, BitEncoding>;
+TYPED_TEST_SUITE(IntegerEncodingOf, Encodings);
+
+TYPED_TEST(IntegerEncodingOf, TakesTheValuesOfItsDomainAndNoOthers) {
+  base::Random random(1);
+  for (int i = 0; i < 40; ++i) {
+    const Domain domain = this->DrawDomain(random);
+    const Integer x = this->integers_.NewInteger(domain);
+    for (int64_t value = 0; value <= domain.Last() + 2; ++value) {
+      const auto is = this->Is(x, value);
+      const bool possible = this->Allows({is[0], is[1]});
+      EXPECT_EQ(possible, this->Contains(domain, value)) << value;
+      if (possible) {
+        EXPECT_EQ(this->integers_.ValueOf(x), value);
+      }
+    }
+  }
+}
+
+TYPED_TEST(IntegerEncodingOf, OrdersHoldUnderTheirGuardOnly) {
+  base::Random random(2);
+  for (int i = 0; i < 40; ++i) {
+    const Domain a = this->DrawDomain(random);
+    const Domain b = this->DrawDomain(random);
+    const Integer x = this->integers_.NewInteger(a);
+    const Integer y = this->integers_.NewInteger(b);
+    const int64_t low = random.Uniform(-6, 6);
+    const int64_t high = random.Uniform(-6, 6);
+    const Literal guard = this->solver_.NewVariable();
+    this->integers_.AddOrder(guard, {x, low}, {y, high});
+    for (int64_t v = a.first; v <= a.Last(); v += a.step) {
+      for (int64_t w = b.first; w <= b.Last(); w += b.step) {
+        const auto is_v = this->Is(x, v);
+        const auto is_w = this->Is(y, w);
+        EXPECT_EQ(this->Allows({guard, is_v[0], is_v[1], is_w[0], is_w[1]}), v + low <= w + high);
+        EXPECT_TRUE(this->Allows({~guard, is_v[0], is_v[1], is_w[0], is_w[1]}));
+      }
+    }
+  }
+}
+
+TYPED_TEST(IntegerEncodingOf, EqualBoundsAreEqualLiterals) {
+  const Integer x = this->integers_.NewInteger({0, 4, 5});
+  EXPECT_EQ(this->integers_.AtLeast({x}, 0), kTrue);
+  EXPECT_EQ(this->integers_.AtLeast({x}, 17), kFalse);
+  EXPECT_EQ(this->integers_.AtLeast({x}, 5), this->integers_.AtLeast({x}, 8));
+  EXPECT_EQ(this->integers_.AtLeast({x, 3}, 8), this->integers_.AtLeast({x}, 5));
+}
+
+TYPED_TEST(IntegerEncodingOf, APreferredValueIsTriedFirst) {
+  const Integer x = this->integers_.NewInteger({0, 1, 32});
+  this->integers_.Prefer(x, 21);
+  ASSERT_TRUE(this->Allows({}));
+  EXPECT_EQ(this->integers_.ValueOf(x), 21);
+}
+
+TYPED_TEST(IntegerEncodingOf, AnUnwelcomePreferenceIsNoConstraint) {
+  const Integer x = this->integers_.NewInteger({0, 1, 32});
+  this->integers_.Prefer(x, 21);
+  EXPECT_TRUE(this->Allows({~this->integers_.AtLeast({x}, 10)}));
+}
+
+}  // namespace
+}  // namespace tessera::encoder
