@@ -1,0 +1,213 @@
+#include "tessera/search/allocate/bounds.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "tessera/base/checked.h"
+#include "tessera/search/allocate/constraints.h"
+#include "tessera/search/allocate/positions.h"
+#include "tessera/search/allocate/sections.h"
+
+// The load bound, swept over the maximal sections.
+//
+// Buffers that live together lie one above the other. If all their offsets are multiples of g, each but the
+// topmost takes its size rounded up to g; which one is topmost is unknown, so the greatest padding among them
+// is given back:
+//
+//     peak >= sum of up(size, g) - max of (up(size, g) - size)
+//
+// With reserved ranges the load must fit into the free bytes below the peak. A reserved border need not be a
+// multiple of g, so a buffer's padding may hang over into a reserved range: there the bare sizes count.
+namespace tessera::search {
+
+using problem::Buffer;
+using problem::Bytes;
+using problem::Memory;
+using problem::Problem;
+using problem::Relation;
+using problem::RelationKind;
+
+namespace {
+
+// Buffers that may share addresses with a buffer of the same step.
+std::vector<bool> FindOverlapping(const Problem& problem) {
+  std::vector<bool> overlapping(problem.buffers.size(), false);
+  for (const Relation& relation : problem.relations) {
+    if (relation.kind != RelationKind::kExclusive && relation.kind != RelationKind::kColocate) continue;
+    overlapping[static_cast<size_t>(relation.first)] = true;
+    overlapping[static_cast<size_t>(relation.second)] = true;
+  }
+  return overlapping;
+}
+
+// The load of one section, kept up to date while buffers are born and die.
+class Load {
+ public:
+  explicit Load(Bytes granule) : granule_(granule) {}
+
+  void Insert(Bytes size, bool overlapping) {
+    if (overlapping) {
+      shared_.insert(size);
+    } else {
+      padded_ += base::RoundUp(size, granule_);
+      if (granule_ > 1) paddings_.insert(base::RoundUp(size, granule_) - size);
+    }
+  }
+
+  void Erase(Bytes size, bool overlapping) {
+    if (overlapping) {
+      shared_.erase(shared_.find(size));
+    } else {
+      padded_ -= base::RoundUp(size, granule_);
+      if (granule_ > 1) paddings_.erase(paddings_.find(base::RoundUp(size, granule_) - size));
+    }
+  }
+
+  Bytes Total() const {
+    Bytes padded = padded_;
+    Bytes padding = paddings_.empty() ? 0 : *paddings_.rbegin();
+    if (!shared_.empty()) {
+      const Bytes size = *shared_.rbegin();
+      padded += base::RoundUp(size, granule_);
+      padding = std::max(padding, base::RoundUp(size, granule_) - size);
+    }
+    return padded - padding;
+  }
+
+ private:
+  Bytes granule_;
+  Bytes padded_ = 0;
+  std::multiset<Bytes> paddings_;
+  std::multiset<Bytes> shared_;
+};
+
+// The buffers behind Load::Total at one step.
+std::vector<int> CountedAt(const Problem& problem, int memory, problem::Step step,
+                           const std::vector<bool>& overlapping) {
+  std::vector<int> counted;
+  std::optional<int> largest;
+  for (const int i : BuffersOf(problem, memory)) {
+    const Buffer& buffer = problem.buffers[static_cast<size_t>(i)];
+    if (!problem::LivesAt(buffer, step)) continue;
+    if (!overlapping[static_cast<size_t>(i)]) {
+      counted.push_back(i);
+    } else if (!largest || problem.buffers[static_cast<size_t>(*largest)].size < buffer.size) {
+      largest = i;
+    }
+  }
+  if (largest) counted.push_back(*largest);
+  std::sort(counted.begin(), counted.end());
+  return counted;
+}
+
+// The least peak below which `load` bytes are not reserved.
+Bytes LiftOverReserved(const Memory& memory, Bytes load) {
+  std::vector<AddressRange> free = {{0, kNowhere}};
+  for (const problem::Reserved& reserved : memory.reserved) Subtract(free, reserved.range);
+  for (const AddressRange& range : free) {
+    if (load <= range.end - range.begin) return load == 0 ? 0 : range.begin + load;
+    load -= range.end - range.begin;
+  }
+  return kNowhere;
+}
+
+Bound BoundByLoad(const Problem& problem, int memory, const std::vector<int>& buffers) {
+  const Memory& home = problem.memories[static_cast<size_t>(memory)];
+  Bytes granule = 0;
+  for (const int i : buffers) {
+    granule = std::gcd(granule, problem::AlignmentOf(problem, problem.buffers[static_cast<size_t>(i)]));
+  }
+  if (!home.reserved.empty() || granule == 0) granule = 1;
+
+  const std::vector<bool> overlapping = FindOverlapping(problem);
+  const Sections sections = FindSections(problem, buffers);
+  std::vector<std::vector<int>> births(static_cast<size_t>(sections.Count()));
+  std::vector<std::vector<int>> deaths(static_cast<size_t>(sections.Count()) + 1);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    for (const SectionRange& range : sections.ranges[i]) {
+      births[static_cast<size_t>(range.first)].push_back(buffers[i]);
+      deaths[static_cast<size_t>(range.last)].push_back(buffers[i]);
+    }
+  }
+
+  Bound bound;
+  Load load(granule);
+  for (size_t section = 0; section < births.size(); ++section) {
+    for (const int i : deaths[section]) {
+      load.Erase(problem.buffers[static_cast<size_t>(i)].size, overlapping[static_cast<size_t>(i)]);
+    }
+    for (const int i : births[section]) {
+      load.Insert(problem.buffers[static_cast<size_t>(i)].size, overlapping[static_cast<size_t>(i)]);
+    }
+    if (load.Total() > bound.bytes) {
+      bound.bytes = load.Total();
+      bound.step = sections.steps[section];
+    }
+  }
+  bound.bytes = LiftOverReserved(home, bound.bytes);
+  if (bound.step) bound.buffers = CountedAt(problem, memory, *bound.step, overlapping);
+  return bound;
+}
+
+}  // namespace
+
+Bound FindBound(const Problem& problem, int memory) {
+  if (ReachesTooFar(problem)) return {};
+  const std::vector<int> buffers = BuffersOf(problem, memory);
+  Bound bound = BoundByLoad(problem, memory, buffers);
+  for (const int i : buffers) {
+    const Buffer& buffer = problem.buffers[static_cast<size_t>(i)];
+    const Positions positions(WindowsOf(problem, buffer), problem::AlignmentOf(problem, buffer), buffer.size);
+    const Bytes top = buffer.offset.value_or(positions.AtLeast(0)) + buffer.size;
+    if (top > bound.bytes) bound = {top, std::nullopt, {i}};
+  }
+  return bound;
+}
+
+std::string Explain(const Problem& problem, const Bound& bound, Bytes capacity) {
+  static constexpr size_t kMostNames = 12;
+  const std::string holds = "; the memory holds " + std::to_string(capacity);
+  std::string names;
+  for (size_t i = 0; i < std::min(kMostNames, bound.buffers.size()); ++i) {
+    if (i > 0) names += ", ";
+    names += problem.buffers[static_cast<size_t>(bound.buffers[i])].id;
+  }
+  if (bound.buffers.size() > kMostNames) {
+    names += " and " + std::to_string(bound.buffers.size() - kMostNames) + " more";
+  }
+  const bool alone = bound.buffers.size() == 1;
+  if (!bound.step || alone) {
+    if (bound.bytes >= kNowhere) return "the buffer " + names + " fits nowhere beside what is reserved";
+    return "the buffer " + names + " alone reaches up to " + std::to_string(bound.bytes) + holds;
+  }
+  return "at step " + std::to_string(*bound.step) + " the buffers " + names + " need " +
+         std::to_string(bound.bytes) + " bytes together" + holds;
+}
+
+Bytes GranuleOf(const Problem& problem) {
+  Bytes granule = 0;
+  const auto include = [&granule](Bytes bytes) { granule = std::gcd(granule, bytes); };
+  for (const Relation& relation : problem.relations) {
+    if (relation.kind == RelationKind::kAdjacent || relation.kind == RelationKind::kSameBank) return 1;
+    if (relation.kind == RelationKind::kColocate) include(relation.delta);
+  }
+  for (const int i : BuffersOf(problem, 0)) {
+    const Buffer& buffer = problem.buffers[static_cast<size_t>(i)];
+    const Bytes alignment = problem::AlignmentOf(problem, buffer);
+    include(buffer.size);
+    if (alignment > 1) include(alignment);
+    if (buffer.offset) include(*buffer.offset);
+  }
+  for (const problem::Reserved& reserved : problem.memories[0].reserved) {
+    include(reserved.range.begin);
+    include(reserved.range.end);
+  }
+  for (const problem::Bank& bank : problem.memories[0].banks) {
+    include(bank.range.begin);
+    include(bank.range.end);
+  }
+  return std::max<Bytes>(granule, 1);
+}
+
+}  // namespace tessera::search

@@ -1,0 +1,149 @@
+#include "tessera/search/allocate/canonical_tree.h"
+
+#include <algorithm>
+
+namespace tessera::search {
+
+CanonicalTree::CanonicalTree(const CanonicalModel& model, Bytes capacity, const CanonicalOptions& options)
+    : model_(model),
+      options_(options),
+      capacity_(capacity),
+      state_(model, capacity),
+      propagator_(model, state_, capacity, options) {
+  contradiction_ = !model.contradiction.empty() || model.fixed_top > capacity || !propagator_.Start();
+}
+
+TreeOutcome CanonicalTree::Search(const std::vector<int>& ranks, Direction direction, int64_t limit,
+                                  const base::Stop& stop) {
+  static constexpr int64_t kNodesBetweenStops = 256;
+  if (contradiction_) return TreeOutcome::kExhausted;
+  state_.Undo(Mark{});
+  direction_ = direction;
+  decisions_.clear();
+  ranges_ = {{0, model_.CliqueCount(), -1}};
+  open_ = 0;
+  SplitOpenRange(0, model_.CliqueCount());
+  for (int64_t nodes = 0;; ++nodes) {
+    const int buffer = Select(ranks);
+    if (buffer < 0) return TreeOutcome::kPlaced;
+    if (nodes >= limit) return TreeOutcome::kLimit;
+    if (nodes % kNodesBetweenStops == 0 && stop.Requested()) return TreeOutcome::kStopped;
+    ++statistics_.nodes;
+    if (!Decide(buffer) && !Backtrack()) return TreeOutcome::kExhausted;
+  }
+}
+
+int CanonicalTree::Select(const std::vector<int>& ranks) {
+  for (; open_ >= 0; open_ = ranges_[static_cast<size_t>(open_)].next) {
+    const int buffer = SelectIn(ranges_[static_cast<size_t>(open_)], ranks);
+    if (buffer >= 0) return buffer;
+  }
+  return -1;
+}
+
+// The clique on the lowest floor, with the fewest candidates, with the least slack; -1 when all are served.
+int CanonicalTree::SelectClique(const OpenRange& range) const {
+  int best = -1;
+  Bytes best_slack = 0;
+  const int step = direction_ == Direction::kForwards ? 1 : -1;
+  int clique = step > 0 ? range.first : range.last - 1;
+  for (int left = range.last - range.first; left > 0; --left, clique += step) {
+    const auto at = static_cast<size_t>(clique);
+    if (state_.unplaced[at] == 0) continue;
+    const Bytes slack = capacity_ - state_.floor[at] - state_.load[at];
+    const auto better = [&] {
+      const auto rival = static_cast<size_t>(best);
+      if (state_.floor[at] != state_.floor[rival]) return state_.floor[at] < state_.floor[rival];
+      if (state_.candidates[at] != state_.candidates[rival])
+        return state_.candidates[at] < state_.candidates[rival];
+      return slack < best_slack;
+    };
+    if (best >= 0 && !better()) continue;
+    best = clique;
+    best_slack = slack;
+  }
+  return best;
+}
+
+int CanonicalTree::SelectIn(const OpenRange& range, const std::vector<int>& ranks) const {
+  const int best = SelectClique(range);
+  if (best < 0) return -1;
+  int chosen = -1;
+  for (const int i : model_.members[best]) {
+    if (state_.least[static_cast<size_t>(i)] != state_.floor[static_cast<size_t>(best)]) continue;
+    if (chosen < 0 || ranks[static_cast<size_t>(i)] < ranks[static_cast<size_t>(chosen)]) chosen = i;
+  }
+  return chosen;
+}
+
+bool CanonicalTree::Decide(int buffer) {
+  const int level = static_cast<int>(decisions_.size());
+  decisions_.push_back({buffer, state_.BeginDecision(), open_, ranges_.size()});
+  if (!propagator_.Place(buffer, level)) return false;
+  const auto& [first, last] = model_.extents[static_cast<size_t>(buffer)];
+  SplitOpenRange(first, last);
+  return true;
+}
+
+// Takes decisions back until one that is to blame can be turned into a delay that holds.
+bool CanonicalTree::Backtrack() {
+  LevelSet& blamed = propagator_.Analysis().Levels();
+  ++statistics_.conflicts;
+  while (!decisions_.empty()) {
+    const Decision decision = decisions_.back();
+    decisions_.pop_back();
+    state_.Undo(decision.mark);
+    ranges_.resize(decision.open_ranges);
+    open_ = decision.open;
+    const int level = static_cast<int>(decisions_.size());
+    if (options_.backjumping && !blamed.Has(level)) continue;
+    blamed.Remove(level);
+    ++statistics_.backtracks;
+    if (propagator_.Delay(decision.buffer)) return true;
+  }
+  return false;
+}
+
+int CanonicalTree::CountUnplaced(int first, int last) const {
+  int count = 0;
+  for (int i = 0; i < model_.Count(); ++i) {
+    const auto& extent = model_.extents[static_cast<size_t>(i)];
+    if (!state_.IsPlaced(i) && first <= extent.first && extent.second <= last) ++count;
+  }
+  return count;
+}
+
+// Replaces the range at the head of the list by its independent parts, the one with the fewest buffers first:
+// it fails soonest. Only borders between cliques first and last are looked at.
+void CanonicalTree::SplitOpenRange(int first, int last) {
+  if (!options_.decomposition) return;
+  const OpenRange range = ranges_[static_cast<size_t>(open_)];
+  std::vector<int> borders;
+  for (int border = std::max(first, range.first) + 1; border < std::min(last, range.last); ++border) {
+    if (state_.crossings[static_cast<size_t>(border)] == 0) borders.push_back(border);
+  }
+  if (borders.empty()) return;
+  borders.insert(borders.begin(), range.first);
+  borders.push_back(range.last);
+
+  struct Part {
+    int buffers;
+    int first;
+    int last;
+  };
+  std::vector<Part> parts;
+  for (size_t i = 0; i + 1 < borders.size(); ++i) {
+    const int buffers = CountUnplaced(borders[i], borders[i + 1]);
+    if (buffers > 0) parts.push_back({buffers, borders[i], borders[i + 1]});
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+    return std::pair(a.buffers, a.first) > std::pair(b.buffers, b.first);
+  });
+  open_ = range.next;
+  for (const Part& part : parts) {
+    ranges_.push_back({part.first, part.last, open_});
+    open_ = static_cast<int>(ranges_.size()) - 1;
+  }
+}
+
+}  // namespace tessera::search

@@ -1,0 +1,135 @@
+#include "tessera/search/allocate/constraints.h"
+
+#include <algorithm>
+
+#include "tessera/search/allocate/positions.h"
+
+namespace tessera::search {
+
+using problem::Access;
+using problem::Bank;
+using problem::BankMode;
+using problem::Buffer;
+using problem::Memory;
+using problem::Mode;
+using problem::Permission;
+using problem::Problem;
+using problem::Relation;
+using problem::RelationKind;
+using problem::Span;
+
+namespace {
+
+bool Allows(const BankMode& bank, const Access& access) {
+  return std::any_of(bank.allowed.begin(), bank.allowed.end(), [&](const Permission& permission) {
+    return permission.kind == access.kind &&
+           (permission.engine.empty() || permission.engine == access.engine);
+  });
+}
+
+bool AllowsAll(const Mode& mode, const Problem& problem, int memory) {
+  return std::all_of(mode.banks.begin(), mode.banks.end(), [&](const BankMode& bank) {
+    return !bank.off &&
+           std::all_of(problem.buffers.begin(), problem.buffers.end(), [&](const Buffer& buffer) {
+             return buffer.memory != memory ||
+                    std::all_of(buffer.accesses.begin(), buffer.accesses.end(),
+                                [&](const Access& access) { return Allows(bank, access); });
+           });
+  });
+}
+
+std::optional<std::string> FindUnsupportedRelation(const Problem& problem) {
+  for (const Relation& relation : problem.relations) {
+    const auto name = [&]() -> const char* {
+      switch (relation.kind) {
+        case RelationKind::kColocate:
+          return "colocate";
+        case RelationKind::kAdjacent:
+          return "adjacent";
+        case RelationKind::kSameBank:
+          return "same bank";
+        case RelationKind::kDifferentBank:
+          return "different bank";
+        case RelationKind::kSeparate:
+        case RelationKind::kExclusive:
+          return nullptr;
+      }
+      return nullptr;
+    }();
+    if (name == nullptr) continue;
+    return std::string("the relation '") + name + "' between " +
+           problem.buffers[static_cast<size_t>(relation.first)].id + " and " +
+           problem.buffers[static_cast<size_t>(relation.second)].id;
+  }
+  return std::nullopt;
+}
+
+bool HasPorts(const Memory& memory) {
+  return std::any_of(memory.banks.begin(), memory.banks.end(), [](const Bank& bank) {
+    return bank.ports.total || bank.ports.reads || bank.ports.writes;
+  });
+}
+
+bool BanksNarrow(const Memory& memory, const Buffer& buffer) {
+  if (memory.banks.empty()) return false;
+  const bool all = buffer.allowed_banks.empty() || buffer.allowed_banks.size() == memory.banks.size();
+  return buffer.span != Span::kAny || !all;
+}
+
+}  // namespace
+
+std::optional<int> FindPermissiveMode(const Problem& problem, int memory) {
+  const std::vector<Mode>& modes = problem.memories[static_cast<size_t>(memory)].modes;
+  for (size_t mode = 0; mode < modes.size(); ++mode) {
+    if (AllowsAll(modes[mode], problem, memory)) return static_cast<int>(mode);
+  }
+  return std::nullopt;
+}
+
+bool ReachesTooFar(const Problem& problem) {
+  Bytes total = 0;
+  for (const Buffer& buffer : problem.buffers) {
+    if (buffer.size > kNowhere || buffer.offset.value_or(0) > kNowhere - buffer.size) return true;
+    total += buffer.size;
+    if (total > kNowhere) return true;
+  }
+  return std::any_of(problem.memories.begin(), problem.memories.end(), [](const Memory& memory) {
+    return std::any_of(memory.reserved.begin(), memory.reserved.end(),
+                       [&](const problem::Reserved& reserved) {
+                         return reserved.range.end > kNowhere && reserved.range.end < memory.capacity;
+                       });
+  });
+}
+
+std::vector<problem::ModeSchedule> ConstantModes(const Problem& problem) {
+  const problem::Lifespan horizon = problem::Horizon(problem);
+  std::vector<problem::ModeSchedule> schedules(problem.memories.size());
+  for (size_t m = 0; m < schedules.size(); ++m) {
+    if (problem.memories[m].modes.empty()) continue;
+    const int mode = FindPermissiveMode(problem, static_cast<int>(m)).value_or(0);
+    schedules[m].assign(static_cast<size_t>(horizon.upper - horizon.lower), mode);
+  }
+  return schedules;
+}
+
+std::optional<std::string> FindUnsupported(const Problem& problem, BankSupport support) {
+  if (ReachesTooFar(problem)) return "addresses beyond 2^61 bytes";
+  for (size_t m = 0; m < problem.memories.size(); ++m) {
+    const Memory& memory = problem.memories[m];
+    if (!memory.modes.empty() && !FindPermissiveMode(problem, static_cast<int>(m))) {
+      return "the modes of memory '" + memory.name + "'";
+    }
+  }
+  for (const Buffer& buffer : problem.buffers) {
+    const Memory& memory = problem.memories[static_cast<size_t>(buffer.memory)];
+    if (!buffer.accesses.empty() && HasPorts(memory)) {
+      return "the ports of memory '" + memory.name + "' that " + buffer.id + " uses";
+    }
+    if (support == BankSupport::kNone && BanksNarrow(memory, buffer)) {
+      return "the banks in which " + buffer.id + " must lie";
+    }
+  }
+  return FindUnsupportedRelation(problem);
+}
+
+}  // namespace tessera::search

@@ -1,0 +1,184 @@
+#include "tessera/search/allocate/greedy.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "tessera/search/allocate/bounds.h"
+#include "tessera/search/allocate/constraints.h"
+#include "tessera/search/allocate/contracted_session.h"
+#include "tessera/search/allocate/greedy_placement.h"
+
+namespace tessera::search {
+
+using problem::Ladder;
+using problem::Problem;
+using problem::Result;
+using problem::Status;
+
+namespace {
+
+struct Recipe {
+  GreedyOrder order;
+  Fit fit;
+};
+
+constexpr Recipe kRecipes[] = {
+    {GreedyOrder::kContention, Fit::kFirst}, {GreedyOrder::kSize, Fit::kFirst},
+    {GreedyOrder::kArea, Fit::kFirst},       {GreedyOrder::kLifetime, Fit::kFirst},
+    {GreedyOrder::kBirth, Fit::kBest},       {GreedyOrder::kDeath, Fit::kBest},
+    {GreedyOrder::kSize, Fit::kBest},        {GreedyOrder::kBirth, Fit::kFirst},
+};
+
+enum class PassOutcome : uint8_t { kFits, kAllTried, kLimit, kStopped };
+
+// The passes over one memory, made one after the other as capacities ask for them. A pass ends where it first
+// exceeds the capacity, so a larger one may ask for it again.
+class MemoryPasses {
+ public:
+  MemoryPasses(const Problem& problem, int memory) : problem_(problem), memory_(memory) {}
+
+  const Bound& LowerBound() {
+    if (!bound_) bound_ = FindBound(problem_, memory_);
+    return *bound_;
+  }
+
+  // Makes passes until one keeps within the capacity. `units` is lowered by the buffers of each pass.
+  PassOutcome Reach(Bytes capacity, int64_t& units, const base::Stop& stop) {
+    if (!placement_) {
+      placement_.emplace(problem_, memory_);
+      hinted_ = placement_->HasHints() ? std::size(kRecipes) : 0;
+      too_small_.assign(hinted_ + std::size(kRecipes), -1);
+    }
+    for (size_t pass = 0; pass < too_small_.size() && peak_ > capacity; ++pass) {
+      if (too_small_[pass] >= capacity) continue;
+      if (stop.Requested()) return PassOutcome::kStopped;
+      if (units <= 0) return PassOutcome::kLimit;
+      const Recipe& recipe = kRecipes[pass % std::size(kRecipes)];
+      auto offsets = placement_->Place(recipe.order, recipe.fit, pass < hinted_, capacity, stop);
+      units -= static_cast<int64_t>(placement_->Buffers().size());
+      if (!offsets && stop.Requested()) return PassOutcome::kStopped;
+      if (offsets) Keep(*std::move(offsets));
+      too_small_[pass] = offsets ? peak_ - 1 : capacity;
+    }
+    return peak_ <= capacity ? PassOutcome::kFits : PassOutcome::kAllTried;
+  }
+
+  void CopyTo(std::vector<Bytes>& offsets) const {
+    for (size_t i = 0; i < best_.size(); ++i)
+      offsets[static_cast<size_t>(placement_->Buffers()[i])] = best_[i];
+  }
+
+ private:
+  void Keep(std::vector<Bytes> offsets) {
+    best_ = std::move(offsets);
+    peak_ = 0;
+    for (size_t i = 0; i < best_.size(); ++i) {
+      const auto buffer = static_cast<size_t>(placement_->Buffers()[i]);
+      peak_ = std::max(peak_, best_[i] + problem_.buffers[buffer].size);
+    }
+  }
+
+  const Problem& problem_;
+  int memory_;
+  std::optional<Bound> bound_;
+  std::optional<GreedyPlacement> placement_;
+  size_t hinted_ = 0;  // passes that try hints come first; without hints there are none
+  std::vector<Bytes> too_small_;  // by pass: the greatest capacity known not to suffice it
+  Bytes peak_ = kNowhere;         // of the best pass
+  std::vector<Bytes> best_;
+};
+
+class GreedySession final : public problem::Session {
+ public:
+  GreedySession(const Problem& problem, const Ladder* ladder) : problem_(problem), ladder_(ladder) {}
+
+  Result Solve(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) override {
+    Result result;
+    result.engine = "greedy";
+    if (const auto unsupported = FindUnsupported(problem_, BankSupport::kWindows)) {
+      result.status = Status::kUnsupported;
+      result.reason = "greedy orders cannot honour " + *unsupported;
+      return result;
+    }
+    if (ladder_ != nullptr && rung >= ladder_->rungs.size()) {
+      result.status = Status::kInvalid;
+      result.reason = "the ladder has no rung " + std::to_string(rung);
+      return result;
+    }
+    if (stop.Requested()) {
+      result.reason = "stopped before the first pass";
+      return result;
+    }
+    OpenRung(rung);
+    result.lower_bound = passes_[0].LowerBound().bytes;
+    int64_t units = budget.units;
+    for (size_t memory = 0; memory < passes_.size(); ++memory) {
+      const Bytes limit = memory == 0 ? capacity : problem_.memories[memory].capacity;
+      if (!SolveMemory(memory, limit, units, stop, result)) break;
+    }
+    result.statistics.nodes = budget.units - units;
+    if (result.reason.empty()) Answer(result);
+    return result;
+  }
+
+ private:
+  void OpenRung(size_t rung) {
+    if (sized_ && rung == rung_) return;
+    rung_ = rung;
+    passes_.clear();
+    sized_ = ladder_ != nullptr ? AtRung(problem_, ladder_->rungs[rung]) : problem_;
+    for (size_t memory = 0; memory < problem_.memories.size(); ++memory) {
+      passes_.emplace_back(*sized_, static_cast<int>(memory));
+    }
+  }
+
+  // Whether to go on with the next memory; otherwise the reason says why not.
+  bool SolveMemory(size_t memory, Bytes capacity, int64_t& units, const base::Stop& stop, Result& result) {
+    MemoryPasses& passes = passes_[memory];
+    if (passes.LowerBound().bytes > capacity) {
+      result.status = Status::kInfeasible;
+      result.reason = Explain(*sized_, passes.LowerBound(), capacity);
+      return false;
+    }
+    switch (passes.Reach(capacity, units, stop)) {
+      case PassOutcome::kFits:
+        return true;
+      case PassOutcome::kAllTried:
+        result.reason = "no greedy order fits";
+        break;
+      case PassOutcome::kLimit:
+        result.reason = "greedy orders reached their limit";
+        break;
+      case PassOutcome::kStopped:
+        result.reason = "greedy orders were stopped";
+        break;
+    }
+    result.status = Status::kUnknown;
+    return false;
+  }
+
+  void Answer(Result& result) const {
+    result.status = Status::kFeasible;
+    problem::Allocation& allocation = result.allocation.emplace();
+    allocation.offsets.resize(sized_->buffers.size());
+    allocation.modes = ConstantModes(*sized_);
+    for (const MemoryPasses& passes : passes_) passes.CopyTo(allocation.offsets);
+    result.peak = PeakOf(*sized_, allocation);
+  }
+
+  const Problem& problem_;
+  const Ladder* ladder_;
+  size_t rung_ = 0;
+  std::optional<Problem> sized_;
+  std::vector<MemoryPasses> passes_;  // of the rung last asked for, by memory
+};
+
+}  // namespace
+
+std::unique_ptr<problem::Session> GreedyEngine::Open(const Problem& problem, const Ladder* ladder) const {
+  return OpenContracted(Name(), problem, ladder, [](const Problem& contracted, const Ladder* rungs) {
+    return std::make_unique<GreedySession>(contracted, rungs);
+  });
+}
+
+}  // namespace tessera::search

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tessera/base/stop.h"
+#include "tessera/problem/problem.h"
+#include "tessera/search/allocate/occupancy.h"
+
+namespace tessera::search {
+
+// What comes first is placed lowest.
+enum class GreedyOrder : uint8_t {
+  kSize,        // largest first
+  kArea,        // greatest size times lifetime first
+  kLifetime,    // longest first, then largest
+  kContention,  // greatest load lived through first, then largest
+  kBirth,       // as the program goes, larger first
+  kDeath,       // against it
+};
+
+// One memory, prepared for any number of greedy passes. Conflicts are found through time, not through pairs,
+// so that tens of thousands of buffers pass in a moment.
+class GreedyPlacement {
+ public:
+  GreedyPlacement(const problem::Problem& problem, int memory);
+
+  // Indices in the Problem of the buffers of the memory, and of the offsets that Place returns.
+  const std::vector<int>& Buffers() const { return buffers_; }
+
+  // Lays down buffers with a fixed offset, then the others one by one in the given order; with `use_hints`
+  // each at its hint where that is free. Offsets by position in Buffers(); nullopt as soon as a buffer reaches
+  // beyond `capacity` or fits nowhere, or when `stop` was requested. Aware of alignment, reserved ranges,
+  // spans and allowed banks, gaps, separate and exclusive. Cost: O(log sections) lists for each buffer, and
+  // the ranges passed in them.
+  std::optional<std::vector<Bytes>> Place(GreedyOrder order, Fit fit, bool use_hints, Bytes capacity,
+                                          const base::Stop& stop) const;
+
+  bool HasHints() const;
+
+ private:
+  struct Pass;
+
+  const problem::Buffer& BufferAt(size_t i) const {
+    return problem_.buffers[static_cast<size_t>(buffers_[i])];
+  }
+  std::vector<size_t> Sequence(GreedyOrder order) const;
+  bool PlaceOne(Pass& pass, size_t i, Fit fit, bool use_hints, Bytes capacity) const;
+  void Collect(const Pass& pass, size_t i, RangeList& scratch, std::vector<const RangeList*>& taken) const;
+
+  const problem::Problem& problem_;
+  std::vector<int> buffers_;
+  Sections sections_;
+  std::vector<Positions> positions_;
+  std::vector<Bytes> contention_;               // the greatest load that the buffer lives through
+  std::vector<std::vector<size_t>> separate_;   // partners
+  std::vector<std::vector<size_t>> exclusive_;  // partners
+};
+
+}  // namespace tessera::search

@@ -1,0 +1,78 @@
+#include "tessera/search/allocate/bounds.h"
+
+#include <gmock/gmock.h>
+
+#include "random_instance.h"
+
+namespace tessera::search {
+namespace {
+
+using problem::RelationKind;
+using testing::ElementsAre;
+
+TEST(Bound, IsTheGreatestLoad) {
+  const auto problem =
+      MakeProblem({MakeBuffer("b1", 0, 4, 4), MakeBuffer("b2", 3, 5, 5), MakeBuffer("b3", 3, 9, 5)}, 12);
+  const Bound bound = FindBound(problem, 0);
+  EXPECT_EQ(bound.bytes, 14);
+  EXPECT_THAT(bound.buffers, ElementsAre(0, 1, 2));
+  EXPECT_EQ(Explain(problem, bound, 12),
+            "at step 3 the buffers b1, b2, b3 need 14 bytes together; the memory holds 12");
+}
+
+TEST(Bound, CountsPaddingThatACommonAlignmentForces) {
+  auto problem = MakeProblem({MakeBuffer("a", 0, 2, 5), MakeBuffer("b", 0, 2, 6)}, 16);
+  problem.memories[0].alignment = 8;
+  EXPECT_EQ(FindBound(problem, 0).bytes, 13);  // b below, a from 8 to 13
+}
+
+TEST(Bound, RisesOverReservedBytes) {
+  auto problem = MakeProblem({MakeBuffer("a", 0, 2, 3), MakeBuffer("b", 0, 2, 3)}, 16);
+  problem.memories[0].reserved = {{{0, 2}, "stack"}, {{6, 7}, "flag"}};
+  EXPECT_EQ(FindBound(problem, 0).bytes, 9);  // 2..6 and 7..9 hold six bytes
+}
+
+TEST(Bound, ReachesOverAFixedOffset) {
+  auto problem = MakeProblem({MakeBuffer("a", 0, 2, 3)}, 16);
+  problem.buffers[0].offset = 9;
+  const Bound bound = FindBound(problem, 0);
+  EXPECT_EQ(bound.bytes, 12);
+  EXPECT_EQ(Explain(problem, bound, 10), "the buffer a alone reaches up to 12; the memory holds 10");
+}
+
+TEST(Bound, ExclusiveBuffersDoNotAddUp) {
+  auto problem =
+      MakeProblem({MakeBuffer("a", 0, 2, 3), MakeBuffer("b", 0, 2, 4), MakeBuffer("c", 0, 2, 2)}, 16);
+  problem.relations = {{RelationKind::kExclusive, 0, 1, 0}};
+  EXPECT_EQ(FindBound(problem, 0).bytes, 6);
+}
+
+TEST(Bound, NeverExceedsTheTrueMinimum) {
+  base::Random random(11);
+  int tight = 0;
+  for (int round = 0; round < 600; ++round) {
+    const auto problem = RandomInstance(random);
+    const auto least = LeastPeakByBruteForce(problem, 16);
+    if (!least) continue;
+    ASSERT_LE(FindBound(problem, 0).bytes, *least) << "round " << round;
+    tight += FindBound(problem, 0).bytes == *least ? 1 : 0;
+  }
+  EXPECT_GE(tight, 300);
+}
+
+TEST(Granule, DividesSomeBestPeak) {
+  base::Random random(12);
+  for (int round = 0; round < 300; ++round) {
+    auto problem = RandomInstance(random);
+    for (auto& buffer : problem.buffers) {
+      buffer.size = (buffer.size + 1) / 2 * 2;
+      if (buffer.offset) buffer.offset = *buffer.offset / 2 * 2;
+    }
+    const auto least = LeastPeakByBruteForce(problem, 16);
+    if (!least) continue;
+    ASSERT_EQ(*least % GranuleOf(problem), 0) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::search

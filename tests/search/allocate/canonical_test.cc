@@ -1,0 +1,236 @@
+#include "tessera/search/allocate/canonical.h"
+
+#include <gmock/gmock.h>
+
+#include "random_instance.h"
+#include "tessera/problem/validator.h"
+#include "tessera/problem/well_formed.h"
+
+namespace tessera::search {
+namespace {
+
+using problem::Problem;
+using problem::RelationKind;
+using problem::Result;
+using problem::Status;
+using testing::HasSubstr;
+
+Result Decide(const Problem& problem, problem::Bytes capacity, int64_t units = base::Budget{}.units,
+              uint64_t seed = 0) {
+  const base::Stop stop;
+  return CanonicalEngine(seed).Open(problem, nullptr)->Solve(0, capacity, {units}, stop);
+}
+
+Problem MiniMallocExample() {
+  return MakeProblem({MakeBuffer("b1", 0, 3, 4), MakeBuffer("b2", 3, 9, 4), MakeBuffer("b3", 0, 9, 4),
+                      MakeBuffer("b4", 9, 21, 4), MakeBuffer("b5", 0, 21, 4)},
+                     12);
+}
+
+// The blobs of the patent's first figure: sizes 4, 3, 2, 5 in steps 1-2, 1-3, 2-3 and 3, both ends included.
+Problem PatentFigure() {
+  return MakeProblem({MakeBuffer("A", 1, 3, 4), MakeBuffer("B", 1, 4, 3), MakeBuffer("C", 2, 4, 2),
+                      MakeBuffer("D", 3, 4, 5)},
+                     10);
+}
+
+TEST(Canonical, FitsMiniMallocsExampleIntoTwelve) {
+  EXPECT_EQ(Decide(MiniMallocExample(), 12).status, Status::kFeasible);
+  EXPECT_EQ(Decide(MiniMallocExample(), 11).status, Status::kInfeasible);
+}
+
+TEST(Canonical, FindsOneOfTheTwelvePlacementsOfThePatentsFigure) {
+  const Problem problem = PatentFigure();
+  int placements = 0;
+  ForEachPlacement(problem, 10, [&](const auto&) { return ++placements > 0; });
+  EXPECT_EQ(placements, 12);
+  const Result result = Decide(problem, 10);
+  ASSERT_EQ(result.status, Status::kFeasible);
+  EXPECT_TRUE(Validate(problem, *result.allocation, 10).empty());
+}
+
+TEST(Canonical, AgreesWithBruteForce) {
+  base::Random random(1);
+  int infeasible = 0;
+  constexpr int kRounds = 4000;
+  for (int round = 0; round < kRounds; ++round) {
+    const Problem problem = RandomInstance(random);
+    ASSERT_FALSE(FindFault(problem).has_value()) << FindFault(problem)->message;
+    const problem::Bytes capacity = problem.memories[0].capacity;
+    const bool fits = FitsByBruteForce(problem, capacity);
+    const Result result = Decide(problem, capacity);
+    ASSERT_EQ(result.status, fits ? Status::kFeasible : Status::kInfeasible) << "round " << round;
+    infeasible += fits ? 0 : 1;
+    if (!fits) continue;
+    const auto violations = Validate(problem, *result.allocation, capacity);
+    ASSERT_TRUE(violations.empty()) << "round " << round << ": " << violations.front().message;
+  }
+  EXPECT_GE(infeasible, kRounds * 3 / 10);
+}
+
+// A bound that refutes most instances would leave the search untried: here the load always fits.
+TEST(Canonical, AgreesWithBruteForceWhereTheLoadFits) {
+  base::Random random(2);
+  int infeasible = 0, searched = 0;
+  for (int round = 0; searched < 1500; ++round) {
+    Problem problem = RandomInstance(random);
+    problem.relations.clear();
+    problem::Bytes load = 0;
+    for (problem::Step step = 0; step < 12; ++step) {
+      problem::Bytes living = 0;
+      for (const auto& buffer : problem.buffers) living += LivesAt(buffer, step) ? buffer.size : 0;
+      load = std::max(load, living);
+    }
+    if (load > 12) continue;
+    ++searched;
+    const bool fits = FitsByBruteForce(problem, load);
+    ASSERT_EQ(Decide(problem, load).status, fits ? Status::kFeasible : Status::kInfeasible)
+        << "round " << round;
+    infeasible += fits ? 0 : 1;
+  }
+  EXPECT_GE(infeasible, 300);
+}
+
+TEST(Canonical, AlignsABufferToItsOwnAlignmentNotItsNeighbours) {
+  Problem problem = MakeProblem({MakeBuffer("coarse", 0, 2, 8), MakeBuffer("fine", 0, 2, 3)}, 11);
+  problem.buffers[0].alignment = 8;
+  EXPECT_EQ(Decide(problem, 11).status, Status::kFeasible);  // fine lies at 8, a multiple of 1
+  problem.buffers[0].size = 9;
+  EXPECT_EQ(Decide(problem, 12).status, Status::kFeasible);  // at 9; rounded up to 16 it would not fit
+  problem.buffers[1].alignment = 4;
+  EXPECT_EQ(Decide(problem, 15).status, Status::kFeasible);  // at 12
+  EXPECT_EQ(Decide(problem, 14).status, Status::kInfeasible);
+}
+
+TEST(Canonical, ALimitIsUnknownNeverInfeasible) {
+  const Result result = Decide(PatentFigure(), 10, 1);
+  EXPECT_EQ(result.status, Status::kUnknown);
+  EXPECT_THAT(result.reason, HasSubstr("limit of 1 nodes"));
+  EXPECT_FALSE(result.allocation.has_value());
+}
+
+TEST(Canonical, AStopRequestedBeforehandIsUnknown) {
+  base::Stop stop;
+  stop.Request();
+  const Problem problem = PatentFigure();
+  EXPECT_EQ(CanonicalEngine().Open(problem, nullptr)->Solve(0, 9, {}, stop).status, Status::kUnknown);
+}
+
+TEST(Canonical, SolvesEachRungOfALadder) {
+  const Problem problem = MiniMallocExample();
+  const problem::Ladder ladder{{{"half", {2, 2, 2, 2, 2}}, {"full", {4, 4, 4, 4, 4}}}};
+  const auto session = CanonicalEngine().Open(problem, &ladder);
+  const base::Stop stop;
+  EXPECT_EQ(session->Solve(0, 6, {}, stop).status, Status::kFeasible);
+  EXPECT_EQ(session->Solve(1, 6, {}, stop).status, Status::kInfeasible);
+  EXPECT_EQ(session->Solve(0, 5, {}, stop).status, Status::kInfeasible);
+  EXPECT_EQ(session->Solve(2, 6, {}, stop).status, Status::kInvalid);
+}
+
+TEST(Canonical, SameSeedSameAnswer) {
+  base::Random random(3);
+  for (int round = 0; round < 100; ++round) {
+    const Problem problem = RandomInstance(random);
+    const Result first = Decide(problem, 12, 1000, 5), second = Decide(problem, 12, 1000, 5);
+    ASSERT_EQ(first.status, second.status);
+    ASSERT_EQ(first.statistics.nodes, second.statistics.nodes);
+    if (first.allocation) {
+      ASSERT_EQ(first.allocation->offsets, second.allocation->offsets);
+    }
+  }
+}
+
+TEST(Canonical, FillsEveryMemoryWithinItsOwnCapacity) {
+  Problem problem =
+      MakeProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 0, 2, 4), MakeBuffer("c", 0, 2, 4)}, 4);
+  problem.memories.push_back(problem.memories[0]);
+  problem.memories[1].name = "tcm";
+  problem.memories[1].capacity = 8;
+  problem.buffers[1].memory = problem.buffers[2].memory = 1;
+  EXPECT_EQ(Decide(problem, 4).status, Status::kFeasible);
+  problem.memories[1].capacity = 7;
+  const Result result = Decide(problem, 4);
+  EXPECT_EQ(result.status, Status::kInfeasible);
+  EXPECT_THAT(result.reason, HasSubstr("'tcm'"));
+}
+
+// Eight thousand decisions deep, the search must not lean on the machine's stack.
+TEST(Canonical, GoesDeepWithoutRecursion) {
+  std::vector<problem::Buffer> buffers;
+  for (int i = 0; i < 8000; ++i) buffers.push_back(MakeBuffer("b" + std::to_string(i), i, i + 2, 1 + i % 3));
+  const Problem problem = MakeProblem(std::move(buffers), 5);
+  EXPECT_EQ(Decide(problem, 5).status, Status::kFeasible);
+}
+
+struct Unsupported {
+  const char* words;
+  std::function<void(Problem&)> state;
+};
+
+TEST(Canonical, RefusesWhatItCannotHonourByName) {
+  const auto with_banks = [](Problem& problem) {
+    problem.memories[0].banks = {{"low", {0, 6}, {}}, {"high", {6, 12}, {}}};
+  };
+  const std::vector<Unsupported> cases = {
+      {"'colocate' between b1 and b2",
+       [](Problem& p) {
+         p.relations = {{RelationKind::kColocate, 0, 1, 4}};
+       }},
+      {"'adjacent' between b1 and b2",
+       [](Problem& p) {
+         p.relations = {{RelationKind::kAdjacent, 0, 1, 0}};
+       }},
+      {"'same bank' between b1 and b2",
+       [](Problem& p) {
+         p.relations = {{RelationKind::kSameBank, 0, 1, 0}};
+       }},
+      {"'different bank' between b1 and b2",
+       [](Problem& p) {
+         p.relations = {{RelationKind::kDifferentBank, 0, 1, 0}};
+       }},
+      {"the banks in which b3 must lie",
+       [&](Problem& p) {
+         with_banks(p);
+         p.buffers[2].span = problem::Span::kSingle;
+       }},
+      {"the banks in which b3 must lie",
+       [&](Problem& p) {
+         with_banks(p);
+         p.buffers[2].allowed_banks = {1};
+       }},
+      {"the ports of memory 'sram'",
+       [&](Problem& p) {
+         with_banks(p);
+         p.memories[0].banks[0].ports.total = 1;
+         p.buffers[0].accesses = {{0, "pe", problem::AccessKind::kRead}};
+       }},
+      {"the modes of memory 'sram'",
+       [&](Problem& p) {
+         with_banks(p);
+         p.memories[0].modes = {{"sleep", {{true, {}}, {false, {}}}}};
+       }},
+  };
+  for (const Unsupported& unsupported : cases) {
+    Problem problem = MiniMallocExample();
+    unsupported.state(problem);
+    const Result result = Decide(problem, 12);
+    EXPECT_EQ(result.status, Status::kUnsupported) << unsupported.words;
+    EXPECT_THAT(result.reason, HasSubstr(unsupported.words));
+  }
+}
+
+TEST(Canonical, ConstraintsThatRestrictNothingAreNoObstacle) {
+  Problem problem = MiniMallocExample();
+  problem.memories[0].banks = {{"low", {0, 6}, {}}, {"high", {6, 12}, {}}};
+  problem.memories[0].modes = {
+      {"sleep", {{true, {}}, {true, {}}}},
+      {"run", {{false, {{"", problem::AccessKind::kRead}}}, {false, {{"", problem::AccessKind::kRead}}}}}};
+  problem.buffers[0].accesses = {{0, "pe", problem::AccessKind::kRead}};
+  const Result result = Decide(problem, 12);
+  ASSERT_EQ(result.status, Status::kFeasible);
+  EXPECT_EQ(result.allocation->modes[0], std::vector<int>(21, 1));
+  EXPECT_TRUE(Validate(problem, *result.allocation, 12).empty());
+}
+
+}  // namespace
+}  // namespace tessera::search
