@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <optional>
 
-// Integer arithmetic that notices overflow. Sizes and totals are signed 64-bit; whatever exceeds kMaxTotal is refused
-// long before it could wrap.
+// Integer arithmetic that notices overflow. Sizes and totals are signed 64-bit; whatever exceeds kMaxTotal is
+// refused long before it could wrap.
 namespace tessera::base {
 
 inline constexpr int64_t kMaxTotal = int64_t{1} << 62;
@@ -18,7 +18,8 @@ inline std::optional<int64_t> CheckedAdd(int64_t a, int64_t b) {
 
 inline std::optional<int64_t> CheckedMul(int64_t a, int64_t b) {
   int64_t product = 0;
-  if (__builtin_mul_overflow(a, b, &product) || product > kMaxTotal || product < -kMaxTotal) return std::nullopt;
+  if (__builtin_mul_overflow(a, b, &product) || product > kMaxTotal || product < -kMaxTotal)
+    return std::nullopt;
   return product;
 }
 

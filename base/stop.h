@@ -8,16 +8,16 @@
 
 namespace tessera::base {
 
-// How much work a search may do, counted in its own units (nodes, conflicts, evaluations), so that the same budget gives
-// the same answer on every machine.
+// How much work a search may do, counted in its own units (nodes, conflicts, evaluations), so that the same
+// budget gives the same answer on every machine.
 struct Budget {
   int64_t units = std::numeric_limits<int64_t>::max();
 };
 
-// Says when to give up before the budget is spent: on request (another thread, a signal handler) or at a wall-clock
-// deadline. Asking is cheap enough for every few hundred nodes. An answer cut off by a Stop is `unknown`, never
-// `infeasible`. A Stop is shared by reference and outlives the searches that watch it; it may name a parent whose stop it
-// also obeys.
+// Says when to give up before the budget is spent: on request (another thread, a signal handler) or at a
+// wall-clock deadline. Asking is cheap enough for every few hundred nodes. An answer cut off by a Stop is
+// `unknown`, never `infeasible`. A Stop is shared by reference and outlives the searches that watch it; it
+// may name a parent whose stop it also obeys.
 class Stop {
  public:
   using Clock = std::chrono::steady_clock;

@@ -6,9 +6,9 @@
 
 namespace tessera::base {
 
-// The candidate nearest to `word` by edit distance (insertions, deletions, changes and swaps of neighbours cost 1
-// each; case is free), or empty when none is within a third of the word's length. The first of equals wins.
-// Cost: O(total length of the candidates * length of the word).
+// The candidate nearest to `word` by edit distance (insertions, deletions, changes and swaps of neighbours
+// cost 1 each; case is free), or empty when none is within a third of the word's length. The first of equals
+// wins. Cost: O(total length of the candidates * length of the word).
 std::string_view Nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 // "did you mean 'stride'?", or empty.

@@ -5,10 +5,23 @@
 #include <span>
 #include <string_view>
 
-// The closed vocabularies that networks and hardware profiles share, with the names that users write in YAML and JSON.
+// The closed vocabularies that networks and hardware profiles share, with the names that users write in YAML
+// and JSON.
 namespace tessera::base {
 
-enum class DataType : uint8_t { kInt4, kInt8, kUint8, kInt16, kInt32, kInt64, kFloat16, kBfloat16, kFloat32, kFloat64, kBool };
+enum class DataType : uint8_t {
+  kInt4,
+  kInt8,
+  kUint8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kFloat16,
+  kBfloat16,
+  kFloat32,
+  kFloat64,
+  kBool
+};
 
 // Bits of one element; kInt4 packs two to the byte.
 int64_t BitsOf(DataType type);
@@ -42,9 +55,9 @@ enum class TensorRole : uint8_t {
   kState,     // lives for all program time
 };
 
-std::string_view NameOf(DataType type);          // "int8"
-std::string_view NameOf(OperatorKind kind);      // "global_pool"
-std::string_view NameOf(TensorRole role);        // "network_input"
+std::string_view NameOf(DataType type);      // "int8"
+std::string_view NameOf(OperatorKind kind);  // "global_pool"
+std::string_view NameOf(TensorRole role);    // "network_input"
 
 std::span<const std::string_view> DataTypeNames();
 std::span<const std::string_view> OperatorKindNames();

@@ -27,14 +27,15 @@ struct Unroll {
   int64_t kernel_columns = 1;
 };
 
-// The speed of one operator kind on an engine. Kinds with multiply-accumulates take cycles_per_step for each
-// ceil(dim / unroll) product (FACTS: cost terms); the others take cycles_per_output for each output element.
+// The speed of one operator kind on an engine. Kinds with multiply-accumulates take cycles_per_step for each step of
+// their unrolled loops, product over the dimensions of ceil(dim / unroll), but not less than their output stage, which takes
+// cycles_per_output for each output element; the other kinds have that stage alone.
 struct Throughput {
   base::OperatorKind kind = base::OperatorKind::kConv;
   std::optional<base::DataType> type;  // nullopt: every data type not named by another entry of this kind
   Unroll unroll;
   double cycles_per_step = 1;
-  double cycles_per_output = 1;
+  double cycles_per_output = 0;
   int64_t start_cycles = 0;  // once for each operator and tile
 };
 

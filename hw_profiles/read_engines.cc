@@ -48,13 +48,14 @@ Throughput ReadThroughput(const YamlNode& node, const std::string& key) {
   Throughput throughput;
   ReadKey(node, key, throughput);
   if (HasUnroll(throughput.kind)) {
-    node.OnlyKeys({"unroll", "cycles_per_step", "start_cycles"});
+    node.OnlyKeys({"unroll", "cycles_per_step", "cycles_per_output", "start_cycles"});
     throughput.unroll = ReadUnroll(node.Maybe("unroll"));
     ReadNumber(node, "cycles_per_step", 0, kMostRate, throughput.cycles_per_step);
   } else {
     node.OnlyKeys({"cycles_per_output", "start_cycles"});
-    ReadNumber(node, "cycles_per_output", 0, kMostRate, throughput.cycles_per_output);
+    throughput.cycles_per_output = 1;
   }
+  ReadNumber(node, "cycles_per_output", 0, kMostRate, throughput.cycles_per_output);
   ReadInteger(node, "start_cycles", 0, kMostCycles, throughput.start_cycles);
   return throughput;
 }

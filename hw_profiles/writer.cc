@@ -98,6 +98,7 @@ ordered_json ToJson(const Throughput& throughput) {
             {"kernel_rows", unroll.kernel_rows},
             {"kernel_columns", unroll.kernel_columns}}},
           {"cycles_per_step", throughput.cycles_per_step},
+          {"cycles_per_output", throughput.cycles_per_output},
           {"start_cycles", throughput.start_cycles}};
 }
 

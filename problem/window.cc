@@ -25,7 +25,8 @@ Window CutWindow(const Problem& problem, const Allocation& allocation, Step lowe
     if (lifespans.empty()) continue;
     Buffer buffer = problem.buffers[i];
     buffer.lifespans = std::move(lifespans);
-    std::erase_if(buffer.accesses, [&](const Access& access) { return access.step < lower || access.step >= upper; });
+    std::erase_if(buffer.accesses,
+                  [&](const Access& access) { return access.step < lower || access.step >= upper; });
     window.problem.buffers.push_back(std::move(buffer));
     window.allocation.offsets.push_back(allocation.offsets[i]);
   }
@@ -37,7 +38,8 @@ Window CutWindow(const Problem& problem, const Allocation& allocation, Step lowe
   for (const ModeSchedule& schedule : allocation.modes) {
     window.allocation.modes.emplace_back();
     if (schedule.empty()) continue;
-    window.allocation.modes.back().assign(schedule.begin() + (horizon.lower - whole), schedule.begin() + (horizon.upper - whole));
+    window.allocation.modes.back().assign(schedule.begin() + (horizon.lower - whole),
+                                          schedule.begin() + (horizon.upper - whole));
   }
   return window;
 }

@@ -1,6 +1,7 @@
 #include "tessera/encoder/adapt/in_place.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
@@ -34,7 +35,8 @@ class Finder {
     for (int k = 0; k < uses_.Operators(); ++k) {
       const graph::Operator& op = graph_.operators[static_cast<size_t>(uses_.interval.first + k)];
       const std::vector<base::OperatorKind>& kinds = profile_.tiling.in_place;
-      if (std::find(kinds.begin(), kinds.end(), op.kind) == kinds.end() || op.outputs.empty()) continue;
+      if (op.kind != base::OperatorKind::kElementwise) continue;
+      if (std::find(kinds.begin(), kinds.end(), op.kind) == kinds.end()) continue;
       for (const int input : op.inputs) {
         if (Colocate(k, input, op.outputs.front())) break;
       }
@@ -45,7 +47,7 @@ class Finder {
  private:
   // Adds a relation for each parity, if all of them are sound.
   bool Colocate(int k, int operand, int result) {
-    if (!AreAlike(operand, result)) return false;
+    if (!AreAlike(operand, result) || ArePadded(operand, result) || IsWantedAfterwards(operand)) return false;
     std::vector<problem::Relation> relations;
     for (size_t parity = 0; parity < timeline_.passes.size(); ++parity) {
       const std::optional<size_t> from = BufferOf(operand, parity);
@@ -73,6 +75,29 @@ class Finder {
     return std::all_of(tiling_.classes.begin(), tiling_.classes.end(), [&](const graph::TileClass& tiles) {
       return tiles.needed[x_place] == tiles.needed[y_place];
     });
+  }
+
+  // Whether either is stored with pads, which need not be the same for both.
+  bool ArePadded(int operand, int result) const {
+    const std::vector<graph::Operator>& operators = graph_.operators;
+    return !profile_.tiling.implicit_padding &&
+           std::any_of(operators.begin(), operators.end(), [&](const graph::Operator& op) {
+             const bool reads = std::any_of(op.inputs.begin(), op.inputs.end(),
+                                            [&](int input) { return input == operand || input == result; });
+             const std::array<int64_t, 2> none = {0, 0};
+             return reads && (op.window.pad_low != none || op.window.pad_high != none);
+           });
+  }
+
+  // Lifespans end with the program; somebody may still want the tensor then.
+  bool IsWantedAfterwards(int operand) const {
+    if (UseOf(uses_, operand).residence != Residence::kWhole) return false;
+    const graph::Tensor& tensor = graph_.tensors[static_cast<size_t>(operand)];
+    const auto beyond = graph_.operators.begin() + uses_.interval.last + 1;
+    return tensor.network_output || tensor.state ||
+           std::any_of(beyond, graph_.operators.end(), [&](const graph::Operator& op) {
+             return std::find(op.inputs.begin(), op.inputs.end(), operand) != op.inputs.end();
+           });
   }
 
   // Whether the lives have nothing in common but the steps of operator k.

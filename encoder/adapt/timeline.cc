@@ -55,7 +55,7 @@ class Clock {
       const Pass& last = timeline_.passes[static_cast<size_t>(timeline_.LastParity())];
       timeline_.tile_loop = Loop{timeline_.passes.front().begin, timeline_.passes.back().end, {last.end}};
     }
-    if (HasEpilogue()) timeline_.epilogue = Tick(StepKind::kEpilogue, timeline_.LastParity(), -1);
+    if (HasEpilogue()) timeline_.epilogue = Tick(StepKind::kEpilogue, /*parity=*/0, -1);
   }
 
  private:

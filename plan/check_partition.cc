@@ -1,0 +1,214 @@
+#include "tessera/plan/check_partition.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tessera/base/checked.h"
+#include "tessera/plan/tiles.h"
+
+namespace tessera::plan {
+namespace {
+
+// Beyond these a plan is no plan: sums over tiles could leave 64 bits, and checking would not end.
+constexpr int64_t kMostElements = int64_t{1} << 40;
+constexpr int64_t kMostTiles = int64_t{1} << 20;
+
+class PartitionCheck {
+ public:
+  PartitionCheck(const Plan& plan, Findings& findings) : plan_(plan), findings_(findings) {}
+
+  void Run() {
+    CheckProfile();
+    CheckTensors();
+    CheckOperators();
+    if (!findings_.Empty()) return;
+    CheckCoverage();
+    if (!findings_.Empty()) return;
+    const std::vector<Users> users = FindUsers(plan_.network);
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
+      CheckTile(i);
+      CheckHoldings(i, users);
+    }
+  }
+
+ private:
+  const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
+
+  bool IsTensor(int tensor) const {
+    return tensor >= 0 && static_cast<size_t>(tensor) < plan_.network.tensors.size();
+  }
+
+  void CheckProfile() {
+    const auto memories = static_cast<int>(plan_.profile.memories.size());
+    const auto exists = [&](int memory) { return memory >= 0 && memory < memories; };
+    const bool homes =
+        std::all_of(plan_.profile.roles.begin(), plan_.profile.roles.end(),
+                    [&](const hw_profiles::RoleLayout& layout) { return exists(layout.home); });
+    if (exists(plan_.profile.tile_memory) && homes &&
+        plan_.profile.roles.size() == base::TensorRoleNames().size()) {
+      return;
+    }
+    findings_.Note(ViolationKind::kMemory, "the profile names memories that it does not have");
+  }
+
+  void CheckTensors() {
+    for (const graph::Tensor& tensor : plan_.network.tensors) {
+      int64_t elements = 1;
+      for (const int64_t extent : tensor.shape) {
+        elements = extent < 1 ? 0 : base::CheckedMul(elements, extent).value_or(0);
+      }
+      if (elements >= 1 && elements <= kMostElements) continue;
+      findings_.Note(ViolationKind::kNetwork, fmt::format("tensor '{}' has a shape of [{}]", tensor.id,
+                                                          fmt::join(tensor.shape, ", ")));
+    }
+  }
+
+  // An operator may read what is made before it, and each tensor but state is made once.
+  void CheckOperators() {
+    std::vector<int> maker(plan_.network.tensors.size(), -1);
+    for (const graph::Operator& op : plan_.network.operators) {
+      for (const auto* list : {&op.inputs, &op.weights, &op.outputs}) {
+        if (!std::all_of(list->begin(), list->end(), [&](int tensor) { return IsTensor(tensor); })) {
+          findings_.Note(ViolationKind::kNetwork, fmt::format("operator '{}' names no tensor", op.id));
+          return;
+        }
+      }
+      if (op.outputs.empty()) {
+        findings_.Note(ViolationKind::kNetwork, fmt::format("operator '{}' makes nothing", op.id));
+      }
+    }
+    for (size_t i = 0; i < plan_.network.operators.size(); ++i) {
+      for (const int output : plan_.network.operators[i].outputs) {
+        int& first = maker[static_cast<size_t>(output)];
+        const graph::Tensor& tensor = plan_.network.tensors[static_cast<size_t>(output)];
+        if ((first >= 0 && !tensor.state) || tensor.constant || tensor.network_input) {
+          findings_.Note(ViolationKind::kNetwork, fmt::format("tensor '{}' may not be made here", tensor.id));
+        }
+        first = static_cast<int>(i);
+      }
+    }
+    for (size_t i = 0; i < plan_.network.operators.size(); ++i) {
+      for (const int input : plan_.network.operators[i].inputs) {
+        const graph::Tensor& tensor = plan_.network.tensors[static_cast<size_t>(input)];
+        if (tensor.state || maker[static_cast<size_t>(input)] < static_cast<int>(i)) continue;
+        findings_.Note(ViolationKind::kNetwork, fmt::format("operator '{}' reads '{}' before it is made",
+                                                            plan_.network.operators[i].id, tensor.id));
+      }
+    }
+  }
+
+  void CheckCoverage() {
+    int next = 0;
+    const auto operators = static_cast<int>(plan_.network.operators.size());
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
+      const graph::Interval interval = plan_.subgraphs[i].interval;
+      if (interval.first > interval.last || interval.first < 0 || interval.last >= operators) {
+        findings_.Note(ViolationKind::kCoverage, fmt::format("subgraph {} holds operators {} to {} of {}", i,
+                                                             interval.first, interval.last, operators));
+        return;
+      }
+      for (int op = next; op < interval.first; ++op) NoteUncovered(op);
+      for (int op = interval.first; op < std::min(next, interval.last + 1); ++op) {
+        findings_.Note(ViolationKind::kCoverage,
+                       fmt::format("operator '{}' stands in subgraph {} after it, or one behind it, has run",
+                                   At(op).id, i));
+      }
+      next = std::max(next, interval.last + 1);
+    }
+    for (int op = next; op < operators; ++op) NoteUncovered(op);
+  }
+
+  void NoteUncovered(int op) {
+    findings_.Note(ViolationKind::kCoverage,
+                   fmt::format("operator '{}' is in no subgraph at its turn", At(op).id));
+  }
+
+  void CheckTile(size_t i) {
+    const Subgraph& subgraph = plan_.subgraphs[i];
+    const graph::Operator& last = At(subgraph.interval.last);
+    const graph::Tensor& tiled = plan_.network.tensors[static_cast<size_t>(last.outputs.front())];
+    if (subgraph.tile.size() != tiled.shape.size()) {
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("the tile of subgraph {} has {} extents where '{}' has {}", i,
+                                 subgraph.tile.size(), tiled.id, tiled.shape.size()));
+      return;
+    }
+    for (size_t axis = 0; axis < tiled.shape.size(); ++axis) CheckExtent(i, tiled, axis);
+    if (!findings_.Empty()) return;
+    const int64_t tiles = CountTiles(tiled.shape, subgraph.tile);
+    if (tiles != subgraph.tiles) {
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("subgraph {} states {} tiles, but tiles of [{}] cut '{}' into {}", i,
+                                 subgraph.tiles, fmt::join(subgraph.tile, ", "), tiled.id, tiles));
+    }
+    if (tiles > kMostTiles) {
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("subgraph {} has {} tiles, too many to check", i, tiles));
+    }
+    for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op) {
+      if (tiles == 1 || At(op).kind != base::OperatorKind::kOpaque) continue;
+      findings_.Note(
+          ViolationKind::kTile,
+          fmt::format("operator '{}' is opaque, but subgraph {} has {} tiles", At(op).id, i, tiles));
+    }
+  }
+
+  void CheckExtent(size_t i, const graph::Tensor& tiled, size_t axis) {
+    const int64_t extent = plan_.subgraphs[i].tile[axis];
+    if (extent < 1 || extent > tiled.shape[axis]) {
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("the tile of subgraph {} takes {} of the {} along axis {} of '{}'", i,
+                                 extent, tiled.shape[axis], axis, tiled.id));
+      return;
+    }
+    if (extent == tiled.shape[axis]) return;
+    const auto name = AxisName(tiled.shape.size(), axis);
+    const auto& axes = plan_.profile.tiling.axes;
+    const auto cut = std::find_if(axes.begin(), axes.end(), [&](const hw_profiles::AxisGranule& granule) {
+      return granule.axis == name;
+    });
+    if (cut == axes.end()) {
+      findings_.Note(
+          ViolationKind::kTile,
+          fmt::format("subgraph {} cuts axis {} of '{}', which the profile does not", i, axis, tiled.id));
+    } else if (extent % cut->granule != 0) {
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("the tile of subgraph {} has {} {}, no multiple of {}", i, extent,
+                                 hw_profiles::NameOf(cut->axis), cut->granule));
+    }
+  }
+
+  void CheckHoldings(size_t i, const std::vector<Users>& users) {
+    const Subgraph& subgraph = plan_.subgraphs[i];
+    const auto& policies = plan_.profile.tiling.weights;
+    for (const int tensor : TensorsOf(plan_.network, subgraph.interval)) {
+      const Held held = HoldingOf(plan_, users, subgraph, tensor);
+      if (!held.fault.empty()) {
+        findings_.Note(ViolationKind::kPolicy, fmt::format("subgraph {}: {}", i, held.fault));
+      }
+      const bool chosen = held.role == base::TensorRole::kConstant && held.holding != Holding::kWhole;
+      if (chosen && std::find(policies.begin(), policies.end(), subgraph.weights) == policies.end()) {
+        findings_.Note(ViolationKind::kPolicy,
+                       fmt::format("subgraph {} holds weights {}, which the profile does not", i,
+                                   hw_profiles::NameOf(subgraph.weights)));
+        return;
+      }
+    }
+    for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op) {
+      if (hw_profiles::EngineFor(plan_.profile, At(op).kind) != nullptr) continue;
+      findings_.Note(ViolationKind::kPolicy, fmt::format("no engine of the profile runs operator '{}' ({})",
+                                                         At(op).id, base::NameOf(At(op).kind)));
+    }
+  }
+
+  const Plan& plan_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+void CheckPartition(const Plan& plan, Findings& findings) { PartitionCheck(plan, findings).Run(); }
+
+}  // namespace tessera::plan

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "tessera/plan/plan.h"
+#include "tessera/plan/violation.h"
+
+namespace tessera::plan {
+
+// Whether the network is sound, the subgraphs cover each operator once and in order, and profile and shapes allow
+// each tile and policy. Only where nothing is noted can a program be derived.
+void CheckPartition(const Plan& plan, Findings& findings);
+
+}  // namespace tessera::plan

@@ -1,0 +1,76 @@
+#include "tessera/plan/derivation.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace tessera::plan {
+
+Derivation Derive(const Plan& plan) {
+  const std::vector<Users> users = FindUsers(plan.network);
+  Derivation derivation;
+  derivation.trace = Execute(plan, users);
+
+  std::vector<LargestExtents> largest(plan.subgraphs.size());
+  std::vector<ExtentComparison> comparisons(plan.subgraphs.size(), ExtentComparison(plan.network));
+  for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+    const Subgraph& subgraph = plan.subgraphs[i];
+    WorkCount count(plan, users, subgraph);
+    ForEachTile(plan.network, users, subgraph, [&](const Tile& tile) {
+      count.Add(tile);
+      if (subgraph.in_place) comparisons[i].Look(subgraph.interval, tile);
+      for (const auto& [tensor, need] : tile.needs) {
+        const std::vector<int64_t> extents = ExtentsOf(need);
+        std::vector<int64_t>& most = largest[i].try_emplace(tensor, extents).first->second;
+        for (size_t axis = 0; axis < extents.size(); ++axis) most[axis] = std::max(most[axis], extents[axis]);
+      }
+    });
+    derivation.work.push_back(count.Finish());
+  }
+
+  const LargestExtents none;
+  for (const auto& [use, sighting] : derivation.trace.buffers) {
+    const LargestExtents& extents = use.subgraph < 0 ? none : largest[static_cast<size_t>(use.subgraph)];
+    derivation.footprints.emplace(use, FootprintOf(plan, users, use, extents));
+  }
+  for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+    if (!plan.subgraphs[i].in_place) continue;
+    const std::vector<InPlacePair> pairs = FindInPlacePairs(
+        plan, users, static_cast<int>(i), derivation.trace, comparisons[i], derivation.footprints);
+    derivation.pairs.insert(derivation.pairs.end(), pairs.begin(), pairs.end());
+  }
+  return derivation;
+}
+
+std::string BufferId(const graph::Graph& network, const BufferUse& use) {
+  std::string tensor = use.tensor < 0 ? "" : network.tensors[static_cast<size_t>(use.tensor)].id;
+  const std::string op = use.op < 0 ? "" : network.operators[static_cast<size_t>(use.op)].id;
+  switch (use.kind) {
+    case BufferKind::kTile:
+      return fmt::format("s{}/{}@{}", use.subgraph, tensor, use.parity);
+    case BufferKind::kWhole:
+      return tensor;
+    case BufferKind::kResident:
+      return fmt::format("s{}/{}", use.subgraph, tensor);
+    case BufferKind::kSlice:
+      return fmt::format("s{}/{}/{}@{}.{}", use.subgraph, op, tensor, use.parity, use.slot);
+    case BufferKind::kScratch:
+      break;
+  }
+  return fmt::format("s{}/{}/scratch@{}", use.subgraph, op, use.parity);
+}
+
+problem::Memory TileMemory(const hw_profiles::Profile& profile) {
+  const hw_profiles::Memory& from = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  problem::Memory memory;
+  memory.name = from.name;
+  memory.capacity = from.capacity_bytes;
+  memory.alignment = from.alignment_bytes;
+  memory.reserved = from.reserved;
+  memory.banks = from.banks;
+  memory.modes = from.modes;
+  memory.transitions = from.transitions;
+  return memory;
+}
+
+}  // namespace tessera::plan

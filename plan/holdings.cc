@@ -1,0 +1,155 @@
+#include "tessera/plan/holdings.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "tessera/base/checked.h"
+
+namespace tessera::plan {
+namespace {
+
+using base::TensorRole;
+using hw_profiles::Memory;
+using hw_profiles::WeightPolicy;
+
+void AddOnce(std::vector<int>& operators, int op) {
+  if (operators.empty() || operators.back() != op) operators.push_back(op);
+}
+
+Holding HoldConstant(WeightPolicy policy) {
+  switch (policy) {
+    case WeightPolicy::kResident:
+      return Holding::kResident;
+    case WeightPolicy::kStreamed:
+      return Holding::kStreamed;
+    case WeightPolicy::kDirect:
+      break;
+  }
+  return Holding::kDirect;
+}
+
+// A tensor that is not at home in the tile memory.
+Holding HoldElsewhere(const Held& held, const Memory& home, WeightPolicy policy) {
+  if (held.role == TensorRole::kConstant) return HoldConstant(policy);
+  if (held.role == TensorRole::kState) return Holding::kDirect;
+  if (!held.made) return home.direct_read ? Holding::kDirect : Holding::kLoaded;
+  const bool direct = home.direct_write && (!held.read || home.direct_read);
+  return direct ? Holding::kDirect : Holding::kStored;
+}
+
+std::string FaultOf(const Held& held, const Memory& home, const std::string& tensor) {
+  const bool reads_home = held.holding == Holding::kDirect && held.read;
+  const bool writes_home = held.holding == Holding::kDirect && held.made;
+  if (reads_home && !home.direct_read) {
+    return fmt::format("'{}' is read in memory '{}', where engines cannot read", tensor, home.name);
+  }
+  if (writes_home && !home.direct_write) {
+    return fmt::format("'{}' is written in memory '{}', where engines cannot write", tensor, home.name);
+  }
+  if ((writes_home || held.holding == Holding::kStored) && !home.writable) {
+    return fmt::format("'{}' leaves to memory '{}', which cannot be written", tensor, home.name);
+  }
+  const bool moves = held.holding == Holding::kLoaded || held.holding == Holding::kStored ||
+                     held.holding == Holding::kResident || held.holding == Holding::kStreamed;
+  if (moves && held.link.empty()) {
+    return fmt::format("no link moves '{}' between memory '{}' and the tile memory", tensor, home.name);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<Users> FindUsers(const graph::Graph& network) {
+  std::vector<Users> users(network.tensors.size());
+  for (size_t i = 0; i < network.operators.size(); ++i) {
+    const auto op = static_cast<int>(i);
+    for (const int tensor : network.operators[i].inputs)
+      AddOnce(users[static_cast<size_t>(tensor)].readers, op);
+    for (const int tensor : network.operators[i].weights)
+      AddOnce(users[static_cast<size_t>(tensor)].readers, op);
+    for (const int tensor : network.operators[i].outputs)
+      AddOnce(users[static_cast<size_t>(tensor)].makers, op);
+  }
+  return users;
+}
+
+bool Contains(graph::Interval interval, int op) { return interval.first <= op && op <= interval.last; }
+
+bool AnyInside(const std::vector<int>& operators, graph::Interval interval) {
+  return std::any_of(operators.begin(), operators.end(), [&](int op) { return Contains(interval, op); });
+}
+
+TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interval interval) {
+  if (tensor.constant) return TensorRole::kConstant;
+  if (tensor.state) return TensorRole::kState;
+  if (tensor.network_input) return TensorRole::kNetworkInput;
+  if (tensor.network_output) return TensorRole::kNetworkOutput;
+  const auto inside = [&](int op) { return Contains(interval, op); };
+  const bool stays =
+      AnyInside(users.makers, interval) && std::all_of(users.readers.begin(), users.readers.end(), inside);
+  return stays ? TensorRole::kFeature : TensorRole::kBorder;
+}
+
+Held HoldingOf(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph, int tensor) {
+  const auto index = static_cast<size_t>(tensor);
+  const graph::Tensor& facts = plan.network.tensors[index];
+  Held held;
+  held.role = RoleOf(facts, users[index], subgraph.interval);
+  held.home = hw_profiles::LayoutOf(plan.profile, held.role).home;
+  held.made = AnyInside(users[index].makers, subgraph.interval);
+  held.read = AnyInside(users[index].readers, subgraph.interval);
+  if (held.role == TensorRole::kFeature) return held;
+  if (held.home == plan.profile.tile_memory) {
+    held.holding = Holding::kWhole;
+    return held;
+  }
+  const Memory& home = plan.profile.memories[static_cast<size_t>(held.home)];
+  held.holding = HoldElsewhere(held, home, subgraph.weights);
+  if (held.holding != Holding::kDirect) {
+    const hw_profiles::Link* link =
+        hw_profiles::LinkBetween(plan.profile, held.home, plan.profile.tile_memory);
+    if (link != nullptr) held.link = link->name;
+  }
+  held.fault = FaultOf(held, home, facts.id);
+  return held;
+}
+
+std::vector<int> TensorsOf(const graph::Graph& network, graph::Interval interval) {
+  std::set<int> tensors;
+  for (int i = interval.first; i <= interval.last; ++i) {
+    const graph::Operator& op = network.operators[static_cast<size_t>(i)];
+    tensors.insert(op.inputs.begin(), op.inputs.end());
+    tensors.insert(op.weights.begin(), op.weights.end());
+    tensors.insert(op.outputs.begin(), op.outputs.end());
+  }
+  return {tensors.begin(), tensors.end()};
+}
+
+Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant) {
+  const graph::Shape& shape = plan.network.tensors[static_cast<size_t>(constant)].shape;
+  Slicing slicing;
+  if (!shape.empty()) {
+    slicing.channels = op.kind == base::OperatorKind::kMatmul ? shape.back() : shape.front();
+  }
+  slicing.granule = std::min(slicing.channels, plan.profile.tiling.weight_granule_channels);
+  slicing.slices = base::CeilDiv(slicing.channels, slicing.granule);
+  return slicing;
+}
+
+std::optional<hw_profiles::TileAxis> AxisName(size_t rank, size_t axis) {
+  using hw_profiles::TileAxis;
+  static constexpr std::array kMap = {TileAxis::kBatch, TileAxis::kChannels, TileAxis::kRows,
+                                      TileAxis::kColumns};
+  static constexpr std::array kSequence = {TileAxis::kBatch, TileAxis::kRows, TileAxis::kChannels};
+  static constexpr std::array kMatrix = {TileAxis::kRows, TileAxis::kChannels};
+  if (rank == kMap.size()) return kMap.at(axis);
+  if (rank == kSequence.size()) return kSequence.at(axis);
+  if (rank == kMatrix.size()) return kMatrix.at(axis);
+  if (rank == 1) return TileAxis::kChannels;
+  return std::nullopt;
+}
+
+}  // namespace tessera::plan

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tessera/plan/plan.h"
+
+// What becomes of each tensor in each subgraph: the first table of docs/program.md.
+namespace tessera::plan {
+
+// Who touches a tensor: indices of operators, ascending, each once. Several makers only of state.
+struct Users {
+  std::vector<int> makers;
+  std::vector<int> readers;  // as input or as weight
+};
+std::vector<Users> FindUsers(const graph::Graph& network);
+
+bool Contains(graph::Interval interval, int op);
+bool AnyInside(const std::vector<int>& operators, graph::Interval interval);
+
+base::TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interval interval);
+
+enum class Holding : uint8_t {
+  kInner,     // a tile buffer, nothing is moved
+  kLoaded,    // a tile buffer that a link fills
+  kStored,    // a tile buffer that a link empties
+  kWhole,     // at home in the tile memory: one buffer over program time
+  kDirect,    // stays in its home; no buffer
+  kResident,  // a constant loaded once for the subgraph
+  kStreamed,  // a constant loaded slice by slice for every tile
+};
+
+// How one subgraph holds one tensor that its operators touch.
+struct Held {
+  Holding holding = Holding::kInner;
+  base::TensorRole role = base::TensorRole::kFeature;
+  int home = 0;       // index into the profile's memories
+  bool made = false;  // by an operator of the subgraph
+  bool read = false;
+  std::string link;   // between home and tile memory; empty where nothing is moved
+  std::string fault;  // why the profile does not allow this; empty where it does
+};
+Held HoldingOf(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph, int tensor);
+
+// The tensors that the operators of the interval touch, ascending.
+std::vector<int> TensorsOf(const graph::Graph& network, graph::Interval interval);
+
+// The slices in which a streamed constant of `op` arrives, and the output channels of one: ceil(O / g) and g.
+struct Slicing {
+  int64_t channels = 1;  // O
+  int64_t granule = 1;   // g
+  int64_t slices = 1;
+};
+Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant);
+
+// What an axis of a shape of that rank is called (graph/graph.h, Shape); nullopt where the rank names none.
+std::optional<hw_profiles::TileAxis> AxisName(size_t rank, size_t axis);
+
+}  // namespace tessera::plan

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "tessera/plan/sizes.h"
+#include "tessera/plan/tiles.h"
+#include "tessera/plan/trace.h"
+
+// Which results may be put in the place of a dying operand.
+namespace tessera::plan {
+
+// An operand and the result that takes its place.
+using InPlacePair = std::pair<BufferUse, BufferUse>;
+
+// Whether, tile by tile, a subgraph needs as much of an operand as of the result: fed with every tile, then asked.
+class ExtentComparison {
+ public:
+  explicit ExtentComparison(const graph::Graph& network) : network_(network) {}
+  void Look(graph::Interval interval, const Tile& tile);
+  bool AlwaysEqual(int operand, int result) const { return !unequal_.contains({operand, result}); }
+
+ private:
+  const graph::Graph& network_;
+  std::set<std::pair<int, int>> unequal_;
+};
+
+// The pairs of one subgraph: for each operator whose kind the profile names, in order, its first operand whose values
+// nobody needs once the operator has begun to overwrite them. `sizes` holds every buffer that the trace saw.
+std::vector<InPlacePair> FindInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
+                                          const Trace& trace, const ExtentComparison& extents,
+                                          const std::map<BufferUse, Footprint, UseOrder>& sizes);
+
+}  // namespace tessera::plan

@@ -1,0 +1,326 @@
+#include "tessera/plan/json_read.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <map>
+
+#include "tessera/base/checked.h"
+#include "tessera/base/json_reader.h"
+#include "tessera/graph/yaml.h"
+#include "tessera/hw_profiles/reader.h"
+#include "tessera/plan/derivation.h"
+#include "tessera/plan/names.h"
+
+namespace tessera::plan {
+namespace {
+
+using base::IntegerRange;
+using base::JsonObject;
+using base::JsonReader;
+using base::JsonValue;
+using base::Presence;
+
+constexpr IntegerRange kCount = {0, base::kMaxTotal};
+constexpr IntegerRange kAtLeastOne = {1, base::kMaxTotal / 2};
+constexpr IntegerRange kOffset = {0, base::kMaxTotal / 2};
+constexpr IntegerRange kSteps = {0, std::numeric_limits<int32_t>::max()};
+constexpr double kMostNumber = std::numeric_limits<double>::max();
+
+std::map<std::string, double> ReadNumbers(const JsonValue& value) {
+  std::map<std::string, double> numbers;
+  JsonObject object = value.Object();
+  for (const auto& [name, number] : object.Members()) numbers[name] = number.Number(0, kMostNumber);
+  return numbers;
+}
+
+std::map<std::string, int64_t> ReadCounts(const JsonValue& value) {
+  std::map<std::string, int64_t> counts;
+  JsonObject object = value.Object();
+  for (const auto& [name, count] : object.Members()) counts[name] = count.Integer(kCount);
+  return counts;
+}
+
+Metrics ReadMetrics(const JsonValue& value) {
+  Metrics metrics;
+  JsonObject object = value.Object();
+  metrics.latency_cycles = object.Integer("latency_cycles", kCount);
+  metrics.energy_pj = object.Number("energy_pj", 0, kMostNumber);
+  metrics.energy_by_part = ReadNumbers(object.Required("energy_by_part"));
+  metrics.off_chip_bytes = object.Integer("off_chip_bytes", kCount);
+  metrics.off_chip_by_cause = ReadCounts(object.Required("off_chip_by_cause"));
+  metrics.macs = object.Integer("macs", kCount);
+  metrics.recomputed_macs = object.Integer("recomputed_macs", kCount);
+  metrics.peak_bytes = object.Integer("peak_bytes", kCount);
+  metrics.peak_bytes_per_cycle = object.Number("peak_bytes_per_cycle", 0, kMostNumber);
+  metrics.bound_by = object.String("bound_by");
+  return metrics;
+}
+
+uint64_t ReadSeed(const JsonValue& value) {
+  const std::string text = value.Text();
+  uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error == std::errc() && end == text.data() + text.size()) return seed;
+  value.Refuse("this is no seed", "an integer from 0 to 2^64 - 1");
+  return 0;
+}
+
+void RefuseEmbedded(const JsonValue& value, std::string_view what, const base::Diagnostic& fault) {
+  value.Refuse(fmt::format("the embedded {} is refused: {}", what, fault.message), fault.expected,
+               fault.hint);
+}
+
+class PlanReader {
+ public:
+  explicit PlanReader(JsonReader& reader) : reader_(reader) {}
+
+  Plan Run() {
+    JsonObject root = reader_.Root().Object();
+    root.Format("tessera-plan", 1);
+    ReadNetwork(root.Required("network"));
+    ReadProfile(root.Required("profile"));
+    plan_.version = root.String("made_by");
+    plan_.problem.name = root.String("name");
+    plan_.status = root.String("status");
+    plan_.score = root.Number("score", 0, kMostNumber);
+    root.Number("time_ms", 0, kMostNumber, 0);  // what a run on a terminal adds; no part of the plan
+    ReadObjective(root.Required("objective"));
+    plan_.seed = ReadSeed(root.Required("seed"));
+    plan_.totals = ReadMetrics(root.Required("totals"));
+    plan_.lower_bounds = ReadMetrics(root.Required("lower_bounds"));
+    ReadBaseline(root.Required("baseline"));
+    for (const JsonValue& note : root.Items("notes")) plan_.notes.push_back(note.String());
+    if (reader_.Failed()) return std::move(plan_);  // what follows speaks of the network and the profile
+    ReadBuffers(root.Items("buffers"), -1);
+    const std::vector<JsonValue> subgraphs = root.Items("subgraphs");
+    for (size_t i = 0; i < subgraphs.size(); ++i) ReadSubgraph(subgraphs[i], static_cast<int>(i));
+    for (const JsonValue& loop : root.Items("loops")) ReadLoop(loop);
+    for (const JsonValue& relation : root.Items("relations")) ReadRelation(relation);
+    return std::move(plan_);
+  }
+
+ private:
+  void ReadNetwork(const JsonValue& value) {
+    if (!value) return;
+    auto network = graph::ReadNetwork(value.Text(), "");
+    if (!network) return RefuseEmbedded(value, "network", network.error());
+    plan_.network = std::move(*network);
+    for (const graph::Tensor& tensor : plan_.network.tensors) tensors_.emplace(tensor.id, tensors_.size());
+    for (const graph::Operator& op : plan_.network.operators) operators_.emplace(op.id, operators_.size());
+  }
+
+  void ReadProfile(const JsonValue& value) {
+    if (!value) return;
+    auto profile = hw_profiles::ReadProfile(value.Text(), "", {});
+    if (!profile) return RefuseEmbedded(value, "profile", profile.error());
+    plan_.profile = std::move(*profile);
+    plan_.problem.memories = {TileMemory(plan_.profile)};
+    for (const problem::Mode& mode : Memory().modes) mode_names_.push_back(mode.name);
+  }
+
+  const problem::Memory& Memory() const { return plan_.problem.memories.front(); }
+
+  void ReadObjective(const JsonValue& value) {
+    JsonObject object = value.Object();
+    plan_.objective.weights = ReadMetricMap(object.Required("weights"));
+    plan_.objective.limits = ReadMetricMap(object.Required("limits"));
+  }
+
+  static std::map<std::string, double> ReadMetricMap(const JsonValue& value) {
+    std::map<std::string, double> numbers;
+    const std::vector<std::string_view> names = MetricNames();
+    JsonObject object = value.Object();
+    for (const auto& [name, number] : object.Members()) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        number.Refuse(fmt::format("there is no metric '{}'", name),
+                      "latency, energy, off_chip_bytes or peak");
+      }
+      numbers[name] = number.Number(0, kMostNumber);
+    }
+    return numbers;
+  }
+
+  void ReadBaseline(const JsonValue& value) {
+    JsonObject object = value.Object();
+    plan_.baseline.complete = object.Required("complete").Boolean();
+    for (const JsonValue& id : object.Items("do_not_fit"))
+      plan_.baseline.do_not_fit.push_back(OperatorOf(id));
+    plan_.baseline.score = object.Number("score", 0, kMostNumber);
+    plan_.baseline.totals = ReadMetrics(object.Required("totals"));
+  }
+
+  static int IndexOf(const std::map<std::string, size_t>& ids, const JsonValue& id, std::string_view what) {
+    const std::string text = id.String();
+    const auto found = ids.find(text);
+    if (found != ids.end()) return static_cast<int>(found->second);
+    id.Refuse(fmt::format("there is no {} '{}'", what, text));
+    return 0;
+  }
+
+  int OperatorOf(const JsonValue& id) const { return IndexOf(operators_, id, "operator"); }
+  int TensorOf(const JsonValue& id) const { return IndexOf(tensors_, id, "tensor"); }
+  int BufferOf(const JsonValue& id) const { return IndexOf(buffers_, id, "buffer"); }
+
+  void ReadSubgraph(const JsonValue& value, int index) {
+    JsonObject object = value.Object();
+    Subgraph subgraph;
+    subgraph.interval = ReadInterval(object.Required("operators"));
+    for (const JsonValue& extent : object.Items("tile")) subgraph.tile.push_back(extent.Integer(kAtLeastOne));
+    subgraph.tiles = object.Integer("tiles", kAtLeastOne);
+    {
+      JsonObject policies = object.Required("policies").Object();
+      subgraph.weights =
+          static_cast<hw_profiles::WeightPolicy>(policies.OneOf("weights", kWeightPolicyNames));
+      subgraph.in_place = policies.Required("in_place").Boolean();
+    }
+    subgraph.largest_proven = object.Required("largest_proven").Boolean();
+    subgraph.metrics = ReadMetrics(object.Required("metrics"));
+    const JsonValue first = object.Required("first_step");
+    if (first && first.Integer(kSteps) != static_cast<int64_t>(plan_.steps.size())) {
+      first.Refuse("the subgraphs before this one end elsewhere", fmt::format("{}", plan_.steps.size()));
+    }
+    for (const JsonValue& step : object.Items("steps")) ReadStep(step, index);
+    ReadBuffers(object.Items("buffers"), index);
+    plan_.subgraphs.push_back(std::move(subgraph));
+  }
+
+  graph::Interval ReadInterval(const JsonValue& value) const {
+    const std::vector<JsonValue> ids = value.Items();
+    if (ids.empty()) value.Refuse("a subgraph holds at least one operator");
+    graph::Interval interval;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const int op = OperatorOf(ids[i]);
+      if (i > 0 && op != interval.last + 1)
+        ids[i].Refuse("the operators of a subgraph follow one another in the network");
+      if (i == 0) interval.first = op;
+      interval.last = op;
+    }
+    return interval;
+  }
+
+  void ReadStep(const JsonValue& value, int subgraph) {
+    JsonObject object = value.Object();
+    StepUse step;
+    step.subgraph = subgraph;
+    step.kind = static_cast<StepKind>(object.OneOf("kind", kStepKindNames));
+    step.parity = static_cast<int>(object.Integer("parity", {0, 1}));
+    if (const JsonValue op = object.Optional("operator")) step.op = OperatorOf(op);
+    for (const JsonValue& id : object.Items("transfers", Presence::kOptional))
+      step.transfers.push_back(TensorOf(id));
+    if (const JsonValue mode = object.Optional("mode")) ReadMode(mode);
+    plan_.steps.push_back(std::move(step));
+  }
+
+  void ReadMode(const JsonValue& mode) {
+    if (mode_names_.empty()) return mode.Refuse(fmt::format("memory '{}' has no modes", Memory().name));
+    if (plan_.allocation.modes.empty()) plan_.allocation.modes.emplace_back();
+    const std::vector<std::string_view> names(mode_names_.begin(), mode_names_.end());
+    plan_.allocation.modes.front().push_back(static_cast<int>(mode.OneOf(names)));
+  }
+
+  void ReadBuffers(const std::vector<JsonValue>& values, int subgraph) {
+    for (const JsonValue& value : values) ReadBuffer(value, subgraph);
+  }
+
+  void ReadBuffer(const JsonValue& value, int subgraph) {
+    JsonObject object = value.Object();
+    problem::Buffer buffer;
+    BufferUse use;
+    use.subgraph = subgraph;
+    const JsonValue id = object.Required("id");
+    if (id) buffer.id = id.String();
+    buffer.name = object.String("name", "");
+    buffer.role = object.String("role", "");
+    use.kind = static_cast<BufferKind>(object.OneOf("kind", kBufferKindNames));
+    if (const JsonValue tensor = object.Optional("tensor")) use.tensor = TensorOf(tensor);
+    if (const JsonValue op = object.Optional("operator")) use.op = OperatorOf(op);
+    use.parity = static_cast<int>(object.Integer("parity", {0, 1}, 0));
+    use.slot = static_cast<int>(object.Integer("slot", {0, 1}, 0));
+    const JsonValue memory = object.Required("memory");
+    if (memory && memory.String() != Memory().name)
+      memory.Refuse("buffers live in the tile memory", Memory().name);
+    const int64_t offset = object.Integer("offset", kOffset);
+    buffer.size = object.Integer("size", kAtLeastOne);
+    buffer.alignment = object.Integer("alignment", kAtLeastOne);
+    buffer.span = static_cast<problem::Span>(object.OneOf("span", kSpanNames));
+    CheckBanks(object.Required("banks"), offset, buffer.size);
+    for (const JsonValue& bank : object.Items("allowed_banks", Presence::kOptional)) {
+      buffer.allowed_banks.push_back(static_cast<int>(bank.Integer(kSteps)));
+    }
+    if (const JsonValue fixed = object.Optional("fixed")) buffer.offset = fixed.Integer(kCount);
+    if (const JsonValue hint = object.Optional("hint")) buffer.hint = hint.Integer(kCount);
+    ReadLife(object, buffer);
+    if (const JsonValue annotations = object.Optional("annotations")) {
+      JsonObject entries = annotations.Object();
+      for (const auto& [key, text] : entries.Members()) buffer.annotations[key] = text.String();
+    }
+    if (!buffers_.emplace(buffer.id, buffers_.size()).second) id.Refuse("another buffer has this id");
+    plan_.problem.buffers.push_back(std::move(buffer));
+    plan_.buffers.push_back(use);
+    plan_.allocation.offsets.push_back(offset);
+  }
+
+  // The banks that the buffer touches follow from where it lies.
+  void CheckBanks(const JsonValue& value, int64_t offset, int64_t size) const {
+    std::vector<std::string> expected;
+    for (const problem::Bank& bank : Memory().banks) {
+      if (bank.range.begin < offset + size && offset < bank.range.end) expected.push_back(bank.name);
+    }
+    std::vector<std::string> found;
+    for (const JsonValue& bank : value.Items()) found.push_back(bank.String());
+    if (found != expected)
+      value.Refuse(fmt::format("a buffer at [{}, {}) touches other banks", offset, offset + size));
+  }
+
+  static void ReadLife(JsonObject& object, problem::Buffer& buffer) {
+    for (const JsonValue& life : object.Items("lifespans")) {
+      const std::vector<JsonValue> ends = life.Items(2);
+      if (ends.size() == 2) buffer.lifespans.push_back({ends[0].Integer(kSteps), ends[1].Integer(kSteps)});
+    }
+    for (const JsonValue& access : object.Items("accesses")) {
+      const std::vector<JsonValue> parts = access.Items(3);
+      if (parts.size() != 3) continue;
+      const auto kind = static_cast<problem::AccessKind>(parts[2].OneOf(kAccessKindNames));
+      buffer.accesses.push_back({parts[0].Integer(kSteps), parts[1].String(), kind});
+    }
+  }
+
+  void ReadLoop(const JsonValue& value) {
+    JsonObject object = value.Object();
+    problem::Loop loop;
+    loop.begin = object.Integer("begin", kSteps);
+    loop.end = object.Integer("end", kSteps);
+    for (const JsonValue& exit : object.Items("exits")) loop.exits.push_back(exit.Integer(kSteps));
+    plan_.problem.loops.push_back(std::move(loop));
+  }
+
+  void ReadRelation(const JsonValue& value) {
+    JsonObject object = value.Object();
+    problem::Relation relation;
+    relation.kind = static_cast<problem::RelationKind>(object.OneOf("kind", kRelationKindNames));
+    if (const JsonValue first = object.Required("first")) relation.first = BufferOf(first);
+    if (const JsonValue second = object.Required("second")) relation.second = BufferOf(second);
+    relation.delta = object.Integer("delta", {-base::kMaxTotal, base::kMaxTotal}, 0);
+    plan_.problem.relations.push_back(relation);
+  }
+
+  JsonReader& reader_;
+  Plan plan_;
+  std::map<std::string, size_t> tensors_;
+  std::map<std::string, size_t> operators_;
+  std::map<std::string, size_t> buffers_;
+  std::vector<std::string> mode_names_;
+};
+
+}  // namespace
+
+base::Expected<Plan> ReadPlanJson(std::string_view text, std::string file) {
+  JsonReader reader(text, std::move(file));
+  Plan plan = PlanReader(reader).Run();
+  return reader.Finish(std::move(plan));
+}
+
+}  // namespace tessera::plan

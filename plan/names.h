@@ -1,0 +1,24 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+// The words of plan.json for what plan.h and problem.h enumerate, in the order of the enumerators.
+namespace tessera::plan {
+
+inline constexpr std::array<std::string_view, 5> kBufferKindNames = {"tile", "whole", "resident", "slice",
+                                                                     "scratch"};
+inline constexpr std::array<std::string_view, 5> kStepKindNames = {"prologue", "load", "compute", "store",
+                                                                   "epilogue"};
+inline constexpr std::array<std::string_view, 3> kWeightPolicyNames = {"resident", "streamed", "direct"};
+inline constexpr std::array<std::string_view, 2> kAccessKindNames = {"read", "write"};
+inline constexpr std::array<std::string_view, 3> kSpanNames = {"any", "contiguous", "single"};
+inline constexpr std::array<std::string_view, 6> kRelationKindNames = {
+    "colocate", "adjacent", "same_bank", "different_bank", "separate", "exclusive"};
+
+template <typename Kind, size_t n>
+std::string_view WordFor(Kind kind, const std::array<std::string_view, n>& names) {
+  return names.at(static_cast<size_t>(kind));
+}
+
+}  // namespace tessera::plan

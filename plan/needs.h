@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tessera/graph/graph.h"
+
+// Which elements of its operands an operator reads: the definition of each kind, one output index at a time.
+namespace tessera::plan {
+
+// Indices [begin, end) along one axis; empty when begin >= end.
+struct Range {
+  int64_t begin = 0;
+  int64_t end = 0;
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+// A range for each axis of a tensor, in elements. Of rank 0: the one element, never empty.
+using Box = std::vector<Range>;
+
+Box WholeOf(const graph::Shape& shape);
+Box EmptyOf(const graph::Shape& shape);
+bool IsEmpty(const Box& box);
+int64_t VolumeOf(const Box& box);
+
+// Extents of the box, all 0 when it is empty.
+std::vector<int64_t> ExtentsOf(const Box& box);
+
+// Grows `hull` to the least box that holds both; they have one rank.
+void Enclose(Box& hull, const Box& part);
+
+// The least box that holds every element of op.inputs[operand] that is read to compute the elements `output` of
+// op.outputs[0]; empty when none is (a branch of a concatenation, a window wholly in padding). Cost: the output
+// indices along each axis, times the window.
+Box NeedOf(const graph::Graph& graph, const graph::Operator& op, size_t operand, const Box& output);
+
+}  // namespace tessera::plan

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/problem/problem.h"
+#include "tessera/problem/result.h"
+
+// A plan: what `tessera plan` answers. It embeds the network and the profile that it was made for, so that
+// checking it needs nothing else. docs/program.md defines the program it describes, docs/plan-format.md its
+// JSON form.
+namespace tessera::plan {
+
+// What a stretch of the program costs.
+struct Metrics {
+  int64_t latency_cycles = 0;
+  double energy_pj = 0;
+  std::map<std::string, double>
+      energy_by_part;  // "mac", "leakage", and the name of each memory; adds up to energy_pj
+  int64_t off_chip_bytes = 0;
+  std::map<std::string, int64_t>
+      off_chip_by_cause;  // "inputs", "outputs", "weights"; adds up to off_chip_bytes
+  int64_t macs = 0;       // recomputed ones too
+  int64_t recomputed_macs = 0;
+  int64_t peak_bytes = 0;           // in the tile memory
+  double peak_bytes_per_cycle = 0;  // of the busiest off-chip memory, the most over tiles
+  std::string bound_by;             // "compute", or the link that takes longest; "several" where parts differ
+};
+
+struct Subgraph {
+  graph::Interval interval;
+  std::vector<int64_t> tile;  // extents of the last operator's first output
+  int64_t tiles = 0;
+  hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
+  bool in_place = false;
+  bool largest_proven = false;  // no larger tile of this shape order is possible, by proof
+  Metrics metrics;
+};
+
+enum class BufferKind : uint8_t { kTile, kWhole, kResident, kSlice, kScratch };
+
+// What a buffer of the Problem holds; -1 where an index means nothing.
+struct BufferUse {
+  BufferKind kind = BufferKind::kTile;
+  int subgraph = -1;
+  int tensor = -1;
+  int op = -1;
+  int parity = 0;
+  int slot = 0;
+};
+
+enum class StepKind : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue };
+
+// What happens at a step. kPrologue, kEpilogue: P and E of an overlapped subgraph; the load steps before the
+// pass of one with own steps are kLoad, like those inside.
+struct StepUse {
+  StepKind kind = StepKind::kCompute;
+  int subgraph = 0;
+  int parity = 0;              // of the pass; 0 outside
+  int op = -1;                 // kCompute: the operator; kLoad, kStore: the one that it serves, or -1
+  std::vector<int> transfers;  // tensors that links move at this step, ascending, each once
+};
+
+// What was asked for: one metric to minimise, or weights for a mean of metrics each divided by its own lower
+// bound.
+struct Objective {
+  std::map<std::string, double>
+      weights;  // by metric name: "latency", "energy", "off_chip_bytes", "peak"; one entry: minimise it
+  std::map<std::string, double> limits;  // the most allowed of a metric
+};
+
+// A sequence of single-operator subgraphs planned by the same search, to compare with.
+struct Baseline {
+  bool complete = false;        // every operator fits alone
+  std::vector<int> do_not_fit;  // operators that do not fit alone
+  Metrics totals;               // over those that do
+  double score = 0;
+};
+
+struct Plan {
+  std::string version;  // of the program that made it
+  graph::Graph network;
+  hw_profiles::Profile profile;
+  Objective objective;
+  uint64_t seed = 0;
+  std::vector<Subgraph> subgraphs;
+  problem::Problem problem;  // the joint one, over program time
+  problem::Allocation allocation;
+  std::vector<BufferUse> buffers;  // parallel to problem.buffers
+  std::vector<StepUse> steps;      // step t of the problem
+  Metrics totals;
+  Metrics lower_bounds;  // no plan for this network and profile does better on any one of them
+  double score = 0;      // 1.0 is ideal for a weighted mean; the metric itself when one is minimised
+  Baseline baseline;
+  std::string status;  // "optimal" within what was searched, or "feasible" when a limit cut the search
+  std::vector<std::string> notes;  // what the reader should know: caps, unproven rungs, unsupported wishes
+};
+
+// "latency", "energy", "off_chip_bytes", "peak": the metrics that an objective may name, and their values.
+std::vector<std::string_view> MetricNames();
+double ValueOf(const Metrics& metrics, std::string_view metric);
+
+// Adds up sums and takes the greatest of maxima. A total that stands at zero latency has no bound yet and
+// takes the part's.
+void Accumulate(Metrics& total, const Metrics& part);
+
+}  // namespace tessera::plan

@@ -1,0 +1,200 @@
+#include "tessera/plan/sizes.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "tessera/base/checked.h"
+
+namespace tessera::plan {
+namespace {
+
+using base::OperatorKind;
+using hw_profiles::ScratchFactor;
+
+const graph::Operator& OperatorAt(const Plan& plan, int op) {
+  return plan.network.operators[static_cast<size_t>(op)];
+}
+
+const graph::Tensor& TensorAt(const Plan& plan, int tensor) {
+  return plan.network.tensors[static_cast<size_t>(tensor)];
+}
+
+graph::Interval Everything(const Plan& plan) {
+  return {0, static_cast<int>(plan.network.operators.size()) - 1};
+}
+
+bool HasWindow(OperatorKind kind) {
+  return kind == OperatorKind::kConv || kind == OperatorKind::kDepthwise || kind == OperatorKind::kPool;
+}
+
+int64_t TableBytes(const Plan& plan, const graph::Operator& op, int constant, int64_t channels) {
+  return op.weights.front() == constant ? plan.profile.table_bytes_per_channel * channels : 0;
+}
+
+// Rows and columns that are stored as padding: the most that a windowed reader inside the interval asks for.
+void AddPads(const Plan& plan, const Users& users, graph::Interval interval, NamedExtents& extents) {
+  if (plan.profile.tiling.implicit_padding) return;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  for (const int reader : users.readers) {
+    const graph::Operator& op = OperatorAt(plan, reader);
+    if (!Contains(interval, reader) || !HasWindow(op.kind)) continue;
+    rows = std::max(rows, op.window.pad_low[0] + op.window.pad_high[0]);
+    columns = std::max(columns, op.window.pad_low[1] + op.window.pad_high[1]);
+  }
+  extents.rows += rows;
+  extents.columns += columns;
+}
+
+int64_t FactorOf(const graph::Operator& op, ScratchFactor factor, const LargestExtents& largest) {
+  const NamedExtents out = NameExtents(largest.at(op.outputs.front()));
+  switch (factor) {
+    case ScratchFactor::kKernelRows:
+      return op.window.kernel[0];
+    case ScratchFactor::kKernelColumns:
+      return op.window.kernel[1];
+    case ScratchFactor::kInChannels:
+      return op.inputs.empty() ? 1 : NameExtents(largest.at(op.inputs.front())).channels;
+    case ScratchFactor::kOutChannels:
+      return out.channels;
+    case ScratchFactor::kOutColumns:
+      return out.columns;
+    case ScratchFactor::kOutRows:
+      return out.rows;
+  }
+  return 1;
+}
+
+int64_t ScratchBytes(const Plan& plan, const graph::Operator& op, const LargestExtents& largest) {
+  int64_t bytes = 0;
+  for (const hw_profiles::Scratch& scratch : plan.profile.scratch) {
+    if (scratch.kind != op.kind) continue;
+    int64_t product = scratch.bytes;
+    for (const ScratchFactor factor : scratch.factors) product *= FactorOf(op, factor, largest);
+    bytes += product;
+  }
+  return std::max<int64_t>(1, bytes);
+}
+
+const hw_profiles::RoleLayout& LayoutOf(const Plan& plan, base::TensorRole role) {
+  return hw_profiles::LayoutOf(plan.profile, role);
+}
+
+int64_t LinkAlignment(const Plan& plan, const Held& held) {
+  const hw_profiles::Link* link = hw_profiles::LinkBetween(plan.profile, held.home, plan.profile.tile_memory);
+  return held.link.empty() || link == nullptr ? 1 : link->alignment_bytes;
+}
+
+Footprint WholeFootprint(const Plan& plan, const std::vector<Users>& users, int tensor) {
+  const graph::Tensor& facts = TensorAt(plan, tensor);
+  const Users& who = users[static_cast<size_t>(tensor)];
+  if (facts.constant) {
+    return {ConstantBytes(plan, users, tensor, Everything(plan)),
+            LayoutOf(plan, base::TensorRole::kConstant).alignment_bytes};
+  }
+  // A whole buffer is never a feature of its maker's subgraph, so any interval short of its readers names its role.
+  const base::TensorRole role = RoleOf(facts, who, {-1, -1});
+  NamedExtents extents = NameExtents(facts.shape);
+  AddPads(plan, who, Everything(plan), extents);
+  const hw_profiles::RoleLayout& layout = LayoutOf(plan, role);
+  return {StoredBytes(extents, facts.type, layout.channel_block, layout.row_pitch_bytes),
+          layout.alignment_bytes};
+}
+
+Footprint TileFootprint(const Plan& plan, const std::vector<Users>& users, const BufferUse& use,
+                        const LargestExtents& largest) {
+  const Subgraph& subgraph = plan.subgraphs[static_cast<size_t>(use.subgraph)];
+  const Held held = HoldingOf(plan, users, subgraph, use.tensor);
+  const hw_profiles::RoleLayout& layout = LayoutOf(plan, held.role);
+  NamedExtents extents = NameExtents(largest.at(use.tensor));
+  AddPads(plan, users[static_cast<size_t>(use.tensor)], subgraph.interval, extents);
+  return {StoredBytes(extents, TensorAt(plan, use.tensor).type, layout.channel_block, layout.row_pitch_bytes),
+          std::lcm(layout.alignment_bytes, LinkAlignment(plan, held))};
+}
+
+Footprint ConstantFootprint(const Plan& plan, const std::vector<Users>& users, const BufferUse& use) {
+  const Subgraph& subgraph = plan.subgraphs[static_cast<size_t>(use.subgraph)];
+  const Held held = HoldingOf(plan, users, subgraph, use.tensor);
+  const int64_t bytes = use.kind == BufferKind::kSlice
+                            ? SliceBytes(plan, OperatorAt(plan, use.op), use.tensor)
+                            : ConstantBytes(plan, users, use.tensor, subgraph.interval);
+  return {bytes, std::lcm(LayoutOf(plan, held.role).alignment_bytes, LinkAlignment(plan, held))};
+}
+
+}  // namespace
+
+NamedExtents NameExtents(const std::vector<int64_t>& extents) {
+  NamedExtents named;
+  if (!AxisName(extents.size(), 0)) {
+    named.channels = std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
+    return named;
+  }
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    switch (*AxisName(extents.size(), axis)) {
+      case hw_profiles::TileAxis::kBatch:
+        named.batch = extents[axis];
+        break;
+      case hw_profiles::TileAxis::kChannels:
+        named.channels = extents[axis];
+        break;
+      case hw_profiles::TileAxis::kRows:
+        named.rows = extents[axis];
+        break;
+      case hw_profiles::TileAxis::kColumns:
+        named.columns = extents[axis];
+        break;
+    }
+  }
+  return named;
+}
+
+int64_t StoredBytes(const NamedExtents& extents, base::DataType type, int64_t channel_block,
+                    int64_t row_pitch) {
+  const int64_t row = base::BytesOf(type, extents.columns * base::RoundUp(extents.channels, channel_block));
+  return std::max<int64_t>(1, extents.batch * extents.rows * base::RoundUp(row, row_pitch));
+}
+
+int64_t ConstantBytes(const Plan& plan, const graph::Operator& op, int constant) {
+  const graph::Tensor& tensor = TensorAt(plan, constant);
+  return base::BytesOf(tensor.type, VolumeOf(WholeOf(tensor.shape))) +
+         TableBytes(plan, op, constant, SlicingOf(plan, op, constant).channels);
+}
+
+int64_t SliceBytes(const Plan& plan, const graph::Operator& op, int constant) {
+  const graph::Tensor& tensor = TensorAt(plan, constant);
+  const Slicing slicing = SlicingOf(plan, op, constant);
+  const int64_t each = VolumeOf(WholeOf(tensor.shape)) / slicing.channels;
+  return std::max<int64_t>(1, base::BytesOf(tensor.type, each * slicing.granule) +
+                                  TableBytes(plan, op, constant, slicing.granule));
+}
+
+int64_t ConstantBytes(const Plan& plan, const std::vector<Users>& users, int constant,
+                      graph::Interval interval) {
+  const graph::Tensor& tensor = TensorAt(plan, constant);
+  int64_t bytes = std::max<int64_t>(1, base::BytesOf(tensor.type, VolumeOf(WholeOf(tensor.shape))));
+  for (const int reader : users[static_cast<size_t>(constant)].readers) {
+    if (!Contains(interval, reader)) continue;
+    bytes = std::max(bytes, ConstantBytes(plan, OperatorAt(plan, reader), constant));
+  }
+  return bytes;
+}
+
+Footprint FootprintOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use,
+                      const LargestExtents& largest) {
+  switch (use.kind) {
+    case BufferKind::kWhole:
+      return WholeFootprint(plan, users, use.tensor);
+    case BufferKind::kTile:
+      return TileFootprint(plan, users, use, largest);
+    case BufferKind::kResident:
+    case BufferKind::kSlice:
+      return ConstantFootprint(plan, users, use);
+    case BufferKind::kScratch:
+      break;
+  }
+  return {ScratchBytes(plan, OperatorAt(plan, use.op), largest),
+          LayoutOf(plan, base::TensorRole::kFeature).alignment_bytes};
+}
+
+}  // namespace tessera::plan

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "tessera/plan/holdings.h"
+#include "tessera/plan/needs.h"
+
+// Bytes of buffers and of what is moved: docs/program.md, Sizes.
+namespace tessera::plan {
+
+// Extents of a tensor by what its axes mean; 1 where the rank has no such axis. Ranks without named axes count all
+// their elements as channels.
+struct NamedExtents {
+  int64_t batch = 1;
+  int64_t channels = 1;
+  int64_t rows = 1;
+  int64_t columns = 1;
+};
+NamedExtents NameExtents(const std::vector<int64_t>& extents);
+
+// Bytes of a buffer with those extents, each row padded to `row_pitch`. At least 1.
+int64_t StoredBytes(const NamedExtents& extents, base::DataType type, int64_t channel_block,
+                    int64_t row_pitch);
+
+// Bytes of a constant, or of one slice of it, as `op` uses it: the tables stand with an operator's first constant.
+int64_t ConstantBytes(const Plan& plan, const graph::Operator& op, int constant);
+int64_t SliceBytes(const Plan& plan, const graph::Operator& op, int constant);
+
+// The largest over the operators of the interval that use it.
+int64_t ConstantBytes(const Plan& plan, const std::vector<Users>& users, int constant,
+                      graph::Interval interval);
+
+// By tensor, the most that any tile needs along each axis.
+using LargestExtents = std::map<int, std::vector<int64_t>>;
+
+// The size and the alignment that a buffer must have. `largest` is of the buffer's subgraph, empty for whole buffers.
+struct Footprint {
+  int64_t size = 1;
+  int64_t alignment = 1;
+};
+Footprint FootprintOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use,
+                      const LargestExtents& largest);
+
+}  // namespace tessera::plan

@@ -1,0 +1,98 @@
+#include "tessera/plan/traffic.h"
+
+#include <algorithm>
+
+namespace tessera::plan {
+namespace {
+
+using base::OperatorKind;
+
+const graph::Shape& ShapeOf(const graph::Graph& network, int tensor) {
+  return network.tensors[static_cast<size_t>(tensor)].shape;
+}
+
+// How many input elements one output element is the weighted sum of.
+int64_t TermsOf(const graph::Graph& network, const graph::Operator& op) {
+  const graph::Shape& in = ShapeOf(network, op.inputs.front());
+  const int64_t window = op.window.kernel[0] * op.window.kernel[1];
+  switch (op.kind) {
+    case OperatorKind::kConv:
+      return in.size() == 4 ? in[1] / std::max<int64_t>(1, op.groups) * window : 0;
+    case OperatorKind::kDepthwise:
+      return window;
+    case OperatorKind::kMatmul:
+      return in.empty() ? 0 : in.back();
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+int64_t MacsFor(const graph::Graph& network, const graph::Operator& op, const Box& output) {
+  if (op.kind == base::OperatorKind::kOpaque) return IsEmpty(output) ? 0 : op.macs;
+  if (op.inputs.empty()) return 0;
+  return VolumeOf(output) * TermsOf(network, op);
+}
+
+WorkCount::WorkCount(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph)
+    : plan_(plan), users_(users), subgraph_(subgraph) {
+  for (const int tensor : TensorsOf(plan.network, subgraph.interval)) {
+    const Held held = HoldingOf(plan, users, subgraph, tensor);
+    held_.emplace(tensor, held);
+    if (held.holding == Holding::kResident) {
+      work_.off_chip["weights"] += ConstantBytes(plan, users, tensor, subgraph.interval);
+    }
+  }
+}
+
+void WorkCount::Add(const Tile& tile) {
+  for (int i = subgraph_.interval.first; i <= subgraph_.interval.last; ++i) {
+    const graph::Operator& op = plan_.network.operators[static_cast<size_t>(i)];
+    macs_[i] += MacsFor(plan_.network, op, tile.needs.at(op.outputs.front()));
+  }
+  for (const auto& [tensor, need] : tile.needs) {
+    const Held& held = held_.at(tensor);
+    const bool fetched = held.holding == Holding::kLoaded || (held.holding == Holding::kDirect && held.read);
+    if (fetched) Move("inputs", tensor, need);
+  }
+  for (const auto& [tensor, share] : tile.shares) {
+    const Holding holding = held_.at(tensor).holding;
+    if (holding == Holding::kStored || holding == Holding::kDirect) Move("outputs", tensor, share);
+  }
+  ReadConstants();
+}
+
+// Bytes as they lie at home: channels in blocks, rows without their pitch.
+void WorkCount::Move(const std::string& cause, int tensor, const Box& box) {
+  if (IsEmpty(box)) return;
+  const int64_t block = hw_profiles::LayoutOf(plan_.profile, held_.at(tensor).role).channel_block;
+  const base::DataType type = plan_.network.tensors[static_cast<size_t>(tensor)].type;
+  work_.off_chip[cause] += StoredBytes(NameExtents(ExtentsOf(box)), type, block, 1);
+}
+
+// Constants that are fetched again for every tile: slices by each operator, direct ones in their home.
+void WorkCount::ReadConstants() {
+  for (const auto& [constant, held] : held_) {
+    if (held.role != base::TensorRole::kConstant) continue;
+    if (held.holding != Holding::kStreamed && held.holding != Holding::kDirect) continue;
+    for (const int reader : users_[static_cast<size_t>(constant)].readers) {
+      if (!Contains(subgraph_.interval, reader)) continue;
+      const graph::Operator& op = plan_.network.operators[static_cast<size_t>(reader)];
+      work_.off_chip["weights"] += ConstantBytes(plan_, op, constant);
+    }
+  }
+}
+
+Work WorkCount::Finish() const {
+  Work work = work_;
+  for (const auto& [i, macs] : macs_) {
+    const graph::Operator& op = plan_.network.operators[static_cast<size_t>(i)];
+    const int64_t once = MacsFor(plan_.network, op, WholeOf(ShapeOf(plan_.network, op.outputs.front())));
+    work.macs += macs;
+    work.recomputed_macs += std::max<int64_t>(0, macs - once);
+  }
+  return work;
+}
+
+}  // namespace tessera::plan

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tessera::plan {
+
+enum class ViolationKind : uint8_t {
+  kNetwork,   // the network contradicts itself
+  kCoverage,  // an operator in no subgraph, in two, or out of order
+  kTile,      // a tile that the shape or the profile does not allow, or a wrong number of tiles
+  kPolicy,    // a tensor held in a way that the profile does not allow
+  kStep,      // a step or a loop that the program does not have, or lacks
+  kBuffer,    // a buffer that the program does not have, or lacks
+  kSize,
+  kAlignment,
+  kSpan,
+  kLifespan,
+  kAccess,
+  kInPlace,  // a pair of buffers put in one place that may not be, or left apart that should be
+  kMemory,   // the problem's memory is not the profile's
+  kMetric,
+  kAllocation,  // what problem::Validate says
+};
+
+std::string_view NameOf(ViolationKind kind);
+
+// One broken requirement, in words that name operators, tensors, buffers and steps.
+struct Violation {
+  ViolationKind kind = ViolationKind::kCoverage;
+  std::string message;
+};
+
+// Collects violations up to a number; the rest is dropped.
+class Findings {
+ public:
+  explicit Findings(size_t most) : most_(most) {}
+  void Note(ViolationKind kind, std::string message) {
+    if (violations_.size() < most_) violations_.push_back({kind, std::move(message)});
+  }
+  bool Empty() const { return violations_.empty(); }
+  std::vector<Violation> Take() { return std::move(violations_); }
+
+ private:
+  size_t most_;
+  std::vector<Violation> violations_;
+};
+
+}  // namespace tessera::plan

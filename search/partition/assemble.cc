@@ -1,0 +1,112 @@
+#include "tessera/search/partition/assemble.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace tessera::search {
+namespace {
+
+using problem::Bytes;
+
+plan::BufferUse UseOf(const encoder::ProgramBuffer& buffer) {
+  return {.kind = static_cast<plan::BufferKind>(buffer.kind),
+          .subgraph = buffer.subgraph,
+          .tensor = buffer.tensor,
+          .op = buffer.op,
+          .parity = buffer.parity,
+          .slot = buffer.slot};
+}
+
+// A plan counts parities inside passes only.
+plan::StepUse UseOf(const encoder::ProgramStep& step) {
+  const bool outside = step.kind == encoder::StepKind::kPrologue || step.kind == encoder::StepKind::kEpilogue;
+  return {.kind = static_cast<plan::StepKind>(step.kind),
+          .subgraph = step.subgraph,
+          .parity = outside ? 0 : step.parity,
+          .op = step.op,
+          .transfers = step.transfers};
+}
+
+static_assert(static_cast<int>(plan::BufferKind::kScratch) ==
+              static_cast<int>(encoder::BufferKind::kScratch));
+static_assert(static_cast<int>(plan::StepKind::kEpilogue) == static_cast<int>(encoder::StepKind::kEpilogue));
+
+// One past the highest byte of all buffers that live while the subgraph runs.
+Bytes PeakDuring(const JointPlacement& joint, int subgraph) {
+  const auto& steps = joint.program.steps;
+  const auto of_subgraph = [subgraph](const encoder::ProgramStep& step) { return step.subgraph == subgraph; };
+  const auto first = std::find_if(steps.begin(), steps.end(), of_subgraph) - steps.begin();
+  const auto end = steps.rend() - std::find_if(steps.rbegin(), steps.rend(), of_subgraph);
+  Bytes peak = 0;
+  for (size_t i = 0; i < joint.program.problem.buffers.size(); ++i) {
+    const problem::Buffer& buffer = joint.program.problem.buffers[i];
+    const bool lives = std::any_of(buffer.lifespans.begin(), buffer.lifespans.end(),
+                                   [&](const auto& life) { return life.lower < end && first < life.upper; });
+    if (lives) peak = std::max(peak, joint.result.allocation->offsets[i] + buffer.size);
+  }
+  return peak;
+}
+
+// Whether every larger tile under the same policy is known to be impossible.
+bool IsLargest(const IntervalChoices& interval, const Choice& choice) {
+  const std::span<const TileCandidate> candidates = interval.Tiles().Candidates();
+  const encoder::SubgraphChoice& taken = candidates[choice.candidate].choice;
+  return std::all_of(interval.Choices().begin(), interval.Choices().end(), [&](const Choice& other) {
+    const encoder::SubgraphChoice& rival = candidates[other.candidate].choice;
+    if (!(rival.policy == taken.policy) || graph::ElementsOf(rival.tile) <= graph::ElementsOf(taken.tile))
+      return true;
+    return other.verdict == Verdict::kImpossible;
+  });
+}
+
+plan::Subgraph SubgraphOf(const IntervalChoices& interval, const Choice& choice) {
+  const encoder::SubgraphChoice& taken = interval.Tiles().Candidates()[choice.candidate].choice;
+  return {.interval = taken.interval,
+          .tile = taken.tile,
+          .tiles = interval.Tiles().TilingOf(choice.candidate).tiles,
+          .weights = taken.policy.weights,
+          .in_place = taken.policy.in_place,
+          .largest_proven = IsLargest(interval, choice),
+          .metrics = choice.metrics};
+}
+
+}  // namespace
+
+plan::Plan AssemblePlan(const Planning& planning, const Selection& selection, const JointPlacement& joint) {
+  plan::Plan plan;
+  plan.network = planning.graph;
+  plan.profile = planning.profile;
+  plan.objective = planning.scale.Objective();
+  for (size_t s = 0; s < selection.intervals.size(); ++s) {
+    const IntervalChoices& interval = *selection.intervals[s];
+    plan::Subgraph subgraph = SubgraphOf(interval, interval.Choices()[selection.choices[s]]);
+    subgraph.metrics.peak_bytes = PeakDuring(joint, static_cast<int>(s));
+    plan::Accumulate(plan.totals, subgraph.metrics);
+    plan.subgraphs.push_back(std::move(subgraph));
+  }
+  plan.problem = joint.program.problem;
+  plan.allocation = *joint.result.allocation;
+  for (const encoder::ProgramBuffer& buffer : joint.program.buffers) plan.buffers.push_back(UseOf(buffer));
+  for (const encoder::ProgramStep& step : joint.program.steps) plan.steps.push_back(UseOf(step));
+  plan.totals.peak_bytes = problem::PeakOf(plan.problem, plan.allocation);
+  plan.score = planning.scale.ScoreOf(plan.totals);
+  return plan;
+}
+
+plan::Baseline AssembleBaseline(const Planning& planning, const PathSearch& paths) {
+  plan::Baseline baseline;
+  for (int op = 0; op < paths.Operators(); ++op) {
+    const IntervalChoices& single = paths.At(op, 1);
+    const std::optional<size_t> best = paths.BestSingle(single);
+    if (best && single.Choices()[*best].verdict == Verdict::kFits) {
+      plan::Accumulate(baseline.totals, single.Choices()[*best].metrics);
+    } else {
+      baseline.do_not_fit.push_back(op);
+    }
+  }
+  baseline.complete = baseline.do_not_fit.empty();
+  baseline.score = planning.scale.ScoreOf(baseline.totals);
+  return baseline;
+}
+
+}  // namespace tessera::search

@@ -1,0 +1,115 @@
+#include "tessera/search/partition/joint.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "tessera/problem/validator.h"
+#include "tessera/search/allocate/bounds.h"
+#include "tessera/search/allocate/portfolio.h"
+
+namespace tessera::search {
+namespace {
+
+using problem::Allocation;
+using problem::Bytes;
+
+// What a buffer holds, whatever its subgraph is called.
+using Key = std::tuple<int, encoder::BufferKind, int, int, int, int>;
+
+Key KeyOf(const encoder::ProgramBuffer& buffer, int subgraph) {
+  const bool whole = buffer.kind == encoder::BufferKind::kWhole;
+  return {whole ? -1 : subgraph, buffer.kind, buffer.tensor, buffer.op, buffer.parity, buffer.slot};
+}
+
+const encoder::Program& ProgramOf(const IntervalChoices& interval, const Choice& choice) {
+  const IntervalTiles& tiles = interval.Tiles();
+  return tiles.Ladders()[tiles.Candidates()[choice.candidate].ladder].program;
+}
+
+// Gives every buffer of the joint Problem the address that its subgraph found; of a buffer that several subgraphs share, the
+// first address counts.
+void AddHints(const Selection& selection, encoder::Program& program) {
+  std::map<Key, Bytes> found;
+  for (size_t s = 0; s < selection.intervals.size(); ++s) {
+    const Choice& choice = selection.intervals[s]->Choices()[selection.choices[s]];
+    if (!choice.allocation) continue;
+    const std::vector<encoder::ProgramBuffer>& buffers = ProgramOf(*selection.intervals[s], choice).buffers;
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      found.try_emplace(KeyOf(buffers[i], static_cast<int>(s)), choice.allocation->offsets[i]);
+    }
+  }
+  for (size_t i = 0; i < program.buffers.size(); ++i) {
+    const auto at = found.find(KeyOf(program.buffers[i], program.buffers[i].subgraph));
+    if (at != found.end()) program.problem.buffers[i].hint = at->second;
+  }
+}
+
+// The subgraphs' own placements and mode schedules end to end; nullopt where one lacks.
+std::optional<Allocation> Compose(const Selection& selection, const problem::Problem& joint) {
+  Allocation composed;
+  for (const problem::Buffer& buffer : joint.buffers) {
+    if (!buffer.hint) return std::nullopt;
+    composed.offsets.push_back(*buffer.hint);
+  }
+  composed.modes.resize(joint.memories.size());
+  for (size_t s = 0; s < selection.intervals.size(); ++s) {
+    const Choice& choice = selection.intervals[s]->Choices()[selection.choices[s]];
+    for (size_t memory = 0; memory < choice.allocation->modes.size(); ++memory) {
+      const problem::ModeSchedule& part = choice.allocation->modes[memory];
+      composed.modes[memory].insert(composed.modes[memory].end(), part.begin(), part.end());
+    }
+  }
+  return composed;
+}
+
+}  // namespace
+
+std::vector<encoder::SubgraphChoice> ChoicesOf(const Selection& selection) {
+  std::vector<encoder::SubgraphChoice> choices;
+  for (size_t s = 0; s < selection.intervals.size(); ++s) {
+    const IntervalChoices& interval = *selection.intervals[s];
+    choices.push_back(
+        interval.Tiles().Candidates()[interval.Choices()[selection.choices[s]].candidate].choice);
+  }
+  return choices;
+}
+
+base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Selection& selection) {
+  base::Expected<encoder::Program> program =
+      encoder::BuildProgram(planning.graph, planning.profile, ChoicesOf(selection));
+  if (!program) return base::Unexpected(program.error());
+  JointPlacement joint{.program = *std::move(program), .result = {}};
+  AddHints(selection, joint.program);
+  const problem::Problem& problem = joint.program.problem;
+
+  AllocateOptions options;
+  options.capacity = problem.memories.front().capacity;
+  if (planning.scale.LimitsPeak() && planning.scale.PeakLimit() < static_cast<double>(*options.capacity)) {
+    options.capacity = static_cast<Bytes>(planning.scale.PeakLimit());
+  }
+  options.minimize = planning.scale.MinimizesPeak();
+  options.budget = planning.budget;
+  options.stop = &planning.stop;
+
+  const std::optional<Allocation> composed = Compose(selection, problem);
+  if (composed && problem::Validate(problem, *composed, *options.capacity, 1).empty()) {
+    problem::Result& result = joint.result;
+    result.peak = problem::PeakOf(problem, *composed);
+    result.lower_bound = FindBound(problem, 0).bytes;
+    result.status =
+        *result.peak <= result.lower_bound ? problem::Status::kOptimal : problem::Status::kFeasible;
+    result.engine = "subgraphs";
+    result.allocation = composed;
+    if (!options.minimize || *result.peak <= static_cast<Bytes>(selection.cost.peak)) return joint;
+  }
+  base::Expected<problem::Result> result = Allocate(problem, nullptr, 0, planning.engines, options);
+  if (!result) return base::Unexpected(result.error());
+  const bool better = result->allocation && (!joint.result.peak || *result->peak < *joint.result.peak);
+  if (better || !joint.result.allocation) joint.result = *std::move(result);
+  return joint;
+}
+
+}  // namespace tessera::search

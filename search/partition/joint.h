@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/problem/result.h"
+#include "tessera/search/partition/path_search.h"
+
+// All subgraphs of a partition laid end to end in program time, and one placement for them.
+namespace tessera::search {
+
+struct JointPlacement {
+  encoder::Program program;
+  problem::Result result;
+};
+
+// Puts the placements that the subgraphs found alone side by side. Where long-lived buffers got one address in all of them that
+// is the answer already; else the engines decide the joint Problem with those addresses as hints, nothing being fixed. Minimises
+// the peak where the objective does, and obeys its limit. An error is what encoder::BuildProgram refuses, or a fault of the program.
+base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Selection& selection);
+
+// What the selection stands for.
+std::vector<encoder::SubgraphChoice> ChoicesOf(const Selection& selection);
+
+}  // namespace tessera::search

@@ -1,0 +1,183 @@
+#include "tessera/search/partition/partition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "tessera/plan/validator.h"
+#include "tessera/search/partition/assemble.h"
+#include "tessera/search/partition/joint.h"
+#include "tessera/search/partition/path_search.h"
+#include "tessera/search/partition/peak_floor.h"
+#include "tessera/search/partition/refusal.h"
+
+// Subgraphs are chosen as if each were alone, with exactly that reserved which passes over it; this is exact but for long-lived
+// buffers, which must keep one address throughout. So the best selection is laid out as one joint Problem. If that has no
+// answer, the selection is forbidden and the next best is tried; if the joint peak is worse than what the subgraphs promised and
+// the objective looks at the peak, the next best is tried too, until none can beat what is there.
+namespace tessera::search {
+namespace {
+
+constexpr size_t kMostAttempts = 8;
+
+struct Attempted {
+  std::optional<plan::Plan> best;
+  int failed = 0;        // joint Problems proven impossible
+  int undecided = 0;     // joint Problems that met a limit
+  bool settled = false;  // no further selection can beat `best`
+};
+
+std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const PartitionOptions& options) {
+  base::Diagnostic fault;
+  if (graph.operators.empty()) {
+    fault.message = "the network has no operators";
+    fault.expected = "at least one";
+    return fault;
+  }
+  if (options.max_operators < 1) {
+    fault.message = "a subgraph cannot be that small";
+    fault.expected = "at most 1 operator or more";
+    fault.found = std::to_string(options.max_operators);
+    return fault;
+  }
+  return std::nullopt;
+}
+
+// Where the engines or the encoder are at fault nothing that was found can be trusted.
+std::optional<base::Diagnostic> FindEngineFault(const PathSearch& paths) {
+  for (const IntervalChoices& interval : paths.Intervals()) {
+    if (interval.Fault() != nullptr) return *interval.Fault();
+  }
+  return std::nullopt;
+}
+
+base::Expected<Attempted> TrySelections(const Planning& planning, PathSearch& paths) {
+  Attempted attempted;
+  for (size_t attempt = 0; attempt < kMostAttempts; ++attempt) {
+    std::optional<Selection> selection = paths.FindBest();
+    if (!selection) {
+      attempted.settled = !planning.stop.Requested();
+      if (!planning.stop.Requested() || attempted.best) break;
+      selection = paths.FindKnown();
+      if (!selection) break;
+    }
+    if (attempted.best && planning.scale.ScoreOf(selection->cost) >= attempted.best->score) {
+      attempted.settled = true;
+      break;
+    }
+    base::Expected<JointPlacement> joint = PlaceJointly(planning, *selection);
+    if (!joint) return base::Unexpected(joint.error());
+    if (joint->result.allocation) {
+      plan::Plan plan = AssemblePlan(planning, *selection, *joint);
+      if (!attempted.best || plan.score < attempted.best->score) attempted.best = std::move(plan);
+      attempted.settled = attempted.best->score <= planning.scale.ScoreOf(selection->cost);
+      if (attempted.settled) break;
+    } else {
+      (joint->result.status == problem::Status::kInfeasible ? attempted.failed : attempted.undecided)++;
+    }
+    if (planning.stop.Requested()) break;
+    paths.Forbid(*selection);
+  }
+  return attempted;
+}
+
+// A plan that meets its own lower bound is best whatever was left open.
+std::string_view StatusOf(const Planning& planning, const PathSearch& paths, const Attempted& attempted,
+                          const plan::Metrics& lower_bounds) {
+  if (attempted.best->score <= planning.scale.ScoreOf(lower_bounds)) return "optimal";
+  return attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp() ? "optimal" : "feasible";
+}
+
+std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& paths,
+                                 const Attempted& attempted, const plan::Baseline& baseline) {
+  std::vector<std::string> notes;
+  if (paths.MostOperators() < paths.Operators()) {
+    notes.push_back(fmt::format("subgraphs were capped at {} operators", paths.MostOperators()));
+  }
+  if (paths.AnyGivenUp()) notes.emplace_back("a limit left some tiles undecided; they count as not fitting");
+  if (planning.stop.Requested())
+    notes.emplace_back("the search was stopped; this is the best plan known then");
+  if (attempted.failed + attempted.undecided > 0) {
+    notes.push_back(
+        fmt::format("{} better combinations fit subgraph by subgraph but not jointly ({} of them undecided)",
+                    attempted.failed + attempted.undecided, attempted.undecided));
+  }
+  if (std::any_of(baseline.do_not_fit.begin(), baseline.do_not_fit.end(),
+                  [&paths](int op) { return !paths.At(op, 1).ProvenEmpty(); })) {
+    notes.emplace_back(
+        "of some operators left out of the baseline it is not proven that they do not fit alone");
+  }
+  return notes;
+}
+
+PartitionResult WithoutPlan(const Planning& planning, const PathSearch& paths, const Attempted& attempted) {
+  const int tried = attempted.failed + attempted.undecided;
+  if (tried == 0) return ExplainAbsence(planning, paths);
+  const std::string text =
+      fmt::format("{} combinations of subgraphs fit one by one, yet no joint placement was found", tried);
+  const bool proven = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp();
+  return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt, text};
+}
+
+base::Expected<PartitionResult> Verified(plan::Plan plan) {
+  const std::vector<plan::Violation> violations = plan::Validate(plan, 3);
+  if (violations.empty()) {
+    const bool optimal = plan.status == "optimal";
+    PartitionResult result;
+    result.status = optimal ? problem::Status::kOptimal : problem::Status::kFeasible;
+    result.plan = std::move(plan);
+    return result;
+  }
+  base::Diagnostic failure;
+  failure.message = "the plan that was found fails its own check";
+  for (const plan::Violation& violation : violations) {
+    failure.found += (failure.found.empty() ? "" : "; ") + violation.message;
+  }
+  failure.hint = "this is a fault of the program, not of the input; please report it with the input";
+  return base::Unexpected(failure);
+}
+
+}  // namespace
+
+base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
+                                                const hw_profiles::Profile& profile,
+                                                const PartitionOptions& options) {
+  if (auto fault = FindFault(graph, options)) return base::Unexpected(*fault);
+  const auto operators = static_cast<int>(graph.operators.size());
+  plan::Metrics lower_bounds = LowerBound(graph, profile, {0, operators - 1});
+  lower_bounds.peak_bytes = FindPeakFloor(graph, profile, options.max_operators);
+  base::Expected<Scale> scale = Scale::Make(options.objective, lower_bounds);
+  if (!scale) return base::Unexpected(scale.error());
+
+  const base::Stop never;
+  const Simulator simulator(graph, profile);
+  const Planning planning{.graph = graph,
+                          .profile = profile,
+                          .simulator = simulator,
+                          .scale = *scale,
+                          .stop = options.stop != nullptr ? *options.stop : never,
+                          .engines = {options.engines.begin(), options.engines.end()},
+                          .budget = options.budget};
+  PathSearch paths(planning, operators, options.max_operators, options.threads, options.progress);
+  base::Expected<Attempted> attempted = TrySelections(planning, paths);
+  if (!attempted) return base::Unexpected(attempted.error());
+  if (!attempted->best) {
+    if (auto fault = FindEngineFault(paths)) return base::Unexpected(*fault);
+    return WithoutPlan(planning, paths, *attempted);
+  }
+  paths.DecideSingles();
+  if (auto fault = FindEngineFault(paths)) return base::Unexpected(*fault);
+
+  plan::Plan plan = *attempted->best;
+  plan.status = StatusOf(planning, paths, *attempted, lower_bounds);
+  plan.baseline = AssembleBaseline(planning, paths);
+  plan.notes = NotesOn(planning, paths, *attempted, plan.baseline);
+  plan.version = options.version;
+  plan.seed = options.seed;
+  plan.lower_bounds = std::move(lower_bounds);
+  return Verified(std::move(plan));
+}
+
+}  // namespace tessera::search

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/base/stop.h"
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/plan.h"
+#include "tessera/problem/engine.h"
+#include "tessera/problem/result.h"
+
+// From a network and a profile to a plan: which operators run as one subgraph, with which tiles, and where every buffer lies.
+namespace tessera::search {
+
+struct PartitionOptions {
+  plan::Objective objective;  // without weights: latency
+  int max_operators = 12;     // in one subgraph
+  std::span<const problem::Engine* const>
+      engines;          // in the order in which they are asked; they outlive the search
+  uint64_t seed = 0;    // of the engines; recorded in the plan
+  int threads = 1;      // changes the time taken, never the plan
+  base::Budget budget;  // for each question put to an engine
+  const base::Stop* stop = nullptr;
+  std::function<void(std::string_view)> progress;  // told in one line how far the search is; may be empty
+  std::string version;                             // of the program, recorded in the plan
+};
+
+// kOptimal: no partition into subgraphs of at most max_operators, with the tile shapes and policies tried, scores better;
+// kFeasible: a limit left something undecided; kInfeasible: proven that no such partition fits, or keeps the limits;
+// kUnknown: a limit came first; kUnsupported: the profile cannot run the network. `plan` where there is one, else the reason.
+struct PartitionResult {
+  problem::Status status = problem::Status::kUnknown;
+  std::optional<plan::Plan> plan;
+  std::string reason;
+};
+
+// Finds the best partition. An error is a bad objective or option, or a fault of the program: a plan that its independent
+// validator refuses is never handed out.
+base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
+                                                const hw_profiles::Profile& profile,
+                                                const PartitionOptions& options);
+
+}  // namespace tessera::search

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tessera/search/partition/cuts.h"
+#include "tessera/search/partition/interval_choices.h"
+
+// The best partition, looking closely only where it could be.
+//
+// Repeat: find the best path through the cut points with what is known, optimistic where little is known; open the intervals on
+// it that are only bounded; where all are open, ask whether its choices fit. Every answer raises a cost, drops a choice, or
+// confirms one. When the best path is confirmed throughout, every other path costs at least as much, for costs only rise: it is
+// the best there is (A* over a lazily evaluated graph: Dellin, Srinivasa 2016).
+// The intervals of one round are opened and decided independently of each other, hence in parallel, and what is asked does not
+// depend on the number of threads.
+namespace tessera::search {
+
+// Subgraphs that follow one another, each with a choice that fits alone.
+struct Selection {
+  std::vector<const IntervalChoices*> intervals;
+  std::vector<size_t> choices;  // parallel: index into Choices()
+  Cost cost;
+};
+
+class PathSearch {
+ public:
+  // Intervals of at most `most` operators. `planning` outlives it.
+  PathSearch(const Planning& planning, int operators, int most, int threads,
+             std::function<void(std::string_view)> progress);
+
+  // The best selection that is not forbidden; nullopt when there is none or planning.stop came first.
+  std::optional<Selection> FindBest();
+
+  // The best selection among what is already known to fit.
+  std::optional<Selection> FindKnown() const;
+
+  // Keeps this selection from being found again. At most kMostForbidden times.
+  void Forbid(const Selection& selection);
+
+  // Opens the intervals of single operators and decides their choices until one that is best fits, or none is left.
+  void DecideSingles();
+
+  // The best choice of an interval by itself that is not known to be impossible; nullopt when there is none.
+  std::optional<size_t> BestSingle(const IntervalChoices& single) const;
+
+  // The interval of operators [first, first + length).
+  const IntervalChoices& At(int first, int length) const { return intervals_[IndexOf(first, length)]; }
+  std::span<const IntervalChoices> Intervals() const { return intervals_; }
+  int MostOperators() const { return most_; }
+  int Operators() const { return operators_; }
+
+  bool AnyGivenUp() const;
+  int64_t Opened() const;
+  int64_t Solves() const;
+
+ private:
+  size_t IndexOf(int first, int length) const;
+  void AppendArcs(size_t interval, std::vector<Arc>& arcs) const;
+  std::vector<Arc> CurrentArcs() const;
+  Selection SelectionOf(const Path& path, std::span<const Arc> arcs) const;
+  void Run(std::span<const std::function<void()>> tasks) const;
+  void Report() const;
+
+  const Planning* planning_;
+  int operators_;
+  int most_;
+  int threads_;
+  std::function<void(std::string_view)> progress_;
+  std::vector<IntervalChoices> intervals_;  // by first operator, then length
+  std::vector<std::vector<size_t>> kept_;   // parallel: choices of forbidden selections
+  std::vector<Forbidden> forbidden_;
+};
+
+}  // namespace tessera::search

@@ -1,0 +1,124 @@
+#include "tessera/search/partition/scale.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tessera/base/suggest.h"
+
+namespace tessera::search {
+namespace {
+
+// The metrics that add up, in the order of Cost::limited.
+constexpr std::array<std::string_view, 3> kSums = {"latency", "energy", "off_chip_bytes"};
+constexpr std::string_view kPeak = "peak";
+
+std::optional<base::Diagnostic> FindFault(const std::map<std::string, double>& values,
+                                          std::string_view what) {
+  const std::vector<std::string_view> names = plan::MetricNames();
+  for (const auto& [name, value] : values) {
+    base::Diagnostic fault;
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      fault.message = fmt::format("unknown metric '{}' in the {} of the objective", name, what);
+      fault.expected = fmt::format("one of {}", base::Join(names));
+      fault.found = name;
+      fault.hint = base::DidYouMean(name, names);
+      return fault;
+    }
+    if (!std::isfinite(value) || value < 0) {
+      fault.message = fmt::format("bad value for '{}' in the {} of the objective", name, what);
+      fault.expected = "a number, 0 or more";
+      fault.found = fmt::format("{}", value);
+      return fault;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<double> Find(const std::map<std::string, double>& values, std::string_view name) {
+  const auto found = values.find(std::string(name));
+  return found == values.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace
+
+Cost Join(const Cost& a, const Cost& b) {
+  Cost joined{.score = a.score + b.score, .peak = std::max(a.peak, b.peak), .tie = a.tie + b.tie};
+  for (size_t i = 0; i < joined.limited.size(); ++i) joined.limited[i] = a.limited[i] + b.limited[i];
+  return joined;
+}
+
+bool Dominates(const Cost& a, const Cost& b) {
+  bool better = a.score < b.score || a.peak < b.peak;
+  if (a.score > b.score || a.peak > b.peak) return false;
+  for (size_t i = 0; i < a.limited.size(); ++i) {
+    if (a.limited[i] > b.limited[i]) return false;
+    better = better || a.limited[i] < b.limited[i];
+  }
+  return better || a.tie <= b.tie;
+}
+
+base::Expected<Scale> Scale::Make(const plan::Objective& objective, const plan::Metrics& lower_bounds) {
+  if (auto fault = FindFault(objective.weights, "weights")) return base::Unexpected(*fault);
+  if (auto fault = FindFault(objective.limits, "limits")) return base::Unexpected(*fault);
+  Scale scale;
+  scale.objective_ = objective;
+  std::map<std::string, double>& weights = scale.objective_.weights;
+  if (weights.empty()) weights["latency"] = 1;
+  double sum = 0;
+  for (const auto& [name, weight] : weights) sum += weight;
+  if (sum <= 0) {
+    base::Diagnostic fault;
+    fault.message = "the weights of the objective are all 0";
+    fault.expected = "at least one weight above 0";
+    return base::Unexpected(fault);
+  }
+  const bool single = weights.size() == 1;
+  const auto weight_of = [&](std::string_view name) {
+    const double weight = Find(weights, name).value_or(0);
+    if (single) return weight > 0 ? 1.0 : 0.0;
+    const double bound = plan::ValueOf(lower_bounds, name);
+    return weight / sum / (bound > 0 ? bound : 1);
+  };
+  for (size_t i = 0; i < kSums.size(); ++i) {
+    scale.weights_[i] = weight_of(kSums[i]);
+    scale.limits_[i] = Find(objective.limits, kSums[i]);
+  }
+  scale.peak_weight_ = weight_of(kPeak);
+  scale.peak_limit_ = Find(objective.limits, kPeak);
+  return scale;
+}
+
+Cost Scale::CostOf(const plan::Metrics& metrics) const {
+  Cost cost;
+  for (size_t i = 0; i < kSums.size(); ++i) {
+    const double value = plan::ValueOf(metrics, kSums[i]);
+    cost.score += weights_[i] * value;
+    if (limits_[i]) cost.limited[i] = value;
+  }
+  if (peak_weight_ > 0 || peak_limit_) cost.peak = plan::ValueOf(metrics, kPeak);
+  cost.tie = plan::ValueOf(metrics, "latency");
+  return cost;
+}
+
+double Scale::ScoreOf(const plan::Metrics& totals) const { return ScoreOf(CostOf(totals)); }
+
+bool Scale::WithinLimits(const Cost& cost) const {
+  if (peak_limit_ && cost.peak > *peak_limit_) return false;
+  for (size_t i = 0; i < limits_.size(); ++i) {
+    if (limits_[i] && cost.limited[i] > *limits_[i]) return false;
+  }
+  return true;
+}
+
+std::string Scale::DescribeLimits() const {
+  std::string text;
+  for (const auto& [name, limit] : objective_.limits) {
+    text += fmt::format("{}{} at most {}", text.empty() ? "" : ", ", name, limit);
+  }
+  return text;
+}
+
+}  // namespace tessera::search

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tessera/graph/graph.h"
+#include "tessera/graph/tiling.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/search/simulate/traffic.h"
+
+// How long one thing takes that an engine or a link does without pause (FACTS: cost terms).
+namespace tessera::search {
+
+// Cycles in which `op` computes `output` of its first output: the product over its loops of ceil(length / unroll) where it
+// multiplies and accumulates, cycles per output element where it does not; start cycles on top. 0 when the output is empty.
+int64_t ComputeCycles(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                      const graph::Operator& op, const graph::Extents& output);
+
+enum class Direction : uint8_t {
+  kRead,   // out of the home
+  kWrite,  // into the home
+};
+
+// Cycles that a port takes for the runs once it answers: whole bursts. 0 for no bytes.
+double StreamCycles(const hw_profiles::Port& port, const Runs& runs, double bytes_per_cycle);
+
+// One DMA transfer between the tile memory and `home`: setup of each descriptor, latency of the home, then its bursts at the
+// pace of the slower end. 0 for no bytes.
+int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Direction direction, const Runs& runs);
+
+// An engine that reads or writes its operand in `home`: no setup.
+int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction, const Runs& runs);
+
+}  // namespace tessera::search

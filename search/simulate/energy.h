@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/plan.h"
+
+namespace tessera::search {
+
+// Bytes read from and written to one memory.
+struct Touched {
+  int64_t read = 0;
+  int64_t written = 0;
+};
+
+// Fills energy_pj and energy_by_part from the multiply-accumulates' energy, what was touched in each memory (parallel to
+// Profile::memories), and the leakage of all memories over metrics.latency_cycles. Parts are summed in the order of the profile.
+void FillEnergy(const hw_profiles::Profile& profile, double mac_pj, std::span<const Touched> touched,
+                plan::Metrics& metrics);
+
+// Energy of that many multiply-accumulates of one operator kind.
+double MacEnergy(const hw_profiles::Profile& profile, base::OperatorKind kind, int64_t macs);
+
+}  // namespace tessera::search

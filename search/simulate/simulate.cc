@@ -1,0 +1,314 @@
+#include "tessera/search/simulate/simulate.h"
+
+#include <algorithm>
+#include <string>
+
+#include "tessera/search/simulate/energy.h"
+#include "tessera/search/simulate/saturating.h"
+#include "tessera/search/simulate/tile_cost.h"
+
+// A subgraph is a row of slots, one for each tile. With `dma: own_steps` nothing runs beside anything else:
+//
+//     slot i:  loads | step 0 | step 1 | .. | stores                      slot 0 also begins with the resident constants
+//
+// With `dma: overlapped` engines and links work side by side, a tile being loaded while the one before it is computed and the
+// one before that is stored:
+//
+//     prologue | slot 0           | slot 1            | slot 2   ..  | slot N-1          | epilogue
+//     load 0   | compute 0        | compute 1         | compute 2    | compute N-1       |
+//     constants| load 1           | load 2, store 0   | load 3 ..    | store N-2         | store N-1
+//
+// A slot lasts as long as the busiest of the engine pass and the ports. Streamed slices belong to the slot too: those after the
+// first arrive during their own step, the first during the step before it. Only the classes of three neighbouring tiles decide
+// a slot, so the costs of a class are found once and the loop over tiles only compares numbers.
+// Cost: O(classes * operators + tiles * memories).
+namespace tessera::search {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+
+// How constants come: once in the prologue, or slice by slice with every tile.
+struct ConstantFlow {
+  int home = 0;
+  int64_t resident_cycles = 0;  // 0 unless resident
+  int64_t resident_bytes = 0;
+  bool streamed = false;
+  int64_t streamed_cycles = 0;  // of all slices of one tile
+  int64_t streamed_bytes = 0;
+  int64_t first_slice_cycles =
+      0;  // of the subgraph's first operator: it arrives before the tile does its first step
+};
+
+class Timeline {
+ public:
+  Timeline(const graph::Graph& graph, const Profile& profile, const std::vector<graph::Usage>& usages,
+           const std::vector<int64_t>& whole_macs, const graph::TiledSubgraph& tiling,
+           const encoder::Policy& policy)
+      : graph_(graph),
+        profile_(profile),
+        whole_macs_(whole_macs),
+        tiling_(tiling),
+        costs_(graph, profile, usages, tiling, policy) {
+    for (const graph::TileClass& tile : tiling.classes) classes_.push_back(costs_.CostOf(tile));
+    FindConstantFlow(policy.weights);
+  }
+
+  plan::Metrics Run() const {
+    plan::Metrics metrics;
+    AddTime(metrics);
+    AddBytes(metrics);
+    AddMacs(metrics);
+    AddEnergy(metrics);
+    metrics.bound_by = BoundBy();
+    return metrics;
+  }
+
+ private:
+  struct Slot {
+    int64_t cycles = 0;
+    std::vector<int64_t> bytes;  // parallel to Profile::memories
+  };
+
+  bool Overlapped() const { return profile_.tiling.dma == DmaSteps::kOverlapped; }
+  const TileCost& TileAt(size_t tile) const { return classes_[static_cast<size_t>(tiling_.class_of[tile])]; }
+
+  int64_t ConstantBytesMoved() const {
+    return SaturatingAdd(constants_.resident_bytes, SaturatingMul(constants_.streamed_bytes, tiling_.tiles));
+  }
+
+  void FindConstantFlow(WeightPolicy policy);
+  int64_t PassOf(const TileCost& tile, bool last) const;
+  int64_t PortBusy(size_t memory, int64_t in, int64_t out) const;
+  Slot OwnStepsSlot(size_t tile) const;
+  Slot OverlappedSlot(size_t tile) const;
+  void AddTime(plan::Metrics& metrics) const;
+  void AddBytes(plan::Metrics& metrics) const;
+  void AddMacs(plan::Metrics& metrics) const;
+  void AddEnergy(plan::Metrics& metrics) const;
+  std::string BoundBy() const;
+
+  const graph::Graph& graph_;
+  const Profile& profile_;
+  const std::vector<int64_t>& whole_macs_;
+  const graph::TiledSubgraph& tiling_;
+  TileCosts costs_;
+  std::vector<TileCost> classes_;  // parallel to TiledSubgraph::classes
+  ConstantFlow constants_;
+};
+
+void Timeline::FindConstantFlow(WeightPolicy policy) {
+  constants_.home = costs_.ConstantRoute().home;
+  if (costs_.ConstantRoute().passage != Passage::kMoved) return;
+  constants_.streamed = policy == WeightPolicy::kStreamed;
+  if (constants_.streamed) {
+    constants_.first_slice_cycles = costs_.Constants().front().first_slice_cycles;
+    for (const ConstantCost& cost : costs_.Constants()) {
+      Accumulate(constants_.streamed_cycles,
+                 SaturatingAdd(cost.first_slice_cycles, cost.later_slices_cycles));
+      Accumulate(constants_.streamed_bytes, cost.bytes);
+    }
+    return;
+  }
+  for (const int64_t bytes : ResidentBytes(graph_, profile_, tiling_.interval)) {
+    Accumulate(constants_.resident_bytes, bytes);
+    Accumulate(constants_.resident_cycles,
+               TransferCycles(profile_, constants_.home, Direction::kRead, OneRun(bytes)));
+  }
+}
+
+// The engine's way through its steps; where slices stream, each step also waits for what must arrive during it. After the last
+// tile no first slice follows.
+int64_t Timeline::PassOf(const TileCost& tile, bool last) const {
+  int64_t pass = 0;
+  const std::vector<ConstantCost>& constants = costs_.Constants();
+  for (size_t step = 0; step < tile.engine.size(); ++step) {
+    int64_t slices = 0;
+    if (constants_.streamed) {
+      const bool ends = step + 1 == tile.engine.size();
+      const size_t next = ends ? 0 : step + 1;
+      slices = constants[step].later_slices_cycles;
+      if (!ends || !last) Accumulate(slices, constants[next].first_slice_cycles);
+    }
+    Accumulate(pass, std::max(tile.engine[step], slices));
+  }
+  return pass;
+}
+
+// A link with one transfer under way at a time works like a shared port.
+int64_t Timeline::PortBusy(size_t memory, int64_t in, int64_t out) const {
+  const hw_profiles::Link* link =
+      hw_profiles::LinkBetween(profile_, static_cast<int>(memory), profile_.tile_memory);
+  const bool in_turn = profile_.memories[memory].port.shared || (link != nullptr && link->outstanding < 2);
+  return in_turn ? SaturatingAdd(in, out) : std::max(in, out);
+}
+
+Timeline::Slot Timeline::OwnStepsSlot(size_t tile) const {
+  const TileCost& cost = TileAt(tile);
+  Slot slot{.cycles = constants_.streamed_cycles, .bytes = std::vector<int64_t>(profile_.memories.size())};
+  for (const int64_t cycles : cost.engine) Accumulate(slot.cycles, cycles);
+  for (size_t memory = 0; memory < cost.flows.size(); ++memory) {
+    const Flow& flow = cost.flows[memory];
+    Accumulate(slot.cycles, SaturatingAdd(flow.load_cycles, flow.store_cycles));
+    slot.bytes[memory] = SaturatingAdd(SaturatingAdd(flow.load_bytes, flow.store_bytes), flow.DirectBytes());
+  }
+  Accumulate(slot.bytes[static_cast<size_t>(constants_.home)], constants_.streamed_bytes);
+  if (tile == 0) {
+    Accumulate(slot.cycles, constants_.resident_cycles);
+    Accumulate(slot.bytes[static_cast<size_t>(constants_.home)], constants_.resident_bytes);
+  }
+  return slot;
+}
+
+// The prologue counts as part of the first slot, the epilogue as part of the last.
+Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
+  const TileCost& cost = TileAt(tile);
+  const size_t memories = profile_.memories.size();
+  const bool first = tile == 0;
+  const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
+  const Flow nothing;
+  Slot slot{.cycles = PassOf(cost, last), .bytes = std::vector<int64_t>(memories)};
+  int64_t prologue = 0;
+  int64_t epilogue = 0;
+  for (size_t memory = 0; memory < memories; ++memory) {
+    const Flow& here = cost.flows[memory];
+    const Flow& next = last ? nothing : TileAt(tile + 1).flows[memory];
+    const Flow& previous = first ? nothing : TileAt(tile - 1).flows[memory];
+    const bool of_constants = static_cast<int>(memory) == constants_.home;
+    int64_t slices = of_constants ? constants_.streamed_cycles : 0;
+    if (of_constants && last) slices -= constants_.first_slice_cycles;
+    const int64_t in = SaturatingAdd(SaturatingAdd(next.load_cycles, here.direct_read_cycles), slices);
+    const int64_t out = SaturatingAdd(previous.store_cycles, here.direct_write_cycles);
+    slot.cycles = std::max(slot.cycles, PortBusy(memory, in, out));
+    slot.bytes[memory] =
+        SaturatingAdd(SaturatingAdd(next.load_bytes, previous.store_bytes), here.DirectBytes());
+    if (of_constants) Accumulate(slot.bytes[memory], constants_.streamed_bytes);
+    if (first) {
+      int64_t arrives = here.load_cycles;
+      Accumulate(slot.bytes[memory], here.load_bytes);
+      if (of_constants) {
+        Accumulate(arrives, SaturatingAdd(constants_.resident_cycles, constants_.first_slice_cycles));
+        Accumulate(slot.bytes[memory], constants_.resident_bytes);
+      }
+      prologue = std::max(prologue, arrives);
+    }
+    if (last) {
+      epilogue = std::max(epilogue, here.store_cycles);
+      Accumulate(slot.bytes[memory], here.store_bytes);
+    }
+  }
+  Accumulate(slot.cycles, SaturatingAdd(prologue, epilogue));
+  return slot;
+}
+
+void Timeline::AddTime(plan::Metrics& metrics) const {
+  for (size_t tile = 0; tile < tiling_.class_of.size(); ++tile) {
+    const Slot slot = Overlapped() ? OverlappedSlot(tile) : OwnStepsSlot(tile);
+    Accumulate(metrics.latency_cycles, slot.cycles);
+    if (slot.cycles == 0) continue;
+    for (const int64_t bytes : slot.bytes) {
+      metrics.peak_bytes_per_cycle = std::max(metrics.peak_bytes_per_cycle,
+                                              static_cast<double>(bytes) / static_cast<double>(slot.cycles));
+    }
+  }
+}
+
+void Timeline::AddBytes(plan::Metrics& metrics) const {
+  int64_t inputs = 0;
+  int64_t outputs = 0;
+  int64_t weights = ConstantBytesMoved();
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    const int64_t count = tiling_.classes[i].count;
+    for (const Flow& flow : classes_[i].flows) {
+      Accumulate(inputs, SaturatingMul(count, SaturatingAdd(flow.load_bytes, flow.direct_read_bytes)));
+      Accumulate(outputs, SaturatingMul(count, SaturatingAdd(flow.store_bytes, flow.direct_write_bytes)));
+      Accumulate(weights, SaturatingMul(count, flow.direct_constant_bytes));
+    }
+  }
+  metrics.off_chip_by_cause = {{"inputs", inputs}, {"outputs", outputs}, {"weights", weights}};
+  metrics.off_chip_bytes = SaturatingAdd(SaturatingAdd(inputs, outputs), weights);
+}
+
+// Multiply-accumulates of an operator beyond those of its whole result were spent again.
+void Timeline::AddMacs(plan::Metrics& metrics) const {
+  for (size_t step = 0; step < costs_.Constants().size(); ++step) {
+    int64_t macs = 0;
+    for (const graph::TileClass& tile : tiling_.classes)
+      Accumulate(macs, SaturatingMul(tile.count, tile.macs[step]));
+    const int64_t once = whole_macs_[static_cast<size_t>(tiling_.interval.first) + step];
+    Accumulate(metrics.macs, macs);
+    metrics.recomputed_macs += std::max<int64_t>(0, macs - once);
+  }
+}
+
+void Timeline::AddEnergy(plan::Metrics& metrics) const {
+  const auto here = static_cast<size_t>(profile_.tile_memory);
+  std::vector<Touched> touched(profile_.memories.size());
+  const int64_t constants = ConstantBytesMoved();
+  Accumulate(touched[static_cast<size_t>(constants_.home)].read, constants);
+  Accumulate(touched[here].written, constants);
+  double mac_pj = 0;
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    const graph::TileClass& tile = tiling_.classes[i];
+    for (size_t memory = 0; memory < touched.size(); ++memory) {
+      const Touched& of_tile = classes_[i].touched[memory];
+      Accumulate(touched[memory].read, SaturatingMul(tile.count, of_tile.read));
+      Accumulate(touched[memory].written, SaturatingMul(tile.count, of_tile.written));
+    }
+    for (size_t step = 0; step < tile.macs.size(); ++step) {
+      const graph::Operator& op = graph_.operators[static_cast<size_t>(tiling_.interval.first) + step];
+      mac_pj += MacEnergy(profile_, op.kind, SaturatingMul(tile.count, tile.macs[step]));
+    }
+  }
+  FillEnergy(profile_, mac_pj, touched, metrics);
+}
+
+// Whoever works longest in all; the engine's arithmetic wins a tie.
+std::string Timeline::BoundBy() const {
+  int64_t longest = 0;
+  int64_t tile_memory = 0;
+  std::vector<int64_t> ports(profile_.memories.size());
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    const int64_t count = tiling_.classes[i].count;
+    Accumulate(longest, SaturatingMul(count, classes_[i].compute));
+    Accumulate(tile_memory, SaturatingMul(count, classes_[i].tile_memory));
+    for (size_t memory = 0; memory < ports.size(); ++memory) {
+      const Flow& flow = classes_[i].flows[memory];
+      const int64_t in = SaturatingAdd(flow.load_cycles, flow.direct_read_cycles);
+      const int64_t out = SaturatingAdd(flow.store_cycles, flow.direct_write_cycles);
+      Accumulate(ports[memory], SaturatingMul(count, PortBusy(memory, in, out)));
+    }
+  }
+  const int64_t streamed = SaturatingMul(constants_.streamed_cycles, tiling_.tiles);
+  Accumulate(ports[static_cast<size_t>(constants_.home)],
+             SaturatingAdd(streamed, constants_.resident_cycles));
+  ports[static_cast<size_t>(profile_.tile_memory)] = tile_memory;
+  std::string name = "compute";
+  for (size_t memory = 0; memory < ports.size(); ++memory) {
+    if (ports[memory] <= longest) continue;
+    longest = ports[memory];
+    const hw_profiles::Link* link =
+        hw_profiles::LinkBetween(profile_, static_cast<int>(memory), profile_.tile_memory);
+    name = link == nullptr ? profile_.memories[memory].name : link->name;
+  }
+  return name;
+}
+
+}  // namespace
+
+plan::Metrics Simulate(const graph::Graph& graph, const Profile& profile, const graph::TiledSubgraph& tiling,
+                       const encoder::Policy& policy) {
+  return Simulator(graph, profile).Run(tiling, policy);
+}
+
+Simulator::Simulator(const graph::Graph& graph, const Profile& profile)
+    : graph_(&graph), profile_(&profile), usages_(graph::UsagesOf(graph)) {
+  for (const graph::Operator& op : graph.operators) whole_macs_.push_back(graph::MacsOf(graph, op));
+}
+
+plan::Metrics Simulator::Run(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const {
+  return Timeline(*graph_, *profile_, usages_, whole_macs_, tiling, policy).Run();
+}
+
+}  // namespace tessera::search

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/tiling.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/plan.h"
+
+// What subgraphs cost when they run as docs/program.md says.
+namespace tessera::search {
+
+// What one subgraph costs, tile by tile: an event timeline of the engine and the DMA links, tiles counted
+// with their exact clipped sizes. peak_bytes is left 0: it belongs to a placement. The choice must be one
+// that encoder::BuildProgram accepts.
+plan::Metrics Simulate(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                       const graph::TiledSubgraph& tiling, const encoder::Policy& policy);
+
+// The same for many subgraphs of one network. Safe to share between threads. Graph and profile outlive it.
+class Simulator {
+ public:
+  Simulator(const graph::Graph& graph, const hw_profiles::Profile& profile);
+
+  plan::Metrics Run(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const;
+
+ private:
+  const graph::Graph* graph_;
+  const hw_profiles::Profile* profile_;
+  std::vector<graph::Usage> usages_;
+  std::vector<int64_t> whole_macs_;  // of each operator's whole output
+};
+
+// Costs that no tile or policy can undercut for the interval, nor any partition of it into several subgraphs:
+// every MAC that some result depends on once at full unroll, each border tensor and constant moved once.
+// peak_bytes and peak_bytes_per_cycle are 0, bound_by is empty.
+plan::Metrics LowerBound(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                         graph::Interval interval);
+
+}  // namespace tessera::search

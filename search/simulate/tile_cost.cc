@@ -1,0 +1,180 @@
+#include "tessera/search/simulate/tile_cost.h"
+
+#include <algorithm>
+
+#include "tessera/encoder/adapt/layout.h"
+#include "tessera/search/simulate/cycles.h"
+#include "tessera/search/simulate/saturating.h"
+
+namespace tessera::search {
+namespace {
+
+using graph::Extents;
+using hw_profiles::Port;
+using hw_profiles::Profile;
+using hw_profiles::RoleLayout;
+
+// Reads and writes of one step at one port.
+int64_t PortCycles(const Port& port, const Touched& touched) {
+  const double read = static_cast<double>(touched.read) / port.read_bytes_per_cycle;
+  const double written = static_cast<double>(touched.written) / port.write_bytes_per_cycle;
+  return WholeCycles(port.shared ? read + written : std::max(read, written));
+}
+
+int64_t Beside(const Port& port, int64_t read, int64_t written) {
+  return port.shared ? SaturatingAdd(read, written) : std::max(read, written);
+}
+
+}  // namespace
+
+TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
+                     const std::vector<graph::Usage>& usages, const graph::TiledSubgraph& tiling,
+                     const encoder::Policy& policy)
+    : graph_(&graph),
+      profile_(&profile),
+      interval_(tiling.interval),
+      tensors_(tiling.tensors),
+      constant_route_(RouteOfConstants(profile, policy.weights)) {
+  operands_.reserve(tiling.tensors.size());
+  for (size_t i = 0; i < tiling.tensors.size(); ++i) {
+    operands_.push_back(OperandOf(tiling.tensors[i], usages[static_cast<size_t>(tiling.tensors[i])], i));
+  }
+  for (int op = interval_.first; op <= interval_.last; ++op) {
+    constants_.push_back(CostOfConstants(op));
+  }
+}
+
+TileCosts::Operand TileCosts::OperandOf(int tensor, const graph::Usage& usage, size_t index) const {
+  const auto inside = [this](int op) { return interval_.first <= op && op <= interval_.last; };
+  return {.index = index,
+          .tensor = &graph_->tensors[static_cast<size_t>(tensor)],
+          .route = RouteOf(*graph_, *profile_, usage, tensor, interval_),
+          .made_inside = inside(usage.producer),
+          .read_inside = std::any_of(usage.consumers.begin(), usage.consumers.end(), inside)};
+}
+
+ConstantCost TileCosts::CostOfConstants(int index) const {
+  ConstantCost cost;
+  const graph::Operator& op = graph_->operators[static_cast<size_t>(index)];
+  const int home = constant_route_.home;
+  const auto transfer = [&](int64_t bytes) {
+    return TransferCycles(*profile_, home, Direction::kRead, OneRun(bytes));
+  };
+  for (const int constant : op.weights) {
+    const int64_t bytes = encoder::ConstantBytes(*graph_, *profile_, constant, {index});
+    Accumulate(cost.bytes, bytes);
+    if (constant_route_.passage == Passage::kWhole) continue;
+    Accumulate(cost.direct_cycles, DirectCycles(*profile_, home, Direction::kRead, OneRun(bytes)));
+    const encoder::Slicing slices = encoder::SlicesOf(*graph_, *profile_, constant, op);
+    const int64_t last = std::max<int64_t>(0, bytes - (slices.count - 1) * slices.bytes);
+    Accumulate(cost.first_slice_cycles, transfer(slices.count == 1 ? last : slices.bytes));
+    if (slices.count == 1) continue;
+    Accumulate(cost.later_slices_cycles,
+               SaturatingAdd(SaturatingMul(transfer(slices.bytes), slices.count - 2), transfer(last)));
+  }
+  return cost;
+}
+
+TileCost TileCosts::CostOf(const graph::TileClass& tile) const {
+  TileCost cost;
+  cost.flows.resize(profile_->memories.size());
+  cost.touched.resize(profile_->memories.size());
+  AddTransfers(tile, cost);
+  for (size_t step = 0; step < constants_.size(); ++step) AddStep(tile, step, cost);
+  return cost;
+}
+
+const TileCosts::Operand& TileCosts::OperandAt(int tensor) const {
+  return operands_[static_cast<size_t>(std::lower_bound(tensors_.begin(), tensors_.end(), tensor) -
+                                       tensors_.begin())];
+}
+
+// A tensor that is read crosses as far as the tile needs it, one that is made as far as the tile's share goes. A state can
+// do both.
+void TileCosts::AddTransfers(const graph::TileClass& tile, TileCost& cost) const {
+  for (const Operand& operand : operands_) {
+    if (operand.route.passage != Passage::kMoved && operand.route.passage != Passage::kDirect) continue;
+    const bool state = operand.route.role == base::TensorRole::kState;
+    if (!operand.made_inside || (state && operand.read_inside)) {
+      AddCrossing(operand, tile.needed[operand.index], Direction::kRead, cost);
+    }
+    if (operand.made_inside) AddCrossing(operand, tile.share[operand.index], Direction::kWrite, cost);
+  }
+}
+
+void TileCosts::AddCrossing(const Operand& operand, const Extents& extents, Direction direction,
+                            TileCost& cost) const {
+  const int home = operand.route.home;
+  const RoleLayout& layout = hw_profiles::LayoutOf(*profile_, operand.route.role);
+  const int64_t bytes = PayloadBytes(*operand.tensor, extents, layout);
+  const bool in = direction == Direction::kRead;
+  Flow& flow = cost.flows[static_cast<size_t>(home)];
+  if (operand.route.passage == Passage::kDirect) {
+    Accumulate(in ? flow.direct_read_bytes : flow.direct_write_bytes, bytes);
+    return;
+  }
+  const int64_t cycles = TransferCycles(*profile_, home, direction, RunsOf(*operand.tensor, extents, layout));
+  Accumulate(in ? flow.load_bytes : flow.store_bytes, bytes);
+  Accumulate(in ? flow.load_cycles : flow.store_cycles, cycles);
+  Touched& there = cost.touched[static_cast<size_t>(home)];
+  Touched& here = cost.touched[static_cast<size_t>(profile_->tile_memory)];
+  Accumulate(in ? there.read : there.written, bytes);
+  Accumulate(in ? here.written : here.read, bytes);
+}
+
+// One operator: every operand byte is read once, every result byte written once, each where it lives.
+void TileCosts::AddStep(const graph::TileClass& tile, size_t step, TileCost& cost) const {
+  const graph::Operator& op = graph_->operators[static_cast<size_t>(interval_.first) + step];
+  const size_t here = static_cast<size_t>(profile_->tile_memory);
+  std::vector<Touched> bytes(profile_->memories.size());
+  std::vector<Touched> direct_cycles(profile_->memories.size());
+  const auto touch = [&](const Operand& operand, const Extents& extents, Direction direction) {
+    const RoleLayout& layout = hw_profiles::LayoutOf(*profile_, operand.route.role);
+    const bool direct = operand.route.passage == Passage::kDirect;
+    const auto memory = direct ? static_cast<size_t>(operand.route.home) : here;
+    const bool in = direction == Direction::kRead;
+    Accumulate(in ? bytes[memory].read : bytes[memory].written,
+               PayloadBytes(*operand.tensor, extents, layout));
+    if (!direct) return;
+    const Runs runs = RunsOf(*operand.tensor, extents, layout);
+    Accumulate(in ? direct_cycles[memory].read : direct_cycles[memory].written,
+               DirectCycles(*profile_, operand.route.home, direction, runs));
+  };
+
+  const Extents& result = tile.needed[OperandAt(op.outputs.front()).index];
+  const bool idle = graph::ElementsOf(result) == 0;
+  for (const int tensor : op.inputs) {
+    const Operand& operand = OperandAt(tensor);
+    if (!idle) touch(operand, tile.needed[operand.index], Direction::kRead);
+  }
+  for (const int tensor : op.outputs) {
+    const Operand& operand = OperandAt(tensor);
+    const bool direct = operand.route.passage == Passage::kDirect;
+    touch(operand, direct ? tile.share[operand.index] : tile.needed[operand.index], Direction::kWrite);
+  }
+  if (constant_route_.passage == Passage::kDirect) {
+    const auto home = static_cast<size_t>(constant_route_.home);
+    Accumulate(bytes[home].read, constants_[step].bytes);
+    Accumulate(direct_cycles[home].read, constants_[step].direct_cycles);
+    Accumulate(cost.flows[home].direct_constant_bytes, constants_[step].bytes);
+  } else if (!idle) {
+    Accumulate(bytes[here].read, constants_[step].bytes);
+  }
+
+  const int64_t arithmetic = ComputeCycles(*graph_, *profile_, op, result);
+  const int64_t port = PortCycles(profile_->memories[here].port, bytes[here]);
+  int64_t longest = std::max(arithmetic, port);
+  for (size_t memory = 0; memory < bytes.size(); ++memory) {
+    const Touched& cycles = direct_cycles[memory];
+    longest = std::max(longest, Beside(profile_->memories[memory].port, cycles.read, cycles.written));
+    Accumulate(cost.flows[memory].direct_read_cycles, cycles.read);
+    Accumulate(cost.flows[memory].direct_write_cycles, cycles.written);
+    Accumulate(cost.touched[memory].read, bytes[memory].read);
+    Accumulate(cost.touched[memory].written, bytes[memory].written);
+  }
+  cost.engine.push_back(longest);
+  Accumulate(cost.compute, arithmetic);
+  Accumulate(cost.tile_memory, port);
+}
+
+}  // namespace tessera::search

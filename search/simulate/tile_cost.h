@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/tiling.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/search/simulate/cycles.h"
+#include "tessera/search/simulate/energy.h"
+#include "tessera/search/simulate/saturating.h"
+#include "tessera/search/simulate/traffic.h"
+
+// What one tile costs, whatever runs beside it. Tiles of one class cost the same.
+namespace tessera::search {
+
+// What a tile moves over the port of one off-chip memory.
+struct Flow {
+  int64_t load_cycles = 0;  // DMA into the tile memory
+  int64_t store_cycles = 0;
+  int64_t direct_read_cycles = 0;  // engines at work in that memory
+  int64_t direct_write_cycles = 0;
+  int64_t load_bytes = 0;
+  int64_t store_bytes = 0;
+  int64_t direct_read_bytes = 0;  // each operand once, however many operators read it
+  int64_t direct_write_bytes = 0;
+  int64_t direct_constant_bytes = 0;
+
+  int64_t DirectBytes() const {
+    return SaturatingAdd(SaturatingAdd(direct_read_bytes, direct_write_bytes), direct_constant_bytes);
+  }
+};
+
+struct TileCost {
+  std::vector<int64_t>
+      engine;  // cycles of each operator's step: the slowest of arithmetic and the ports it works through
+  int64_t compute = 0;      // arithmetic alone
+  int64_t tile_memory = 0;  // cycles that the tile memory's port works for engines
+  std::vector<Flow> flows;  // parallel to Profile::memories; empty flow for the tile memory
+  std::vector<Touched>
+      touched;  // bytes, parallel to Profile::memories, by feature tensors and by engines reading constants
+};
+
+// The constants of one operator.
+struct ConstantCost {
+  int64_t bytes = 0;  // with tables
+  int64_t first_slice_cycles =
+      0;  // streamed: over all constants, the slice that must be there before the step begins
+  int64_t later_slices_cycles = 0;
+  int64_t direct_cycles = 0;
+};
+
+// One subgraph with all that does not depend on the tile.
+class TileCosts {
+ public:
+  TileCosts(const graph::Graph& graph, const hw_profiles::Profile& profile,
+            const std::vector<graph::Usage>& usages, const graph::TiledSubgraph& tiling,
+            const encoder::Policy& policy);
+
+  TileCost CostOf(const graph::TileClass& tile) const;
+
+  const Route& ConstantRoute() const { return constant_route_; }
+  const std::vector<ConstantCost>& Constants() const {
+    return constants_;
+  }  // parallel to the interval's operators
+
+ private:
+  struct Operand {
+    size_t index = 0;  // into TiledSubgraph::tensors
+    const graph::Tensor* tensor = nullptr;
+    Route route;
+    bool made_inside = false;
+    bool read_inside = false;
+  };
+
+  ConstantCost CostOfConstants(int index) const;
+  Operand OperandOf(int tensor, const graph::Usage& usage, size_t index) const;
+  const Operand& OperandAt(int tensor) const;
+  void AddTransfers(const graph::TileClass& tile, TileCost& cost) const;
+  void AddCrossing(const Operand& operand, const graph::Extents& extents, Direction direction,
+                   TileCost& cost) const;
+  void AddStep(const graph::TileClass& tile, size_t step, TileCost& cost) const;
+
+  const graph::Graph* graph_;
+  const hw_profiles::Profile* profile_;
+  graph::Interval interval_;
+  std::vector<int> tensors_;  // ascending
+  Route constant_route_;
+  std::vector<ConstantCost> constants_;
+  std::vector<Operand> operands_;  // parallel to TiledSubgraph::tensors
+};
+
+}  // namespace tessera::search

@@ -1,0 +1,115 @@
+#include "tessera/search/simulate/traffic.h"
+
+#include <algorithm>
+
+#include "tessera/base/checked.h"
+#include "tessera/encoder/adapt/layout.h"
+#include "tessera/search/simulate/saturating.h"
+
+namespace tessera::search {
+namespace {
+
+using encoder::NamedExtents;
+using hw_profiles::Profile;
+using hw_profiles::RoleLayout;
+
+bool Inside(int op, graph::Interval interval) { return interval.first <= op && op <= interval.last; }
+
+bool IsEmpty(const graph::Extents& extents) {
+  return std::any_of(extents.begin(), extents.end(), [](int64_t extent) { return extent <= 0; });
+}
+
+// Adds a loop around the runs, or lengthens them where what it walks is adjacent.
+void Wrap(Runs& runs, int64_t count, bool adjacent) {
+  if (count <= 1) return;
+  if (adjacent && runs.loops.empty()) {
+    runs.bytes *= count;
+    return;
+  }
+  runs.count *= count;
+  runs.loops.insert(runs.loops.begin(), count);
+}
+
+}  // namespace
+
+Route RouteOf(const graph::Graph& graph, const Profile& profile, const graph::Usage& usage, int tensor,
+              graph::Interval interval) {
+  const base::TensorRole role = graph::RoleIn(graph, usage, tensor, interval);
+  if (role == base::TensorRole::kFeature) return {Passage::kInside, role, profile.tile_memory};
+  const int home = hw_profiles::LayoutOf(profile, role).home;
+  if (home == profile.tile_memory) return {Passage::kWhole, role, home};
+  const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
+  const bool read_inside = std::any_of(usage.consumers.begin(), usage.consumers.end(),
+                                       [interval](int op) { return Inside(op, interval); });
+  const bool made_inside = Inside(usage.producer, interval);
+  const bool direct = (!made_inside || memory.direct_write) && (!read_inside || memory.direct_read);
+  return {direct ? Passage::kDirect : Passage::kMoved, role, home};
+}
+
+Route RouteOfConstants(const Profile& profile, hw_profiles::WeightPolicy policy) {
+  const int home = hw_profiles::LayoutOf(profile, base::TensorRole::kConstant).home;
+  Passage passage = policy == hw_profiles::WeightPolicy::kDirect ? Passage::kDirect : Passage::kMoved;
+  if (home == profile.tile_memory) passage = Passage::kWhole;
+  return {passage, base::TensorRole::kConstant, home};
+}
+
+int64_t PayloadBytes(const graph::Tensor& tensor, const graph::Extents& extents, const RoleLayout& layout) {
+  if (IsEmpty(extents)) return 0;
+  const NamedExtents named = encoder::NameExtents(tensor.shape, extents);
+  const int64_t row =
+      base::BytesOf(tensor.type, named.columns * base::RoundUp(named.channels, layout.channel_block));
+  return SaturatingMul(SaturatingMul(named.batch, named.rows), row);
+}
+
+Runs RunsOf(const graph::Tensor& tensor, const graph::Extents& extents, const RoleLayout& layout) {
+  if (IsEmpty(extents)) return {};
+  const NamedExtents part = encoder::NameExtents(tensor.shape, extents);
+  const NamedExtents full = encoder::NameExtents(tensor.shape, tensor.shape);
+  const int64_t block = layout.channel_block;
+  const int64_t full_row = base::BytesOf(tensor.type, full.columns * base::RoundUp(full.channels, block));
+  const bool all_columns = part.columns == full.columns;
+  const bool all_channels = base::CeilDiv(part.channels, block) == base::CeilDiv(full.channels, block);
+  const bool whole_rows = all_columns && all_channels && full_row % layout.row_pitch_bytes == 0;
+
+  Runs runs;
+  if (block == 1) {
+    runs = OneRun(base::BytesOf(tensor.type, part.channels));
+    if (all_channels) {
+      runs = OneRun(base::BytesOf(tensor.type, part.columns * part.channels));
+    } else {
+      Wrap(runs, part.columns, false);
+    }
+  } else {
+    runs = OneRun(base::BytesOf(tensor.type, part.columns * block));
+    Wrap(runs, base::CeilDiv(part.channels, block), all_columns);
+  }
+  Wrap(runs, part.rows, whole_rows);
+  Wrap(runs, part.batch, whole_rows && part.rows == full.rows);
+  return runs;
+}
+
+Runs OneRun(int64_t bytes) { return {.bytes = bytes, .count = 1, .loops = {}}; }
+
+std::vector<int64_t> ResidentBytes(const graph::Graph& graph, const Profile& profile,
+                                   graph::Interval interval) {
+  std::vector<int> constants;  // in order of first use
+  std::vector<std::vector<int>> users;
+  for (int i = interval.first; i <= interval.last; ++i) {
+    for (const int constant : graph.operators[static_cast<size_t>(i)].weights) {
+      const auto seen = std::find(constants.begin(), constants.end(), constant);
+      if (seen == constants.end()) {
+        constants.push_back(constant);
+        users.push_back({i});
+      } else {
+        users[static_cast<size_t>(seen - constants.begin())].push_back(i);
+      }
+    }
+  }
+  std::vector<int64_t> bytes;
+  for (size_t i = 0; i < constants.size(); ++i) {
+    bytes.push_back(encoder::ConstantBytes(graph, profile, constants[i], users[i]));
+  }
+  return bytes;
+}
+
+}  // namespace tessera::search

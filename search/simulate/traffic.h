@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tessera/base/vocabulary.h"
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/tiling.h"
+#include "tessera/hw_profiles/profile.h"
+
+// Which bytes of a subgraph cross between the tile memory and the homes of its tensors (docs/program.md, "What becomes of
+// each tensor"), and in how many contiguous runs.
+namespace tessera::search {
+
+// How a tensor meets the tile memory T.
+enum class Passage : uint8_t {
+  kInside,  // a tile buffer in T: made and read inside
+  kWhole,   // at home in T: nothing is moved
+  kMoved,   // DMA between its home and T
+  kDirect,  // engines read or write it in its home
+};
+
+struct Route {
+  Passage passage = Passage::kInside;
+  base::TensorRole role = base::TensorRole::kFeature;
+  int home = 0;  // index into Profile::memories
+};
+
+// Of a feature tensor, network input or output, border or state, seen from `interval`.
+Route RouteOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const graph::Usage& usage,
+              int tensor, graph::Interval interval);
+
+// Of constants under a policy.
+Route RouteOfConstants(const hw_profiles::Profile& profile, hw_profiles::WeightPolicy policy);
+
+// Bytes of a region of that many elements along each axis, channels padded to the role's block, the row pitch left out;
+// 0 when an extent is 0.
+int64_t PayloadBytes(const graph::Tensor& tensor, const graph::Extents& extents,
+                     const hw_profiles::RoleLayout& layout);
+
+// A region as it lies in its home: equal runs of adjacent bytes, `count` of them, reached through `loops` nested loops.
+//
+//     rows of  [columns][channels]          block 1: a tile of all columns is one run, rows and all
+//     rows of  [blocks][columns][block]     block 16: a tile of some columns is a run for each row and block
+struct Runs {
+  int64_t bytes = 0;  // of one run
+  int64_t count = 0;
+  std::vector<int64_t> loops;  // counts above 1, outermost first
+};
+Runs RunsOf(const graph::Tensor& tensor, const graph::Extents& extents,
+            const hw_profiles::RoleLayout& layout);
+
+// Bytes that are adjacent.
+Runs OneRun(int64_t bytes);
+
+// Bytes of each distinct constant of the interval with its tables, in order of first use.
+std::vector<int64_t> ResidentBytes(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                   graph::Interval interval);
+
+}  // namespace tessera::search

@@ -1,0 +1,288 @@
+#include "fixture.h"
+
+namespace tessera::plan {
+namespace {
+
+using base::DataType;
+using base::OperatorKind;
+using problem::AccessKind;
+
+constexpr AccessKind kRead = AccessKind::kRead;
+constexpr AccessKind kWrite = AccessKind::kWrite;
+
+hw_profiles::Memory MemoryOf(const std::string& name, int64_t capacity) {
+  hw_profiles::Memory memory;
+  memory.name = name;
+  memory.capacity_bytes = capacity;
+  memory.alignment_bytes = 16;
+  return memory;
+}
+
+hw_profiles::Throughput ThroughputOf(OperatorKind kind) {
+  hw_profiles::Throughput throughput;
+  throughput.kind = kind;
+  return throughput;
+}
+
+// A buffer, what it holds, and where it lies.
+void Add(Plan& plan, BufferUse use, const std::string& id, int64_t size, int64_t offset,
+         std::vector<problem::Lifespan> lifespans, std::vector<problem::Access> accesses) {
+  problem::Buffer buffer;
+  buffer.id = id;
+  buffer.size = size;
+  buffer.alignment = 16;
+  buffer.lifespans = std::move(lifespans);
+  buffer.accesses = std::move(accesses);
+  plan.problem.buffers.push_back(std::move(buffer));
+  plan.buffers.push_back(use);
+  plan.allocation.offsets.push_back(offset);
+}
+
+BufferUse TileUse(int tensor, int parity) { return {BufferKind::kTile, 0, tensor, -1, parity, 0}; }
+BufferUse ResidentUse(int tensor) { return {BufferKind::kResident, 0, tensor, -1, 0, 0}; }
+BufferUse WholeUse(int tensor) { return {BufferKind::kWhole, -1, tensor, -1, 0, 0}; }
+
+// A plan of that much work, minimising what is off chip.
+void SetMetrics(Metrics& metrics, int64_t macs, int64_t recomputed, std::map<std::string, int64_t> off_chip,
+                int64_t peak) {
+  metrics.latency_cycles = 1000;
+  metrics.energy_by_part = {{"mac", 2.0}, {"sram", 3.5}};
+  metrics.energy_pj = 5.5;
+  metrics.off_chip_by_cause = std::move(off_chip);
+  for (const auto& [cause, bytes] : metrics.off_chip_by_cause) metrics.off_chip_bytes += bytes;
+  metrics.macs = macs;
+  metrics.recomputed_macs = recomputed;
+  metrics.peak_bytes = peak;
+  metrics.peak_bytes_per_cycle = 4;
+  metrics.bound_by = "dma";
+}
+
+void SetTotals(Plan& plan) {
+  for (const Subgraph& subgraph : plan.subgraphs) Accumulate(plan.totals, subgraph.metrics);
+  plan.lower_bounds.off_chip_bytes = plan.totals.off_chip_bytes / 2;
+  plan.objective.weights = {{"off_chip_bytes", 1}};
+  plan.score = static_cast<double>(plan.totals.off_chip_bytes);
+  plan.version = "0.1";
+  plan.status = "optimal";
+  plan.seed = 7;
+  plan.notes = {"subgraphs of at most 12 operators"};
+  plan.baseline.totals = plan.totals;
+  plan.baseline.complete = true;
+}
+
+problem::Memory SramOf(const hw_profiles::Profile& profile) {
+  const hw_profiles::Memory& sram = profile.memories.front();
+  problem::Memory memory;
+  memory.name = sram.name;
+  memory.capacity = sram.capacity_bytes;
+  memory.alignment = sram.alignment_bytes;
+  memory.banks = sram.banks;
+  memory.modes = sram.modes;
+  memory.transitions = sram.transitions;
+  return memory;
+}
+
+graph::Operator Relu(const std::string& id, int input, int output) {
+  graph::Operator op;
+  op.id = id;
+  op.kind = OperatorKind::kElementwise;
+  op.inputs = {input};
+  op.outputs = {output};
+  op.function = "relu";
+  return op;
+}
+
+}  // namespace
+
+graph::Tensor FeatureTensor(const std::string& id, graph::Shape shape) {
+  graph::Tensor tensor;
+  tensor.id = id;
+  tensor.shape = std::move(shape);
+  return tensor;
+}
+
+graph::Tensor ConstantTensor(const std::string& id, graph::Shape shape) {
+  graph::Tensor tensor = FeatureTensor(id, std::move(shape));
+  tensor.constant = true;
+  return tensor;
+}
+
+graph::Operator Conv3x3(const std::string& id, int input, int weights, int output) {
+  graph::Operator op;
+  op.id = id;
+  op.kind = OperatorKind::kConv;
+  op.inputs = {input};
+  op.weights = {weights};
+  op.outputs = {output};
+  op.window.kernel = {3, 3};
+  op.window.pad_low = {1, 1};
+  op.window.pad_high = {1, 1};
+  return op;
+}
+
+hw_profiles::Profile SmallProfile() {
+  hw_profiles::Profile profile;
+  profile.name = "small";
+  profile.clock_hz = 1e9;
+  profile.memories = {MemoryOf("sram", 1024), MemoryOf("dram", 1 << 20)};
+  hw_profiles::Engine engine;
+  engine.name = "pe";
+  engine.throughputs = {ThroughputOf(OperatorKind::kConv), ThroughputOf(OperatorKind::kElementwise),
+                        ThroughputOf(OperatorKind::kMatmul)};
+  profile.engines = {engine};
+  hw_profiles::Link link;
+  link.name = "dma";
+  link.first = 1;
+  link.second = 0;
+  link.alignment_bytes = 8;
+  profile.links = {link};
+  profile.roles.assign(base::TensorRoleNames().size(), {1, 16, 1, 1});
+  profile.roles[static_cast<size_t>(base::TensorRole::kFeature)].home = 0;
+  profile.roles[static_cast<size_t>(base::TensorRole::kState)].home = 0;
+  profile.tiling.axes = {{hw_profiles::TileAxis::kRows, 1}};
+  profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute};
+  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident, hw_profiles::WeightPolicy::kStreamed};
+  profile.tiling.weight_granule_channels = 2;
+  profile.table_bytes_per_channel = 2;
+  return profile;
+}
+
+hw_profiles::Profile OneSramProfile() {
+  hw_profiles::Profile profile = SmallProfile();
+  profile.name = "one_sram";
+  profile.memories[1].name = "flash";
+  profile.memories[1].writable = false;
+  profile.memories[1].direct_read = true;
+  for (hw_profiles::RoleLayout& layout : profile.roles) layout.home = 0;
+  profile.roles[static_cast<size_t>(base::TensorRole::kConstant)].home = 1;
+  profile.tiling.weights = {hw_profiles::WeightPolicy::kDirect};
+  profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
+  profile.tiling.in_place = {OperatorKind::kElementwise};
+  return profile;
+}
+
+graph::Graph TwoConvs(int64_t rows) {
+  graph::Graph network;
+  network.name = "two_convs";
+  network.tensors = {FeatureTensor("x", {1, 4, rows, 4}), ConstantTensor("wa", {4, 4, 3, 3}),
+                     ConstantTensor("wb", {4, 4, 3, 3}), FeatureTensor("m", {1, 4, rows, 4}),
+                     FeatureTensor("y", {1, 4, rows, 4})};
+  network.tensors[0].network_input = true;
+  network.tensors[4].network_output = true;
+  network.operators = {Conv3x3("a", 0, 1, 3), Conv3x3("b", 3, 2, 4)};
+  return network;
+}
+
+Plan OneConvPlan() {
+  Plan plan;
+  plan.network.name = "one_conv";
+  plan.network.tensors = {FeatureTensor("x", {1, 4, 4, 4}), ConstantTensor("w", {4, 4, 3, 3}),
+                          FeatureTensor("y", {1, 4, 4, 4})};
+  plan.network.tensors[0].network_input = true;
+  plan.network.tensors[2].network_output = true;
+  plan.network.operators = {Conv3x3("conv", 0, 1, 2)};
+  plan.profile = SmallProfile();
+  plan.problem.name = "one_conv";
+  plan.problem.memories = {SramOf(plan.profile)};
+  Subgraph subgraph;
+  subgraph.interval = {0, 0};
+  subgraph.tile = {1, 4, 4, 4};
+  subgraph.tiles = 1;
+  SetMetrics(subgraph.metrics, 64 * 36, 0, {{"inputs", 64}, {"outputs", 64}, {"weights", 152}}, 280);
+  plan.subgraphs = {subgraph};
+  plan.steps = {{StepKind::kLoad, 0, 0, -1, {1}},
+                {StepKind::kLoad, 0, 0, 0, {0}},
+                {StepKind::kCompute, 0, 0, 0, {}},
+                {StepKind::kStore, 0, 0, 0, {2}}};
+  Add(plan, TileUse(0, 0), "s0/x@0", 64, 0, {{1, 3}}, {{1, "dma", kWrite}, {2, "pe", kRead}});
+  Add(plan, ResidentUse(1), "s0/w", 152, 128, {{0, 3}}, {{0, "dma", kWrite}, {2, "pe", kRead}});
+  Add(plan, TileUse(2, 0), "s0/y@0", 64, 64, {{2, 4}}, {{2, "pe", kWrite}, {3, "dma", kRead}});
+  SetTotals(plan);
+  return plan;
+}
+
+Plan TwoConvsPlan() {
+  Plan plan;
+  plan.network = TwoConvs(6);
+  plan.profile = SmallProfile();
+  plan.profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
+  plan.problem.name = "two_convs";
+  plan.problem.memories = {SramOf(plan.profile)};
+  plan.problem.loops = {{1, 5, {3}}};
+  Subgraph subgraph;
+  subgraph.interval = {0, 1};
+  subgraph.tile = {1, 4, 2, 4};
+  subgraph.tiles = 3;
+  SetMetrics(subgraph.metrics, 16 * 16 * 36, 4 * 16 * 36,
+             {{"inputs", 224}, {"outputs", 96}, {"weights", 304}}, 696);
+  plan.subgraphs = {subgraph};
+  plan.steps = {{StepKind::kPrologue, 0, 0, -1, {0, 1, 2}}, {StepKind::kCompute, 0, 0, 0, {0, 4}},
+                {StepKind::kCompute, 0, 0, 1, {0, 4}},      {StepKind::kCompute, 0, 1, 0, {0, 4}},
+                {StepKind::kCompute, 0, 1, 1, {0, 4}},      {StepKind::kEpilogue, 0, 0, -1, {4}}};
+  Add(plan, TileUse(0, 0), "s0/x@0", 96, 0, {{0, 2}, {3, 5}},
+      {{0, "dma", kWrite}, {1, "pe", kRead}, {3, "dma", kWrite}, {4, "dma", kWrite}});
+  Add(plan, TileUse(0, 1), "s0/x@1", 96, 96, {{1, 4}},
+      {{1, "dma", kWrite}, {2, "dma", kWrite}, {3, "pe", kRead}});
+  Add(plan, TileUse(3, 0), "s0/m@0", 64, 192, {{1, 3}}, {{1, "pe", kWrite}, {2, "pe", kRead}});
+  Add(plan, TileUse(3, 1), "s0/m@1", 64, 256, {{3, 5}}, {{3, "pe", kWrite}, {4, "pe", kRead}});
+  Add(plan, TileUse(4, 0), "s0/y@0", 32, 320, {{2, 6}},
+      {{2, "pe", kWrite}, {3, "dma", kRead}, {4, "dma", kRead}, {5, "dma", kRead}});
+  Add(plan, TileUse(4, 1), "s0/y@1", 32, 352, {{1, 3}, {4, 5}},
+      {{1, "dma", kRead}, {2, "dma", kRead}, {4, "pe", kWrite}});
+  Add(plan, ResidentUse(1), "s0/wa", 152, 384, {{0, 5}},
+      {{0, "dma", kWrite}, {1, "pe", kRead}, {3, "pe", kRead}});
+  Add(plan, ResidentUse(2), "s0/wb", 152, 544, {{0, 5}},
+      {{0, "dma", kWrite}, {2, "pe", kRead}, {4, "pe", kRead}});
+  SetTotals(plan);
+  return plan;
+}
+
+Plan OneSramPlan() {
+  Plan plan;
+  plan.network.name = "one_sram";
+  plan.network.tensors = {FeatureTensor("x", {1, 4, 4, 4}), ConstantTensor("w", {4, 4, 3, 3}),
+                          FeatureTensor("m", {1, 4, 4, 4}), FeatureTensor("y", {1, 4, 4, 4})};
+  plan.network.tensors[0].network_input = true;
+  plan.network.tensors[3].network_output = true;
+  plan.network.operators = {Conv3x3("conv", 0, 1, 2), Relu("relu", 2, 3)};
+  plan.profile = OneSramProfile();
+  plan.problem.name = "one_sram";
+  plan.problem.memories = {SramOf(plan.profile)};
+  Subgraph first;
+  first.interval = {0, 0};
+  first.tile = {1, 4, 4, 4};
+  first.tiles = 1;
+  first.weights = hw_profiles::WeightPolicy::kDirect;
+  SetMetrics(first.metrics, 64 * 36, 0, {{"weights", 152}}, 128);
+  Subgraph second = first;
+  second.interval = {1, 1};
+  second.in_place = true;
+  second.metrics = {};
+  SetMetrics(second.metrics, 0, 0, {}, 128);
+  plan.subgraphs = {first, second};
+  plan.steps = {{StepKind::kCompute, 0, 0, 0, {}}, {StepKind::kCompute, 1, 0, 1, {}}};
+  Add(plan, WholeUse(0), "x", 64, 0, {{0, 1}}, {{0, "pe", kRead}});
+  Add(plan, WholeUse(2), "m", 64, 64, {{0, 2}}, {{0, "pe", kWrite}, {1, "pe", kRead}});
+  Add(plan, WholeUse(3), "y", 64, 64, {{1, 2}}, {{1, "pe", kWrite}});
+  plan.problem.relations = {{problem::RelationKind::kColocate, 1, 2, 0}};
+  SetTotals(plan);
+  return plan;
+}
+
+Plan BankedPlan() {
+  Plan plan = OneConvPlan();
+  hw_profiles::Memory& sram = plan.profile.memories.front();
+  sram.banks = {{"low", {0, 512}, {}}, {"high", {512, 1024}, {}}};
+  const problem::BankMode read{false, {{"", kRead}}};
+  const problem::BankMode write{false, {{"", kWrite}}};
+  sram.modes = {{"up", {read, write}}, {"down", {write, read}}};
+  sram.transitions = {{{0, 1}, {1, 0}}};
+  plan.problem.memories = {SramOf(plan.profile)};
+  plan.allocation.offsets = {0, 128, 512};
+  plan.allocation.modes = {{1, 1, 0, 1}};
+  plan.subgraphs[0].metrics.peak_bytes = 576;
+  plan.totals.peak_bytes = 576;
+  return plan;
+}
+
+}  // namespace tessera::plan

@@ -1,0 +1,137 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fixture.h"
+#include "tessera/plan/json_read.h"
+#include "tessera/plan/json_write.h"
+#include "tessera/plan/validator.h"
+
+namespace tessera::plan {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(PlanJson, GivesTheSameBytesAfterReading) {
+  for (const Plan& plan : {OneConvPlan(), TwoConvsPlan(), OneSramPlan(), BankedPlan()}) {
+    const std::string text = WritePlanJson(plan);
+    const base::Expected<Plan> read = ReadPlanJson(text, "plan.json");
+    ASSERT_TRUE(read.has_value()) << base::Format(read.error());
+    EXPECT_EQ(WritePlanJson(*read), text);
+    EXPECT_THAT(Validate(*read), IsEmpty());
+  }
+}
+
+TEST(PlanJson, KeepsWhatIsOptional) {
+  Plan plan = BankedPlan();
+  problem::Buffer& buffer = plan.problem.buffers[1];
+  buffer.name = "weights of conv";
+  buffer.role = "weights";
+  buffer.hint = 128;
+  buffer.offset = 128;
+  buffer.allowed_banks = {0};
+  buffer.annotations = {{"x-note", "\"kept\""}};
+  plan.seed = 0xffff'ffff'ffff'ffff;
+  plan.objective.weights = {{"latency", 0.1}, {"energy", 0.2}};
+  plan.objective.limits = {{"peak", 1e6}};
+  plan.baseline.do_not_fit = {0};
+  const base::Expected<Plan> read = ReadPlanJson(WritePlanJson(plan), "plan.json");
+  ASSERT_TRUE(read.has_value()) << base::Format(read.error());
+  EXPECT_EQ(read->problem.buffers[1].name, "weights of conv");
+  EXPECT_EQ(read->problem.buffers[1].role, "weights");
+  EXPECT_EQ(read->problem.buffers[1].hint, 128);
+  EXPECT_EQ(read->problem.buffers[1].offset, 128);
+  EXPECT_EQ(read->problem.buffers[1].allowed_banks, std::vector<int>{0});
+  EXPECT_EQ(read->problem.buffers[1].annotations, buffer.annotations);
+  EXPECT_EQ(read->seed, plan.seed);
+  EXPECT_EQ(read->objective.weights, plan.objective.weights);
+  EXPECT_EQ(read->objective.limits, plan.objective.limits);
+  EXPECT_EQ(read->baseline.do_not_fit, std::vector<int>{0});
+  EXPECT_EQ(read->allocation.modes, plan.allocation.modes);
+}
+
+TEST(PlanJson, TimeStandsInNoFile) {
+  const Plan plan = OneConvPlan();
+  EXPECT_THAT(WritePlanJson(plan), testing::Not(HasSubstr("time_ms")));
+  const std::string shown = WritePlanJson(plan, 12.5);
+  EXPECT_THAT(shown, HasSubstr("\"time_ms\": 12.5"));
+  EXPECT_TRUE(ReadPlanJson(shown, "-").has_value());
+}
+
+TEST(PlanJson, SyntaxErrorsHaveAPosition) {
+  const base::Expected<Plan> read = ReadPlanJson("{\n  \"format\": }", "plan.json");
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().line, 2);
+  EXPECT_EQ(read.error().column, 13);
+}
+
+// The first occurrence of `from` in a sound document, replaced.
+struct Corruption {
+  std::string name;
+  Plan (*plan)();
+  std::string from;
+  std::string to;
+  std::string pointer;
+  std::string message;
+};
+
+void PrintTo(const Corruption& corruption, std::ostream* out) { *out << corruption.name; }
+
+class CorruptDocument : public testing::TestWithParam<Corruption> {};
+
+TEST_P(CorruptDocument, IsRefusedWhereItIsWrong) {
+  const Corruption& corruption = GetParam();
+  std::string text = WritePlanJson(corruption.plan());
+  const size_t at = text.find(corruption.from);
+  ASSERT_NE(at, std::string::npos) << text;
+  text.replace(at, corruption.from.size(), corruption.to);
+  const base::Expected<Plan> read = ReadPlanJson(text, "plan.json");
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().pointer, corruption.pointer) << base::Format(read.error());
+  EXPECT_THAT(read.error().message, HasSubstr(corruption.message));
+}
+
+const std::vector<Corruption> kCorruptions = {
+    {"OtherFormat", OneConvPlan, "tessera-plan", "tessera-problem", "/format", "another kind of document"},
+    {"OtherVersion", OneConvPlan, "\"version\": 1", "\"version\": 2", "/version",
+     "version of the format is not known"},
+    {"MissingKey", OneConvPlan, "\"status\": \"optimal\",", "", "", "the key 'status' is missing"},
+    {"UnknownKey", OneConvPlan, "\"status\": ", "\"x-mine\": 1, \"staus\": 1, \"status\": ", "/staus",
+     "unknown key 'staus'"},
+    {"UnknownMetric", OneConvPlan, "{\"off_chip_bytes\": 1.0}", "{\"area\": 1.0}", "/objective/weights/area",
+     "there is no metric 'area'"},
+    {"SeedBelowZero", OneConvPlan, "\"seed\": 7", "\"seed\": -7", "/seed", "this is no seed"},
+    {"UnknownOperator", OneConvPlan, "\"operators\": [\"conv\"]", "\"operators\": [\"cnov\"]",
+     "/subgraphs/0/operators/0", "there is no operator 'cnov'"},
+    {"OperatorsOutOfOrder", TwoConvsPlan, "\"operators\": [\"a\", \"b\"]", "\"operators\": [\"b\", \"a\"]",
+     "/subgraphs/0/operators/1", "follow one another"},
+    {"NoTiles", OneConvPlan, "\"tiles\": 1", "\"tiles\": 0", "/subgraphs/0/tiles", ""},
+    {"UnknownPolicy", OneConvPlan, "\"weights\": \"resident\"", "\"weights\": \"residant\"",
+     "/subgraphs/0/policies/weights", ""},
+    {"WrongFirstStep", OneSramPlan, "\"first_step\": 1", "\"first_step\": 2", "/subgraphs/1/first_step",
+     "end elsewhere"},
+    {"UnknownTransfer", OneConvPlan, "\"transfers\": [\"w\"]", "\"transfers\": [\"v\"]",
+     "/subgraphs/0/steps/0/transfers/0", "there is no tensor 'v'"},
+    {"UnknownMode", BankedPlan, "\"mode\": \"down\"", "\"mode\": \"sideways\"", "/subgraphs/0/steps/0/mode",
+     ""},
+    {"ModeWithoutModes", OneConvPlan, "\"kind\": \"load\",", "\"kind\": \"load\", \"mode\": \"up\",",
+     "/subgraphs/0/steps/0/mode", "has no modes"},
+    {"OtherMemory", OneConvPlan, "\"memory\": \"sram\"", "\"memory\": \"dram\"",
+     "/subgraphs/0/buffers/0/memory", "buffers live in the tile memory"},
+    {"WrongBank", BankedPlan, "\"banks\": [\"low\"]", "\"banks\": [\"high\"]", "/subgraphs/0/buffers/0/banks",
+     "touches other banks"},
+    {"LifespanOfThree", OneConvPlan, "\"lifespans\": [[1, 3]]", "\"lifespans\": [[1, 3, 5]]",
+     "/subgraphs/0/buffers/0/lifespans/0", ""},
+    {"UnknownAccess", OneConvPlan, "[1, \"dma\", \"write\"]", "[1, \"dma\", \"erase\"]",
+     "/subgraphs/0/buffers/0/accesses/0/2", ""},
+    {"RelationOfNoBuffer", OneSramPlan, "\"first\": \"m\"", "\"first\": \"q\"", "/relations/0/first",
+     "there is no buffer 'q'"},
+    {"SameIdTwice", OneConvPlan, "\"id\": \"s0/w\"", "\"id\": \"s0/x@0\"", "/subgraphs/0/buffers/1/id",
+     "another buffer has this id"},
+};
+
+INSTANTIATE_TEST_SUITE_P(PlanJson, CorruptDocument, testing::ValuesIn(kCorruptions),
+                         [](const testing::TestParamInfo<Corruption>& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tessera::plan

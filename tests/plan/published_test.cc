@@ -1,0 +1,62 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "fixture.h"
+#include "tessera/graph/yaml.h"
+#include "tessera/plan/derivation.h"
+
+// Figures that others published, counted tile by tile by the validator's own rules.
+namespace tessera::plan {
+namespace {
+
+Plan WholeTiles(const std::string& network, int operators_each) {
+  const std::string name = std::string(EXAMPLES_FOLDER) + "/networks/" + network;
+  std::stringstream text;
+  text << std::ifstream(name).rdbuf();
+  Plan plan;
+  plan.network = graph::ReadNetwork(text.str(), network).value();
+  plan.profile = SmallProfile();
+  const auto operators = static_cast<int>(plan.network.operators.size());
+  for (int first = 0; first < operators; first += operators_each) {
+    Subgraph subgraph;
+    subgraph.interval = {first, std::min(first + operators_each, operators) - 1};
+    const graph::Operator& last = plan.network.operators[static_cast<size_t>(subgraph.interval.last)];
+    subgraph.tile = plan.network.tensors[static_cast<size_t>(last.outputs.front())].shape;
+    subgraph.tiles = 1;
+    plan.subgraphs.push_back(subgraph);
+  }
+  return plan;
+}
+
+struct Counted {
+  int64_t macs = 0;
+  int64_t features = 0;  // off-chip bytes of inputs and outputs
+};
+
+Counted Count(const Plan& plan) {
+  Counted counted;
+  for (const Work& work : Derive(plan).work) {
+    counted.macs += work.macs;
+    counted.features += work.off_chip.at("inputs") + work.off_chip.at("outputs");
+  }
+  return counted;
+}
+
+TEST(Published, FsrcnnLayerByLayerAndFullyFused) {
+  EXPECT_EQ(Count(WholeTiles("fsrcnn_valid.yaml", 1)).features, 190'276'524);
+  EXPECT_EQ(Count(WholeTiles("fsrcnn_valid.yaml", 8)).features, 8'833'996);
+  EXPECT_EQ(Count(WholeTiles("fsrcnn_valid.yaml", 8)).macs, 8'362'594'208);
+  EXPECT_EQ(Count(WholeTiles("fsrcnn_same.yaml", 1)).features, 187'142'400);
+  EXPECT_EQ(Count(WholeTiles("fsrcnn_same.yaml", 8)).features, 8'812'800);
+  EXPECT_EQ(Count(WholeTiles("fsrcnn_same.yaml", 8)).macs, 8'290'252'800);
+}
+
+TEST(Published, MobileNetV2MultiplyAccumulates) {
+  EXPECT_EQ(Count(WholeTiles("mobilenet_v2.yaml", 1)).macs, 300'774'272);
+}
+
+}  // namespace
+}  // namespace tessera::plan

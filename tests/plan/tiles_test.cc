@@ -1,0 +1,86 @@
+#include "tessera/plan/tiles.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fixture.h"
+
+namespace tessera::plan {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<Tile> TilesOf(const graph::Graph& network, const Subgraph& subgraph) {
+  std::vector<Tile> tiles;
+  ForEachTile(network, FindUsers(network), subgraph, [&](const Tile& tile) { tiles.push_back(tile); });
+  return tiles;
+}
+
+// x -> a -> m -> b -> n -> c -> y, 3x3 without padding, on a map of 10 x 20.
+graph::Graph ThreeValidConvs() {
+  graph::Graph network;
+  network.tensors = {FeatureTensor("x", {1, 1, 10, 20}), ConstantTensor("w", {1, 1, 3, 3}),
+                     FeatureTensor("m", {1, 1, 8, 18}), FeatureTensor("n", {1, 1, 6, 16}),
+                     FeatureTensor("y", {1, 1, 4, 14})};
+  network.tensors[0].network_input = true;
+  network.tensors[4].network_output = true;
+  network.operators = {Conv3x3("a", 0, 1, 2), Conv3x3("b", 2, 1, 3), Conv3x3("c", 3, 1, 4)};
+  for (graph::Operator& op : network.operators) op.window.pad_low = op.window.pad_high = {0, 0};
+  return network;
+}
+
+TEST(Tiles, GrowByAHaloThroughThreeConvolutions) {
+  Subgraph subgraph;
+  subgraph.interval = {0, 2};
+  subgraph.tile = {1, 1, 4, 4};
+  const Tile tile = TilesOf(ThreeValidConvs(), subgraph).front();
+  EXPECT_THAT(ExtentsOf(tile.needs.at(3)), ElementsAre(1, 1, 6, 6));
+  EXPECT_THAT(ExtentsOf(tile.needs.at(2)), ElementsAre(1, 1, 8, 8));
+  EXPECT_THAT(ExtentsOf(tile.needs.at(0)), ElementsAre(1, 1, 10, 10));
+}
+
+TEST(Tiles, ComeInRowMajorOrderWithRaggedEnds) {
+  Subgraph subgraph;
+  subgraph.interval = {2, 2};
+  subgraph.tile = {1, 1, 3, 8};
+  const std::vector<Tile> tiles = TilesOf(ThreeValidConvs(), subgraph);
+  ASSERT_EQ(tiles.size(), 4U);
+  EXPECT_EQ(CountTiles({1, 1, 4, 14}, subgraph.tile), 4);
+  EXPECT_THAT(tiles[1].needs.at(4), ElementsAre(Range{0, 1}, Range{0, 1}, Range{0, 3}, Range{8, 14}));
+  EXPECT_THAT(tiles[2].needs.at(4), ElementsAre(Range{0, 1}, Range{0, 1}, Range{3, 4}, Range{0, 8}));
+}
+
+TEST(Tiles, OtherOutputsAreSharedInProportionAndHulledWithInnerReaders) {
+  graph::Graph network = ThreeValidConvs();
+  network.tensors[3].network_output = true;  // n, 6 rows, leaves beside y, 4 rows
+  Subgraph subgraph;
+  subgraph.interval = {0, 2};
+  subgraph.tile = {1, 1, 3, 14};
+  const std::vector<Tile> tiles = TilesOf(network, subgraph);
+  ASSERT_EQ(tiles.size(), 2U);
+  EXPECT_EQ(tiles[0].shares.at(3)[2], (Range{0, 5}));  // floor(0 * 6/4), ceil(3 * 6/4)
+  EXPECT_EQ(tiles[1].shares.at(3)[2], (Range{4, 6}));  // floor(3 * 6/4), ceil(4 * 6/4)
+  EXPECT_EQ(tiles[1].needs.at(3)[2], (Range{3, 6}));   // c reads rows 3 to 5 for its last row
+}
+
+TEST(Tiles, ABranchThatATileDoesNotTouchIsNotComputed) {
+  graph::Graph network;
+  network.tensors = {FeatureTensor("a", {1, 2, 3, 4}), FeatureTensor("b", {1, 2, 3, 4}),
+                     FeatureTensor("y", {1, 2, 6, 4})};
+  graph::Operator concat;
+  concat.id = "concat";
+  concat.kind = base::OperatorKind::kConcat;
+  concat.axis = 2;
+  concat.inputs = {0, 1};
+  concat.outputs = {2};
+  network.operators = {concat};
+  Subgraph subgraph;
+  subgraph.tile = {1, 2, 3, 4};
+  const std::vector<Tile> tiles = TilesOf(network, subgraph);
+  ASSERT_EQ(tiles.size(), 2U);
+  EXPECT_TRUE(IsEmpty(tiles[0].needs.at(1)));
+  EXPECT_TRUE(IsEmpty(tiles[1].needs.at(0)));
+}
+
+}  // namespace
+}  // namespace tessera::plan

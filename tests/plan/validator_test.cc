@@ -1,0 +1,245 @@
+#include "tessera/plan/validator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "fixture.h"
+
+namespace tessera::plan {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> Messages(const Plan& plan) {
+  std::vector<std::string> messages;
+  for (const Violation& violation : Validate(plan)) {
+    messages.push_back(std::string(NameOf(violation.kind)) + ": " + violation.message);
+  }
+  return messages;
+}
+
+TEST(PlanValidator, AcceptsOneConvolutionWithStepsOfTheirOwn) {
+  EXPECT_THAT(Messages(OneConvPlan()), IsEmpty());
+}
+
+TEST(PlanValidator, AcceptsTwoConvolutionsWithOverlappedTransfers) {
+  EXPECT_THAT(Messages(TwoConvsPlan()), IsEmpty());
+}
+
+TEST(PlanValidator, AcceptsWholeBuffersInOneSram) { EXPECT_THAT(Messages(OneSramPlan()), IsEmpty()); }
+
+TEST(PlanValidator, AcceptsBanksAndModes) { EXPECT_THAT(Messages(BankedPlan()), IsEmpty()); }
+
+// One seeded fault: what is done to a sound plan, and the message that must name it.
+struct Fault {
+  std::string name;
+  Plan (*plan)();
+  std::function<void(Plan&)> spoil;
+  std::string message;
+};
+
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+
+class SeededFault : public testing::TestWithParam<Fault> {};
+
+TEST_P(SeededFault, IsNamed) {
+  Plan plan = GetParam().plan();
+  GetParam().spoil(plan);
+  EXPECT_THAT(Messages(plan), testing::Contains(HasSubstr(GetParam().message)));
+}
+
+// Buffers of TwoConvsPlan.
+constexpr size_t kPing = 0;
+constexpr size_t kPong = 1;
+constexpr size_t kInnerPing = 2;
+constexpr size_t kOutPing = 4;
+constexpr size_t kOutPong = 5;
+constexpr size_t kWeights = 6;
+
+const std::vector<Fault> kFaults = {
+    {"LifespanShortenedAtItsEnd", TwoConvsPlan,
+     [](Plan& plan) {
+       plan.problem.buffers[kWeights].lifespans = {{0, 4}};
+     },
+     "lifespan: buffer 's0/wa' lives [0, 4) but is needed at step 4"},
+    {"LifespanShortenedAtItsBegin", TwoConvsPlan,
+     [](Plan& plan) {
+       plan.problem.buffers[kPong].lifespans = {{2, 4}};
+       std::erase_if(plan.problem.buffers[kPong].accesses,
+                     [](const auto& access) { return access.step == 1; });
+     },
+     "lifespan: buffer 's0/x@1' lives [2, 4) but is needed at step 1"},
+    {"LifespanTooLong", TwoConvsPlan,
+     [](Plan& plan) {
+       plan.problem.buffers[kInnerPing].lifespans = {{1, 4}};
+     },
+     "lifespan: buffer 's0/m@0' lives [1, 4) but is not needed at step 3"},
+    {"GapFilled", TwoConvsPlan,
+     [](Plan& plan) {
+       plan.problem.buffers[kPing].lifespans = {{0, 5}};
+     },
+     "lifespan: buffer 's0/x@0' lives [0, 5) but is not needed at step 2"},
+    {"AccessDropped", TwoConvsPlan, [](Plan& plan) { plan.problem.buffers[kPing].accesses.pop_back(); },
+     "access: buffer 's0/x@0' is written by 'dma' at step 4, which the plan does not say"},
+    {"AccessInvented", TwoConvsPlan,
+     [](Plan& plan) {
+       plan.problem.buffers[kOutPing].accesses.push_back({3, "pe", problem::AccessKind::kRead});
+     },
+     "access: buffer 's0/y@0' is not read by 'pe' at step 3, as the plan says"},
+    {"AccessByAnotherEngine", OneConvPlan,
+     [](Plan& plan) { plan.problem.buffers[0].accesses[1].engine = "dsp"; },
+     "access: buffer 's0/x@0' is read by 'pe' at step 2"},
+    {"PingAndPongExchanged", TwoConvsPlan,
+     [](Plan& plan) {
+       std::swap(plan.problem.buffers[kPing].lifespans, plan.problem.buffers[kPong].lifespans);
+     },
+     "lifespan: buffer 's0/x@0' lives [1, 4) but is needed at step 0"},
+    {"WrongParityLeavesAtTheEnd", TwoConvsPlan,
+     [](Plan& plan) {
+       problem::Buffer& pong = plan.problem.buffers[kOutPong];
+       pong.lifespans = {{1, 3}, {4, 6}};
+       pong.accesses.push_back({5, "dma", problem::AccessKind::kRead});
+     },
+     "lifespan: buffer 's0/y@1' lives [1, 3) [4, 6) but is not needed at step 5"},
+    {"WrongExit", TwoConvsPlan, [](Plan& plan) { plan.problem.loops[0].exits = {5}; },
+     "step: loop [1, 5) with exits 3 is missing"},
+    {"LoopForgotten", TwoConvsPlan, [](Plan& plan) { plan.problem.loops.clear(); },
+     "step: loop [1, 5) with exits 3 is missing"},
+    {"LoopInvented", OneConvPlan,
+     [](Plan& plan) {
+       plan.problem.loops = {{1, 4, {4}}};
+     },
+     "step: loop [1, 4) with exits 4 is not in the program"},
+    {"StepForgotten", OneConvPlan, [](Plan& plan) { plan.steps.pop_back(); },
+     "step: the plan has 3 steps where the program has 4"},
+    {"StepsExchanged", TwoConvsPlan, [](Plan& plan) { std::swap(plan.steps[1], plan.steps[2]); },
+     "step: step 1 computes another operator than 'a'"},
+    {"TransferForgotten", TwoConvsPlan, [](Plan& plan) { plan.steps[3].transfers = {0}; },
+     "step: step 3 moves [x], but the program moves [x, y]"},
+    {"OffsetShifted", TwoConvsPlan, [](Plan& plan) { plan.allocation.offsets[kPong] = 80; },
+     "allocation: overlap: buffers 's0/x@0' and 's0/x@1' share addresses [80, 96)"},
+    {"OffsetMisaligned", OneConvPlan, [](Plan& plan) { plan.allocation.offsets[2] = 72; },
+     "allocation: alignment: offset 72 of buffer 's0/y@0' is not a multiple of 16"},
+    {"BeyondTheCapacity", OneConvPlan, [](Plan& plan) { plan.allocation.offsets[1] = 880; },
+     "allocation: bounds: buffer 's0/w' of 152 bytes at offset 880"},
+    {"CapacityInvented", OneConvPlan, [](Plan& plan) { plan.problem.memories[0].capacity = 4096; },
+     "memory: the bytes of capacity of the problem's memory differ"},
+    {"SizeTooSmallByOne", OneConvPlan, [](Plan& plan) { plan.problem.buffers[2].size = 63; },
+     "size: buffer 's0/y@0' has 63 bytes but needs 64"},
+    {"SizeWithoutHalo", TwoConvsPlan, [](Plan& plan) { plan.problem.buffers[kPing].size = 64; },
+     "size: buffer 's0/x@0' has 64 bytes but needs 96"},
+    {"TablesForgotten", OneConvPlan, [](Plan& plan) { plan.problem.buffers[1].size = 144; },
+     "size: buffer 's0/w' has 144 bytes but needs 152"},
+    {"AlignmentTooSmall", OneConvPlan, [](Plan& plan) { plan.problem.buffers[0].alignment = 8; },
+     "alignment: buffer 's0/x@0' is aligned to 8 bytes instead of 16"},
+    {"SpanLoosened", BankedPlan, [](Plan& plan) { plan.profile.memories[0].span = problem::Span::kSingle; },
+     "span: buffer 's0/x@0' is not bound to banks as its memory says"},
+    {"ModeForbids", BankedPlan, [](Plan& plan) { plan.allocation.modes[0][2] = 1; },
+     "allocation: mode: buffer 's0/x@0' is read at step 2 by 'pe' but mode 'down' forbids that"},
+    {"TransitionForbidden", BankedPlan,
+     [](Plan& plan) {
+       plan.profile.memories[0].transitions = {{{0, 1}}};
+       plan.problem.memories[0].transitions = {{{0, 1}}};
+     },
+     "allocation: transition: mode 'down' at step 1 may not be followed by mode 'up'"},
+    {"BankMoved", BankedPlan, [](Plan& plan) { plan.problem.memories[0].banks[1].range.end = 1000; },
+     "memory: the banks of the problem's memory differ"},
+    {"InPlaceWhereValuesAreNeeded", TwoConvsPlan,
+     [](Plan& plan) {
+       plan.problem.relations = {{problem::RelationKind::kColocate, kInnerPing, kOutPing, 0}};
+     },
+     "in place: buffers 's0/m@0' and 's0/y@0' may not be related so"},
+    {"InPlaceAgainstThePolicy", OneSramPlan, [](Plan& plan) { plan.subgraphs[1].in_place = false; },
+     "in place: buffers 'm' and 'y' may not be related so"},
+    {"InPlaceForgotten", OneSramPlan, [](Plan& plan) { plan.problem.relations.clear(); },
+     "in place: buffers 'm' and 'y' should share one place"},
+    {"InPlaceOfALiveTensor", OneSramPlan, [](Plan& plan) { plan.network.tensors[2].network_output = true; },
+     "in place: buffers 'm' and 'y' may not be related so"},
+    {"InPlaceApart", OneSramPlan, [](Plan& plan) { plan.allocation.offsets[2] = 128; },
+     "allocation: relation: buffer 'm' at [64, 128) and buffer 'y' at [128, 192) are not 0 bytes apart"},
+    {"WholeBufferEndsEarly", OneSramPlan,
+     [](Plan& plan) {
+       plan.problem.buffers[1].lifespans = {{0, 1}};
+       plan.problem.buffers[1].accesses.pop_back();
+     },
+     "lifespan: buffer 'm' lives [0, 1) but is needed at step 1"},
+    {"WrongTileCount", TwoConvsPlan, [](Plan& plan) { plan.subgraphs[0].tiles = 4; },
+     "tile: subgraph 0 states 4 tiles, but tiles of [1, 4, 2, 4] cut 'y' into 3"},
+    {"TileBeyondTheShape", TwoConvsPlan, [](Plan& plan) { plan.subgraphs[0].tile[2] = 7; },
+     "tile: the tile of subgraph 0 takes 7 of the 6 along axis 2 of 'y'"},
+    {"TileAlongAForbiddenAxis", TwoConvsPlan, [](Plan& plan) { plan.subgraphs[0].tile[3] = 2; },
+     "tile: subgraph 0 cuts axis 3 of 'y', which the profile does not"},
+    {"TileOffTheGranule", TwoConvsPlan, [](Plan& plan) { plan.profile.tiling.axes[0].granule = 4; },
+     "tile: the tile of subgraph 0 has 2 rows, no multiple of 4"},
+    {"OperatorMissing", OneSramPlan, [](Plan& plan) { plan.subgraphs.pop_back(); },
+     "coverage: operator 'relu' is in no subgraph"},
+    {"OperatorTwice", OneSramPlan, [](Plan& plan) { plan.subgraphs[1].interval.first = 0; },
+     "coverage: operator 'conv' stands in subgraph 1"},
+    {"SubgraphsExchanged", OneSramPlan, [](Plan& plan) { std::swap(plan.subgraphs[0], plan.subgraphs[1]); },
+     "coverage: operator 'conv' is in no subgraph at its turn"},
+    {"ReadBeforeMade", TwoConvsPlan,
+     [](Plan& plan) { std::swap(plan.network.operators[0], plan.network.operators[1]); },
+     "network: operator 'b' reads 'm' before it is made"},
+    {"PolicyThatTheProfileHasNot", TwoConvsPlan,
+     [](Plan& plan) { plan.subgraphs[0].weights = hw_profiles::WeightPolicy::kDirect; },
+     "policy: subgraph 0: 'wa' is read in memory 'dram', where engines cannot read"},
+    {"NoEngine", OneSramPlan,
+     [](Plan& plan) {
+       std::erase_if(plan.profile.engines[0].throughputs,
+                     [](const auto& t) { return t.kind == base::OperatorKind::kElementwise; });
+     },
+     "policy: no engine of the profile runs operator 'relu' (elementwise)"},
+    {"BufferMissing", TwoConvsPlan,
+     [](Plan& plan) {
+       plan.problem.buffers.pop_back();
+       plan.buffers.pop_back();
+       plan.allocation.offsets.pop_back();
+     },
+     "buffer: buffer 's0/wb' is missing"},
+    {"BufferTwice", TwoConvsPlan, [](Plan& plan) { plan.buffers[kPong] = plan.buffers[kPing]; },
+     "buffer: buffer 's0/x@1' is there twice"},
+    {"BufferOfAnotherTensor", OneConvPlan, [](Plan& plan) { plan.buffers[0].tensor = 7; },
+     "buffer: buffer 's0/x@0' holds nothing that the program has"},
+    {"BufferMisnamed", OneConvPlan, [](Plan& plan) { plan.problem.buffers[0].id = "x"; },
+     "buffer: buffer 'x' should be called 's0/x@0'"},
+    {"MacsWithoutHalo", TwoConvsPlan, [](Plan& plan) { plan.subgraphs[0].metrics.macs = 6912; },
+     "metric: subgraph 0 states 6912 MACs where 9216 are counted"},
+    {"OffChipBytesWithoutHalo", TwoConvsPlan,
+     [](Plan& plan) { plan.subgraphs[0].metrics.off_chip_by_cause["inputs"] = 96; },
+     "metric: subgraph 0 states 96 off-chip bytes of inputs where 224 are counted"},
+    {"TotalsThatDoNotAddUp", OneSramPlan, [](Plan& plan) { plan.totals.latency_cycles = 1999; },
+     "metric: the plan states 1999 cycles where 2000 are counted"},
+    {"PeakTooLow", OneConvPlan, [](Plan& plan) { plan.totals.peak_bytes = 100; },
+     "metric: the plan states 100 bytes of peak where 280 are counted"},
+    {"BetterThanTheBound", OneConvPlan, [](Plan& plan) { plan.lower_bounds.off_chip_bytes = 281; },
+     "metric: the plan has a off_chip_bytes of 280, below its own lower bound of 281"},
+    {"BeyondALimit", OneConvPlan,
+     [](Plan& plan) {
+       plan.objective.limits = {{"peak", 279}};
+     },
+     "metric: the plan has a peak of 280, beyond the limit of 279"},
+    {"ScoreInvented", OneConvPlan, [](Plan& plan) { plan.score = 279; },
+     "metric: the plan states a score of 279 where its parts give 280"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Plan, SeededFault, testing::ValuesIn(kFaults),
+                         [](const testing::TestParamInfo<Fault>& info) { return info.param.name; });
+
+TEST(PlanValidator, StopsAfterTheGivenNumberOfViolations) {
+  Plan plan = TwoConvsPlan();
+  for (problem::Buffer& buffer : plan.problem.buffers) buffer.size += 16;
+  EXPECT_EQ(Validate(plan, 3).size(), 3U);
+}
+
+TEST(PlanValidator, RefusesTileCountsThatOverflow) {
+  Plan plan = TwoConvsPlan();
+  plan.network.tensors[0].shape = {1, 4, int64_t{1} << 50, 4};
+  EXPECT_THAT(Messages(plan), ElementsAre(HasSubstr("network: tensor 'x' has a shape of")));
+}
+
+}  // namespace
+}  // namespace tessera::plan

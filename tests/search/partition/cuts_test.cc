@@ -1,0 +1,136 @@
+#include "tessera/search/partition/cuts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "tessera/base/random.h"
+
+namespace tessera::search {
+namespace {
+
+Scale ScaleOf(plan::Objective objective) {
+  plan::Metrics ones;
+  ones.latency_cycles = 1;
+  ones.energy_pj = 1;
+  ones.off_chip_bytes = 1;
+  ones.peak_bytes = 1;
+  return *Scale::Make(objective, ones);
+}
+
+Arc ArcOf(int begin, int end, size_t choice, double score, double peak = 0) {
+  Arc arc{.begin = begin, .end = end, .choice = choice, .cost = {}};
+  arc.cost.score = score;
+  arc.cost.peak = peak;
+  return arc;
+}
+
+// Every path, one after another.
+void ForEachPath(int operators, const std::vector<Arc>& arcs, int at, std::vector<size_t>& path,
+                 const std::function<void(const std::vector<size_t>&)>& visit) {
+  if (at == operators) return visit(path);
+  for (size_t i = 0; i < arcs.size(); ++i) {
+    if (arcs[i].begin != at) continue;
+    path.push_back(i);
+    ForEachPath(operators, arcs, arcs[i].end, path, visit);
+    path.pop_back();
+  }
+}
+
+TEST(CountIntervals, ChainOfFourHasTen) {
+  EXPECT_EQ(CountIntervals(4, 4), 10);
+  EXPECT_EQ(CountIntervals(4, 1), 4);
+  EXPECT_EQ(CountIntervals(64, 12), 702);
+}
+
+TEST(CountPartitions, ChainOfFourHasEight) {
+  EXPECT_EQ(CountPartitions(4, 4), 8);
+  EXPECT_EQ(CountPartitions(4, 1), 1);
+  EXPECT_EQ(CountPartitions(4, 2), 5);
+}
+
+TEST(FindBestPath, TakesTheCheapestSum) {
+  const std::vector<Arc> arcs = {ArcOf(0, 1, 0, 2), ArcOf(0, 2, 0, 5), ArcOf(1, 2, 0, 2), ArcOf(2, 3, 0, 1)};
+  const auto path = FindBestPath(ScaleOf({}), 3, arcs, {});
+  ASSERT_TRUE(path);
+  EXPECT_EQ(path->arcs, (std::vector<size_t>{0, 2, 3}));
+  EXPECT_EQ(path->cost.score, 5);
+}
+
+TEST(FindBestPath, NoneWhereACutPointIsOutOfReach) {
+  EXPECT_FALSE(FindBestPath(ScaleOf({}), 3, std::vector<Arc>{ArcOf(0, 1, 0, 1), ArcOf(2, 3, 0, 1)}, {}));
+}
+
+TEST(FindBestPath, AHighPeakIsWorthNothingWhenAnotherIsHigher) {
+  const Scale scale = ScaleOf({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
+  // The first operator could save peak at a price, but the second needs 10 anyway.
+  const std::vector<Arc> arcs = {ArcOf(0, 1, 0, 1, 9), ArcOf(0, 1, 1, 3, 2), ArcOf(1, 2, 0, 1, 10)};
+  const auto path = FindBestPath(scale, 2, arcs, {});
+  ASSERT_TRUE(path);
+  EXPECT_EQ(path->arcs, (std::vector<size_t>{0, 2}));
+}
+
+TEST(FindBestPath, ForbiddenPathsGiveTheNextBest) {
+  base::Random random(7);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<Arc> arcs;
+    const int operators = 4;
+    for (int begin = 0; begin < operators; ++begin) {
+      for (int end = begin + 1; end <= operators; ++end) {
+        for (size_t choice = 0; choice < 2; ++choice) {
+          arcs.push_back(ArcOf(begin, end, choice, static_cast<double>(random.Uniform(1, 9) * (end - begin)),
+                               static_cast<double>(random.Uniform(1, 9))));
+        }
+      }
+    }
+    const Scale scale = ScaleOf({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {{"peak", 8}}});
+    std::vector<double> scores;
+    std::vector<size_t> path;
+    ForEachPath(operators, arcs, 0, path, [&](const std::vector<size_t>& each) {
+      Cost cost;
+      for (const size_t arc : each) cost = Join(cost, arcs[arc].cost);
+      if (scale.WithinLimits(cost)) scores.push_back(scale.ScoreOf(cost));
+    });
+    std::sort(scores.begin(), scores.end());
+    std::vector<Forbidden> forbidden;
+    for (size_t rank = 0; rank < std::min<size_t>(6, scores.size()); ++rank) {
+      const auto found = FindBestPath(scale, operators, arcs, forbidden);
+      ASSERT_TRUE(found);
+      EXPECT_DOUBLE_EQ(scale.ScoreOf(found->cost), scores[rank]);
+      Forbidden& next = forbidden.emplace_back();
+      for (const size_t arc : found->arcs) next.push_back(arcs[arc]);
+    }
+  }
+}
+
+TEST(Dominates, EqualCostsAreToldApartByLatencyAlone) {
+  Cost fast;
+  fast.tie = 1;
+  Cost slow;
+  slow.tie = 2;
+  EXPECT_TRUE(Dominates(fast, slow));
+  EXPECT_FALSE(Dominates(slow, fast));
+  slow.score = -1;
+  EXPECT_FALSE(Dominates(fast, slow));
+  EXPECT_TRUE(Dominates(slow, fast));
+}
+
+TEST(Scale, AMeanIsOneWhereEveryBoundIsMet) {
+  plan::Metrics bounds;
+  bounds.latency_cycles = 50;
+  bounds.energy_pj = 7;
+  const Scale scale = *Scale::Make({.weights = {{"latency", 3}, {"energy", 1}}, .limits = {}}, bounds);
+  EXPECT_DOUBLE_EQ(scale.ScoreOf(bounds), 1.0);
+  bounds.latency_cycles = 100;
+  EXPECT_DOUBLE_EQ(scale.ScoreOf(bounds), 1.75);
+}
+
+TEST(Scale, ASingleMetricIsItsOwnScoreWhateverItsWeight) {
+  plan::Metrics metrics;
+  metrics.off_chip_bytes = 123;
+  EXPECT_EQ(ScaleOf({.weights = {{"off_chip_bytes", 4}}, .limits = {}}).ScoreOf(metrics), 123);
+}
+
+}  // namespace
+}  // namespace tessera::search

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/plan.h"
+#include "tessera/problem/engine.h"
+
+// The best partition by trying everything: all 2^(n-1) partitions, all shapes, all policies.
+namespace tessera::search {
+
+// Greedy orders, then canonical search.
+const std::vector<const problem::Engine*>& TestEngines();
+
+// All choices of all intervals of one network. Its tensors live off chip, so that subgraphs do not depend on each other.
+class ExhaustiveSearch {
+ public:
+  ExhaustiveSearch(const graph::Graph& graph, const hw_profiles::Profile& profile);
+
+  // The least score, peaks being least ones, or nullopt when nothing fits.
+  std::optional<double> BestScore(const plan::Objective& objective, const plan::Metrics& lower_bounds) const;
+
+ private:
+  // Values of the four metrics, in the order of plan::MetricNames.
+  using Values = std::array<double, 4>;
+
+  std::vector<std::vector<std::vector<Values>>>
+      choices_;  // by first operator, then length - 1: every choice that fits
+};
+
+}  // namespace tessera::search

@@ -1,0 +1,250 @@
+#include "tessera/search/partition/partition.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "exhaustive.h"
+#include "tessera/base/random.h"
+#include "tessera/tests/search/simulate/small_machine.h"
+
+namespace tessera::search {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+PartitionOptions With(plan::Objective objective = {}) {
+  PartitionOptions options;
+  options.objective = std::move(objective);
+  options.engines = TestEngines();
+  return options;
+}
+
+plan::Objective Minimise(const std::string& metric) { return {.weights = {{metric, 1}}, .limits = {}}; }
+
+// Convolutions one after another, some results added to the one before.
+graph::Graph AnyNetwork(base::Random& random, int operators) {
+  NetworkBuilder net;
+  const int64_t channels = random.Uniform(1, 3);
+  int last = net.Input({1, channels, random.Uniform(2, 4), random.Uniform(1, 3)});
+  int before = -1;
+  for (int i = 0; i < operators; ++i) {
+    if (before >= 0 && random.Chance(0.4)) {
+      last = net.Add(before, last);
+      before = -1;
+    } else {
+      before = last;
+      last = net.Conv(last, random.Chance(0.5) ? 3 : 1, channels);
+    }
+  }
+  return net.Finish(last);
+}
+
+graph::Graph Chain(int operators) {
+  NetworkBuilder net;
+  int last = net.Input({1, 2, 8, 4});
+  for (int i = 0; i < operators; ++i) last = net.Conv(last, 3, 2);
+  return net.Finish(last);
+}
+
+// What the search finds is no better and no worse than the best of everything.
+void ExpectBest(const ExhaustiveSearch& everything, const graph::Graph& graph, const Profile& profile,
+                const plan::Objective& objective) {
+  const auto found = SearchPartition(graph, profile, With(objective));
+  ASSERT_TRUE(found) << base::Format(found.error());
+  const plan::Metrics bounds = found->plan ? found->plan->lower_bounds : plan::Metrics{};
+  const std::optional<double> best = everything.BestScore(objective, bounds);
+  if (!best) {
+    EXPECT_EQ(found->status, problem::Status::kInfeasible) << found->reason;
+    return;
+  }
+  ASSERT_TRUE(found->plan) << found->reason;
+  EXPECT_EQ(found->status, problem::Status::kOptimal);
+  EXPECT_NEAR(found->plan->score, *best, 1e-9 * *best);
+}
+
+class Exhaustive : public ::testing::TestWithParam<int> {};
+
+TEST_P(Exhaustive, EveryObjectiveFindsTheBestOfAllPartitions) {
+  base::Random random(static_cast<uint64_t>(GetParam()));
+  const int operators = static_cast<int>(random.Uniform(2, 4));
+  const graph::Graph graph = AnyNetwork(random, operators);
+  const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
+  const Profile profile = SmallMachine(dma, random.Uniform(30, 150));
+  const ExhaustiveSearch everything(graph, profile);
+  ExpectBest(everything, graph, profile, Minimise("latency"));
+  ExpectBest(everything, graph, profile, Minimise("energy"));
+  ExpectBest(everything, graph, profile, Minimise("off_chip_bytes"));
+  ExpectBest(everything, graph, profile, Minimise("peak"));
+  ExpectBest(everything, graph, profile,
+             {.weights = {{"latency", 1}, {"energy", 2}, {"off_chip_bytes", 0.5}}, .limits = {}});
+  ExpectBest(everything, graph, profile, {.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
+}
+
+TEST_P(Exhaustive, LimitsAreKeptExactly) {
+  base::Random random(static_cast<uint64_t>(GetParam()) + 1000);
+  const graph::Graph graph = AnyNetwork(random, 3);
+  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
+  const auto free = SearchPartition(graph, profile, With(Minimise("latency")));
+  ASSERT_TRUE(free && free->plan);
+  const plan::Metrics& totals = free->plan->totals;
+  const ExhaustiveSearch everything(graph, profile);
+  // A tenth less than the fastest plan needs, so that another one must be found, or none.
+  ExpectBest(
+      everything, graph, profile,
+      {.weights = {{"latency", 1}}, .limits = {{"peak", 0.9 * static_cast<double>(totals.peak_bytes)}}});
+  ExpectBest(everything, graph, profile,
+             {.weights = {{"latency", 1}}, .limits = {{"energy", 0.9 * totals.energy_pj}}});
+  ExpectBest(everything, graph, profile,
+             {.weights = {{"off_chip_bytes", 1}},
+              .limits = {{"latency", 1.1 * static_cast<double>(totals.latency_cycles)}, {"peak", 150}}});
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Exhaustive, ::testing::Range(0, 12));
+
+TEST(SearchPartition, LatencyIsTheDefaultObjective) {
+  const auto by_default = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), With());
+  const auto by_name =
+      SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), With(Minimise("latency")));
+  ASSERT_TRUE(by_default && by_default->plan && by_name && by_name->plan);
+  EXPECT_EQ(by_default->plan->score, by_name->plan->score);
+  EXPECT_EQ(by_default->plan->score, static_cast<double>(by_default->plan->totals.latency_cycles));
+}
+
+TEST(SearchPartition, ThreadsChangeNothing) {
+  PartitionOptions options = With({.weights = {{"latency", 1}, {"off_chip_bytes", 1}}, .limits = {}});
+  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 150);
+  const auto one = SearchPartition(Chain(6), profile, options);
+  options.threads = 2;
+  const auto two = SearchPartition(Chain(6), profile, options);
+  ASSERT_TRUE(one && one->plan && two && two->plan);
+  EXPECT_EQ(one->plan->score, two->plan->score);
+  EXPECT_EQ(one->plan->allocation.offsets, two->plan->allocation.offsets);
+  ASSERT_EQ(one->plan->subgraphs.size(), two->plan->subgraphs.size());
+  for (size_t i = 0; i < one->plan->subgraphs.size(); ++i) {
+    EXPECT_EQ(one->plan->subgraphs[i].interval, two->plan->subgraphs[i].interval);
+    EXPECT_EQ(one->plan->subgraphs[i].tile, two->plan->subgraphs[i].tile);
+  }
+}
+
+TEST(SearchPartition, FusesWhatFitsAndSaysWhatAloneWouldCost) {
+  const auto result =
+      SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped), With(Minimise("off_chip_bytes")));
+  ASSERT_TRUE(result && result->plan);
+  EXPECT_EQ(result->plan->subgraphs.size(), 1U);
+  EXPECT_EQ(result->plan->totals.off_chip_bytes, 2 * 64 + 3 * 12);
+  EXPECT_TRUE(result->plan->baseline.complete);
+  EXPECT_EQ(result->plan->baseline.totals.off_chip_bytes, 6 * 64 + 3 * 12);
+}
+
+TEST(SearchPartition, BaselineNamesWhatDoesNotFitAlone) {
+  // At home in the tile memory only what crosses the network's border or a cut is whole: 64 bytes each. Fused tiles need less.
+  Profile profile = SmallMachine(DmaSteps::kOverlapped, 140);
+  for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
+  LayoutIn(profile, base::TensorRole::kConstant).home = 0;
+  LayoutIn(profile, base::TensorRole::kNetworkInput).home = 0;
+  NetworkBuilder net;
+  const int wide = net.Conv(net.Input({1, 2, 8, 4}), 1, 8);
+  const auto result = SearchPartition(net.Finish(net.Conv(wide, 1, 2)), profile, With());
+  ASSERT_TRUE(result) << base::Format(result.error());
+  ASSERT_TRUE(result->plan) << result->reason;
+  EXPECT_EQ(result->plan->subgraphs.size(), 1U);
+  EXPECT_FALSE(result->plan->baseline.complete);
+  EXPECT_EQ(result->plan->baseline.do_not_fit, (std::vector<int>{0, 1}));
+}
+
+TEST(SearchPartition, CapOnOperatorsIsKeptAndTold) {
+  PartitionOptions options = With(Minimise("off_chip_bytes"));
+  options.max_operators = 2;
+  const auto result = SearchPartition(Chain(4), SmallMachine(DmaSteps::kOverlapped), options);
+  ASSERT_TRUE(result && result->plan);
+  EXPECT_EQ(result->plan->subgraphs.size(), 2U);
+  EXPECT_THAT(result->plan->notes, ::testing::Contains(HasSubstr("capped at 2 operators")));
+}
+
+TEST(SearchPartition, TooLittleMemoryIsProvenAndExplained) {
+  const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), With());
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, problem::Status::kInfeasible);
+  EXPECT_FALSE(result->plan);
+  EXPECT_THAT(result->reason, HasSubstr("operator 'conv0' fits in no subgraph"));
+  EXPECT_THAT(result->reason, HasSubstr("the memory holds 10"));
+}
+
+TEST(SearchPartition, WithoutBudgetNothingIsCalledImpossible) {
+  PartitionOptions options = With();
+  options.budget.units = 0;
+  const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, problem::Status::kUnknown);
+  EXPECT_THAT(result->reason, HasSubstr("a limit came before"));
+}
+
+TEST(SearchPartition, WithoutEnginesOnlyBoundsSpeak) {
+  PartitionOptions options = With();
+  options.engines = {};
+  const auto roomy = SearchPartition(Chain(2), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  ASSERT_TRUE(roomy);
+  EXPECT_EQ(roomy->status, problem::Status::kUnknown);
+  const auto tight = SearchPartition(Chain(2), SmallMachine(DmaSteps::kOverlapped, 10), options);
+  ASSERT_TRUE(tight);
+  EXPECT_EQ(tight->status, problem::Status::kInfeasible);
+}
+
+TEST(SearchPartition, AStopIsNoProof) {
+  base::Stop stop;
+  stop.Request();
+  PartitionOptions options = With();
+  options.stop = &stop;
+  const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, problem::Status::kUnknown);
+}
+
+TEST(SearchPartition, ALimitThatNoPlanKeepsIsInfeasible) {
+  const plan::Objective objective = {.weights = {{"latency", 1}}, .limits = {{"off_chip_bytes", 100}}};
+  const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), With(objective));
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, problem::Status::kInfeasible);
+  EXPECT_THAT(result->reason, HasSubstr("keeps the limits: off_chip_bytes at most 100"));
+}
+
+TEST(SearchPartition, AnOperatorWithoutAnEngineIsUnsupported) {
+  Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  profile.engines[0].throughputs.pop_back();
+  NetworkBuilder net;
+  const int x = net.Input({1, 2, 4, 4});
+  const auto result = SearchPartition(net.Finish(net.Add(net.Conv(x, 1, 2), x)), profile, With());
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, problem::Status::kUnsupported);
+  EXPECT_THAT(result->reason, HasSubstr("'add1'"));
+}
+
+TEST(SearchPartition, WholeBuffersKeepOneAddressThroughout) {
+  Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
+  for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
+  PartitionOptions options = With();
+  options.max_operators = 1;
+  const auto result = SearchPartition(Chain(4), profile, options);
+  ASSERT_TRUE(result) << base::Format(result.error());
+  ASSERT_TRUE(result->plan) << result->reason;
+  EXPECT_EQ(result->plan->subgraphs.size(), 4U);
+  EXPECT_LE(result->plan->totals.peak_bytes, 400);
+}
+
+TEST(SearchPartition, BadObjectivesAreRefused) {
+  const auto misspelt =
+      SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped), With(Minimise("latncy")));
+  ASSERT_FALSE(misspelt);
+  EXPECT_EQ(misspelt.error().hint, "did you mean 'latency'?");
+  EXPECT_FALSE(SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped),
+                               With({.weights = {{"latency", -1}}, .limits = {}})));
+  EXPECT_FALSE(SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped),
+                               With({.weights = {{"latency", 0}}, .limits = {}})));
+  EXPECT_FALSE(SearchPartition(graph::Graph{}, SmallMachine(DmaSteps::kOverlapped), With()));
+}
+
+}  // namespace
+}  // namespace tessera::search

@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "small_machine.h"
+#include "tessera/search/simulate/simulate.h"
+
+namespace tessera::search {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::WeightPolicy;
+
+// A chain of convolutions with any kernels and strides, holes included, and an addition where shapes allow.
+graph::Graph AnyNetwork() {
+  NetworkBuilder net;
+  int last = net.Input({1, *rc::gen::inRange<int64_t>(1, 4), *rc::gen::inRange<int64_t>(4, 24), 2});
+  const int layers = *rc::gen::inRange(1, 5);
+  for (int i = 0; i < layers; ++i) {
+    const int64_t kernel = 1 + 2 * *rc::gen::inRange<int64_t>(0, 2);
+    last = net.Conv(last, kernel, *rc::gen::inRange<int64_t>(1, 4), *rc::gen::inRange<int64_t>(1, 4));
+    if (*rc::gen::arbitrary<bool>()) last = net.Add(last, last);
+  }
+  return net.Finish(last);
+}
+
+hw_profiles::Profile AnyMachine() {
+  hw_profiles::Profile profile = SmallMachine(*rc::gen::element(DmaSteps::kOwnSteps, DmaSteps::kOverlapped));
+  profile.memories[0].direct_read = *rc::gen::arbitrary<bool>();
+  profile.memories[0].direct_write = *rc::gen::arbitrary<bool>();
+  profile.memories[0].port.shared = *rc::gen::arbitrary<bool>();
+  profile.memories[0].leakage_mw = 1;
+  profile.links[0].outstanding = *rc::gen::inRange(1, 3);
+  profile.table_bytes_per_channel = *rc::gen::inRange(0, 3);
+  LayoutIn(profile, base::TensorRole::kBorder).channel_block = *rc::gen::element(1, 4);
+  return profile;
+}
+
+RC_GTEST_PROP(LowerBound, NoTileOrPolicyOrCutUndercutsIt, ()) {
+  const graph::Graph graph = AnyNetwork();
+  const hw_profiles::Profile profile = AnyMachine();
+  const int operators = static_cast<int>(graph.operators.size());
+  const graph::Interval all{0, operators - 1};
+  const plan::Metrics bound_of_all = LowerBound(graph, profile, all);
+  plan::Metrics total;
+  for (int first = 0; first < operators;) {
+    const int last = *rc::gen::inRange(first, operators);
+    const graph::Interval interval{first, last};
+    const int result = graph.operators[static_cast<size_t>(last)].outputs.front();
+    graph::TileShape tile = graph.tensors[static_cast<size_t>(result)].shape;
+    tile[2] = *rc::gen::inRange<int64_t>(1, tile[2] + 1);
+    const bool direct = profile.memories[0].direct_read && *rc::gen::arbitrary<bool>();
+    const WeightPolicy weights =
+        direct ? WeightPolicy::kDirect : *rc::gen::element(WeightPolicy::kResident, WeightPolicy::kStreamed);
+    const plan::Metrics cost = Simulate(graph, profile, graph::Tile(graph, interval, tile), {weights, false});
+    const plan::Metrics bound = LowerBound(graph, profile, interval);
+    for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
+      RC_ASSERT(plan::ValueOf(bound, metric) <= plan::ValueOf(cost, metric) * (1 + 1e-12));
+    }
+    RC_ASSERT(bound.macs <= cost.macs);
+    plan::Accumulate(total, cost);
+    first = last + 1;
+  }
+  for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
+    RC_ASSERT(plan::ValueOf(bound_of_all, metric) <= plan::ValueOf(total, metric) * (1 + 1e-12));
+  }
+}
+
+TEST(LowerBound, IsMetByOneWholeTileWhereNothingIsLost) {
+  NetworkBuilder net;
+  const graph::Graph graph = net.Finish(net.Conv(net.Conv(net.Input({1, 2, 8, 2}), 3, 2), 3, 2));
+  const hw_profiles::Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  const plan::Metrics bound = LowerBound(graph, profile, {0, 1});
+  const plan::Metrics whole = Simulate(graph, profile, graph::Tile(graph, {0, 1}, {1, 2, 8, 2}), {});
+  EXPECT_EQ(bound.off_chip_bytes, whole.off_chip_bytes);
+  EXPECT_EQ(bound.macs, whole.macs);
+}
+
+TEST(LowerBound, DoesNotCountWhatAStrideMaySkip) {
+  NetworkBuilder net;
+  const graph::Graph graph =
+      net.Finish(net.Conv(net.Conv(net.Input({1, 1, 8, 1}), 1, 1), 1, 1, /*stride=*/2));
+  const plan::Metrics bound = LowerBound(graph, SmallMachine(DmaSteps::kOwnSteps), {0, 1});
+  EXPECT_EQ(bound.macs, 4);  // of the second convolution; tiles of one row make the first do 4, one tile 7
+}
+
+}  // namespace
+}  // namespace tessera::search

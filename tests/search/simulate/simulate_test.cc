@@ -1,0 +1,177 @@
+#include "tessera/search/simulate/simulate.h"
+
+#include <gtest/gtest.h>
+
+#include "small_machine.h"
+
+namespace tessera::search {
+namespace {
+
+using encoder::Policy;
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+
+constexpr Policy kResident = {WeightPolicy::kResident, false};
+constexpr Policy kStreamed = {WeightPolicy::kStreamed, false};
+constexpr Policy kDirect = {WeightPolicy::kDirect, false};
+
+// x [1,2,4,3] --1x1--> y [1,2,4,3], 4 bytes of weights. A row has 6 bytes.
+graph::Graph Pointwise() {
+  NetworkBuilder net;
+  return net.Finish(net.Conv(net.Input({1, 2, 4, 3}), 1, 2));
+}
+
+plan::Metrics RunRows(const graph::Graph& graph, const Profile& profile, int64_t rows, Policy policy) {
+  const int last = static_cast<int>(graph.operators.size()) - 1;
+  graph::Shape tile = graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
+  tile[2] = rows;
+  return Simulate(graph, profile, graph::Tile(graph, {0, last}, tile), policy);
+}
+
+// A tile of two rows: 13 cycles to load 12 bytes (3 + 7 + 12/4), 11 to compute (6 steps + 5), 14 to store (3 + 5 + 12/2); the
+// weights take 11 cycles to load (3 + 7 + 4/4).
+TEST(Simulate, OwnStepsRunInSequence) {
+  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOwnSteps), 2, kResident);
+  EXPECT_EQ(metrics.latency_cycles, 11 + 2 * (13 + 11 + 14));
+}
+
+TEST(Simulate, OverlappedSlotsLastAsLongAsTheBusiest) {
+  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kResident);
+  const int64_t prologue = 11 + 13;
+  const int64_t slots = 13 + 14;  // compute 0 beside load 1, compute 1 beside store 0
+  EXPECT_EQ(metrics.latency_cycles, prologue + slots + 14);
+}
+
+TEST(Simulate, LoadAndStoreShareAPortUnlessItIsDouble) {
+  Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  // Tiles of one row: load 3+7+2 = 12, compute 8, store 3+5+4 = 12 (two bursts).
+  EXPECT_EQ(RunRows(Pointwise(), profile, 1, kResident).latency_cycles, (11 + 12) + (12 + 24 + 24 + 12) + 12);
+  profile.memories[0].port.shared = false;
+  profile.links[0].outstanding = 2;
+  EXPECT_EQ(RunRows(Pointwise(), profile, 1, kResident).latency_cycles, (11 + 12) + (12 + 12 + 12 + 12) + 12);
+  profile.links[0].outstanding = 1;
+  EXPECT_EQ(RunRows(Pointwise(), profile, 1, kResident).latency_cycles, (11 + 12) + (12 + 24 + 24 + 12) + 12);
+}
+
+TEST(Simulate, OneTileHasNothingToOverlapWith) {
+  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 4, kResident);
+  EXPECT_EQ(metrics.latency_cycles, (11 + 3 + 7 + 6) + (12 + 5) + (3 + 5 + 12));
+}
+
+TEST(Simulate, RaggedLastTileCostsWhatItIs) {
+  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOwnSteps), 3, kResident);
+  const int64_t three_rows = (3 + 7 + 5) + (9 + 5) + (3 + 5 + 10);  // 18 bytes are 5 bursts of 4
+  const int64_t one_row = (3 + 7 + 2) + (3 + 5) + (3 + 5 + 4);
+  EXPECT_EQ(metrics.latency_cycles, 11 + three_rows + one_row);
+  EXPECT_EQ(metrics.off_chip_by_cause.at("inputs"), 24);
+}
+
+TEST(Simulate, StreamedWeightsComeBeforeEachUse) {
+  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOwnSteps), 2, kStreamed);
+  // One output channel a slice: two slices of 2 bytes, each 3 + 7 + 1 cycles.
+  EXPECT_EQ(metrics.latency_cycles, 2 * (13 + 2 * 11 + 11 + 14));
+  EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 2 * 4);
+}
+
+TEST(Simulate, OverlappedSlicesArriveBesideTheirStep) {
+  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kStreamed);
+  const int64_t prologue = 13 + 11;
+  const int64_t first = 11 + 11 + 13;  // port: second slice of tile 0, first of tile 1, load 1
+  const int64_t second = 11 + 14;      // port: second slice of tile 1, store 0
+  EXPECT_EQ(metrics.latency_cycles, prologue + first + second + 14);
+}
+
+TEST(Simulate, DirectConstantsAreReadWithEveryTile) {
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  profile.memories[0].direct_read = true;
+  // The input is direct too: 7 + 3 cycles for 12 bytes and 7 + 1 for the weights, longer than 11 cycles of compute.
+  const plan::Metrics metrics = RunRows(Pointwise(), profile, 2, kDirect);
+  EXPECT_EQ(metrics.latency_cycles, 2 * (10 + 8 + 14));
+  EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 2 * 4);
+  EXPECT_EQ(metrics.off_chip_by_cause.at("inputs"), 24);
+}
+
+TEST(Simulate, HomesInTheTileMemoryMoveNothing) {
+  Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
+  const plan::Metrics metrics = RunRows(Pointwise(), profile, 2, kResident);
+  EXPECT_EQ(metrics.off_chip_bytes, 0);
+  EXPECT_EQ(metrics.latency_cycles, 2 * 11);
+  EXPECT_EQ(metrics.bound_by, "compute");
+}
+
+TEST(Simulate, EnergyAddsUpByPart) {
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  profile.memories[0].leakage_mw = 2;
+  const plan::Metrics metrics = RunRows(Pointwise(), profile, 2, kResident);
+  EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("mac"), 24 * 2 * 0.5);
+  EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("dram"), (24 + 4) * 10 + 24 * 20);
+  // Read: by the engine 24 bytes and twice the weights, by the DMA 24; written: by the DMA 24 + 4, by the engine 24.
+  EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("sram"), (24 + 8 + 24) * 1 + (28 + 24) * 2);
+  EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("leakage"), 2e9 * 87 / 1e9);
+  EXPECT_DOUBLE_EQ(metrics.energy_pj, 24 + 760 + 160 + 174);
+}
+
+TEST(Simulate, HaloIsFetchedAndComputedAgain) {
+  NetworkBuilder net;
+  const int x = net.Input({1, 1, 6, 1});
+  const graph::Graph graph = net.Finish(net.Conv(net.Conv(x, 3, 1), 3, 1));
+  const plan::Metrics metrics = RunRows(graph, SmallMachine(DmaSteps::kOwnSteps), 3, kResident);
+  // Each half needs 4 rows in between and 5 of the input.
+  EXPECT_EQ(metrics.macs, 2 * (3 + 4) * 3);
+  EXPECT_EQ(metrics.recomputed_macs, 2 * 3);
+  EXPECT_EQ(metrics.off_chip_by_cause.at("inputs"), 2 * 5);
+  EXPECT_EQ(metrics.off_chip_by_cause.at("outputs"), 6);
+}
+
+TEST(Simulate, ChannelBlocksCountAndRowPitchDoesNot) {
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  LayoutIn(profile, base::TensorRole::kNetworkInput).channel_block = 16;
+  LayoutIn(profile, base::TensorRole::kNetworkOutput).row_pitch_bytes = 64;
+  const plan::Metrics metrics = RunRows(Pointwise(), profile, 4, kResident);
+  EXPECT_EQ(metrics.off_chip_by_cause.at("inputs"), 4 * 3 * 16);
+  EXPECT_EQ(metrics.off_chip_by_cause.at("outputs"), 24);
+}
+
+TEST(Simulate, SharedConstantIsResidentOnceAndStreamedForEachUser) {
+  NetworkBuilder net;
+  const int x = net.Input({1, 2, 4, 1});
+  const int w = net.Weights({2, 2, 1, 1});
+  const graph::Graph graph = net.Finish(net.ConvWith(net.ConvWith(x, w, 1), w, 1));
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  profile.table_bytes_per_channel = 5;
+  EXPECT_EQ(RunRows(graph, profile, 2, kResident).off_chip_by_cause.at("weights"), 4 + 10);
+  EXPECT_EQ(RunRows(graph, profile, 2, kStreamed).off_chip_by_cause.at("weights"), 2 * 2 * 14);
+}
+
+TEST(Simulate, SlowTileMemoryHoldsTheEngineUp) {
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
+  profile.memories[1].port = {.read_bytes_per_cycle = 1, .write_bytes_per_cycle = 2, .shared = true};
+  const plan::Metrics metrics = RunRows(Pointwise(), profile, 4, kResident);
+  EXPECT_EQ(metrics.latency_cycles, 24 + 4 + 12);
+  EXPECT_EQ(metrics.bound_by, "sram");
+}
+
+TEST(Simulate, BoundByTheLinkThatWorksLongest) {
+  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kResident);
+  EXPECT_EQ(metrics.bound_by, "dma");
+}
+
+TEST(Simulate, PeakBandwidthIsThatOfTheBusiestSlot) {
+  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kResident);
+  // Slot 0 with the prologue: 4 + 12 + 12 bytes in 24 + 13 cycles; slot 1 with the epilogue: 12 + 12 in 14 + 14.
+  EXPECT_DOUBLE_EQ(metrics.peak_bytes_per_cycle, 24.0 / 28);
+}
+
+TEST(Simulate, InPlaceCostsTheSame) {
+  const Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  const plan::Metrics apart = RunRows(Pointwise(), profile, 2, {WeightPolicy::kStreamed, false});
+  const plan::Metrics together = RunRows(Pointwise(), profile, 2, {WeightPolicy::kStreamed, true});
+  EXPECT_EQ(apart.latency_cycles, together.latency_cycles);
+  EXPECT_EQ(apart.energy_pj, together.energy_pj);
+}
+
+}  // namespace
+}  // namespace tessera::search
