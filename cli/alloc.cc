@@ -1,0 +1,201 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+
+#include "tessera/base/checked.h"
+#include "tessera/base/suggest.h"
+#include "tessera/cli/command.h"
+#include "tessera/cli/console.h"
+#include "tessera/cli/files.h"
+#include "tessera/cli/inputs.h"
+#include "tessera/cli/interrupt.h"
+#include "tessera/cli/outputs.h"
+#include "tessera/cli/search_options.h"
+#include "tessera/cli/tables.h"
+#include "tessera/problem/csv.h"
+#include "tessera/problem/json.h"
+#include "tessera/search/allocate/portfolio.h"
+
+// `tessera alloc`: addresses for the buffers of a file.
+namespace tessera::cli {
+namespace {
+
+using problem::Bytes;
+using problem::Result;
+
+constexpr int64_t kDefaultBudget = 20'000'000;
+
+class AllocCommand final : public Command {
+ public:
+  std::string Name() const override { return "alloc"; }
+  std::string Summary() const override { return "Find an address for every buffer of a CSV or JSON file"; }
+  std::string Examples() const override {
+    return "Without --capacity, or with --minimize, the least peak is looked for.\n\n"
+           "Examples:\n"
+           "  tessera alloc buffers.csv                              the least peak\n"
+           "  tessera alloc buffers.csv --capacity 1048576           any placement that fits\n"
+           "  tessera alloc buffers.csv --hw npu.yaml --output map.svg\n"
+           "  tessera alloc problem.json --rung rows=7 --format json | jq .offsets\n";
+  }
+
+  void Declare(CLI::App& app) override {
+    app.add_option("file", file_, "Buffers: MiniMalloc's CSV, or a Problem in JSON; - reads standard input")
+        ->required();
+    app.add_option("--capacity", capacity_, "Bytes of the (first) memory; suffixes as in 384Ki")
+        ->check(CLI::Range(int64_t{0}, base::kMaxTotal))
+        ->transform(CLI::AsSizeValue(false));
+    app.add_option("--hw", profile_,
+                   "Take the memory of this hardware profile: capacity, alignment, banks, modes");
+    app.add_flag("--minimize", minimize_, "Look for the least peak within the capacity");
+    app.add_option("--rung", rung_, "The rung of the file's ladder whose sizes count");
+    app.add_option("--format", format_, "What stdout gets")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    app.add_option("--output", outputs_, "Also write the allocation here: .csv, .json or .svg");
+    search_.Declare(app);
+  }
+
+  ExitCode Run(Console& console) override {
+    for (const std::string& path : outputs_) {
+      const std::string suffix = SuffixOf(path);
+      if (suffix == ".csv" || suffix == ".json" || suffix == ".svg") continue;
+      console.Note(fmt::format("--output {}: expected a name that ends in .csv, .json or .svg", path));
+      return ExitCode::kUsage;
+    }
+    base::Expected<problem::ProblemDocument> input = LoadProblem(file_);
+    if (!input) return console.Refuse(input.error());
+    if (const auto fault = Prepare(*input)) return console.Refuse(*fault);
+    if (const auto fault = CheckOutputs(input->problem)) return console.Refuse(*fault);
+    return Solve(console, *input);
+  }
+
+ private:
+  // Applies --hw and --rung.
+  std::optional<base::Diagnostic> Prepare(problem::ProblemDocument& input) {
+    if (!profile_.empty()) {
+      const base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
+      if (!profile) return profile.error();
+      if (input.problem.memories.size() != 1) {
+        base::Diagnostic fault;
+        fault.file = file_;
+        fault.message = fmt::format("--hw replaces the one memory of a file, but this one has {}",
+                                    input.problem.memories.size());
+        return fault;
+      }
+      input.problem.memories[0] =
+          hw_profiles::AsProblemMemory(profile->memories[static_cast<size_t>(profile->tile_memory)]);
+    }
+    return ChooseRung(input);
+  }
+
+  std::optional<base::Diagnostic> ChooseRung(problem::ProblemDocument& input) {
+    if (!input.ladder && rung_.empty()) return std::nullopt;
+    std::vector<std::string_view> names;
+    if (input.ladder) {
+      for (const problem::Rung& rung : input.ladder->rungs) names.push_back(rung.name);
+    }
+    const auto found = std::find(names.begin(), names.end(), rung_);
+    if (found == names.end()) {
+      base::Diagnostic fault;
+      fault.file = file_;
+      fault.message =
+          rung_.empty() ? "the file has a ladder of sizes" : fmt::format("there is no rung '{}'", rung_);
+      fault.expected =
+          names.empty() ? "no --rung, as the file has no ladder" : "--rung with one of " + base::Join(names);
+      fault.hint = rung_.empty() ? "`tessera tile --ladder` finds the largest rung that fits"
+                                 : base::DidYouMean(rung_, names);
+      return fault;
+    }
+    input.problem = AtRung(input.problem, input.ladder->rungs[static_cast<size_t>(found - names.begin())]);
+    return std::nullopt;
+  }
+
+  // What CSV cannot state is told before the search, not after.
+  std::optional<base::Diagnostic> CheckOutputs(const problem::Problem& problem) const {
+    for (const std::string& path : outputs_) {
+      if (SuffixOf(path) != ".csv") continue;
+      base::Expected<std::string> content = problem::WriteCsv(problem);
+      if (content) continue;
+      content.error().file = path;
+      return content.error();
+    }
+    return std::nullopt;
+  }
+
+  ExitCode Solve(Console& console, const problem::ProblemDocument& input) {
+    base::Stop stop(search_.Deadline());
+    const InterruptGuard guard(stop);
+    const EngineSet engines(search_);
+    const bool unbounded = !capacity_ && input.problem.memories[0].capacity >= base::kMaxTotal;
+    search::AllocateOptions options;
+    if (capacity_)
+      options.capacity = *capacity_;
+    else if (!unbounded)
+      options.capacity = input.problem.memories[0].capacity;
+    options.minimize = minimize_ || !capacity_;
+    options.budget = search_.Limit(kDefaultBudget);
+    options.stop = &stop;
+    options.progress = [&](std::string_view line) {
+      search_.verbose ? console.Note(line) : console.Progress(line);
+    };
+    const auto start = std::chrono::steady_clock::now();
+    const base::Expected<Result> result =
+        search::Allocate(input.problem, nullptr, 0, engines.Pointers(), options);
+    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+    if (!result) return console.Fail(result.error());
+    problem::AllocationDocument document;
+    document.result = *result;
+    document.capacity = options.capacity;
+    if (!rung_.empty()) document.rung = rung_;
+    document.seed = static_cast<int64_t>(search_.seed);
+    if (const ExitCode code = Write(console, input.problem, document); code != ExitCode::kAnswer) return code;
+    document.time_ms = elapsed.count();
+    console.Print(format_ == "json" ? problem::WriteAllocation(input.problem, document)
+                                    : Describe(input.problem, document));
+    return ExitCodeOf(*result);
+  }
+
+  ExitCode Write(Console& console, const problem::Problem& problem,
+                 const problem::AllocationDocument& document) {
+    if (!document.result.allocation) return ExitCode::kAnswer;
+    for (const std::string& path : outputs_) {
+      const base::Expected<std::string> content = RenderAllocation(path, problem, document);
+      if (!content) return console.Refuse(content.error());
+      if (const auto written = WriteOutput(path, *content); !written) {
+        console.Refuse(written.error());
+        return ExitCode::kCannotWrite;
+      }
+    }
+    return ExitCode::kAnswer;
+  }
+
+  static std::string Describe(const problem::Problem& problem, const problem::AllocationDocument& document) {
+    const Result& result = document.result;
+    std::string text = fmt::format("status       {}\n", NameOf(result.status));
+    text += fmt::format("buffers      {}\n", Grouped(static_cast<int64_t>(problem.buffers.size())));
+    if (document.capacity) text += fmt::format("capacity     {}\n", Grouped(*document.capacity));
+    if (result.peak) text += fmt::format("peak         {}\n", Grouped(*result.peak));
+    text += fmt::format("lower bound  {}\n", Grouped(result.lower_bound));
+    if (result.peak) text += fmt::format("gap          {}\n", Grouped(*result.peak - result.lower_bound));
+    if (!result.engine.empty()) text += fmt::format("engine       {}\n", result.engine);
+    if (document.time_ms) text += fmt::format("time_ms      {:.3f}\n", *document.time_ms);
+    if (!result.reason.empty()) text += fmt::format("reason       {}\n", result.reason);
+    return text;
+  }
+
+  std::string file_;
+  std::optional<int64_t> capacity_;
+  std::string profile_;
+  bool minimize_ = false;
+  std::string rung_;
+  std::string format_ = "text";
+  std::vector<std::string> outputs_;
+  SearchOptions search_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeAllocCommand() { return std::make_unique<AllocCommand>(); }
+
+}  // namespace tessera::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/plan/plan.h"
+#include "tessera/problem/problem.h"
+#include "tessera/problem/result.h"
+
+namespace tessera::cli {
+
+// A finished answer read back from a file, to be checked or drawn.
+struct Answer {
+  problem::Problem problem;
+  problem::Allocation allocation;
+  problem::Bytes capacity = 0;     // of memories[0]
+  std::optional<plan::Plan> plan;  // when the file is a plan
+};
+
+struct AnswerFiles {
+  std::string file;                        // a plan, an allocation in JSON, or a CSV with an offset column
+  std::string problem;                     // what an allocation answers; empty for plans and CSV
+  std::optional<problem::Bytes> capacity;  // needed for CSV; else replaces the file's own
+};
+
+base::Expected<Answer> LoadAnswer(const AnswerFiles& files);
+
+}  // namespace tessera::cli

@@ -1,0 +1,91 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tessera/base/checked.h"
+#include "tessera/base/json_writer.h"
+#include "tessera/cli/answers.h"
+#include "tessera/cli/command.h"
+#include "tessera/cli/console.h"
+#include "tessera/plan/validator.h"
+#include "tessera/problem/validator.h"
+
+// `tessera check`: is this answer right? Asks no engine and believes nothing that can be recomputed.
+namespace tessera::cli {
+namespace {
+
+class CheckCommand final : public Command {
+ public:
+  std::string Name() const override { return "check"; }
+  std::string Summary() const override {
+    return "Check a plan or an allocation, trusting nothing that made it";
+  }
+  std::string Examples() const override {
+    return "A plan carries its network and profile; regions, lifespans and sizes are derived again from "
+           "these.\n\n"
+           "Examples:\n"
+           "  tessera check plan.json\n"
+           "  tessera check answer.csv --capacity 1048576      the CSV has an offset column\n"
+           "  tessera check answer.json --problem problem.json\n";
+  }
+
+  void Declare(CLI::App& app) override {
+    app.add_option("file", files_.file,
+                   "A plan, an allocation in JSON, or a CSV with offsets; - reads standard input")
+        ->required();
+    app.add_option("--problem", files_.problem, "The Problem that an allocation answers");
+    app.add_option("--capacity", files_.capacity, "Bytes of the (first) memory; a CSV needs it")
+        ->check(CLI::Range(int64_t{0}, base::kMaxTotal))
+        ->transform(CLI::AsSizeValue(false));
+    app.add_option("--format", format_, "What stdout gets")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+  }
+
+  ExitCode Run(Console& console) override {
+    const base::Expected<Answer> answer = LoadAnswer(files_);
+    if (!answer) return console.Refuse(answer.error());
+    std::vector<std::string> violations;
+    if (answer->plan) {
+      for (const plan::Violation& violation : plan::Validate(*answer->plan)) {
+        violations.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
+      }
+    } else {
+      for (const problem::Violation& violation :
+           Validate(answer->problem, answer->allocation, answer->capacity)) {
+        violations.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
+      }
+    }
+    console.Print(format_ == "json" ? AsJson(violations) : AsText(*answer, violations));
+    return violations.empty() ? ExitCode::kAnswer : ExitCode::kCheckRefused;
+  }
+
+ private:
+  static std::string AsJson(const std::vector<std::string>& violations) {
+    nlohmann::ordered_json document;
+    document["status"] = violations.empty() ? "accepted" : "refused";
+    document["violations"] = violations;
+    return base::WriteJson(document);
+  }
+
+  static std::string AsText(const Answer& answer, const std::vector<std::string>& violations) {
+    if (violations.empty()) {
+      return fmt::format("accepted: {} buffers, peak {} of {} bytes\n", answer.problem.buffers.size(),
+                         PeakOf(answer.problem, answer.allocation), answer.capacity);
+    }
+    std::string text =
+        fmt::format("refused: {} violation{}\n", violations.size(), violations.size() == 1 ? "" : "s");
+    for (const std::string& violation : violations) text += "  " + violation + '\n';
+    return text;
+  }
+
+  AnswerFiles files_;
+  std::string format_ = "text";
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeCheckCommand() { return std::make_unique<CheckCommand>(); }
+
+}  // namespace tessera::cli

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tessera/cli/exit_code.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tessera::cli {
+
+class Console;
+
+// One subcommand of `tessera`: it declares its options, then runs with the values that the command line gave
+// them.
+class Command {
+ public:
+  Command() = default;
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+  virtual ~Command() = default;
+
+  virtual std::string Name() const = 0;
+  virtual std::string Summary() const = 0;   // one line, for the list of commands
+  virtual std::string Examples() const = 0;  // shown below the options
+
+  virtual void Declare(CLI::App& app) = 0;
+  virtual ExitCode Run(Console& console) = 0;
+};
+
+std::unique_ptr<Command> MakePlanCommand();
+std::unique_ptr<Command> MakeTileCommand();
+std::unique_ptr<Command> MakeAllocCommand();
+std::unique_ptr<Command> MakeCheckCommand();
+std::unique_ptr<Command> MakeShowCommand();
+
+}  // namespace tessera::cli

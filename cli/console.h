@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/cli/exit_code.h"
+
+namespace tessera::cli {
+
+// Where a command talks: answers on stdout, everything else on stderr. On a terminal, progress is one line
+// that rewrites itself and vanishes before anything else is printed; elsewhere it is silent. Safe from
+// several threads.
+class Console {
+ public:
+  Console();
+  ~Console();
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+
+  void Print(std::string_view text);     // to stdout, as it is
+  void Note(std::string_view text);      // a line on stderr
+  void Progress(std::string_view text);  // the state of long work, at most ten times a second
+
+  // Reports bad input; for returning from a command.
+  ExitCode Refuse(const base::Diagnostic& diagnostic);
+
+  // Reports a fault of this program.
+  ExitCode Fail(const base::Diagnostic& diagnostic);
+
+  // Whether stdout took everything so far.
+  bool Flush();
+
+ private:
+  void Clear();
+
+  std::mutex mutex_;
+  bool terminal_ = false;
+  bool line_shown_ = false;
+  long long last_shown_ms_ = 0;
+};
+
+}  // namespace tessera::cli

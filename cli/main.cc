@@ -1,0 +1,61 @@
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <exception>
+
+#include "tessera/cli/command.h"
+#include "tessera/cli/console.h"
+
+namespace tessera::cli {
+namespace {
+
+constexpr const char* kAbout =
+    "Plans the memory of neural accelerators before the program runs: how a network is cut into subgraphs, "
+    "how large a tile of each is "
+    "held on chip, and the address, bank and mode of every buffer. Every answer is checked by code that "
+    "shares nothing with the code "
+    "that found it; what cannot fit is proven not to fit.";
+
+constexpr const char* kExitCodes =
+    "Exit codes: 0 answer found and verified; 2 usage; 3 bad input; 4 unsupported; 5 check refused; 10 limit "
+    "reached without an answer; "
+    "20 proven infeasible; 70 internal or verification failure; 74 cannot write; 130 interrupted.";
+
+int Main(int argc, char** argv) {
+  CLI::App app(kAbout, "tessera");
+  app.footer(kExitCodes);
+  app.set_version_flag("--version", std::string("tessera ") + TESSERA_VERSION);
+  app.require_subcommand(1);
+  std::array<std::unique_ptr<Command>, 5> commands = {
+      MakePlanCommand(), MakeTileCommand(), MakeAllocCommand(), MakeCheckCommand(), MakeShowCommand()};
+  for (const auto& command : commands) {
+    CLI::App* subcommand = app.add_subcommand(command->Name(), command->Summary());
+    subcommand->footer(command->Examples());
+    command->Declare(*subcommand);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::kUsage);
+  }
+  Console console;
+  for (const auto& command : commands) {
+    if (!app.got_subcommand(command->Name())) continue;
+    const ExitCode code = command->Run(console);
+    return static_cast<int>(console.Flush() ? code : ExitCode::kCannotWrite);
+  }
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+}  // namespace
+}  // namespace tessera::cli
+
+int main(int argc, char** argv) {
+  try {
+    return tessera::cli::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "internal error: %s\n  please report this with the input that caused it\n",
+                 error.what());
+    return static_cast<int>(tessera::cli::ExitCode::kInternal);
+  }
+}

@@ -1,0 +1,77 @@
+#include "tessera/cli/objective.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "tessera/base/suggest.h"
+
+namespace tessera::cli {
+namespace {
+
+base::Diagnostic Fault(std::string message, std::string expected, std::string hint = "") {
+  base::Diagnostic fault;
+  fault.message = std::move(message);
+  fault.expected = std::move(expected);
+  fault.hint = std::move(hint);
+  return fault;
+}
+
+base::Expected<std::string> ParseMetric(const std::string& option, const std::string& name) {
+  const std::vector<std::string_view> names = plan::MetricNames();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return name;
+  return tl::unexpected(Fault(fmt::format("{}: there is no metric '{}'", option, name),
+                              "one of " + base::Join(names), base::DidYouMean(name, names)));
+}
+
+// "latency=0.4,energy=0.6"
+base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& option,
+                                                           const std::string& text) {
+  std::map<std::string, double> numbers;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    begin = end + 1;
+    const size_t equals = part.find('=');
+    const base::Expected<std::string> metric = ParseMetric(option, part.substr(0, equals));
+    if (!metric) return tl::unexpected(metric.error());
+    const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
+    char* rest = nullptr;
+    const double number = std::strtod(value.c_str(), &rest);
+    if (value.empty() || *rest != '\0' || !std::isfinite(number) || number <= 0) {
+      return tl::unexpected(Fault(fmt::format("{}: '{}' gives no number for {}", option, part, *metric),
+                                  fmt::format("{}=NUMBER, above 0", *metric)));
+    }
+    if (!numbers.emplace(*metric, number).second) {
+      return tl::unexpected(Fault(fmt::format("{}: {} is given twice", option, *metric), "each metric once"));
+    }
+  }
+  return numbers;
+}
+
+}  // namespace
+
+base::Expected<plan::Objective> ParseObjective(const std::string& minimize, const std::string& score,
+                                               const std::string& limits) {
+  plan::Objective objective;
+  if (!score.empty()) {
+    const auto weights = ParseNumbers("--score", score);
+    if (!weights) return tl::unexpected(weights.error());
+    objective.weights = *weights;
+  } else {
+    const base::Expected<std::string> metric =
+        ParseMetric("--minimize", minimize.empty() ? "latency" : minimize);
+    if (!metric) return tl::unexpected(metric.error());
+    objective.weights[*metric] = 1;
+  }
+  if (!limits.empty()) {
+    const auto most = ParseNumbers("--limit", limits);
+    if (!most) return tl::unexpected(most.error());
+    objective.limits = *most;
+  }
+  return objective;
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,162 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tessera/base/json_writer.h"
+#include "tessera/cli/command.h"
+#include "tessera/cli/console.h"
+#include "tessera/cli/files.h"
+#include "tessera/cli/inputs.h"
+#include "tessera/cli/interrupt.h"
+#include "tessera/cli/objective.h"
+#include "tessera/cli/outputs.h"
+#include "tessera/cli/plan_text.h"
+#include "tessera/cli/report.h"
+#include "tessera/cli/search_options.h"
+#include "tessera/plan/json_write.h"
+#include "tessera/problem/svg.h"
+#include "tessera/search/partition/partition.h"
+
+// `tessera plan`: from a network and a profile to a verified plan.
+namespace tessera::cli {
+namespace {
+
+constexpr int64_t kDefaultBudget = 200'000;
+
+class PlanCommand final : public Command {
+ public:
+  std::string Name() const override { return "plan"; }
+  std::string Summary() const override {
+    return "Cut a network into subgraphs, tile each, and place every buffer";
+  }
+  std::string Examples() const override {
+    return "Metrics: latency (cycles), energy (pJ), off_chip_bytes, peak (bytes in the tile memory).\n\n"
+           "Examples:\n"
+           "  tessera plan examples/networks/mobilenet_v2.yaml --hw hw_profiles/ethos_u65_256.yaml\n"
+           "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --output plan.json --report "
+           "plan.html\n"
+           "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit peak=300000\n";
+  }
+
+  void Declare(CLI::App& app) override {
+    app.add_option("network", network_, "The network; - reads standard input")->required();
+    app.add_option("--hw", profile_, "The hardware profile")->required();
+    CLI::Option* minimize =
+        app.add_option("--minimize", minimize_, "The metric to minimise (default: latency)");
+    app.add_option("--score", score_,
+                   "METRIC=WEIGHT,... minimises the weighted mean; 1.0 is each metric's own lower bound")
+        ->excludes(minimize);
+    app.add_option("--limit", limits_, "METRIC=MOST,... refuses plans beyond these");
+    app.add_option("--max-operators", max_operators_, "The most operators in one subgraph")
+        ->check(CLI::Range(1, 12))
+        ->capture_default_str();
+    app.add_option("--threads", threads_, "Threads to work with; they change the time, never the plan")
+        ->check(CLI::Range(1, 256))
+        ->capture_default_str();
+    app.add_option("--format", format_, "What stdout gets")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    app.add_option("--output", outputs_, "Also write the plan here: .json, or its memory map as .svg");
+    app.add_option("--report", report_, "Also write a self-contained HTML page");
+    search_.Declare(app);
+  }
+
+  ExitCode Run(Console& console) override {
+    const base::Expected<plan::Objective> objective = ParseObjective(minimize_, score_, limits_);
+    if (!objective) {
+      console.Refuse(objective.error());
+      return ExitCode::kUsage;
+    }
+    for (const std::string& path : outputs_) {
+      if (SuffixOf(path) == ".json" || SuffixOf(path) == ".svg") continue;
+      console.Note(fmt::format("--output {}: expected a name that ends in .json or .svg", path));
+      return ExitCode::kUsage;
+    }
+    const base::Expected<graph::Graph> network = LoadNetwork(network_);
+    if (!network) return console.Refuse(network.error());
+    const base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
+    if (!profile) return console.Refuse(profile.error());
+    return Search(console, *network, *profile, *objective);
+  }
+
+ private:
+  ExitCode Search(Console& console, const graph::Graph& network, const hw_profiles::Profile& profile,
+                  const plan::Objective& objective) {
+    base::Stop stop(search_.Deadline());
+    const InterruptGuard guard(stop);
+    const EngineSet engines(search_);
+    search::PartitionOptions options;
+    options.objective = objective;
+    options.max_operators = max_operators_;
+    options.engines = engines.Pointers();
+    options.seed = search_.seed;
+    options.threads = threads_;
+    options.budget = search_.Limit(kDefaultBudget);
+    options.stop = &stop;
+    options.progress = [&](std::string_view line) {
+      search_.verbose ? console.Note(line) : console.Progress(line);
+    };
+    options.version = TESSERA_VERSION;
+    const auto start = std::chrono::steady_clock::now();
+    const base::Expected<search::PartitionResult> result = search::SearchPartition(network, profile, options);
+    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+    if (!result) return console.Fail(result.error());
+    if (!result->plan) return Decline(console, *result);
+    if (const ExitCode code = Write(console, *result->plan); code != ExitCode::kAnswer) return code;
+    console.Print(format_ == "json" ? plan::WritePlanJson(*result->plan, elapsed.count())
+                                    : DescribePlan(*result->plan, elapsed.count()));
+    return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
+  }
+
+  ExitCode Decline(Console& console, const search::PartitionResult& result) const {
+    if (format_ == "json") {
+      nlohmann::ordered_json document;
+      document["status"] = NameOf(result.status);
+      document["reason"] = result.reason;
+      console.Print(base::WriteJson(document));
+    } else {
+      console.Print(fmt::format("{}: {}\n", NameOf(result.status), result.reason));
+    }
+    problem::Result outcome;
+    outcome.status = result.status;
+    return ExitCodeOf(outcome);
+  }
+
+  ExitCode Write(Console& console, const plan::Plan& plan) {
+    std::vector<std::pair<std::string, std::string>> files;
+    for (const std::string& path : outputs_) {
+      files.emplace_back(path, SuffixOf(path) == ".json" ? plan::WritePlanJson(plan)
+                                                         : WriteSvg(plan.problem, plan.allocation,
+                                                                    plan.problem.memories[0].capacity));
+    }
+    if (!report_.empty()) files.emplace_back(report_, WriteReport(plan));
+    for (const auto& [path, content] : files) {
+      if (const auto written = WriteOutput(path, content); !written) {
+        console.Refuse(written.error());
+        return ExitCode::kCannotWrite;
+      }
+    }
+    return ExitCode::kAnswer;
+  }
+
+  std::string network_;
+  std::string profile_;
+  std::string minimize_;
+  std::string score_;
+  std::string limits_;
+  int max_operators_ = 12;
+  int threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  std::string format_ = "text";
+  std::vector<std::string> outputs_;
+  std::string report_;
+  SearchOptions search_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakePlanCommand() { return std::make_unique<PlanCommand>(); }
+
+}  // namespace tessera::cli

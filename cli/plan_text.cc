@@ -1,0 +1,62 @@
+#include "tessera/cli/plan_text.h"
+
+#include <fmt/core.h>
+
+#include "tessera/cli/tables.h"
+
+namespace tessera::cli {
+namespace {
+
+const std::string& IdOf(const plan::Plan& plan, int op) {
+  return plan.network.operators[static_cast<size_t>(op)].id;
+}
+
+std::string Rounded(double value) { return Grouped(static_cast<int64_t>(value + 0.5)); }
+
+std::string SubgraphTable(const plan::Plan& plan) {
+  Table table({"#", "operators", "ops", "tile", "tiles", "policy", "cycles", "energy nJ", "off-chip B",
+               "peak B", "bound by"});
+  for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+    const plan::Subgraph& subgraph = plan.subgraphs[i];
+    const auto [first, last] = subgraph.interval;
+    table.Add({std::to_string(i),
+               first == last ? IdOf(plan, first) : IdOf(plan, first) + ".." + IdOf(plan, last),
+               std::to_string(last - first + 1), ShapeText(subgraph.tile), Grouped(subgraph.tiles),
+               PolicyText(subgraph.weights, subgraph.in_place), Grouped(subgraph.metrics.latency_cycles),
+               Rounded(subgraph.metrics.energy_pj / 1000), Grouped(subgraph.metrics.off_chip_bytes),
+               Grouped(subgraph.metrics.peak_bytes), subgraph.metrics.bound_by});
+  }
+  return table.Text();
+}
+
+std::string TotalsTable(const plan::Plan& plan) {
+  Table table({"", "this plan", "every operator alone", "lower bound"});
+  const auto row = [&](const std::string& name, std::string_view metric, double unit) {
+    table.Add(
+        {name, Rounded(ValueOf(plan.totals, metric) / unit),
+         plan.baseline.complete ? Rounded(ValueOf(plan.baseline.totals, metric) / unit) : "does not fit",
+         Rounded(ValueOf(plan.lower_bounds, metric) / unit)});
+  };
+  row("latency, cycles", "latency", 1);
+  row("energy, nJ", "energy", 1000);
+  row("off-chip, bytes", "off_chip_bytes", 1);
+  row("peak, bytes", "peak", 1);
+  return table.Text();
+}
+
+}  // namespace
+
+std::string DescribePlan(const plan::Plan& plan, double time_ms) {
+  std::string text = fmt::format("{} on {}: {} operators in {} subgraphs\n\n", plan.network.name,
+                                 plan.profile.name, plan.network.operators.size(), plan.subgraphs.size());
+  text += SubgraphTable(plan) + '\n' + TotalsTable(plan) + '\n';
+  if (!plan.baseline.complete) {
+    text += "alone, these operators do not fit:";
+    for (const int op : plan.baseline.do_not_fit) text += ' ' + IdOf(plan, op);
+    text += '\n';
+  }
+  for (const std::string& note : plan.notes) text += "note: " + note + '\n';
+  return text + fmt::format("{}, checked; score {:.6g}; {:.0f} ms\n", plan.status, plan.score, time_ms);
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,62 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "tessera/cli/answers.h"
+#include "tessera/cli/command.h"
+#include "tessera/cli/console.h"
+#include "tessera/cli/files.h"
+#include "tessera/problem/svg.h"
+
+// `tessera show`: the memory map of an answer as a picture.
+namespace tessera::cli {
+namespace {
+
+class ShowCommand final : public Command {
+ public:
+  std::string Name() const override { return "show"; }
+  std::string Summary() const override { return "Draw the memory map of a plan or an allocation as SVG"; }
+  std::string Examples() const override {
+    return "Time runs to the right, addresses upwards; banks are bands. Hold the pointer on a buffer to read "
+           "about it.\n\n"
+           "Examples:\n"
+           "  tessera show plan.json --output map.svg\n"
+           "  tessera show answer.csv --capacity 1048576 > map.svg\n";
+  }
+
+  void Declare(CLI::App& app) override {
+    app.add_option("file", files_.file,
+                   "A plan, an allocation in JSON, or a CSV with offsets; - reads standard input")
+        ->required();
+    app.add_option("--problem", files_.problem, "The Problem that an allocation answers");
+    app.add_option("--capacity", files_.capacity, "Bytes of the (first) memory; a CSV needs it")
+        ->check(CLI::Range(int64_t{0}, base::kMaxTotal))
+        ->transform(CLI::AsSizeValue(false));
+    app.add_option("--output", output_, "Write the picture here instead of to stdout");
+  }
+
+  ExitCode Run(Console& console) override {
+    const base::Expected<Answer> answer = LoadAnswer(files_);
+    if (!answer) return console.Refuse(answer.error());
+    const std::string picture = problem::WriteSvg(answer->problem, answer->allocation, answer->capacity);
+    if (output_.empty()) {
+      console.Print(picture);
+      return ExitCode::kAnswer;
+    }
+    if (const auto written = WriteOutput(output_, picture); !written) {
+      console.Refuse(written.error());
+      return ExitCode::kCannotWrite;
+    }
+    return ExitCode::kAnswer;
+  }
+
+ private:
+  AnswerFiles files_;
+  std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeShowCommand() { return std::make_unique<ShowCommand>(); }
+
+}  // namespace tessera::cli

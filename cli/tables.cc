@@ -1,0 +1,59 @@
+#include "tessera/cli/tables.h"
+
+#include <algorithm>
+
+namespace tessera::cli {
+namespace {
+
+bool IsNumber(const std::string& cell) {
+  return !cell.empty() && cell.find_first_not_of("0123456789 .-%") == std::string::npos;
+}
+
+}  // namespace
+
+std::string Table::Text() const {
+  const size_t columns = rows_.front().size();
+  std::vector<size_t> widths(columns, 0);
+  std::vector<bool> numeric(columns, true);
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    for (size_t column = 0; column < columns; ++column) {
+      const std::string& cell = rows_[row][column];
+      widths[column] = std::max(widths[column], cell.size());
+      if (row > 0 && !cell.empty() && !IsNumber(cell)) numeric[column] = false;
+    }
+  }
+  std::string text;
+  for (const std::vector<std::string>& row : rows_) {
+    std::string line;
+    for (size_t column = 0; column < columns; ++column) {
+      const std::string pad(widths[column] - row[column].size(), ' ');
+      line += (column == 0 ? "" : "  ") + (numeric[column] ? pad + row[column] : row[column] + pad);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+std::string Grouped(int64_t number) {
+  const std::string digits = std::to_string(number);
+  const size_t sign = number < 0 ? 1 : 0;
+  std::string text;
+  for (size_t at = 0; at < digits.size(); ++at) {
+    if (at > sign && (digits.size() - at) % 3 == 0) text += ' ';
+    text += digits[at];
+  }
+  return text;
+}
+
+std::string ShapeText(std::span<const int64_t> shape) {
+  std::string text;
+  for (const int64_t extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
+std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place) {
+  return std::string(NameOf(weights)) + (in_place ? ", in place" : "");
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tessera/hw_profiles/profile.h"
+
+namespace tessera::cli {
+
+// A table for terminals: columns as wide as their widest cell, numbers to the right.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
+
+  // A row has as many cells as the head.
+  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+  std::string Text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// 361984 -> "361 984".
+std::string Grouped(int64_t number);
+
+// {1, 32, 14, 112} -> "1x32x14x112".
+std::string ShapeText(std::span<const int64_t> shape);
+
+// "resident, in place".
+std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place);
+
+}  // namespace tessera::cli
