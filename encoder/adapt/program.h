@@ -34,7 +34,7 @@ enum class StepKind : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue };
 struct ProgramStep {
   StepKind kind = StepKind::kCompute;
   int subgraph = 0;  // index into the choices
-  int parity = 0;    // of the pass
+  int parity = 0;    // of the pass; 0 outside passes
   int op = -1;       // kCompute: index into Graph::operators; kLoad of a streamed constant: its user
   std::vector<int> transfers;  // tensors that the DMA moves at this step, each once, ascending
 };

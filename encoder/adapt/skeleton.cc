@@ -16,19 +16,6 @@ namespace {
 
 using problem::Bytes;
 
-problem::Memory TileMemory(const hw_profiles::Profile& profile) {
-  const hw_profiles::Memory& from = profile.memories[static_cast<size_t>(profile.tile_memory)];
-  problem::Memory memory;
-  memory.name = from.name;
-  memory.capacity = from.capacity_bytes;
-  memory.alignment = from.alignment_bytes;
-  memory.reserved = from.reserved;
-  memory.banks = from.banks;
-  memory.modes = from.modes;
-  memory.transitions = from.transitions;
-  return memory;
-}
-
 void Append(std::vector<BufferDraft> drafts, Program& program) {
   for (BufferDraft& draft : drafts) {
     program.problem.buffers.push_back(std::move(draft.buffer));
@@ -85,7 +72,8 @@ Skeleton BuildSkeleton(const graph::Graph& graph, const std::vector<graph::Usage
   skeleton.uses = std::move(uses);
   Program& program = skeleton.program;
   program.problem.name = graph.name;
-  program.problem.memories.push_back(TileMemory(profile));
+  program.problem.memories.push_back(
+      hw_profiles::AsProblemMemory(profile.memories[static_cast<size_t>(profile.tile_memory)]));
 
   problem::Step begin = 0;
   std::vector<std::vector<BufferDraft>> drafts;

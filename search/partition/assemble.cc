@@ -17,12 +17,10 @@ plan::BufferUse UseOf(const encoder::ProgramBuffer& buffer) {
           .slot = buffer.slot};
 }
 
-// A plan counts parities inside passes only.
 plan::StepUse UseOf(const encoder::ProgramStep& step) {
-  const bool outside = step.kind == encoder::StepKind::kPrologue || step.kind == encoder::StepKind::kEpilogue;
   return {.kind = static_cast<plan::StepKind>(step.kind),
           .subgraph = step.subgraph,
-          .parity = outside ? 0 : step.parity,
+          .parity = step.parity,
           .op = step.op,
           .transfers = step.transfers};
 }

@@ -160,8 +160,9 @@ TEST(ProfileFault, AnUnknownDataType) {
 }
 
 TEST(ProfileFault, ASpeedThatTheKindDoesNotHave) {
-  ExpectComplaint("conv: {cycles_per_step: 2}", "pool: {cycles_per_step: 2}",
-                  {17, 14, "unknown key 'cycles_per_step'", "one of cycles_per_output, start_cycles", "", ""});
+  ExpectComplaint("conv: {cycles_per_step: 2}", "concat: {cycles_per_step: 2}",
+                  {17, 16, "unknown key 'cycles_per_step'", "one of cycles_per_output, start_cycles", "",
+                   "did you mean 'cycles_per_output'?"});
 }
 
 TEST(ProfileFault, ALinkWithOneEnd) {
