@@ -19,6 +19,8 @@ constexpr std::array<std::string_view, 13> kOperatorKinds = {
 constexpr std::array<std::string_view, 6> kTensorRoles = {"network_input", "network_output", "border",
                                                           "feature",       "constant",       "state"};
 
+constexpr std::array<std::string_view, 4> kAxes = {"rows", "columns", "channels", "batch"};
+
 template <typename Kind, size_t n>
 std::optional<Kind> Parse(std::string_view name, const std::array<std::string_view, n>& names) {
   const auto found = std::find(names.begin(), names.end(), name);
@@ -35,13 +37,19 @@ int64_t BytesOf(DataType type, int64_t count) { return CeilDiv(count * BitsOf(ty
 std::string_view NameOf(DataType type) { return kDataTypes[static_cast<size_t>(type)]; }
 std::string_view NameOf(OperatorKind kind) { return kOperatorKinds[static_cast<size_t>(kind)]; }
 std::string_view NameOf(TensorRole role) { return kTensorRoles[static_cast<size_t>(role)]; }
+std::string_view NameOf(Axis axis) { return kAxes[static_cast<size_t>(axis)]; }
 
 std::span<const std::string_view> DataTypeNames() { return kDataTypes; }
 std::span<const std::string_view> OperatorKindNames() { return kOperatorKinds; }
 std::span<const std::string_view> TensorRoleNames() { return kTensorRoles; }
+std::span<const std::string_view> AxisNames() { return kAxes; }
 
 std::optional<DataType> ParseDataType(std::string_view name) { return Parse<DataType>(name, kDataTypes); }
-std::optional<OperatorKind> ParseOperatorKind(std::string_view name) { return Parse<OperatorKind>(name, kOperatorKinds); }
-std::optional<TensorRole> ParseTensorRole(std::string_view name) { return Parse<TensorRole>(name, kTensorRoles); }
+std::optional<OperatorKind> ParseOperatorKind(std::string_view name) {
+  return Parse<OperatorKind>(name, kOperatorKinds);
+}
+std::optional<TensorRole> ParseTensorRole(std::string_view name) {
+  return Parse<TensorRole>(name, kTensorRoles);
+}
 
 }  // namespace tessera::base

@@ -55,13 +55,18 @@ enum class TensorRole : uint8_t {
   kState,     // lives for all program time
 };
 
+// What an axis of a tensor means, where its rank gives it a name.
+enum class Axis : uint8_t { kRows, kColumns, kChannels, kBatch };
+
 std::string_view NameOf(DataType type);      // "int8"
 std::string_view NameOf(OperatorKind kind);  // "global_pool"
 std::string_view NameOf(TensorRole role);    // "network_input"
+std::string_view NameOf(Axis axis);          // "rows"
 
 std::span<const std::string_view> DataTypeNames();
 std::span<const std::string_view> OperatorKindNames();
 std::span<const std::string_view> TensorRoleNames();
+std::span<const std::string_view> AxisNames();
 
 std::optional<DataType> ParseDataType(std::string_view name);
 std::optional<OperatorKind> ParseOperatorKind(std::string_view name);

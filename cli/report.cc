@@ -6,12 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include "tessera/base/markup.h"
 #include "tessera/cli/tables.h"
 #include "tessera/problem/svg.h"
 #include "tessera/problem/window.h"
 
 namespace tessera::cli {
 namespace {
+
+using base::EscapeMarkup;
 
 constexpr std::string_view kStyle = R"(
 :root { color-scheme: light dark; --ink: #1c2430; --faint: #5d6b7d; --paper: #fbfbf9; --line: #d9dde3; --panel: #fff; }
@@ -40,37 +43,14 @@ constexpr std::string_view kKindColours[] = {"#5b8def", "#35b39a", "#e0a93b", "#
 
 std::string_view ColourOf(base::OperatorKind kind) { return kKindColours[static_cast<size_t>(kind)]; }
 
-std::string Escape(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
-
 const graph::Operator& OperatorAt(const plan::Plan& plan, int index) {
   return plan.network.operators[static_cast<size_t>(index)];
 }
 
 std::string SpanOf(const plan::Plan& plan, const plan::Subgraph& subgraph) {
-  const std::string first = Escape(OperatorAt(plan, subgraph.interval.first).id);
+  const std::string first = EscapeMarkup(OperatorAt(plan, subgraph.interval.first).id);
   if (subgraph.interval.first == subgraph.interval.last) return first;
-  return first + " … " + Escape(OperatorAt(plan, subgraph.interval.last).id);
+  return first + " … " + EscapeMarkup(OperatorAt(plan, subgraph.interval.last).id);
 }
 
 std::string MetricRow(std::string_view name, const plan::Plan& plan, std::string_view metric) {
@@ -93,10 +73,10 @@ std::string Headline(const plan::Plan& plan) {
   html += "</table></div>\n";
   if (!plan.baseline.complete) {
     html += "<p class=\"faint\">Alone, these operators do not fit:";
-    for (const int op : plan.baseline.do_not_fit) html += ' ' + Escape(OperatorAt(plan, op).id);
+    for (const int op : plan.baseline.do_not_fit) html += ' ' + EscapeMarkup(OperatorAt(plan, op).id);
     html += ".</p>\n";
   }
-  for (const std::string& note : plan.notes) html += "<p class=\"faint\">" + Escape(note) + "</p>\n";
+  for (const std::string& note : plan.notes) html += "<p class=\"faint\">" + EscapeMarkup(note) + "</p>\n";
   return html;
 }
 
@@ -110,7 +90,7 @@ std::string Cuts(const plan::Plan& plan) {
       const graph::Operator& node = OperatorAt(plan, op);
       used[static_cast<size_t>(node.kind)] = true;
       html += fmt::format("<span class=\"op\" style=\"background:{}\" title=\"{} ({})\"></span>",
-                          ColourOf(node.kind), Escape(node.id), NameOf(node.kind));
+                          ColourOf(node.kind), EscapeMarkup(node.id), NameOf(node.kind));
     }
     html += "</a>\n";
   }
@@ -140,7 +120,7 @@ std::string Subgraphs(const plan::Plan& plan) {
         PolicyText(subgraph.weights, subgraph.in_place), Grouped(subgraph.metrics.latency_cycles),
         Grouped(static_cast<int64_t>(subgraph.metrics.energy_pj + 0.5)),
         Grouped(subgraph.metrics.off_chip_bytes), Grouped(subgraph.metrics.peak_bytes),
-        Grouped(subgraph.metrics.recomputed_macs), Escape(subgraph.metrics.bound_by));
+        Grouped(subgraph.metrics.recomputed_macs), EscapeMarkup(subgraph.metrics.bound_by));
   }
   return html + "</table></div>\n";
 }
@@ -165,10 +145,10 @@ std::string StepsText(const plan::Plan& plan, problem::Step begin, problem::Step
     const plan::StepUse& use = plan.steps[static_cast<size_t>(step)];
     if (step > begin) text += plan.steps[static_cast<size_t>(step - 1)].parity != use.parity ? " | " : " · ";
     text += fmt::format("{} {}", step, kKinds[static_cast<size_t>(use.kind)]);
-    if (use.kind == plan::StepKind::kCompute) text += Escape(OperatorAt(plan, use.op).id);
+    if (use.kind == plan::StepKind::kCompute) text += EscapeMarkup(OperatorAt(plan, use.op).id);
     if (use.kind == plan::StepKind::kLoad || use.kind == plan::StepKind::kStore) {
       for (const int tensor : use.transfers)
-        text += ' ' + Escape(plan.network.tensors[static_cast<size_t>(tensor)].id);
+        text += ' ' + EscapeMarkup(plan.network.tensors[static_cast<size_t>(tensor)].id);
     }
   }
   return text;
@@ -200,13 +180,14 @@ std::string WriteReport(const plan::Plan& plan) {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
-  html += fmt::format("<title>{} on {}</title>\n<style>{}</style></head><body>\n", Escape(plan.network.name),
-                      Escape(plan.profile.name), kStyle);
-  html += fmt::format("<h1>{} on {}</h1>\n", Escape(plan.network.name), Escape(plan.profile.name));
+  html += fmt::format("<title>{} on {}</title>\n<style>{}</style></head><body>\n",
+                      EscapeMarkup(plan.network.name), EscapeMarkup(plan.profile.name), kStyle);
+  html +=
+      fmt::format("<h1>{} on {}</h1>\n", EscapeMarkup(plan.network.name), EscapeMarkup(plan.profile.name));
   html += fmt::format(
       "<p class=\"faint\">{} operators in {} subgraphs · {} · score {:.6g} · seed {} · tessera {}</p>\n",
-      plan.network.operators.size(), plan.subgraphs.size(), Escape(plan.status), plan.score, plan.seed,
-      Escape(plan.version));
+      plan.network.operators.size(), plan.subgraphs.size(), EscapeMarkup(plan.status), plan.score, plan.seed,
+      EscapeMarkup(plan.version));
   html += Headline(plan);
   html += "<h2>Partition</h2>\n" + Cuts(plan) + Subgraphs(plan);
   html +=

@@ -12,7 +12,7 @@
 // neighbours.
 namespace tessera::graph {
 
-enum class Axis : uint8_t { kRows, kColumns, kChannels, kBatch };
+using base::Axis;
 
 // The axis of a shape that a name means, or nullopt (see Shape).
 std::optional<size_t> AxisOf(const Shape& shape, Axis axis);

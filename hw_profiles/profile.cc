@@ -8,7 +8,6 @@ namespace {
 
 using base::OperatorKind;
 
-constexpr std::array<std::string_view, 4> kTileAxes = {"rows", "columns", "channels", "batch"};
 constexpr std::array<std::string_view, 4> kHaloStorages = {"recompute", "ring", "copy", "adjacent"};
 constexpr std::array<std::string_view, 2> kDmaSteps = {"own_steps", "overlapped"};
 constexpr std::array<std::string_view, 3> kWeightPolicies = {"resident", "streamed", "direct"};
@@ -62,13 +61,11 @@ problem::Memory AsProblemMemory(const Memory& memory) {
           .transitions = memory.transitions};
 }
 
-std::string_view NameOf(TileAxis axis) { return kTileAxes[static_cast<size_t>(axis)]; }
 std::string_view NameOf(HaloStorage storage) { return kHaloStorages[static_cast<size_t>(storage)]; }
 std::string_view NameOf(DmaSteps steps) { return kDmaSteps[static_cast<size_t>(steps)]; }
 std::string_view NameOf(WeightPolicy policy) { return kWeightPolicies[static_cast<size_t>(policy)]; }
 std::string_view NameOf(ScratchFactor factor) { return kScratchFactors[static_cast<size_t>(factor)]; }
 
-std::span<const std::string_view> TileAxisNames() { return kTileAxes; }
 std::span<const std::string_view> HaloStorageNames() { return kHaloStorages; }
 std::span<const std::string_view> DmaStepsNames() { return kDmaSteps; }
 std::span<const std::string_view> WeightPolicyNames() { return kWeightPolicies; }

@@ -93,13 +93,12 @@ struct RoleLayout {
   int64_t row_pitch_bytes = 1;  // each row of (columns * channels) is padded to a multiple of this
 };
 
-enum class TileAxis : uint8_t { kRows, kColumns, kChannels, kBatch };
 enum class HaloStorage : uint8_t { kRecompute, kRing, kCopy, kAdjacent };
 enum class DmaSteps : uint8_t { kOwnSteps, kOverlapped };
 enum class WeightPolicy : uint8_t { kResident, kStreamed, kDirect };
 
 struct AxisGranule {
-  TileAxis axis = TileAxis::kRows;
+  base::Axis axis = base::Axis::kRows;
   int64_t granule = 1;  // tiles are multiples of this, but for the last
 };
 
@@ -161,14 +160,12 @@ const Link* LinkBetween(const Profile& profile, int first, int second);
 // What a placement needs to know of a memory.
 problem::Memory AsProblemMemory(const Memory& memory);
 
-std::string_view NameOf(TileAxis axis);         // "rows"
 std::string_view NameOf(HaloStorage storage);   // "ring"
 std::string_view NameOf(DmaSteps steps);        // "own_steps"
 std::string_view NameOf(WeightPolicy policy);   // "resident"
 std::string_view NameOf(ScratchFactor factor);  // "kernel_rows"
 
 // The names of all values in the order of the enumeration.
-std::span<const std::string_view> TileAxisNames();
 std::span<const std::string_view> HaloStorageNames();
 std::span<const std::string_view> DmaStepsNames();
 std::span<const std::string_view> WeightPolicyNames();

@@ -38,7 +38,7 @@ std::vector<AxisGranule> ReadAxes(const YamlNode& node) {
       name = item.At("axis");
       ReadInteger(item, "granule", 1, kMostCount, axis.granule);
     }
-    axis.axis = static_cast<TileAxis>(name.OneOf(TileAxisNames()));
+    axis.axis = static_cast<base::Axis>(name.OneOf(base::AxisNames()));
     const auto same = [&](const AxisGranule& other) { return other.axis == axis.axis; };
     if (std::any_of(axes.begin(), axes.end(), same)) {
       name.Complain("repeated axis '" + std::string(NameOf(axis.axis)) + "'", "each axis once");

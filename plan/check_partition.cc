@@ -176,7 +176,7 @@ class PartitionCheck {
     } else if (extent % cut->granule != 0) {
       findings_.Note(ViolationKind::kTile,
                      fmt::format("the tile of subgraph {} has {} {}, no multiple of {}", i, extent,
-                                 hw_profiles::NameOf(cut->axis), cut->granule));
+                                 base::NameOf(cut->axis), cut->granule));
     }
   }
 

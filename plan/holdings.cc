@@ -139,16 +139,16 @@ Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant) {
   return slicing;
 }
 
-std::optional<hw_profiles::TileAxis> AxisName(size_t rank, size_t axis) {
-  using hw_profiles::TileAxis;
-  static constexpr std::array kMap = {TileAxis::kBatch, TileAxis::kChannels, TileAxis::kRows,
-                                      TileAxis::kColumns};
-  static constexpr std::array kSequence = {TileAxis::kBatch, TileAxis::kRows, TileAxis::kChannels};
-  static constexpr std::array kMatrix = {TileAxis::kRows, TileAxis::kChannels};
+std::optional<base::Axis> AxisName(size_t rank, size_t axis) {
+  using base::Axis;
+  static constexpr std::array kMap = {Axis::kBatch, Axis::kChannels, Axis::kRows,
+                                      Axis::kColumns};
+  static constexpr std::array kSequence = {Axis::kBatch, Axis::kRows, Axis::kChannels};
+  static constexpr std::array kMatrix = {Axis::kRows, Axis::kChannels};
   if (rank == kMap.size()) return kMap.at(axis);
   if (rank == kSequence.size()) return kSequence.at(axis);
   if (rank == kMatrix.size()) return kMatrix.at(axis);
-  if (rank == 1) return TileAxis::kChannels;
+  if (rank == 1) return Axis::kChannels;
   return std::nullopt;
 }
 

@@ -55,6 +55,6 @@ struct Slicing {
 Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant);
 
 // What an axis of a shape of that rank is called (graph/graph.h, Shape); nullopt where the rank names none.
-std::optional<hw_profiles::TileAxis> AxisName(size_t rank, size_t axis);
+std::optional<base::Axis> AxisName(size_t rank, size_t axis);
 
 }  // namespace tessera::plan

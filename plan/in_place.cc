@@ -95,7 +95,8 @@ class PairSearch {
     if (plan_.profile.tiling.implicit_padding) return false;
     for (const int reader : users_[static_cast<size_t>(tensor)].readers) {
       const graph::Window& window = At(reader).window;
-      for (const int64_t pad : {window.pad_low[0], window.pad_low[1], window.pad_high[0], window.pad_high[1]}) {
+      for (const int64_t pad :
+           {window.pad_low[0], window.pad_low[1], window.pad_high[0], window.pad_high[1]}) {
         if (pad > 0) return true;
       }
     }

@@ -132,16 +132,16 @@ NamedExtents NameExtents(const std::vector<int64_t>& extents) {
   }
   for (size_t axis = 0; axis < extents.size(); ++axis) {
     switch (*AxisName(extents.size(), axis)) {
-      case hw_profiles::TileAxis::kBatch:
+      case base::Axis::kBatch:
         named.batch = extents[axis];
         break;
-      case hw_profiles::TileAxis::kChannels:
+      case base::Axis::kChannels:
         named.channels = extents[axis];
         break;
-      case hw_profiles::TileAxis::kRows:
+      case base::Axis::kRows:
         named.rows = extents[axis];
         break;
-      case hw_profiles::TileAxis::kColumns:
+      case base::Axis::kColumns:
         named.columns = extents[axis];
         break;
     }

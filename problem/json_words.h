@@ -26,6 +26,7 @@ inline constexpr std::array<std::string_view, 5> kBankModeWords = {"r", "w", "rw
 template <typename T>
 bool HaveDistinctNames(const std::vector<T>& items) {
   std::vector<std::string_view> names;
+  names.reserve(items.size());
   for (const T& item : items) names.push_back(item.name);
   std::sort(names.begin(), names.end());
   return std::adjacent_find(names.begin(), names.end()) == names.end() &&

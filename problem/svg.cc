@@ -10,8 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/markup.h"
+
 namespace tessera::problem {
 namespace {
+
+using base::EscapeMarkup;
 
 // Lengths are pixels of a picture 1200 wide.
 constexpr double kWidth = 1200;
@@ -26,54 +30,6 @@ constexpr double kLetter = 6.2;  // mean advance of the 10 pixel font
 constexpr std::array<std::string_view, 10> kColours = {"#8ecae6", "#ffb703", "#a7c957", "#e5989b", "#b8a1d9",
                                                        "#76c7b7", "#f4a261", "#c9ada7", "#90a8ed", "#d4d06a"};
 constexpr std::array<std::string_view, 4> kModeColours = {"#dfe7f5", "#f7e3c8", "#dcefd9", "#f3d9e3"};
-
-// Bytes of the UTF-8 sequence at the start of `text`; 0 when there is none.
-size_t SequenceLength(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const size_t length = lead < 0x80                   ? 1
-                        : lead >= 0xC2 && lead < 0xE0 ? 2
-                        : lead >= 0xE0 && lead < 0xF0 ? 3
-                        : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                      : 0;
-  if (length > text.size()) return 0;
-  const bool continued =
-      std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(length, 1)),
-                  [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; });
-  return continued ? length : 0;
-}
-
-// Text that XML takes: markup escaped, control characters and what is no UTF-8 replaced.
-std::string Escape(std::string_view text) {
-  std::string escaped;
-  while (!text.empty()) {
-    const size_t length = SequenceLength(text);
-    const char c = text.front();
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        if (length == 0) {
-          escaped += '?';
-        } else if (length == 1 && static_cast<unsigned char>(c) < 0x20) {
-          escaped += ' ';
-        } else {
-          escaped += text.substr(0, length);
-        }
-    }
-    text.remove_prefix(std::max<size_t>(length, 1));
-  }
-  return escaped;
-}
 
 // An address on an axis whose ticks are `tick` apart, in one unit for all of them.
 std::string AddressLabel(Bytes address, Bytes tick) {
@@ -139,7 +95,7 @@ class Drawing {
         "stroke-width=\"2\"/></pattern></defs>\n"
         "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
         "<text x=\"10\" y=\"19\" font-size=\"14\" font-weight=\"bold\">{2}</text>\n",
-        kWidth, y + 10, Escape(title));
+        kWidth, y + 10, EscapeMarkup(title));
     return document + body_ + "</svg>\n";
   }
 
@@ -187,7 +143,7 @@ class Drawing {
       }
       Put("<rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"10\" height=\"10\" fill=\"{}\" stroke=\"#555\"/>"
           "<text x=\"{:.0f}\" y=\"{:.0f}\">{}</text>\n",
-          x, y, kColours[i % kColours.size()], x + 14, y + 9, Escape(roles_[i]));
+          x, y, kColours[i % kColours.size()], x + 14, y + 9, EscapeMarkup(roles_[i]));
       x += width + 8;
     }
     if (!roles_.empty()) y += kStrip;
@@ -203,8 +159,8 @@ class Drawing {
     extent_ = std::max<Bytes>(1, whole ? std::max(capacity, peak) : peak + peak / 8);
     Put("<text x=\"10\" y=\"{:.0f}\" font-size=\"12\" font-weight=\"bold\">{}: peak {} of {} "
         "bytes{}</text>\n",
-        y + 16, Escape(memory.name.empty() ? fmt::format("memory {}", index) : memory.name), peak, capacity,
-        whole ? "" : ", upper addresses cut off");
+        y + 16, EscapeMarkup(memory.name.empty() ? fmt::format("memory {}", index) : memory.name), peak,
+        capacity, whole ? "" : ", upper addresses cut off");
     y += kTitle;
     DrawLoops(y);
     top_ = y;
@@ -248,7 +204,8 @@ class Drawing {
       const std::string name =
           memory.banks[i].name.empty() ? fmt::format("bank {}", i) : memory.banks[i].name;
       if (height > 9)
-        Put("<text x=\"10\" y=\"{:.1f}\">{}</text>\n", top + height / 2 + 3, Escape(Fit(name, kLeft - 80)));
+        Put("<text x=\"10\" y=\"{:.1f}\">{}</text>\n", top + height / 2 + 3,
+            EscapeMarkup(Fit(name, kLeft - 80)));
     }
   }
 
@@ -269,7 +226,7 @@ class Drawing {
           "stroke=\"#888\">"
           "<title>reserved [{}, {}): {}</title></rect>\n",
           kLeft, top, kWidth - kLeft - kRight, Y(reserved.range.begin) - top, reserved.range.begin,
-          reserved.range.end, Escape(reserved.reason));
+          reserved.range.end, EscapeMarkup(reserved.reason));
     }
   }
 
@@ -280,7 +237,7 @@ class Drawing {
       const Bytes offset = allocation_.offsets[i];
       const double top = Y(offset + buffer.size);
       const double height = Y(offset) - top;
-      Put("<g><title>{}</title>", Escape(TooltipOf(i)));
+      Put("<g><title>{}</title>", EscapeMarkup(TooltipOf(i)));
       for (const Lifespan& life : buffer.lifespans) {
         const double width = X(life.upper) - X(life.lower);
         // Outlines would hide what is only a pixel or two across.
@@ -292,7 +249,7 @@ class Drawing {
         const std::string label = Fit(buffer.name.empty() ? buffer.id : buffer.name, width);
         if (height < 11 || label.empty()) continue;
         Put("<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"middle\">{}</text>", X(life.lower) + width / 2,
-            top + height / 2 + 3.5, Escape(label));
+            top + height / 2 + 3.5, EscapeMarkup(label));
       }
       Put("</g>\n");
     }
@@ -323,8 +280,8 @@ class Drawing {
           "fill=\"{4}\" "
           "stroke=\"#777\" stroke-width=\"0.5\"/><text x=\"{5:.2f}\" y=\"{6:.2f}\" "
           "text-anchor=\"middle\">{7}</text></g>\n",
-          Escape(name), left, y, width, kModeColours[mode % kModeColours.size()], left + width / 2, y + 11.5,
-          Escape(Fit(name, width)));
+          EscapeMarkup(name), left, y, width, kModeColours[mode % kModeColours.size()], left + width / 2,
+          y + 11.5, EscapeMarkup(Fit(name, width)));
     }
     y += kStrip;
   }

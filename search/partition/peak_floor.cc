@@ -24,27 +24,13 @@ using graph::Interval;
 using hw_profiles::Profile;
 using problem::Bytes;
 
-graph::Axis AxisFor(hw_profiles::TileAxis axis) {
-  switch (axis) {
-    case hw_profiles::TileAxis::kRows:
-      return graph::Axis::kRows;
-    case hw_profiles::TileAxis::kColumns:
-      return graph::Axis::kColumns;
-    case hw_profiles::TileAxis::kChannels:
-      return graph::Axis::kChannels;
-    case hw_profiles::TileAxis::kBatch:
-      return graph::Axis::kBatch;
-  }
-  return graph::Axis::kRows;
-}
-
 // The middle one of the smallest tiles.
 graph::Box SmallestTile(const Graph& graph, const Profile& profile, Interval interval) {
   const int result = graph.operators[static_cast<size_t>(interval.last)].outputs.front();
   const graph::Shape& shape = graph.tensors[static_cast<size_t>(result)].shape;
   graph::Box tile = graph::WholeBox(shape);
   for (const hw_profiles::AxisGranule& cut : profile.tiling.axes) {
-    const std::optional<size_t> axis = graph::AxisOf(shape, AxisFor(cut.axis));
+    const std::optional<size_t> axis = graph::AxisOf(shape, cut.axis);
     if (!axis || !graph::CanCut(graph, interval, *axis)) continue;
     const int64_t middle = shape[*axis] / 2;
     tile[*axis] = {middle, middle + 1};

@@ -14,26 +14,11 @@ namespace {
 using encoder::Policy;
 using encoder::SubgraphLadder;
 
-graph::Axis AxisFor(hw_profiles::TileAxis axis) {
-  switch (axis) {
-    case hw_profiles::TileAxis::kRows:
-      return graph::Axis::kRows;
-    case hw_profiles::TileAxis::kColumns:
-      return graph::Axis::kColumns;
-    case hw_profiles::TileAxis::kChannels:
-      return graph::Axis::kChannels;
-    case hw_profiles::TileAxis::kBatch:
-      return graph::Axis::kBatch;
-  }
-  return graph::Axis::kRows;
-}
-
 std::vector<graph::TileShape> ShapesFor(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                         graph::Interval interval, const TileOptions& options) {
   if (options.shapes) return *options.shapes;
   std::vector<graph::CutAxis> axes;
-  for (const hw_profiles::AxisGranule& axis : profile.tiling.axes)
-    axes.push_back({AxisFor(axis.axis), axis.granule});
+  for (const hw_profiles::AxisGranule& axis : profile.tiling.axes) axes.push_back({axis.axis, axis.granule});
   return graph::TileShapes(graph, interval, axes, options.shapes_per_axis);
 }
 

@@ -37,7 +37,7 @@ TEST(Extends, NewNamesComeAfterTheOldAndListsAreReplaced) {
   ASSERT_EQ(profile.memories.size(), 3U);
   EXPECT_EQ(profile.memories[2].name, "flash");
   ASSERT_EQ(profile.tiling.axes.size(), 1U);
-  EXPECT_EQ(profile.tiling.axes[0].axis, TileAxis::kColumns);
+  EXPECT_EQ(profile.tiling.axes[0].axis, base::Axis::kColumns);
   EXPECT_EQ(profile.tiling.weights.size(), 2U);
 }
 

@@ -119,9 +119,9 @@ void ExpectLayoutOfExample(const Profile& profile) {
 
   const Tiling& tiling = profile.tiling;
   ASSERT_EQ(tiling.axes.size(), 2U);
-  EXPECT_EQ(tiling.axes[0].axis, TileAxis::kRows);
+  EXPECT_EQ(tiling.axes[0].axis, base::Axis::kRows);
   EXPECT_EQ(tiling.axes[0].granule, 1);
-  EXPECT_EQ(tiling.axes[1].axis, TileAxis::kChannels);
+  EXPECT_EQ(tiling.axes[1].axis, base::Axis::kChannels);
   EXPECT_EQ(tiling.axes[1].granule, 8);
   EXPECT_EQ(tiling.halo, (std::vector<HaloStorage>{HaloStorage::kRecompute, HaloStorage::kRing}));
   EXPECT_EQ(tiling.weights, (std::vector<WeightPolicy>{WeightPolicy::kStreamed, WeightPolicy::kResident}));

@@ -139,7 +139,7 @@ hw_profiles::Profile SmallProfile() {
   profile.roles.assign(base::TensorRoleNames().size(), {1, 16, 1, 1});
   profile.roles[static_cast<size_t>(base::TensorRole::kFeature)].home = 0;
   profile.roles[static_cast<size_t>(base::TensorRole::kState)].home = 0;
-  profile.tiling.axes = {{hw_profiles::TileAxis::kRows, 1}};
+  profile.tiling.axes = {{base::Axis::kRows, 1}};
   profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute};
   profile.tiling.weights = {hw_profiles::WeightPolicy::kResident, hw_profiles::WeightPolicy::kStreamed};
   profile.tiling.weight_granule_channels = 2;

@@ -46,7 +46,7 @@ hw_profiles::Profile ProfileOf(std::string outside, int64_t capacity, base::Tens
   profile.roles.resize(base::TensorRoleNames().size());
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = inside ? 0 : 1;
   Layout(profile, only).home = inside ? 1 : 0;
-  profile.tiling.axes = {{hw_profiles::TileAxis::kRows, 1}};
+  profile.tiling.axes = {{base::Axis::kRows, 1}};
   profile.tiling.weights = {hw_profiles::WeightPolicy::kResident, hw_profiles::WeightPolicy::kStreamed,
                             hw_profiles::WeightPolicy::kDirect};
   return profile;

@@ -112,7 +112,7 @@ hw_profiles::Profile SmallMachine(hw_profiles::DmaSteps dma, int64_t capacity) {
 
   profile.roles.resize(base::TensorRoleNames().size());
   LayoutIn(profile, base::TensorRole::kFeature).home = 1;
-  profile.tiling.axes = {{hw_profiles::TileAxis::kRows, 1}};
+  profile.tiling.axes = {{base::Axis::kRows, 1}};
   profile.tiling.weights = {hw_profiles::WeightPolicy::kResident, hw_profiles::WeightPolicy::kStreamed};
   profile.tiling.dma = dma;
   return profile;

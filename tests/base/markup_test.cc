@@ -1,0 +1,23 @@
+#include "tessera/base/markup.h"
+
+#include <gtest/gtest.h>
+
+namespace tessera::base {
+namespace {
+
+TEST(EscapeMarkupTest, LeavesPlainTextAndUtf8Alone) { EXPECT_EQ(EscapeMarkup("conv1 … 3×3"), "conv1 … 3×3"); }
+
+TEST(EscapeMarkupTest, EscapesWhatMarkupWouldRead) {
+  EXPECT_EQ(EscapeMarkup("<a href=\"x\">&</a>"), "&lt;a href=&quot;x&quot;&gt;&amp;&lt;/a&gt;");
+}
+
+TEST(EscapeMarkupTest, ReplacesControlCharactersAndBrokenUtf8) {
+  EXPECT_EQ(EscapeMarkup("a\nb\x01"
+                         "c"),
+            "a b c");
+  EXPECT_EQ(EscapeMarkup("\xff\xc3"), "??");
+  EXPECT_EQ(EscapeMarkup("\xe2\x82"), "??");
+}
+
+}  // namespace
+}  // namespace tessera::base
