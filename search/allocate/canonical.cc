@@ -1,7 +1,11 @@
 #include "tessera/search/allocate/canonical.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "tessera/search/allocate/canonical_model.h"
 #include "tessera/search/allocate/canonical_order.h"
@@ -22,24 +26,46 @@ using problem::Status;
 namespace {
 
 constexpr size_t kMostBuffers = 8192;
-constexpr int64_t kFirstLimitPerBuffer = 4;
+constexpr int64_t kFirstLimitPerBuffer = 3;
 
-// Restarts in rounds of all orders; a round's limit is 1.3 times the last one's. The first round is unshaken.
+// Each half of a round holds every order once.
+std::vector<CanonicalStrategy> StrategiesOf(const CanonicalOptions& options) {
+  std::vector<CanonicalStrategy> strategies(std::begin(kCanonicalStrategies), std::end(kCanonicalStrategies));
+  if (options.both_directions) return strategies;
+  strategies.resize(strategies.size() / 2);
+  for (CanonicalStrategy& strategy : strategies) strategy.direction = Direction::kForwards;
+  return strategies;
+}
+
+// Where the restarts for one capacity stand, so that another call goes on instead of repeating them.
+struct Restarts {
+  uint64_t round = 0;
+  size_t strategy = 0;
+  int64_t limit = 0;  // nodes of one search in this round
+};
+
+// Rounds of all orders; a round's limit is 1.3 times the last one's. Only the first round is unshaken, whatever
+// the seed: it is the best that is known.
 TreeOutcome SearchWithRestarts(const Problem& problem, const CanonicalModel& model, CanonicalTree& tree,
-                               const CanonicalOptions& options, int64_t budget, const base::Stop& stop) {
-  int64_t limit = kFirstLimitPerBuffer * model.Count();
-  for (uint64_t round = 0;; ++round) {
-    const uint64_t shake = round == 0 && options.seed == 0 ? 0 : options.seed * 1000 + round + 1;
-    for (const Direction direction : {Direction::kForwards, Direction::kBackwards}) {
-      if (direction == Direction::kBackwards && !options.both_directions) continue;
-      for (const CanonicalOrder order : kCanonicalOrders) {
-        const int64_t left = budget - tree.Statistics().nodes;
-        const std::vector<int> ranks = RankBuffers(problem, model, order, direction, shake);
-        const TreeOutcome outcome = tree.Search(ranks, direction, std::min(limit, left), stop);
-        if (outcome != TreeOutcome::kLimit || left <= limit) return outcome;
-      }
+                               const CanonicalOptions& options, Restarts& restarts, int64_t budget,
+                               const base::Stop& stop) {
+  const std::vector<CanonicalStrategy> strategies = StrategiesOf(options);
+  if (restarts.round == 0) restarts.limit = kFirstLimitPerBuffer * model.Count();
+  while (true) {
+    const uint64_t shake = restarts.round == 0 ? 0 : options.seed * 1000 + restarts.round + 1;
+    for (; restarts.strategy < strategies.size(); ++restarts.strategy) {
+      const int64_t left = budget - tree.Statistics().nodes;
+      const CanonicalStrategy& strategy = strategies[restarts.strategy];
+      const std::vector<int> ranks = RankBuffers(problem, model, strategy, shake);
+      const TreeOutcome outcome =
+          tree.Search(ranks, strategy.direction, std::min(restarts.limit, left), stop);
+      if (outcome == TreeOutcome::kLimit && left > restarts.limit) continue;
+      ++restarts.strategy;
+      return outcome;
     }
-    limit += limit * 3 / 10 + 1;
+    restarts.strategy = 0;
+    restarts.limit += restarts.limit * 3 / 10 + 1;
+    ++restarts.round;
   }
 }
 
@@ -86,9 +112,11 @@ class CanonicalSession final : public problem::Session {
 
  private:
   void OpenRung(size_t rung) {
-    if (sized_ && rung == rung_) return;
+    if (sized_ != nullptr && rung == rung_) return;
     rung_ = rung;
-    sized_ = ladder_ != nullptr ? AtRung(problem_, ladder_->rungs[rung]) : problem_;
+    if (ladder_ != nullptr) at_rung_ = AtRung(problem_, ladder_->rungs[rung]);
+    sized_ = at_rung_ ? &*at_rung_ : &problem_;
+    restarts_.clear();
     models_.clear();
     models_.resize(problem_.memories.size());
   }
@@ -118,7 +146,8 @@ class CanonicalSession final : public problem::Session {
     }
     CanonicalTree tree(*model, capacity, options_);
     const int64_t left = budget.units - result.statistics.nodes;
-    const TreeOutcome outcome = SearchWithRestarts(*sized_, *model, tree, options_, left, stop);
+    const TreeOutcome outcome =
+        SearchWithRestarts(*sized_, *model, tree, options_, restarts_[{memory, capacity}], left, stop);
     Add(result.statistics, tree.Statistics());
     switch (outcome) {
       case TreeOutcome::kPlaced:
@@ -150,8 +179,10 @@ class CanonicalSession final : public problem::Session {
   const Ladder* ladder_;
   CanonicalOptions options_;
   size_t rung_ = 0;
-  std::optional<Problem> sized_;
-  std::vector<std::optional<CanonicalModel>> models_;  // of the rung last asked for
+  std::optional<Problem> at_rung_;                         // none without a ladder
+  const Problem* sized_ = nullptr;                         // with the sizes of the rung last asked for
+  std::vector<std::optional<CanonicalModel>> models_;      // of the rung last asked for
+  std::map<std::pair<size_t, Bytes>, Restarts> restarts_;  // by memory and capacity, of that rung
 };
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace tessera::search {
 
 bool FailureCache::Holds(std::span<const Bytes> state) const {
   const std::vector<Bytes>& slot = slots_[SlotOf(state)];
-  return std::equal(slot.begin(), slot.end(), state.begin(), state.end());
+  return !slot.empty() && std::equal(slot.begin(), slot.end(), state.begin(), state.end());
 }
 
 void FailureCache::Insert(std::span<const Bytes> state) {

@@ -15,26 +15,30 @@ ConflictAnalysis::ConflictAnalysis(const CanonicalModel& model, const CanonicalS
     : model_(model),
       state_(state),
       levels_(model.Count()),
-      needed_(static_cast<size_t>(model.Count()), 0),
-      needed_at_(static_cast<size_t>(model.Count()), 0) {}
+      covered_(state.root),
+      needed_at_(static_cast<size_t>(model.Count()), -1) {}
 
 void ConflictAnalysis::Need(int buffer, Bytes bound) {
   const auto at = static_cast<size_t>(buffer);
+  if (bound <= covered_[at]) return;
   // Whatever exceeds the position below the bound reaches the bound: the weakest statement of the same
   // meaning.
   const Bytes weakest = model_.positions[at].Below(bound) + 1;
-  if (weakest <= state_.root[at] || weakest <= needed_[at]) return;
+  if (weakest <= covered_[at]) return;
   const std::vector<Rise>& rises = state_.rises[at];
   const auto met = std::partition_point(rises.begin(), rises.end(),
                                         [weakest](const Rise& rise) { return rise.before < weakest; });
   const int change = (met - 1)->change;
-  if (needed_[at] != 0) open_[WordOf(needed_at_[at])] &= ~BitOf(needed_at_[at]);
-  needed_[at] = weakest;
+  covered_[at] = weakest;
+  if (needed_at_[at] == change) return;
+  if (needed_at_[at] >= 0) open_[WordOf(needed_at_[at])] &= ~BitOf(needed_at_[at]);
   needed_at_[at] = change;
   if (open_.size() <= WordOf(change)) open_.resize(WordOf(change) + 1, 0);
   open_[WordOf(change)] |= BitOf(change);
   top_ = std::max(top_, WordOf(change) + 1);
 }
+
+void ConflictAnalysis::FixRoot() { covered_ = state_.root; }
 
 void ConflictAnalysis::NeedNoWitness(int buffer, Bytes top) {
   for (const int e : model_.neighbours[buffer]) {
@@ -56,9 +60,10 @@ void ConflictAnalysis::Resolve() {
     }
     const size_t at = top_ * 64 - 1 - static_cast<size_t>(std::countl_zero(word));
     word &= ~BitOf(static_cast<int>(at));
-    Bytes& needed = needed_[static_cast<size_t>(state_.changes[at].buffer)];
-    const Bytes bound = needed;
-    needed = 0;
+    const auto buffer = static_cast<size_t>(state_.changes[at].buffer);
+    const Bytes bound = covered_[buffer];
+    covered_[buffer] = state_.root[buffer];
+    needed_at_[buffer] = -1;
     ResolveChange(at, bound);
   }
 }

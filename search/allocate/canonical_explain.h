@@ -22,6 +22,9 @@ class ConflictAnalysis {
 
   LevelSet& Levels() { return levels_; }
 
+  // Call when the root of the state was fixed: its bounds need no explanation.
+  void FixRoot();
+
   // Asks for the reasons of offset(buffer) >= bound, which must hold now.
   void Need(int buffer, Bytes bound);
 
@@ -38,8 +41,8 @@ class ConflictAnalysis {
   const CanonicalModel& model_;
   const CanonicalState& state_;
   LevelSet levels_;
-  std::vector<Bytes> needed_;   // by buffer; 0: nothing asked
-  std::vector<int> needed_at_;  // by buffer: the change that first met what is asked
+  std::vector<Bytes> covered_;  // by buffer: the bound asked for, or, when none is, that of the root
+  std::vector<int> needed_at_;  // by buffer: the change that first met what is asked, or -1
   std::vector<uint64_t> open_;  // changes to explain, as bits
   size_t top_ = 0;              // words of open_ that may hold a bit
 };

@@ -11,7 +11,7 @@ namespace {
 
 using Key = std::array<double, 3>;
 
-Key KeyOf(const problem::Problem& problem, const CanonicalModel& model, CanonicalOrder order, Direction direction, int i,
+Key KeyOf(const problem::Problem& problem, const CanonicalModel& model, CanonicalStrategy strategy, int i,
           const std::vector<Bytes>& loads) {
   const problem::Buffer& buffer = problem.buffers[static_cast<size_t>(model.buffers[static_cast<size_t>(i)])];
   double lifetime = 0;
@@ -24,14 +24,15 @@ Key KeyOf(const problem::Problem& problem, const CanonicalModel& model, Canonica
   const auto size = static_cast<double>(buffer.size);
   const auto sections = static_cast<double>(model.cliques_of[i].size());
   const auto load = static_cast<double>(greatest_load);
-  switch (order) {
+  switch (strategy.order) {
     case CanonicalOrder::kSectionsAreaLoad:
       return {sections, lifetime * size, load};
     case CanonicalOrder::kSizeSectionsLoad:
       return {size, sections, load};
     case CanonicalOrder::kEndSize:
-      return {direction == Direction::kForwards ? static_cast<double>(buffer.lifespans.back().upper)
-                                                : -static_cast<double>(buffer.lifespans.front().lower),
+      return {strategy.direction == Direction::kForwards
+                  ? static_cast<double>(buffer.lifespans.back().upper)
+                  : -static_cast<double>(buffer.lifespans.front().lower),
               size, 0};
   }
   return {};
@@ -40,7 +41,7 @@ Key KeyOf(const problem::Problem& problem, const CanonicalModel& model, Canonica
 }  // namespace
 
 std::vector<int> RankBuffers(const problem::Problem& problem, const CanonicalModel& model,
-                             CanonicalOrder order, Direction direction, uint64_t seed) {
+                             CanonicalStrategy strategy, uint64_t seed) {
   std::vector<Bytes> loads;
   for (int clique = 0; clique < model.CliqueCount(); ++clique) {
     Bytes load = 0;
@@ -50,7 +51,7 @@ std::vector<int> RankBuffers(const problem::Problem& problem, const CanonicalMod
   base::Random random(seed);
   std::vector<Key> keys;
   for (int i = 0; i < model.Count(); ++i) {
-    Key key = KeyOf(problem, model, order, direction, i, loads);
+    Key key = KeyOf(problem, model, strategy, i, loads);
     if (seed != 0) {
       const double factor = 0.7 + 0.6 * random.Real();
       for (double& part : key) part *= factor;

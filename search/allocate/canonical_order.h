@@ -17,12 +17,23 @@ enum class CanonicalOrder : uint8_t {
 // With the steps of the Problem or against them: a program that resists one way often yields the other.
 enum class Direction : uint8_t { kForwards, kBackwards };
 
-inline constexpr CanonicalOrder kCanonicalOrders[] = {
-    CanonicalOrder::kSectionsAreaLoad, CanonicalOrder::kSizeSectionsLoad, CanonicalOrder::kEndSize};
+struct CanonicalStrategy {
+  CanonicalOrder order;
+  Direction direction;
+};
+
+// One round of restarts: each order both ways. Either half holds every order and both directions.
+inline constexpr CanonicalStrategy kCanonicalStrategies[] = {
+    {CanonicalOrder::kSectionsAreaLoad, Direction::kForwards},
+    {CanonicalOrder::kSizeSectionsLoad, Direction::kBackwards},
+    {CanonicalOrder::kEndSize, Direction::kForwards},
+    {CanonicalOrder::kSectionsAreaLoad, Direction::kBackwards},
+    {CanonicalOrder::kSizeSectionsLoad, Direction::kForwards},
+    {CanonicalOrder::kEndSize, Direction::kBackwards}};
 
 // The rank of each buffer, 0 first. A seed other than 0 shakes every key by up to 30 %, the same way on every
 // machine.
 std::vector<int> RankBuffers(const problem::Problem& problem, const CanonicalModel& model,
-                             CanonicalOrder order, Direction direction, uint64_t seed);
+                             CanonicalStrategy strategy, uint64_t seed);
 
 }  // namespace tessera::search

@@ -33,6 +33,7 @@ bool Propagator::Start() {
   }
   if (!Propagate()) return false;
   state_.FixRoot();
+  analysis_.FixRoot();
   return true;
 }
 
@@ -203,8 +204,7 @@ bool Propagator::CheckDelayed(int buffer, bool& raised) {
   const auto top_of = [this](int e) {
     return state_.least[static_cast<size_t>(e)] + model_.sizes[static_cast<size_t>(e)];
   };
-  const bool supported =
-      !options_.support || (support_[at] >= 0 && top_of(support_[at]) <= state_.least[at]);
+  const bool supported = !options_.support || (support_[at] >= 0 && top_of(support_[at]) <= state_.least[at]);
   const bool witnessed =
       !options_.witness || (witness_[at] >= 0 && state_.least[static_cast<size_t>(witness_[at])] < reach);
   if (supported && witnessed) return true;

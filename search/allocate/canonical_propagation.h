@@ -19,9 +19,8 @@ namespace tessera::search {
 //                   up_d(M(e) + size(e)) over its unplaced neighbours e.
 //   Witness.        For the same reason something unplaced must bar the position up_d(R): some e has
 //                   M(e) < up_d(R) + size(d). If none can, the branch fails: d would fall down.
-//   Section check.  The unplaced members of a clique stack up from the least of their M. If they then exceed
-//   the capacity,
-//                   less what is blocked up there, the branch fails.
+//   Section check.  The unplaced members of a clique stack up from the least of their M. If they then
+//                   exceed the capacity, less what is blocked up there, the branch fails.
 //
 //      capacity ------------------     The delayed d hovers over R. It may stay there only if e can
 //            .-----.                   reach into the dotted room, and will not lie lower than e's

@@ -119,12 +119,12 @@ class CanonicalState {
 
   // Per buffer.
   std::vector<Bytes> least;  // least offset; kNowhere once placed, so that minima over neighbours pass it by
-  std::vector<Bytes> top_below;   // the highest top of a placed neighbour
-  std::vector<Bytes> offset;      // where it is placed
-  std::vector<Bytes> highest;     // the greatest offset within the capacity
-  std::vector<Bytes> root;        // least offset before any decision
-  std::vector<int> level;         // the decision that placed it, or -1
-  std::vector<size_t> placed_at;  // length of `changes` when it was placed
+  std::vector<Bytes> top_below;          // the highest top of a placed neighbour
+  std::vector<Bytes> offset;             // where it is placed
+  std::vector<Bytes> highest;            // the greatest offset within the capacity
+  std::vector<Bytes> root;               // least offset before any decision
+  std::vector<int> level;                // the decision that placed it, or -1
+  std::vector<size_t> placed_at;         // length of `changes` when it was placed
   std::vector<std::vector<Rise>> rises;  // its part of `changes`
 
   // Per clique.

@@ -29,7 +29,9 @@ TreeOutcome CanonicalTree::Search(const std::vector<int>& ranks, Direction direc
     if (nodes >= limit) return TreeOutcome::kLimit;
     if (nodes % kNodesBetweenStops == 0 && stop.Requested()) return TreeOutcome::kStopped;
     ++statistics_.nodes;
-    if (!Decide(buffer) && !Backtrack()) return TreeOutcome::kExhausted;
+    if (options_.cache && !cache_ && statistics_.nodes >= options_.cache_after) cache_.emplace();
+    const bool failed = (cache_ && IsKnownToFail()) || !Decide(buffer);
+    if (failed && !Backtrack()) return TreeOutcome::kExhausted;
   }
 }
 
@@ -99,9 +101,47 @@ bool CanonicalTree::Backtrack() {
     if (options_.backjumping && !blamed.Has(level)) continue;
     blamed.Remove(level);
     ++statistics_.backtracks;
-    if (propagator_.Delay(decision.buffer)) return true;
+    if (DelayAndRemember(decision.buffer)) return true;
   }
   return false;
+}
+
+// Neither placing nor delaying the buffer led anywhere: so much for the state in which it was chosen.
+bool CanonicalTree::DelayAndRemember(int buffer) {
+  if (!cache_) return propagator_.Delay(buffer);
+  DescribeState();
+  const bool holds = propagator_.Delay(buffer);
+  if (!holds) cache_->Insert(described_);
+  return holds;
+}
+
+// Blames what made the unplaced buffers of the open range what they are.
+bool CanonicalTree::IsKnownToFail() {
+  DescribeState();
+  if (!cache_->Holds(described_)) return false;
+  ConflictAnalysis& analysis = propagator_.Analysis();
+  analysis.Levels().Clear();
+  for (size_t i = 0; i < described_.size(); i += 3) {
+    const int buffer = static_cast<int>(described_[i]);
+    analysis.Need(buffer, described_[i + 1]);
+    for (const int e : model_.neighbours[buffer]) {
+      if (state_.IsPlaced(e)) analysis.Levels().Add(state_.level[static_cast<size_t>(e)]);
+    }
+  }
+  analysis.Resolve();
+  return true;
+}
+
+// Number, least offset and real top beneath of each unplaced buffer in the open range.
+void CanonicalTree::DescribeState() {
+  const OpenRange& range = ranges_[static_cast<size_t>(open_)];
+  described_.clear();
+  for (int i = 0; i < model_.Count(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    const auto& extent = model_.extents[at];
+    if (state_.IsPlaced(i) || extent.first < range.first || extent.second > range.last) continue;
+    described_.insert(described_.end(), {i, state_.least[at], state_.top_below[at]});
+  }
 }
 
 int CanonicalTree::CountUnplaced(int first, int last) const {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tessera/base/stop.h"
 #include "tessera/problem/result.h"
+#include "tessera/search/allocate/canonical_cache.h"
 #include "tessera/search/allocate/canonical_model.h"
 #include "tessera/search/allocate/canonical_order.h"
 #include "tessera/search/allocate/canonical_propagation.h"
@@ -24,6 +26,10 @@ enum class TreeOutcome : uint8_t { kPlaced, kExhausted, kLimit, kStopped };
 // Where no unplaced buffer's conflicts cross a border in time, both sides are independent: they are searched
 // one after the other, and because a failure on one side never blames decisions of the other, backjumping
 // leaps over those.
+//
+// When neither branch of a node led anywhere its state is remembered (canonical_cache.h), and a node in such a
+// state fails at once; to blame are then the placed neighbours of its unplaced buffers and whatever raised
+// their least offsets.
 //
 // The stack of decisions is explicit: its depth is the number of buffers, not that of the machine's stack.
 class CanonicalTree {
@@ -58,6 +64,9 @@ class CanonicalTree {
   int SelectClique(const OpenRange& range) const;
   bool Decide(int buffer);
   bool Backtrack();
+  bool DelayAndRemember(int buffer);
+  bool IsKnownToFail();
+  void DescribeState();
   void SplitOpenRange(int first, int last);
   int CountUnplaced(int first, int last) const;
 
@@ -71,6 +80,8 @@ class CanonicalTree {
   std::vector<Decision> decisions_;
   std::vector<OpenRange> ranges_;
   int open_ = -1;
+  std::optional<FailureCache> cache_;  // once enough nodes were spent to want it
+  std::vector<Bytes> described_;       // by DescribeState
   problem::Statistics statistics_;
 };
 

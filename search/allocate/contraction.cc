@@ -112,8 +112,8 @@ class Contractor {
       joined.id += "=" + member.id;
       joined.lifespans.insert(joined.lifespans.end(), member.lifespans.begin(), member.lifespans.end());
       joined.accesses.insert(joined.accesses.end(), member.accesses.begin(), member.accesses.end());
-      const auto multiple = base::CheckedMul(joined.alignment / std::gcd(joined.alignment, member.alignment),
-                                             member.alignment);
+      const auto multiple =
+          base::CheckedMul(joined.alignment / std::gcd(joined.alignment, member.alignment), member.alignment);
       if (!multiple) return false;
       joined.alignment = *multiple;
       if (joined.offset && member.offset && *joined.offset != *member.offset) {
@@ -179,7 +179,8 @@ class Contractor {
         CheckInside(relation);
       } else if (relation.kind != RelationKind::kExclusive) {
         result_.problem.relations.push_back(mapped);
-      } else if (exclusive.insert(std::minmax(mapped.first, mapped.second)).second && !GroupsConflict(mapped)) {
+      } else if (exclusive.insert(std::minmax(mapped.first, mapped.second)).second &&
+                 !GroupsConflict(mapped)) {
         result_.problem.relations.push_back(mapped);
       }
     }

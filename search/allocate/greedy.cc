@@ -82,7 +82,7 @@ class MemoryPasses {
   int memory_;
   std::optional<Bound> bound_;
   std::optional<GreedyPlacement> placement_;
-  size_t hinted_ = 0;  // passes that try hints come first; without hints there are none
+  size_t hinted_ = 0;             // passes that try hints come first; without hints there are none
   std::vector<Bytes> too_small_;  // by pass: the greatest capacity known not to suffice it
   Bytes peak_ = kNowhere;         // of the best pass
   std::vector<Bytes> best_;
@@ -123,10 +123,11 @@ class GreedySession final : public problem::Session {
 
  private:
   void OpenRung(size_t rung) {
-    if (sized_ && rung == rung_) return;
+    if (sized_ != nullptr && rung == rung_) return;
     rung_ = rung;
     passes_.clear();
-    sized_ = ladder_ != nullptr ? AtRung(problem_, ladder_->rungs[rung]) : problem_;
+    if (ladder_ != nullptr) at_rung_ = AtRung(problem_, ladder_->rungs[rung]);
+    sized_ = at_rung_ ? &*at_rung_ : &problem_;
     for (size_t memory = 0; memory < problem_.memories.size(); ++memory) {
       passes_.emplace_back(*sized_, static_cast<int>(memory));
     }
@@ -169,7 +170,8 @@ class GreedySession final : public problem::Session {
   const Problem& problem_;
   const Ladder* ladder_;
   size_t rung_ = 0;
-  std::optional<Problem> sized_;
+  std::optional<Problem> at_rung_;    // none without a ladder
+  const Problem* sized_ = nullptr;    // with the sizes of the rung last asked for
   std::vector<MemoryPasses> passes_;  // of the rung last asked for, by memory
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,11 @@
 //       impossible         open                  found
 //
 // A probe that places lowers the peak, one that proves raises the bound, one that meets its limit does
-// neither: the next probe of the round goes above it. Probes get slices of the budget, which double from
-// round to round, so that no single hard capacity starves the others. The minimisation ends when bound and
-// peak meet, at the user's limits, or when every engine gave up without having used its slice, since more
-// would not help.
+// neither. A round probes the bound, then comes down from the peak in strides that shrink where a probe stays
+// open, down to a single granule: least peaks lie close under the best found far more often than halfway. Probes
+// get slices of the budget, which double from round to round, so that no single hard capacity starves the
+// others; engines go on where they stopped. The minimisation ends when bound and peak meet, at the user's
+// limits, or when every engine gave up without having used its slice, since more would not help.
 namespace tessera::search {
 
 using problem::Bytes;
@@ -45,7 +47,8 @@ class Portfolio {
  public:
   Portfolio(const Problem& problem, const Ladder* ladder, size_t rung, std::span<const Engine* const> engines,
             const AllocateOptions& options)
-      : sized_(ladder != nullptr ? AtRung(problem, ladder->rungs[rung]) : problem),
+      : at_rung_(ladder != nullptr ? std::optional(AtRung(problem, ladder->rungs[rung])) : std::nullopt),
+        sized_(at_rung_ ? *at_rung_ : problem),
         rung_(rung),
         engines_(engines),
         options_(options),
@@ -178,35 +181,41 @@ class Portfolio {
   }
 
   std::optional<base::Diagnostic> Minimize() {
-    for (int64_t slice = kFirstSlice; bound_ < *best_.peak && !Ended(); slice *= 2) {
-      bool more_would_help = false;
-      // Probing the bound itself first ends most runs at once.
-      Bytes least = bound_, probe = bound_;
-      while (least < *best_.peak && !Ended()) {
-        base::Expected<Result> result = Probe(probe, slice);
-        if (!result) return std::move(result.error());
-        if (result->allocation) {
-          Keep(*std::move(result));
-        } else if (result->status == Status::kInfeasible) {
-          bound_ = least = probe + granule_;
-          proof_ = result->engine;
-        } else {
-          more_would_help = more_would_help || !gave_up_;
-          least = probe + granule_;
-        }
-        probe = Between(least, *best_.peak);
+    for (int64_t slice = kFirstSlice; !Ended(); slice *= 2) {
+      more_would_help_ = false;
+      // The bound itself is often the answer, and else it may rise.
+      if (auto failure = Narrow(bound_, slice)) return failure;
+      Bytes stride = (*best_.peak - bound_) / 2;
+      while (!Ended()) {
+        const Bytes probe =
+            std::max(bound_, *best_.peak - std::max(granule_, base::RoundUp(stride, granule_)));
+        const Bytes before = bound_, peak = *best_.peak;
+        if (auto failure = Narrow(probe, slice)) return failure;
+        const bool open = before == bound_ && peak == *best_.peak;
+        if (open && *best_.peak - probe <= granule_) break;
+        stride = std::min(open ? stride / 2 : stride, (*best_.peak - bound_) / 2);
       }
-      if (!more_would_help || slice > base::kMaxTotal / 2) break;
+      if (!more_would_help_ || slice > base::kMaxTotal / 2) break;
     }
     return std::nullopt;
   }
 
-  // A capacity in the middle of [least, peak), on the granule.
-  Bytes Between(Bytes least, Bytes peak) const {
-    return least + base::RoundDown((peak - 1 - least) / 2, granule_);
+  // One probe: lowers the peak, raises the bound, or notes whether a larger slice might do either.
+  std::optional<base::Diagnostic> Narrow(Bytes probe, int64_t slice) {
+    base::Expected<Result> result = Probe(probe, slice);
+    if (!result) return std::move(result.error());
+    if (result->allocation) {
+      Keep(*std::move(result));
+    } else if (result->status == Status::kInfeasible) {
+      bound_ = probe + granule_;
+      proof_ = result->engine;
+    } else {
+      more_would_help_ = more_would_help_ || !gave_up_;
+    }
+    return std::nullopt;
   }
 
-  bool Ended() const { return left_ <= 0 || stop_.Requested(); }
+  bool Ended() const { return bound_ >= *best_.peak || left_ <= 0 || stop_.Requested(); }
 
   Result Conclude(bool minimize) {
     best_.lower_bound = bound_;
@@ -225,17 +234,19 @@ class Portfolio {
   }
 
   const base::Stop never_;
-  Problem sized_;
+  std::optional<Problem> at_rung_;  // none without a ladder
+  const Problem& sized_;
   size_t rung_;
   std::span<const Engine* const> engines_;
   const AllocateOptions& options_;
   const base::Stop& stop_;
   Bytes capacity_;
   Bytes granule_;
-  Bytes bound_ = 0;      // no allocation has a lower peak
-  int64_t left_;         // of the budget
-  bool gave_up_ = true;  // no engine used up its slice in the last probe
-  std::string proof_;    // who raised the bound last; empty: nobody did
+  Bytes bound_ = 0;               // no allocation has a lower peak
+  int64_t left_;                  // of the budget
+  bool gave_up_ = true;           // no engine used up its slice in the last probe
+  bool more_would_help_ = false;  // some engine did in this round
+  std::string proof_;             // who raised the bound last; empty: nobody did
   std::vector<std::unique_ptr<Session>> sessions_;
   problem::Statistics statistics_;
   Result best_;

@@ -5,6 +5,7 @@
 #include "random_instance.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
+#include "tessera/search/allocate/generators.h"
 
 namespace tessera::search {
 namespace {
@@ -91,6 +92,73 @@ TEST(Canonical, AgreesWithBruteForceWhereTheLoadFits) {
   EXPECT_GE(infeasible, 300);
 }
 
+// Rules by the bits of `combination`.
+CanonicalOptions RulesOf(unsigned combination) {
+  const auto has = [combination](unsigned rule) { return (combination >> rule & 1) != 0; };
+  CanonicalOptions options;
+  options.seed = combination % 3;
+  options.support = has(0);
+  options.witness = has(1);
+  options.sections = has(2);
+  options.backjumping = has(3);
+  options.duplicates = has(4);
+  options.decomposition = has(5);
+  options.cache = has(6);
+  options.cache_after = 0;
+  options.both_directions = has(7);
+  return options;
+}
+
+TEST(Canonical, EveryCombinationOfRulesAgreesWithBruteForce) {
+  constexpr unsigned kCombinations = 1U << 8;
+  constexpr int kRounds = 12;
+  base::Random random(4);
+  int infeasible = 0;
+  for (unsigned combination = 0; combination < kCombinations; ++combination) {
+    const CanonicalEngine engine(RulesOf(combination));
+    for (int round = 0; round < kRounds; ++round) {
+      const Problem problem = RandomInstance(random);
+      const problem::Bytes capacity = problem.memories[0].capacity;
+      const bool fits = FitsByBruteForce(problem, capacity);
+      const base::Stop stop;
+      const Result result = engine.Open(problem, nullptr)->Solve(0, capacity, {}, stop);
+      ASSERT_EQ(result.status, fits ? Status::kFeasible : Status::kInfeasible)
+          << "rules " << combination << ", round " << round;
+      infeasible += fits ? 0 : 1;
+      if (fits) {
+        ASSERT_TRUE(Validate(problem, *result.allocation, capacity).empty());
+      }
+    }
+  }
+  EXPECT_GE(infeasible, static_cast<int>(kCombinations) * kRounds / 4);
+}
+
+// Mid-sized instances take thousands of nodes, so that the cache answers and long jumps happen. Of the seeds
+// named every other is infeasible.
+TEST(Canonical, RulesDoNotChangeAnswersOfMidSizedInstances) {
+  constexpr int64_t kUnits = 100'000;
+  const std::vector<unsigned> combinations = {0b11111111, 0b10111111, 0b11110111, 0b11011111,
+                                              0b11101111, 0b11111101, 0b11111110, 0b11111011};
+  int decided = 0, infeasible = 0;
+  for (const uint64_t seed : {14, 15, 20, 21, 36, 37, 41, 42}) {
+    const Problem problem = GenerateBroken({24, 80, 4096}, seed);
+    std::optional<Status> answer;
+    for (const unsigned combination : combinations) {
+      const base::Stop stop;
+      const Result result =
+          CanonicalEngine(RulesOf(combination)).Open(problem, nullptr)->Solve(0, 4096, {kUnits}, stop);
+      if (result.status == Status::kUnknown) continue;
+      ++decided;
+      ASSERT_EQ(result.status, answer.value_or(result.status))
+          << "seed " << seed << ", rules " << combination;
+      answer = result.status;
+      infeasible += result.status == Status::kInfeasible ? 1 : 0;
+    }
+  }
+  EXPECT_GE(decided, 48);
+  EXPECT_GE(infeasible, 20);
+}
+
 TEST(Canonical, AlignsABufferToItsOwnAlignmentNotItsNeighbours) {
   Problem problem = MakeProblem({MakeBuffer("coarse", 0, 2, 8), MakeBuffer("fine", 0, 2, 3)}, 11);
   problem.buffers[0].alignment = 8;
@@ -107,6 +175,18 @@ TEST(Canonical, ALimitIsUnknownNeverInfeasible) {
   EXPECT_EQ(result.status, Status::kUnknown);
   EXPECT_THAT(result.reason, HasSubstr("limit of 1 nodes"));
   EXPECT_FALSE(result.allocation.has_value());
+}
+
+TEST(Canonical, AnotherCallGoesOnWithTheRestarts) {
+  const Problem problem = GenerateFlat(30, 16);  // needs several calls
+  const auto session = CanonicalEngine().Open(problem, nullptr);
+  const base::Stop stop;
+  std::vector<Status> answers;
+  while (answers.empty() || (answers.back() == Status::kUnknown && answers.size() < 1000)) {
+    answers.push_back(session->Solve(0, problem.memories[0].capacity, {200}, stop).status);
+  }
+  EXPECT_EQ(answers.back(), Status::kFeasible);
+  EXPECT_GE(answers.size(), 2U);
 }
 
 TEST(Canonical, AStopRequestedBeforehandIsUnknown) {

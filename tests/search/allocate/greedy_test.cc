@@ -50,6 +50,20 @@ TEST(Greedy, AllocationsAreRightAndRefusalsTrue) {
   EXPECT_GE(placed, 1000);
 }
 
+// Passes that a small capacity cut short are made again for a larger one.
+TEST(Greedy, CapacitiesAskedForBeforeDoNotMatter) {
+  base::Random random(42);
+  for (int round = 0; round < 500; ++round) {
+    const Problem problem = RandomInstance(random);
+    const auto session = GreedyEngine().Open(problem, nullptr);
+    const base::Stop stop;
+    for (const problem::Bytes capacity : {4, 9, 6, 16, 8, 12}) {
+      ASSERT_EQ(session->Solve(0, capacity, {}, stop).status, Decide(problem, capacity).status)
+          << "round " << round << ", capacity " << capacity;
+    }
+  }
+}
+
 TEST(Greedy, TriesAHintFirst) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 0, 2, 4)}, 16);
   problem.buffers[0].hint = 7;

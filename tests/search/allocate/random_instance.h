@@ -38,13 +38,15 @@ inline bool Related(const problem::Problem& problem, problem::RelationKind kind,
 }
 
 // Whether a at offset `at_a` and b at `at_b` are as far apart as colocate relations between them say.
-inline bool Colocated(const problem::Problem& problem, int a, problem::Bytes at_a, int b, problem::Bytes at_b) {
-  return std::all_of(problem.relations.begin(), problem.relations.end(), [&](const problem::Relation& relation) {
-    if (relation.kind != problem::RelationKind::kColocate) return true;
-    if (relation.first == a && relation.second == b) return at_b == at_a + relation.delta;
-    if (relation.first == b && relation.second == a) return at_a == at_b + relation.delta;
-    return true;
-  });
+inline bool Colocated(const problem::Problem& problem, int a, problem::Bytes at_a, int b,
+                      problem::Bytes at_b) {
+  return std::all_of(problem.relations.begin(), problem.relations.end(),
+                     [&](const problem::Relation& relation) {
+                       if (relation.kind != problem::RelationKind::kColocate) return true;
+                       if (relation.first == a && relation.second == b) return at_b == at_a + relation.delta;
+                       if (relation.first == b && relation.second == a) return at_a == at_b + relation.delta;
+                       return true;
+                     });
 }
 
 // Up to six buffers in up to twelve bytes; every feature of canonical search in a good share of the
@@ -94,7 +96,8 @@ inline problem::Problem RandomInstance(base::Random& random) {
 inline void AddColocations(problem::Problem& problem, base::Random& random) {
   const auto count = static_cast<int64_t>(problem.buffers.size());
   for (int64_t i = random.Uniform(1, 3); i > 0; --i) {
-    const auto a = static_cast<int>(random.Uniform(0, count - 1)), b = static_cast<int>(random.Uniform(0, count - 1));
+    const auto a = static_cast<int>(random.Uniform(0, count - 1)),
+               b = static_cast<int>(random.Uniform(0, count - 1));
     if (a == b || Related(problem, problem::RelationKind::kColocate, a, b)) continue;
     if (random.Chance(0.9)) {
       problem.buffers[static_cast<size_t>(b)].size = problem.buffers[static_cast<size_t>(a)].size;

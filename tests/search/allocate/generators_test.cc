@@ -1,0 +1,149 @@
+#include "tessera/search/allocate/generators.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "tessera/problem/json.h"
+#include "tessera/problem/well_formed.h"
+#include "tessera/search/allocate/bounds.h"
+#include "tessera/search/allocate/canonical.h"
+#include "tessera/search/allocate/greedy.h"
+
+namespace tessera::search {
+namespace {
+
+using problem::Bytes;
+using problem::Problem;
+using problem::Status;
+using problem::Step;
+using testing::Each;
+using testing::SizeIs;
+
+constexpr uint64_t kSeeds = 25;
+
+std::vector<Bytes> LoadsOf(const Problem& problem) {
+  const problem::Lifespan horizon = problem::Horizon(problem);
+  std::vector<Bytes> loads;
+  for (Step step = horizon.lower; step < horizon.upper; ++step) {
+    Bytes load = 0;
+    for (const problem::Buffer& buffer : problem.buffers) load += LivesAt(buffer, step) ? buffer.size : 0;
+    loads.push_back(load);
+  }
+  return loads;
+}
+
+Status Decide(const problem::Engine& engine, const Problem& problem, int64_t units) {
+  const base::Stop stop;
+  return engine.Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {units}, stop).status;
+}
+
+struct Family {
+  const char* name;
+  std::function<Problem(uint64_t seed)> generate;
+  size_t buffers;
+};
+
+std::vector<Family> Families() {
+  return {{"perfect", [](uint64_t seed) { return GeneratePerfect({}, seed); }, 80},
+          {"broken", [](uint64_t seed) { return GenerateBroken({}, seed); }, 80},
+          {"flat", [](uint64_t seed) { return GenerateFlat(40, seed); }, 40},
+          {"random", [](uint64_t seed) { return GenerateRandom(100, 20, seed); }, 100},
+          {"compiler-like", [](uint64_t seed) { return GenerateCompilerLike(60, seed); }, 60},
+          {"banked", [](uint64_t seed) { return GenerateBanked(60, seed); }, 60}};
+}
+
+TEST(Generators, ProblemsAreWellFormedAndOfTheSizeAskedFor) {
+  for (const Family& family : Families()) {
+    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+      const Problem problem = family.generate(seed);
+      EXPECT_FALSE(FindFault(problem).has_value()) << family.name << ' ' << FindFault(problem)->message;
+      EXPECT_THAT(problem.buffers, SizeIs(family.buffers)) << family.name;
+    }
+  }
+}
+
+TEST(Generators, TheSeedAloneDecides) {
+  for (const Family& family : Families()) {
+    EXPECT_EQ(WriteProblem(family.generate(7)), WriteProblem(family.generate(7))) << family.name;
+    EXPECT_NE(WriteProblem(family.generate(7)), WriteProblem(family.generate(8))) << family.name;
+  }
+}
+
+TEST(Generators, PerfectFillsEveryStepToTheCapacity) {
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    EXPECT_THAT(LoadsOf(GeneratePerfect({30, 12, 64}, seed)), Each(64));
+  }
+}
+
+TEST(Generators, PerfectIsFeasible) {
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    EXPECT_EQ(Decide(CanonicalEngine(), GeneratePerfect({16, 12, 64}, seed), base::Budget{}.units),
+              Status::kFeasible);
+  }
+}
+
+TEST(Generators, PerfectCutsDownToSingleBytes) {
+  EXPECT_THAT(GeneratePerfect({12, 3, 4}, 1).buffers, SizeIs(12));
+}
+
+TEST(Generators, BrokenKeepsTheLoadWithinTheCapacityAndGreedySolvesFew) {
+  int greedy = 0;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Problem problem = GenerateBroken({}, seed);
+    EXPECT_LE(FindBound(problem, 0).bytes, problem.memories[0].capacity);
+    EXPECT_NE(WriteProblem(problem), WriteProblem(GeneratePerfect({}, seed)));
+    greedy += Decide(GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1 : 0;
+  }
+  EXPECT_LE(greedy, static_cast<int>(kSeeds / 5));
+}
+
+// Small ones can be searched to the end: both answers occur.
+TEST(Generators, BrokenMayOrMayNotBeFeasible) {
+  int feasible = 0, infeasible = 0;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Status status = Decide(CanonicalEngine(), GenerateBroken({20, 30, 256}, seed), 200'000);
+    feasible += status == Status::kFeasible ? 1 : 0;
+    infeasible += status == Status::kInfeasible ? 1 : 0;
+  }
+  EXPECT_GE(feasible, 1);
+  EXPECT_GE(infeasible, 1);
+}
+
+TEST(Generators, FlatHasItsLoadForCapacityAndGreedySolvesFew) {
+  int greedy = 0;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Problem problem = GenerateFlat(40, seed);
+    EXPECT_EQ(FindBound(problem, 0).bytes, problem.memories[0].capacity);
+    const problem::Lifespan horizon = problem::Horizon(problem);
+    EXPECT_LE(horizon.upper, 24);
+    greedy += Decide(GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1 : 0;
+  }
+  EXPECT_LE(greedy, static_cast<int>(kSeeds / 5));
+}
+
+TEST(Generators, RandomHasTheConcurrencyAskedFor) {
+  const Problem problem = GenerateRandom(2000, 50, 3);
+  const problem::Lifespan horizon = problem::Horizon(problem);
+  Step lived = 0;
+  for (const problem::Buffer& buffer : problem.buffers) {
+    lived += buffer.lifespans[0].upper - buffer.lifespans[0].lower;
+    EXPECT_TRUE(64 <= buffer.size && buffer.size <= 16 << 20);
+  }
+  EXPECT_NEAR(static_cast<double>(lived) / static_cast<double>(horizon.upper - horizon.lower), 50, 2);
+}
+
+TEST(Generators, EachStepOfABankedProblemHasAFeasibleMode) {
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Problem problem = GenerateBanked(30, seed);
+    const problem::Memory& memory = problem.memories[0];
+    EXPECT_TRUE(1 <= memory.banks.size() && memory.banks.size() <= 8);
+    EXPECT_TRUE(1 <= memory.modes.size() && memory.modes.size() <= 4);
+    for (const problem::Mode& mode : memory.modes) {
+      EXPECT_THAT(mode.banks, testing::Contains(testing::Field(&problem::BankMode::allowed, SizeIs(2))));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera::search
