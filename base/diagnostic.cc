@@ -5,8 +5,20 @@
 namespace tessera::base {
 namespace {
 
+constexpr size_t kMostBytes = 400;
+
+// What a terminal may be given: bytes of the input that would steer it become '?', what is long is cut.
+std::string Tame(std::string_view text, size_t most = kMostBytes) {
+  std::string tame(text.substr(0, most));
+  for (char& c : tame) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = c == '\n' || c == '\t' ? c : '?';
+  }
+  return text.size() > most ? tame + " ..." : tame;
+}
+
 std::string Place(const Diagnostic& diagnostic) {
-  std::string place = diagnostic.file;
+  std::string place = Tame(diagnostic.file);
   if (diagnostic.line > 0) {
     if (!place.empty()) place += ':';
     place += std::to_string(diagnostic.line);
@@ -16,16 +28,20 @@ std::string Place(const Diagnostic& diagnostic) {
   return place;
 }
 
+// The source line with a caret below the column. Of a long line, the part around the column.
 std::string Caret(const Diagnostic& diagnostic) {
+  constexpr size_t kWidth = 160;
+  const size_t at = diagnostic.column > 0 ? static_cast<size_t>(diagnostic.column) - 1 : 0;
+  const size_t skipped = at < kWidth * 3 / 4 ? 0 : at - kWidth / 2;
+  const std::string_view line = diagnostic.excerpt;
+  const std::string shown = Tame(line.substr(std::min(skipped, line.size())), kWidth);
+
   const std::string number = std::to_string(diagnostic.line);
-  const size_t width = std::max<size_t>(number.size(), 5);
-  std::string picture = std::string(width - number.size(), ' ') + number + " | " + diagnostic.excerpt + '\n';
+  const size_t margin = std::max<size_t>(number.size(), 5);
+  std::string picture = std::string(margin - number.size(), ' ') + number + " | " + shown + '\n';
   if (diagnostic.column == 0) return picture;
-  picture += std::string(width, ' ') + " | ";
-  for (int i = 0; i + 1 < diagnostic.column; ++i) {
-    const auto at = static_cast<size_t>(i);
-    picture += at < diagnostic.excerpt.size() && diagnostic.excerpt[at] == '\t' ? '\t' : ' ';
-  }
+  picture += std::string(margin, ' ') + " | ";
+  for (size_t i = 0; i < at - skipped; ++i) picture += i < shown.size() && shown[i] == '\t' ? '\t' : ' ';
   return picture + "^\n";
 }
 
@@ -33,11 +49,11 @@ std::string Caret(const Diagnostic& diagnostic) {
 
 std::string Format(const Diagnostic& diagnostic) {
   const std::string place = Place(diagnostic);
-  std::string text = (place.empty() ? "" : place + ": ") + "error: " + diagnostic.message + '\n';
+  std::string text = (place.empty() ? "" : place + ": ") + "error: " + Tame(diagnostic.message) + '\n';
   if (diagnostic.line > 0 && !diagnostic.excerpt.empty()) text += Caret(diagnostic);
-  if (!diagnostic.expected.empty()) text += "  expected: " + diagnostic.expected + '\n';
-  if (!diagnostic.found.empty()) text += "  found: " + diagnostic.found + '\n';
-  if (!diagnostic.hint.empty()) text += "  hint: " + diagnostic.hint + '\n';
+  if (!diagnostic.expected.empty()) text += "  expected: " + Tame(diagnostic.expected, 2000) + '\n';
+  if (!diagnostic.found.empty()) text += "  found: " + Tame(diagnostic.found) + '\n';
+  if (!diagnostic.hint.empty()) text += "  hint: " + Tame(diagnostic.hint) + '\n';
   return text;
 }
 

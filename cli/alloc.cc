@@ -83,8 +83,9 @@ class AllocCommand final : public Command {
                                     input.problem.memories.size());
         return fault;
       }
-      input.problem.memories[0] =
-          hw_profiles::AsProblemMemory(profile->memories[static_cast<size_t>(profile->tile_memory)]);
+      const hw_profiles::Memory& memory = profile->memories[static_cast<size_t>(profile->tile_memory)];
+      input.problem.memories[0] = hw_profiles::AsProblemMemory(memory);
+      for (problem::Buffer& buffer : input.problem.buffers) buffer.span = std::max(buffer.span, memory.span);
     }
     return ChooseRung(input);
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "tessera/base/checked.h"
 #include "tessera/base/json_reader.h"
 #include "tessera/cli/files.h"
@@ -57,12 +59,16 @@ base::Expected<Answer> FromCsv(const AnswerFiles& files, const std::string& text
 }
 
 base::Expected<Answer> FromPlan(const AnswerFiles& files, const std::string& text) {
+  if (files.capacity || !files.problem.empty()) {
+    return tl::unexpected(Fault(files.file, "a plan carries its own problem and capacity",
+                                "leave --capacity and --problem out"));
+  }
   base::Expected<plan::Plan> plan = plan::ReadPlanJson(text, files.file);
   if (!plan) return tl::unexpected(plan.error());
   Answer answer;
   answer.problem = plan->problem;
   answer.allocation = plan->allocation;
-  answer.capacity = files.capacity.value_or(plan->problem.memories[0].capacity);
+  answer.capacity = plan->problem.memories[0].capacity;
   answer.plan = *std::move(plan);
   return answer;
 }
@@ -85,9 +91,15 @@ base::Expected<Answer> FromAllocation(const AnswerFiles& files, const std::strin
   Answer answer;
   answer.problem = std::move(input->problem);
   if (document->rung) {
-    for (const problem::Rung& rung : input->ladder ? input->ladder->rungs : std::vector<problem::Rung>()) {
-      if (rung.name == *document->rung) answer.problem = AtRung(answer.problem, rung);
+    const auto rungs = input->ladder ? input->ladder->rungs : std::vector<problem::Rung>();
+    const auto rung = std::find_if(rungs.begin(), rungs.end(),
+                                   [&](const problem::Rung& known) { return known.name == *document->rung; });
+    if (rung == rungs.end()) {
+      return tl::unexpected(Fault(files.file,
+                                  fmt::format("{} has no rung '{}'", files.problem, *document->rung),
+                                  "give the Problem that this allocation answers"));
     }
+    answer.problem = AtRung(answer.problem, *rung);
   }
   answer.allocation = *document->result.allocation;
   answer.capacity = files.capacity.value_or(document->capacity.value_or(answer.problem.memories[0].capacity));

@@ -19,9 +19,10 @@ struct Answer {
 };
 
 struct AnswerFiles {
-  std::string file;                        // a plan, an allocation in JSON, or a CSV with an offset column
-  std::string problem;                     // what an allocation answers; empty for plans and CSV
-  std::optional<problem::Bytes> capacity;  // needed for CSV; else replaces the file's own
+  std::string file;     // a plan, an allocation in JSON, or a CSV with an offset column
+  std::string problem;  // what an allocation answers; empty for plans and CSV
+  std::optional<problem::Bytes>
+      capacity;  // needed for CSV; replaces that of an allocation; a plan takes none
 };
 
 base::Expected<Answer> LoadAnswer(const AnswerFiles& files);

@@ -36,6 +36,15 @@ base::Expected<std::string> ReadStream(std::istream& stream, const std::string& 
   return content;
 }
 
+base::Expected<void> Fill(const std::filesystem::path& place, std::string_view content) {
+  std::ofstream stream(place, std::ios::binary);
+  stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+  stream.flush();
+  if (stream) return {};
+  return tl::unexpected(Fault(place.string(), std::string("cannot write: ") + std::strerror(errno),
+                              "choose a folder that exists and is writable"));
+}
+
 }  // namespace
 
 base::Expected<std::string> ReadInput(const std::string& path) {
@@ -51,26 +60,25 @@ base::Expected<std::string> ReadInput(const std::string& path) {
 }
 
 base::Expected<void> WriteOutput(const std::string& path, std::string_view content) {
-  const std::filesystem::path target(path);
+  if (path == "-") return tl::unexpected(Fault(path, "cannot write: this is no file", "name a file"));
+  std::error_code error;
+  std::filesystem::path target(path);
+  if (const auto status = std::filesystem::status(target, error); std::filesystem::exists(status)) {
+    // A pipe or a device can be written to, but must not be replaced; a link is followed.
+    if (std::filesystem::is_other(status)) return Fill(target, content);
+    target = std::filesystem::canonical(target, error);
+  }
   std::filesystem::path draft = target;
   draft += ".tessera-" + std::to_string(getpid());
-  std::error_code error;
-  {
-    std::ofstream stream(draft, std::ios::binary);
-    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-    stream.flush();
-    if (!stream) {
-      const std::string why = std::strerror(errno);
-      std::filesystem::remove(draft, error);
-      return tl::unexpected(
-          Fault(path, "cannot write: " + why, "choose a folder that exists and is writable"));
-    }
+  base::Expected<void> written = Fill(draft, content);
+  if (written) {
+    std::filesystem::rename(draft, target, error);
+    if (!error) return {};
+    written = tl::unexpected(Fault(path, "cannot write: " + error.message()));
   }
-  std::filesystem::rename(draft, target, error);
-  if (!error) return {};
-  const std::string why = error.message();
+  written.error().file = path;
   std::filesystem::remove(draft, error);
-  return tl::unexpected(Fault(path, "cannot write: " + why));
+  return written;
 }
 
 std::string SuffixOf(const std::string& path) {

@@ -1,8 +1,13 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "tessera/base/suggest.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
 
@@ -21,17 +26,35 @@ constexpr const char* kExitCodes =
     "reached without an answer; "
     "20 proven infeasible; 70 internal or verification failure; 74 cannot write; 130 interrupted.";
 
+using Commands = std::array<std::unique_ptr<Command>, 5>;
+
+// What may have been meant by a first word that is no command; empty when it is one, or an option.
+std::string SuggestCommand(int argc, char** argv, const Commands& commands) {
+  const std::string_view word = argc > 1 ? argv[1] : "-";
+  if (word.starts_with('-')) return {};
+  std::vector<std::string> names;
+  for (const auto& command : commands) names.push_back(command->Name());
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  if (std::find(views.begin(), views.end(), word) != views.end()) return {};
+  const std::string guess = base::DidYouMean(word, views);
+  return guess.empty() ? "there are " + base::Join(views) : guess;
+}
+
 int Main(int argc, char** argv) {
   CLI::App app(kAbout, "tessera");
   app.footer(kExitCodes);
   app.set_version_flag("--version", std::string("tessera ") + TESSERA_VERSION);
   app.require_subcommand(1);
-  std::array<std::unique_ptr<Command>, 5> commands = {
-      MakePlanCommand(), MakeTileCommand(), MakeAllocCommand(), MakeCheckCommand(), MakeShowCommand()};
+  const Commands commands = {MakePlanCommand(), MakeTileCommand(), MakeAllocCommand(), MakeCheckCommand(),
+                             MakeShowCommand()};
   for (const auto& command : commands) {
     CLI::App* subcommand = app.add_subcommand(command->Name(), command->Summary());
     subcommand->footer(command->Examples());
     command->Declare(*subcommand);
+  }
+  if (const std::string hint = SuggestCommand(argc, argv, commands); !hint.empty()) {
+    std::fprintf(stderr, "tessera: there is no command '%s'; %s\n", argv[1], hint.c_str());
+    return static_cast<int>(ExitCode::kUsage);
   }
   try {
     app.parse(argc, argv);

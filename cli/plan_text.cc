@@ -11,8 +11,6 @@ const std::string& IdOf(const plan::Plan& plan, int op) {
   return plan.network.operators[static_cast<size_t>(op)].id;
 }
 
-std::string Rounded(double value) { return Grouped(static_cast<int64_t>(value + 0.5)); }
-
 std::string SubgraphTable(const plan::Plan& plan) {
   Table table({"#", "operators", "ops", "tile", "tiles", "policy", "cycles", "energy nJ", "off-chip B",
                "peak B", "bound by"});
@@ -47,8 +45,10 @@ std::string TotalsTable(const plan::Plan& plan) {
 }  // namespace
 
 std::string DescribePlan(const plan::Plan& plan, double time_ms) {
-  std::string text = fmt::format("{} on {}: {} operators in {} subgraphs\n\n", plan.network.name,
-                                 plan.profile.name, plan.network.operators.size(), plan.subgraphs.size());
+  std::string text =
+      fmt::format("{} on {}: {} operator{} in {} subgraph{}\n\n", plan.network.name, plan.profile.name,
+                  plan.network.operators.size(), plan.network.operators.size() == 1 ? "" : "s",
+                  plan.subgraphs.size(), plan.subgraphs.size() == 1 ? "" : "s");
   text += SubgraphTable(plan) + '\n' + TotalsTable(plan) + '\n';
   if (!plan.baseline.complete) {
     text += "alone, these operators do not fit:";
@@ -56,7 +56,9 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
     text += '\n';
   }
   for (const std::string& note : plan.notes) text += "note: " + note + '\n';
-  return text + fmt::format("{}, checked; score {:.6g}; {:.0f} ms\n", plan.status, plan.score, time_ms);
+  return text + fmt::format("{}, checked; score {}; {:.0f} ms\n", plan.status,
+                            plan.score < 1000 ? fmt::format("{:.4f}", plan.score) : Rounded(plan.score),
+                            time_ms);
 }
 
 }  // namespace tessera::cli

@@ -48,7 +48,7 @@ const graph::Operator& OperatorAt(const plan::Plan& plan, int index) {
 }
 
 std::string SpanOf(const plan::Plan& plan, const plan::Subgraph& subgraph) {
-  const std::string first = EscapeMarkup(OperatorAt(plan, subgraph.interval.first).id);
+  std::string first = EscapeMarkup(OperatorAt(plan, subgraph.interval.first).id);
   if (subgraph.interval.first == subgraph.interval.last) return first;
   return first + " … " + EscapeMarkup(OperatorAt(plan, subgraph.interval.last).id);
 }
@@ -57,9 +57,8 @@ std::string MetricRow(std::string_view name, const plan::Plan& plan, std::string
   const double value = ValueOf(plan.totals, metric);
   const double alone = ValueOf(plan.baseline.totals, metric);
   const double bound = ValueOf(plan.lower_bounds, metric);
-  const auto number = [](double x) { return Grouped(static_cast<int64_t>(x + 0.5)); };
-  return fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", name, number(value),
-                     plan.baseline.complete ? number(alone) : "—", number(bound));
+  return fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", name, Rounded(value),
+                     plan.baseline.complete ? Rounded(alone) : "—", Rounded(bound));
 }
 
 std::string Headline(const plan::Plan& plan) {
@@ -118,9 +117,9 @@ std::string Subgraphs(const plan::Plan& plan) {
         "<td>{}</td><td>{}</td></tr>\n",
         i, SpanOf(plan, subgraph), ShapeText(subgraph.tile), subgraph.tiles,
         PolicyText(subgraph.weights, subgraph.in_place), Grouped(subgraph.metrics.latency_cycles),
-        Grouped(static_cast<int64_t>(subgraph.metrics.energy_pj + 0.5)),
-        Grouped(subgraph.metrics.off_chip_bytes), Grouped(subgraph.metrics.peak_bytes),
-        Grouped(subgraph.metrics.recomputed_macs), EscapeMarkup(subgraph.metrics.bound_by));
+        Rounded(subgraph.metrics.energy_pj), Grouped(subgraph.metrics.off_chip_bytes),
+        Grouped(subgraph.metrics.peak_bytes), Grouped(subgraph.metrics.recomputed_macs),
+        EscapeMarkup(subgraph.metrics.bound_by));
   }
   return html + "</table></div>\n";
 }

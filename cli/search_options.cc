@@ -1,7 +1,9 @@
 #include "tessera/cli/search_options.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 
+#include "tessera/base/checked.h"
 #include "tessera/encoder/sat/sat_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/search/allocate/canonical.h"
@@ -19,12 +21,12 @@ std::string RefuseNegative(const std::string& seconds) {
 
 void SearchOptions::Declare(CLI::App& app) {
   app.add_option("--seed", seed, "Seed of every random choice; one seed gives one answer")
-      ->check(CLI::Range(uint64_t{0}, uint64_t{std::numeric_limits<int64_t>::max()}))
+      ->check(CLI::Range(uint64_t{0}, uint64_t{base::kMaxTotal}))
       ->capture_default_str();
   app.add_option(
          "--budget", budget,
          "Most work, counted in nodes and conflicts, so that the answer does not depend on the machine")
-      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()));
+      ->check(CLI::Range(int64_t{0}, base::kMaxTotal));
   app.add_option("--timeout", timeout_s,
                  "Most seconds of wall clock; the best answer so far is given (default: none)")
       ->check(CLI::Validator(RefuseNegative, "SECONDS"));

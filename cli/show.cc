@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tessera/base/checked.h"
 #include "tessera/cli/answers.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"

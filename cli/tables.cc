@@ -1,6 +1,7 @@
 #include "tessera/cli/tables.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tessera::cli {
 namespace {
@@ -45,6 +46,8 @@ std::string Grouped(int64_t number) {
   }
   return text;
 }
+
+std::string Rounded(double number) { return Grouped(std::llround(number)); }
 
 std::string ShapeText(std::span<const int64_t> shape) {
   std::string text;

@@ -26,6 +26,9 @@ class Table {
 // 361984 -> "361 984".
 std::string Grouped(int64_t number);
 
+// 361983.7 -> "361 984".
+std::string Rounded(double number);
+
 // {1, 32, 14, 112} -> "1x32x14x112".
 std::string ShapeText(std::span<const int64_t> shape);
 

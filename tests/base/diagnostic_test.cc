@@ -46,6 +46,31 @@ TEST(DiagnosticTest, ShowsTheJsonPointerWhereThereIsNoLine) {
   EXPECT_NE(Format(diagnostic).find("/buffers/3/size"), std::string::npos);
 }
 
+TEST(DiagnosticTest, NeverSteersTheTerminal) {
+  Diagnostic diagnostic;
+  diagnostic.message = std::string("unknown key 'a\x1b]0;b\0c'", 22);
+  diagnostic.line = 1;
+  diagnostic.column = 1;
+  diagnostic.excerpt = "\x1b[2J";
+  const std::string text = Format(diagnostic);
+  EXPECT_EQ(text, "1:1: error: unknown key 'a?]0;b?c'\n    1 | ?[2J\n      | ^\n");
+}
+
+TEST(DiagnosticTest, CutsWhatIsLongAndShowsTheLineAroundTheColumn) {
+  Diagnostic diagnostic;
+  diagnostic.message = std::string(5000, 'm');
+  diagnostic.line = 1;
+  diagnostic.column = 3001;
+  diagnostic.excerpt = std::string(3000, 'a') + "X" + std::string(3000, 'b');
+  const std::string text = Format(diagnostic);
+  EXPECT_LT(text.size(), 1000U);
+  const size_t excerpt = text.find('\n') + 1;
+  const size_t caret_line = text.find('\n', excerpt) + 1;
+  EXPECT_EQ(text.find('X', excerpt) - excerpt, text.find('^', caret_line) - caret_line) << text;
+}
+
+TEST(LineOfTest, ThereIsNoLineZero) { EXPECT_EQ(LineOf("a", 0), ""); }
+
 TEST(LineOfTest, CountsFromOneAndDropsTheLineBreak) {
   EXPECT_EQ(LineOf("a\r\nb\n", 1), "a");
   EXPECT_EQ(LineOf("a\r\nb\n", 2), "b");
