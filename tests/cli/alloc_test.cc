@@ -1,0 +1,176 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "command_line.h"
+
+// `tessera alloc`: files in, addresses out.
+namespace tessera::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+const std::string kBuffers =
+    "id,lower,upper,size\n"
+    "a,0,3,16\n"
+    "b,1,4,16\n"
+    "c,3,6,8\n";
+
+// Two buffers that live together, and a second size for each.
+const std::string kLadder = R"({
+  "format": "tessera-problem", "version": 1,
+  "memories": [{"name": "sram", "capacity": 20}],
+  "buffers": [{"id": "a", "size": 1, "lifespans": [[0, 2]]}, {"id": "b", "size": 1, "lifespans": [[1, 3]]}],
+  "ladder": {"rungs": [{"name": "rows=1", "sizes": {"a": 8, "b": 12}}, {"name": "rows=2", "sizes": {"a": 9, "b": 12}}]}
+})";
+
+class AllocTest : public CommandLineTest {
+ protected:
+  AllocTest() { Write("buffers.csv", kBuffers); }
+};
+
+TEST_F(AllocTest, JsonAnswersInFull) {
+  const Outcome outcome =
+      Run({"alloc", "buffers.csv", "--capacity", "40", "--minimize", "--seed", "7", "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto answer = ParseJson(outcome.out);
+  EXPECT_EQ(answer.at("status"), "optimal");
+  EXPECT_EQ(answer.at("peak"), 32);
+  EXPECT_EQ(answer.at("lower_bound"), 32);
+  EXPECT_EQ(answer.at("gap"), 0);
+  EXPECT_EQ(answer.at("capacity"), 40);
+  EXPECT_EQ(answer.at("seed"), 7);
+  EXPECT_TRUE(answer.at("engine").is_string());
+  EXPECT_GE(answer.at("time_ms"), 0);
+  ASSERT_EQ(answer.at("offsets").size(), 3U);
+  for (const char* id : {"a", "b", "c"}) EXPECT_GE(answer.at("offsets").at(id), 0);
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+TEST_F(AllocTest, TextSaysTheSameToPeople) {
+  const Outcome outcome = Run({"alloc", "buffers.csv", "--capacity", "1Ki"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, StartsWith("status       optimal\n"
+                                      "buffers      3\n"
+                                      "capacity     1 024\n"
+                                      "peak         32\n"
+                                      "lower bound  32\n"
+                                      "gap          0\n"));
+}
+
+TEST_F(AllocTest, WithoutAGoalItMinimises) {
+  const auto answer = ParseJson(Run({"alloc", "buffers.csv", "--format", "json"}).out);
+  EXPECT_EQ(answer.at("status"), "optimal");
+  EXPECT_EQ(answer.at("peak"), 32);
+  EXPECT_FALSE(answer.contains("capacity"));
+}
+
+TEST_F(AllocTest, ReadsStandardInput) {
+  const Outcome outcome = Run({"alloc", "-", "--format", "json"}, kBuffers);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(ParseJson(outcome.out).at("peak"), 32);
+}
+
+TEST_F(AllocTest, NamesStandardInputInFaults) {
+  const Outcome outcome = Run({"alloc", "-"}, "id,lower,upper,bytes\n");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, StartsWith("standard input:1:16: error: unknown column 'bytes'\n"));
+}
+
+TEST_F(AllocTest, ABlankLineDoesNotEndTheInput) {
+  Write("blank.csv", "id,lower,upper,size\na,0,2,16\n\n  \r\nb,1,3,16\n");
+  const auto answer = ParseJson(Run({"alloc", "blank.csv", "--format", "json"}).out);
+  EXPECT_EQ(answer.at("offsets").size(), 2U);
+  EXPECT_EQ(answer.at("peak"), 32);
+}
+
+TEST_F(AllocTest, TakesCapacityAndAlignmentOfAProfile) {
+  // 16-byte granules in 384 KiB of SRAM: 'c' takes 8 bytes from a multiple of 16.
+  const Outcome outcome = Run({"alloc", "buffers.csv", "--hw", Shipped("hw_profiles/ethos_u65_256.yaml"),
+                               "--minimize", "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto answer = ParseJson(outcome.out);
+  EXPECT_EQ(answer.at("capacity"), 384 * 1024);
+  for (const auto& [id, offset] : answer.at("offsets").items())
+    EXPECT_EQ(offset.get<int64_t>() % 16, 0) << id;
+}
+
+TEST_F(AllocTest, SizesAreThoseOfTheRung) {
+  Write("ladder.json", kLadder);
+  const Outcome fits = Run({"alloc", "ladder.json", "--rung", "rows=1", "--format", "json"});
+  EXPECT_EQ(fits.exit_code, 0) << fits.err;
+  EXPECT_EQ(ParseJson(fits.out).at("peak"), 20);
+  EXPECT_EQ(ParseJson(fits.out).at("rung"), "rows=1");
+  EXPECT_EQ(Run({"alloc", "ladder.json", "--rung", "rows=2"}).exit_code, 20);
+}
+
+TEST_F(AllocTest, ALadderNeedsARung) {
+  Write("ladder.json", kLadder);
+  const Outcome outcome = Run({"alloc", "ladder.json"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("expected: --rung with one of rows=1, rows=2\n"));
+}
+
+TEST_F(AllocTest, AnUnknownRungIsToldFromItsNeighbour) {
+  Write("ladder.json", kLadder);
+  const Outcome outcome = Run({"alloc", "ladder.json", "--rung", "row=2"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("hint: did you mean 'rows=2'?\n"));
+}
+
+TEST_F(AllocTest, CheckAndShowTakeWhatItWrites) {
+  const Outcome outcome = Run({"alloc", "buffers.csv", "--capacity", "32", "--output", "answer.json",
+                               "--output", "answer.csv", "--output", "map.svg"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(Files(), ElementsAre("answer.csv", "answer.json", "buffers.csv", "map.svg"));
+  EXPECT_EQ(Run({"check", "answer.json", "--problem", "buffers.csv"}).out,
+            "accepted: 3 buffers, peak 32 of 32 bytes\n");
+  EXPECT_EQ(Run({"check", "answer.csv", "--capacity", "32"}).out,
+            "accepted: 3 buffers, peak 32 of 32 bytes\n");
+  EXPECT_EQ(Run({"show", "answer.json", "--problem", "buffers.csv"}).out, Read("map.svg"));
+  EXPECT_EQ(Run({"show", "answer.csv", "--capacity", "32", "--output", "again.svg"}).exit_code, 0);
+  EXPECT_EQ(Read("again.svg"), Read("map.svg"));
+  EXPECT_THAT(Read("map.svg"), StartsWith("<svg "));
+}
+
+TEST_F(AllocTest, FilesHoldNoTimes) {
+  Run({"alloc", "buffers.csv", "--output", "answer.json"});
+  EXPECT_FALSE(ReadJson("answer.json").contains("time_ms"));
+}
+
+TEST_F(AllocTest, AnInfeasibleAnswerIsNoFile) {
+  const Outcome outcome = Run({"alloc", "buffers.csv", "--capacity", "31", "--output", "answer.json"});
+  EXPECT_EQ(outcome.exit_code, 20);
+  EXPECT_THAT(outcome.out, HasSubstr("the buffers a, b need 32 bytes together; the memory holds 31"));
+  EXPECT_THAT(Files(), ElementsAre("buffers.csv"));
+}
+
+// One output that CSV cannot state must not leave the others behind.
+TEST_F(AllocTest, WhatCsvCannotStateIsToldBeforeAnythingIsWritten) {
+  const Outcome outcome = Run({"alloc", Shipped("examples/problems/patent_five_banks.json"), "--output",
+                               "answer.json", "--output", "answer.csv"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.err, "answer.csv: error: CSV cannot state banks\n  hint: write JSON instead\n");
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(Files(), ElementsAre("buffers.csv"));
+}
+
+TEST_F(AllocTest, OutputMayStandBeforeTheFile) {
+  EXPECT_EQ(Run({"alloc", "--output", "map.svg", "buffers.csv"}).exit_code, 0);
+  EXPECT_THAT(Files(), ElementsAre("buffers.csv", "map.svg"));
+}
+
+TEST_F(AllocTest, EnginesThatAreAskedByNameAgree) {
+  for (const std::string engine : {"canonical", "cadical", "z3"}) {
+    const auto answer = ParseJson(Run({"alloc", "buffers.csv", "--engine", engine, "--format", "json"}).out);
+    EXPECT_EQ(answer.at("engine"), engine);
+    EXPECT_EQ(answer.at("peak"), 32);
+    EXPECT_EQ(answer.at("status"), "optimal");
+  }
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,191 @@
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "command_line.h"
+
+// `tessera check` believes nothing: a plan with one thing wrong is refused, and the message names it.
+namespace tessera::cli {
+namespace {
+
+using nlohmann::ordered_json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class CheckTest : public CommandLineTest {
+ protected:
+  // The patent's chain as one subgraph of one tile; weights come in slices.
+  CheckTest() {
+    const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                                 Shipped("hw_profiles/edge_npu_1mib.yaml"), "--output", "plan.json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+};
+
+ordered_json& BufferOf(ordered_json& plan, const std::string& id) {
+  for (ordered_json& buffer : plan["subgraphs"][0]["buffers"]) {
+    if (buffer["id"] == id) return buffer;
+  }
+  ADD_FAILURE() << "no buffer " << id;
+  return plan;
+}
+
+struct Corruption {
+  std::string name;
+  std::function<void(ordered_json&)> corrupt;
+  std::string said;
+};
+
+void PrintTo(const Corruption& corruption, std::ostream* out) { *out << corruption.name; }
+
+class CorruptedPlanTest : public CheckTest, public testing::WithParamInterface<Corruption> {};
+
+TEST_P(CorruptedPlanTest, IsRefused) {
+  ordered_json plan = ReadJson("plan.json");
+  GetParam().corrupt(plan);
+  Write("corrupted.json", plan.dump());
+  const Outcome outcome = Run({"check", "corrupted.json"});
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("refused: "));
+  EXPECT_THAT(outcome.out, HasSubstr(GetParam().said));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    With, CorruptedPlanTest,
+    testing::Values(
+        Corruption{"shifted_offset",
+                   [](ordered_json& plan) {
+                     ordered_json& offset = BufferOf(plan, "s0/conv1@0")["offset"];
+                     offset = offset.get<int64_t>() == 0 ? 16 : offset.get<int64_t>() - 16;
+                   },
+                   "overlap: buffers "},
+        Corruption{"misaligned_offset",
+                   [](ordered_json& plan) { BufferOf(plan, "s0/conv1@0")["offset"] = 8; },
+                   "alignment: offset 8 of buffer 's0/conv1@0' is not a multiple of 16"},
+        Corruption{"offset_beyond_the_memory",
+                   [](ordered_json& plan) { BufferOf(plan, "s0/conv1@0")["offset"] = 1'048'576; },
+                   "bounds: buffer 's0/conv1@0' of 1152 bytes at offset 1048576 is outside [0, 1048576)"},
+        Corruption{
+            "shortened_lifespan",
+            [](ordered_json& plan) {
+              BufferOf(plan, "s0/conv2@0")["lifespans"] = {{2, 3}};
+            },
+            "lifespan: buffer 's0/conv2@0' lives [2, 3) but is needed at step 3: it should live [2, 4)"},
+        Corruption{"smaller_size", [](ordered_json& plan) { BufferOf(plan, "s0/conv2@0")["size"] = 767; },
+                   "size: buffer 's0/conv2@0' has 767 bytes but needs 768"},
+        Corruption{"dropped_buffer",
+                   [](ordered_json& plan) {
+                     ordered_json& buffers = plan["subgraphs"][0]["buffers"];
+                     buffers.erase(0);
+                   },
+                   "buffer: buffer 's0/image@0' is missing"},
+        Corruption{"dropped_access",
+                   [](ordered_json& plan) { BufferOf(plan, "s0/image@0")["accesses"].erase(1); },
+                   "access: buffer 's0/image@0' is read by 'npu' at step 1, which the plan does not say"},
+        Corruption{"dropped_operator", [](ordered_json& plan) { plan["subgraphs"][0]["operators"].erase(2); },
+                   "coverage: operator 'conv3' is in no subgraph at its turn"},
+        Corruption{"dropped_step", [](ordered_json& plan) { plan["subgraphs"][0]["steps"].erase(1); },
+                   "step: the plan has 4 steps where the program has 5"},
+        Corruption{"wrong_count_of_tiles", [](ordered_json& plan) { plan["subgraphs"][0]["tiles"] = 2; },
+                   "tile: subgraph 0 states 2 tiles, but tiles of [1, 4, 4, 14] cut 'conv3' into 1"},
+        Corruption{"fewer_off_chip_bytes", [](ordered_json& plan) { plan["totals"]["off_chip_bytes"] = 1; },
+                   "metric: the plan states 1 off-chip bytes where 2064 are counted"},
+        Corruption{"lower_latency", [](ordered_json& plan) { plan["totals"]["latency_cycles"] = 1000; },
+                   "metric: the plan states 1000 cycles where "},
+        Corruption{"lower_peak", [](ordered_json& plan) { plan["totals"]["peak_bytes"] = 100; },
+                   "metric: the plan states 100 bytes of peak where "},
+        Corruption{"score_of_its_own", [](ordered_json& plan) { plan["score"] = 1; },
+                   "metric: the plan states a score of 1 where its parts give "},
+        Corruption{"smaller_memory",
+                   [](ordered_json& plan) { plan["profile"]["memories"]["sram"]["capacity_bytes"] = 2048; },
+                   "is outside [0, 2048) of memory 0"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_F(CheckTest, AcceptsThePlanAsItWas) {
+  const Outcome outcome = Run({"check", "plan.json"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.out, "accepted: 7 buffers, peak 2880 of 1048576 bytes\n");
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+TEST_F(CheckTest, JsonListsViolations) {
+  ordered_json plan = ReadJson("plan.json");
+  BufferOf(plan, "s0/conv2@0")["size"] = 767;
+  const auto refused = ParseJson(Run({"check", "-", "--format", "json"}, plan.dump()).out);
+  EXPECT_EQ(refused.at("status"), "refused");
+  EXPECT_EQ(refused.at("violations"),
+            ordered_json({"size: buffer 's0/conv2@0' has 767 bytes but needs 768"}));
+  const auto accepted = ParseJson(Run({"check", "plan.json", "--format", "json"}).out);
+  EXPECT_EQ(accepted.at("status"), "accepted");
+  EXPECT_THAT(accepted.at("violations"), IsEmpty());
+}
+
+// Its own capacity is part of the plan: another one would be silently ignored.
+TEST_F(CheckTest, APlanTakesNoCapacity) {
+  for (const std::string command : {"check", "show"}) {
+    const Outcome outcome = Run({command, "plan.json", "--capacity", "10"});
+    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_THAT(outcome.err, HasSubstr("hint: leave --capacity and --problem out\n"));
+  }
+}
+
+TEST_F(CheckTest, CsvNeedsACapacity) {
+  Write("answer.csv", "id,lower,upper,size,offset\na,0,2,16,0\n");
+  const Outcome outcome = Run({"check", "answer.csv"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.err,
+            "answer.csv: error: a CSV does not say how large the memory is\n  hint: add --capacity BYTES\n");
+}
+
+TEST_F(CheckTest, CsvNeedsOffsets) {
+  Write("buffers.csv", "id,lower,upper,size\na,0,2,16\n");
+  const Outcome outcome = Run({"check", "buffers.csv", "--capacity", "16"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, StartsWith("buffers.csv: error: buffer 'a' has no offset\n"));
+}
+
+TEST_F(CheckTest, AllocationsNeedTheirProblem) {
+  Write("buffers.csv", "id,lower,upper,size\na,0,2,16\n");
+  Run({"alloc", "buffers.csv", "--output", "answer.json"});
+  const Outcome outcome = Run({"check", "answer.json"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("hint: add --problem FILE\n"));
+}
+
+TEST_F(CheckTest, AnAllocationOfARungIsCheckedAgainstItsSizes) {
+  const std::string ladder = Shipped("examples/problems/halo_ladder.json");
+  Run({"alloc", ladder, "--rung", "rows=3", "--output", "answer.json"});
+  EXPECT_EQ(Run({"check", "answer.json", "--problem", ladder}).exit_code, 0);
+
+  // Where rows=2 lies, there is no room for rows=3.
+  Run({"alloc", ladder, "--rung", "rows=2", "--output", "answer.json"});
+  ordered_json answer = ReadJson("answer.json");
+  answer["rung"] = "rows=3";
+  Write("answer.json", answer.dump());
+  EXPECT_EQ(Run({"check", "answer.json", "--problem", ladder}).exit_code, 5);
+
+  answer["rung"] = "rows=5";
+  Write("answer.json", answer.dump());
+  const Outcome outcome = Run({"check", "answer.json", "--problem", ladder});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("halo_ladder.json has no rung 'rows=5'\n"));
+}
+
+TEST_F(CheckTest, AnAlignmentIsThatOfThePlacedBuffer) {
+  Write("aligned.csv", "id,lower,upper,size,alignment,offset\na,0,2,6,1,0\nb,0,2,6,4,6\n");
+  const Outcome outcome = Run({"check", "aligned.csv", "--capacity", "16"});
+  EXPECT_EQ(outcome.exit_code, 5);
+  EXPECT_THAT(outcome.out, HasSubstr("alignment: offset 6 of buffer 'b' is not a multiple of 4"));
+}
+
+TEST_F(CheckTest, AnAnswerWithoutAddressesIsNothingToCheck) {
+  Write("buffers.csv", "id,lower,upper,size\na,0,2,16\n");
+  Write("answer.json", R"({"format": "tessera-allocation", "version": 1, "status": "infeasible"})");
+  const Outcome outcome = Run({"check", "answer.json", "--problem", "buffers.csv"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.err, "answer.json: error: this is an answer without addresses: infeasible\n");
+}
+
+}  // namespace
+}  // namespace tessera::cli

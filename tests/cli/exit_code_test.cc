@@ -1,0 +1,229 @@
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "command_line.h"
+
+// Each outcome has an exit code of its own, so that a script need not read the text. (2 is the business of
+// help_test.cc, 3 that of the fault tests; 70 means a fault of the program, which no input should reach.)
+namespace tessera::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string kTwoBuffers = "id,lower,upper,size\na,0,2,16\nb,1,3,16\n";
+
+// Items that must be packed between walls: the load is a bound that is met only if every bin is filled to the
+// last byte. Placing them is easy, proving a peak least is not.
+std::string ManyBins() {
+  constexpr int kBins = 12, kItems = 48;
+  std::string text = "id,lower,upper,size,offset\n";
+  int64_t total = 0;
+  uint32_t state = 1;
+  for (int item = 0; item < kItems; ++item) {
+    state = state * 1103515245U + 12345U;
+    const int64_t size = 100'001 + (state >> 8) % 400'000;
+    total += size;
+    text += "item" + std::to_string(item) + ",0,1," + std::to_string(size) + ",\n";
+  }
+  for (int wall = 1; wall < kBins; ++wall) {
+    text += "wall" + std::to_string(wall) + ",0,1,1," + std::to_string(wall * total / kBins) + "\n";
+  }
+  return text;
+}
+
+class ExitCodeTest : public CommandLineTest {
+ protected:
+  ExitCodeTest() { Write("two.csv", kTwoBuffers); }
+
+  Outcome Plan(const std::string& network, const std::string& profile, const Arguments& more = {}) const {
+    Arguments arguments = {"plan", Shipped("examples/networks/" + network), "--hw",
+                           Shipped("hw_profiles/" + profile)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+};
+
+TEST_F(ExitCodeTest, AnAnswerIs0) {
+  EXPECT_EQ(Run({"alloc", "two.csv", "--capacity", "32"}).exit_code, 0);
+  EXPECT_EQ(Plan("patent_chain.yaml", "mcu_320k.yaml").exit_code, 0);
+}
+
+TEST_F(ExitCodeTest, AMissingFileIs3) {
+  const Outcome outcome = Run({"alloc", "three.csv"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.err,
+            "three.csv: error: cannot read: No such file or directory\n  hint: check the path\n");
+}
+
+TEST_F(ExitCodeTest, AFolderInPlaceOfAFileIs3) {
+  const Outcome outcome = Run({"alloc", "."});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.err, ".: error: this is a folder, not a file\n");
+}
+
+TEST_F(ExitCodeTest, AConstraintThatTheEngineCannotHonourIs4) {
+  const Outcome outcome = Run({"alloc", Shipped("examples/problems/patent_five_banks.json"), "--engine",
+                               "canonical", "--format", "json"});
+  EXPECT_EQ(outcome.exit_code, 4);
+  const auto answer = ParseJson(outcome.out);
+  EXPECT_EQ(answer.at("status"), "unsupported");
+  EXPECT_THAT(answer.at("reason").get<std::string>(), HasSubstr("modes of memory 'sram'"));
+  EXPECT_FALSE(answer.contains("offsets"));
+}
+
+TEST_F(ExitCodeTest, AnOperatorThatNoEngineRunsIs4) {
+  const Outcome outcome =
+      Plan("patent_fig1.yaml", "mcu_320k.yaml", {"--format", "json", "--output", "plan.json"});
+  EXPECT_EQ(outcome.exit_code, 4);
+  EXPECT_EQ(ParseJson(outcome.out).at("status"), "unsupported");
+  EXPECT_THAT(ParseJson(outcome.out).at("reason").get<std::string>(), HasSubstr("'first'"));
+  EXPECT_THAT(Files(), ElementsAre("two.csv"));
+}
+
+TEST_F(ExitCodeTest, AWrongAnswerIs5) {
+  Write("wrong.csv", "id,lower,upper,size,offset\na,0,2,16,0\nb,1,3,16,15\n");
+  const Outcome outcome = Run({"check", "wrong.csv", "--capacity", "32"});
+  EXPECT_EQ(outcome.exit_code, 5);
+  EXPECT_THAT(outcome.out, HasSubstr("overlap: buffers 'a' and 'b' share addresses [15, 16) at step 1"));
+}
+
+// The load of the two buffers is 32 and the memory holds as much, so no bound decides.
+class LimitTest : public ExitCodeTest, public testing::WithParamInterface<std::string> {
+ protected:
+  Arguments With(Arguments arguments) const {
+    arguments.insert(arguments.end(), {"--" + GetParam(), "0", "--format", "json"});
+    return arguments;
+  }
+};
+
+TEST_P(LimitTest, DecidingIs10) {
+  const Outcome outcome = Run(With({"alloc", "two.csv", "--capacity", "32"}));
+  EXPECT_EQ(outcome.exit_code, 10);
+  EXPECT_EQ(ParseJson(outcome.out).at("status"), "unknown");
+}
+
+TEST_P(LimitTest, MinimisingIs10AndNeverInfeasible) {
+  const Outcome outcome = Run(With({"alloc", "two.csv", "--capacity", "32", "--minimize"}));
+  EXPECT_EQ(outcome.exit_code, 10);
+  EXPECT_EQ(ParseJson(outcome.out).at("status"), "unknown");
+  EXPECT_EQ(ParseJson(outcome.out).at("lower_bound"), 32);
+}
+
+TEST_P(LimitTest, BanksThatAreInfeasibleAreNotCalledSoWithoutAProof) {
+  const Outcome outcome = Run(With({"alloc", Shipped("examples/problems/patent_three_banks.json")}));
+  EXPECT_EQ(outcome.exit_code, 10);
+  EXPECT_EQ(ParseJson(outcome.out).at("status"), "unknown");
+}
+
+TEST_P(LimitTest, TilingIs10) {
+  const Outcome outcome = Run(With({"tile", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                                    Shipped("hw_profiles/mcu_320k.yaml")}));
+  EXPECT_EQ(outcome.exit_code, 10);
+  EXPECT_EQ(ParseJson(outcome.out).at("status"), "unknown");
+}
+
+TEST_P(LimitTest, PlanningIs10) {
+  const Outcome outcome =
+      Plan("patent_chain.yaml", "mcu_320k.yaml", With({"--output", "plan.json", "--report", "plan.html"}));
+  EXPECT_EQ(outcome.exit_code, 10);
+  EXPECT_EQ(ParseJson(outcome.out).at("status"), "unknown");
+  EXPECT_THAT(Files(), ElementsAre("two.csv"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Zero, LimitTest, testing::Values("budget", "timeout"),
+                         [](const auto& info) { return info.param; });
+
+TEST_F(ExitCodeTest, ProvenInfeasibleIs20) {
+  EXPECT_EQ(Run({"alloc", "two.csv", "--capacity", "31"}).exit_code, 20);
+  // One byte above the bound, where it takes a search to prove: 16 and 16 beside a wall in the middle.
+  Write("wall.csv", "id,lower,upper,size,offset\na,0,2,16,\nb,0,2,16,\nwall,0,2,1,15\n");
+  const Outcome outcome = Run({"alloc", "wall.csv", "--capacity", "47", "--format", "json"});
+  EXPECT_EQ(outcome.exit_code, 20);
+  EXPECT_EQ(ParseJson(outcome.out).at("status"), "infeasible");
+  EXPECT_EQ(Run({"alloc", "wall.csv", "--capacity", "48"}).exit_code, 0);
+}
+
+TEST_F(ExitCodeTest, LimitsThatNoPlanKeepsAre20) {
+  const Outcome outcome = Plan("patent_chain.yaml", "edge_npu_1mib.yaml", {"--limit", "peak=100"});
+  EXPECT_EQ(outcome.exit_code, 20);
+  EXPECT_EQ(outcome.out, "infeasible: no partition of the network keeps the limits: peak at most 100\n");
+}
+
+TEST_F(ExitCodeTest, AnOutputThatCannotBeWrittenIs74) {
+  const Outcome outcome = Run({"alloc", "two.csv", "--output", "missing/answer.json"});
+  EXPECT_EQ(outcome.exit_code, 74);
+  EXPECT_EQ(outcome.err,
+            "missing/answer.json: error: cannot write: No such file or directory\n"
+            "  hint: choose a folder that exists and is writable\n");
+  EXPECT_EQ(Plan("patent_chain.yaml", "mcu_320k.yaml", {"--report", "missing/plan.html"}).exit_code, 74);
+  EXPECT_EQ(Plan("patent_chain.yaml", "mcu_320k.yaml", {"--output", "missing/plan.svg"}).exit_code, 74);
+  EXPECT_THAT(Files(), ElementsAre("two.csv"));
+}
+
+TEST_F(ExitCodeTest, AFolderThatStandsWhereTheOutputShouldGoIs74) {
+  std::filesystem::create_directory(Folder() / "answer.json");
+  EXPECT_EQ(Run({"alloc", "two.csv", "--output", "answer.json"}).exit_code, 74);
+  EXPECT_THAT(Files(), ElementsAre("answer.json", "two.csv"));
+}
+
+TEST_F(ExitCodeTest, ADashIsNoOutput) {
+  EXPECT_EQ(Plan("patent_chain.yaml", "mcu_320k.yaml", {"--report", "-"}).exit_code, 74);
+  EXPECT_THAT(Files(), ElementsAre("two.csv"));
+}
+
+TEST_F(ExitCodeTest, ADeviceIsWrittenToAndNotReplaced) {
+  std::filesystem::create_symlink("/dev/null", Folder() / "sink");
+  EXPECT_EQ(Plan("patent_chain.yaml", "mcu_320k.yaml", {"--report", "sink"}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(Folder() / "sink"));
+  EXPECT_TRUE(std::filesystem::is_character_file(Folder() / "sink"));
+}
+
+TEST_F(ExitCodeTest, ADeviceThatTakesNothingIs74) {
+  std::filesystem::create_symlink("/dev/full", Folder() / "full.json");
+  EXPECT_EQ(Run({"alloc", "two.csv", "--output", "full.json"}).exit_code, 74);
+}
+
+TEST_F(ExitCodeTest, ALinkIsFollowed) {
+  Write("old.json", "old");
+  std::filesystem::create_symlink("old.json", Folder() / "link.json");
+  EXPECT_EQ(Run({"alloc", "two.csv", "--output", "link.json"}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(Folder() / "link.json"));
+  EXPECT_EQ(ReadJson("old.json").at("status"), "optimal");
+}
+
+TEST_F(ExitCodeTest, InterruptedIs130AndTheIncumbentIsWritten) {
+  Write("bins.csv", ManyBins());
+  Process process({"alloc", "bins.csv", "--budget", "4000000000000", "--verbose", "--output", "answer.csv",
+                   "--output", "answer.json", "--format", "json"},
+                  Folder(), Streams(), "");
+  ASSERT_TRUE(process.AwaitError("peak ")) << "no incumbent was found before the end";
+  process.Signal(SIGINT);
+  const Outcome outcome = process.Wait();
+  EXPECT_EQ(outcome.exit_code, 130);
+  const auto answer = ParseJson(outcome.out);
+  EXPECT_EQ(answer.at("status"), "feasible");
+  EXPECT_GT(answer.at("gap"), 0);
+  const std::string peak = std::to_string(answer.at("peak").get<int64_t>());
+  EXPECT_EQ(Run({"check", "answer.csv", "--capacity", peak}).exit_code, 0);
+  EXPECT_EQ(Run({"check", "answer.json", "--problem", "bins.csv", "--capacity", peak}).exit_code, 0);
+}
+
+TEST_F(ExitCodeTest, APlanThatIsInterruptedBeforeItIsFoundIs130) {
+  Process process({"plan", Shipped("examples/networks/mobilenet_v2.yaml"), "--hw",
+                   Shipped("hw_profiles/edge_npu_1mib.yaml"), "--threads", "1", "--verbose", "--output",
+                   "plan.json", "--format", "json"},
+                  Folder(), Streams(), "");
+  ASSERT_TRUE(process.AwaitError("intervals opened"));
+  process.Signal(SIGINT);
+  const Outcome outcome = process.Wait();
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_EQ(ParseJson(outcome.out).at("status"), "unknown");
+  EXPECT_THAT(Files(), ElementsAre("two.csv"));
+}
+
+}  // namespace
+}  // namespace tessera::cli

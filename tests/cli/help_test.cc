@@ -1,0 +1,117 @@
+#include <gmock/gmock.h>
+
+#include "command_line.h"
+
+// What the command says about itself, and about a command line that makes no sense.
+namespace tessera::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class HelpTest : public CommandLineTest {};
+
+TEST_F(HelpTest, VersionIsOneLine) {
+  const Outcome outcome = Run({"--version"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, testing::MatchesRegex("tessera [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST_F(HelpTest, NamesEverySubcommandAndExitCode) {
+  const Outcome outcome = Run({"--help"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  for (const char* name : {"  plan ", "  tile ", "  alloc ", "  check ", "  show "}) {
+    EXPECT_THAT(outcome.out, HasSubstr(name));
+  }
+  for (const char* code :
+       {"0 answer", "2 usage", "3 bad input", "4 unsupported", "5 check refused", "10 limit",
+        "20 proven infeasible", "70 internal", "74 cannot write", "130 interrupted"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(code));
+  }
+}
+
+class SubcommandHelpTest : public HelpTest, public testing::WithParamInterface<std::string> {};
+
+TEST_P(SubcommandHelpTest, ShowsExamples) {
+  const Outcome outcome = Run({GetParam(), "--help"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("Examples:\n  tessera " + GetParam() + " "));
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+TEST_P(SubcommandHelpTest, RefusesAnUnknownOption) {
+  const Outcome outcome = Run({GetParam(), "file", "--colour", "red"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("--help"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, SubcommandHelpTest, testing::Values("plan", "tile", "alloc", "check", "show"),
+                         [](const auto& info) { return info.param; });
+
+// A command line that is refused before any file is read: none of the files named here exists.
+struct Nonsense {
+  std::string name;
+  Arguments arguments;
+  std::string said;
+};
+
+void PrintTo(const Nonsense& nonsense, std::ostream* out) { *out << nonsense.name; }
+
+class UsageTest : public HelpTest, public testing::WithParamInterface<Nonsense> {};
+
+TEST_P(UsageTest, ExitsWith2AndSaysWhy) {
+  const Outcome outcome = Run(GetParam().arguments);
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr(GetParam().said));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, UsageTest,
+    testing::Values(
+        Nonsense{"nothing", {}, "subcommand is required"},
+        Nonsense{"unknown_subcommand", {"paln"}, "did you mean 'plan'?"},
+        Nonsense{"alloc_without_file", {"alloc"}, "file is required"},
+        Nonsense{
+            "negative_capacity", {"alloc", "a.csv", "--capacity", "-1"}, "--capacity: Value -1 not in range"},
+        Nonsense{"capacity_beyond_2_to_62",
+                 {"alloc", "a.csv", "--capacity", "4611686018427387905"},
+                 "--capacity: Value 4611686018427387905 not in range"},
+        Nonsense{"capacity_beyond_64_bits",
+                 {"alloc", "a.csv", "--capacity", "99999999999999999999"},
+                 "--capacity: "},
+        Nonsense{"unit_that_is_none", {"alloc", "a.csv", "--capacity", "12 stones"}, "--capacity: "},
+        Nonsense{"negative_seed", {"alloc", "a.csv", "--seed", "-1"}, "--seed: "},
+        Nonsense{"negative_budget", {"alloc", "a.csv", "--budget", "-1"}, "--budget: "},
+        Nonsense{"timeout_that_is_no_number", {"alloc", "a.csv", "--timeout", "nan"}, "--timeout: "},
+        Nonsense{"negative_timeout", {"alloc", "a.csv", "--timeout", "-0.5"}, "--timeout: "},
+        Nonsense{"unknown_engine", {"alloc", "a.csv", "--engine", "gurobi"}, "cadical"},
+        Nonsense{"unknown_format", {"alloc", "a.csv", "--format", "xml"}, "--format: "},
+        Nonsense{"allocation_of_unknown_suffix",
+                 {"alloc", "a.csv", "--output", "map.png"},
+                 "--output map.png: expected a name that ends in .csv, .json or .svg"},
+        Nonsense{"plan_of_unknown_suffix",
+                 {"plan", "n.yaml", "--hw", "h.yaml", "--output", "plan.csv"},
+                 "--output plan.csv: expected a name that ends in .json or .svg"},
+        Nonsense{"plan_without_profile", {"plan", "n.yaml"}, "--hw is required"},
+        Nonsense{"two_objectives",
+                 {"plan", "n.yaml", "--hw", "h.yaml", "--minimize", "peak", "--score", "peak=1"},
+                 "--score"},
+        Nonsense{"unknown_metric",
+                 {"plan", "n.yaml", "--hw", "h.yaml", "--minimize", "latencey"},
+                 "did you mean 'latency'?"},
+        Nonsense{"weight_of_zero",
+                 {"plan", "n.yaml", "--hw", "h.yaml", "--score", "latency=0"},
+                 "latency=NUMBER, above 0"},
+        Nonsense{"limit_given_twice",
+                 {"plan", "n.yaml", "--hw", "h.yaml", "--limit", "peak=1,peak=2"},
+                 "peak is given twice"},
+        Nonsense{"tile_without_anything", {"tile"}, "expected a network with --hw, or --ladder"},
+        Nonsense{"tile_of_network_and_ladder",
+                 {"tile", "n.yaml", "--hw", "h.yaml", "--ladder", "l.json"},
+                 "excludes"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tessera::cli

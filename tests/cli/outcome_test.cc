@@ -1,0 +1,96 @@
+#include <gmock/gmock.h>
+
+#include <array>
+#include <filesystem>
+#include <set>
+#include <vector>
+
+#include "command_line.h"
+
+// Every shipped network on every shipped profile: a plan that check accepts, or a reason why there is none.
+namespace tessera::cli {
+namespace {
+
+using testing::IsEmpty;
+using testing::StartsWith;
+
+const std::array<std::string, 7> kProfiles = {"edge_npu_1mib", "ethos_u55_256", "ethos_u65_256",
+                                              "ethos_u65_512", "mcu_320k",      "three_bank_two_mode",
+                                              "tpu_like"};
+
+// The exit code of `tessera plan` on each of kProfiles, and what it says where there is no plan.
+struct Row {
+  std::string network;
+  std::array<int, 7> exit_codes;
+  std::string reason;
+};
+
+// clang-format off
+const std::array<Row, 8> kRows = {{
+    //                       edge u55 u65 u65 mcu 3bk tpu
+    {"fsrcnn_same",         {  0, 20,  0,  0, 20,  0,  0}, "infeasible: operator 'extract' fits in no subgraph"},
+    {"fsrcnn_valid",        {  0, 20,  0,  0, 20,  0,  0}, "infeasible: operator 'extract' fits in no subgraph"},
+    {"image_pipeline",      {  0, 20,  0,  0, 20,  0,  0}, "infeasible: operator 'linear' fits in no subgraph"},
+    {"mobilenet_v2",        {  0,  0,  0,  0,  0,  0,  0}, ""},
+    {"patent_chain",        {  0,  0,  0,  0,  0,  0,  0}, ""},
+    {"patent_fig1",         {  0,  4,  4,  4,  4,  0,  0}, "unsupported: operator 'first' is"},
+    {"resnet_18",           {  0, 20,  0,  0,  0,  0,  0}, "infeasible: every operator fits in some subgraph, yet no partition"},
+    {"transformer_encoder", {  0,  4,  4,  4,  0,  0,  0}, "unsupported: operator 'feed_norm' is"},
+}};
+// clang-format on
+
+struct Pair {
+  Row row;
+  size_t profile;
+};
+
+void PrintTo(const Pair& pair, std::ostream* out) {
+  *out << pair.row.network << " on " << kProfiles[pair.profile];
+}
+
+std::vector<Pair> AllPairs() {
+  std::vector<Pair> pairs;
+  for (const Row& row : kRows) {
+    for (size_t profile = 0; profile < kProfiles.size(); ++profile) pairs.push_back({row, profile});
+  }
+  return pairs;
+}
+
+class OutcomeTest : public CommandLineTest, public testing::WithParamInterface<Pair> {};
+
+TEST_P(OutcomeTest, IsAsStatedAndThePlanIsRight) {
+  const auto& [row, profile] = GetParam();
+  const Outcome outcome = Run({"plan", Shipped("examples/networks/" + row.network + ".yaml"), "--hw",
+                               Shipped("hw_profiles/" + kProfiles[profile] + ".yaml"), "--threads", "1",
+                               "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, row.exit_codes[profile]) << outcome.out << outcome.err;
+  if (outcome.exit_code == 0) {
+    const Outcome check = Run({"check", "plan.json"});
+    EXPECT_EQ(check.exit_code, 0) << check.out << check.err;
+  } else {
+    EXPECT_THAT(outcome.out, StartsWith(row.reason));
+    EXPECT_THAT(Files(), IsEmpty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, OutcomeTest, testing::ValuesIn(AllPairs()), [](const auto& info) {
+  return info.param.row.network + "_on_" + kProfiles[info.param.profile];
+});
+
+std::set<std::string> StemsIn(const std::string& folder) {
+  std::set<std::string> stems;
+  for (const auto& entry : std::filesystem::directory_iterator(Shipped(folder))) {
+    if (entry.path().extension() == ".yaml") stems.insert(entry.path().stem());
+  }
+  return stems;
+}
+
+TEST(OutcomeTableTest, NamesEveryShippedNetworkAndProfile) {
+  std::set<std::string> networks;
+  for (const Row& row : kRows) networks.insert(row.network);
+  EXPECT_EQ(networks, StemsIn("examples/networks"));
+  EXPECT_EQ(std::set<std::string>(kProfiles.begin(), kProfiles.end()), StemsIn("hw_profiles"));
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,148 @@
+#include <gmock/gmock.h>
+
+#include "command_line.h"
+
+// `tessera plan`: from a shipped network and a shipped profile to files that check and show take.
+namespace tessera::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+class PlanTest : public CommandLineTest {
+ protected:
+  Outcome Plan(const std::string& network, const std::string& profile, const Arguments& more = {}) const {
+    Arguments arguments = {"plan", Shipped("examples/networks/" + network + ".yaml"), "--hw",
+                           Shipped("hw_profiles/" + profile + ".yaml")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+
+  nlohmann::ordered_json PlanAsJson(const std::string& network, const std::string& profile,
+                                    Arguments more = {}) const {
+    more.insert(more.end(), {"--format", "json"});
+    const Outcome outcome = Plan(network, profile, more);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return ParseJson(outcome.out);
+  }
+};
+
+TEST_F(PlanTest, WritesFilesThatCheckAndShowTake) {
+  const Outcome outcome = Plan("patent_chain", "ethos_u65_256",
+                               {"--output", "plan.json", "--output", "plan.svg", "--report", "plan.html"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(Files(), ElementsAre("plan.html", "plan.json", "plan.svg"));
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+  EXPECT_EQ(Run({"show", "plan.json"}).out, Read("plan.svg"));
+  EXPECT_THAT(Read("plan.svg"), StartsWith("<svg "));
+}
+
+TEST_F(PlanTest, TextShowsSubgraphsAndTotals) {
+  const Outcome outcome = Plan("patent_chain", "ethos_u65_256");
+  EXPECT_THAT(outcome.out, StartsWith("patent_chain on ethos_u65_256: 3 operators in "));
+  EXPECT_THAT(outcome.out, HasSubstr("every operator alone  lower bound\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("\noptimal, checked; score "));
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+TEST_F(PlanTest, ReportNeedsNothingElse) {
+  Plan("patent_chain", "three_bank_two_mode", {"--report", "plan.html"});
+  const std::string report = Read("plan.html");
+  EXPECT_THAT(report, StartsWith("<!"));
+  EXPECT_THAT(report, EndsWith("</html>\n"));
+  for (const char* part : {"patent_chain", "three_bank_two_mode", "conv1", "conv2", "conv3", "<svg "}) {
+    EXPECT_THAT(report, HasSubstr(part));
+  }
+  for (const char* foreign : {"<script src", "<link", "<img", "url(", "@import"}) {
+    EXPECT_THAT(report, Not(HasSubstr(foreign)));
+  }
+}
+
+TEST_F(PlanTest, JsonAnswersInFull) {
+  const auto plan = PlanAsJson("patent_chain", "three_bank_two_mode", {"--seed", "3"});
+  EXPECT_EQ(plan.at("status"), "optimal");
+  EXPECT_EQ(plan.at("score"), plan.at("totals").at("latency_cycles"));
+  EXPECT_EQ(plan.at("objective").at("weights"), nlohmann::ordered_json({{"latency", 1.0}}));
+  EXPECT_EQ(plan.at("seed"), 3);
+  EXPECT_GE(plan.at("time_ms"), 0);
+  EXPECT_EQ(plan.at("baseline").at("complete"), true);
+  EXPECT_EQ(plan.at("network").at("name"), "patent_chain");
+  EXPECT_EQ(plan.at("profile").at("name"), "three_bank_two_mode");
+  for (const char* metric : {"latency_cycles", "energy_pj", "off_chip_bytes", "peak_bytes", "macs"}) {
+    EXPECT_GT(plan.at("totals").at(metric), 0) << metric;
+    EXPECT_GT(plan.at("lower_bounds").at(metric), 0) << metric;
+    EXPECT_GE(plan.at("totals").at(metric), plan.at("lower_bounds").at(metric)) << metric;
+  }
+}
+
+TEST_F(PlanTest, JsonDescribesEverySubgraph) {
+  const auto plan = PlanAsJson("patent_chain", "three_bank_two_mode");
+  std::vector<std::string> operators;
+  for (const auto& subgraph : plan.at("subgraphs")) {
+    for (const auto& name : subgraph.at("operators")) operators.push_back(name);
+    EXPECT_EQ(subgraph.at("tile").size(), 4U);
+    EXPECT_GE(subgraph.at("tiles"), 1);
+    EXPECT_TRUE(subgraph.at("policies").at("weights").is_string());
+    EXPECT_GT(subgraph.at("metrics").at("latency_cycles"), 0);
+    for (const auto& step : subgraph.at("steps")) EXPECT_TRUE(step.at("mode").is_string()) << step;
+    for (const auto& buffer : subgraph.at("buffers")) {
+      EXPECT_EQ(buffer.at("memory"), "sram");
+      EXPECT_GE(buffer.at("offset"), 0);
+      EXPECT_FALSE(buffer.at("banks").empty()) << buffer;
+      EXPECT_FALSE(buffer.at("lifespans").empty()) << buffer;
+    }
+  }
+  EXPECT_THAT(operators, ElementsAre("conv1", "conv2", "conv3"));
+}
+
+TEST_F(PlanTest, WhatStdoutSaysIsWhatTheFileHolds) {
+  auto printed = PlanAsJson("patent_chain", "ethos_u65_256", {"--output", "plan.json"});
+  EXPECT_EQ(printed.erase("time_ms"), 1U);
+  EXPECT_EQ(printed, ReadJson("plan.json"));
+}
+
+TEST_F(PlanTest, ReadsTheNetworkFromStandardInput) {
+  const Outcome outcome = Run({"plan", "-", "--hw", Shipped("hw_profiles/mcu_320k.yaml")},
+                              "schema: 1\nname: n\ninputs: [{id: x, shape: [1, 4, 8, 8]}]\n"
+                              "operators: [{id: a, kind: pool, inputs: [x], kernel: 2, stride: 2}]\n");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("n on mcu_320k: 1 operator in 1 subgraph\n"));
+}
+
+TEST_F(PlanTest, ALimitIsKept) {
+  const auto free = PlanAsJson("patent_chain", "edge_npu_1mib");
+  const int64_t peak = free.at("totals").at("peak_bytes");
+  const auto limited =
+      PlanAsJson("patent_chain", "edge_npu_1mib", {"--limit", "peak=" + std::to_string(peak - 1)});
+  EXPECT_LT(limited.at("totals").at("peak_bytes"), peak);
+  EXPECT_GE(limited.at("totals").at("latency_cycles"), free.at("totals").at("latency_cycles"));
+}
+
+TEST_F(PlanTest, AScoreIsAMeanOverLowerBounds) {
+  const auto plan = PlanAsJson("patent_chain", "edge_npu_1mib", {"--score", "latency=3,energy=1"});
+  const auto over = [&](const char* metric) {
+    return plan.at("totals").at(metric).get<double>() / plan.at("lower_bounds").at(metric).get<double>();
+  };
+  EXPECT_NEAR(plan.at("score"), (3 * over("latency_cycles") + over("energy_pj")) / 4, 1e-9);
+}
+
+TEST_F(PlanTest, OperatorsAloneAreAsGoodAsTheBaseline) {
+  const auto plan = PlanAsJson("patent_chain", "ethos_u65_256", {"--max-operators", "1"});
+  EXPECT_EQ(plan.at("subgraphs").size(), 3U);
+  EXPECT_EQ(plan.at("score"), plan.at("baseline").at("score"));
+}
+
+// Layer by layer, FSRCNN moves 187 142 400 bytes of feature maps; fused, a tenth at most.
+TEST_F(PlanTest, FsrcnnFusedMovesATenthOfItsFeatures) {
+  const auto plan = PlanAsJson("fsrcnn_same", "edge_npu_1mib", {"--minimize", "off_chip_bytes"});
+  const auto& bytes = plan.at("totals").at("off_chip_by_cause");
+  EXPECT_LE(bytes.at("inputs").get<int64_t>() + bytes.at("outputs").get<int64_t>(), 187'142'400 / 10);
+  EXPECT_GE(bytes.at("inputs").get<int64_t>() + bytes.at("outputs").get<int64_t>(), 8'812'800);
+}
+
+}  // namespace
+}  // namespace tessera::cli
