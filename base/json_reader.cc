@@ -161,7 +161,15 @@ JsonValue JsonObject::Optional(std::string_view key) {
 
 JsonValue JsonObject::Required(std::string_view key) {
   JsonValue value = Optional(key);
-  if (!value) Refuse(fmt::format("the key '{}' is missing", key));
+  if (value || value_.node_ == nullptr || !value_.node_->is_object()) return value;
+  // A key that nobody asked for yet and that is nearly this one was probably meant to be it.
+  std::vector<std::string_view> others;
+  for (const auto& [other, node] : value_.node_->items()) {
+    if (std::find(asked_.begin(), asked_.end(), other) == asked_.end()) others.push_back(other);
+  }
+  const std::string_view nearest = Nearest(key, others);
+  Refuse(fmt::format("the key '{}' is missing", key), "",
+         nearest.empty() ? "" : fmt::format("is '{}' meant to be it?", nearest));
   return value;
 }
 

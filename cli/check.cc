@@ -71,8 +71,11 @@ class CheckCommand final : public Command {
 
   static std::string AsText(const Answer& answer, const std::vector<std::string>& violations) {
     if (violations.empty()) {
-      return fmt::format("accepted: {} buffers, peak {} of {} bytes\n", answer.problem.buffers.size(),
-                         PeakOf(answer.problem, answer.allocation), answer.capacity);
+      const problem::Bytes peak = PeakOf(answer.problem, answer.allocation);
+      const std::string room = answer.capacity < base::kMaxTotal
+                                   ? fmt::format("{} of {} bytes", peak, answer.capacity)
+                                   : fmt::format("{} bytes", peak);
+      return fmt::format("accepted: {} buffers, peak {}\n", answer.problem.buffers.size(), room);
     }
     std::string text =
         fmt::format("refused: {} violation{}\n", violations.size(), violations.size() == 1 ? "" : "s");

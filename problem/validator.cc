@@ -145,7 +145,7 @@ class Validation {
 
   void CheckAlignment() {
     for (size_t i = 0; i < problem_.buffers.size(); ++i) {
-      for (const Bytes alignment : {BufferAt(i).alignment, MemoryOf(i).alignment}) {
+      for (const Bytes alignment : std::set<Bytes>{BufferAt(i).alignment, MemoryOf(i).alignment}) {
         if (OffsetOf(i) % alignment == 0) continue;
         Note(ViolationKind::kAlignment, fmt::format("offset {} of buffer '{}' is not a multiple of {}",
                                                     OffsetOf(i), IdOf(i), alignment));

@@ -109,6 +109,12 @@ TEST(JsonReaderTest, MissingKeysNameTheObject) {
   EXPECT_EQ(FaultOf(Document(R"(, "inner": {})")).pointer, "/inner");
 }
 
+TEST(JsonReaderTest, AMissingKeyNamesTheOneThatMayBeIt) {
+  const Diagnostic fault = FaultOf(R"({"format": "shape", "version": 1, "nmae": "a", "rows": 3})");
+  EXPECT_EQ(fault.message, "the key 'name' is missing");
+  EXPECT_EQ(fault.hint, "is 'nmae' meant to be it?");
+}
+
 TEST(JsonReaderTest, TypesAndRangesAreChecked) {
   for (const std::string_view rows :
        {"0", "11", "2.0", "1e1", "\"3\"", "null", "[]", "-1", "18446744073709551615"}) {

@@ -10,7 +10,8 @@ namespace tessera::problem {
 namespace {
 
 TEST(WindowTest, ClipsLifespansAndAccessesAndLeavesOutWhatDoesNotLiveThere) {
-  Problem problem = PlainProblem({MakeBuffer("before", 0, 2, 4), MakeBuffer("across", 1, 6, 4), MakeBuffer("after", 5, 7, 4)});
+  Problem problem = PlainProblem(
+      {MakeBuffer("before", 0, 2, 4), MakeBuffer("across", 1, 6, 4), MakeBuffer("after", 5, 7, 4)});
   problem.buffers[1].accesses = {{1, "pe", AccessKind::kWrite}, {3, "pe", AccessKind::kRead}};
   const Window window = CutWindow(problem, {{0, 4, 8}, {}}, 2, 5);
   ASSERT_EQ(window.problem.buffers.size(), 1);
