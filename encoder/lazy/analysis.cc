@@ -11,7 +11,8 @@ constexpr int kDepth = 8;
 
 }  // namespace
 
-ConflictAnalysis::ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses, Decisions& decisions, bool minimize)
+ConflictAnalysis::ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses, Decisions& decisions,
+                                   bool minimize)
     : trail_(trail), clauses_(clauses), decisions_(decisions), minimize_(minimize), buffers_(kDepth + 1) {}
 
 int ConflictAnalysis::LevelOf(const std::vector<Literal>& conflict) const {
@@ -87,7 +88,8 @@ void ConflictAnalysis::Resolve(int change, Bound needed, std::vector<Literal>& o
 
 void ConflictAnalysis::Minimize() {
   for (const int change : earlier_) has_level_[static_cast<size_t>(trail_.At(change).level)] = 1;
-  std::erase_if(earlier_, [&](int change) { return Follows(change, needed_[static_cast<size_t>(change)], 0); });
+  std::erase_if(earlier_,
+                [&](int change) { return Follows(change, needed_[static_cast<size_t>(change)], 0); });
   for (const int change : touched_) has_level_[static_cast<size_t>(trail_.At(change).level)] = 0;
 }
 
@@ -95,7 +97,8 @@ void ConflictAnalysis::Minimize() {
 // derived from itself.
 bool ConflictAnalysis::Follows(int change, Bound needed, int depth) {
   const Change& step = trail_.At(change);
-  if (step.reason.kind == Reason::Kind::kDecision || has_level_[static_cast<size_t>(step.level)] == 0) return false;
+  if (step.reason.kind == Reason::Kind::kDecision || has_level_[static_cast<size_t>(step.level)] == 0)
+    return false;
   Known& known = known_[static_cast<size_t>(change)];
   if (known.has_follows && needed <= known.follows) return true;
   if (known.has_stands && needed >= known.stands) return false;

@@ -61,7 +61,7 @@ class ConflictAnalysis {
     bool has_follows = false;
     bool has_stands = false;
   };
-  std::vector<Known> known_;     // by change: what Follows found
+  std::vector<Known> known_;  // by change: what Follows found
   std::vector<int> known_changes_;
   std::vector<std::vector<Literal>> buffers_;  // by depth
   Lesson lesson_;

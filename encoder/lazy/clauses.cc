@@ -7,8 +7,8 @@ namespace tessera::encoder::lazy {
 
 int ClauseDatabase::Add(std::span<const Literal> literals, int glue, int question) {
   const int clause = Count();
-  clauses_.push_back({static_cast<int32_t>(literals_.size()), static_cast<int32_t>(literals.size()), glue,
-                      question, true});
+  clauses_.push_back(
+      {static_cast<int32_t>(literals_.size()), static_cast<int32_t>(literals.size()), glue, question, true});
   literals_.insert(literals_.end(), literals.begin(), literals.end());
   if (glue > 0) ++learned_;
   AddWatch(clause, literals[0], literals[1]);
@@ -18,7 +18,8 @@ int ClauseDatabase::Add(std::span<const Literal> literals, int glue, int questio
 
 void ClauseDatabase::AddWatch(int clause, Literal watched, Literal blocker) {
   const Literal falsifier = trail_.Not(watched);
-  if (watches_.size() < static_cast<size_t>(trail_.Views())) watches_.resize(static_cast<size_t>(trail_.Views()));
+  if (watches_.size() < static_cast<size_t>(trail_.Views()))
+    watches_.resize(static_cast<size_t>(trail_.Views()));
   watches_[static_cast<size_t>(falsifier.view)].push_back({clause, falsifier.bound, blocker});
 }
 
@@ -96,16 +97,17 @@ bool ClauseDatabase::Rebuild(const std::vector<bool>& kept) {
   const std::vector<Literal> literals = std::exchange(literals_, {});
   for (auto& list : watches_) list.clear();
   learned_ = 0;
+  bool consistent = true;
   for (size_t k = 0; k < clauses.size(); ++k) {
     if (!kept[k]) continue;
     const auto first = static_cast<size_t>(clauses[k].first);
     const std::span<const Literal> own(literals.data() + first, static_cast<size_t>(clauses[k].size));
-    if (!Restore(clauses[k], own)) return false;
+    consistent = Restore(clauses[k], own) && consistent;
   }
-  return true;
+  return consistent;
 }
 
-// Given clauses stay whole even when the root satisfies them: under another question it may not.
+// Given clauses stay whatever the root says of them: under another question it may say something else.
 bool ClauseDatabase::Restore(const Clause& clause, std::span<const Literal> literals) {
   const bool given = clause.glue == 0;
   const bool satisfied =
@@ -115,10 +117,9 @@ bool ClauseDatabase::Restore(const Clause& clause, std::span<const Literal> lite
   const auto open = std::stable_partition(ordered.begin(), ordered.end(),
                                           [&](Literal literal) { return !trail_.IsFalse(literal); });
   const auto count = open - ordered.begin();
-  if (count == 0) return false;
   if (count == 1 && !satisfied) trail_.Push(ordered[0], {});
   clauses_[static_cast<size_t>(Add(ordered, clause.glue, clause.question))].used = false;
-  return true;
+  return count > 0;
 }
 
 }  // namespace tessera::encoder::lazy

@@ -44,7 +44,6 @@ class ClauseDatabase {
   }
   void MarkUsed(int clause) { clauses_[static_cast<size_t>(clause)].used = true; }
   int Count() const { return static_cast<int>(clauses_.size()); }
-  int Learned() const { return learned_; }
 
   // At the root: drops what is satisfied there, and the worse half of the learned clauses of glue above 2 that
   // took no part in a conflict since the last reduction. False when a clause is falsified.

@@ -4,7 +4,8 @@
 
 namespace tessera::encoder::lazy {
 
-EdgeFinding::EdgeFinding(Axis& axis) : axis_(axis), trail_(axis.trail()) {
+EdgeFinding::EdgeFinding(Axis& axis, const OrderMatrix& orders)
+    : axis_(axis), trail_(axis.trail()), known_(orders), suffix_(axis.packing().buffers) {
   const Lists<int>& sections = axis.packing().sections;
   for (int section = 0; section < sections.Count(); ++section) {
     starts_.push_back(orders_[0].size());
@@ -57,17 +58,19 @@ void EdgeFinding::Sort(Side side, int section) {
   }
   for (size_t k = 0; k < count; ++k) {
     order[k] = members_[k].buffer;
-    largest_[k + 1] = std::max(largest_[k], axis_.Size(order[k]));
+    largest_[k + 1] = std::max(largest_[k], trail_.IsFixed(order[k]) ? 0 : axis_.Size(order[k]));
   }
 }
 
 bool EdgeFinding::Propagate(Side side, int section) {
   Sort(side, section);
+  suffix_.Clear();
   const int memory = axis_.packing().section_memory[static_cast<size_t>(section)];
   const Bound end = axis_.End(side, memory);
   Bound sum = 0;
   for (size_t first = members_.size(); first-- > 0;) {
     sum += axis_.Size(members_[first].buffer);
+    suffix_.Add(members_[first].buffer);
     const Bound floor = members_[first].floor;
     if (first > 0 && members_[first - 1].floor == floor) continue;
     const Bound room = end - floor - sum;
@@ -85,7 +88,8 @@ bool EdgeFinding::Overload(Side side, int memory, size_t first, Bound sum) {
 bool EdgeFinding::FindEdges(Side side, int memory, size_t first, Bound sum, Bound room) {
   for (size_t outside = 0; outside < first; ++outside) {
     const Bound size = axis_.Size(members_[outside].buffer);
-    if (size <= room) continue;
+    if (size <= room || trail_.IsFixed(members_[outside].buffer)) continue;
+    if (known_.ComesBeforeAll(side, members_[outside].buffer, suffix_)) continue;
     const Bound threshold = axis_.End(side, memory) - sum - size + 1;
     if (!PutBefore(side, memory, outside, first, settled_from_[outside], threshold)) return false;
     settled_from_[outside] = first;
@@ -94,7 +98,8 @@ bool EdgeFinding::FindEdges(Side side, int memory, size_t first, Bound sum, Boun
 }
 
 // Members from `last` on are already behind `outside`.
-bool EdgeFinding::PutBefore(Side side, int memory, size_t outside, size_t first, size_t last, Bound threshold) {
+bool EdgeFinding::PutBefore(Side side, int memory, size_t outside, size_t first, size_t last,
+                            Bound threshold) {
   Reason reason;
   for (size_t k = first; k < last; ++k) {
     const Literal before = axis_.Before(side, members_[outside].buffer, members_[k].buffer);

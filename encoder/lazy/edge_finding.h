@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tessera/encoder/lazy/axis.h"
+#include "tessera/encoder/lazy/order_matrix.h"
 
 namespace tessera::encoder::lazy {
 
@@ -20,11 +21,13 @@ namespace tessera::encoder::lazy {
 // threshold serves all, and members whose floor reaches it from the start drop out. If all do, what is left
 // goes to the ceiling, so that a refuted capacity refutes as many others as it can.
 //
+// A fixed j needs no edges: the pair rules settled it when it was fixed.
+//
 // Cost: O(members log members) for a section in which nothing moves, insertion sort keeping nearly sorted
 // orders; O(members squared) when edges appear.
 class EdgeFinding {
  public:
-  explicit EdgeFinding(Axis& axis);
+  EdgeFinding(Axis& axis, const OrderMatrix& orders);
 
   void Wake(Side side, int section);
   void WakeAll();
@@ -53,12 +56,14 @@ class EdgeFinding {
 
   Axis& axis_;
   Trail& trail_;
+  const OrderMatrix& known_;
   std::array<std::vector<int>, 2> orders_;  // members of all sections, each by floor as last seen
   std::vector<size_t> starts_;              // of each section in them
   std::array<std::vector<bool>, 2> awake_;
   std::vector<Woken> woken_;
-  std::vector<Member> members_;      // of the section at hand, ascending
-  std::vector<Bound> largest_;       // size among the members before each
+  std::vector<Member> members_;       // of the section at hand, ascending
+  BufferSet suffix_;                  // members from the one at hand on
+  std::vector<Bound> largest_;        // size among the movable members before each
   std::vector<size_t> settled_from_;  // each member is already known to come before all from here on
 };
 

@@ -41,6 +41,7 @@ class LazySession final : public problem::Session {
   Question QuestionOf(size_t rung, Bytes capacity) const;
   Solver::Verdict Decide(Question question, const base::Budget& budget, const base::Stop& stop);
   Bound HeaviestSection(const std::vector<Bound>& sizes) const;
+  Bytes RefutedBelow(Bytes capacity);
   void AddPlacement(Result& result, const std::vector<Bound>& sizes) const;
 
   const Problem& problem_;
@@ -76,7 +77,8 @@ Question LazySession::QuestionOf(size_t rung, Bytes capacity) const {
 
 Solver::Verdict LazySession::Decide(Question question, const base::Budget& budget, const base::Stop& stop) {
   std::vector<lazy::Literal> assumptions;
-  if (options_.assume_capacity) {
+  // Without a known reach an unassumed ceiling would let tied offsets climb for ever at the root.
+  if (options_.assume_capacity && packing_->reach) {
     const Bound ceiling = std::exchange(question.ceilings[0], packing_->HighestCeiling());
     assumptions.push_back({2 * packing_->CeilingOf(0) + 1, -ceiling});
   }
@@ -117,12 +119,24 @@ void LazySession::AddPlacement(Result& result, const std::vector<Bound>& sizes) 
   result.peak = peak;
 }
 
+// The least capacity that this refutation of `capacity` leaves open.
+Bytes LazySession::RefutedBelow(Bytes capacity) {
+  if (capacity > lazy::kFarthest) return 0;
+  const Bound units = std::max<Bytes>(capacity, 0) / packing_->granule + 1;
+  // Where the capacity was assumed, its negation was derived, often for larger ones as well.
+  const Bound derived = options_.assume_capacity ? solver_->LeastAtRoot(2 * packing_->CeilingOf(0)) : 0;
+  return std::max(units, derived) * packing_->granule;
+}
+
 Result LazySession::Solve(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) {
   if (unsupported_) return Answer(Status::kUnsupported, "the lazy engine does not honour " + *unsupported_);
   if (ladder_ != nullptr && rung >= ladder_->rungs.size()) return Answer(Status::kInvalid, "no such rung");
   if (budget.units <= 0) return Answer(Status::kUnknown, "no budget");
   if (stop.Requested()) return Answer(Status::kUnknown, "stopped");
   Load();
+  if (!packing_->reach && capacity > lazy::kFarthest) {
+    return Answer(Status::kUnsupported, "the lazy engine does not honour tied offsets beyond 2^60 bytes");
+  }
   Question question = QuestionOf(rung, capacity);
   const std::vector<Bound> sizes = question.sizes;
   const problem::Statistics before = solver_ ? solver_->statistics() : problem::Statistics{};
@@ -139,8 +153,7 @@ Result LazySession::Solve(size_t rung, Bytes capacity, const base::Budget& budge
   } else if (verdict == Solver::Verdict::kInfeasible) {
     result.status = Status::kInfeasible;
     result.reason = fmt::format("no placement exists: {} conflicts prove it", result.statistics.conflicts);
-    const Bytes refuted = base::RoundDown(std::max<Bytes>(capacity, 0), packing_->granule);
-    result.lower_bound = std::max(result.lower_bound, refuted + packing_->granule);
+    result.lower_bound = std::max(result.lower_bound, RefutedBelow(capacity));
   } else {
     result.reason = stop.Requested() ? "stopped" : "the budget of conflicts is spent";
   }

@@ -6,18 +6,25 @@ namespace tessera::encoder {
 
 // Every rule of the lazy engine can be switched off; none changes an answer, all change the time to it.
 struct LazyOptions {
-  uint64_t seed = 0;                // 0: heavier buffers first among equals; else shuffled by it
+  uint64_t seed = 0;  // 0: heavier buffers first among equals; else shuffled by it
+
   bool edge_finding = true;
   bool section_energy = true;
-  int energy_slack_percent = 1;     // sections with at most this much slack are asked for energy
+  int energy_slack_percent = 1;            // sections with at most this much slack are asked for energy...
+  int energy_slack_percent_of_orders = 5;  // ... and while orders are decided
+  bool resting = false;                    // buffers rest on others (resting.h), where offsets are not tied
+
   bool order_interchangeable = true;  // of buffers alike in everything the first lies below
-  bool break_mirror = true;         // of one heavy pair the first lies below, where upside down is as good
+  bool break_mirror = true;           // of one heavy pair the first lies below, where upside down is as good
+
   bool minimize_clauses = true;
   bool reduce_clauses = true;
-  bool follow_hints = true;         // until the first restart
-  int restart_base = 300;           // conflicts; 0: never
+  int restart_base = 300;    // conflicts; 0: never
+  int orders_every = 3;      // one run between restarts in so many decides orders; 0: none does
+  bool follow_hints = true;  // until the first restart
+
   // Either the capacity is assumed anew for each call, so that whatever is learned serves every capacity; or it
-  // is a constant of the question, which leaves clauses shorter but of use for smaller capacities only.
+  // is a constant of the question, which leaves clauses shorter, but of use for smaller capacities only.
   bool assume_capacity = false;
   bool keep_clauses = true;  // from question to question, where they still follow
 };

@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "tessera/base/checked.h"
 #include "tessera/encoder/lazy/sections.h"
@@ -40,7 +42,8 @@ Bytes GranuleOf(const Problem& problem, const Ladder* ladder) {
     if (buffer.offset) divide(*buffer.offset);
   }
   if (ladder != nullptr) {
-    for (const problem::Rung& rung : ladder->rungs) std::for_each(rung.sizes.begin(), rung.sizes.end(), divide);
+    for (const problem::Rung& rung : ladder->rungs)
+      std::for_each(rung.sizes.begin(), rung.sizes.end(), divide);
   }
   for (const problem::Memory& memory : problem.memories) {
     for (const problem::Reserved& reserved : memory.reserved) {
@@ -107,7 +110,8 @@ void FillSections(const Problem& problem, Packing& packing) {
     auto found = FindSections(problem, m, [&](int i, int j) { return packing.BelowView(i, j) >= 0; });
     for (auto& members : found) {
       if (members.size() < 2) continue;
-      for (const int i : members) sections_of[static_cast<size_t>(i)].push_back(static_cast<int>(sections.size()));
+      for (const int i : members)
+        sections_of[static_cast<size_t>(i)].push_back(static_cast<int>(sections.size()));
       sections.push_back(std::move(members));
       packing.section_memory.push_back(m);
     }
@@ -125,7 +129,8 @@ void FillHoles(const Problem& problem, Packing& packing) {
         reserved.push_back({range.range.begin / packing.granule, range.range.end / packing.granule});
       }
     }
-    std::sort(reserved.begin(), reserved.end(), [](const Hole& a, const Hole& b) { return a.begin < b.begin; });
+    std::sort(reserved.begin(), reserved.end(),
+              [](const Hole& a, const Hole& b) { return a.begin < b.begin; });
     for (const Hole& hole : reserved) {
       if (!holes[m].empty() && hole.begin <= holes[m].back().end) {
         holes[m].back().end = std::max(holes[m].back().end, hole.end);
@@ -159,26 +164,21 @@ void FillDifferences(const Problem& problem, Packing& packing) {
   }
 }
 
-// What two buffers must have in common so that exchanging their offsets in a solution gives a solution.
-struct Likeness {
-  int memory = 0;
-  Bound alignment = 1;
-  std::vector<Bytes> sizes;  // on each rung
-  std::vector<std::pair<problem::Step, problem::Step>> lifespans;
-  friend auto operator<=>(const Likeness&, const Likeness&) = default;
-};
+// What two buffers must have in common so that exchanging their offsets in a solution gives a solution: memory,
+// alignment, lifespans, and the size on each rung.
+using Likeness =
+    std::tuple<int, Bound, std::vector<std::pair<problem::Step, problem::Step>>, std::vector<Bytes>>;
 
 Likeness LikenessOf(const Problem& problem, const Ladder* ladder, const Packing& packing, size_t i) {
-  Likeness likeness{packing.memory[i], packing.alignment[i], {}, {}};
-  if (ladder == nullptr) {
-    likeness.sizes.push_back(problem.buffers[i].size);
-  } else {
-    for (const problem::Rung& rung : ladder->rungs) likeness.sizes.push_back(rung.sizes[i]);
+  std::vector<std::pair<problem::Step, problem::Step>> lifespans;
+  for (const problem::Lifespan& life : problem.buffers[i].lifespans)
+    lifespans.emplace_back(life.lower, life.upper);
+  std::vector<Bytes> sizes;
+  if (ladder == nullptr) sizes.push_back(problem.buffers[i].size);
+  if (ladder != nullptr) {
+    for (const problem::Rung& rung : ladder->rungs) sizes.push_back(rung.sizes[i]);
   }
-  for (const problem::Lifespan& life : problem.buffers[i].lifespans) {
-    likeness.lifespans.emplace_back(life.lower, life.upper);
-  }
-  return likeness;
+  return {packing.memory[i], packing.alignment[i], std::move(lifespans), std::move(sizes)};
 }
 
 // Turning a memory upside down exchanges "below" and "above" everywhere; of a pair without likes either order
@@ -193,7 +193,8 @@ void AddMirroredPair(const Problem& problem, int m, const std::vector<bool>& unl
   for (const auto& [i, j] : packing.pairs) {
     if (packing.memory[static_cast<size_t>(i)] != m) continue;
     if (!unlike[static_cast<size_t>(i)] || !unlike[static_cast<size_t>(j)]) continue;
-    if (!heaviest || weight(i) * weight(j) > weight(heaviest->first) * weight(heaviest->second)) heaviest = {i, j};
+    if (!heaviest || weight(i) * weight(j) > weight(heaviest->first) * weight(heaviest->second))
+      heaviest = {i, j};
   }
   if (heaviest) packing.mirrored.push_back(*heaviest);
 }
@@ -243,7 +244,8 @@ Packing MakePacking(const Problem& problem, const Ladder* ladder) {
   return packing;
 }
 
-std::vector<Bound> SizesOf(const Packing& packing, const Problem& problem, const Ladder* ladder, size_t rung) {
+std::vector<Bound> SizesOf(const Packing& packing, const Problem& problem, const Ladder* ladder,
+                           size_t rung) {
   std::vector<Bound> sizes;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Bytes size = ladder != nullptr ? ladder->rungs[rung].sizes[i] : problem.buffers[i].size;

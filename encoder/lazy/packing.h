@@ -46,7 +46,7 @@ struct Difference {
   View from = 0;
   View to = 0;
   Bound distance = 0;
-  int sized = -1;  // the buffer whose size is added; -1: none
+  int sized = -1;         // the buffer whose size is added; -1: none
   bool negative = false;  // it is subtracted instead
 };
 
@@ -76,9 +76,9 @@ struct Packing {
   std::vector<View> below;                 // buffers * buffers
   Lists<int> sections;                     // members
   std::vector<int> section_memory;
-  Lists<int> sections_of;               // of each buffer
-  Lists<Hole> holes;                    // of each memory: ascending, disjoint, not touching
-  std::vector<Difference> differences;  // of colocated and adjacent buffers
+  Lists<int> sections_of;                            // of each buffer
+  Lists<Hole> holes;                                 // of each memory: ascending, disjoint, not touching
+  std::vector<Difference> differences;               // of colocated and adjacent buffers
   std::vector<std::pair<int, int>> interchangeable;  // alike in everything: the first may lie below
   // In each memory where turning a solution upside down gives another: a pair whose first may lie below.
   std::vector<std::pair<int, int>> mirrored;
@@ -102,7 +102,7 @@ struct Packing {
 Packing MakePacking(const problem::Problem& problem, const problem::Ladder* ladder);
 
 // The sizes of the Problem, or of one rung of its ladder, in units.
-std::vector<Bound> SizesOf(const Packing& packing, const problem::Problem& problem, const problem::Ladder* ladder,
-                           size_t rung);
+std::vector<Bound> SizesOf(const Packing& packing, const problem::Problem& problem,
+                           const problem::Ladder* ladder, size_t rung);
 
 }  // namespace tessera::encoder::lazy

@@ -6,7 +6,7 @@ namespace tessera::encoder::lazy {
 
 PairRules::PairRules(Axis& axis) : axis_(axis), trail_(axis.trail()) {
   const Packing& packing = axis.packing();
-  std::vector<std::vector<Difference>> ties(static_cast<size_t>(2 * packing.buffers));
+  std::vector<std::vector<Difference>> ties(2 * static_cast<size_t>(packing.buffers));
   for (const Difference& tie : packing.differences) ties[static_cast<size_t>(tie.from)].push_back(tie);
   ties_ = Lists<Difference>(ties);
   inhabitants_.resize(static_cast<size_t>(packing.memories));
@@ -75,21 +75,42 @@ bool PairRules::LeaveHole(Side side, int buffer) {
     if (floor + size <= begin || floor >= end) continue;
     trail_.OpenReason();
     trail_.Because(axis_.From(side, buffer, begin - size + 1));
-    if (!trail_.Imply(axis_.From(side, buffer, end), trail_.CloseReason(Reason::Kind::kLiterals))) return false;
+    if (!trail_.Imply(axis_.From(side, buffer, end), trail_.CloseReason(Reason::Kind::kLiterals)))
+      return false;
   }
   return true;
 }
 
 bool PairRules::Tie(View from) {
   for (const Difference& tie : ties_[from]) {
-    const Bound size = tie.sized < 0 ? 0 : axis_.Size(tie.sized);
-    const Literal raised{tie.to, trail_[from] + tie.distance + (tie.negative ? -size : size)};
+    const Literal raised{tie.to, trail_[from] + DistanceOf(tie)};
     if (trail_.IsTrue(raised)) continue;
     trail_.OpenReason();
     trail_.Because({from, trail_[from]});
     if (!trail_.Imply(raised, trail_.CloseReason(Reason::Kind::kShiftable))) return false;
   }
   return true;
+}
+
+Bound PairRules::DistanceOf(const Difference& tie) const {
+  const Bound size = tie.sized < 0 ? 0 : axis_.Size(tie.sized);
+  return tie.distance + (tie.negative ? -size : size);
+}
+
+bool PairRules::TiesContradict() const {
+  const Packing& packing = axis_.packing();
+  std::vector<Bound> floors(2 * static_cast<size_t>(packing.buffers));
+  bool rising = !packing.differences.empty();
+  for (int round = 0; rising && round <= packing.buffers; ++round) {
+    rising = false;
+    for (const Difference& tie : packing.differences) {
+      const Bound floor = floors[static_cast<size_t>(tie.from)] + DistanceOf(tie);
+      if (floor <= floors[static_cast<size_t>(tie.to)]) continue;
+      floors[static_cast<size_t>(tie.to)] = floor;
+      rising = true;
+    }
+  }
+  return rising;
 }
 
 }  // namespace tessera::encoder::lazy

@@ -12,9 +12,16 @@ SectionEnergy::SectionEnergy(Axis& axis, int slack_percent)
 void SectionEnergy::Reload() {
   const Lists<int>& sections = axis_.packing().sections;
   loads_.assign(static_cast<size_t>(sections.Count()), 0);
+  tight_.assign(loads_.size(), 0);
+  ceilings_.assign(static_cast<size_t>(axis_.packing().memories), -1);
   for (int section = 0; section < sections.Count(); ++section) {
     for (const int buffer : sections[section]) loads_[static_cast<size_t>(section)] += axis_.Size(buffer);
   }
+}
+
+void SectionEnergy::SetSlack(int percent) {
+  slack_percent_ = percent;
+  std::fill(ceilings_.begin(), ceilings_.end(), -1);
 }
 
 void SectionEnergy::Wake(Side side, int buffer) {
@@ -36,14 +43,25 @@ bool SectionEnergy::PropagateOne() {
   woken_.pop_back();
   awake_[static_cast<size_t>(woken.side)][static_cast<size_t>(woken.buffer)] = false;
   for (const int section : axis_.packing().sections_of[woken.buffer]) {
-    if (HasLittleSlack(section) && !Propagate(woken.side, woken.buffer, section)) return false;
+    if (IsTight(section) && !Propagate(woken.side, woken.buffer, section)) return false;
   }
   return true;
 }
 
-bool SectionEnergy::HasLittleSlack(int section) const {
-  const Bound ceiling = axis_.End(Side::kBottom, axis_.packing().section_memory[static_cast<size_t>(section)]);
-  return ceiling - loads_[static_cast<size_t>(section)] <= ceiling / 100 * slack_percent_ + slack_percent_ * (ceiling % 100) / 100;
+bool SectionEnergy::IsTight(int section) {
+  const int memory = axis_.packing().section_memory[static_cast<size_t>(section)];
+  const Bound ceiling = axis_.End(Side::kBottom, memory);
+  if (ceilings_[static_cast<size_t>(memory)] != ceiling) FindTight(memory, ceiling);
+  return tight_[static_cast<size_t>(section)] != 0;
+}
+
+void SectionEnergy::FindTight(int memory, Bound ceiling) {
+  ceilings_[static_cast<size_t>(memory)] = ceiling;
+  const Bound most = ceiling / 100 * slack_percent_ + ceiling % 100 * slack_percent_ / 100;
+  for (size_t section = 0; section < loads_.size(); ++section) {
+    if (axis_.packing().section_memory[section] == memory)
+      tight_[section] = ceiling - loads_[section] <= most;
+  }
 }
 
 bool SectionEnergy::Propagate(Side side, int buffer, int section) {

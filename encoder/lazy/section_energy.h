@@ -13,9 +13,9 @@ namespace tessera::encoder::lazy {
 //                    '---- before i ----'           known to come before i whose floors are l or more
 //
 // The pair rules see only one chain of such members at a time; energy needs no order among them. It pays where
-// a section has little slack, since only there a floor raised by a sum meets something; elsewhere it costs more
-// than it gives. It is asked on changes of order alone: floors that rise later are left to the pair rules
-// (measured: FINDINGS of the prototype, and here).
+// a section has little slack, since only there a floor raised by a sum meets something; on the rest it doubles
+// the time of feasible packings. It is asked on changes of order alone: floors that rise later are left to the
+// pair rules.
 //
 // The reason is shiftable: the sum stays, l and the raised floor sink together. Cost: O(members log members) a
 // section.
@@ -26,6 +26,8 @@ class SectionEnergy {
 
   // The sizes changed.
   void Reload();
+  // Looks at other sections from here on.
+  void SetSlack(int percent);
 
   // Somebody was put before the buffer.
   void Wake(Side side, int buffer);
@@ -43,7 +45,8 @@ class SectionEnergy {
     int buffer = 0;
   };
 
-  bool HasLittleSlack(int section) const;
+  bool IsTight(int section);
+  void FindTight(int memory, Bound ceiling);
   bool Propagate(Side side, int buffer, int section);
   Bound Collect(Side side, int buffer, int section);
   bool Raise(Side side, int buffer, size_t last, Bound floor);
@@ -51,7 +54,9 @@ class SectionEnergy {
   Axis& axis_;
   Trail& trail_;
   int slack_percent_;
-  std::vector<Bound> loads_;
+  std::vector<Bound> loads_;     // of sections
+  std::vector<Bound> ceilings_;  // of memories, for which tight_ holds
+  std::vector<char> tight_;      // sections
   std::array<std::vector<bool>, 2> awake_;
   std::vector<Woken> woken_;
   std::vector<Member> members_;  // that come before the buffer at hand

@@ -37,7 +37,8 @@ std::vector<Members> FindCrowds(const problem::Problem& problem, int memory) {
   for (const Event& event : events) {
     if (!event.enters && grew) crowds.emplace_back(alive.begin(), alive.end());
     grew = event.enters;
-    event.enters ? static_cast<void>(alive.insert(event.buffer)) : static_cast<void>(alive.erase(event.buffer));
+    event.enters ? static_cast<void>(alive.insert(event.buffer))
+                 : static_cast<void>(alive.erase(event.buffer));
   }
   return crowds;
 }
@@ -47,8 +48,8 @@ Members GrowClique(const Members& by_size, int seed, const Conflict& conflict) {
   Members clique = {seed};
   for (const int candidate : by_size) {
     const bool fits = candidate != seed && std::all_of(clique.begin(), clique.end(), [&](int member) {
-      return conflict(std::min(member, candidate), std::max(member, candidate));
-    });
+                        return conflict(std::min(member, candidate), std::max(member, candidate));
+                      });
     if (fits) clique.push_back(candidate);
   }
   std::sort(clique.begin(), clique.end());

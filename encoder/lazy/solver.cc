@@ -21,10 +21,8 @@ Trail MakeTrail(const Packing& packing) {
 
 }  // namespace
 
-bool Implies(const Packing& packing, const Question& tight, const Question& loose) {
+bool Implies(const Question& tight, const Question& loose, bool sizes_may_differ) {
   const auto at_most = [](Bound a, Bound b) { return a <= b; };
-  const bool sizes_may_differ = std::all_of(packing.differences.begin(), packing.differences.end(),
-                                            [](const Difference& difference) { return difference.sized < 0; });
   if (!sizes_may_differ && tight.sizes != loose.sizes) return false;
   return std::equal(loose.sizes.begin(), loose.sizes.end(), tight.sizes.begin(), at_most) &&
          std::equal(tight.ceilings.begin(), tight.ceilings.end(), loose.ceilings.begin(), at_most);
@@ -36,9 +34,12 @@ Solver::Solver(const Packing& packing, const LazyOptions& options, Question ques
       trail_(MakeTrail(packing)),
       axis_(packing, trail_, question.sizes),
       clauses_(trail_),
+      orders_(packing),
       pairs_(axis_),
-      edges_(axis_),
+      edges_(axis_, orders_),
       energy_(axis_, options.energy_slack_percent),
+      resting_(axis_),
+      rests_(options.resting && packing.differences.empty()),
       decisions_(axis_, options.seed),
       analysis_(trail_, clauses_, decisions_, options.minimize_clauses),
       questions_{{std::move(question), false}} {
@@ -56,7 +57,8 @@ void Solver::AddClause(std::span<const Literal> literals) {
   // Of two literals on one view the weaker says both.
   const auto same_view = [](Literal a, Literal b) { return a.view == b.view; };
   clause.erase(std::unique(clause.begin(), clause.end(), same_view), clause.end());
-  std::stable_partition(clause.begin(), clause.end(), [&](Literal literal) { return !trail_.IsFalse(literal); });
+  std::stable_partition(clause.begin(), clause.end(),
+                        [&](Literal literal) { return !trail_.IsFalse(literal); });
   if (clause.empty()) {
     refuted_ = questions_.back().contradicted = true;
   } else if (clause.size() == 1) {
@@ -73,9 +75,9 @@ void Solver::Ask(Question question) {
   const Question& present = questions_.back().question;
   const bool same_sizes = question.sizes == present.sizes;
   if (same_sizes && question.ceilings == present.ceilings) return;
-  const bool tighter = same_sizes && options_.keep_clauses && Implies(packing_, question, present);
-  const bool contradicted = tighter && questions_.back().contradicted;
-  questions_.push_back({std::move(question), contradicted});
+  const bool tighter = same_sizes && options_.keep_clauses && Implies(question, present, false);
+  questions_.push_back({std::move(question), false});
+  questions_.back().contradicted = IsRefutedBefore();
   if (!tighter) {
     Reset();
   } else if (!AssertCeilings()) {
@@ -83,14 +85,27 @@ void Solver::Ask(Question question) {
   }
 }
 
+bool Solver::IsRefutedBefore() const {
+  const std::vector<bool> kept = FindKept();
+  for (size_t k = 0; k < kept.size(); ++k) {
+    if (kept[k] && questions_[k].contradicted) return true;
+  }
+  return refuted_;
+}
+
 std::vector<bool> Solver::FindKept() const {
   std::vector<bool> kept(questions_.size());
   for (size_t k = 0; k < kept.size(); ++k) {
     const bool same = k + 1 == kept.size();
     kept[k] = same || (options_.keep_clauses &&
-                       Implies(packing_, questions_.back().question, questions_[k].question));
+                       Implies(questions_.back().question, questions_[k].question, SizesMayDiffer()));
   }
   return kept;
+}
+
+bool Solver::SizesMayDiffer() const {
+  return !rests_ && std::all_of(packing_.differences.begin(), packing_.differences.end(),
+                                [](const Difference& difference) { return difference.sized < 0; });
 }
 
 // Starts from the first bounds, with those lessons that follow.
@@ -98,12 +113,11 @@ void Solver::Reset() {
   SetFirstBounds();
   edges_.Sleep();
   energy_.Sleep();
+  resting_.Sleep();
   energy_.Reload();
   const std::vector<bool> kept = FindKept();
-  bool& contradicted = questions_.back().contradicted;
-  contradicted = refuted_;
-  for (size_t k = 0; k < kept.size(); ++k) contradicted = contradicted || (kept[k] && questions_[k].contradicted);
-  contradicted = contradicted || !AssertFacts() || !AssertUnits(kept) || !clauses_.Keep(kept);
+  const bool consistent = AssertFacts() && AssertUnits(kept) && clauses_.Keep(kept);
+  if (!consistent) questions_.back().contradicted = true;
   edges_.WakeAll();
 }
 
@@ -116,10 +130,12 @@ void Solver::SetFirstBounds() {
   }
   for (int m = 0; m < packing_.memories; ++m) trail_.SetInitial(packing_.CeilingOf(m), 0, highest);
   trail_.Clear();
+  orders_.Clear();
   processed_ = 0;
 }
 
 bool Solver::AssertFacts() {
+  if (pairs_.TiesContradict()) return false;
   for (int i = 0; i < packing_.buffers; ++i) {
     const auto fixed = packing_.fixed[static_cast<size_t>(i)];
     if (fixed && !(trail_.Imply({2 * i, *fixed}, {}) && trail_.Imply({2 * i + 1, -*fixed}, {}))) return false;
@@ -142,7 +158,8 @@ bool Solver::AssertUnits(const std::vector<bool>& kept) {
   std::erase_if(units_, [&](const Unit& unit) {
     return unit.question != kGiven && !kept[static_cast<size_t>(unit.question)];
   });
-  return std::all_of(units_.begin(), units_.end(), [&](const Unit& unit) { return trail_.Imply(unit.literal, {}); });
+  return std::all_of(units_.begin(), units_.end(),
+                     [&](const Unit& unit) { return trail_.Imply(unit.literal, {}); });
 }
 
 bool Solver::AssertCeilings() {
@@ -186,6 +203,8 @@ bool Solver::Propagate() {
       if (!energy_.PropagateOne()) return false;
     } else if (!edges_.Idle()) {
       if (!edges_.PropagateOne()) return false;
+    } else if (!resting_.Idle()) {
+      if (!resting_.PropagateOne()) return false;
     } else {
       return true;
     }
@@ -194,24 +213,32 @@ bool Solver::Propagate() {
 
 bool Solver::Dispatch(const Change& change) {
   const int integer = IntegerOf(change.view);
-  const int first_pair = packing_.buffers + packing_.memories;
   if (integer < packing_.buffers) return OffsetChanged(change.view);
-  if (integer >= first_pair + static_cast<int>(packing_.pairs.size())) return true;
-  if (integer >= first_pair) return OrderChanged(change.view);
-  return (change.view & 1) == 0 || CeilingChanged(integer - packing_.buffers);
+  if (IsOrder(change.view)) return OrderChanged(change.view);
+  const bool is_ceiling = integer < packing_.buffers + packing_.memories;
+  return !is_ceiling || (change.view & 1) == 0 || CeilingChanged(integer - packing_.buffers);
+}
+
+bool Solver::IsOrder(View view) const {
+  const int first = packing_.buffers + packing_.memories;
+  const int integer = IntegerOf(view);
+  return integer >= first && integer < first + static_cast<int>(packing_.pairs.size());
 }
 
 bool Solver::OffsetChanged(View view) {
   const Side side = (view & 1) == 0 ? Side::kBottom : Side::kTop;
   const int buffer = IntegerOf(view);
   if (!pairs_.FloorRose(side, buffer)) return false;
+  if (rests_) resting_.FloorRose(side, buffer);
   if (!options_.edge_finding) return true;
   for (const int section : packing_.sections_of[buffer]) edges_.Wake(side, section);
   return true;
 }
 
 bool Solver::OrderChanged(View view) {
+  orders_.Set(view);
   if (!pairs_.OrderSet(view)) return false;
+  if (rests_) resting_.OrderSet(view);
   if (!options_.section_energy) return true;
   auto [below, above] = packing_.OrderedPair(view);
   energy_.Wake(Side::kBottom, above);
@@ -251,11 +278,18 @@ bool Solver::LearnFromConflict() {
 void Solver::Restart() {
   BacktrackTo(0);
   decisions_.FollowHints(false);
+  if (options_.orders_every > 0) ChangeMood();
   next_restart_ = statistics_.conflicts + options_.restart_base * Luby(++restarts_ + 1);
   if (!options_.reduce_clauses || statistics_.conflicts < next_reduction_) return;
   reduction_interval_ += kReductionGrowth;
   next_reduction_ = statistics_.conflicts + reduction_interval_;
   if (!clauses_.Reduce()) questions_.back().contradicted = true;
+}
+
+void Solver::ChangeMood() {
+  const bool orders = restarts_ % options_.orders_every == options_.orders_every - 1;
+  decisions_.SetMood(orders ? Decisions::Mood::kOrders : Decisions::Mood::kFloors);
+  energy_.SetSlack(orders ? options_.energy_slack_percent_of_orders : options_.energy_slack_percent);
 }
 
 // Makes the next assumption or decision. False when there is none to make: `verdict` says why.
@@ -285,10 +319,17 @@ void Solver::KeepSolution() {
 
 void Solver::BacktrackTo(int level) {
   if (level >= trail_.Level()) return;
+  for (int at = trail_.LevelStart(level + 1); at < trail_.Size(); ++at) {
+    const View view = trail_.At(at).view;
+    if (!IsOrder(view)) continue;
+    if (at < processed_) orders_.Unset(view);
+    decisions_.Reopen(view);
+  }
   trail_.BacktrackTo(level);
   processed_ = std::min(processed_, trail_.Size());
   edges_.Sleep();
   energy_.Sleep();
+  resting_.Sleep();
 }
 
 Bound Solver::LeastAtRoot(View view) {

@@ -10,8 +10,10 @@
 #include "tessera/encoder/lazy/decisions.h"
 #include "tessera/encoder/lazy/edge_finding.h"
 #include "tessera/encoder/lazy/options.h"
+#include "tessera/encoder/lazy/order_matrix.h"
 #include "tessera/encoder/lazy/packing.h"
 #include "tessera/encoder/lazy/pair_rules.h"
+#include "tessera/encoder/lazy/resting.h"
 #include "tessera/encoder/lazy/section_energy.h"
 #include "tessera/encoder/lazy/trail.h"
 #include "tessera/problem/result.h"
@@ -25,9 +27,9 @@ struct Question {
 };
 
 // Whether every placement that answers `tight` answers `loose`, so that what is learned under `loose` holds
-// under `tight`: larger buffers under lower ceilings. Adjacent buffers must be of the same size, for a larger
-// one moves its neighbour away.
-bool Implies(const Packing& packing, const Question& tight, const Question& loose);
+// under `tight`: larger buffers under lower ceilings. Sizes must be the same where buffers rest on each other or
+// are adjacent: a larger one moves its neighbour.
+bool Implies(const Question& tight, const Question& loose, bool sizes_may_differ);
 
 // Conflict-driven search over bounds of offsets and orders of pairs (literal.h).
 //
@@ -64,7 +66,6 @@ class Solver {
   Bound LeastAtRoot(View view);
 
   const problem::Statistics& statistics() const { return statistics_; }
-  int LearnedClauses() const { return clauses_.Learned(); }
 
  private:
   struct Posed {
@@ -84,16 +85,20 @@ class Solver {
   bool AssertUnits(const std::vector<bool>& kept);
   bool AssertCeilings();
   std::vector<bool> FindKept() const;
+  bool IsRefutedBefore() const;
+  bool SizesMayDiffer() const;
   void SetFirstBounds();
 
   bool Propagate();
   bool Dispatch(const Change& change);
   bool OffsetChanged(View view);
   bool OrderChanged(View view);
+  bool IsOrder(View view) const;
   bool CeilingChanged(int memory);
 
   bool LearnFromConflict();
   void Restart();
+  void ChangeMood();
   bool Extend(std::span<const Literal> assumptions, Verdict& verdict);
   void BacktrackTo(int level);
   void KeepSolution();
@@ -103,18 +108,21 @@ class Solver {
   Trail trail_;
   Axis axis_;
   ClauseDatabase clauses_;
+  OrderMatrix orders_;
   PairRules pairs_;
   EdgeFinding edges_;
   SectionEnergy energy_;
+  RestingRule resting_;
+  const bool rests_;  // whether the resting rule is asked
   Decisions decisions_;
   ConflictAnalysis analysis_;
 
   std::vector<Posed> questions_;  // the last one is in force
   std::vector<Unit> units_;
   bool refuted_ = false;  // the given clauses contradict each other
-  int processed_ = 0;          // changes that were dispatched
+  int processed_ = 0;     // changes that were dispatched
   int64_t restarts_ = 0;
-  int64_t next_restart_ = 0;   // in conflicts, as the next
+  int64_t next_restart_ = 0;  // in conflicts, as the next
   int64_t next_reduction_ = kReduction;
   int64_t reduction_interval_ = kReduction;
   std::vector<Bound> solution_;

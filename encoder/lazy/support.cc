@@ -1,8 +1,9 @@
+#include "tessera/encoder/lazy/support.h"
+
 #include <algorithm>
 #include <numeric>
 
 #include "tessera/base/checked.h"
-#include "tessera/encoder/lazy/support.h"
 
 namespace tessera::encoder::lazy {
 
@@ -23,7 +24,8 @@ namespace {
 bool AllowsEverything(const BankMode& bank, const Problem& problem, int memory) {
   const auto allowed = [&](const Access& access) {
     return std::any_of(bank.allowed.begin(), bank.allowed.end(), [&](const Permission& permission) {
-      return permission.kind == access.kind && (permission.engine.empty() || permission.engine == access.engine);
+      return permission.kind == access.kind &&
+             (permission.engine.empty() || permission.engine == access.engine);
     });
   };
   return !bank.off && std::all_of(problem.buffers.begin(), problem.buffers.end(), [&](const Buffer& buffer) {
@@ -43,7 +45,8 @@ std::optional<int> FindHarmlessMode(const Problem& problem, int memory) {
 
 std::optional<std::string> FindUnsupportedMemory(const Problem& problem, int m) {
   const Memory& memory = problem.memories[static_cast<size_t>(m)];
-  if (!memory.modes.empty() && !FindHarmlessMode(problem, m)) return "the modes of memory '" + memory.name + "'";
+  if (!memory.modes.empty() && !FindHarmlessMode(problem, m))
+    return "the modes of memory '" + memory.name + "'";
   const bool ports = std::any_of(memory.banks.begin(), memory.banks.end(), [](const Bank& bank) {
     return bank.ports.total || bank.ports.reads || bank.ports.writes;
   });
@@ -111,10 +114,13 @@ std::optional<Bytes> HeightThatSuffices(const Problem& problem, const problem::L
       for (const problem::Rung& rung : ladder->rungs) size = std::max(size, rung.sizes[i]);
     }
     terms.insert(terms.end(), {size, problem::AlignmentOf(problem, problem.buffers[i])});
-    terms[0] = std::max(terms[0], problem.buffers[i].offset.value_or(0));
+    const Bytes hint =
+        std::min(problem.buffers[i].hint.value_or(0), kFarthest / 4);  // no constraint, only room
+    terms[0] = std::max({terms[0], problem.buffers[i].offset.value_or(0), hint});
   }
   for (const Memory& memory : problem.memories) {
-    for (const problem::Reserved& reserved : memory.reserved) terms[0] = std::max(terms[0], reserved.range.end);
+    for (const problem::Reserved& reserved : memory.reserved)
+      terms[0] = std::max(terms[0], reserved.range.end);
   }
   for (const Relation& relation : problem.relations) terms.push_back(std::abs(relation.delta));
   const auto height = AddAll(terms);

@@ -19,9 +19,10 @@ inline constexpr problem::Bytes kFarthest = problem::Bytes{1} << 60;
 // and bank relations that restrict something, and magnitudes beyond the limits above.
 std::optional<std::string> FindUnsupported(const problem::Problem& problem, const problem::Ladder* ladder);
 
-// The highest fixed border plus everything else stacked on top, on the rungs where it is largest; nullopt
+// The highest fixed border or hint plus everything else stacked on top, on the rungs where it is largest; nullopt
 // beyond kFarthest. Unless offsets are tied to each other, what does not fit below does not fit at all.
-std::optional<problem::Bytes> HeightThatSuffices(const problem::Problem& problem, const problem::Ladder* ladder);
+std::optional<problem::Bytes> HeightThatSuffices(const problem::Problem& problem,
+                                                 const problem::Ladder* ladder);
 
 // For each memory with modes, one that allows everything the Problem does, at every step.
 std::vector<problem::ModeSchedule> HarmlessSchedules(const problem::Problem& problem);

@@ -29,7 +29,7 @@ void Trail::Clear() {
 }
 
 void Trail::SetInitial(int integer, Bound least, Bound most) {
-  const auto view = static_cast<size_t>(2 * integer);
+  const size_t view = 2 * static_cast<size_t>(integer);
   bounds_[view] = initial_[view] = least;
   bounds_[view + 1] = initial_[view + 1] = -most;
 }

@@ -1,0 +1,17 @@
+#include "tessera/encoder/lazy/luby.h"
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+namespace tessera::encoder::lazy {
+namespace {
+
+TEST(Luby, BeginsAsPublished) {
+  std::vector<int64_t> terms;
+  for (int64_t n = 1; n <= 15; ++n) terms.push_back(Luby(n));
+  EXPECT_THAT(terms, testing::ElementsAre(1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8));
+}
+
+}  // namespace
+}  // namespace tessera::encoder::lazy
