@@ -28,11 +28,10 @@
 //         shape.rows = root.Integer("rows", {1, 4096});              // required, within a range
 //         shape.pitch = root.Integer("pitch", {1, 4096}, 16);        // optional, 16 when absent
 //         shape.kind = static_cast<Kind>(root.OneOf("kind", kKindNames));
-//         for (const JsonValue& axis : root.Items("axes", Presence::kOptional))
-//         shape.axes.push_back(axis.String()); if (const JsonValue pad = root.Optional("pad")) shape.pad =
-//         ReadPad(pad);
-//       }                                                            // here: keys that nobody asked for are
-//       refused return reader.Finish(std::move(shape));
+//         for (const JsonValue& axis : root.Items("axes", Presence::kOptional)) shape.axes.push_back(axis.String());
+//         if (const JsonValue pad = root.Optional("pad")) shape.pad = ReadPad(pad);
+//       }  // here keys that nobody asked for are refused
+//       return reader.Finish(std::move(shape));
 //     }
 //
 // The first fault is kept, later ones are ignored: after it every getter returns an empty value, lists are

@@ -51,7 +51,7 @@ class PlanCommand final : public Command {
         ->excludes(minimize);
     app.add_option("--limit", limits_, "METRIC=MOST,... refuses plans beyond these");
     app.add_option("--max-operators", max_operators_, "The most operators in one subgraph")
-        ->check(CLI::Range(1, 12))
+        ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     app.add_option("--threads", threads_, "Threads to work with; they change the time, never the plan")
         ->check(CLI::Range(1, 256))

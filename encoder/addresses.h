@@ -60,8 +60,8 @@ class Addresses {
   struct Place {
     Integer offset;
     Term end;
-    bool sized_by_rung =
-        false;  // then `end` is an integer of its own, bound to the offset by the rung selected
+    // Then `end` is an integer of its own, bound to the offset by the rung selected.
+    bool sized_by_rung = false;
   };
 
   void PreferOrder(Literal below, const problem::Buffer& first, const problem::Buffer& second);

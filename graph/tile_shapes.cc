@@ -10,9 +10,6 @@
 namespace tessera::graph {
 namespace {
 
-// Nobody wants a program of more tiles, and tiles are numbered one by one.
-constexpr int64_t kMostTiles = int64_t{1} << 20;
-
 // The weights of these are cut where no feature operand is.
 bool HasWeightedChannels(base::OperatorKind kind) {
   return kind == base::OperatorKind::kConv || kind == base::OperatorKind::kDepthwise ||
@@ -37,38 +34,33 @@ bool CutsAnOperand(const Propagation& propagation, std::span<const Propagation::
   });
 }
 
+struct Cuts {
+  std::vector<int64_t> extents;
+  bool thinned = false;
+};
+
 // The distinct values of ceil(extent / k) rounded up to the granule, ascending. Each step goes to the least k
-// that gives less.
-std::vector<int64_t> EvenCuts(int64_t extent, int64_t granule) {
-  std::vector<int64_t> cuts;
+// that gives less; there are about 2 sqrt(extent) of them.
+Cuts EvenCuts(int64_t extent, int64_t granule) {
+  Cuts cuts;
+  std::vector<int64_t>& extents = cuts.extents;
   for (int64_t part = extent;;) {
     const int64_t rounded = std::min(base::RoundUp(part, granule), extent);
-    if (cuts.empty() || cuts.back() != rounded) cuts.push_back(rounded);
-    if (part == 1) break;
+    if (extents.empty() || extents.back() != rounded) extents.push_back(rounded);
+    if (rounded <= granule) break;
     const int64_t parts = base::CeilDiv(extent, part - 1);
-    if (parts > kMostTiles) break;
+    if (parts > kMostTiles) {
+      cuts.thinned = true;
+      break;
+    }
     part = base::CeilDiv(extent, parts);
   }
-  std::reverse(cuts.begin(), cuts.end());
-  return cuts;
-}
-
-bool HasTooManyTiles(const Shape& output, const TileShape& shape) {
-  int64_t tiles = 1;
-  for (size_t axis = 0; axis < output.size(); ++axis) {
-    tiles *= base::CeilDiv(output[axis], shape[axis]);  // each factor and the product so far at most 2^20
-    if (tiles > kMostTiles) return true;
+  std::reverse(extents.begin(), extents.end());
+  if (extents.size() > kMostExtents) {
+    extents = Thin(extents, kMostExtents);
+    cuts.thinned = true;
   }
-  return false;
-}
-
-// At most `most` of them, spread evenly over their ranks; the last is always kept.
-std::vector<int64_t> Thin(const std::vector<int64_t>& values, size_t most) {
-  if (values.size() <= most) return values;
-  if (most <= 1) return {values.back()};
-  std::vector<int64_t> kept;
-  for (size_t i = 0; i < most; ++i) kept.push_back(values[i * (values.size() - 1) / (most - 1)]);
-  return kept;
+  return cuts;
 }
 
 }  // namespace
@@ -102,30 +94,61 @@ bool CanCut(const Graph& graph, Interval interval, size_t output_axis) {
   return true;
 }
 
-std::vector<TileShape> TileShapes(const Graph& graph, Interval interval, const std::vector<CutAxis>& axes,
-                                  size_t most) {
+ShapeGrid TileShapes(const Graph& graph, Interval interval, const std::vector<CutAxis>& axes) {
   const Operator& last = graph.operators[static_cast<size_t>(interval.last)];
   const Shape& output = graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
-  std::vector<std::vector<int64_t>> choices;
-  for (const int64_t extent : output) choices.push_back({extent});
+  ShapeGrid grid;
+  for (const int64_t extent : output) grid.extents.push_back({extent});
   for (const CutAxis& cut : axes) {
     const std::optional<size_t> axis = AxisOf(output, cut.axis);
-    if (axis && CanCut(graph, interval, *axis))
-      choices[*axis] = Thin(EvenCuts(output[*axis], cut.granule), most);
+    if (!axis || !CanCut(graph, interval, *axis)) continue;
+    Cuts cuts = EvenCuts(output[*axis], cut.granule);
+    grid.extents[*axis] = std::move(cuts.extents);
+    grid.thinned = grid.thinned || cuts.thinned;
   }
+  return grid;
+}
+
+int64_t CountShapes(const ShapeGrid& grid) {
+  int64_t count = 1;
+  for (const std::vector<int64_t>& extents : grid.extents) {
+    count = base::CheckedMul(count, static_cast<int64_t>(extents.size())).value_or(base::kMaxTotal);
+  }
+  return count;
+}
+
+bool MakesTooManyTiles(const ShapeGrid& grid, const TileShape& shape) {
+  int64_t tiles = 1;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    // Each factor and the product so far is at most 2^20.
+    tiles *= base::CeilDiv(grid.extents[axis].back(), shape[axis]);
+    if (tiles > kMostTiles) return true;
+  }
+  return false;
+}
+
+std::vector<TileShape> ShapesOf(const ShapeGrid& grid) {
   std::vector<TileShape> shapes = {{}};
-  for (const std::vector<int64_t>& extents : choices) {
+  for (const std::vector<int64_t>& extents : grid.extents) {
     std::vector<TileShape> longer;
     for (const TileShape& shape : shapes) {
       for (const int64_t extent : extents) {
-        longer.push_back(shape);
-        longer.back().push_back(extent);
+        TileShape& next = longer.emplace_back(shape);
+        next.push_back(extent);
+        if (MakesTooManyTiles(grid, next)) longer.pop_back();
       }
     }
     shapes = std::move(longer);
   }
-  std::erase_if(shapes, [&output](const TileShape& shape) { return HasTooManyTiles(output, shape); });
   return shapes;
+}
+
+std::vector<int64_t> Thin(const std::vector<int64_t>& values, size_t most) {
+  if (values.size() <= most) return values;
+  if (most <= 1) return {values.back()};
+  std::vector<int64_t> kept;
+  for (size_t i = 0; i < most; ++i) kept.push_back(values[i * (values.size() - 1) / (most - 1)]);
+  return kept;
 }
 
 }  // namespace tessera::graph

@@ -58,14 +58,36 @@ TiledSubgraph Tile(const Graph& graph, Interval interval, const TileShape& tile)
 // tensor that the tile does not need has a box of empty extents.
 std::vector<Box> RegionsOfTile(const Graph& graph, Interval interval, const Box& tile);
 
-// The tile shapes worth trying: the distinct values of ceil(extent/k), rounded up to the granule, for each
-// axis that may be cut; ascending, `most` at the most for each axis (spread evenly), always with the whole
-// extent. Shapes that make more than 2^20 tiles are left out.
+// The tile shapes worth trying: an extent for each axis of the last operator's output, in every combination.
+struct ShapeGrid {
+  // For each axis, ascending and the whole extent last: where the axis may be cut, the distinct values of
+  // ceil(extent/k), rounded up to the granule. Any other extent makes as many tiles as one of these that is
+  // smaller.
+  std::vector<std::vector<int64_t>> extents;
+  // Values were left out: an axis has more than kMostExtents, or its least cut it into more than kMostTiles.
+  bool thinned = false;
+};
+
+inline constexpr size_t kMostExtents = 128;
+inline constexpr int64_t kMostTiles = int64_t{1} << 20;
+
 struct CutAxis {
   Axis axis = Axis::kRows;
   int64_t granule = 1;
 };
-std::vector<TileShape> TileShapes(const Graph& graph, Interval interval, const std::vector<CutAxis>& axes,
-                                  size_t most);
+ShapeGrid TileShapes(const Graph& graph, Interval interval, const std::vector<CutAxis>& axes);
+
+// How many shapes the grid has, those with too many tiles included.
+int64_t CountShapes(const ShapeGrid& grid);
+
+// Whether tiles of that shape would be more than kMostTiles. Nobody wants such a program.
+bool MakesTooManyTiles(const ShapeGrid& grid, const TileShape& shape);
+
+// All shapes but those, first axis slowest. At most CountShapes(grid).
+std::vector<TileShape> ShapesOf(const ShapeGrid& grid);
+
+// At most `most` of the values, spread evenly over their ranks; the first and the last are always among them,
+// of one the last.
+std::vector<int64_t> Thin(const std::vector<int64_t>& values, size_t most);
 
 }  // namespace tessera::graph

@@ -24,12 +24,10 @@ const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role) {
   return profile.roles[static_cast<size_t>(role)];
 }
 
-const Engine* EngineFor(const Profile& profile, OperatorKind kind) {
-  const auto runs = [&](const Engine& engine) {
-    return std::any_of(engine.throughputs.begin(), engine.throughputs.end(),
-                       [&](const Throughput& throughput) { return throughput.kind == kind; });
-  };
-  const auto found = std::find_if(profile.engines.begin(), profile.engines.end(), runs);
+const Engine* EngineFor(const Profile& profile, OperatorKind kind, base::DataType type) {
+  const auto found = std::find_if(profile.engines.begin(), profile.engines.end(), [&](const Engine& engine) {
+    return ThroughputFor(engine, kind, type) != nullptr;
+  });
   return found == profile.engines.end() ? nullptr : &*found;
 }
 

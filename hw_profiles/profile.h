@@ -150,8 +150,9 @@ bool HasUnroll(base::OperatorKind kind);
 
 const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role);
 
-// The first engine with a throughput for `kind`, or nullptr; and that throughput for `type`, or nullptr.
-const Engine* EngineFor(const Profile& profile, base::OperatorKind kind);
+// The first engine with a throughput for `kind` on data of `type`, or nullptr; and the throughput of one engine: the entry for
+// that type, else the general one of the kind, else nullptr.
+const Engine* EngineFor(const Profile& profile, base::OperatorKind kind, base::DataType type);
 const Throughput* ThroughputFor(const Engine& engine, base::OperatorKind kind, base::DataType type);
 
 // The link between two memories, or nullptr.

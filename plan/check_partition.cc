@@ -174,9 +174,8 @@ class PartitionCheck {
           ViolationKind::kTile,
           fmt::format("subgraph {} cuts axis {} of '{}', which the profile does not", i, axis, tiled.id));
     } else if (extent % cut->granule != 0) {
-      findings_.Note(ViolationKind::kTile,
-                     fmt::format("the tile of subgraph {} has {} {}, no multiple of {}", i, extent,
-                                 base::NameOf(cut->axis), cut->granule));
+      findings_.Note(ViolationKind::kTile, fmt::format("the tile of subgraph {} has {} {}, no multiple of {}",
+                                                       i, extent, base::NameOf(cut->axis), cut->granule));
     }
   }
 
@@ -197,9 +196,12 @@ class PartitionCheck {
       }
     }
     for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op) {
-      if (hw_profiles::EngineFor(plan_.profile, At(op).kind) != nullptr) continue;
-      findings_.Note(ViolationKind::kPolicy, fmt::format("no engine of the profile runs operator '{}' ({})",
-                                                         At(op).id, base::NameOf(At(op).kind)));
+      if (EngineOf(plan_, At(op)) != nullptr) continue;
+      const int typical = At(op).inputs.empty() ? At(op).outputs.front() : At(op).inputs.front();
+      const base::DataType type = plan_.network.tensors[static_cast<size_t>(typical)].type;
+      findings_.Note(ViolationKind::kPolicy,
+                     fmt::format("no engine of the profile runs operator '{}' ({} of {})", At(op).id,
+                                 base::NameOf(At(op).kind), base::NameOf(type)));
     }
   }
 

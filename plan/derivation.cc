@@ -35,9 +35,8 @@ Derivation Derive(const Plan& plan) {
   }
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     if (!plan.subgraphs[i].in_place) continue;
-    const std::vector<InPlacePair> pairs = FindInPlacePairs(
-        plan, users, static_cast<int>(i), derivation.trace, comparisons[i], derivation.footprints);
-    derivation.pairs.insert(derivation.pairs.end(), pairs.begin(), pairs.end());
+    AddInPlacePairs(plan, users, static_cast<int>(i), derivation.trace, comparisons[i], derivation.footprints,
+                    derivation.pairs);
   }
   return derivation;
 }

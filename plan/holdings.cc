@@ -19,21 +19,38 @@ void AddOnce(std::vector<int>& operators, int op) {
   if (operators.empty() || operators.back() != op) operators.push_back(op);
 }
 
-Holding HoldConstant(WeightPolicy policy) {
-  switch (policy) {
-    case WeightPolicy::kResident:
-      return Holding::kResident;
-    case WeightPolicy::kStreamed:
-      return Holding::kStreamed;
-    case WeightPolicy::kDirect:
-      break;
+// Whether computing some output channels of the operator takes those channels of the constant and no others: so it is with the
+// filters of a convolution, one of which makes one channel, and with the columns of the matrix behind a matmul's one operand.
+// Of any other constant (a bias, a table, a second factor) nothing says which part an output channel takes.
+bool IsTakenByChannel(const graph::Graph& network, const graph::Operator& op, int constant) {
+  const graph::Shape& have = network.tensors[static_cast<size_t>(constant)].shape;
+  const graph::Shape& make = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
+  if (op.weights.front() != constant || std::count(op.weights.begin(), op.weights.end(), constant) != 1)
+    return false;
+  switch (op.kind) {
+    case base::OperatorKind::kConv:
+    case base::OperatorKind::kDepthwise:
+      return !have.empty() && make.size() > 1 && have.front() == make[1];
+    case base::OperatorKind::kMatmul:
+      return op.inputs.size() == 1 && !make.empty() &&
+             (have.empty() ? make.back() == 1 : have.back() == make.back());
+    default:
+      return false;
   }
-  return Holding::kDirect;
 }
 
-// A tensor that is not at home in the tile memory.
-Holding HoldElsewhere(const Held& held, const Memory& home, WeightPolicy policy) {
-  if (held.role == TensorRole::kConstant) return HoldConstant(policy);
+Holding HoldConstant(const Plan& plan, const Users& users, const Subgraph& subgraph, int constant) {
+  if (subgraph.weights == WeightPolicy::kDirect) return Holding::kDirect;
+  if (subgraph.weights == WeightPolicy::kResident) return Holding::kResident;
+  const bool by_channel = std::all_of(users.readers.begin(), users.readers.end(), [&](int reader) {
+    return !Contains(subgraph.interval, reader) ||
+           IsTakenByChannel(plan.network, plan.network.operators[static_cast<size_t>(reader)], constant);
+  });
+  return by_channel ? Holding::kStreamed : Holding::kResident;
+}
+
+// A tensor that is no constant and not at home in the tile memory.
+Holding HoldElsewhere(const Held& held, const Memory& home) {
   if (held.role == TensorRole::kState) return Holding::kDirect;
   if (!held.made) return home.direct_read ? Holding::kDirect : Holding::kLoaded;
   const bool direct = home.direct_write && (!held.read || home.direct_read);
@@ -107,7 +124,8 @@ Held HoldingOf(const Plan& plan, const std::vector<Users>& users, const Subgraph
     return held;
   }
   const Memory& home = plan.profile.memories[static_cast<size_t>(held.home)];
-  held.holding = HoldElsewhere(held, home, subgraph.weights);
+  held.holding = held.role == TensorRole::kConstant ? HoldConstant(plan, users[index], subgraph, tensor)
+                                                    : HoldElsewhere(held, home);
   if (held.holding != Holding::kDirect) {
     const hw_profiles::Link* link =
         hw_profiles::LinkBetween(plan.profile, held.home, plan.profile.tile_memory);
@@ -115,6 +133,12 @@ Held HoldingOf(const Plan& plan, const std::vector<Users>& users, const Subgraph
   }
   held.fault = FaultOf(held, home, facts.id);
   return held;
+}
+
+const hw_profiles::Engine* EngineOf(const Plan& plan, const graph::Operator& op) {
+  const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
+  return hw_profiles::EngineFor(plan.profile, op.kind,
+                                plan.network.tensors[static_cast<size_t>(typical)].type);
 }
 
 std::vector<int> TensorsOf(const graph::Graph& network, graph::Interval interval) {
@@ -141,8 +165,7 @@ Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant) {
 
 std::optional<base::Axis> AxisName(size_t rank, size_t axis) {
   using base::Axis;
-  static constexpr std::array kMap = {Axis::kBatch, Axis::kChannels, Axis::kRows,
-                                      Axis::kColumns};
+  static constexpr std::array kMap = {Axis::kBatch, Axis::kChannels, Axis::kRows, Axis::kColumns};
   static constexpr std::array kSequence = {Axis::kBatch, Axis::kRows, Axis::kChannels};
   static constexpr std::array kMatrix = {Axis::kRows, Axis::kChannels};
   if (rank == kMap.size()) return kMap.at(axis);

@@ -28,7 +28,7 @@ enum class Holding : uint8_t {
   kWhole,     // at home in the tile memory: one buffer over program time
   kDirect,    // stays in its home; no buffer
   kResident,  // a constant loaded once for the subgraph
-  kStreamed,  // a constant loaded slice by slice for every tile
+  kStreamed,  // a constant loaded slice by slice for every tile, since each user computes channel by channel with it
 };
 
 // How one subgraph holds one tensor that its operators touch.
@@ -42,6 +42,9 @@ struct Held {
   std::string fault;  // why the profile does not allow this; empty where it does
 };
 Held HoldingOf(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph, int tensor);
+
+// The engine that runs the operator on data like its first operand's, its result's where it has no operand; or nullptr.
+const hw_profiles::Engine* EngineOf(const Plan& plan, const graph::Operator& op);
 
 // The tensors that the operators of the interval touch, ascending.
 std::vector<int> TensorsOf(const graph::Graph& network, graph::Interval interval);

@@ -8,6 +8,9 @@
 // arriving in it, or a y that is still leaving, shows up as another common step. One reader is never seen: whoever
 // takes a network output, or state, when the program has ended. If k runs at the last step, the steps alone would
 // let y destroy what is still wanted, so such operands keep their place.
+//
+// A place may have had guests before: x may itself have been put where w was. Then y moves in with w as well, and must
+// not be alive at any step at which w is. So all guests of a place are kept together, and y is held against each.
 namespace tessera::plan {
 namespace {
 
@@ -17,32 +20,43 @@ bool Within(const Lifespan& steps, const Lifespan& turn) {
   return turn.lower <= steps.lower && steps.upper <= turn.upper;
 }
 
-// Whether all steps that both live at lie in the turn, and there is one.
-bool ShareOnly(const Lifespan& turn, const std::vector<Lifespan>& a, const std::vector<Lifespan>& b) {
-  bool any = false;
+// The stretches of steps that both live at.
+std::vector<Lifespan> CommonSteps(const std::vector<Lifespan>& a, const std::vector<Lifespan>& b) {
+  std::vector<Lifespan> common;
   for (const Lifespan& x : a) {
     for (const Lifespan& y : b) {
       const Lifespan both{std::max(x.lower, y.lower), std::min(x.upper, y.upper)};
-      if (both.lower >= both.upper) continue;
-      if (!Within(both, turn)) return false;
-      any = true;
+      if (both.lower < both.upper) common.push_back(both);
     }
   }
-  return any;
+  return common;
 }
+
+bool IsSame(const BufferUse& a, const BufferUse& b) { return !UseOrder()(a, b) && !UseOrder()(b, a); }
+
+// Buffers that lie in one place, one after another.
+using Guests = std::set<BufferUse, UseOrder>;
 
 class PairSearch {
  public:
   PairSearch(const Plan& plan, const std::vector<Users>& users, int subgraph, const Trace& trace,
-             const ExtentComparison& extents, const std::map<BufferUse, Footprint, UseOrder>& sizes)
-      : plan_(plan), users_(users), subgraph_(subgraph), trace_(trace), extents_(extents), sizes_(sizes) {}
+             const ExtentComparison& extents, const std::map<BufferUse, Footprint, UseOrder>& sizes,
+             std::vector<InPlacePair>& pairs)
+      : plan_(plan),
+        users_(users),
+        subgraph_(subgraph),
+        trace_(trace),
+        extents_(extents),
+        sizes_(sizes),
+        pairs_(pairs) {
+    for (const InPlacePair& pair : pairs) MoveIn(pair);
+  }
 
-  std::vector<InPlacePair> Run() {
+  void Run() {
     const graph::Interval interval = plan_.subgraphs[static_cast<size_t>(subgraph_)].interval;
-    for (const Turn& turn : trace_.turns) {
-      if (Contains(interval, turn.op) && IsNamed(turn.op)) Search(turn);
+    for (int op = interval.first; op <= interval.last; ++op) {
+      if (IsNamed(op)) Search(op);
     }
-    return std::move(pairs_);
   }
 
  private:
@@ -57,23 +71,63 @@ class PairSearch {
            std::find(kinds.begin(), kinds.end(), At(op).kind) != kinds.end();
   }
 
-  void Search(const Turn& turn) {
-    const int result = At(turn.op).outputs.front();
-    for (const int operand : At(turn.op).inputs) {
-      const auto x = UseOf(operand, turn.parity);
-      const auto y = UseOf(result, turn.parity);
-      if (!x || !y || operand == result || IsWantedAfterwards(*x) || !LookAlike(operand, result) ||
-          !extents_.AlwaysEqual(operand, result)) {
+  void Search(int op) {
+    std::map<int, std::vector<Lifespan>> turns;  // by parity
+    for (const Turn& turn : trace_.turns) {
+      if (turn.op == op) turns[turn.parity].push_back(turn.steps);
+    }
+    const int result = At(op).outputs.front();
+    if (IsForNobody(result)) return;
+    for (const int operand : At(op).inputs) {
+      if (operand == result || !LookAlike(operand, result) || !extents_.AlwaysEqual(operand, result))
         continue;
-      }
-      if (sizes_.at(*x).size != sizes_.at(*y).size || overwritten_.contains(*x) || placed_.contains(*y))
-        continue;
-      if (!ShareOnly(turn.steps, trace_.buffers.at(*x).lifespans, trace_.buffers.at(*y).lifespans)) continue;
-      overwritten_.insert(*x);
-      placed_.insert(*y);
-      pairs_.emplace_back(*x, *y);
+      const std::vector<InPlacePair> found = PairsOf(turns, operand, result);
+      if (found.empty()) continue;
+      for (const InPlacePair& pair : found) MoveIn(pair);
+      pairs_.insert(pairs_.end(), found.begin(), found.end());
       return;
     }
+  }
+
+  // One pair for each parity; none at all if one parity does not allow it.
+  std::vector<InPlacePair> PairsOf(const std::map<int, std::vector<Lifespan>>& turns, int operand,
+                                   int result) const {
+    std::vector<InPlacePair> found;
+    for (const auto& [parity, steps] : turns) {
+      const auto x = UseOf(operand, parity);
+      const auto y = UseOf(result, parity);
+      if (!x || !y || IsWantedAfterwards(*x) || sizes_.at(*x).size != sizes_.at(*y).size) return {};
+      if (overwritten_.contains(*x) || !MayMoveIn(steps, *x, *y)) return {};
+      found.emplace_back(*x, *y);
+    }
+    return found;
+  }
+
+  // Whether y meets x at steps of the operator's turns alone, and no other guest of x's place ever.
+  bool MayMoveIn(const std::vector<Lifespan>& turns, const BufferUse& x, const BufferUse& y) const {
+    if (place_of_.contains(y)) return false;
+    const std::vector<Lifespan>& y_lives = trace_.buffers.at(y).lifespans;
+    const std::vector<Lifespan> meetings = CommonSteps(trace_.buffers.at(x).lifespans, y_lives);
+    const bool in_turn = std::all_of(meetings.begin(), meetings.end(), [&](const Lifespan& meeting) {
+      return std::any_of(turns.begin(), turns.end(),
+                         [&](const Lifespan& turn) { return Within(meeting, turn); });
+    });
+    if (!in_turn || meetings.empty()) return false;
+    const auto place = place_of_.find(x);
+    if (place == place_of_.end()) return true;
+    const Guests& guests = places_[place->second];
+    return std::all_of(guests.begin(), guests.end(), [&](const BufferUse& guest) {
+      return IsSame(guest, x) || CommonSteps(trace_.buffers.at(guest).lifespans, y_lives).empty();
+    });
+  }
+
+  void MoveIn(const InPlacePair& pair) {
+    const auto& [x, y] = pair;
+    const auto place = place_of_.try_emplace(x, places_.size()).first->second;
+    if (place == places_.size()) places_.push_back({x});
+    places_[place].insert(y);
+    place_of_.emplace(y, place);
+    overwritten_.insert(x);
   }
 
   // The buffer that holds the tensor in passes of that parity, if it has one.
@@ -88,6 +142,13 @@ class PairSearch {
   bool IsWantedAfterwards(const BufferUse& use) const {
     const graph::Tensor& tensor = TensorAt(use.tensor);
     return use.kind == BufferKind::kWhole && (tensor.network_output || tensor.state);
+  }
+
+  // A result that is dropped as soon as it is made is never alive together with later readers of the operand, and would
+  // still destroy what they read.
+  bool IsForNobody(int result) const {
+    const graph::Tensor& tensor = TensorAt(result);
+    return users_[static_cast<size_t>(result)].readers.empty() && !tensor.network_output && !tensor.state;
   }
 
   // Pads stand before the data, and those of operand and result need not agree.
@@ -126,8 +187,9 @@ class PairSearch {
   const ExtentComparison& extents_;
   const std::map<BufferUse, Footprint, UseOrder>& sizes_;
   std::set<BufferUse, UseOrder> overwritten_;
-  std::set<BufferUse, UseOrder> placed_;
-  std::vector<InPlacePair> pairs_;
+  std::vector<Guests> places_;
+  std::map<BufferUse, size_t, UseOrder> place_of_;  // index into places_
+  std::vector<InPlacePair>& pairs_;
 };
 
 }  // namespace
@@ -146,10 +208,10 @@ void ExtentComparison::Look(graph::Interval interval, const Tile& tile) {
   }
 }
 
-std::vector<InPlacePair> FindInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
-                                          const Trace& trace, const ExtentComparison& extents,
-                                          const std::map<BufferUse, Footprint, UseOrder>& sizes) {
-  return PairSearch(plan, users, subgraph, trace, extents, sizes).Run();
+void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph, const Trace& trace,
+                     const ExtentComparison& extents, const std::map<BufferUse, Footprint, UseOrder>& sizes,
+                     std::vector<InPlacePair>& pairs) {
+  PairSearch(plan, users, subgraph, trace, extents, sizes, pairs).Run();
 }
 
 }  // namespace tessera::plan

@@ -27,10 +27,11 @@ class ExtentComparison {
   std::set<std::pair<int, int>> unequal_;
 };
 
-// The pairs of one subgraph: for each operator whose kind the profile names, in order, its first operand whose values
-// nobody needs once the operator has begun to overwrite them. `sizes` holds every buffer that the trace saw.
-std::vector<InPlacePair> FindInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
-                                          const Trace& trace, const ExtentComparison& extents,
-                                          const std::map<BufferUse, Footprint, UseOrder>& sizes);
+// Adds the pairs of one subgraph to those of the subgraphs before: for each operator whose kind the profile names, in
+// order, its first operand whose values nobody needs once the operator has begun to overwrite them, where that holds for
+// every parity. `sizes` holds every buffer that the trace saw.
+void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph, const Trace& trace,
+                     const ExtentComparison& extents, const std::map<BufferUse, Footprint, UseOrder>& sizes,
+                     std::vector<InPlacePair>& pairs);
 
 }  // namespace tessera::plan

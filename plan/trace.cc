@@ -16,7 +16,9 @@
 //
 // A loop runs often enough for every step to meet every neighbour it can have: three passes where all are alike, four
 // or five (by the parity of the tile count, which decides the exit) where ping and pong alternate, and three slices.
-// What the real program would do only in a longer run counts too: a loop may always go round again.
+// What the real program would do only in a longer run counts too: a loop may always go round again. Where ping and pong
+// alternate, up to three tiles run in a row, without a loop: of three passes only the middle one has a neighbour on either
+// side, and folding them onto two would make buffers meet that never do.
 namespace tessera::plan {
 namespace {
 
@@ -25,6 +27,7 @@ using problem::Step;
 
 constexpr int64_t kAlikePasses = 3;
 constexpr int64_t kAlternatingPasses = 4;
+constexpr int64_t kMostTilesInARow = 3;
 constexpr int64_t kSlices = 3;
 
 class Execution {
@@ -158,7 +161,7 @@ class Execution {
   }
 
   std::string EngineOf(int op) const {
-    const hw_profiles::Engine* engine = hw_profiles::EngineFor(plan_.profile, At(op).kind);
+    const hw_profiles::Engine* engine = tessera::plan::EngineOf(plan_, At(op));
     return engine == nullptr ? "" : engine->name;
   }
 
@@ -266,21 +269,22 @@ class Execution {
     const std::vector<int> outgoing = All(Holding::kStored);
     RunPrologue(incoming);
     const auto begin = static_cast<Step>(trace_.steps.size());
-    const int parities = tiles > 1 ? 2 : 1;
-    for (int parity = 0; parity < parities; ++parity) {
+    const bool loops = tiles > kMostTilesInARow;
+    const int64_t laid_out = loops ? 2 : tiles;
+    for (int64_t pass = 0; pass < laid_out; ++pass) {
       for (int op = interval.first; op <= interval.last; ++op) {
-        const Step step = AddStep(StepKind::kCompute, parity, op);
-        trace_.turns.push_back({op, parity, {step, step + 1}});
+        const Step step = AddStep(StepKind::kCompute, ParityOf(pass), op);
+        trace_.turns.push_back({op, ParityOf(pass), {step, step + 1}});
       }
     }
     const bool odd = tiles % 2 == 1;
-    if (tiles > 1) {
+    if (loops) {
       trace_.loops.push_back(
           {begin, begin + 2 * operators, {odd ? begin + operators : begin + 2 * operators}});
     }
-    const int64_t passes = tiles > 1 ? kAlternatingPasses + (odd ? 1 : 0) : 1;
+    const int64_t passes = loops ? kAlternatingPasses + (odd ? 1 : 0) : tiles;
     for (int64_t tile = 0; tile < passes; ++tile) {
-      const Step pass = begin + (tile % 2) * operators;
+      const Step pass = begin + (tile % laid_out) * operators;
       for (Step k = 0; k < operators; ++k) {
         RunStep(pass + k);
         RunOverlappedStep(interval.first + static_cast<int>(k), tile, passes, incoming, outgoing);

@@ -23,7 +23,7 @@ struct Sighting {
   std::vector<problem::Access> accesses;  // by step, engine, kind; each once
 };
 
-// Steps at which one operator computes in one pass: C_k, or all of its slice loop.
+// Steps at which one operator computes in one pass: C_k, or all of its slice loop. Passes may share a parity.
 struct Turn {
   int op = 0;
   int parity = 0;

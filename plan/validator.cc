@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "tessera/plan/check_homes.h"
 #include "tessera/plan/check_metrics.h"
 #include "tessera/plan/check_partition.h"
 #include "tessera/plan/check_program.h"
@@ -18,6 +19,7 @@
 //                                                                                       |
 //     plan's problem ------------------------------------------------------ same? ------'
 //     plan's offsets and modes --- problem::Validate ---> right for that problem?
+//     network, profile, partition --- bytes at home --- capacities of the other memories ---> room for them?
 //
 // Nothing here includes graph's propagation or the encoder.
 namespace tessera::plan {
@@ -44,6 +46,7 @@ std::vector<Violation> Validate(const Plan& plan, size_t most) {
   Findings findings(most);
   CheckPartition(plan, findings);
   if (!findings.Empty()) return findings.Take();
+  CheckHomes(plan, findings);
   const Derivation derivation = Derive(plan);
   CheckProgram(plan, derivation, findings);
   if (const auto fault = problem::FindFault(plan.problem)) {

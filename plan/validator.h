@@ -9,7 +9,8 @@ namespace tessera::plan {
 
 // Everything that is wrong with a plan, judged by its network, its profile and docs/program.md alone; empty when it is
 // right. Regions, sizes, steps, lifespans, accesses, in-place pairs, MACs and off-chip bytes are derived anew, by other
-// means than graph/ and encoder/adapt use; offsets and modes are then judged by problem::Validate. Stops after `most`
+// means than graph/ and encoder/adapt use, as is what every memory is home to; offsets and modes are then judged by
+// problem::Validate. Latencies, energies, lower bounds and the baseline are not recomputed. Stops after `most`
 // violations, and early where what is broken leaves nothing to derive. Cost: tiles times operators, plus that of
 // problem::Validate.
 std::vector<Violation> Validate(const Plan& plan, size_t most = 100);

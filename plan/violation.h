@@ -21,7 +21,7 @@ enum class ViolationKind : uint8_t {
   kLifespan,
   kAccess,
   kInPlace,  // a pair of buffers put in one place that may not be, or left apart that should be
-  kMemory,   // the problem's memory is not the profile's
+  kMemory,   // the problem's memory is not the profile's, or another memory is home to more than it holds
   kMetric,
   kAllocation,  // what problem::Validate says
 };

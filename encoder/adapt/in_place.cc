@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -12,16 +13,22 @@
 //     y             |--------|          y        |-------------|      y begins while x is still wanted: not in place
 //                  C_k                          C_k
 //
-// Cost: for each operator, its inputs times tile classes.
+// Places pass from hand to hand: where b took the place of a, and c is to take that of b, all three lie at one address. So c must
+// keep clear of every buffer that lies there, not of b alone: a may be a loaded tile, filled again in the very pass in which c
+// still leaves. Buffers that share a place carry the same mark, that of the first of them.
+//
+// Cost: for each operator, its inputs times tile classes, plus the buffers.
 namespace tessera::encoder {
 namespace {
 
 using problem::Lifespan;
+using problem::Relation;
 
 class Finder {
  public:
   Finder(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
-         int subgraph, const graph::TiledSubgraph& tiling, std::span<const problem::Bytes> sizes)
+         int subgraph, const graph::TiledSubgraph& tiling, std::span<const problem::Bytes> sizes,
+         std::vector<Relation>& relations)
       : graph_(graph),
         profile_(profile),
         skeleton_(skeleton),
@@ -29,11 +36,16 @@ class Finder {
         timeline_(skeleton.timelines[static_cast<size_t>(subgraph)]),
         subgraph_(subgraph),
         tiling_(tiling),
-        sizes_(sizes) {}
+        sizes_(sizes),
+        relations_(relations),
+        place_(sizes.size()) {
+    std::iota(place_.begin(), place_.end(), size_t{0});
+    for (const Relation& relation : relations) Join(relation);
+  }
 
-  std::vector<problem::Relation> Find() {
+  void Find() {
     for (int k = 0; k < uses_.Operators(); ++k) {
-      const graph::Operator& op = graph_.operators[static_cast<size_t>(uses_.interval.first + k)];
+      const graph::Operator& op = uses_.OperatorAt(graph_, k);
       const std::vector<base::OperatorKind>& kinds = profile_.tiling.in_place;
       if (op.kind != base::OperatorKind::kElementwise) continue;
       if (std::find(kinds.begin(), kinds.end(), op.kind) == kinds.end()) continue;
@@ -41,25 +53,30 @@ class Finder {
         if (Colocate(k, input, op.outputs.front())) break;
       }
     }
-    return std::move(relations_);
   }
 
  private:
   // Adds a relation for each parity, if all of them are sound.
   bool Colocate(int k, int operand, int result) {
-    if (!AreAlike(operand, result) || ArePadded(operand, result) || IsWantedAfterwards(operand)) return false;
-    std::vector<problem::Relation> relations;
-    for (size_t parity = 0; parity < timeline_.passes.size(); ++parity) {
+    if (!AreAlike(operand, result) || ArePadded(operand, result)) return false;
+    if (IsWantedAfterwards(operand) || IsUnread(result)) return false;
+    std::vector<Relation> relations;
+    for (size_t parity = 0; parity < timeline_.Parities(); ++parity) {
       const std::optional<size_t> from = BufferOf(operand, parity);
       const std::optional<size_t> to = BufferOf(result, parity);
-      if (!from || !to || operands_.contains(*from) || sizes_[*from] != sizes_[*to]) return false;
-      if (!ShareOnly(k, timeline_.passes[parity], *from, *to)) return false;
+      if (!from || !to || sizes_[*from] != sizes_[*to] || !MayFollow(k, parity, *from, *to)) return false;
       relations.push_back(
           {problem::RelationKind::kColocate, static_cast<int>(*from), static_cast<int>(*to), /*delta=*/0});
     }
-    for (const problem::Relation& relation : relations) operands_.insert(static_cast<size_t>(relation.first));
+    for (const Relation& relation : relations) Join(relation);
     relations_.insert(relations_.end(), relations.begin(), relations.end());
     return true;
+  }
+
+  void Join(const Relation& relation) {
+    const auto operand = static_cast<size_t>(relation.first);
+    operands_.insert(operand);
+    place_[static_cast<size_t>(relation.second)] = place_[operand];
   }
 
   bool AreAlike(int operand, int result) const {
@@ -89,6 +106,12 @@ class Finder {
            });
   }
 
+  // A result that dies at once says nothing of whether the operand is wanted on: their lives part in any case.
+  bool IsUnread(int result) const {
+    const TensorUse& use = UseOf(uses_, result);
+    return use.residence == Residence::kInside && use.readers.empty();
+  }
+
   // Lifespans end with the program; somebody may still want the tensor then.
   bool IsWantedAfterwards(int operand) const {
     if (UseOf(uses_, operand).residence != Residence::kWhole) return false;
@@ -100,14 +123,32 @@ class Finder {
            });
   }
 
-  // Whether the lives have nothing in common but the steps of operator k.
-  bool ShareOnly(int k, const Pass& pass, size_t operand, size_t result) const {
-    const Lifespan own = {pass.first[static_cast<size_t>(k)], pass.compute[static_cast<size_t>(k)] + 1};
-    for (const Lifespan& x : skeleton_.program.problem.buffers[operand].lifespans) {
-      for (const Lifespan& y : skeleton_.program.problem.buffers[result].lifespans) {
+  // Whether the result may lie where the operand does: with the operand it shares the steps of operator k alone, with whatever
+  // else lies there none.
+  bool MayFollow(int k, size_t parity, size_t operand, size_t result) const {
+    if (operands_.contains(operand) || operands_.contains(result) || place_[result] != result) return false;
+    std::vector<Lifespan> turns;
+    for (size_t q = parity; q < timeline_.passes.size(); q += 2) {
+      const Pass& pass = timeline_.passes[q];
+      turns.push_back({pass.first[static_cast<size_t>(k)], pass.compute[static_cast<size_t>(k)] + 1});
+    }
+    for (size_t other = 0; other < place_.size(); ++other) {
+      if (place_[other] != place_[operand]) continue;
+      if (!ShareOnly(other == operand ? turns : std::vector<Lifespan>(), other, result)) return false;
+    }
+    return true;
+  }
+
+  // Whether the lives have nothing in common but steps of one of the turns.
+  bool ShareOnly(const std::vector<Lifespan>& turns, size_t a, size_t b) const {
+    const std::vector<problem::Buffer>& buffers = skeleton_.program.problem.buffers;
+    for (const Lifespan& x : buffers[a].lifespans) {
+      for (const Lifespan& y : buffers[b].lifespans) {
         const Lifespan shared = {std::max(x.lower, y.lower), std::min(x.upper, y.upper)};
-        if (shared.lower < shared.upper && (shared.lower < own.lower || shared.upper > own.upper))
-          return false;
+        const auto covers = [&shared](const Lifespan& turn) {
+          return turn.lower <= shared.lower && shared.upper <= turn.upper;
+        };
+        if (shared.lower < shared.upper && std::none_of(turns.begin(), turns.end(), covers)) return false;
       }
     }
     return true;
@@ -138,17 +179,17 @@ class Finder {
   int subgraph_;
   const graph::TiledSubgraph& tiling_;
   std::span<const problem::Bytes> sizes_;
+  std::vector<Relation>& relations_;
+  std::vector<size_t> place_;  // by buffer: the first buffer that lay where it lies
   std::set<size_t> operands_;  // buffers whose place is taken
-  std::vector<problem::Relation> relations_;
 };
 
 }  // namespace
 
-std::vector<problem::Relation> FindInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                           const Skeleton& skeleton, int subgraph,
-                                           const graph::TiledSubgraph& tiling,
-                                           std::span<const problem::Bytes> sizes) {
-  return Finder(graph, profile, skeleton, subgraph, tiling, sizes).Find();
+void AddInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
+                int subgraph, const graph::TiledSubgraph& tiling, std::span<const problem::Bytes> sizes,
+                std::vector<Relation>& relations) {
+  Finder(graph, profile, skeleton, subgraph, tiling, sizes, relations).Find();
 }
 
 }  // namespace tessera::encoder

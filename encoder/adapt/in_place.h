@@ -9,10 +9,10 @@
 namespace tessera::encoder {
 
 // Colocations of results with operands that die as they are made, for subgraph number `subgraph` of the skeleton when it is cut
-// like `tiling` and its buffers have these sizes. See in_place.cc.
-std::vector<problem::Relation> FindInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                           const Skeleton& skeleton, int subgraph,
-                                           const graph::TiledSubgraph& tiling,
-                                           std::span<const problem::Bytes> sizes);
+// like `tiling` and its buffers have these sizes. Appends to `relations`, which hold those of the subgraphs before. See
+// in_place.cc.
+void AddInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
+                int subgraph, const graph::TiledSubgraph& tiling, std::span<const problem::Bytes> sizes,
+                std::vector<problem::Relation>& relations);
 
 }  // namespace tessera::encoder

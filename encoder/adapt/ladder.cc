@@ -12,12 +12,13 @@
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/encoder/adapt/residence.h"
 #include "tessera/encoder/adapt/skeleton.h"
+#include "tessera/encoder/adapt/timeline.h"
 
 // Many tile shapes, few structures.
 //
-// Steps, lives and accesses of a subgraph depend on the tile shape only through the number of tiles: one or several, and in a
-// program with two passes odd or even. So at most three skeletons serve all shapes; each shape adds its sizes. Which results
-// lie in place depends on sizes and extents too: shapes that differ in it stand on different ladders.
+// Steps, lives and accesses of a subgraph depend on the tile shape only through the number of tiles: one or several, and with
+// overlapped transfers one, two, three, or more, odd or even. So at most five skeletons serve all shapes; each shape adds its
+// sizes. Which results lie in place depends on sizes and extents too: shapes that differ in it stand on different ladders.
 //
 // Cost: a skeleton for each structure, then for each shape one propagation of regions and one pass over the buffers.
 namespace tessera::encoder {
@@ -29,7 +30,8 @@ using problem::Relation;
 int64_t LeastAlike(int64_t tiles, hw_profiles::DmaSteps dma) {
   if (tiles == 1) return 1;
   if (dma == hw_profiles::DmaSteps::kOwnSteps) return 2;
-  return tiles % 2 == 0 ? 2 : 3;
+  if (tiles <= kMostStraightTiles) return tiles;
+  return kMostStraightTiles + (tiles % 2 == 0 ? 1 : 2);
 }
 
 // Distinct, smallest first.
@@ -89,7 +91,7 @@ class LadderBuilder {
     base::Expected<std::vector<problem::Bytes>> sizes = SizesOf(graph_, profile_, skeleton, {&tiling, 1});
     if (!sizes) return sizes.error();
     std::vector<Relation> relations;
-    if (in_place_) relations = FindInPlace(graph_, profile_, skeleton, 0, tiling, *sizes);
+    if (in_place_) AddInPlace(graph_, profile_, skeleton, 0, tiling, *sizes, relations);
     SubgraphLadder& ladder = LadderFor(alike, std::move(relations));
     ladder.ladder.rungs.push_back({NameOf(OutputShape(graph_, uses_.interval), tile), *std::move(sizes)});
     ladder.tilings.push_back(std::move(tiling));

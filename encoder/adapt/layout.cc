@@ -40,6 +40,18 @@ bool IsFirstConstant(const graph::Operator& op, int tensor) {
   return !op.weights.empty() && op.weights.front() == tensor;
 }
 
+// Whether the operator does without the constant, or needs one channel of it for one output channel.
+bool AllowsSlices(const graph::Graph& graph, int tensor, const graph::Operator& op) {
+  const auto uses = std::count(op.weights.begin(), op.weights.end(), tensor);
+  if (uses == 0) return true;
+  const bool convolves = op.kind == base::OperatorKind::kConv || op.kind == base::OperatorKind::kDepthwise;
+  const bool multiplies = op.kind == base::OperatorKind::kMatmul && op.inputs.size() == 1;
+  if (uses > 1 || !IsFirstConstant(op, tensor) || (!convolves && !multiplies)) return false;
+  const graph::Shape& output = TensorAt(graph, op.outputs.front()).shape;
+  const size_t axis = convolves ? 1 : output.size() - 1;
+  return axis < output.size() && OutputChannels(TensorAt(graph, tensor).shape, op) == output[axis];
+}
+
 int64_t ValueOf(hw_profiles::ScratchFactor factor, const graph::Operator& op, const NamedExtents& input,
                 const NamedExtents& output) {
   switch (factor) {
@@ -112,6 +124,12 @@ Bytes ConstantBytes(const graph::Graph& graph, const hw_profiles::Profile& profi
   if (first_of == users.end()) return bytes;
   const int64_t channels = OutputChannels(constant.shape, graph.operators[static_cast<size_t>(*first_of)]);
   return Add(bytes, Multiply(profile.table_bytes_per_channel, channels));
+}
+
+bool IsSliceable(const graph::Graph& graph, int tensor, graph::Interval interval) {
+  const auto first = graph.operators.begin() + interval.first;
+  const auto end = graph.operators.begin() + interval.last + 1;
+  return std::all_of(first, end, [&](const graph::Operator& op) { return AllowsSlices(graph, tensor, op); });
 }
 
 Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,

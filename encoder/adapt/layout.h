@@ -40,7 +40,11 @@ problem::Bytes FeatureBytes(const hw_profiles::RoleLayout& layout, base::DataTyp
 problem::Bytes ConstantBytes(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
                              const std::vector<int>& users);
 
-// How a constant is cut for one user: `count` slices of at most `bytes` each.
+// Whether all users of the constant in the interval need one channel of it for one output channel, so that it may come slice by
+// slice: it is the weight of a convolution or of a matmul with one input, and has as many channels as the output.
+bool IsSliceable(const graph::Graph& graph, int tensor, graph::Interval interval);
+
+// How a sliceable constant is cut for one user: `count` slices of at most `bytes` each.
 struct Slicing {
   int64_t count = 1;
   problem::Bytes bytes = 1;

@@ -15,8 +15,9 @@
 //     pong     |  w  w  ..  w               |  r  r                      |        loaded, parity 1
 //     out 0    |         w  ..              |  r  r  ..  r               | r      stored, parity 0, odd number of tiles
 //
-// A single overlapped pass is the same picture without its second half, so that the rows for one tile and for several are one
-// function each. Cost: linear in buffers times steps.
+// A tile arrives in the pass before its own and leaves in the pass after it. In a loop either is the other pass; up to three tiles
+// have a pass each, and what would come before the first or after the last is P or E. So the rows for one tile, for few and for
+// many are one function each, which goes through the passes of the buffer's parity. Cost: linear in buffers times steps.
 namespace tessera::encoder {
 namespace {
 
@@ -48,7 +49,7 @@ class Drafter {
 
  private:
   void AddTiles(const TensorUse& use) {
-    for (size_t parity = 0; parity < timeline_.passes.size(); ++parity) {
+    for (size_t parity = 0; parity < timeline_.Parities(); ++parity) {
       switch (use.residence) {
         case Residence::kInside:
           AddInside(use, parity);
@@ -67,40 +68,47 @@ class Drafter {
 
   void AddInside(const TensorUse& use, size_t parity) {
     BufferDraft& draft = OpenTile(use, parity);
-    const Pass& pass = timeline_.passes[parity];
-    draft.Live(FirstStep(use, pass), LastUse(use, pass) + 1);
-    Compute(draft, use, pass);
+    for (size_t q = parity; q < timeline_.passes.size(); q += 2) {
+      const Pass& pass = timeline_.passes[q];
+      draft.Live(FirstStep(use, pass), LastUse(use, pass) + 1);
+      Compute(draft, use, pass);
+    }
   }
 
   void AddLoaded(const TensorUse& use, size_t parity) {
     BufferDraft& draft = OpenTile(use, parity);
-    const Pass& pass = timeline_.passes[parity];
-    Compute(draft, use, pass);
-    if (const auto load = timeline_.loads.find(use.tensor); load != timeline_.loads.end()) {
-      draft.Live(load->second, LastUse(use, pass) + 1);
-      Move(draft, use, load->second, AccessKind::kWrite);
-      return;
+    const auto load = timeline_.loads.find(use.tensor);
+    for (size_t q = parity; q < timeline_.passes.size(); q += 2) {
+      const Pass& pass = timeline_.passes[q];
+      Compute(draft, use, pass);
+      if (load != timeline_.loads.end()) {
+        draft.Live(load->second, LastUse(use, pass) + 1);
+        Move(draft, use, load->second, AccessKind::kWrite);
+        continue;
+      }
+      draft.Live(pass.begin, LastUse(use, pass) + 1);
+      if (q == 0) MoveAlive(draft, use, *timeline_.prologue, *timeline_.prologue + 1, AccessKind::kWrite);
+      if (const Pass* before = timeline_.Before(q))
+        MoveAlive(draft, use, before->begin, before->end, AccessKind::kWrite);
     }
-    draft.Live(pass.begin, LastUse(use, pass) + 1);
-    if (parity == 0) MoveAlive(draft, use, *timeline_.prologue, *timeline_.prologue + 1, AccessKind::kWrite);
-    if (const Pass* other = OtherPass(parity))
-      MoveAlive(draft, use, other->begin, other->end, AccessKind::kWrite);
   }
 
   void AddStored(const TensorUse& use, size_t parity) {
     BufferDraft& draft = OpenTile(use, parity);
-    const Pass& pass = timeline_.passes[parity];
-    Compute(draft, use, pass);
-    if (const auto store = timeline_.stores.find(use.tensor); store != timeline_.stores.end()) {
-      draft.Live(FirstStep(use, pass), std::max(store->second, LastUse(use, pass)) + 1);
-      Move(draft, use, store->second, AccessKind::kRead);
-      return;
-    }
-    draft.Live(FirstStep(use, pass), pass.end);
-    if (const Pass* other = OtherPass(parity))
-      MoveAlive(draft, use, other->begin, other->end, AccessKind::kRead);
-    if (static_cast<int>(parity) == timeline_.LastParity()) {
-      MoveAlive(draft, use, *timeline_.epilogue, *timeline_.epilogue + 1, AccessKind::kRead);
+    const auto store = timeline_.stores.find(use.tensor);
+    for (size_t q = parity; q < timeline_.passes.size(); q += 2) {
+      const Pass& pass = timeline_.passes[q];
+      Compute(draft, use, pass);
+      if (store != timeline_.stores.end()) {
+        draft.Live(FirstStep(use, pass), std::max(store->second, LastUse(use, pass)) + 1);
+        Move(draft, use, store->second, AccessKind::kRead);
+        continue;
+      }
+      draft.Live(FirstStep(use, pass), pass.end);
+      if (const Pass* after = timeline_.After(q))
+        MoveAlive(draft, use, after->begin, after->end, AccessKind::kRead);
+      if (q == timeline_.LastPass())
+        MoveAlive(draft, use, *timeline_.epilogue, *timeline_.epilogue + 1, AccessKind::kRead);
     }
   }
 
@@ -136,54 +144,56 @@ class Drafter {
 
   void AddSlices(int k, const TensorUse& use) {
     const Slicing slicing = SlicesOf(graph_, profile_, use.tensor, OperatorAt(k));
+    const bool overlapped = !timeline_.slice_loads.contains({k, use.tensor});
+    const int slots = overlapped && slicing.count > 1 ? 2 : 1;
+    for (size_t parity = 0; parity < timeline_.Parities(); ++parity) {
+      for (int slot = 0; slot < slots; ++slot) AddSlot(k, use, slicing, parity, slot);
+    }
+  }
+
+  void AddSlot(int k, const TensorUse& use, const Slicing& slicing, size_t parity, int slot) {
+    BufferDraft& draft = OpenSlice(k, use, parity, slot);
+    draft.buffer.size = slicing.bytes;
     const auto own_step = timeline_.slice_loads.find({k, use.tensor});
-    const bool overlapped = own_step == timeline_.slice_loads.end();
-    for (size_t parity = 0; parity < timeline_.passes.size(); ++parity) {
-      const Step compute = timeline_.passes[parity].compute[static_cast<size_t>(k)];
-      BufferDraft& draft = OpenSlice(k, use, slicing, parity, 0);
-      if (!overlapped) {
+    for (size_t q = parity; q < timeline_.passes.size(); q += 2) {
+      const Step compute = timeline_.passes[q].compute[static_cast<size_t>(k)];
+      draft.LiveAt(compute);
+      draft.Touch(compute, uses_.engines[static_cast<size_t>(k)], AccessKind::kRead);
+      if (own_step != timeline_.slice_loads.end()) {
         draft.Live(own_step->second, compute + 1);
         Move(draft, use, own_step->second, AccessKind::kWrite);
         continue;
       }
-      for (const Step before : StepsBefore(k, parity))
+      if (slicing.count > 1) Move(draft, use, compute, AccessKind::kWrite);
+      if (slot > 0) continue;
+      for (const Step before : StepsBefore(k, q))
         MoveAlive(draft, use, before, before + 1, AccessKind::kWrite);
-      if (slicing.count == 1) continue;
-      Move(draft, use, compute, AccessKind::kWrite);
-      Move(OpenSlice(k, use, slicing, parity, 1), use, compute, AccessKind::kWrite);
     }
   }
 
-  // A slice alive and read at the compute step.
-  BufferDraft& OpenSlice(int k, const TensorUse& use, const Slicing& slicing, size_t parity, int slot) {
-    const Step compute = timeline_.passes[parity].compute[static_cast<size_t>(k)];
+  BufferDraft& OpenSlice(int k, const TensorUse& use, size_t parity, int slot) {
     BufferDraft& draft = Open(BufferKind::kSlice, fmt::format("s{}/{}/{}@{}.{}", subgraph_, OperatorAt(k).id,
                                                               TensorAt(use.tensor).id, parity, slot));
     SetTensor(draft, use);
     draft.meaning.op = uses_.interval.first + k;
     draft.meaning.parity = static_cast<int>(parity);
     draft.meaning.slot = slot;
-    draft.buffer.size = slicing.bytes;
-    draft.LiveAt(compute);
-    draft.Touch(compute, uses_.engines[static_cast<size_t>(k)], AccessKind::kRead);
     return draft;
   }
 
-  // The steps after which C_k of this parity may come.
-  std::vector<Step> StepsBefore(int k, size_t parity) const {
-    if (k > 0) return {timeline_.passes[parity].compute[static_cast<size_t>(k)] - 1};
+  // The steps after which C_k of pass q may come.
+  std::vector<Step> StepsBefore(int k, size_t q) const {
+    if (k > 0) return {timeline_.passes[q].compute[static_cast<size_t>(k)] - 1};
     std::vector<Step> steps;
-    if (parity == 0) steps.push_back(*timeline_.prologue);
-    if (const Pass* other = OtherPass(parity)) steps.push_back(other->end - 1);
+    if (q == 0) steps.push_back(*timeline_.prologue);
+    if (const Pass* before = timeline_.Before(q)) steps.push_back(before->end - 1);
     return steps;
   }
 
   void AddScratch(int k) {
     const graph::Operator& op = OperatorAt(k);
     if (!HasScratch(profile_, op.kind)) return;
-    for (size_t parity = 0; parity < timeline_.passes.size(); ++parity) {
-      const Pass& pass = timeline_.passes[parity];
-      const Step compute = pass.compute[static_cast<size_t>(k)];
+    for (size_t parity = 0; parity < timeline_.Parities(); ++parity) {
       BufferDraft& draft =
           Open(BufferKind::kScratch, fmt::format("s{}/{}/scratch@{}", subgraph_, op.id, parity));
       draft.meaning.op = uses_.interval.first + k;
@@ -191,9 +201,13 @@ class Drafter {
       draft.buffer.name = op.id;
       draft.buffer.role = "scratch";
       draft.buffer.alignment = hw_profiles::LayoutOf(profile_, base::TensorRole::kFeature).alignment_bytes;
-      draft.Live(pass.first[static_cast<size_t>(k)], compute + 1);
-      draft.Touch(compute, uses_.engines[static_cast<size_t>(k)], AccessKind::kRead);
-      draft.Touch(compute, uses_.engines[static_cast<size_t>(k)], AccessKind::kWrite);
+      for (size_t q = parity; q < timeline_.passes.size(); q += 2) {
+        const Pass& pass = timeline_.passes[q];
+        const Step compute = pass.compute[static_cast<size_t>(k)];
+        draft.Live(pass.first[static_cast<size_t>(k)], compute + 1);
+        draft.Touch(compute, uses_.engines[static_cast<size_t>(k)], AccessKind::kRead);
+        draft.Touch(compute, uses_.engines[static_cast<size_t>(k)], AccessKind::kWrite);
+      }
     }
   }
 
@@ -254,13 +268,7 @@ class Drafter {
     return pass.compute[static_cast<size_t>(use.readers.empty() ? use.makers.back() : use.readers.back())];
   }
 
-  const Pass* OtherPass(size_t parity) const {
-    return timeline_.passes.size() == 1 ? nullptr : &timeline_.passes[1 - parity];
-  }
-
-  const graph::Operator& OperatorAt(int k) const {
-    return graph_.operators[static_cast<size_t>(uses_.interval.first + k)];
-  }
+  const graph::Operator& OperatorAt(int k) const { return uses_.OperatorAt(graph_, k); }
   const graph::Tensor& TensorAt(int tensor) const { return graph_.tensors[static_cast<size_t>(tensor)]; }
 
   const graph::Graph& graph_;

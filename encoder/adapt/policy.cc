@@ -15,6 +15,13 @@ bool WeightsMatter(const SubgraphUses& uses) {
                      [](const TensorUse& use) { return use.residence != Residence::kWhole; });
 }
 
+// Whether the policy is to stream, and nothing can be.
+bool IsResidentByAnotherName(const SubgraphUses& uses, WeightPolicy weights) {
+  return weights == WeightPolicy::kStreamed &&
+         std::none_of(uses.constants.begin(), uses.constants.end(),
+                      [](const TensorUse& use) { return use.residence == Residence::kStreamed; });
+}
+
 // Whether some operator might put its result in place of an operand.
 bool MayBeInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval) {
   const std::vector<base::OperatorKind>& kinds = profile.tiling.in_place;
@@ -42,10 +49,11 @@ std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Pro
 
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const bool may_be_in_place = MayBeInPlace(graph, profile, interval);
+  const bool offers_resident = std::find(tried.begin(), tried.end(), WeightPolicy::kResident) != tried.end();
   std::vector<Policy> policies;
   for (const WeightPolicy weights : tried) {
     const base::Expected<SubgraphUses> uses = FindUses(graph, usages, profile, interval, weights);
-    if (!uses) continue;
+    if (!uses || (IsResidentByAnotherName(*uses, weights) && offers_resident)) continue;
     if (may_be_in_place) policies.push_back({weights, true});
     policies.push_back({weights, false});
     if (!WeightsMatter(*uses)) break;

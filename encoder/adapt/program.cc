@@ -1,10 +1,10 @@
 #include "tessera/encoder/adapt/program.h"
 
-#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "tessera/encoder/adapt/choice.h"
+#include "tessera/encoder/adapt/homes.h"
 #include "tessera/encoder/adapt/in_place.h"
 #include "tessera/encoder/adapt/residence.h"
 #include "tessera/encoder/adapt/skeleton.h"
@@ -30,12 +30,16 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
   Skeleton skeleton = BuildSkeleton(graph, usages, profile, std::move(uses), tiles);
   const base::Expected<std::vector<problem::Bytes>> sizes = SizesOf(graph, profile, skeleton, tilings);
   if (!sizes) return base::Unexpected(sizes.error());
+  const bool is_whole = choices.front().interval.first == 0 &&
+                        choices.back().interval.last + 1 == static_cast<int>(graph.operators.size());
+  if (is_whole) {
+    if (std::optional<base::Diagnostic> overflow = FindHomeOverflow(graph, profile, choices))
+      return base::Unexpected(*overflow);
+  }
   problem::Problem& problem = skeleton.program.problem;
   for (size_t s = 0; s < choices.size(); ++s) {
     if (!choices[s].policy.in_place) continue;
-    std::vector<problem::Relation> relations =
-        FindInPlace(graph, profile, skeleton, static_cast<int>(s), tilings[s], *sizes);
-    std::move(relations.begin(), relations.end(), std::back_inserter(problem.relations));
+    AddInPlace(graph, profile, skeleton, static_cast<int>(s), tilings[s], *sizes, problem.relations);
   }
   for (size_t i = 0; i < sizes->size(); ++i) problem.buffers[i].size = (*sizes)[i];
   return std::move(skeleton.program);

@@ -61,7 +61,8 @@ struct Program {
 
 // The program of consecutive choices (each begins where the one before ends; they may cover a part of the
 // network). Refuses what the profile cannot run, in the user's words: an operator without an engine, a
-// transfer without a link, a policy that a home does not allow, state without a place.
+// transfer without a link, a policy that a home does not allow, state without a place; and, where the
+// choices cover the whole network, homes that overflow (homes.h).
 base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                      std::span<const SubgraphChoice> choices);
 
@@ -72,7 +73,7 @@ struct SubgraphLadder {
   std::vector<graph::TiledSubgraph> tilings;  // parallel to the rungs
 };
 
-// One ladder for each distinct structure (one tile, odd or even number of tiles, number of slices) among the
+// One ladder for each distinct structure (the number of tiles as far as steps depend on it, results in place) among the
 // shapes.
 base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& graph,
                                                          const hw_profiles::Profile& profile,

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "tessera/encoder/adapt/layout.h"
+
 namespace tessera::encoder {
 namespace {
 
@@ -38,14 +40,16 @@ class Registrar {
     return use.makers.empty() ? PlaceIncoming(use) : PlaceOutgoing(use);
   }
 
-  std::optional<Diagnostic> PlaceConstant(TensorUse& use, hw_profiles::WeightPolicy weights) const {
+  std::optional<Diagnostic> PlaceConstant(TensorUse& use, hw_profiles::WeightPolicy weights,
+                                          graph::Interval interval) const {
     if (IsAtHome(use)) {
       use.residence = Residence::kWhole;
       return std::nullopt;
     }
     if (weights != hw_profiles::WeightPolicy::kDirect) {
-      const bool resident = weights == hw_profiles::WeightPolicy::kResident;
-      use.residence = resident ? Residence::kResident : Residence::kStreamed;
+      const bool streamed =
+          weights == hw_profiles::WeightPolicy::kStreamed && IsSliceable(graph_, use.tensor, interval);
+      use.residence = streamed ? Residence::kStreamed : Residence::kResident;
       return FindLink(use);
     }
     use.residence = Residence::kDirect;
@@ -116,7 +120,7 @@ void AddOnce(std::vector<int>& ascending, int value) {
 void CollectFeatures(const graph::Graph& graph, const std::vector<graph::Usage>& usages, SubgraphUses& uses) {
   std::map<int, TensorUse> by_tensor;
   for (int k = 0; k < uses.Operators(); ++k) {
-    const graph::Operator& op = graph.operators[static_cast<size_t>(uses.interval.first + k)];
+    const graph::Operator& op = uses.OperatorAt(graph, k);
     for (const int tensor : op.inputs) AddOnce(by_tensor[tensor].readers, k);
     for (const int tensor : op.outputs) AddOnce(by_tensor[tensor].makers, k);
   }
@@ -130,7 +134,7 @@ void CollectFeatures(const graph::Graph& graph, const std::vector<graph::Usage>&
 void CollectConstants(const graph::Graph& graph, SubgraphUses& uses) {
   std::map<int, size_t> index_of;
   for (int k = 0; k < uses.Operators(); ++k) {
-    for (const int tensor : graph.operators[static_cast<size_t>(uses.interval.first + k)].weights) {
+    for (const int tensor : uses.OperatorAt(graph, k).weights) {
       const auto [place, is_new] = index_of.try_emplace(tensor, uses.constants.size());
       if (is_new) {
         TensorUse& use = uses.constants.emplace_back();
@@ -142,11 +146,25 @@ void CollectConstants(const graph::Graph& graph, SubgraphUses& uses) {
   }
 }
 
-Diagnostic NoEngine(const graph::Operator& op, const Profile& profile) {
+// "conv.int8, conv.int16": what the profile runs of that kind.
+std::string TypesOf(const Profile& profile, base::OperatorKind kind) {
+  std::string types;
+  for (const hw_profiles::Engine& engine : profile.engines) {
+    for (const hw_profiles::Throughput& throughput : engine.throughputs) {
+      if (throughput.kind != kind || !throughput.type) continue;
+      types += fmt::format("{}{}.{}", types.empty() ? "" : ", ", base::NameOf(kind),
+                           base::NameOf(*throughput.type));
+    }
+  }
+  return types;
+}
+
+Diagnostic NoEngine(const graph::Operator& op, base::DataType type, const Profile& profile) {
+  const std::string types = TypesOf(profile, op.kind);
   Diagnostic refusal;
-  refusal.message = fmt::format("operator '{}' is a {}, which no engine of profile '{}' runs", op.id,
-                                base::NameOf(op.kind), profile.name);
-  refusal.expected = "an engine with a throughput for that kind";
+  refusal.message = fmt::format("operator '{}' is a {} of {}, which no engine of profile '{}' runs", op.id,
+                                base::NameOf(op.kind), base::NameOf(type), profile.name);
+  refusal.expected = types.empty() ? "an engine with a throughput for that kind" : "one of " + types;
   return refusal;
 }
 
@@ -157,6 +175,11 @@ const TensorUse& UseOf(const SubgraphUses& uses, int tensor) {
                            [](const TensorUse& use, int wanted) { return use.tensor < wanted; });
 }
 
+base::DataType WorkingType(const graph::Graph& graph, const graph::Operator& op) {
+  const std::vector<int>& operands = op.inputs.empty() ? op.outputs : op.inputs;
+  return operands.empty() ? base::DataType::kInt8 : graph.tensors[static_cast<size_t>(operands.front())].type;
+}
+
 base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
                                       const Profile& profile, graph::Interval interval,
                                       hw_profiles::WeightPolicy weights) {
@@ -164,8 +187,9 @@ base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vect
   uses.interval = interval;
   for (int i = interval.first; i <= interval.last; ++i) {
     const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
-    const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind);
-    if (engine == nullptr) return base::Unexpected(NoEngine(op, profile));
+    const base::DataType type = WorkingType(graph, op);
+    const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind, type);
+    if (engine == nullptr) return base::Unexpected(NoEngine(op, type, profile));
     uses.engines.emplace_back(engine->name);
   }
   CollectFeatures(graph, usages, uses);
@@ -176,7 +200,7 @@ base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vect
     if (std::optional<Diagnostic> refusal = registrar.PlaceFeature(use)) return base::Unexpected(*refusal);
   }
   for (TensorUse& use : uses.constants) {
-    if (std::optional<Diagnostic> refusal = registrar.PlaceConstant(use, weights))
+    if (std::optional<Diagnostic> refusal = registrar.PlaceConstant(use, weights, interval))
       return base::Unexpected(*refusal);
   }
   return uses;

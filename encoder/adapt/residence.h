@@ -19,7 +19,7 @@ enum class Residence : uint8_t {
   kWhole,     // one buffer in the tile memory for the whole tensor; nothing is moved
   kDirect,    // engines use it in its home; no buffer
   kResident,  // a constant, filled once
-  kStreamed,  // a constant, slices of it filled again for every tile
+  kStreamed,  // a sliceable constant (layout.h), slices of it filled again for every tile
 };
 
 // A tensor as one subgraph uses it. Operators are counted from the first of the interval.
@@ -40,10 +40,18 @@ struct SubgraphUses {
   std::vector<std::string_view> engines;  // by operator
 
   int Operators() const { return interval.last - interval.first + 1; }
+
+  // The k-th operator of the interval.
+  const graph::Operator& OperatorAt(const graph::Graph& graph, int k) const {
+    return graph.operators[static_cast<size_t>(interval.first) + static_cast<size_t>(k)];
+  }
 };
 
 // The use of a feature tensor that the subgraph touches.
 const TensorUse& UseOf(const SubgraphUses& uses, int tensor);
+
+// The data type that an operator works on: that of its first input, of its first output if it has none.
+base::DataType WorkingType(const graph::Graph& graph, const graph::Operator& op);
 
 // Refuses what the profile cannot run: an operator without an engine, a transfer without a link, a result in a read-only
 // home, a constant read in a home that does not allow it, state without a place.

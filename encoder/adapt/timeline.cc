@@ -11,9 +11,11 @@
 //     load w | load x  C_0  C_1  store y |                    the pass is a loop when there are several tiles
 //
 // or it runs beside compute (dma: overlapped). Then two passes, ping and pong exchanged, make the loop, for a placement that is
-// right for one parity may be wrong for the next tile.
+// right for one parity may be wrong for the next tile. Up to three tiles need no loop: each has a pass of its own.
 //
-//     P | C_0 C_1 | C_0 C_1 | E                                an odd number of tiles leaves between the passes
+//     P | C_0 C_1 | C_0 C_1 | E                  two tiles run straight through
+//     P | C_0 C_1 | C_0 C_1 | E                  five go round, and an odd number leaves between the passes
+//         ^...................'
 //
 // Cost: linear in the operators and their operands.
 namespace tessera::encoder {
@@ -45,14 +47,15 @@ class Clock {
 
   void LayOverlapped() {
     if (HasPrologue()) timeline_.prologue = Tick(StepKind::kPrologue, 0, -1);
-    const int parities = timeline_.tiles == 1 ? 1 : 2;
-    for (int parity = 0; parity < parities; ++parity) {
+    const bool repeats = timeline_.tiles > kMostStraightTiles;
+    const int passes = repeats ? 2 : static_cast<int>(timeline_.tiles);
+    for (int q = 0; q < passes; ++q) {
       Pass pass = OpenPass();
-      for (int k = 0; k < uses_.Operators(); ++k) Compute(k, parity, pass);
+      for (int k = 0; k < uses_.Operators(); ++k) Compute(k, q % 2, pass);
       ClosePass(std::move(pass));
     }
-    if (parities == 2) {
-      const Pass& last = timeline_.passes[static_cast<size_t>(timeline_.LastParity())];
+    if (repeats) {
+      const Pass& last = timeline_.passes[timeline_.LastPass()];
       timeline_.tile_loop = Loop{timeline_.passes.front().begin, timeline_.passes.back().end, {last.end}};
     }
     if (HasEpilogue()) timeline_.epilogue = Tick(StepKind::kEpilogue, /*parity=*/0, -1);
@@ -131,9 +134,7 @@ class Clock {
     });
   }
 
-  const graph::Operator& OperatorAt(int k) const {
-    return graph_.operators[static_cast<size_t>(uses_.interval.first + k)];
-  }
+  const graph::Operator& OperatorAt(int k) const { return uses_.OperatorAt(graph_, k); }
 
   const graph::Graph& graph_;
   const hw_profiles::Profile& profile_;
@@ -143,6 +144,16 @@ class Clock {
 };
 
 }  // namespace
+
+const Pass* Timeline::Before(size_t q) const {
+  if (q > 0) return &passes[q - 1];
+  return tile_loop ? &passes.back() : nullptr;
+}
+
+const Pass* Timeline::After(size_t q) const {
+  if (q + 1 < passes.size()) return &passes[q + 1];
+  return tile_loop ? &passes.front() : nullptr;
+}
 
 Timeline LayOut(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
                 int subgraph, int64_t tiles, Step begin) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
@@ -20,12 +22,15 @@ struct Pass {
   std::vector<problem::Step> compute;  // C_k
 };
 
+// The most tiles whose overlapped passes are laid out one after another; more of them run in a loop of two passes.
+inline constexpr int64_t kMostStraightTiles = 3;
+
 // The steps of one subgraph within program time. See timeline.cc.
 struct Timeline {
   problem::Step begin = 0;
   problem::Step end = 0;
   int64_t tiles = 1;
-  std::vector<Pass> passes;                // one for each parity
+  std::vector<Pass> passes;                // pass q runs tiles of parity q mod 2
   std::optional<problem::Loop> tile_loop;  // over tiles, when there are several
   std::vector<problem::Loop> slice_loops;  // over slices, inside one operator; none equals tile_loop
   std::vector<ProgramStep> steps;  // of [begin, end); their transfers belong to the buffers (lifespans.h)
@@ -39,7 +44,14 @@ struct Timeline {
   std::map<int, problem::Step> stores;                       // by stored tensor
   std::map<std::pair<int, int>, problem::Step> slice_loads;  // by operator of the subgraph and constant
 
-  int LastParity() const { return static_cast<int>((tiles - 1) % 2); }
+  size_t Parities() const { return std::min<size_t>(2, passes.size()); }
+
+  // The pass of the last tile.
+  size_t LastPass() const { return static_cast<size_t>(tiles - 1) % passes.size(); }
+
+  // The passes that run just before and just after pass q; nullptr where none does.
+  const Pass* Before(size_t q) const;
+  const Pass* After(size_t q) const;
 };
 
 // The steps of subgraph number `subgraph` from step `begin` on, when it runs over `tiles` >= 1 tiles.

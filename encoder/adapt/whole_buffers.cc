@@ -15,7 +15,8 @@
 //     b                          |-----------------------------------|       made in the loop: held from its begin
 //     w      |------------------------------------------------------------|  a constant: always there
 //
-// Within a loop a tensor is held from begin to end, for every tile makes or reads a part of it. Cost: linear in the tensors of
+// Within a loop a tensor is held from begin to end, for every tile makes or reads a part of it. Where a few tiles run straight
+// through, it is held from its maker's first pass on, and to its reader's last. Cost: linear in the tensors of
 // the graph plus their accesses.
 namespace tessera::encoder {
 namespace {
@@ -103,7 +104,7 @@ class WholeDrafter {
     const size_t s = SubgraphOf(reader).value();
     const Timeline& timeline = timelines_[s];
     if (timeline.tile_loop) return timeline.tile_loop->end;
-    return timeline.passes.front().compute[static_cast<size_t>(reader - uses_[s].interval.first)] + 1;
+    return timeline.passes.back().compute[static_cast<size_t>(reader - uses_[s].interval.first)] + 1;
   }
 
   problem::Bytes SizeOf(int index, TensorRole role) const {

@@ -49,8 +49,8 @@ Literal BitEncoding::ParityOf(Literal a, Literal b) {
 }
 
 Literal BitEncoding::MajorityOf(Literal a, Literal b, Literal c) {
-  for (int turn = 0; turn < 3;
-       ++turn) {  // a constant makes it a conjunction or a disjunction of the other two
+  // A constant makes it a conjunction or a disjunction of the other two.
+  for (int turn = 0; turn < 3; ++turn) {
     if (a == kFalse) return And(solver_, b, c);
     if (a == kTrue) return ~And(solver_, ~b, ~c);
     std::swap(a, b);

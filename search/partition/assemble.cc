@@ -45,8 +45,12 @@ Bytes PeakDuring(const JointPlacement& joint, int subgraph) {
   return peak;
 }
 
-// Whether every larger tile under the same policy is known to be impossible.
-bool IsLargest(const IntervalChoices& interval, const Choice& choice) {
+// Whether every larger tile under the same policy is known to be impossible, of all shapes that there are.
+bool IsLargest(const Planning& planning, const IntervalChoices& interval, const Choice& choice) {
+  const graph::Operator& last = planning.graph.operators[static_cast<size_t>(interval.Interval().last)];
+  const graph::Tensor& output = planning.graph.tensors[static_cast<size_t>(last.outputs.front())];
+  if (interval.Tiles().Candidates()[choice.candidate].choice.tile == output.shape) return true;
+  if (!interval.IsComplete()) return false;
   const std::span<const TileCandidate> candidates = interval.Tiles().Candidates();
   const encoder::SubgraphChoice& taken = candidates[choice.candidate].choice;
   return std::all_of(interval.Choices().begin(), interval.Choices().end(), [&](const Choice& other) {
@@ -57,14 +61,14 @@ bool IsLargest(const IntervalChoices& interval, const Choice& choice) {
   });
 }
 
-plan::Subgraph SubgraphOf(const IntervalChoices& interval, const Choice& choice) {
+plan::Subgraph SubgraphOf(const Planning& planning, const IntervalChoices& interval, const Choice& choice) {
   const encoder::SubgraphChoice& taken = interval.Tiles().Candidates()[choice.candidate].choice;
   return {.interval = taken.interval,
           .tile = taken.tile,
           .tiles = interval.Tiles().TilingOf(choice.candidate).tiles,
           .weights = taken.policy.weights,
           .in_place = taken.policy.in_place,
-          .largest_proven = IsLargest(interval, choice),
+          .largest_proven = IsLargest(planning, interval, choice),
           .metrics = choice.metrics};
 }
 
@@ -77,7 +81,7 @@ plan::Plan AssemblePlan(const Planning& planning, const Selection& selection, co
   plan.objective = planning.scale.Objective();
   for (size_t s = 0; s < selection.intervals.size(); ++s) {
     const IntervalChoices& interval = *selection.intervals[s];
-    plan::Subgraph subgraph = SubgraphOf(interval, interval.Choices()[selection.choices[s]]);
+    plan::Subgraph subgraph = SubgraphOf(planning, interval, interval.Choices()[selection.choices[s]]);
     subgraph.metrics.peak_bytes = PeakDuring(joint, static_cast<int>(s));
     plan::Accumulate(plan.totals, subgraph.metrics);
     plan.subgraphs.push_back(std::move(subgraph));

@@ -1,17 +1,14 @@
 #include "tessera/search/partition/interval_choices.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include "tessera/search/allocate/portfolio.h"
 
 namespace tessera::search {
 namespace {
-
-// The most values tried along one axis, by the number of axes that tiles may be cut along: about as many shapes for each.
-size_t ShapesPerAxis(size_t axes) {
-  if (axes <= 1) return 24;
-  return axes == 2 ? 8 : 4;
-}
 
 Verdict VerdictOf(problem::Status status) {
   switch (status) {
@@ -34,31 +31,73 @@ IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval inter
 
 void IntervalChoices::Open() {
   opened_ = true;
-  TileOptions options;
-  options.engines = planning_->engines;
-  options.budget = planning_->budget;
-  options.shapes_per_axis = ShapesPerAxis(planning_->profile.tiling.axes.size());
-  base::Expected<IntervalTiles> tiles =
-      IntervalTiles::Build(planning_->graph, planning_->profile, interval_, options);
-  if (!tiles) {
-    refusal_ = tiles.error();
-    return;
-  }
-  tiles_.emplace(std::move(*tiles));
-  const std::span<const TileCandidate> candidates = tiles_->Candidates();
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    Choice choice;
-    choice.candidate = i;
-    choice.metrics = planning_->simulator.Run(tiles_->TilingOf(i), candidates[i].choice.policy);
-    choice.metrics.peak_bytes = candidates[i].lower_bound;
-    choice.cost = planning_->scale.CostOf(choice.metrics);
-    choices_.push_back(std::move(choice));
+  shapes_.emplace(GridOf(planning_->graph, planning_->profile, interval_));
+  std::map<graph::TileShape, double> scores;
+  size_t rated = 0;
+  const ShapeSearch::Rating rating = [&scores](const graph::TileShape& shape) -> std::optional<double> {
+    const auto found = scores.find(shape);
+    return found == scores.end() ? std::nullopt : std::optional(found->second);
+  };
+  std::vector<graph::TileShape> next = shapes_->Start();
+  while (!next.empty() && AddChoices(next)) {
+    for (; rated < choices_.size(); ++rated) {
+      const Choice& choice = choices_[rated];
+      if (choice.verdict == Verdict::kImpossible) continue;
+      const double score = planning_->scale.ScoreOf(choice.cost);
+      double& least =
+          scores.try_emplace(tiles_->Candidates()[choice.candidate].choice.tile, score).first->second;
+      least = std::min(least, score);
+    }
+    next = planning_->stop.Requested() ? std::vector<graph::TileShape>{} : shapes_->Refine(rating);
   }
   // Of choices with equal costs the one that needs least room is likeliest to fit.
   std::stable_sort(choices_.begin(), choices_.end(), [](const Choice& a, const Choice& b) {
     return a.metrics.peak_bytes < b.metrics.peak_bytes;
   });
+}
+
+size_t IntervalChoices::Extend(size_t most) {
+  if (!opened_ || refusal_) return 0;
+  const std::vector<graph::TileShape> rest = shapes_->Rest(most);
+  if (!rest.empty()) AddChoices(rest);
+  return rest.size();
+}
+
+// Behind those that are there; false where the encoder refuses.
+bool IntervalChoices::AddChoices(const std::vector<graph::TileShape>& tile_shapes) {
+  const size_t first = choices_.size();
+  if (tiles_) {
+    if (tiles_->Add(tile_shapes)) {
+      lost_shapes_ = true;
+      return false;
+    }
+  } else {
+    TileOptions options;
+    options.engines = planning_->engines;
+    options.budget = planning_->budget;
+    options.shapes = tile_shapes;
+    base::Expected<IntervalTiles> tiles =
+        IntervalTiles::Build(planning_->graph, planning_->profile, interval_, options);
+    if (!tiles) {
+      refusal_ = tiles.error();
+      return false;
+    }
+    tiles_.emplace(*std::move(tiles));
+  }
+  const std::span<const TileCandidate> candidates = tiles_->Candidates();
+  for (size_t i = first; i < candidates.size(); ++i) {
+    Choice choice;
+    choice.candidate = i;
+    // What its bound refuses needs no costs.
+    if (tiles_->Known(i).status != problem::Status::kInfeasible)
+      choice.metrics = planning_->simulator.Run(tiles_->TilingOf(i), candidates[i].choice.policy);
+    choice.metrics.peak_bytes = candidates[i].lower_bound;
+    choice.cost = planning_->scale.CostOf(choice.metrics);
+    choices_.push_back(std::move(choice));
+  }
+  tiles_->DropClasses();
   TakeAnswers();
+  return true;
 }
 
 void IntervalChoices::Decide(size_t index) {
@@ -114,26 +153,37 @@ void IntervalChoices::TakeAnswers() {
 }
 
 std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) const {
-  const auto usable = [this](size_t i) {
-    return choices_[i].verdict == Verdict::kOpen || choices_[i].verdict == Verdict::kFits;
-  };
-  const auto is_kept = [&kept](size_t i) { return std::find(kept.begin(), kept.end(), i) != kept.end(); };
-  std::vector<size_t> front;
+  std::vector<size_t> order;
   for (size_t i = 0; i < choices_.size(); ++i) {
-    if (!usable(i)) continue;
-    bool dominated = false;
-    for (size_t j = 0; j < choices_.size() && !dominated && !is_kept(i); ++j) {
-      if (j == i || !usable(j) || is_kept(j) || !Dominates(choices_[j].cost, choices_[i].cost)) continue;
-      dominated = j < i || !Dominates(choices_[i].cost, choices_[j].cost);
-    }
-    if (!dominated) front.push_back(i);
+    if (choices_[i].verdict == Verdict::kOpen || choices_[i].verdict == Verdict::kFits) order.push_back(i);
   }
+  // Whatever dominates a choice comes before it.
+  std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
+    const auto key = [this](size_t i) {
+      const Cost& cost = choices_[i].cost;
+      return std::tie(cost.score, cost.peak, cost.limited, cost.tie);
+    };
+    return key(a) != key(b) ? key(a) < key(b) : a < b;
+  });
+  std::vector<size_t> front;
+  std::vector<size_t> dominating;
+  for (const size_t i : order) {
+    const bool is_kept = std::find(kept.begin(), kept.end(), i) != kept.end();
+    const bool dominated = std::any_of(dominating.begin(), dominating.end(), [&](size_t j) {
+      return Dominates(choices_[j].cost, choices_[i].cost);
+    });
+    if (dominated && !is_kept) continue;
+    front.push_back(i);
+    if (!is_kept) dominating.push_back(i);
+  }
+  std::sort(front.begin(), front.end());
   return front;
 }
 
 bool IntervalChoices::ProvenEmpty() const {
-  return opened_ && std::all_of(choices_.begin(), choices_.end(),
-                                [](const Choice& choice) { return choice.verdict == Verdict::kImpossible; });
+  return opened_ && IsComplete() && std::all_of(choices_.begin(), choices_.end(), [](const Choice& choice) {
+           return choice.verdict == Verdict::kImpossible;
+         });
 }
 
 bool IntervalChoices::AnyGivenUp() const {

@@ -12,6 +12,7 @@
 #include "tessera/problem/result.h"
 #include "tessera/search/partition/scale.h"
 #include "tessera/search/simulate/simulate.h"
+#include "tessera/search/tiling/shape_search.h"
 #include "tessera/search/tiling/tile_driver.h"
 
 // What one interval of operators can cost as one subgraph, found out only as far as somebody asks.
@@ -49,8 +50,8 @@ struct Choice {
   plan::Metrics metrics;  // peak_bytes: a lower bound while open, the peak found once it fits
   Cost cost;              // of those metrics
   Verdict verdict = Verdict::kOpen;
-  bool exact =
-      true;  // false: a limit came before the least peak was proven, where the objective minimises it
+  // False: a limit came before the least peak was proven, where the objective minimises it.
+  bool exact = true;
   std::optional<problem::Allocation> allocation;  // of the subgraph alone, once it fits
 };
 
@@ -62,7 +63,8 @@ class IntervalChoices {
   bool IsOpened() const { return opened_; }
   const Cost& Bound() const { return bound_; }
 
-  // Makes the choices known. What encoder::BuildLadders refuses leaves none, and a refusal.
+  // Makes choices known: those of all tile shapes that a ShapeSearch looks at, going by costs and bounds. What
+  // encoder::BuildLadders refuses leaves none, and a refusal.
   void Open();
   const std::optional<base::Diagnostic>& Refusal() const { return refusal_; }
 
@@ -76,7 +78,13 @@ class IntervalChoices {
   // ascending order; choices in `kept` always, and as if they were not there for the others.
   std::vector<size_t> Front(const std::vector<size_t>& kept) const;
 
-  // Every choice is proven impossible.
+  // Adds choices for up to `most` of the tile shapes that Open passed over, smallest first; the number of shapes.
+  size_t Extend(size_t most);
+
+  // Whether all tile shapes are among the choices; false where there are too many.
+  bool IsComplete() const { return refusal_ || (shapes_ && shapes_->IsExhausted() && !lost_shapes_); }
+
+  // No tile shape under any policy fits, by proof.
   bool ProvenEmpty() const;
   bool AnyGivenUp() const;  // or not exact
   int64_t Solves() const { return solves_; }
@@ -85,6 +93,7 @@ class IntervalChoices {
   const base::Diagnostic* Fault() const;
 
  private:
+  bool AddChoices(const std::vector<graph::TileShape>& tile_shapes);
   void DecideByPeak(Choice& choice);
   void TakeAnswers();
 
@@ -93,8 +102,10 @@ class IntervalChoices {
   Cost bound_;
   bool opened_ = false;
   std::optional<base::Diagnostic> refusal_;
+  std::optional<ShapeSearch> shapes_;
   std::optional<IntervalTiles> tiles_;
   std::vector<Choice> choices_;
+  bool lost_shapes_ = false;  // shapes that the encoder refused while it took others
   std::optional<base::Diagnostic> fault_;
   int64_t solves_ = 0;
 };

@@ -1,11 +1,13 @@
 #include "tessera/search/partition/joint.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
 
+#include "tessera/encoder/adapt/homes.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
@@ -16,6 +18,9 @@ namespace {
 using problem::Allocation;
 using problem::Bytes;
 
+// What a search that was stopped may still take to lay out what it knows.
+constexpr std::chrono::milliseconds kGrace{500};
+
 // What a buffer holds, whatever its subgraph is called.
 using Key = std::tuple<int, encoder::BufferKind, int, int, int, int>;
 
@@ -25,8 +30,7 @@ Key KeyOf(const encoder::ProgramBuffer& buffer, int subgraph) {
 }
 
 const encoder::Program& ProgramOf(const IntervalChoices& interval, const Choice& choice) {
-  const IntervalTiles& tiles = interval.Tiles();
-  return tiles.Ladders()[tiles.Candidates()[choice.candidate].ladder].program;
+  return interval.Tiles().LadderOf(choice.candidate).program;
 }
 
 // Gives every buffer of the joint Problem the address that its subgraph found; of a buffer that several subgraphs share, the
@@ -78,8 +82,14 @@ std::vector<encoder::SubgraphChoice> ChoicesOf(const Selection& selection) {
 }
 
 base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Selection& selection) {
-  base::Expected<encoder::Program> program =
-      encoder::BuildProgram(planning.graph, planning.profile, ChoicesOf(selection));
+  const std::vector<encoder::SubgraphChoice> choices = ChoicesOf(selection);
+  if (const auto overflow = encoder::FindHomeOverflow(planning.graph, planning.profile, choices)) {
+    JointPlacement refused;
+    refused.result.status = problem::Status::kInfeasible;
+    refused.result.reason = overflow->message;
+    return refused;
+  }
+  base::Expected<encoder::Program> program = encoder::BuildProgram(planning.graph, planning.profile, choices);
   if (!program) return base::Unexpected(program.error());
   JointPlacement joint{.program = *std::move(program), .result = {}};
   AddHints(selection, joint.program);
@@ -106,6 +116,12 @@ base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Sele
     if (!options.minimize || *result.peak <= static_cast<Bytes>(selection.cost.peak)) return joint;
   }
   base::Expected<problem::Result> result = Allocate(problem, nullptr, 0, planning.engines, options);
+  if (result && !result->allocation && !joint.result.allocation && planning.stop.Requested()) {
+    const base::Stop grace(base::Stop::Clock::now() + kGrace);
+    options.minimize = false;
+    options.stop = &grace;
+    result = Allocate(problem, nullptr, 0, planning.engines, options);
+  }
   if (!result) return base::Unexpected(result.error());
   const bool better = result->allocation && (!joint.result.peak || *result->peak < *joint.result.peak);
   if (better || !joint.result.allocation) joint.result = *std::move(result);

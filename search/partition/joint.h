@@ -17,7 +17,8 @@ struct JointPlacement {
 
 // Puts the placements that the subgraphs found alone side by side. Where long-lived buffers got one address in all of them that
 // is the answer already; else the engines decide the joint Problem with those addresses as hints, nothing being fixed. Minimises
-// the peak where the objective does, and obeys its limit. An error is what encoder::BuildProgram refuses, or a fault of the program.
+// the peak where the objective does, and obeys its limit. After planning.stop
+// little is tried beyond the composition. An error is what encoder::BuildProgram refuses, or a fault of the program.
 base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Selection& selection);
 
 // What the selection stands for.

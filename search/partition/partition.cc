@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
+#include "tessera/encoder/adapt/homes.h"
 #include "tessera/plan/validator.h"
 #include "tessera/search/partition/assemble.h"
 #include "tessera/search/partition/joint.h"
@@ -24,8 +26,9 @@ constexpr size_t kMostAttempts = 8;
 
 struct Attempted {
   std::optional<plan::Plan> best;
-  int failed = 0;        // joint Problems proven impossible
-  int undecided = 0;     // joint Problems that met a limit
+  int failed = 0;     // joint Problems proven impossible
+  int undecided = 0;  // joint Problems that met a limit
+  std::string last_reason;
   bool settled = false;  // no further selection can beat `best`
 };
 
@@ -57,11 +60,11 @@ base::Expected<Attempted> TrySelections(const Planning& planning, PathSearch& pa
   Attempted attempted;
   for (size_t attempt = 0; attempt < kMostAttempts; ++attempt) {
     std::optional<Selection> selection = paths.FindBest();
+    const bool stopped = planning.stop.Requested();
+    if (!selection && stopped && !attempted.best) selection = paths.FindKnown();
     if (!selection) {
-      attempted.settled = !planning.stop.Requested();
-      if (!planning.stop.Requested() || attempted.best) break;
-      selection = paths.FindKnown();
-      if (!selection) break;
+      attempted.settled = !stopped;
+      break;
     }
     if (attempted.best && planning.scale.ScoreOf(selection->cost) >= attempted.best->score) {
       attempted.settled = true;
@@ -76,35 +79,57 @@ base::Expected<Attempted> TrySelections(const Planning& planning, PathSearch& pa
       if (attempted.settled) break;
     } else {
       (joint->result.status == problem::Status::kInfeasible ? attempted.failed : attempted.undecided)++;
+      attempted.last_reason = joint->result.reason;
     }
-    if (planning.stop.Requested()) break;
+    if (stopped && attempted.best) break;
     paths.Forbid(*selection);
   }
   return attempted;
 }
 
+bool IsCapped(const PathSearch& paths) { return paths.MostOperators() < paths.Operators(); }
+
 // A plan that meets its own lower bound is best whatever was left open.
 std::string_view StatusOf(const Planning& planning, const PathSearch& paths, const Attempted& attempted,
                           const plan::Metrics& lower_bounds) {
   if (attempted.best->score <= planning.scale.ScoreOf(lower_bounds)) return "optimal";
-  return attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp() ? "optimal" : "feasible";
+  const bool all_decided = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp();
+  return all_decided && !paths.UntriedCouldBeat(attempted.best->score) ? "optimal" : "feasible";
+}
+
+// "halo rows are recomputed; the profile also allows ring, copy"; empty where it allows nothing else.
+std::string DescribeHalo(const hw_profiles::Profile& profile) {
+  std::string others;
+  for (const hw_profiles::HaloStorage storage : profile.tiling.halo) {
+    if (storage == hw_profiles::HaloStorage::kRecompute) continue;
+    others += fmt::format("{}{}", others.empty() ? "" : ", ", hw_profiles::NameOf(storage));
+  }
+  return others.empty() ? "" : "halo rows are recomputed; the profile also allows " + others;
 }
 
 std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& paths,
-                                 const Attempted& attempted, const plan::Baseline& baseline) {
+                                 const Attempted& attempted, const plan::Plan& plan) {
   std::vector<std::string> notes;
-  if (paths.MostOperators() < paths.Operators()) {
-    notes.push_back(fmt::format("subgraphs were capped at {} operators", paths.MostOperators()));
+  if (IsCapped(paths)) {
+    std::string note = fmt::format("subgraphs were capped at {} operators", paths.MostOperators());
+    const bool best_of_all = plan.score <= planning.scale.ScoreOf(plan.lower_bounds);
+    if (plan.status == "optimal" && !best_of_all)
+      note += fmt::format(": optimal among subgraphs of at most {} operators", paths.MostOperators());
+    notes.push_back(std::move(note));
   }
+  if (paths.UntriedCouldBeat(attempted.best->score))
+    notes.emplace_back(
+        "not all tile shapes were tried: lower bounds do not rule out a better plan among the others");
   if (paths.AnyGivenUp()) notes.emplace_back("a limit left some tiles undecided; they count as not fitting");
   if (planning.stop.Requested())
     notes.emplace_back("the search was stopped; this is the best plan known then");
+  if (const std::string halo = DescribeHalo(planning.profile); !halo.empty()) notes.push_back(halo);
   if (attempted.failed + attempted.undecided > 0) {
     notes.push_back(
         fmt::format("{} better combinations fit subgraph by subgraph but not jointly ({} of them undecided)",
                     attempted.failed + attempted.undecided, attempted.undecided));
   }
-  if (std::any_of(baseline.do_not_fit.begin(), baseline.do_not_fit.end(),
+  if (std::any_of(plan.baseline.do_not_fit.begin(), plan.baseline.do_not_fit.end(),
                   [&paths](int op) { return !paths.At(op, 1).ProvenEmpty(); })) {
     notes.emplace_back(
         "of some operators left out of the baseline it is not proven that they do not fit alone");
@@ -112,12 +137,15 @@ std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& pat
   return notes;
 }
 
-PartitionResult WithoutPlan(const Planning& planning, const PathSearch& paths, const Attempted& attempted) {
+PartitionResult WithoutPlan(const Planning& planning, const PathSearch& paths, const Attempted& attempted,
+                            const Floors& floors) {
   const int tried = attempted.failed + attempted.undecided;
-  if (tried == 0) return ExplainAbsence(planning, paths);
-  const std::string text =
-      fmt::format("{} combinations of subgraphs fit one by one, yet no joint placement was found", tried);
-  const bool proven = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp();
+  if (tried == 0) return ExplainAbsence(planning, paths, floors);
+  const std::string text = fmt::format("{} combination{} of subgraphs fit{} one by one, yet not jointly{}{}",
+                                       tried, tried == 1 ? "" : "s", tried == 1 ? "s" : "",
+                                       attempted.last_reason.empty() ? "" : ": ", attempted.last_reason);
+  const bool proven = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp() &&
+                      !IsCapped(paths) && !paths.UntriedCouldBeat(std::numeric_limits<double>::infinity());
   return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt, text};
 }
 
@@ -145,9 +173,13 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                                                 const hw_profiles::Profile& profile,
                                                 const PartitionOptions& options) {
   if (auto fault = FindFault(graph, options)) return base::Unexpected(*fault);
+  if (const auto overflow = encoder::FindConstantOverflow(graph, profile)) {
+    return PartitionResult{problem::Status::kInfeasible, std::nullopt, overflow->message};
+  }
   const auto operators = static_cast<int>(graph.operators.size());
   plan::Metrics lower_bounds = LowerBound(graph, profile, {0, operators - 1});
-  lower_bounds.peak_bytes = FindPeakFloor(graph, profile, options.max_operators);
+  const PeakFloor floor = FindPeakFloor(graph, profile);
+  lower_bounds.peak_bytes = floor.bytes;
   base::Expected<Scale> scale = Scale::Make(options.objective, lower_bounds);
   if (!scale) return base::Unexpected(scale.error());
 
@@ -161,22 +193,23 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                           .engines = {options.engines.begin(), options.engines.end()},
                           .budget = options.budget};
   PathSearch paths(planning, operators, options.max_operators, options.threads, options.progress);
+  const Floors floors{.costs = lower_bounds, .tightest = floor.op};
+  paths.OpenSingles();
+  if (IsHopeless(planning, floors)) return ExplainAbsence(planning, paths, floors);
+  paths.DecideSingles();  // the baseline, and something to fall back on
   base::Expected<Attempted> attempted = TrySelections(planning, paths);
   if (!attempted) return base::Unexpected(attempted.error());
-  if (!attempted->best) {
-    if (auto fault = FindEngineFault(paths)) return base::Unexpected(*fault);
-    return WithoutPlan(planning, paths, *attempted);
-  }
-  paths.DecideSingles();
   if (auto fault = FindEngineFault(paths)) return base::Unexpected(*fault);
+  if (!attempted->best) return WithoutPlan(planning, paths, *attempted, floors);
+  paths.DecideSingles();  // of those that were extended meanwhile
 
   plan::Plan plan = *attempted->best;
   plan.status = StatusOf(planning, paths, *attempted, lower_bounds);
   plan.baseline = AssembleBaseline(planning, paths);
-  plan.notes = NotesOn(planning, paths, *attempted, plan.baseline);
+  plan.lower_bounds = std::move(lower_bounds);
+  plan.notes = NotesOn(planning, paths, *attempted, plan);
   plan.version = options.version;
   plan.seed = options.seed;
-  plan.lower_bounds = std::move(lower_bounds);
   return Verified(std::move(plan));
 }
 

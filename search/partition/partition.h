@@ -18,9 +18,11 @@
 // From a network and a profile to a plan: which operators run as one subgraph, with which tiles, and where every buffer lies.
 namespace tessera::search {
 
+inline constexpr int kUsualMostOperators = 12;
+
 struct PartitionOptions {
-  plan::Objective objective;  // without weights: latency
-  int max_operators = 12;     // in one subgraph
+  plan::Objective objective;                // without weights: latency
+  int max_operators = kUsualMostOperators;  // in one subgraph
   std::span<const problem::Engine* const>
       engines;          // in the order in which they are asked; they outlive the search
   uint64_t seed = 0;    // of the engines; recorded in the plan
@@ -31,9 +33,10 @@ struct PartitionOptions {
   std::string version;                             // of the program, recorded in the plan
 };
 
-// kOptimal: no partition into subgraphs of at most max_operators, with the tile shapes and policies tried, scores better;
-// kFeasible: a limit left something undecided; kInfeasible: proven that no such partition fits, or keeps the limits;
-// kUnknown: a limit came first; kUnsupported: the profile cannot run the network. `plan` where there is one, else the reason.
+// kOptimal: no plan scores better, or, where Plan::notes say so, none whose subgraphs have at most max_operators;
+// kFeasible: something was left undecided or untried, the notes say what; kInfeasible: proven that no plan fits, or keeps the
+// limits, whatever its subgraphs and tiles; kUnknown: a limit came first, one of time, of max_operators or of tile shapes;
+// kUnsupported: the profile cannot run the network. `plan` where there is one, else the reason.
 struct PartitionResult {
   problem::Status status = problem::Status::kUnknown;
   std::optional<plan::Plan> plan;

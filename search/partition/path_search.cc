@@ -14,6 +14,10 @@ namespace {
 // The one arc of an interval that is only bounded.
 constexpr size_t kBounded = std::numeric_limits<size_t>::max();
 
+// Tile shapes that are added where nothing fits: to an interval at once, and in all.
+constexpr size_t kExtension = 512;
+constexpr size_t kMostExtended = 16384;
+
 }  // namespace
 
 PathSearch::PathSearch(const Planning& planning, int operators, int most, int threads,
@@ -29,6 +33,8 @@ PathSearch::PathSearch(const Planning& planning, int operators, int most, int th
     }
   }
   kept_.resize(intervals_.size());
+  arcs_.resize(intervals_.size());
+  for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
 }
 
 size_t PathSearch::IndexOf(int first, int length) const {
@@ -39,8 +45,10 @@ size_t PathSearch::IndexOf(int first, int length) const {
   return static_cast<size_t>(index + length - 1);
 }
 
-void PathSearch::AppendArcs(size_t interval, std::vector<Arc>& arcs) const {
+void PathSearch::Refresh(size_t interval) {
   const IntervalChoices& choices = intervals_[interval];
+  std::vector<Arc>& arcs = arcs_[interval];
+  arcs.clear();
   Arc arc{.begin = choices.Interval().first,
           .end = choices.Interval().last + 1,
           .choice = kBounded,
@@ -58,7 +66,7 @@ void PathSearch::AppendArcs(size_t interval, std::vector<Arc>& arcs) const {
 
 std::vector<Arc> PathSearch::CurrentArcs() const {
   std::vector<Arc> arcs;
-  for (size_t i = 0; i < intervals_.size(); ++i) AppendArcs(i, arcs);
+  for (const std::vector<Arc>& each : arcs_) arcs.insert(arcs.end(), each.begin(), each.end());
   return arcs;
 }
 
@@ -77,7 +85,10 @@ std::optional<Selection> PathSearch::FindBest() {
   while (!planning_->stop.Requested()) {
     const std::vector<Arc> arcs = CurrentArcs();
     const std::optional<Path> path = FindBestPath(planning_->scale, operators_, arcs, forbidden_);
-    if (!path) return std::nullopt;
+    if (!path) {
+      if (!Extend()) return std::nullopt;
+      continue;
+    }
     std::vector<std::function<void()>> openings;
     std::vector<std::function<void()>> decisions;
     for (const size_t index : path->arcs) {
@@ -91,9 +102,41 @@ std::optional<Selection> PathSearch::FindBest() {
     }
     if (openings.empty() && decisions.empty()) return SelectionOf(*path, arcs);
     Run(openings.empty() ? decisions : openings);
+    for (const size_t index : path->arcs)
+      Refresh(IndexOf(arcs[index].begin, arcs[index].end - arcs[index].begin));
     Report();
   }
   return std::nullopt;
+}
+
+// Gives the shortest opened intervals that have further tile shapes some of them; false when there are none, or enough.
+bool PathSearch::Extend() {
+  for (int length = 1; length <= most_; ++length) {
+    size_t added = 0;
+    for (int first = 0; first + length <= operators_; ++first) {
+      if (planning_->stop.Requested() || extended_ >= kMostExtended) return added > 0;
+      const size_t index = IndexOf(first, length);
+      const size_t more = intervals_[index].Extend(kExtension);
+      if (more > 0) Refresh(index);
+      added += more;
+      extended_ += more;
+    }
+    if (added > 0) return true;
+  }
+  return false;
+}
+
+bool PathSearch::UntriedCouldBeat(double score) const {
+  std::vector<Arc> arcs = CurrentArcs();
+  for (const IntervalChoices& interval : intervals_) {
+    if (!interval.IsOpened() || interval.IsComplete()) continue;
+    arcs.push_back({.begin = interval.Interval().first,
+                    .end = interval.Interval().last + 1,
+                    .choice = kBounded,
+                    .cost = interval.Bound()});
+  }
+  const std::optional<Path> path = FindBestPath(planning_->scale, operators_, arcs, forbidden_);
+  return path && planning_->scale.ScoreOf(path->cost) < score;
 }
 
 std::optional<Selection> PathSearch::FindKnown() const {
@@ -118,24 +161,45 @@ void PathSearch::Forbid(const Selection& selection) {
     std::vector<size_t>& kept = kept_[IndexOf(interval.first, interval.last - interval.first + 1)];
     if (std::find(kept.begin(), kept.end(), selection.choices[i]) == kept.end())
       kept.push_back(selection.choices[i]);
+    Refresh(IndexOf(interval.first, interval.last - interval.first + 1));
   }
   forbidden_.push_back(std::move(forbidden));
 }
 
+void PathSearch::OpenSingles() {
+  std::vector<std::function<void()>> tasks;
+  for (int op = 0; op < operators_; ++op) {
+    IntervalChoices& single = intervals_[IndexOf(op, 1)];
+    if (!single.IsOpened()) {
+      tasks.emplace_back([this, &single] {
+        if (!planning_->stop.Requested()) single.Open();
+      });
+    }
+  }
+  Run(tasks);
+  for (int op = 0; op < operators_; ++op) Refresh(IndexOf(op, 1));
+}
+
 void PathSearch::DecideSingles() {
+  OpenSingles();
   std::vector<std::function<void()>> tasks;
   for (int op = 0; op < operators_; ++op) {
     IntervalChoices& single = intervals_[IndexOf(op, 1)];
     tasks.emplace_back([this, &single] {
-      if (!single.IsOpened()) single.Open();
       while (!planning_->stop.Requested()) {
         const std::optional<size_t> best = BestSingle(single);
-        if (!best || single.Choices()[*best].verdict == Verdict::kFits) return;
-        single.Decide(*best);
+        if (best && single.Choices()[*best].verdict == Verdict::kFits) return;
+        if (best) {
+          single.Decide(*best);
+        } else if (single.Choices().size() > kMostExtended || single.Extend(kExtension) == 0) {
+          return;
+        }
       }
     });
   }
   Run(tasks);
+  for (int op = 0; op < operators_; ++op) Refresh(IndexOf(op, 1));
+  Report();
 }
 
 std::optional<size_t> PathSearch::BestSingle(const IntervalChoices& single) const {

@@ -14,7 +14,8 @@
 // Repeat: find the best path through the cut points with what is known, optimistic where little is known; open the intervals on
 // it that are only bounded; where all are open, ask whether its choices fit. Every answer raises a cost, drops a choice, or
 // confirms one. When the best path is confirmed throughout, every other path costs at least as much, for costs only rise: it is
-// the best there is (A* over a lazily evaluated graph: Dellin, Srinivasa 2016).
+// the best there is (A* over a lazily evaluated graph: Dellin, Srinivasa 2016). Where no path is left, tile shapes that were
+// passed over are added, shortest intervals first.
 // The intervals of one round are opened and decided independently of each other, hence in parallel, and what is asked does not
 // depend on the number of threads.
 namespace tessera::search {
@@ -41,7 +42,11 @@ class PathSearch {
   // Keeps this selection from being found again. At most kMostForbidden times.
   void Forbid(const Selection& selection);
 
-  // Opens the intervals of single operators and decides their choices until one that is best fits, or none is left.
+  // Opens the intervals of single operators.
+  void OpenSingles();
+
+  // Also decides their choices until one that is best fits, or none is left. Where all fit, FindKnown has an answer
+  // from then on.
   void DecideSingles();
 
   // The best choice of an interval by itself that is not known to be impossible; nullopt when there is none.
@@ -54,12 +59,17 @@ class PathSearch {
   int Operators() const { return operators_; }
 
   bool AnyGivenUp() const;
+
+  // Whether, as far as bounds tell, a tile shape that was not tried could be part of a selection with a score below this.
+  bool UntriedCouldBeat(double score) const;
+
   int64_t Opened() const;
   int64_t Solves() const;
 
  private:
   size_t IndexOf(int first, int length) const;
-  void AppendArcs(size_t interval, std::vector<Arc>& arcs) const;
+  void Refresh(size_t interval);
+  bool Extend();
   std::vector<Arc> CurrentArcs() const;
   Selection SelectionOf(const Path& path, std::span<const Arc> arcs) const;
   void Run(std::span<const std::function<void()>> tasks) const;
@@ -72,6 +82,8 @@ class PathSearch {
   std::function<void(std::string_view)> progress_;
   std::vector<IntervalChoices> intervals_;  // by first operator, then length
   std::vector<std::vector<size_t>> kept_;   // parallel: choices of forbidden selections
+  std::vector<std::vector<Arc>> arcs_;      // parallel: what the interval offers, as of the last Refresh
+  size_t extended_ = 0;                     // shapes added by Extend
   std::vector<Forbidden> forbidden_;
 };
 

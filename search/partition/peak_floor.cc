@@ -13,7 +13,8 @@
 // What an operator holds in a tile follows from the operators after it in its subgraph alone: they ask for regions of its result,
 // and so for regions of its operands. So for each operator and each end of a subgraph that it can be in, one tile of a single row,
 // column, ... (whatever may be cut), taken from the middle, gives operands that no larger tile has smaller; earlier operators of
-// the subgraph can only add readers. Cost: operators * most propagations.
+// the subgraph can only add readers. An operator is done with as soon as it is seen to need no more than another one does.
+// Cost: usually little more than one propagation for each operator; at worst operators^2.
 namespace tessera::search {
 namespace {
 
@@ -40,20 +41,21 @@ graph::Box SmallestTile(const Graph& graph, const Profile& profile, Interval int
 
 class Floor {
  public:
-  Floor(const Graph& graph, const Profile& profile, int most)
-      : graph_(graph), profile_(profile), most_(most), usages_(graph::UsagesOf(graph)) {}
+  Floor(const Graph& graph, const Profile& profile)
+      : graph_(graph), profile_(profile), usages_(graph::UsagesOf(graph)) {}
 
-  Bytes Find() const {
+  PeakFloor Find() const {
     const auto operators = static_cast<int>(graph_.operators.size());
-    Bytes greatest = 0;
+    PeakFloor floor{.bytes = 0, .op = 0};
     for (int op = 0; op < operators; ++op) {
       Bytes least = std::numeric_limits<Bytes>::max();
-      for (int last = op; last < std::min(operators, op + most_); ++last) {
+      for (int last = op; last < operators && least > floor.bytes; ++last) {
         least = std::min(least, OperandBytes({op, last}));
       }
-      greatest = std::max(greatest, least);
+      if (least > floor.bytes) floor = {.bytes = least, .op = op};
     }
-    return std::max<Bytes>(1, SaturatingAdd(greatest, ConstantsAtHome()));
+    floor.bytes = std::max<Bytes>(1, SaturatingAdd(floor.bytes, ConstantsAtHome()));
+    return floor;
   }
 
  private:
@@ -125,14 +127,11 @@ class Floor {
 
   const Graph& graph_;
   const Profile& profile_;
-  int most_;
   std::vector<graph::Usage> usages_;
 };
 
 }  // namespace
 
-Bytes FindPeakFloor(const Graph& graph, const Profile& profile, int most) {
-  return Floor(graph, profile, most).Find();
-}
+PeakFloor FindPeakFloor(const Graph& graph, const Profile& profile) { return Floor(graph, profile).Find(); }
 
 }  // namespace tessera::search

@@ -6,8 +6,14 @@
 
 namespace tessera::search {
 
-// Bytes of the tile memory below which no plan with subgraphs of at most `most` operators can stay: some step runs the operator
-// whose operands are largest in the smallest tiles, together with the constants that are at home there. 1 at least.
-problem::Bytes FindPeakFloor(const graph::Graph& graph, const hw_profiles::Profile& profile, int most);
+// Bytes of the tile memory below which no plan can stay.
+struct PeakFloor {
+  problem::Bytes bytes = 1;
+  int op = 0;  // the operator that needs them
+};
+
+// Some step runs the operator whose operands are largest in the smallest tiles, together with the constants that are at home
+// there. Holds for subgraphs of any length, for tiles of any shape and for every policy.
+PeakFloor FindPeakFloor(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
 }  // namespace tessera::search

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tessera/search/allocate/bounds.h"
@@ -14,32 +16,56 @@ namespace {
 
 enum class Room : uint8_t { kSome, kUndecided, kNone };
 
+problem::Bytes CapacityFor(const Planning& planning) {
+  const hw_profiles::Profile& profile = planning.profile;
+  const problem::Bytes capacity = profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes;
+  if (!planning.scale.LimitsPeak() || planning.scale.PeakLimit() >= static_cast<double>(capacity))
+    return capacity;
+  return static_cast<problem::Bytes>(planning.scale.PeakLimit());
+}
+
 class Absence {
  public:
-  Absence(const Planning& planning, const PathSearch& paths) : planning_(planning), paths_(paths) {}
+  Absence(const Planning& planning, const PathSearch& paths, const Floors& floors)
+      : planning_(planning), paths_(paths), floors_(floors) {}
 
   PartitionResult Explain() const {
     if (const std::optional<PartitionResult> refused = FindRefusal()) return *refused;
+    if (floors_.costs.peak_bytes > CapacityFor(planning_)) return Infeasible(DescribeFloor());
+    if (IsHopeless(planning_, floors_)) return Infeasible(DescribeLimits("of the network"));
     for (int op = 0; op < paths_.Operators(); ++op) {
-      if (RoomFor(op) == Room::kNone)
-        return {problem::Status::kInfeasible, std::nullopt, DescribeTightest(op)};
+      if (RoomFor(op) == Room::kNone) return AmongTried(DescribeTightest(op));
     }
-    if (planning_.stop.Requested())
-      return {problem::Status::kUnknown, std::nullopt, "stopped before a plan was found"};
-    if (!HasPath(false)) return {problem::Status::kInfeasible, std::nullopt, DescribeNoCover()};
-    if (!HasPath(true)) {
-      const std::string limits = planning_.scale.DescribeLimits();
-      return {problem::Status::kInfeasible, std::nullopt,
-              fmt::format("no partition {} keeps the limits: {}", Within(), limits)};
-    }
-    return {problem::Status::kUnknown, std::nullopt, DescribeUndecided()};
+    if (planning_.stop.Requested()) return Unknown("stopped before a plan was found");
+    if (!HasPath(false)) return AmongTried(DescribeNoCover());
+    if (!HasPath(true)) return AmongTried(DescribeLimits(Within()));
+    return Unknown(DescribeUndecided());
   }
 
  private:
+  static PartitionResult Infeasible(std::string reason) {
+    return {problem::Status::kInfeasible, std::nullopt, std::move(reason)};
+  }
+
+  static PartitionResult Unknown(std::string reason) {
+    return {problem::Status::kUnknown, std::nullopt, std::move(reason)};
+  }
+
+  bool IsCapped() const { return paths_.MostOperators() < paths_.Operators(); }
+
+  // What is proven of subgraphs as long as they may be is no proof for longer ones.
+  PartitionResult AmongTried(std::string reason) const {
+    if (!IsCapped()) return Infeasible(std::move(reason));
+    reason += "; longer subgraphs were not tried";
+    if (paths_.MostOperators() < kUsualMostOperators)
+      reason += fmt::format(", try --max-operators {}", std::min(kUsualMostOperators, paths_.Operators()));
+    return Unknown(std::move(reason));
+  }
+
   const std::string& NameOf(int op) const { return planning_.graph.operators[static_cast<size_t>(op)].id; }
 
   std::string Within() const {
-    if (paths_.MostOperators() == paths_.Operators()) return "of the network";
+    if (!IsCapped()) return "of the network";
     return fmt::format("into subgraphs of at most {} operators", paths_.MostOperators());
   }
 
@@ -54,7 +80,7 @@ class Absence {
 
   static Room RoomIn(const IntervalChoices& interval) {
     if (!interval.IsOpened()) return Room::kUndecided;
-    Room room = Room::kNone;
+    Room room = interval.IsComplete() ? Room::kNone : Room::kUndecided;
     for (const Choice& choice : interval.Choices()) {
       if (choice.verdict == Verdict::kFits) return Room::kSome;
       if (choice.verdict != Verdict::kImpossible) room = Room::kUndecided;
@@ -68,12 +94,21 @@ class Absence {
     return best;
   }
 
+  // The search need not have opened what lies next to something that is refused.
+  bool IsRefused(const IntervalChoices& interval) const {
+    if (interval.IsOpened()) return interval.Refusal().has_value();
+    IntervalChoices probe(planning_, interval.Interval());
+    probe.Open();
+    return probe.Refusal().has_value();
+  }
+
   // An operator that no subgraph around it can run, whatever the room.
   std::optional<PartitionResult> FindRefusal() const {
     for (int op = 0; op < paths_.Operators(); ++op) {
+      if (!paths_.At(op, 1).Refusal()) continue;
       bool all_refused = true;
-      ForEachAround(op,
-                    [&](const IntervalChoices& interval) { all_refused &= interval.Refusal().has_value(); });
+      ForEachAround(
+          op, [&](const IntervalChoices& interval) { all_refused = all_refused && IsRefused(interval); });
       if (!all_refused) continue;
       const base::Diagnostic& refusal = *paths_.At(op, 1).Refusal();
       std::string reason = refusal.message;
@@ -85,30 +120,38 @@ class Absence {
 
   // "operator 'a' fits in no subgraph of at most 12 operators: alone, with a tile of 1x16x1x7, at step 3 the buffers ..."
   std::string DescribeTightest(int op) const {
-    const IntervalChoices& single = paths_.At(op, 1);
     std::string reason = fmt::format("operator '{}' fits in no subgraph", NameOf(op));
-    if (paths_.MostOperators() < paths_.Operators()) {
-      reason += fmt::format(" of at most {} operators", paths_.MostOperators());
-    }
+    if (IsCapped()) reason += fmt::format(" of at most {} operators", paths_.MostOperators());
+    const std::string alone = DescribeAlone(op);
+    return alone.empty() ? reason : reason + ": " + alone;
+  }
+
+  // The same for subgraphs of any length, by the operands of one operator.
+  std::string DescribeFloor() const {
+    const int op = floors_.tightest;
+    const std::string reason = fmt::format(
+        "operator '{}' fits in no subgraph: it needs {} bytes in the smallest tiles, {} are there",
+        NameOf(op), floors_.costs.peak_bytes, CapacityFor(planning_));
+    const std::string alone = DescribeAlone(op);
+    return alone.empty() ? reason : reason + "; " + alone;
+  }
+
+  // "alone, with tiles of 1x16x1x7, at step 3 ..."; empty where no choice of it is known.
+  std::string DescribeAlone(int op) const {
+    const IntervalChoices& single = paths_.At(op, 1);
     const auto least = std::min_element(
         single.Choices().begin(), single.Choices().end(),
         [](const Choice& a, const Choice& b) { return a.metrics.peak_bytes < b.metrics.peak_bytes; });
-    if (least == single.Choices().end()) return reason;
+    if (least == single.Choices().end()) return "";
     const problem::Problem problem = single.Tiles().ProblemOf(least->candidate);
-    const problem::Bytes capacity = CapacityOf(problem);
+    const problem::Bytes capacity = CapacityFor(planning_);
     const Bound bound = FindBound(problem, 0);
     const std::vector<int64_t>& tile = single.Tiles().Candidates()[least->candidate].choice.tile;
-    reason += fmt::format(": alone, with tiles of {}, ", fmt::join(tile, "x"));
+    const std::string reason = fmt::format("alone, with tiles of {}, ", fmt::join(tile, "x"));
     if (bound.bytes > capacity) return reason + search::Explain(problem, bound, capacity);
     const std::string& why = single.Tiles().Known(least->candidate).reason;
     return reason + fmt::format("no placement exists although only {} of {} bytes are needed at once{}{}",
                                 bound.bytes, capacity, why.empty() ? "" : ": ", why);
-  }
-
-  problem::Bytes CapacityOf(const problem::Problem& problem) const {
-    const problem::Bytes capacity = problem.memories.front().capacity;
-    if (!planning_.scale.LimitsPeak()) return capacity;
-    return std::min(capacity, static_cast<problem::Bytes>(planning_.scale.PeakLimit()));
   }
 
   // Whether some path avoids all that is proven impossible; what is undecided counts as fitting.
@@ -119,7 +162,7 @@ class Absence {
       for (int length = 1; length <= most; ++length) {
         const IntervalChoices& interval = paths_.At(first, length);
         Arc arc{.begin = first, .end = first + length, .choice = 0, .cost = {}};
-        if (!interval.IsOpened()) {
+        if (!interval.IsOpened() || !interval.IsComplete()) {
           if (within_limits) arc.cost = interval.Bound();
           arcs.push_back(arc);
         }
@@ -138,7 +181,15 @@ class Absence {
     return fmt::format("every operator fits in some subgraph, yet no partition {} fits as a whole", Within());
   }
 
+  std::string DescribeLimits(std::string_view which) const {
+    return fmt::format("no partition {} keeps the limits: {}", which, planning_.scale.DescribeLimits());
+  }
+
   std::string DescribeUndecided() const {
+    for (const IntervalChoices& interval : paths_.Intervals()) {
+      if (interval.IsOpened() && !interval.IsComplete() && !interval.AnyGivenUp())
+        return "nothing fits among the tile shapes that were tried, and there are too many to try all";
+    }
     for (int op = 0; op < paths_.Operators(); ++op) {
       if (RoomFor(op) == Room::kUndecided) {
         return fmt::format("a limit came before it was known whether operator '{}' fits in any subgraph",
@@ -150,12 +201,18 @@ class Absence {
 
   const Planning& planning_;
   const PathSearch& paths_;
+  const Floors& floors_;
 };
 
 }  // namespace
 
-PartitionResult ExplainAbsence(const Planning& planning, const PathSearch& paths) {
-  return Absence(planning, paths).Explain();
+bool IsHopeless(const Planning& planning, const Floors& floors) {
+  return floors.costs.peak_bytes > CapacityFor(planning) ||
+         !planning.scale.WithinLimits(planning.scale.CostOf(floors.costs));
+}
+
+PartitionResult ExplainAbsence(const Planning& planning, const PathSearch& paths, const Floors& floors) {
+  return Absence(planning, paths, floors).Explain();
 }
 
 }  // namespace tessera::search

@@ -5,8 +5,18 @@
 
 namespace tessera::search {
 
+// What no plan can stay below, whatever its subgraphs and tiles.
+struct Floors {
+  plan::Metrics costs;
+  int tightest = 0;  // the operator behind costs.peak_bytes
+};
+
+// Whether these floors alone prove that there is no plan.
+bool IsHopeless(const Planning& planning, const Floors& floors);
+
 // Why PathSearch::FindBest found nothing, for the user: which operator has no room, where, how many bytes are missing; or which
-// limit cannot be kept; or what was left undecided.
-PartitionResult ExplainAbsence(const Planning& planning, const PathSearch& paths);
+// limit cannot be kept; or what was left undecided. kInfeasible only where neither the cap on operators in a subgraph nor tile
+// shapes left out had a part in the proof.
+PartitionResult ExplainAbsence(const Planning& planning, const PathSearch& paths, const Floors& floors);
 
 }  // namespace tessera::search

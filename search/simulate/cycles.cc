@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/adapt/residence.h"
 #include "tessera/search/simulate/saturating.h"
 
 namespace tessera::search {
@@ -21,10 +22,9 @@ const graph::Tensor& TensorAt(const Graph& graph, int tensor) {
 }
 
 const Throughput* ThroughputOf(const Graph& graph, const Profile& profile, const Operator& op) {
-  const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind);
-  if (engine == nullptr) return nullptr;
-  const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
-  return hw_profiles::ThroughputFor(*engine, op.kind, TensorAt(graph, typical).type);
+  const base::DataType type = encoder::WorkingType(graph, op);
+  const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind, type);
+  return engine == nullptr ? nullptr : hw_profiles::ThroughputFor(*engine, op.kind, type);
 }
 
 int64_t Steps(int64_t length, int64_t unroll) { return base::CeilDiv(length, std::max<int64_t>(1, unroll)); }

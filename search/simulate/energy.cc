@@ -1,5 +1,7 @@
 #include "tessera/search/simulate/energy.h"
 
+#include "tessera/encoder/adapt/residence.h"
+
 namespace tessera::search {
 
 void FillEnergy(const hw_profiles::Profile& profile, double mac_pj, std::span<const Touched> touched,
@@ -21,8 +23,10 @@ void FillEnergy(const hw_profiles::Profile& profile, double mac_pj, std::span<co
   }
 }
 
-double MacEnergy(const hw_profiles::Profile& profile, base::OperatorKind kind, int64_t macs) {
-  const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, kind);
+double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile, const graph::Operator& op,
+                 int64_t macs) {
+  const hw_profiles::Engine* engine =
+      hw_profiles::EngineFor(profile, op.kind, encoder::WorkingType(graph, op));
   return engine == nullptr ? 0 : engine->mac_pj * static_cast<double>(macs);
 }
 

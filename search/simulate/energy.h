@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
 
@@ -19,7 +20,8 @@ struct Touched {
 void FillEnergy(const hw_profiles::Profile& profile, double mac_pj, std::span<const Touched> touched,
                 plan::Metrics& metrics);
 
-// Energy of that many multiply-accumulates of one operator kind.
-double MacEnergy(const hw_profiles::Profile& profile, base::OperatorKind kind, int64_t macs);
+// Energy of that many multiply-accumulates of one operator.
+double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile, const graph::Operator& op,
+                 int64_t macs);
 
 }  // namespace tessera::search

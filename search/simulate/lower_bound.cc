@@ -125,7 +125,7 @@ void Bound::AddOperator(int index) {
   Accumulate(compute_, ComputeCycles(graph_, profile_, op, NeededOf(op.outputs.front())));
   const int64_t macs = whole_.classes.front().macs[static_cast<size_t>(index - interval_.first)];
   Accumulate(metrics_.macs, macs);
-  mac_pj_ += MacEnergy(profile_, op.kind, macs);
+  mac_pj_ += MacEnergy(graph_, profile_, op, macs);
 }
 
 void Bound::AddTensor(size_t index) {

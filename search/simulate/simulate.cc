@@ -29,16 +29,16 @@ using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-// How constants come: once in the prologue, or slice by slice with every tile.
+// How constants come: once in the prologue, or slice by slice with every tile. A policy that streams does both.
 struct ConstantFlow {
   int home = 0;
-  int64_t resident_cycles = 0;  // 0 unless resident
+  int64_t resident_cycles = 0;
   int64_t resident_bytes = 0;
   bool streamed = false;
   int64_t streamed_cycles = 0;  // of all slices of one tile
   int64_t streamed_bytes = 0;
-  int64_t first_slice_cycles =
-      0;  // of the subgraph's first operator: it arrives before the tile does its first step
+  // Of the subgraph's first operator: it arrives before the tile does its first step.
+  int64_t first_slice_cycles = 0;
 };
 
 class Timeline {
@@ -107,11 +107,10 @@ void Timeline::FindConstantFlow(WeightPolicy policy) {
     for (const ConstantCost& cost : costs_.Constants()) {
       Accumulate(constants_.streamed_cycles,
                  SaturatingAdd(cost.first_slice_cycles, cost.later_slices_cycles));
-      Accumulate(constants_.streamed_bytes, cost.bytes);
+      Accumulate(constants_.streamed_bytes, cost.streamed_bytes);
     }
-    return;
   }
-  for (const int64_t bytes : ResidentBytes(graph_, profile_, tiling_.interval)) {
+  for (const int64_t bytes : ResidentBytes(graph_, profile_, tiling_.interval, policy)) {
     Accumulate(constants_.resident_bytes, bytes);
     Accumulate(constants_.resident_cycles,
                TransferCycles(profile_, constants_.home, Direction::kRead, OneRun(bytes)));
@@ -258,7 +257,7 @@ void Timeline::AddEnergy(plan::Metrics& metrics) const {
     }
     for (size_t step = 0; step < tile.macs.size(); ++step) {
       const graph::Operator& op = graph_.operators[static_cast<size_t>(tiling_.interval.first) + step];
-      mac_pj += MacEnergy(profile_, op.kind, SaturatingMul(tile.count, tile.macs[step]));
+      mac_pj += MacEnergy(graph_, profile_, op, SaturatingMul(tile.count, tile.macs[step]));
     }
   }
   FillEnergy(profile_, mac_pj, touched, metrics);

@@ -60,11 +60,16 @@ ConstantCost TileCosts::CostOfConstants(int index) const {
   const auto transfer = [&](int64_t bytes) {
     return TransferCycles(*profile_, home, Direction::kRead, OneRun(bytes));
   };
-  for (const int constant : op.weights) {
+  for (auto at = op.weights.begin(); at != op.weights.end(); ++at) {
+    const int constant = *at;
+    if (std::find(op.weights.begin(), at, constant) != at)
+      continue;  // the same constant as an earlier operand
     const int64_t bytes = encoder::ConstantBytes(*graph_, *profile_, constant, {index});
     Accumulate(cost.bytes, bytes);
     if (constant_route_.passage == Passage::kWhole) continue;
     Accumulate(cost.direct_cycles, DirectCycles(*profile_, home, Direction::kRead, OneRun(bytes)));
+    if (!encoder::IsSliceable(*graph_, constant, interval_)) continue;
+    Accumulate(cost.streamed_bytes, bytes);
     const encoder::Slicing slices = encoder::SlicesOf(*graph_, *profile_, constant, op);
     const int64_t last = std::max<int64_t>(0, bytes - (slices.count - 1) * slices.bytes);
     Accumulate(cost.first_slice_cycles, transfer(slices.count == 1 ? last : slices.bytes));
@@ -90,12 +95,12 @@ const TileCosts::Operand& TileCosts::OperandAt(int tensor) const {
 }
 
 // A tensor that is read crosses as far as the tile needs it, one that is made as far as the tile's share goes. A state can
-// do both.
+// do both, as can a result that engines write and read in its home.
 void TileCosts::AddTransfers(const graph::TileClass& tile, TileCost& cost) const {
   for (const Operand& operand : operands_) {
     if (operand.route.passage != Passage::kMoved && operand.route.passage != Passage::kDirect) continue;
-    const bool state = operand.route.role == base::TensorRole::kState;
-    if (!operand.made_inside || (state && operand.read_inside)) {
+    const bool direct = operand.route.passage == Passage::kDirect;
+    if (!operand.made_inside || (direct && operand.read_inside)) {
       AddCrossing(operand, tile.needed[operand.index], Direction::kRead, cost);
     }
     if (operand.made_inside) AddCrossing(operand, tile.share[operand.index], Direction::kWrite, cost);

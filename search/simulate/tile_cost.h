@@ -44,9 +44,10 @@ struct TileCost {
 
 // The constants of one operator.
 struct ConstantCost {
-  int64_t bytes = 0;  // with tables
-  int64_t first_slice_cycles =
-      0;  // streamed: over all constants, the slice that must be there before the step begins
+  int64_t bytes = 0;           // with tables
+  int64_t streamed_bytes = 0;  // of those that come in slices
+  // Over all constants that come in slices, the one that must be there before the step begins.
+  int64_t first_slice_cycles = 0;
   int64_t later_slices_cycles = 0;
   int64_t direct_cycles = 0;
 };

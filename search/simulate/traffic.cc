@@ -91,7 +91,8 @@ Runs RunsOf(const graph::Tensor& tensor, const graph::Extents& extents, const Ro
 Runs OneRun(int64_t bytes) { return {.bytes = bytes, .count = 1, .loops = {}}; }
 
 std::vector<int64_t> ResidentBytes(const graph::Graph& graph, const Profile& profile,
-                                   graph::Interval interval) {
+                                   graph::Interval interval, hw_profiles::WeightPolicy policy) {
+  const bool streams = policy == hw_profiles::WeightPolicy::kStreamed;
   std::vector<int> constants;  // in order of first use
   std::vector<std::vector<int>> users;
   for (int i = interval.first; i <= interval.last; ++i) {
@@ -107,6 +108,7 @@ std::vector<int64_t> ResidentBytes(const graph::Graph& graph, const Profile& pro
   }
   std::vector<int64_t> bytes;
   for (size_t i = 0; i < constants.size(); ++i) {
+    if (streams && encoder::IsSliceable(graph, constants[i], interval)) continue;
     bytes.push_back(encoder::ConstantBytes(graph, profile, constants[i], users[i]));
   }
   return bytes;

@@ -54,8 +54,10 @@ Runs RunsOf(const graph::Tensor& tensor, const graph::Extents& extents,
 // Bytes that are adjacent.
 Runs OneRun(int64_t bytes);
 
-// Bytes of each distinct constant of the interval with its tables, in order of first use.
+// Bytes of each distinct constant of the interval that the policy loads once, with its tables, in order of first use. With
+// kResident: all of them.
 std::vector<int64_t> ResidentBytes(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                   graph::Interval interval);
+                                   graph::Interval interval,
+                                   hw_profiles::WeightPolicy policy = hw_profiles::WeightPolicy::kResident);
 
 }  // namespace tessera::search

@@ -61,6 +61,15 @@ class Order {
   std::vector<bool> below_;  // [upper][lower]
 };
 
+// A contracted buffer would count once where its members count each.
+bool CountsPorts(const problem::Problem& problem) {
+  return std::any_of(problem.memories.begin(), problem.memories.end(), [](const problem::Memory& memory) {
+    return std::any_of(memory.banks.begin(), memory.banks.end(), [](const problem::Bank& bank) {
+      return bank.ports.total || bank.ports.reads || bank.ports.writes;
+    });
+  });
+}
+
 }  // namespace
 
 bool Fits(const RungAnswer& answer) {
@@ -78,10 +87,12 @@ LadderSearch::LadderSearch(const problem::Problem& problem, const problem::Ladde
       may_infer_(options.infer && ShrinkingIsSafe(problem)),
       sessions_(engines_.size()),
       answers_(ladder.rungs.size()) {
-  if (std::optional<MergedProblem> merged = MergeColocated(problem, ladder)) {
-    merged_ = std::make_unique<const MergedProblem>(*std::move(merged));
+  if (!CountsPorts(problem)) {
+    if (std::optional<Contraction> contraction = ContractColocated(problem, &ladder))
+      contraction_ = std::make_unique<const Contraction>(*std::move(contraction));
   }
   FindBounds();
+  if (contraction_ && !contraction_->contradiction.empty()) RefuseAll(contraction_->contradiction);
 }
 
 LadderSearch::LadderSearch(LadderSearch&&) noexcept = default;
@@ -104,6 +115,17 @@ void LadderSearch::FindBounds() {
       answer.engine = "bound";
       answer.reason = Explain(sized, bound, capacity);
     }
+  }
+}
+
+// No rung has a placement, whatever its sizes.
+void LadderSearch::RefuseAll(const std::string& reason) {
+  for (RungAnswer& answer : answers_) {
+    if (IsProven(answer)) continue;
+    answer.asked = true;
+    answer.status = Status::kInfeasible;
+    answer.engine = "bound";
+    answer.reason = reason;
   }
 }
 
@@ -149,9 +171,9 @@ void LadderSearch::Ask(size_t rung, const base::Stop& stop) {
     if (sessions_[i] == nullptr) sessions_[i] = engines_[i]->Open(Posed(), &PosedLadder());
     ++solves_;
     Result result = sessions_[i]->Solve(rung, problem_->memories[0].capacity, options_.budget, stop);
-    if (merged_ && result.allocation &&
-        result.allocation->offsets.size() == merged_->problem.buffers.size()) {
-      result.allocation = Unmerge(*merged_, *std::move(result.allocation));
+    if (contraction_ && result.allocation &&
+        result.allocation->offsets.size() == contraction_->problem.buffers.size()) {
+      result.allocation = Expand(*contraction_, *result.allocation);
     }
     const bool places = result.status == Status::kOptimal || result.status == Status::kFeasible;
     if (places && !Check(rung, result, engines_[i]->Name())) {

@@ -11,7 +11,7 @@
 #include "tessera/problem/ladder.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
-#include "tessera/search/tiling/merge_colocated.h"
+#include "tessera/search/allocate/contraction.h"
 
 // Which rungs of a ladder fit. Sizes change from rung to rung, nothing else does, so one answer often holds for others.
 namespace tessera::search {
@@ -77,12 +77,13 @@ class LadderSearch {
 
  private:
   void FindBounds();
+  void RefuseAll(const std::string& reason);
   void Ask(size_t rung, const base::Stop& stop);
   void Settle(size_t rung, problem::Result result, std::string_view engine);
   bool Check(size_t rung, const problem::Result& result, std::string_view engine);
   void Spread(size_t rung);
-  const problem::Problem& Posed() const { return merged_ ? merged_->problem : *problem_; }
-  const problem::Ladder& PosedLadder() const { return merged_ ? merged_->ladder : *ladder_; }
+  const problem::Problem& Posed() const { return contraction_ ? contraction_->problem : *problem_; }
+  const problem::Ladder& PosedLadder() const { return contraction_ ? contraction_->ladder : *ladder_; }
   problem::Bytes PeakAt(size_t rung, const problem::Allocation& allocation) const;
 
   const problem::Problem* problem_;
@@ -90,8 +91,8 @@ class LadderSearch {
   Engines engines_;
   LadderOptions options_;
   bool may_infer_;
-  std::unique_ptr<const MergedProblem>
-      merged_;  // what engines are asked instead, if anything; sessions refer to it
+  std::unique_ptr<const Contraction>
+      contraction_;  // what engines are asked instead, if anything; sessions refer to it
   std::vector<std::unique_ptr<problem::Session>> sessions_;  // parallel to engines_, opened when first asked
   std::vector<RungAnswer> answers_;                          // parallel to the rungs
   int64_t solves_ = 0;
@@ -102,8 +103,8 @@ class LadderSearch {
 struct LadderOutcome {
   std::vector<RungAnswer> rungs;  // parallel to Ladder::rungs
   std::optional<size_t> largest;  // the last rung that fits
-  bool largest_proven =
-      false;  // every rung after it is proven infeasible; with none that fits, every rung is
+  // Every rung after it is proven infeasible; with none that fits, every rung is.
+  bool largest_proven = false;
   int64_t solves = 0;
   std::optional<base::Diagnostic> fault;  // see LadderSearch::Fault
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tessera/encoder/adapt/choice.h"
+#include "tessera/search/tiling/shape_search.h"
 
 // A candidate is a rung of a ladder. Policies differ in structure, and so do one tile, odd and even numbers of tiles: each such
 // structure is a ladder with engine sessions of its own (encoder::BuildLadders), and answers spread within it alone.
@@ -14,53 +15,62 @@ namespace {
 using encoder::Policy;
 using encoder::SubgraphLadder;
 
-std::vector<graph::TileShape> ShapesFor(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                        graph::Interval interval, const TileOptions& options) {
-  if (options.shapes) return *options.shapes;
-  std::vector<graph::CutAxis> axes;
-  for (const hw_profiles::AxisGranule& axis : profile.tiling.axes) axes.push_back({axis.axis, axis.granule});
-  return graph::TileShapes(graph, interval, axes, options.shapes_per_axis);
-}
-
 int64_t TileElements(const TileCandidate& candidate) { return graph::ElementsOf(candidate.choice.tile); }
 
 }  // namespace
+
+graph::ShapeGrid GridOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                        graph::Interval interval) {
+  std::vector<graph::CutAxis> axes;
+  for (const hw_profiles::AxisGranule& axis : profile.tiling.axes) axes.push_back({axis.axis, axis.granule});
+  return graph::TileShapes(graph, interval, axes);
+}
 
 base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
                                                    const hw_profiles::Profile& profile,
                                                    graph::Interval interval, const TileOptions& options) {
   if (std::optional<base::Diagnostic> fault = encoder::FindFault(graph, interval))
     return base::Unexpected(*fault);
-  const std::vector<graph::TileShape> shapes = ShapesFor(graph, profile, interval, options);
-  const std::vector<Policy> policies =
-      options.policies ? *options.policies : encoder::PoliciesOf(graph, profile, interval);
-
   IntervalTiles tiles;
+  tiles.graph_ = &graph;
+  tiles.profile_ = &profile;
+  tiles.interval_ = interval;
+  tiles.engines_ = options.engines;
+  tiles.options_ = {options.budget, options.infer};
+  tiles.policies_ = options.policies ? *options.policies : encoder::PoliciesOf(graph, profile, interval);
+  const std::optional<base::Diagnostic> refusal =
+      tiles.Add(options.shapes ? *options.shapes : ShapeSearch(GridOf(graph, profile, interval)).Start());
+  if (refusal) return base::Unexpected(*refusal);
+  return tiles;
+}
+
+std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::TileShape>& shapes) {
+  const size_t first_candidate = candidates_.size();
+  const size_t first_ladder = ladders_.size();
   std::optional<base::Diagnostic> refusal;
-  for (const Policy& policy : policies) {
+  for (const Policy& policy : policies_) {
     base::Expected<std::vector<SubgraphLadder>> ladders =
-        encoder::BuildLadders(graph, profile, interval, policy, shapes);
+        encoder::BuildLadders(*graph_, *profile_, interval_, policy, shapes);
     if (!ladders) {
       if (!refusal) refusal = ladders.error();
       continue;
     }
     const Policy without = {policy.weights, false};
-    if (policy.in_place && std::find(policies.begin(), policies.end(), without) != policies.end()) {
+    if (policy.in_place && std::find(policies_.begin(), policies_.end(), without) != policies_.end()) {
       std::erase_if(*ladders,
                     [](const SubgraphLadder& each) { return each.program.problem.relations.empty(); });
     }
-    tiles.AddPolicy(policy, *std::move(ladders));
+    AddPolicy(policy, *std::move(ladders));
   }
-  if (tiles.candidates_.empty() && refusal) return base::Unexpected(*refusal);
+  if (candidates_.size() == first_candidate && refusal) return refusal;
 
-  for (const SubgraphLadder& ladder : tiles.ladders_) {
-    tiles.searches_.emplace_back(ladder.program.problem, ladder.ladder, options.engines,
-                                 LadderOptions{options.budget, options.infer});
+  for (size_t i = first_ladder; i < ladders_.size(); ++i) {
+    searches_.emplace_back(ladders_[i]->program.problem, ladders_[i]->ladder, engines_, options_);
   }
-  for (TileCandidate& candidate : tiles.candidates_) {
-    candidate.lower_bound = tiles.searches_[candidate.ladder].Known(candidate.rung).lower_bound;
+  for (size_t i = first_candidate; i < candidates_.size(); ++i) {
+    candidates_[i].lower_bound = Known(i).lower_bound;
   }
-  return tiles;
+  return std::nullopt;
 }
 
 void IntervalTiles::AddPolicy(const Policy& policy, std::vector<SubgraphLadder> ladders) {
@@ -72,19 +82,46 @@ void IntervalTiles::AddPolicy(const Policy& policy, std::vector<SubgraphLadder> 
       candidate.ladder = ladders_.size();
       candidate.rung = rung;
     }
-    ladders_.push_back(std::move(ladder));
+    ladders_.push_back(std::make_unique<SubgraphLadder>(std::move(ladder)));
   }
   std::stable_sort(
       candidates_.begin() + begin, candidates_.end(),
       [](const TileCandidate& a, const TileCandidate& b) { return TileElements(a) < TileElements(b); });
 }
 
+size_t IntervalTiles::RankOf(const Policy& policy) const {
+  return static_cast<size_t>(std::find(policies_.begin(), policies_.end(), policy) - policies_.begin());
+}
+
+void IntervalTiles::Sort() {
+  std::stable_sort(candidates_.begin(), candidates_.end(),
+                   [this](const TileCandidate& a, const TileCandidate& b) {
+                     const auto key = [this](const TileCandidate& candidate) {
+                       return std::pair(RankOf(candidate.choice.policy), TileElements(candidate));
+                     };
+                     return key(a) < key(b);
+                   });
+}
+
+void IntervalTiles::DropClasses() {
+  for (const std::unique_ptr<SubgraphLadder>& ladder : ladders_) {
+    for (graph::TiledSubgraph& tiling : ladder->tilings) {
+      tiling.classes = {};
+      tiling.class_of = std::vector<int>();
+    }
+  }
+}
+
+const SubgraphLadder& IntervalTiles::LadderOf(size_t candidate) const {
+  return *ladders_[candidates_[candidate].ladder];
+}
+
 const graph::TiledSubgraph& IntervalTiles::TilingOf(size_t candidate) const {
-  return ladders_[candidates_[candidate].ladder].tilings[candidates_[candidate].rung];
+  return LadderOf(candidate).tilings[candidates_[candidate].rung];
 }
 
 problem::Problem IntervalTiles::ProblemOf(size_t candidate) const {
-  const SubgraphLadder& ladder = ladders_[candidates_[candidate].ladder];
+  const SubgraphLadder& ladder = LadderOf(candidate);
   return AtRung(ladder.program.problem, ladder.ladder.rungs[candidates_[candidate].rung]);
 }
 
@@ -111,27 +148,6 @@ const base::Diagnostic* IntervalTiles::Fault() const {
     if (search.Fault()) return &*search.Fault();
   }
   return nullptr;
-}
-
-base::Expected<TileSearch> SearchTiles(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                       graph::Interval interval, const TileOptions& options,
-                                       const base::Stop& stop) {
-  base::Expected<IntervalTiles> tiles = IntervalTiles::Build(graph, profile, interval, options);
-  if (!tiles) return base::Unexpected(tiles.error());
-  tiles->DecideAll(stop);
-  std::optional<size_t> largest;
-  for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
-    if (!Fits(tiles->Known(i))) continue;
-    if (!largest || TileElements(tiles->Candidates()[i]) > TileElements(tiles->Candidates()[*largest]))
-      largest = i;
-  }
-  bool proven = true;
-  for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
-    if (largest && TileElements(tiles->Candidates()[i]) <= TileElements(tiles->Candidates()[*largest]))
-      continue;
-    proven = proven && tiles->Known(i).status == problem::Status::kInfeasible;
-  }
-  return TileSearch{*std::move(tiles), largest, proven};
 }
 
 }  // namespace tessera::search

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,11 +18,10 @@
 namespace tessera::search {
 
 struct TileOptions {
-  Engines engines;              // see ladder_search.h
-  base::Budget budget;          // for each candidate and engine
-  size_t shapes_per_axis = 16;  // the most values tried along one axis
+  Engines engines;      // see ladder_search.h
+  base::Budget budget;  // for each candidate and engine
   std::optional<std::vector<graph::TileShape>>
-      shapes;  // instead of those that the profile's axes and granules suggest
+      shapes;  // instead of those with which a ShapeSearch of the profile's axes and granules starts
   std::optional<std::vector<encoder::Policy>> policies;  // instead of those that the profile allows
   bool infer = true;                                     // see LadderOptions
 };
@@ -29,26 +29,39 @@ struct TileOptions {
 // One tile shape under one policy.
 struct TileCandidate {
   encoder::SubgraphChoice choice;
-  size_t ladder = 0;  // where it stands: index into IntervalTiles::Ladders
+  size_t ladder = 0;  // where it stands
   size_t rung = 0;
   problem::Bytes lower_bound = 0;  // no placement has a lower peak
 };
 
+// The tile shapes of an interval that the profile's axes and granules suggest.
+graph::ShapeGrid GridOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                        graph::Interval interval);
+
 // The candidates of one interval: bounds known at once, room decided on demand. Not safe to use from two threads at once.
 class IntervalTiles {
  public:
-  // Refuses what encoder::BuildLadders refuses under every policy. Graph and profile may go afterwards; the engines stay.
+  // Refuses what encoder::BuildLadders refuses under every policy. Graph, profile and engines outlive it.
   static base::Expected<IntervalTiles> Build(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                              graph::Interval interval, const TileOptions& options);
 
-  // Policy by policy in the profile's order of preference, smallest tile first. Those whose bound exceeds the capacity are listed
+  // Adds candidates for further shapes, behind those that are there. Refuses like Build, and then adds none.
+  std::optional<base::Diagnostic> Add(const std::vector<graph::TileShape>& shapes);
+
+  // Policy by policy in the profile's order of preference, smallest tile first; then what was added, likewise. Those whose bound exceeds the capacity are listed
   // too. A policy in place lists only shapes for which some result is in place, when the same policy without is there as well.
   std::span<const TileCandidate> Candidates() const { return candidates_; }
 
-  // The structures behind the candidates.
-  std::span<const encoder::SubgraphLadder> Ladders() const { return ladders_; }
+  // Frees the classes of all tilings, which are large where tiles are many and which nothing but a simulation needs.
+  void DropClasses();
 
-  // What a candidate's tiles hold and compute.
+  // Brings candidates of all additions into one order. Indices of candidates change.
+  void Sort();
+
+  // The structure behind a candidate.
+  const encoder::SubgraphLadder& LadderOf(size_t candidate) const;
+
+  // What a candidate's tiles hold and compute; the classes only until they are dropped.
   const graph::TiledSubgraph& TilingOf(size_t candidate) const;
 
   // The candidate's Problem, with its sizes: the subgraph alone, and whatever passes over it.
@@ -72,8 +85,15 @@ class IntervalTiles {
  private:
   IntervalTiles() = default;
   void AddPolicy(const encoder::Policy& policy, std::vector<encoder::SubgraphLadder> ladders);
+  size_t RankOf(const encoder::Policy& policy) const;
 
-  std::vector<encoder::SubgraphLadder> ladders_;
+  const graph::Graph* graph_ = nullptr;
+  const hw_profiles::Profile* profile_ = nullptr;
+  graph::Interval interval_;
+  Engines engines_;
+  LadderOptions options_;
+  std::vector<encoder::Policy> policies_;
+  std::vector<std::unique_ptr<encoder::SubgraphLadder>> ladders_;
   std::vector<LadderSearch> searches_;  // parallel to ladders_, to whose elements they refer
   std::vector<TileCandidate> candidates_;
 };
@@ -83,10 +103,13 @@ struct TileSearch {
   IntervalTiles tiles;  // all decided
   std::optional<size_t>
       largest;  // the fitting candidate with most output elements in a tile; among equals the first
-  // Every candidate with more elements is proven infeasible; with none that fits, every candidate is.
+  // Every tile shape with more elements is proven infeasible, under every policy; with none that fits, every shape
+  // is. Shapes are those of GridOf, listed or not, or those of TileOptions.
   bool largest_proven = false;
 };
 
+// Finds the largest tile that fits. Where the grid has many shapes only some become candidates: those of a coarse grid, then
+// those that could be larger than the largest and that no refused shape is within.
 base::Expected<TileSearch> SearchTiles(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                        graph::Interval interval, const TileOptions& options,
                                        const base::Stop& stop);

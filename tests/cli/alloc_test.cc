@@ -164,12 +164,48 @@ TEST_F(AllocTest, OutputMayStandBeforeTheFile) {
 }
 
 TEST_F(AllocTest, EnginesThatAreAskedByNameAgree) {
-  for (const std::string engine : {"canonical", "cadical", "z3"}) {
+  for (const std::string engine : {"canonical", "lazy", "cadical", "z3"}) {
     const auto answer = ParseJson(Run({"alloc", "buffers.csv", "--engine", engine, "--format", "json"}).out);
     EXPECT_EQ(answer.at("engine"), engine);
     EXPECT_EQ(answer.at("peak"), 32);
     EXPECT_EQ(answer.at("status"), "optimal");
   }
+}
+
+TEST_F(AllocTest, VerboseTellsWhatEachEngineFoundAndWhen) {
+  const Outcome outcome = Run({"alloc", "buffers.csv", "--engine", "lazy", "--verbose"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err, testing::ContainsRegex("^ +[0-9]+[.][0-9]+ ms  lazy: peak [0-9]+, bound 32 \\("
+                                                  "[0-9]+ nodes, [0-9]+ backtracks, [0-9]+ conflicts\\)\n"));
+  EXPECT_THAT(outcome.err, HasSubstr(" ms  lazy: in all "));
+}
+
+TEST_F(AllocTest, RulesThatAreSwitchedOffChangeNoAnswer) {
+  for (const std::string rule : {"support", "edge-finding", "duplicates", "restarts"}) {
+    const auto answer = ParseJson(
+        Run({"alloc", "buffers.csv", "--switch-off", rule, "--switch-off", "cache", "--format", "json"}).out);
+    EXPECT_EQ(answer.at("peak"), 32) << rule;
+    EXPECT_EQ(answer.at("status"), "optimal") << rule;
+  }
+}
+
+TEST_F(AllocTest, HelpNamesTheRulesThatCanBeSwitchedOff) {
+  const std::string help = Run({"alloc", "--help"}).out;
+  for (const char* rule : {"witness", "backjumping", "section-energy", "clause-reduction"}) {
+    EXPECT_THAT(help, HasSubstr(rule));
+  }
+}
+
+TEST_F(AllocTest, AnUnknownRuleIsAUsageError) {
+  const Outcome outcome = Run({"alloc", "buffers.csv", "--switch-off", "luck"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--switch-off"));
+}
+
+TEST_F(AllocTest, ThreadsChangeNoByte) {
+  Run({"alloc", "buffers.csv", "--threads", "1", "--output", "one.json"});
+  Run({"alloc", "buffers.csv", "--threads", "8", "--output", "eight.json"});
+  EXPECT_EQ(Read("one.json"), Read("eight.json"));
 }
 
 }  // namespace

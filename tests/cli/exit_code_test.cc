@@ -130,8 +130,9 @@ TEST_P(LimitTest, PlanningIs10) {
   const Outcome outcome =
       Plan("patent_chain.yaml", "mcu_320k.yaml", With({"--output", "plan.json", "--report", "plan.html"}));
   EXPECT_EQ(outcome.exit_code, 10);
-  EXPECT_EQ(ParseJson(outcome.out).at("status"), "unknown");
-  EXPECT_THAT(Files(), ElementsAre("two.csv"));
+  EXPECT_EQ(ParseJson(outcome.out).at("status"), "feasible");
+  EXPECT_THAT(Files(), ElementsAre("plan.json", "two.csv"));
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Zero, LimitTest, testing::Values("budget", "timeout"),
@@ -212,7 +213,7 @@ TEST_F(ExitCodeTest, InterruptedIs130AndTheIncumbentIsWritten) {
   EXPECT_EQ(Run({"check", "answer.json", "--problem", "bins.csv", "--capacity", peak}).exit_code, 0);
 }
 
-TEST_F(ExitCodeTest, APlanThatIsInterruptedBeforeItIsFoundIs130) {
+TEST_F(ExitCodeTest, APlanThatIsInterruptedIs130AndTheBestSoFarIsWritten) {
   Process process({"plan", Shipped("examples/networks/mobilenet_v2.yaml"), "--hw",
                    Shipped("hw_profiles/edge_npu_1mib.yaml"), "--threads", "1", "--verbose", "--output",
                    "plan.json", "--format", "json"},
@@ -221,8 +222,9 @@ TEST_F(ExitCodeTest, APlanThatIsInterruptedBeforeItIsFoundIs130) {
   process.Signal(SIGINT);
   const Outcome outcome = process.Wait();
   EXPECT_EQ(outcome.exit_code, 130);
-  EXPECT_EQ(ParseJson(outcome.out).at("status"), "unknown");
-  EXPECT_THAT(Files(), ElementsAre("two.csv"));
+  EXPECT_EQ(ParseJson(outcome.out).at("status"), "feasible");
+  EXPECT_THAT(Files(), ElementsAre("plan.json", "two.csv"));
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
 }
 
 }  // namespace

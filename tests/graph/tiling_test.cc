@@ -269,38 +269,6 @@ TEST(CanCut, AttentionRowsWhileKeysComeFromOutside) {
   EXPECT_FALSE(CanCut(graph, {1, 2}, 1));  // keys made inside are needed whole
 }
 
-TEST(TileShapes, AreEvenCutsRoundedToTheGranule) {
-  GraphBuilder builder;
-  builder.AddConv(builder.AddInput({1, 8, 10, 10}), 24, 3, 1, 1);
-  const Graph graph = std::move(builder).Build();
-  const auto rows = TileShapes(graph, {0, 0}, {{Axis::kRows, 1}}, 100);
-  EXPECT_EQ(
-      rows,
-      (std::vector<TileShape>{
-          {1, 24, 1, 10}, {1, 24, 2, 10}, {1, 24, 3, 10}, {1, 24, 4, 10}, {1, 24, 5, 10}, {1, 24, 10, 10}}));
-  const auto channels = TileShapes(graph, {0, 0}, {{Axis::kChannels, 16}}, 100);
-  EXPECT_EQ(channels, (std::vector<TileShape>{{1, 16, 10, 10}, {1, 24, 10, 10}}));
-  const auto both = TileShapes(graph, {0, 0}, {{Axis::kRows, 1}, {Axis::kColumns, 1}}, 3);
-  EXPECT_EQ(both.size(), 9U);
-  EXPECT_EQ(both.front(), (TileShape{1, 24, 1, 1}));
-  EXPECT_EQ(both.back(), (TileShape{1, 24, 10, 10}));
-}
-
-TEST(TileShapes, OnlyTheWholeWhereNothingMayBeCut) {
-  const Graph graph = PatentChain();
-  EXPECT_EQ(TileShapes(graph, {0, 2}, {{Axis::kChannels, 1}, {Axis::kBatch, 1}}, 9),
-            (std::vector<TileShape>{{1, 4, 4, 14}}));
-}
-
-TEST(TileShapes, LeaveOutWhatNobodyCouldCount) {
-  GraphBuilder builder;
-  builder.AddConv(builder.AddInput({1, 1, int64_t{1} << 40, 2}), 1, 1);
-  const Graph graph = std::move(builder).Build();
-  const auto shapes = TileShapes(graph, {0, 0}, {{Axis::kRows, 1}, {Axis::kColumns, 1}}, 3);
-  EXPECT_EQ(shapes.front(), (TileShape{1, 1, int64_t{1} << 20, 2}));
-  EXPECT_EQ(shapes.back(), (TileShape{1, 1, int64_t{1} << 40, 2}));
-}
-
 TEST(AxisOf, NamesFollowTheRank) {
   EXPECT_EQ(AxisOf({1, 2, 3, 4}, Axis::kChannels), 1U);
   EXPECT_EQ(AxisOf({1, 2, 3}, Axis::kChannels), 2U);

@@ -19,9 +19,19 @@ TEST(Profile, FindsTheFirstEngineOfAKind) {
       {{OperatorKind::kConv, std::nullopt, {}, 1, 1, 0}, {OperatorKind::kPool, std::nullopt, {}, 1, 1, 0}},
       0,
       1};
-  EXPECT_EQ(EngineFor(profile, OperatorKind::kPool)->name, "vector");
-  EXPECT_EQ(EngineFor(profile, OperatorKind::kConv)->name, "array");
-  EXPECT_EQ(EngineFor(profile, OperatorKind::kSoftmax), nullptr);
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kPool, DataType::kInt8)->name, "vector");
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kConv, DataType::kInt8)->name, "array");
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kSoftmax, DataType::kInt8), nullptr);
+}
+
+TEST(Profile, PassesOverAnEngineThatDoesNotWorkOnTheDataType) {
+  Profile profile;
+  profile.engines.resize(2);
+  profile.engines[0] = {"integers", {{OperatorKind::kConv, DataType::kInt8, {}, 1, 1, 0}}, 0, 1};
+  profile.engines[1] = {"floats", {{OperatorKind::kConv, DataType::kFloat32, {}, 1, 1, 0}}, 0, 1};
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kConv, DataType::kInt8)->name, "integers");
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kConv, DataType::kFloat32)->name, "floats");
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kConv, DataType::kInt16), nullptr);
 }
 
 TEST(Profile, AnEntryForTheDataTypeGoesBeforeTheGeneralOne) {

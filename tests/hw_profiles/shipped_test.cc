@@ -42,9 +42,7 @@ TEST_P(ShippedProfile, RunsTheOperatorsOfAnImageNetwork) {
        {OperatorKind::kConv, OperatorKind::kDepthwise, OperatorKind::kPool, OperatorKind::kGlobalPool,
         OperatorKind::kElementwise, OperatorKind::kConcat, OperatorKind::kMatmul, OperatorKind::kReshape,
         OperatorKind::kSoftmax}) {
-    const Engine* engine = EngineFor(profile, kind);
-    ASSERT_NE(engine, nullptr) << base::NameOf(kind);
-    EXPECT_NE(ThroughputFor(*engine, kind, base::DataType::kInt8), nullptr) << base::NameOf(kind);
+    EXPECT_NE(EngineFor(profile, kind, base::DataType::kInt8), nullptr) << base::NameOf(kind);
   }
 }
 

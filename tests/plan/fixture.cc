@@ -203,7 +203,7 @@ Plan OneConvPlan() {
 
 Plan TwoConvsPlan() {
   Plan plan;
-  plan.network = TwoConvs(6);
+  plan.network = TwoConvs(10);
   plan.profile = SmallProfile();
   plan.profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
   plan.problem.name = "two_convs";
@@ -212,9 +212,9 @@ Plan TwoConvsPlan() {
   Subgraph subgraph;
   subgraph.interval = {0, 1};
   subgraph.tile = {1, 4, 2, 4};
-  subgraph.tiles = 3;
-  SetMetrics(subgraph.metrics, 16 * 16 * 36, 4 * 16 * 36,
-             {{"inputs", 224}, {"outputs", 96}, {"weights", 304}}, 696);
+  subgraph.tiles = 5;
+  SetMetrics(subgraph.metrics, 28 * 16 * 36, 8 * 16 * 36,
+             {{"inputs", 416}, {"outputs", 160}, {"weights", 304}}, 696);
   plan.subgraphs = {subgraph};
   plan.steps = {{StepKind::kPrologue, 0, 0, -1, {0, 1, 2}}, {StepKind::kCompute, 0, 0, 0, {0, 4}},
                 {StepKind::kCompute, 0, 0, 1, {0, 4}},      {StepKind::kCompute, 0, 1, 0, {0, 4}},

@@ -27,9 +27,9 @@ graph::Graph TwoConvs(int64_t rows);
 //     step     0 load w   1 load x   2 compute   3 store y
 Plan OneConvPlan();
 
-// Two convolutions in one subgraph, transfers beside compute, three tiles of two rows.
+// Two convolutions in one subgraph, transfers beside compute, five tiles of two rows.
 //
-//     step     0 P | 1 a  2 b | 3 a  4 b | 5 E
+//     step     0 P | 1 a  2 b | 3 a  4 b | 5 E        leaves its loop after step 2
 Plan TwoConvsPlan();
 
 // A convolution and an activation, each a subgraph of its own, all maps at home in SRAM; the activation in place.

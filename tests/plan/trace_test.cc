@@ -86,7 +86,7 @@ TEST(Trace, OneOverlappedTileHasAPrologueAndAnEpilogue) {
 // step   0 P | 1 a   2 b | 3 a   4 b | 5 E
 TEST(Trace, FirstSlicesArriveAtTheStepThatRunsBefore) {
   const Plan plan =
-      TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kStreamed, 4, 3);
+      TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kStreamed, 4, 1);
   EXPECT_THAT(Sightings(plan),
               ElementsAre("s0/a/wa@0.0 [0, 2) [4, 5) w0 r1 w4", "s0/a/wa@1.0 [2, 4) w2 r3",
                           "s0/b/wb@0.0 [1, 3) w1 r2", "s0/b/wb@1.0 [3, 5) w3 r4", "s0/m@0 [1, 3) w1 r2",
@@ -97,14 +97,61 @@ TEST(Trace, FirstSlicesArriveAtTheStepThatRunsBefore) {
 
 // All maps at home in SRAM, weights read in flash: no step but the operators'. Step 0, 1: a; 2, 3: b.
 TEST(Trace, WholeBuffersLiveForTheLoopsOfTheirMakersAndReaders) {
-  Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kDirect, 4, 2);
+  Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kDirect, 4, 1);
   plan.profile = OneSramProfile();
   plan.subgraphs.push_back(plan.subgraphs.front());
   plan.subgraphs[0].interval = {0, 0};
   plan.subgraphs[1].interval = {1, 1};
   EXPECT_THAT(Sightings(plan), ElementsAre("m [0, 4) w0 w1 r2 r3", "x [0, 2) r0 r1", "y [2, 4) w2 w3"));
   EXPECT_THAT(Execute(plan, FindUsers(plan.network)).loops,
-              ElementsAre(problem::Loop{0, 2, {1}}, problem::Loop{2, 4, {3}}));
+              ElementsAre(problem::Loop{0, 2, {2}}, problem::Loop{2, 4, {4}}));
+}
+
+// step   0 P | 1 a   2 b | 3 a   4 b | 5 E
+TEST(Trace, TwoOverlappedTilesRunStraightThrough) {
+  const Plan plan =
+      TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kStreamed, 4, 3);
+  EXPECT_THAT(Sightings(plan),
+              ElementsAre("s0/a/wa@0.0 [0, 2) w0 r1", "s0/a/wa@1.0 [2, 4) w2 r3", "s0/b/wb@0.0 [1, 3) w1 r2",
+                          "s0/b/wb@1.0 [3, 5) w3 r4", "s0/m@0 [1, 3) w1 r2", "s0/m@1 [3, 5) w3 r4",
+                          "s0/x@0 [0, 2) w0 r1", "s0/x@1 [1, 4) w1 w2 r3", "s0/y@0 [2, 5) w2 r3 r4",
+                          "s0/y@1 [4, 6) w4 r5"));
+  EXPECT_THAT(Execute(plan, FindUsers(plan.network)).loops, IsEmpty());
+}
+
+// step   0 P | 1 a   2 b | 3 a   4 b | 5 a   6 b | 7 E
+TEST(Trace, ThreeOverlappedTilesRunStraightThrough) {
+  const Plan plan =
+      TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kResident, 4, 2);
+  EXPECT_THAT(Sightings(plan), ElementsAre("s0/m@0 [1, 3) [5, 7) w1 r2 w5 r6", "s0/m@1 [3, 5) w3 r4",
+                                           "s0/wa [0, 6) w0 r1 r3 r5", "s0/wb [0, 7) w0 r2 r4 r6",
+                                           "s0/x@0 [0, 2) [3, 6) w0 r1 w3 w4 r5", "s0/x@1 [1, 4) w1 w2 r3",
+                                           "s0/y@0 [2, 5) [6, 8) w2 r3 r4 w6 r7", "s0/y@1 [4, 7) w4 r5 r6"));
+  EXPECT_THAT(Execute(plan, FindUsers(plan.network)).loops, IsEmpty());
+}
+
+// All maps at home in SRAM. Step 0 a, 1 b, 2 a, 3 b.
+TEST(Trace, WholeBuffersOfTwoTilesLiveFromTheFirstMakerToTheLastReader) {
+  Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kDirect, 4, 3);
+  plan.profile = OneSramProfile();
+  EXPECT_THAT(Sightings(plan),
+              ElementsAre("s0/m@0 [0, 2) w0 r1", "s0/m@1 [2, 4) w2 r3", "x [0, 3) r0 r2", "y [1, 4) w1 w3"));
+}
+
+// step   0 load table   1 load x   2 load wa   3 a   4 load wb   5 b   6 store y
+TEST(Trace, AConstantThatIsNoFilterIsResidentWhereFiltersStream) {
+  Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOwnSteps, hw_profiles::WeightPolicy::kStreamed, 4, 6);
+  plan.network.tensors.push_back(ConstantTensor("table", {4}));
+  plan.network.operators[0].weights.push_back(5);
+  EXPECT_THAT(Sightings(plan), testing::IsSupersetOf({"s0/table [0, 4) w0 r3", "s0/a/wa@0.0 [2, 4) w2 r3"}));
+}
+
+// The second operator is elementwise and reads wa too.
+TEST(Trace, AConstantThatOneReaderNeedsWholeIsResidentForAll) {
+  Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOwnSteps, hw_profiles::WeightPolicy::kStreamed, 4, 6);
+  plan.network.operators[1].kind = base::OperatorKind::kElementwise;
+  plan.network.operators[1].weights = {1};
+  EXPECT_THAT(Sightings(plan), testing::Contains("s0/wa [0, 4) w0 r2 r3"));
 }
 
 TEST(Trace, ConstantsAtHomeInTheTileMemoryAndStateAreThereAllTheTime) {

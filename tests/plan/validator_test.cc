@@ -168,9 +168,9 @@ const std::vector<Fault> kFaults = {
      },
      "lifespan: buffer 'm' lives [0, 1) but is needed at step 1"},
     {"WrongTileCount", TwoConvsPlan, [](Plan& plan) { plan.subgraphs[0].tiles = 4; },
-     "tile: subgraph 0 states 4 tiles, but tiles of [1, 4, 2, 4] cut 'y' into 3"},
-    {"TileBeyondTheShape", TwoConvsPlan, [](Plan& plan) { plan.subgraphs[0].tile[2] = 7; },
-     "tile: the tile of subgraph 0 takes 7 of the 6 along axis 2 of 'y'"},
+     "tile: subgraph 0 states 4 tiles, but tiles of [1, 4, 2, 4] cut 'y' into 5"},
+    {"TileBeyondTheShape", TwoConvsPlan, [](Plan& plan) { plan.subgraphs[0].tile[2] = 11; },
+     "tile: the tile of subgraph 0 takes 11 of the 10 along axis 2 of 'y'"},
     {"TileAlongAForbiddenAxis", TwoConvsPlan, [](Plan& plan) { plan.subgraphs[0].tile[3] = 2; },
      "tile: subgraph 0 cuts axis 3 of 'y', which the profile does not"},
     {"TileOffTheGranule", TwoConvsPlan, [](Plan& plan) { plan.profile.tiling.axes[0].granule = 4; },
@@ -192,7 +192,25 @@ const std::vector<Fault> kFaults = {
        std::erase_if(plan.profile.engines[0].throughputs,
                      [](const auto& t) { return t.kind == base::OperatorKind::kElementwise; });
      },
-     "policy: no engine of the profile runs operator 'relu' (elementwise)"},
+     "policy: no engine of the profile runs operator 'relu' (elementwise of int8)"},
+    {"NoEngineForTheDataType", OneConvPlan,
+     [](Plan& plan) {
+       plan.profile.engines[0].throughputs[0].type = base::DataType::kInt8;
+       plan.network.tensors[0].type = base::DataType::kFloat32;
+     },
+     "policy: no engine of the profile runs operator 'conv' (conv of float32)"},
+    {"MoreAtHomeThanTheMemoryHolds", OneConvPlan,
+     [](Plan& plan) { plan.profile.memories[1].capacity_bytes = 279; },
+     "memory: memory 'dram' is home to 280 bytes while subgraph 0 runs, and has room for 279"},
+    {"ReservedBytesTakenForFree", OneConvPlan,
+     [](Plan& plan) {
+       plan.profile.memories[1].capacity_bytes = 300;
+       plan.profile.memories[1].reserved = {{{0, 20}, "boot"}, {{10, 21}, "stack"}};
+     },
+     "memory: memory 'dram' is home to 280 bytes while subgraph 0 runs, and has room for 279"},
+    {"ConstantsBeyondTheirFlash", OneSramPlan,
+     [](Plan& plan) { plan.profile.memories[1].capacity_bytes = 151; },
+     "memory: memory 'flash' is home to 152 bytes while subgraph 1 runs, and has room for 151"},
     {"BufferMissing", TwoConvsPlan,
      [](Plan& plan) {
        plan.problem.buffers.pop_back();
@@ -206,11 +224,11 @@ const std::vector<Fault> kFaults = {
      "buffer: buffer 's0/x@0' holds nothing that the program has"},
     {"BufferMisnamed", OneConvPlan, [](Plan& plan) { plan.problem.buffers[0].id = "x"; },
      "buffer: buffer 'x' should be called 's0/x@0'"},
-    {"MacsWithoutHalo", TwoConvsPlan, [](Plan& plan) { plan.subgraphs[0].metrics.macs = 6912; },
-     "metric: subgraph 0 states 6912 MACs where 9216 are counted"},
+    {"MacsWithoutHalo", TwoConvsPlan, [](Plan& plan) { plan.subgraphs[0].metrics.macs = 11520; },
+     "metric: subgraph 0 states 11520 MACs where 16128 are counted"},
     {"OffChipBytesWithoutHalo", TwoConvsPlan,
-     [](Plan& plan) { plan.subgraphs[0].metrics.off_chip_by_cause["inputs"] = 96; },
-     "metric: subgraph 0 states 96 off-chip bytes of inputs where 224 are counted"},
+     [](Plan& plan) { plan.subgraphs[0].metrics.off_chip_by_cause["inputs"] = 160; },
+     "metric: subgraph 0 states 160 off-chip bytes of inputs where 416 are counted"},
     {"TotalsThatDoNotAddUp", OneSramPlan, [](Plan& plan) { plan.totals.latency_cycles = 1999; },
      "metric: the plan states 1999 cycles where 2000 are counted"},
     {"PeakTooLow", OneConvPlan, [](Plan& plan) { plan.totals.peak_bytes = 100; },

@@ -73,9 +73,56 @@ TEST(InPlace, IsNotForALoadedOperandWhoseNextTileArrivesMeanwhile) {
   net.Output(y);
   net.Elementwise("relu", {x}, y);
   const Profile overlapped = WithInPlace(TwoLevels(DmaSteps::kOverlapped));
-  EXPECT_THAT(InPlace(net.graph, overlapped, {1, 2, 4, 4}), IsEmpty());
+  EXPECT_THAT(InPlace(net.graph, overlapped, {1, 2, 2, 4}), IsEmpty());
   EXPECT_THAT(InPlace(net.graph, overlapped, {1, 2, 8, 4}), ElementsAre("s0/x@0 = s0/y@0"));
   EXPECT_THAT(InPlace(net.graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}),
+              ElementsAre("s0/x@0 = s0/y@0"));
+}
+
+// Of two tiles each has buffers to itself, which are not filled again.
+TEST(InPlace, IsForTheLoadedOperandsOfTwoOverlappedTiles) {
+  Network net;
+  const int x = net.Input("x", {1, 2, 8, 4});
+  const int y = net.Tensor("y", {1, 2, 8, 4});
+  net.Output(y);
+  net.Elementwise("relu", {x}, y);
+  EXPECT_THAT(InPlace(net.graph, WithInPlace(TwoLevels(DmaSteps::kOverlapped)), {1, 2, 4, 4}),
+              ElementsAre("s0/x@0 = s0/y@0", "s0/x@1 = s0/y@1"));
+}
+
+// x -> a -> b -> c: with three tiles or more, c@0 still leaves while x@0 is filled again; with one or two, nothing is.
+TEST(InPlace, KeepsAChainClearOfEveryBufferThatLiesInThePlace) {
+  Network net;
+  const int x = net.Input("x", {1, 2, 8, 4});
+  const int a = net.Tensor("a", {1, 2, 8, 4});
+  const int b = net.Tensor("b", {1, 2, 8, 4});
+  const int c = net.Tensor("c", {1, 2, 8, 4});
+  net.Output(c);
+  net.Elementwise("op0", {x}, a);
+  net.Elementwise("op1", {a}, b);
+  net.Elementwise("op2", {b}, c);
+  const Profile profile = WithInPlace(TwoLevels(DmaSteps::kOverlapped));
+  for (const int64_t rows : {1, 2, 3}) {
+    EXPECT_THAT(InPlace(net.graph, profile, {1, 2, rows, 4}),
+                ElementsAre("s0/x@0 = s0/a@0", "s0/x@1 = s0/a@1", "s0/a@0 = s0/b@0", "s0/a@1 = s0/b@1"));
+  }
+  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 4, 4}),
+              ElementsAre("s0/x@0 = s0/a@0", "s0/x@1 = s0/a@1", "s0/a@0 = s0/b@0", "s0/a@1 = s0/b@1",
+                          "s0/b@0 = s0/c@0", "s0/b@1 = s0/c@1"));
+  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 8, 4}),
+              ElementsAre("s0/x@0 = s0/a@0", "s0/a@0 = s0/b@0", "s0/b@0 = s0/c@0"));
+}
+
+// The result of op0 dies at once; x is read again by op1.
+TEST(InPlace, IsNotForAResultThatNobodyReads) {
+  Network net;
+  const int x = net.Input("x", {1, 2, 8, 4});
+  const int unread = net.Tensor("unread", {1, 2, 8, 4});
+  const int y = net.Tensor("y", {1, 2, 8, 4});
+  net.Output(y);
+  net.Elementwise("op0", {x}, unread);
+  net.Elementwise("op1", {x}, y);
+  EXPECT_THAT(InPlace(net.graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 8, 4}),
               ElementsAre("s0/x@0 = s0/y@0"));
 }
 

@@ -63,15 +63,17 @@ TEST(Ladders, OfOwnStepsTellOneTileFromSeveral) {
   ExpectSamePrograms(graph, profile, policy, ladders);
 }
 
-TEST(Ladders, OfOverlappedTransfersTellOddFromEvenToo) {
-  const graph::Graph graph = TwoConvs().graph;
+TEST(Ladders, OfOverlappedTransfersTellFewTilesApartAndOddFromEven) {
+  const graph::Graph graph = TwoConvs(10).graph;
   const Profile profile = TwoLevels(DmaSteps::kOverlapped);
   const Policy policy = {WeightPolicy::kStreamed, false};
-  const std::vector<SubgraphLadder> ladders = Build(graph, profile, policy, RowShapes({1, 2, 3, 4, 8}));
-  ASSERT_EQ(ladders.size(), 3U);
-  EXPECT_THAT(RungNames(ladders[0]), ElementsAre("rows=1", "rows=2", "rows=4"));
-  EXPECT_THAT(RungNames(ladders[1]), ElementsAre("rows=3"));
-  EXPECT_THAT(RungNames(ladders[2]), ElementsAre("whole"));
+  const std::vector<SubgraphLadder> ladders = Build(graph, profile, policy, RowShapes({1, 2, 3, 4, 5, 10}));
+  ASSERT_EQ(ladders.size(), 5U);
+  EXPECT_THAT(RungNames(ladders[0]), ElementsAre("rows=1", "rows=3"));  // ten tiles, four
+  EXPECT_THAT(RungNames(ladders[1]), ElementsAre("rows=2"));            // five
+  EXPECT_THAT(RungNames(ladders[2]), ElementsAre("rows=4"));            // three
+  EXPECT_THAT(RungNames(ladders[3]), ElementsAre("rows=5"));            // two
+  EXPECT_THAT(RungNames(ladders[4]), ElementsAre("whole"));
   ExpectSamePrograms(graph, profile, policy, ladders);
 }
 
@@ -112,6 +114,17 @@ TEST(Policies, ComeInTheOrderOfTheProfileWithoutThoseThatCannotRun) {
   profile.links.clear();
   profile.memories[0].direct_read = profile.memories[0].direct_write = true;
   EXPECT_THAT(PoliciesOf(graph, profile, {0, 1}), ElementsAre(Policy{WeightPolicy::kDirect, false}));
+}
+
+TEST(Policies, DoNotStreamWhatHasNoSlices) {
+  Network net;
+  const int x = net.Input("x", {1, 2, 8, 4});
+  const int y = net.Tensor("y", {1, 2, 8, 4});
+  net.Output(y);
+  net.Elementwise("scale", {x}, y);
+  net.graph.operators.back().weights = {net.Constant("factors", {2, 1, 1})};
+  EXPECT_THAT(PoliciesOf(net.graph, TwoLevels(DmaSteps::kOwnSteps), {0, 0}),
+              ElementsAre(Policy{WeightPolicy::kResident, false}));
 }
 
 TEST(Policies, OfferOneWayOfHoldingWeightsWhereThereAreNone) {

@@ -21,11 +21,11 @@ constexpr Policy kResident = {WeightPolicy::kResident, false};
 constexpr Policy kStreamed = {WeightPolicy::kStreamed, false};
 constexpr Policy kDirect = {WeightPolicy::kDirect, false};
 
-// The program of TwoConvs as one subgraph cut into tiles of `rows` output rows. 4 rows: two tiles, each with one halo row: x has
-// 5 rows. 3 rows: three tiles, the middle one needs 5 rows of x.
-Program Build(const Profile& profile, int64_t rows, Policy policy) {
+// The program of TwoConvs as one subgraph cut into tiles of `rows` of its 8 output rows. 4 rows: two tiles, each with one halo row: x has
+// 5 rows. 3 rows: three tiles, the middle one needs 5 rows of x. 2 rows: four tiles, two of which need 4 rows of x.
+Program Build(const Profile& profile, int64_t rows, Policy policy, int64_t of = 8) {
   const SubgraphChoice choice = {{0, 1}, {1, 3, rows, 4}, policy};
-  base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  base::Expected<Program> program = BuildProgram(TwoConvs(of).graph, profile, {&choice, 1});
   EXPECT_TRUE(program.has_value()) << base::Format(program.error());
   EXPECT_FALSE(problem::FindFault(program->problem).has_value());
   return *std::move(program);
@@ -105,36 +105,78 @@ TEST(Overlapped, OneTileHasPrologueAndEpilogue) {
   EXPECT_THAT(program.problem.loops, IsEmpty());
 }
 
-TEST(Overlapped, AnEvenNumberOfTilesLeavesAtTheEndWithParityOne) {
+TEST(Overlapped, TwoTilesRunStraightThrough) {
   const Program program = Build(TwoLevels(DmaSteps::kOverlapped), 4, kResident);
+  EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
+              ElementsAre("0 prologue: x w1 w2", "1 compute conv1: x", "2 compute conv2: x",
+                          "3 compute conv1: y", "4 compute conv2: y", "5 epilogue: y"));
+  EXPECT_THAT(Describe(program.problem),
+              ElementsAre("s0/w1: 24 bytes, [0,4), 0 dma w, 1 pe r, 3 pe r",    //
+                          "s0/w2: 12 bytes, [0,5), 0 dma w, 2 pe r, 4 pe r",    //
+                          "s0/x@0: 40 bytes, [0,2), 0 dma w, 1 pe r",           //
+                          "s0/x@1: 40 bytes, [1,4), 1 dma w, 2 dma w, 3 pe r",  //
+                          "s0/a@0: 64 bytes, [1,3), 1 pe w, 2 pe r",            //
+                          "s0/a@1: 64 bytes, [3,5), 3 pe w, 4 pe r",            //
+                          "s0/y@0: 48 bytes, [2,5), 2 pe w, 3 dma r, 4 dma r",  //
+                          "s0/y@1: 48 bytes, [4,6), 4 pe w, 5 dma r"));
+  EXPECT_THAT(program.problem.loops, IsEmpty());
+}
+
+// The incoming and the outgoing tile of parity 1 never meet, as they would in a loop.
+TEST(Overlapped, ThreeTilesRunStraightThroughWithTwoOfParityZero) {
+  const Program program = Build(TwoLevels(DmaSteps::kOverlapped), 3, kResident);
+  EXPECT_THAT(Describe(program.problem),
+              ElementsAre("s0/w1: 24 bytes, [0,6), 0 dma w, 1 pe r, 3 pe r, 5 pe r",                   //
+                          "s0/w2: 12 bytes, [0,7), 0 dma w, 2 pe r, 4 pe r, 6 pe r",                   //
+                          "s0/x@0: 40 bytes, [0,2) [3,6), 0 dma w, 1 pe r, 3 dma w, 4 dma w, 5 pe r",  //
+                          "s0/x@1: 40 bytes, [1,4), 1 dma w, 2 dma w, 3 pe r",                         //
+                          "s0/a@0: 48 bytes, [1,3) [5,7), 1 pe w, 2 pe r, 5 pe w, 6 pe r",             //
+                          "s0/a@1: 48 bytes, [3,5), 3 pe w, 4 pe r",                                   //
+                          "s0/y@0: 36 bytes, [2,5) [6,8), 2 pe w, 3 dma r, 4 dma r, 6 pe w, 7 dma r",  //
+                          "s0/y@1: 36 bytes, [4,7), 4 pe w, 5 dma r, 6 dma r"));
+  EXPECT_THAT(program.problem.loops, IsEmpty());
+}
+
+TEST(Overlapped, SlicesOfTheFirstOfTwoTilesArriveInThePrologueAlone) {
+  Profile profile = TwoLevels(DmaSteps::kOverlapped);
+  profile.tiling.weight_granule_channels = 4;
+  const Program program = Build(profile, 4, kStreamed);
+  EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.0"),
+            "s0/conv1/w1@0.0: 24 bytes, [0,2), 0 dma w, 1 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@1.0"),
+            "s0/conv1/w1@1.0: 24 bytes, [2,4), 2 dma w, 3 pe r");
+}
+
+TEST(Overlapped, AnEvenNumberOfTilesLeavesAtTheEndWithParityOne) {
+  const Program program = Build(TwoLevels(DmaSteps::kOverlapped), 2, kResident);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 prologue: x w1 w2", "1 compute conv1: x y", "2 compute conv2: x y",
                           "3 compute conv1: x y", "4 compute conv2: x y", "5 epilogue: y"));
   EXPECT_THAT(Describe(program.problem),
               ElementsAre("s0/w1: 24 bytes, [0,5), 0 dma w, 1 pe r, 3 pe r",                   //
                           "s0/w2: 12 bytes, [0,5), 0 dma w, 2 pe r, 4 pe r",                   //
-                          "s0/x@0: 40 bytes, [0,2) [3,5), 0 dma w, 1 pe r, 3 dma w, 4 dma w",  //
-                          "s0/x@1: 40 bytes, [1,4), 1 dma w, 2 dma w, 3 pe r",                 //
-                          "s0/a@0: 64 bytes, [1,3), 1 pe w, 2 pe r",                           //
-                          "s0/a@1: 64 bytes, [3,5), 3 pe w, 4 pe r",                           //
-                          "s0/y@0: 48 bytes, [2,5), 2 pe w, 3 dma r, 4 dma r",                 //
-                          "s0/y@1: 48 bytes, [1,3) [4,6), 1 dma r, 2 dma r, 4 pe w, 5 dma r"));
+                          "s0/x@0: 32 bytes, [0,2) [3,5), 0 dma w, 1 pe r, 3 dma w, 4 dma w",  //
+                          "s0/x@1: 32 bytes, [1,4), 1 dma w, 2 dma w, 3 pe r",                 //
+                          "s0/a@0: 32 bytes, [1,3), 1 pe w, 2 pe r",                           //
+                          "s0/a@1: 32 bytes, [3,5), 3 pe w, 4 pe r",                           //
+                          "s0/y@0: 24 bytes, [2,5), 2 pe w, 3 dma r, 4 dma r",                 //
+                          "s0/y@1: 24 bytes, [1,3) [4,6), 1 dma r, 2 dma r, 4 pe w, 5 dma r"));
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[1,5) exits 5"));
 }
 
 TEST(Overlapped, AnOddNumberOfTilesLeavesBetweenThePassesWithParityZero) {
-  const Program program = Build(TwoLevels(DmaSteps::kOverlapped), 3, kResident);
+  const Program program = Build(TwoLevels(DmaSteps::kOverlapped), 2, kResident, /*of=*/10);
   EXPECT_EQ(Describe(program.problem, "s0/y@0"),
-            "s0/y@0: 36 bytes, [2,6), 2 pe w, 3 dma r, 4 dma r, 5 dma r");
-  EXPECT_EQ(Describe(program.problem, "s0/y@1"), "s0/y@1: 36 bytes, [1,3) [4,5), 1 dma r, 2 dma r, 4 pe w");
-  EXPECT_EQ(Describe(program.problem, "s0/x@1"), "s0/x@1: 40 bytes, [1,4), 1 dma w, 2 dma w, 3 pe r");
+            "s0/y@0: 24 bytes, [2,6), 2 pe w, 3 dma r, 4 dma r, 5 dma r");
+  EXPECT_EQ(Describe(program.problem, "s0/y@1"), "s0/y@1: 24 bytes, [1,3) [4,5), 1 dma r, 2 dma r, 4 pe w");
+  EXPECT_EQ(Describe(program.problem, "s0/x@1"), "s0/x@1: 32 bytes, [1,4), 1 dma w, 2 dma w, 3 pe r");
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[1,5) exits 3"));
 }
 
 TEST(Overlapped, SlicesAlternateBetweenTwoSlots) {
   Profile profile = TwoLevels(DmaSteps::kOverlapped);
   profile.tiling.weight_granule_channels = 2;
-  const Program program = Build(profile, 4, kStreamed);
+  const Program program = Build(profile, 2, kStreamed);
   EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.0"),
             "s0/conv1/w1@0.0: 12 bytes, [0,2) [4,5), 0 dma w, 1 pe r, 1 dma w, 4 dma w");
   EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.1"),
@@ -161,9 +203,9 @@ TEST(Overlapped, ASingleSliceIsNotWrittenWhileItIsRead) {
 TEST(Overlapped, NothingToMoveNeedsNeitherPrologueNorEpilogue) {
   Profile profile = TwoLevels(DmaSteps::kOverlapped);
   profile.memories[0].direct_read = profile.memories[0].direct_write = true;
-  const Program program = Build(profile, 4, kDirect);
-  EXPECT_THAT(Describe(program.problem), ElementsAre("s0/a@0: 64 bytes, [0,2), 0 pe w, 1 pe r",  //
-                                                     "s0/a@1: 64 bytes, [2,4), 2 pe w, 3 pe r"));
+  const Program program = Build(profile, 2, kDirect);
+  EXPECT_THAT(Describe(program.problem), ElementsAre("s0/a@0: 32 bytes, [0,2), 0 pe w, 1 pe r",  //
+                                                     "s0/a@1: 32 bytes, [2,4), 2 pe w, 3 pe r"));
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,4) exits 4"));
 }
 
@@ -188,9 +230,17 @@ TEST(WholeBuffers, SpanTheLoopsThatTouchThem) {
 TEST(WholeBuffers, AreTouchedInBothPassesOfAnOverlappedLoop) {
   Profile profile = OneSram();
   profile.tiling.dma = DmaSteps::kOverlapped;
-  const Program program = Build(profile, 4, kDirect);
+  const Program program = Build(profile, 2, kDirect);
   EXPECT_EQ(Describe(program.problem, "x"), "x: 64 bytes, [0,4), 0 pe r, 2 pe r");
   EXPECT_EQ(Describe(program.problem, "y"), "y: 96 bytes, [0,4), 1 pe w, 3 pe w");
+}
+
+TEST(WholeBuffers, OfTwoOverlappedTilesLiveFromTheFirstMakerToTheLastReader) {
+  Profile profile = OneSram();
+  profile.tiling.dma = DmaSteps::kOverlapped;
+  const Program program = Build(profile, 4, kDirect);
+  EXPECT_EQ(Describe(program.problem, "x"), "x: 64 bytes, [0,3), 0 pe r, 2 pe r");
+  EXPECT_EQ(Describe(program.problem, "y"), "y: 96 bytes, [1,4), 1 pe w, 3 pe w");
 }
 
 // x -> a -> b -> c, and d = a + c: seen from the operator that makes c, tensor a passes over.
@@ -336,7 +386,8 @@ TEST(Refuses, WhatTheProfileCannotRun) {
 
   profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.engines[0].throughputs.clear();
-  EXPECT_THAT(RefusalOf(graph, profile, {both}), HasSubstr("operator 'conv1' is a conv, which no engine"));
+  EXPECT_THAT(RefusalOf(graph, profile, {both}),
+              HasSubstr("operator 'conv1' is a conv of int8, which no engine of profile 'small' runs"));
 
   profile = TwoLevels(DmaSteps::kOwnSteps);
   EXPECT_THAT(RefusalOf(graph, profile, {{{0, 1}, {1, 3, 8, 4}, kDirect}}),
@@ -345,6 +396,79 @@ TEST(Refuses, WhatTheProfileCannotRun) {
   profile.memories[0].writable = false;
   EXPECT_THAT(RefusalOf(graph, profile, {both}),
               HasSubstr("network_output 'y' cannot be written in its home 'dram'"));
+}
+
+TEST(Refuses, ADataTypeThatNoEngineWorksOn) {
+  graph::Graph graph = TwoConvs().graph;
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.engines[0].throughputs[0].type = base::DataType::kInt8;
+  hw_profiles::Throughput wide = profile.engines[0].throughputs[0];
+  wide.type = base::DataType::kInt16;
+  profile.engines[0].throughputs.push_back(wide);
+  graph.tensors[1].type = base::DataType::kFloat32;  // a, which conv2 reads
+  EXPECT_THAT(RefusalOf(graph, profile, {{{0, 0}, {1, 4, 8, 4}, kResident}}), "accepted");
+  const std::string refusal = RefusalOf(graph, profile, {{{1, 1}, {1, 3, 8, 4}, kResident}});
+  EXPECT_THAT(refusal,
+              HasSubstr("operator 'conv2' is a conv of float32, which no engine of profile 'small' runs"));
+  EXPECT_THAT(refusal, HasSubstr("expected: one of conv.int8, conv.int16"));
+}
+
+TEST(Engines, AreChosenByDataType) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.engines.push_back(profile.engines[0]);
+  profile.engines[1].name = "float";
+  profile.engines[0].throughputs[0].type = base::DataType::kInt8;
+  graph::Graph graph = TwoConvs().graph;
+  graph.tensors[1].type = base::DataType::kFloat32;
+  const SubgraphChoice choice = {{0, 1}, {1, 3, 8, 4}, kResident};
+  const base::Expected<Program> program = BuildProgram(graph, profile, {&choice, 1});
+  ASSERT_TRUE(program.has_value());
+  EXPECT_EQ(Describe(program->problem, "s0/a@0"), "s0/a@0: 512 bytes, [3,5), 3 pe w, 4 float r");
+}
+
+// The table of a convolution and the factors of an elementwise operator are not cut by output channel.
+TEST(Streamed, AConstantWithoutSlicesIsResident) {
+  Network net;
+  const int x = net.Input("x", {1, 2, 8, 4});
+  const int a = net.Tensor("a", {1, 4, 8, 4});
+  const int y = net.Tensor("y", {1, 4, 8, 4});
+  net.Output(y);
+  net.Conv("conv", x, net.Constant("w", {4, 2, 1, 1}), a, 1, 0);
+  net.graph.operators.back().weights.push_back(net.Constant("table", {4}));
+  net.Elementwise("scale", {a}, y);
+  net.graph.operators.back().weights = {net.Constant("factors", {4, 1, 1})};
+  const SubgraphChoice choice = {{0, 1}, {1, 4, 4, 4}, kStreamed};
+  const base::Expected<Program> program =
+      BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&choice, 1});
+  ASSERT_TRUE(program.has_value());
+  EXPECT_THAT(DescribeSteps(net.graph, *program),
+              ElementsAre("0 load: table", "1 load: factors", "2 load: x", "3 load conv: w", "4 compute conv",
+                          "5 compute scale", "6 store: y"));
+  EXPECT_EQ(Describe(program->problem, "s0/table"), "s0/table: 4 bytes, [0,7), 0 dma w, 4 pe r");
+  EXPECT_EQ(Describe(program->problem, "s0/factors"), "s0/factors: 4 bytes, [1,7), 1 dma w, 5 pe r");
+  EXPECT_EQ(Describe(program->problem, "s0/conv/w@0.0"), "s0/conv/w@0.0: 2 bytes, [3,5), 3 dma w, 4 pe r");
+}
+
+// One user that needs all of it is enough.
+TEST(Streamed, AConstantSharedWithAnElementwiseOperatorIsResident) {
+  Network net;
+  const int x = net.Input("x", {1, 1, 4, 1});
+  const int a = net.Tensor("a", {1, 4, 4, 1});
+  const int y = net.Tensor("y", {1, 4, 4, 1});
+  net.Output(y);
+  const int w = net.Constant("w", {4, 1, 1, 1});
+  net.Conv("conv", x, w, a, 1, 0);
+  net.Elementwise("scale", {a}, y);
+  net.graph.operators.back().weights = {w};
+  const SubgraphChoice both = {{0, 1}, {1, 4, 4, 1}, kStreamed};
+  const base::Expected<Program> together =
+      BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&both, 1});
+  ASSERT_TRUE(together.has_value());
+  EXPECT_EQ(Describe(together->problem, "s0/w"), "s0/w: 4 bytes, [0,4), 0 dma w, 2 pe r, 3 pe r");
+  const SubgraphChoice alone = {{0, 0}, {1, 4, 4, 1}, kStreamed};
+  const base::Expected<Program> apart = BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&alone, 1});
+  ASSERT_TRUE(apart.has_value());
+  EXPECT_EQ(Describe(apart->problem, "s0/w"), "");
 }
 
 TEST(Refuses, ChoicesThatAreNoProgram) {

@@ -103,11 +103,11 @@ void Network::Elementwise(std::string id, std::vector<int> inputs, int output) {
   graph.operators.push_back(std::move(op));
 }
 
-Network TwoConvs() {
+Network TwoConvs(int64_t rows) {
   Network net;
-  const int x = net.Input("x", {1, 2, 8, 4});
-  const int a = net.Tensor("a", {1, 4, 8, 4});
-  const int y = net.Tensor("y", {1, 3, 8, 4});
+  const int x = net.Input("x", {1, 2, rows, 4});
+  const int a = net.Tensor("a", {1, 4, rows, 4});
+  const int y = net.Tensor("y", {1, 3, rows, 4});
   net.Output(y);
   const int w1 = net.Constant("w1", {4, 2, 3, 1});
   const int w2 = net.Constant("w2", {3, 4, 1, 1});

@@ -29,7 +29,9 @@ class Network {
 };
 
 //     x [1,2,8,4] --conv1 3x1, padded--> a [1,4,8,4] --conv2 1x1--> y [1,3,8,4];   w1: 24 elements, w2: 12
-Network TwoConvs();
+//
+// Or as many rows as are asked for.
+Network TwoConvs(int64_t rows = 8);
 
 // Off-chip "dram" is home to everything but features, which live in "sram" of `capacity` bytes; link "dma", engine "pe".
 hw_profiles::Profile TwoLevels(hw_profiles::DmaSteps dma, int64_t capacity = 1000);

@@ -12,6 +12,7 @@ namespace {
 
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -47,6 +48,22 @@ graph::Graph Chain(int operators) {
   int last = net.Input({1, 2, 8, 4});
   for (int i = 0; i < operators; ++i) last = net.Conv(last, 3, 2);
   return net.Finish(last);
+}
+
+// Two operators around a tensor of 256 bytes, 64 bytes in and out.
+graph::Graph WideInTheMiddle() {
+  NetworkBuilder net;
+  const int wide = net.Conv(net.Input({1, 2, 8, 4}), 1, 8);
+  return net.Finish(net.Conv(wide, 1, 2));
+}
+
+// Whatever crosses a cut or is the result lies whole in the tile memory; fused tiles need less.
+Profile OneHome(int64_t capacity) {
+  Profile profile = SmallMachine(DmaSteps::kOverlapped, capacity);
+  for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
+  LayoutIn(profile, base::TensorRole::kConstant).home = 0;
+  LayoutIn(profile, base::TensorRole::kNetworkInput).home = 0;
+  return profile;
 }
 
 // What the search finds is no better and no worse than the best of everything.
@@ -140,14 +157,7 @@ TEST(SearchPartition, FusesWhatFitsAndSaysWhatAloneWouldCost) {
 }
 
 TEST(SearchPartition, BaselineNamesWhatDoesNotFitAlone) {
-  // At home in the tile memory only what crosses the network's border or a cut is whole: 64 bytes each. Fused tiles need less.
-  Profile profile = SmallMachine(DmaSteps::kOverlapped, 140);
-  for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
-  LayoutIn(profile, base::TensorRole::kConstant).home = 0;
-  LayoutIn(profile, base::TensorRole::kNetworkInput).home = 0;
-  NetworkBuilder net;
-  const int wide = net.Conv(net.Input({1, 2, 8, 4}), 1, 8);
-  const auto result = SearchPartition(net.Finish(net.Conv(wide, 1, 2)), profile, With());
+  const auto result = SearchPartition(WideInTheMiddle(), OneHome(140), With());
   ASSERT_TRUE(result) << base::Format(result.error());
   ASSERT_TRUE(result->plan) << result->reason;
   EXPECT_EQ(result->plan->subgraphs.size(), 1U);
@@ -161,7 +171,78 @@ TEST(SearchPartition, CapOnOperatorsIsKeptAndTold) {
   const auto result = SearchPartition(Chain(4), SmallMachine(DmaSteps::kOverlapped), options);
   ASSERT_TRUE(result && result->plan);
   EXPECT_EQ(result->plan->subgraphs.size(), 2U);
-  EXPECT_THAT(result->plan->notes, ::testing::Contains(HasSubstr("capped at 2 operators")));
+  EXPECT_EQ(result->status, problem::Status::kOptimal);
+  EXPECT_THAT(result->plan->notes,
+              Contains(HasSubstr("capped at 2 operators: optimal among subgraphs of at most 2")));
+}
+
+TEST(SearchPartition, WhatOnlyTheCapRulesOutIsNotCalledInfeasible) {
+  PartitionOptions options = With();
+  options.max_operators = 1;
+  const auto result = SearchPartition(WideInTheMiddle(), OneHome(140), options);
+  ASSERT_TRUE(result) << base::Format(result.error());
+  EXPECT_EQ(result->status, problem::Status::kUnknown);
+  EXPECT_THAT(result->reason, HasSubstr("fits in no subgraph of at most 1 operators"));
+  EXPECT_THAT(result->reason, HasSubstr("longer subgraphs were not tried, try --max-operators 2"));
+}
+
+TEST(SearchPartition, WhatNoSubgraphCanHoldIsInfeasibleWhateverTheCap) {
+  PartitionOptions options = With();
+  options.max_operators = 1;
+  const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), options);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, problem::Status::kInfeasible);
+  EXPECT_THAT(result->reason, HasSubstr("fits in no subgraph: it needs"));
+}
+
+TEST(SearchPartition, TheLowerBoundOfThePeakHoldsForLongerSubgraphsToo) {
+  PartitionOptions options = With(Minimise("peak"));
+  const auto fused = SearchPartition(WideInTheMiddle(), OneHome(400), options);
+  options.max_operators = 1;
+  const auto apart = SearchPartition(WideInTheMiddle(), OneHome(400), options);
+  ASSERT_TRUE(fused && fused->plan && apart && apart->plan);
+  EXPECT_EQ(fused->plan->lower_bounds.peak_bytes, apart->plan->lower_bounds.peak_bytes);
+  EXPECT_LE(apart->plan->lower_bounds.peak_bytes, fused->plan->totals.peak_bytes);
+  EXPECT_LT(fused->plan->totals.peak_bytes, apart->plan->totals.peak_bytes);
+}
+
+TEST(SearchPartition, FindsRoomForTheSmallestTilesOfALargeMap) {
+  // 96 MiB in and out; tiles of a row and up to eight columns fit twice. Single pixels would be 2^21 tiles.
+  NetworkBuilder net;
+  const int x = net.Input({1, 16, 2048, 1024});
+  const graph::Graph graph = net.Finish(net.Add(x, x));
+  Profile profile = SmallMachine(DmaSteps::kOverlapped, 512);
+  profile.tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}};
+  const auto result = SearchPartition(graph, profile, With());
+  ASSERT_TRUE(result) << base::Format(result.error());
+  ASSERT_TRUE(result->plan) << result->reason;
+  EXPECT_LE(graph::ElementsOf(result->plan->subgraphs[0].tile), 16 * 8);
+}
+
+TEST(SearchPartition, ATileIsProvenLargestOnlyAmongAllShapes) {
+  NetworkBuilder net;
+  const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 2, 36, 30}), 1, 2));
+  Profile profile = SmallMachine(DmaSteps::kOverlapped, 900);
+  const auto by_rows = SearchPartition(graph, profile, With());
+  ASSERT_TRUE(by_rows && by_rows->plan);
+  EXPECT_EQ(by_rows->plan->subgraphs[0].tile, (std::vector<int64_t>{1, 2, 3, 30}));
+  EXPECT_TRUE(by_rows->plan->subgraphs[0].largest_proven);  // four rows take 960 bytes
+
+  profile.tiling.axes.push_back({base::Axis::kColumns, 1});
+  const auto by_both = SearchPartition(graph, profile, With());
+  ASSERT_TRUE(by_both && by_both->plan);
+  EXPECT_FALSE(by_both->plan->subgraphs[0].largest_proven);
+}
+
+TEST(SearchPartition, HaloStorageThatIsNotUsedIsTold) {
+  Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  const auto silent = SearchPartition(Chain(1), profile, With());
+  profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute, hw_profiles::HaloStorage::kRing,
+                         hw_profiles::HaloStorage::kCopy};
+  const auto told = SearchPartition(Chain(1), profile, With());
+  ASSERT_TRUE(silent && silent->plan && told && told->plan);
+  EXPECT_THAT(silent->plan->notes, Not(Contains(HasSubstr("halo"))));
+  EXPECT_THAT(told->plan->notes, Contains("halo rows are recomputed; the profile also allows ring, copy"));
 }
 
 TEST(SearchPartition, TooLittleMemoryIsProvenAndExplained) {
@@ -203,6 +284,64 @@ TEST(SearchPartition, AStopIsNoProof) {
   EXPECT_EQ(result->status, problem::Status::kUnknown);
 }
 
+TEST(SearchPartition, AStopAfterTheBaselineLeavesAPlan) {
+  base::Stop stop;
+  PartitionOptions options = With(Minimise("off_chip_bytes"));
+  options.stop = &stop;
+  options.progress = [&stop](std::string_view) { stop.Request(); };
+  const auto result = SearchPartition(Chain(4), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  ASSERT_TRUE(result) << base::Format(result.error());
+  ASSERT_TRUE(result->plan) << result->reason;
+  EXPECT_EQ(result->status, problem::Status::kFeasible);
+  EXPECT_EQ(result->plan->subgraphs.size(), 4U);
+  EXPECT_TRUE(result->plan->baseline.complete);
+  EXPECT_THAT(result->plan->notes, Contains(HasSubstr("stopped")));
+}
+
+TEST(SearchPartition, AStopLeavesAPlanEvenWhereAddressesMustAgree) {
+  Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
+  for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
+  base::Stop stop;
+  PartitionOptions options = With();
+  options.stop = &stop;
+  options.progress = [&stop](std::string_view) { stop.Request(); };
+  const auto result = SearchPartition(Chain(4), profile, options);
+  ASSERT_TRUE(result) << base::Format(result.error());
+  ASSERT_TRUE(result->plan) << result->reason;
+  EXPECT_THAT(result->plan->notes, Contains(HasSubstr("stopped")));
+}
+
+// 36 rows of 30 columns: more shapes than are tried one and all.
+class MoreAxes : public ::testing::TestWithParam<int> {};
+
+TEST_P(MoreAxes, NeverMakeAPlanWorse) {
+  base::Random random(static_cast<uint64_t>(GetParam()));
+  NetworkBuilder net;
+  int last = net.Input({1, 4, 36, 30});
+  for (int i = 0; i < 3; ++i) last = net.Conv(last, random.Chance(0.5) ? 3 : 1, random.Uniform(1, 24));
+  const graph::Graph graph = net.Finish(last);
+  Profile profile = SmallMachine(DmaSteps::kOverlapped, random.Uniform(1500, 12'000));
+  const plan::Objective objectives[] = {Minimise("latency"),
+                                        Minimise("off_chip_bytes"),
+                                        {.weights = {{"latency", 1}, {"energy", 1}}, .limits = {}}};
+  const std::vector<hw_profiles::AxisGranule> all = {
+      {base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 2}};
+  for (const plan::Objective& objective : objectives) {
+    std::optional<double> before;
+    for (size_t axes = 1; axes <= all.size(); ++axes) {
+      profile.tiling.axes.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(axes));
+      const auto result = SearchPartition(graph, profile, With(objective));
+      ASSERT_TRUE(result) << base::Format(result.error());
+      EXPECT_TRUE(result->plan || !before) << result->reason;
+      if (!result->plan) continue;
+      EXPECT_LE(result->plan->score, before.value_or(result->plan->score)) << axes << " axes";
+      before = result->plan->score;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, MoreAxes, ::testing::Range(0, 6));
+
 TEST(SearchPartition, ALimitThatNoPlanKeepsIsInfeasible) {
   const plan::Objective objective = {.weights = {{"latency", 1}}, .limits = {{"off_chip_bytes", 100}}};
   const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), With(objective));
@@ -220,6 +359,16 @@ TEST(SearchPartition, AnOperatorWithoutAnEngineIsUnsupported) {
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kUnsupported);
   EXPECT_THAT(result->reason, HasSubstr("'add1'"));
+}
+
+TEST(SearchPartition, NoOperatorWithAnEngineIsUnsupportedToo) {
+  // Every operator alone is refused, so the search looks at few of the longer subgraphs.
+  Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  profile.engines[0].throughputs.clear();
+  const auto result = SearchPartition(Chain(3), profile, With());
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, problem::Status::kUnsupported);
+  EXPECT_THAT(result->reason, HasSubstr("'conv0'"));
 }
 
 TEST(SearchPartition, WholeBuffersKeepOneAddressThroughout) {

@@ -154,6 +154,73 @@ TEST(Simulate, SlowTileMemoryHoldsTheEngineUp) {
   EXPECT_EQ(metrics.bound_by, "sram");
 }
 
+// Its engine takes no cycles for it, but the port reads 24 bytes and writes them again.
+TEST(Simulate, AReshapeIsACopyInTheTileMemory) {
+  graph::Graph graph = Pointwise();
+  graph.operators[0].kind = base::OperatorKind::kReshape;
+  graph.operators[0].weights.clear();
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
+  hw_profiles::Throughput reshape;
+  reshape.kind = base::OperatorKind::kReshape;
+  profile.engines[0].throughputs.push_back(reshape);
+  profile.memories[1].port = {.read_bytes_per_cycle = 2, .write_bytes_per_cycle = 3, .shared = true};
+  EXPECT_EQ(RunRows(graph, profile, 4, kResident).latency_cycles, 24 / 2 + 24 / 3);
+  profile.memories[1].port.shared = false;
+  EXPECT_EQ(RunRows(graph, profile, 4, kResident).latency_cycles, 24 / 2);
+}
+
+// The filter comes with each of two tiles, the table once: 3 + 7 + 1 cycles for 2 bytes.
+TEST(Simulate, ConstantsWithoutSlicesAreLoadedOnceWhereOthersStream) {
+  graph::Graph graph = Pointwise();
+  graph::Tensor table;
+  table.id = "table";
+  table.shape = {2};
+  table.constant = true;
+  graph.operators[0].weights.push_back(static_cast<int>(graph.tensors.size()));
+  graph.tensors.push_back(table);
+  const plan::Metrics metrics = RunRows(graph, SmallMachine(DmaSteps::kOwnSteps), 2, kStreamed);
+  EXPECT_EQ(metrics.latency_cycles, 11 + 2 * (13 + 2 * 11 + 11 + 14));
+  EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 2 + 2 * 4);
+}
+
+TEST(Simulate, AConstantThatIsTwoOperandsComesOnce) {
+  graph::Graph graph = Pointwise();
+  graph.operators[0].weights.push_back(graph.operators[0].weights.front());
+  const plan::Metrics metrics = RunRows(graph, SmallMachine(DmaSteps::kOwnSteps), 2, kStreamed);
+  EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 4);
+}
+
+// x -> t0 -> t1, and t0 is a network output as well: its next reader fetches it where it lies.
+TEST(Simulate, AResultThatIsReadInItsHomeCrossesTwice) {
+  NetworkBuilder net;
+  const int x = net.Input({1, 2, 4, 3});
+  const int t0 = net.Conv(x, 1, 2);
+  const int t1 = net.Conv(t0, 1, 2);
+  graph::Graph graph = net.Finish(t1);
+  graph.tensors[static_cast<size_t>(t0)].network_output = true;
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  profile.memories[0].direct_read = profile.memories[0].direct_write = true;
+  const plan::Metrics metrics = RunRows(graph, profile, 4, kResident);
+  EXPECT_EQ(metrics.off_chip_by_cause.at("inputs"), 24 + 24);
+  EXPECT_EQ(metrics.off_chip_by_cause.at("outputs"), 24 + 24);
+}
+
+TEST(Simulate, RunsAnOperatorOnTheEngineForItsDataType) {
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
+  profile.engines.push_back(profile.engines[0]);
+  profile.engines[0].throughputs[0].type = base::DataType::kInt8;
+  profile.engines[1].throughputs[0].start_cycles = 50;
+  profile.engines[1].mac_pj = 4;
+  graph::Graph graph = Pointwise();
+  EXPECT_EQ(RunRows(graph, profile, 4, kResident).latency_cycles, 12 + 5);
+  for (graph::Tensor& tensor : graph.tensors) tensor.type = base::DataType::kFloat32;
+  const plan::Metrics metrics = RunRows(graph, profile, 4, kResident);
+  EXPECT_EQ(metrics.latency_cycles, 12 + 50);
+  EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("mac"), 24 * 2 * 4);
+}
+
 TEST(Simulate, BoundByTheLinkThatWorksLongest) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kResident);
   EXPECT_EQ(metrics.bound_by, "dma");

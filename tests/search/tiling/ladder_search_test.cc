@@ -200,6 +200,54 @@ TEST(LadderSearch, BelievesNoWrongAllocation) {
   EXPECT_THAT(outcome.fault->message, HasSubstr("'scripted' returned a wrong allocation for rung '0'"));
 }
 
+// The canonical search knows no colocation; what is in place reaches it as one buffer.
+TEST(LadderSearch, SolvesWhatIsInPlaceWithEnginesThatKnowNoColocation) {
+  Problem problem = ProblemOf({{0, 2}, {1, 3}, {0, 3}}, 8);
+  problem.relations.push_back({problem::RelationKind::kColocate, 0, 1, 0});
+  const CanonicalEngine engine;
+  const LadderOutcome outcome = Search(problem, LadderOf({{4, 4, 4}, {5, 5, 4}}), {&engine});
+  EXPECT_EQ(outcome.rungs[0].status, Status::kOptimal);
+  EXPECT_EQ(outcome.rungs[0].peak, 8);
+  EXPECT_EQ(outcome.rungs[1].status, Status::kInfeasible);
+  EXPECT_EQ(outcome.rungs[1].engine, "bound");
+}
+
+TEST(LadderSearch, RefusesEveryRungOfAContradiction) {
+  Problem problem = ProblemOf({{0, 2}, {1, 3}}, 8);
+  problem.relations.push_back({problem::RelationKind::kColocate, 0, 1, 0});
+  problem.relations.push_back({problem::RelationKind::kSeparate, 0, 1, 0});
+  const LadderOutcome outcome = Search(problem, LadderOf({{1, 1}, {2, 2}}), {});
+  EXPECT_EQ(outcome.rungs[0].status, Status::kInfeasible);
+  EXPECT_EQ(outcome.rungs[1].status, Status::kInfeasible);
+  EXPECT_THAT(outcome.rungs[1].reason, HasSubstr("separate"));
+}
+
+TEST(LadderSearch, CountsColocatedBuffersApartAtAPort) {
+  Problem problem = ProblemOf({{0, 1}, {0, 1}}, 8);
+  problem.relations.push_back({problem::RelationKind::kColocate, 0, 1, 0});
+  problem::Bank bank;
+  bank.range = {0, 8};
+  bank.ports.total = 1;
+  problem.memories[0].banks = {bank};
+  size_t buffers = 0;
+  const ScriptedEngine engine([](size_t) { return Status::kUnknown; });
+  class Counting final : public problem::Engine {
+   public:
+    Counting(const problem::Engine& inner, size_t& buffers) : inner_(inner), buffers_(buffers) {}
+    std::string_view Name() const override { return "counting"; }
+    std::unique_ptr<problem::Session> Open(const Problem& problem, const Ladder* ladder) const override {
+      buffers_ = problem.buffers.size();
+      return inner_.Open(problem, ladder);
+    }
+
+   private:
+    const problem::Engine& inner_;
+    size_t& buffers_;
+  } const counting(engine, buffers);
+  Search(problem, LadderOf({{4, 4}}), {&counting});
+  EXPECT_EQ(buffers, 2U);
+}
+
 TEST(LadderSearch, RemembersWhatItDecided) {
   int calls = 0;
   const ScriptedEngine engine([&calls](size_t) {

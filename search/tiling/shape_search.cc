@@ -1,0 +1,180 @@
+#include "tessera/search/tiling/shape_search.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+// Pattern search (Hooke, Jeeves 1961) from coarse to fine, once for every subset of the axes.
+//
+//     columns                      axes {rows}: all o at the bottom; {columns}: all o at the right;
+//        ^  o . . o . . . o        both: the o in between, thinned; then, around the best of them, what lies
+//        |  . . . : . . . o        between it and its neighbours along each axis (:), until nothing is left
+//        |  o . : O : : . o        between them
+//        |  . . . : . . . o
+//        '--o-o-o-o-o-o-o-o--> rows, the whole extent last
+//
+// A subset looks at shapes that are whole along all other axes, and goes by what it and its own subsets looked at, by nothing
+// else. So whoever may cut along more axes looks at all shapes that he would look at with fewer, and more: a further
+// axis never makes an answer worse. Along a single axis every extent is tried, and so is every shape of a small grid.
+//
+// Cost: for 1, 2, 3 axes about 20, 65, 150 shapes to start with, where each has 20 extents; then a handful for each subset.
+namespace tessera::search {
+namespace {
+
+using graph::ShapeGrid;
+using graph::TileShape;
+
+constexpr int64_t kFewShapes = 64;        // tried one and all
+constexpr size_t kBetween = 4;            // tried at once between two neighbours
+constexpr int64_t kMostListed = 1 << 16;  // shapes that are worth listing
+
+// The most extents tried along each of several axes.
+size_t CoarseExtents(size_t axes) {
+  if (axes <= 1) return graph::kMostExtents;
+  return axes == 2 ? 5 : 3;
+}
+
+// Thins each axis to what does not make too many tiles beside the extents chosen before it, so that the smallest tiles stay.
+std::vector<TileShape> ThinnedShapes(const ShapeGrid& grid, size_t most) {
+  std::vector<TileShape> shapes = {{}};
+  for (const std::vector<int64_t>& extents : grid.extents) {
+    std::vector<TileShape> longer;
+    for (TileShape shape : shapes) {
+      shape.push_back(0);
+      std::vector<int64_t> few_tiles;
+      for (const int64_t extent : extents) {
+        shape.back() = extent;
+        if (!MakesTooManyTiles(grid, shape)) few_tiles.push_back(extent);
+      }
+      for (const int64_t extent : graph::Thin(few_tiles, most)) {
+        shape.back() = extent;
+        longer.push_back(shape);
+      }
+    }
+    shapes = std::move(longer);
+  }
+  return shapes;
+}
+
+}  // namespace
+
+ShapeSearch::ShapeSearch(ShapeGrid grid) : grid_(std::move(grid)) {
+  AxisSet all = 0;
+  for (size_t axis = 0; axis < grid_.extents.size(); ++axis) {
+    if (grid_.extents[axis].size() > 1) all |= AxisSet{1} << axis;
+  }
+  for (AxisSet axes = 1; axes <= all; ++axes) {
+    if ((axes & ~all) == 0) subsets_.push_back(axes);
+  }
+}
+
+std::vector<TileShape> ShapeSearch::Start() {
+  std::vector<TileShape> shapes;
+  for (const AxisSet axes : subsets_) {
+    ShapeGrid part = grid_;
+    for (size_t axis = 0; axis < part.extents.size(); ++axis) {
+      if ((axes >> axis & 1U) == 0) part.extents[axis] = {part.extents[axis].back()};
+    }
+    const size_t most = CoarseExtents(static_cast<size_t>(std::popcount(axes)));
+    for (const TileShape& shape :
+         CountShapes(part) <= kFewShapes ? ShapesOf(part) : ThinnedShapes(part, most)) {
+      if (HandOut(axes, shape)) shapes.push_back(shape);
+    }
+  }
+  TileShape whole;
+  for (const std::vector<int64_t>& extents : grid_.extents) whole.push_back(extents.back());
+  if (HandOut(0, whole)) shapes.push_back(whole);
+  return shapes;
+}
+
+std::vector<TileShape> ShapeSearch::Refine(const Rating& rating) {
+  std::vector<TileShape> shapes;
+  bool any = true;
+  while (any && shapes.empty()) {
+    std::vector<std::pair<AxisSet, std::vector<TileShape>>> wanted;
+    for (const AxisSet axes : subsets_) {
+      const std::optional<TileShape> best = FindBest(axes, rating);
+      if (best) AppendNeighbours(axes, *best, wanted.emplace_back(axes, std::vector<TileShape>{}).second);
+    }
+    any = false;
+    for (const auto& [axes, neighbours] : wanted) {
+      for (const TileShape& shape : neighbours) {
+        any = true;
+        if (HandOut(axes, shape)) shapes.push_back(shape);
+      }
+    }
+  }
+  return shapes;
+}
+
+std::vector<TileShape> ShapeSearch::Rest(size_t most) {
+  if (CountShapes(grid_) > kMostListed) return {};
+  std::vector<TileShape> rest = ShapesOf(grid_);
+  std::erase_if(rest, [this](const TileShape& shape) { return out_.contains(shape); });
+  std::stable_sort(rest.begin(), rest.end(), [](const TileShape& a, const TileShape& b) {
+    return graph::ElementsOf(a) < graph::ElementsOf(b);
+  });
+  if (rest.size() > most) rest.resize(most);
+  const AxisSet all = subsets_.empty() ? 0 : subsets_.back();
+  for (const TileShape& shape : rest) HandOut(all, shape);
+  return rest;
+}
+
+bool ShapeSearch::IsExhausted() const {
+  return !grid_.thinned && static_cast<int64_t>(out_.size()) == CountShapes(grid_);
+}
+
+std::optional<TileShape> ShapeSearch::FindBest(AxisSet axes, const Rating& rating) const {
+  std::optional<TileShape> best;
+  double least = 0;
+  for (const auto& [shape, owners] : out_) {
+    if (!IsKnownTo(axes, shape)) continue;
+    const std::optional<double> rated = rating(shape);
+    if (!rated || (best && *rated >= least)) continue;
+    best = shape;
+    least = *rated;
+  }
+  return best;
+}
+
+void ShapeSearch::AppendNeighbours(AxisSet axes, const TileShape& best,
+                                   std::vector<TileShape>& wanted) const {
+  for (size_t axis = 0; axis < best.size(); ++axis) {
+    if ((axes >> axis & 1U) == 0) continue;
+    AppendGap(axes, best, axis, false, wanted);
+    AppendGap(axes, best, axis, true, wanted);
+  }
+}
+
+// What lies between `best` and the next shape along the axis that the subset knows.
+void ShapeSearch::AppendGap(AxisSet axes, const TileShape& best, size_t axis, bool upwards,
+                            std::vector<TileShape>& wanted) const {
+  const std::vector<int64_t>& extents = grid_.extents[axis];
+  auto rank = std::lower_bound(extents.begin(), extents.end(), best[axis]) - extents.begin();
+  TileShape shape = best;
+  std::vector<int64_t> gap;
+  while (upwards ? ++rank < static_cast<std::ptrdiff_t>(extents.size()) : --rank >= 0) {
+    shape[axis] = extents[static_cast<size_t>(rank)];
+    if (IsKnownTo(axes, shape) || MakesTooManyTiles(grid_, shape)) break;
+    gap.push_back(shape[axis]);
+  }
+  for (const int64_t extent : graph::Thin(gap, kBetween)) {
+    shape[axis] = extent;
+    wanted.push_back(shape);
+  }
+}
+
+bool ShapeSearch::IsKnownTo(AxisSet axes, const TileShape& shape) const {
+  const auto found = out_.find(shape);
+  return found != out_.end() && std::any_of(found->second.begin(), found->second.end(),
+                                            [axes](AxisSet owner) { return (owner & ~axes) == 0; });
+}
+
+// Whether this is the first time.
+bool ShapeSearch::HandOut(AxisSet axes, const TileShape& shape) {
+  std::vector<AxisSet>& owners = out_[shape];
+  owners.push_back(axes);
+  return owners.size() == 1;
+}
+
+}  // namespace tessera::search

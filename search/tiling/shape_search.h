@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "tessera/graph/tiling.h"
+
+// Which tile shapes of a grid are worth a look, when looking at all of them takes too long.
+namespace tessera::search {
+
+class ShapeSearch {
+ public:
+  explicit ShapeSearch(graph::ShapeGrid grid);
+
+  // The first shapes to look at: see shape_search.cc.
+  std::vector<graph::TileShape> Start();
+
+  // How good a shape is that was handed out, less being better; nullopt if it is of no use.
+  using Rating = std::function<std::optional<double>(const graph::TileShape&)>;
+
+  // Further shapes, around the best so far; none when no neighbour of those is left.
+  std::vector<graph::TileShape> Refine(const Rating& rating);
+
+  // Up to `most` of the shapes that were not handed out, fewest elements first; none where the grid has more than 2^16.
+  std::vector<graph::TileShape> Rest(size_t most);
+
+  // Whether every tile shape was handed out. Never so where some were left out of the grid or make too many tiles.
+  bool IsExhausted() const;
+
+ private:
+  using AxisSet = uint32_t;  // bit i: axis i of the output
+
+  std::optional<graph::TileShape> FindBest(AxisSet axes, const Rating& rating) const;
+  void AppendNeighbours(AxisSet axes, const graph::TileShape& best,
+                        std::vector<graph::TileShape>& wanted) const;
+  void AppendGap(AxisSet axes, const graph::TileShape& best, size_t axis, bool upwards,
+                 std::vector<graph::TileShape>& wanted) const;
+  bool IsKnownTo(AxisSet axes, const graph::TileShape& shape) const;
+  bool HandOut(AxisSet axes, const graph::TileShape& shape);
+
+  graph::ShapeGrid grid_;
+  std::vector<AxisSet> subsets_;                          // of the axes that have a choice; not the empty one
+  std::map<graph::TileShape, std::vector<AxisSet>> out_;  // handed out, and for which subsets
+};
+
+}  // namespace tessera::search

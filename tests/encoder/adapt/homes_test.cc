@@ -1,0 +1,107 @@
+#include "tessera/encoder/adapt/homes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "small_networks.h"
+
+namespace tessera::encoder {
+namespace {
+
+using base::TensorRole;
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+using testing::HasSubstr;
+
+constexpr Policy kResident = {WeightPolicy::kResident, false};
+
+// TwoConvs: x 64 bytes, a 128, y 96, constants 36.
+const std::vector<SubgraphChoice>& Together() {
+  static const std::vector<SubgraphChoice> choices = {{{0, 1}, {1, 3, 8, 4}, kResident}};
+  return choices;
+}
+const std::vector<SubgraphChoice>& Apart() {
+  static const std::vector<SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kResident},
+                                                      {{1, 1}, {1, 3, 8, 4}, kResident}};
+  return choices;
+}
+
+Profile WithDram(int64_t capacity) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.memories[0].capacity_bytes = capacity;
+  return profile;
+}
+
+std::string OverflowOf(const Profile& profile, const std::vector<SubgraphChoice>& choices) {
+  const std::optional<base::Diagnostic> overflow = FindHomeOverflow(TwoConvs().graph, profile, choices);
+  return overflow ? overflow->message : "fits";
+}
+
+TEST(Homes, HoldInputOutputAndConstantsOfASubgraphAtOnce) {
+  EXPECT_EQ(OverflowOf(WithDram(64 + 96 + 36), Together()), "fits");
+  EXPECT_EQ(OverflowOf(WithDram(64 + 96 + 36 - 1), Together()),
+            "memory 'dram' of profile 'small' has room for 195 bytes, and is home to 196 while operators "
+            "'conv1' to 'conv2' run");
+}
+
+// x and a in the first, a and y in the second: y has no place yet when x has lost its own.
+TEST(Homes, HoldABorderFromItsMakerToItsLastReader) {
+  EXPECT_EQ(OverflowOf(WithDram(128 + 96 + 36), Apart()), "fits");
+  EXPECT_THAT(OverflowOf(WithDram(128 + 96 + 36 - 1), Apart()),
+              HasSubstr("while operators 'conv2' to 'conv2' run"));
+  EXPECT_THAT(OverflowOf(WithDram(64 + 128 + 36 - 1), Apart()),
+              HasSubstr("while operators 'conv1' to 'conv1' run"));
+}
+
+TEST(Homes, LoseWhatIsReservedOnce) {
+  Profile profile = WithDram(196 + 30);
+  profile.memories[0].reserved = {{{0, 20}, "boot"}, {{10, 30}, "stack"}};
+  EXPECT_EQ(OverflowOf(profile, Together()), "fits");
+  profile.memories[0].reserved.push_back({{100, 101}, "flag"});
+  EXPECT_THAT(OverflowOf(profile, Together()), HasSubstr("room for 195 bytes"));
+}
+
+TEST(Homes, CountTensorsAsTheyLieThere) {
+  Profile profile = WithDram(1000);
+  Layout(profile, TensorRole::kNetworkInput).channel_block = 16;     // 8 rows of 4 columns by 16: 512
+  Layout(profile, TensorRole::kNetworkOutput).row_pitch_bytes = 64;  // 8 rows of 64: 512
+  profile.table_bytes_per_channel = 2;                               // (4 + 3) * 2 beside 36
+  EXPECT_THAT(OverflowOf(profile, Together()), HasSubstr("is home to 1074 "));
+}
+
+TEST(Homes, InTheTileMemoryDoNotCount) {
+  Profile profile = OneSram(/*capacity=*/1);
+  profile.memories[0].capacity_bytes = 36;
+  EXPECT_EQ(OverflowOf(profile, Together()), "fits");
+  profile.memories[0].capacity_bytes = 35;
+  EXPECT_THAT(OverflowOf(profile, Together()), HasSubstr("has room for 35 bytes, and is home to 36 "));
+}
+
+TEST(Homes, HoldForAPartOfTheNetworkWhatItTouchesAndWhatPassesOver) {
+  const std::vector<SubgraphChoice> second = {Apart()[1]};
+  EXPECT_EQ(OverflowOf(WithDram(128 + 96 + 36), second), "fits");
+  EXPECT_THAT(OverflowOf(WithDram(128 + 96 + 36 - 1), second), HasSubstr("is home to 260 "));
+}
+
+TEST(Homes, ThatConstantsAloneOverflowAreKnownWithoutAPartition) {
+  const graph::Graph graph = TwoConvs().graph;
+  EXPECT_FALSE(FindConstantOverflow(graph, WithDram(36)).has_value());
+  const std::optional<base::Diagnostic> overflow = FindConstantOverflow(graph, WithDram(35));
+  ASSERT_TRUE(overflow.has_value());
+  EXPECT_EQ(
+      overflow->message,
+      "memory 'dram' of profile 'small' has room for 35 bytes, and is home to 36, constants and state alone");
+  EXPECT_EQ(overflow->expected, "at most 35 bytes");
+}
+
+TEST(Homes, ThatOverflowRefuseTheWholeProgramOnly) {
+  const graph::Graph graph = TwoConvs().graph;
+  const base::Expected<Program> whole = BuildProgram(graph, WithDram(195), Together());
+  ASSERT_FALSE(whole.has_value());
+  EXPECT_THAT(whole.error().message, HasSubstr("memory 'dram'"));
+  EXPECT_TRUE(BuildProgram(graph, WithDram(195), {Apart().data(), 1}).has_value());
+}
+
+}  // namespace
+}  // namespace tessera::encoder

@@ -1,0 +1,95 @@
+#include "tessera/plan/in_place.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fixture.h"
+#include "tessera/plan/derivation.h"
+
+namespace tessera::plan {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+graph::Operator Relu(const std::string& id, int input) {
+  graph::Operator op;
+  op.id = id;
+  op.kind = base::OperatorKind::kElementwise;
+  op.inputs = {input};
+  op.outputs = {input + 1};
+  op.function = "relu";
+  return op;
+}
+
+// t0 -> t1 -> .. -> t<length> of eight rows in one subgraph, transfers beside compute, borders in DRAM.
+Plan ChainOf(int length, int64_t tile_rows) {
+  Plan plan;
+  for (int i = 0; i <= length; ++i) {
+    plan.network.tensors.push_back(FeatureTensor("t" + std::to_string(i), {1, 4, 8, 4}));
+    if (i < length) plan.network.operators.push_back(Relu("op" + std::to_string(i), i));
+  }
+  plan.network.tensors.front().network_input = true;
+  plan.network.tensors.back().network_output = true;
+  plan.profile = SmallProfile();
+  plan.profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
+  plan.profile.tiling.in_place = {base::OperatorKind::kElementwise};
+  Subgraph subgraph;
+  subgraph.interval = {0, length - 1};
+  subgraph.tile = {1, 4, tile_rows, 4};
+  subgraph.tiles = (8 + tile_rows - 1) / tile_rows;
+  subgraph.in_place = true;
+  plan.subgraphs = {subgraph};
+  return plan;
+}
+
+std::vector<std::string> Pairs(const Plan& plan) {
+  std::vector<std::string> pairs;
+  for (const auto& [operand, result] : Derive(plan).pairs)
+    pairs.push_back(BufferId(plan.network, operand) + " = " + BufferId(plan.network, result));
+  return pairs;
+}
+
+TEST(InPlace, OfOneOrTwoTilesRunsThroughTheChain) {
+  EXPECT_THAT(Pairs(ChainOf(2, 8)), ElementsAre("s0/t0@0 = s0/t1@0", "s0/t1@0 = s0/t2@0"));
+  EXPECT_THAT(Pairs(ChainOf(2, 4)), ElementsAre("s0/t0@0 = s0/t1@0", "s0/t0@1 = s0/t1@1", "s0/t1@0 = s0/t2@0",
+                                                "s0/t1@1 = s0/t2@1"));
+}
+
+// t3@0 leaves while t0@0 is filled again. Of three tiles parity 1 would do, but a pair counts for both or not at all.
+TEST(InPlace, EndsBeforeAResultThatMeetsTheFirstGuestOfThePlace) {
+  for (const int64_t rows : {3, 2, 1}) {
+    EXPECT_THAT(Pairs(ChainOf(3, rows)), ElementsAre("s0/t0@0 = s0/t1@0", "s0/t0@1 = s0/t1@1",
+                                                     "s0/t1@0 = s0/t2@0", "s0/t1@1 = s0/t2@1"));
+  }
+}
+
+TEST(InPlace, IsNotForASingleOperatorBetweenBordersThatGoesRound) {
+  EXPECT_THAT(Pairs(ChainOf(1, 3)), IsEmpty());
+  EXPECT_THAT(Pairs(ChainOf(1, 4)), ElementsAre("s0/t0@0 = s0/t1@0", "s0/t0@1 = s0/t1@1"));
+}
+
+// t2 is made of t0 instead of t1, which nobody reads: only the second operator may overwrite t0.
+TEST(InPlace, IsNotForAResultThatNobodyReads) {
+  Plan plan = ChainOf(2, 8);
+  plan.network.operators[1].inputs = {0};
+  EXPECT_THAT(Pairs(plan), ElementsAre("s0/t0@0 = s0/t2@0"));
+}
+
+// m -> y in the second subgraph, y -> z in the third: whole buffers pass their place on from subgraph to subgraph.
+TEST(InPlace, GoesOnFromSubgraphToSubgraph) {
+  Plan plan = OneSramPlan();
+  plan.network.tensors[3].network_output = false;
+  plan.network.tensors.push_back(FeatureTensor("z", {1, 4, 4, 4}));
+  plan.network.tensors.back().network_output = true;
+  plan.network.operators.push_back(Relu("relu2", 3));
+  plan.subgraphs.push_back(plan.subgraphs.back());
+  plan.subgraphs.back().interval = {2, 2};
+  EXPECT_THAT(Pairs(plan), ElementsAre("m = y", "y = z"));
+}
+
+}  // namespace
+}  // namespace tessera::plan
