@@ -130,9 +130,8 @@ TEST_P(LimitTest, PlanningIs10) {
   const Outcome outcome =
       Plan("patent_chain.yaml", "mcu_320k.yaml", With({"--output", "plan.json", "--report", "plan.html"}));
   EXPECT_EQ(outcome.exit_code, 10);
-  EXPECT_EQ(ParseJson(outcome.out).at("status"), "feasible");
-  EXPECT_THAT(Files(), ElementsAre("plan.json", "two.csv"));
-  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+  EXPECT_EQ(ParseJson(outcome.out).at("status"), "unknown");
+  EXPECT_THAT(Files(), ElementsAre("two.csv"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Zero, LimitTest, testing::Values("budget", "timeout"),
