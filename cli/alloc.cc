@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "tessera/base/checked.h"
 #include "tessera/base/suggest.h"
@@ -53,6 +55,8 @@ class AllocCommand final : public Command {
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
     app.add_option("--output", outputs_, "Also write the allocation here: .csv, .json or .svg");
+    app.add_option("--threads", threads_, "Threads to work with; they change the time, never the answer")
+        ->check(CLI::Range(1, 1024));
     search_.Declare(app);
   }
 
@@ -136,11 +140,14 @@ class AllocCommand final : public Command {
       options.capacity = input.problem.memories[0].capacity;
     options.minimize = minimize_ || !capacity_;
     options.budget = search_.Limit(kDefaultBudget);
+    options.threads = threads_;
     options.stop = &stop;
-    options.progress = [&](std::string_view line) {
-      search_.verbose ? console.Note(line) : console.Progress(line);
-    };
     const auto start = std::chrono::steady_clock::now();
+    options.progress = [&](std::string_view line) {
+      const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+      search_.verbose ? console.Note(fmt::format("{:10.3f} ms  {}", elapsed.count(), line))
+                      : console.Progress(line);
+    };
     const base::Expected<Result> result =
         search::Allocate(input.problem, nullptr, 0, engines.Pointers(), options);
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
@@ -192,6 +199,7 @@ class AllocCommand final : public Command {
   std::string rung_;
   std::string format_ = "text";
   std::vector<std::string> outputs_;
+  int threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   SearchOptions search_;
 };
 

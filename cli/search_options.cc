@@ -1,9 +1,12 @@
 #include "tessera/cli/search_options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/lazy/lazy_engine.h"
 #include "tessera/encoder/sat/sat_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/search/allocate/canonical.h"
@@ -11,6 +14,53 @@
 
 namespace tessera::cli {
 namespace {
+
+struct EngineOptions {
+  search::CanonicalOptions canonical;
+  encoder::LazyOptions lazy;
+};
+
+struct Rule {
+  std::string_view name;
+  void (*switch_off)(EngineOptions&);
+};
+
+// Some names stand for a rule of the canonical engine, some for one of the lazy engine, some for both.
+constexpr Rule kRules[] = {
+    {"support", [](EngineOptions& o) { o.canonical.support = false; }},
+    {"witness", [](EngineOptions& o) { o.canonical.witness = false; }},
+    {"sections", [](EngineOptions& o) { o.canonical.sections = false; }},
+    {"backjumping", [](EngineOptions& o) { o.canonical.backjumping = false; }},
+    {"decomposition", [](EngineOptions& o) { o.canonical.decomposition = false; }},
+    {"cache", [](EngineOptions& o) { o.canonical.cache = false; }},
+    {"both-directions", [](EngineOptions& o) { o.canonical.both_directions = false; }},
+    {"duplicates", [](EngineOptions& o) { o.canonical.duplicates = o.lazy.order_interchangeable = false; }},
+    {"mirror", [](EngineOptions& o) { o.lazy.break_mirror = false; }},
+    {"edge-finding", [](EngineOptions& o) { o.lazy.edge_finding = false; }},
+    {"section-energy", [](EngineOptions& o) { o.lazy.section_energy = false; }},
+    {"clause-minimisation", [](EngineOptions& o) { o.lazy.minimize_clauses = false; }},
+    {"clause-reduction", [](EngineOptions& o) { o.lazy.reduce_clauses = false; }},
+    {"clause-keeping", [](EngineOptions& o) { o.lazy.keep_clauses = false; }},
+    {"restarts", [](EngineOptions& o) { o.lazy.restart_base = 0; }},
+    {"order-decisions", [](EngineOptions& o) { o.lazy.orders_every = 0; }},
+    {"hints", [](EngineOptions& o) { o.lazy.follow_hints = false; }},
+};
+
+std::vector<std::string> NamesOfRules() {
+  std::vector<std::string> names;
+  for (const Rule& rule : kRules) names.emplace_back(rule.name);
+  return names;
+}
+
+EngineOptions WithoutRules(const SearchOptions& options) {
+  EngineOptions engines;
+  engines.canonical.seed = engines.lazy.seed = options.seed;
+  for (const Rule& rule : kRules) {
+    const auto& off = options.switched_off;
+    if (std::find(off.begin(), off.end(), rule.name) != off.end()) rule.switch_off(engines);
+  }
+  return engines;
+}
 
 // CLI11's own check lets "nan" pass.
 std::string RefuseNegative(const std::string& seconds) {
@@ -31,8 +81,13 @@ void SearchOptions::Declare(CLI::App& app) {
                  "Most seconds of wall clock; the best answer so far is given (default: none)")
       ->check(CLI::Validator(RefuseNegative, "SECONDS"));
   app.add_option("--engine", engine, "Ask this engine alone; z3 is asked only by name")
-      ->check(CLI::IsMember({"greedy", "canonical", "cadical", "z3"}));
-  app.add_flag("--verbose", verbose, "Tell on stderr what was found and when");
+      ->check(CLI::IsMember({"greedy", "canonical", "lazy", "cadical", "z3"}));
+  app.add_option("--switch-off", switched_off,
+                 "Search without this rule of the canonical or lazy engine, to see what it is worth: answers "
+                 "stay right but come slower; may be repeated")
+      ->check(CLI::IsMember(NamesOfRules()))
+      ->type_name("RULE");
+  app.add_flag("--verbose", verbose, "Tell on stderr what each engine found and when");
 }
 
 std::optional<base::Stop::Clock::time_point> SearchOptions::Deadline() const {
@@ -45,9 +100,11 @@ std::optional<base::Stop::Clock::time_point> SearchOptions::Deadline() const {
 
 EngineSet::EngineSet(const SearchOptions& options) {
   const std::string& only = options.engine;
+  const EngineOptions rules = WithoutRules(options);
   const auto wanted = [&only](std::string_view name) { return only.empty() ? name != "z3" : only == name; };
   if (wanted("greedy")) engines_.push_back(std::make_unique<search::GreedyEngine>());
-  if (wanted("canonical")) engines_.push_back(std::make_unique<search::CanonicalEngine>(options.seed));
+  if (wanted("canonical")) engines_.push_back(std::make_unique<search::CanonicalEngine>(rules.canonical));
+  if (wanted("lazy")) engines_.push_back(std::make_unique<encoder::LazyEngine>(rules.lazy));
   if (wanted("cadical")) {
     engines_.push_back(std::make_unique<encoder::SatEngine>(encoder::SatOptions{.seed = options.seed}));
   }

@@ -20,7 +20,8 @@ struct SearchOptions {
   uint64_t seed = 0;
   std::optional<int64_t> budget;
   std::optional<double> timeout_s;
-  std::string engine;  // empty: all that the command uses by default
+  std::string engine;                     // empty: all that the command uses by default
+  std::vector<std::string> switched_off;  // rules of the canonical and lazy engines
   bool verbose = false;
 
   void Declare(CLI::App& app);

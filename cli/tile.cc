@@ -18,7 +18,6 @@
 namespace tessera::cli {
 namespace {
 
-using problem::Status;
 using search::RungAnswer;
 
 constexpr int64_t kDefaultBudget = 200'000;

@@ -19,8 +19,8 @@ struct Wanted {
   int64_t multiplier = 1;               // depthwise: output channels for each input channel
   // Conv, depthwise, pool: output extent = ceil(input / stride), low pads the smaller.
   bool same_pads = false;
-  bool keep_axes = true;  // global_pool: [batch, channels, 1, 1] instead of [batch, channels]
-  std::optional<int64_t> columns;              // matmul with one input
+  bool keep_axes = true;           // global_pool: [batch, channels, 1, 1] instead of [batch, channels]
+  std::optional<int64_t> columns;  // matmul with one input
   std::optional<std::array<int64_t, 2>> size;  // resize: rows and columns of the output
   std::optional<Shape> shape;                  // reshape
 };

@@ -1,29 +1,44 @@
 #include "tessera/search/allocate/portfolio.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "tessera/base/checked.h"
-#include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/contraction.h"
+#include "tessera/search/allocate/lane.h"
 #include "tessera/search/allocate/positions.h"
 
-// Deciding is one probe; minimising is a row of probes between what is proven and what is found:
+// Lanes work side by side and meet after every round:
 //
-//     0 ............ bound ======= probe ======= peak ............ capacity
-//       impossible         open                  found
+//     opening    lane 0 |greedy, canonical|
+//     round 1    lane 1 |lazy|               lane 0 |canonical|
+//     round 2    lane 1 |---- lazy ----|     lane 0 |---- canonical ----|           slices double
 //
-// A probe that places lowers the peak, one that proves raises the bound, one that meets its limit does
-// neither. A round probes the bound, then comes down from the peak in strides that shrink where a probe stays
-// open, down to a single granule: least peaks lie close under the best found far more often than halfway. Probes
-// get slices of the budget, which double from round to round, so that no single hard capacity starves the
-// others; engines go on where they stopped. The minimisation ends when bound and peak meet, at the user's
-// limits, or when every engine gave up without having used its slice, since more would not help.
+// Deciding, every lane is asked the same question; the first lane that knows is believed. Minimising, both lanes
+// come down from the peak, one in short strides, one in long strides and only after it tried the bound; each
+// round they change places:
+//
+//     0 ............ bound ============= probe === peak ............ capacity
+//       impossible     ^ one lane          ^ both    found
+//
+// What one lane finds, another hears of only when the round is over, at a counted amount of work. So the answer
+// depends on no thread and no clock: with one thread the lanes of a round run one after the other, with two at
+// the same time. A lane that is conclusive ends the later lanes of its round, whose work is then forgotten,
+// finished or not. Slices are counted in nodes, a conflict as many of them as it takes the time of, so that no
+// lane waits long for another; they double, so that no engine costs more than a small multiple of what the best
+// one alone would have needed.
+//
+// It ends when bound and peak meet, at the user's limits, or when every engine gave up without having used its
+// slice, since more would not help.
 namespace tessera::search {
 
 using problem::Bytes;
@@ -31,16 +46,35 @@ using problem::Engine;
 using problem::Ladder;
 using problem::Problem;
 using problem::Result;
-using problem::Session;
 using problem::Status;
 
 namespace {
 
-constexpr int64_t kFirstSlice = 20'000;
+constexpr size_t kLanes = 2;
+constexpr int64_t kFirstSlice = 4'000;        // nodes...
+constexpr int64_t kFirstSlicePerBuffer = 24;  // ... and for each buffer: all orders get their first try
+constexpr size_t kQuick = 2;                  // engines that the opening asks
+constexpr int64_t kLastSlice = base::kMaxTotal / 4;
 
-// Statistics count in the engines' own units; the larger of the two is what a budget is charged with.
-int64_t WorkOf(const problem::Statistics& statistics) {
-  return std::max(statistics.nodes, statistics.conflicts);
+// The first two engines share lane 0; the third has lane 1 for itself; the rest are reserves.
+std::vector<std::vector<Lane::Seat>> SeatEngines(std::span<const Engine* const> engines) {
+  std::vector<std::vector<Lane::Seat>> lanes(engines.size() > kQuick ? kLanes : 1);
+  for (size_t i = 0; i < engines.size(); ++i) {
+    const size_t lane = i < kQuick ? 0 : (i - 1) % kLanes;
+    lanes[lane].push_back({engines[i], i < kQuick ? 1 : Lane::kNodesPerConflict, i > kQuick});
+  }
+  return lanes;
+}
+
+std::string Describe(const problem::Statistics& statistics) {
+  return std::to_string(statistics.nodes) + " nodes, " + std::to_string(statistics.backtracks) +
+         " backtracks, " + std::to_string(statistics.conflicts) + " conflicts";
+}
+
+void Add(problem::Statistics& sum, const problem::Statistics& part) {
+  sum.nodes += part.nodes;
+  sum.backtracks += part.backtracks;
+  sum.conflicts += part.conflicts;
 }
 
 class Portfolio {
@@ -49,35 +83,37 @@ class Portfolio {
             const AllocateOptions& options)
       : at_rung_(ladder != nullptr ? std::optional(AtRung(problem, ladder->rungs[rung])) : std::nullopt),
         sized_(at_rung_ ? *at_rung_ : problem),
-        rung_(rung),
-        engines_(engines),
         options_(options),
         stop_(options.stop != nullptr ? *options.stop : never_),
         // No buffer can lie beyond kNowhere, so a larger memory is no larger.
         capacity_(std::min(options.capacity.value_or(problem.memories[0].capacity), kNowhere - 1)),
         granule_(GranuleOf(sized_)),
+        first_slice_(kFirstSlice + kFirstSlicePerBuffer * static_cast<int64_t>(problem.buffers.size())),
         left_(options.budget.units) {
-    for (const Engine* engine : engines_) sessions_.push_back(engine->Open(problem, ladder));
+    const LaneQuestion question{problem, ladder, rung, sized_, granule_};
+    for (const auto& seats : SeatEngines(engines)) lanes_.emplace_back(question, seats);
   }
 
   base::Expected<Result> Run() {
     if (auto refuted = RefuteByBounds()) return *std::move(refuted);
-    const bool minimize = options_.minimize || !options_.capacity;
-    base::Expected<Result> found = Probe(capacity_, left_);
-    if (!found) return found;
-    if (found->allocation) {
-      Keep(*std::move(found));
-      if (minimize) {
-        if (auto failure = Minimize()) return base::Unexpected(*std::move(failure));
-      }
-      return Conclude(minimize);
+    Result result = Decide();
+    if (!fault_ && result.allocation) {
+      const bool minimize = options_.minimize || !options_.capacity;
+      best_ = std::move(result);
+      if (minimize) Minimize();
+      result = Conclude(minimize);
     }
-    found->statistics = statistics_;
-    found->lower_bound = bound_;
-    return found;
+    if (fault_) return base::Unexpected(*std::move(fault_));
+    TellTotals();
+    result.statistics = statistics_;
+    result.lower_bound = bound_;
+    return result;
   }
 
  private:
+  using Reports = std::vector<LaneReport>;
+  using Task = LaneReport (Portfolio::*)(size_t lane, const Allowance&, const base::Stop&);
+
   std::optional<Result> RefuteByBounds() {
     Result result;
     const std::optional<Contraction> contraction = ContractColocated(sized_, nullptr);
@@ -102,44 +138,141 @@ class Portfolio {
     return result;
   }
 
-  // Asks the engines in turn whether everything fits into `capacity`; each may use `units`.
-  base::Expected<Result> Probe(Bytes capacity, int64_t units) {
-    Result answer;
-    std::string unknown, unsupported;
-    gave_up_ = true;
-    for (size_t i = 0; i < sessions_.size(); ++i) {
-      const base::Budget budget{std::min(units, left_)};
-      if (budget.units <= 0 || stop_.Requested()) {
-        gave_up_ = false;
-        unknown = stop_.Requested() ? "stopped" : "the budget is spent";
-        break;
+  // Asks rounds of lanes; the opening is lane 0 alone.
+  Result Decide() {
+    Result open;
+    int64_t slice = first_slice_;
+    for (bool opening = true;; opening = false, slice *= 2) {
+      // Lane 0 was asked last in the opening, so it comes last in a round.
+      std::vector<size_t> lanes = opening ? std::vector<size_t>{0} : WorkingLanes();
+      std::reverse(lanes.begin(), lanes.end());
+      Reports reports = RunRound(lanes, slice, &Portfolio::AskForCapacity);
+      bool more_would_help = opening && lanes_.size() > 1;
+      open = {};
+      for (LaneReport& report : reports) {
+        Take(report);
+        if (fault_) return {};
+        if (report.conclusive) {
+          // With one thread later lanes have not run, with two they have: both begin anew.
+          for (size_t i = reports.size(); i < lanes.size(); ++i) lanes_[lanes[i]].Reopen();
+          return std::move(report.verdict);
+        }
+        more_would_help = more_would_help || report.more_would_help;
+        if (report.verdict.status == Status::kUnknown) Append(open.reason, report.verdict.reason);
       }
-      Result result = sessions_[i]->Solve(rung_, capacity, budget, stop_);
-      Charge(result.statistics);
-      switch (result.status) {
-        case Status::kOptimal:
-        case Status::kFeasible:
-          if (auto failure = Check(*engines_[i], result, capacity))
-            return base::Unexpected(*std::move(failure));
-          result.engine = engines_[i]->Name();
-          return result;
-        case Status::kInfeasible:
-        case Status::kInvalid:
-          result.engine = engines_[i]->Name();
-          return result;
-        case Status::kUnknown:
-          if (WorkOf(result.statistics) >= budget.units) gave_up_ = false;
-          Append(unknown, result.reason);
-          break;
-        case Status::kUnsupported:
-          Append(unsupported, result.reason);
-          break;
+      if (!more_would_help || left_ <= 0 || stop_.Requested() || slice > kLastSlice) break;
+    }
+    if (!WorkingLanes().empty()) {
+      if (left_ <= 0) open.reason = "the budget is spent";
+      return open;
+    }
+    open = {};
+    open.status = Status::kUnsupported;
+    for (const Lane& lane : lanes_) Append(open.reason, lane.Refusals());
+    return open;
+  }
+
+  void Minimize() {
+    for (int64_t slice = first_slice_; !Ended() && slice <= kLastSlice; ++round_, slice *= 2) {
+      bool more_would_help = false;
+      const std::vector<size_t> lanes = WorkingLanes();
+      alone_ = lanes.size() == 1;
+      Reports reports = RunRound(lanes, slice, &Portfolio::NarrowGap);
+      for (LaneReport& report : reports) {
+        Take(report);
+        if (fault_) return;
+        Narrow(report);
+        more_would_help = more_would_help || report.more_would_help;
+      }
+      if (!more_would_help) break;
+    }
+  }
+
+  LaneReport AskForCapacity(size_t lane, const Allowance& allowance, const base::Stop& stop) {
+    return lanes_[lane].Decide(capacity_, allowance, stop);
+  }
+
+  LaneReport NarrowGap(size_t lane, const Allowance& allowance, const base::Stop& stop) {
+    const bool at_bound = alone_ || (lane + round_) % kLanes == 0;
+    return lanes_[lane].Narrow({bound_, *best_.peak}, at_bound, allowance, stop);
+  }
+
+  void Narrow(LaneReport& report) {
+    if (report.bound > bound_) {
+      bound_ = report.bound;
+      proof_ = report.proof;
+    }
+    if (report.verdict.allocation && *report.verdict.peak < *best_.peak) best_ = std::move(report.verdict);
+  }
+
+  // The reports of the lanes up to the first conclusive one.
+  Reports RunRound(const std::vector<size_t>& lanes, int64_t slice, Task task) {
+    const auto allowance = [&](size_t i) {
+      const auto count = static_cast<int64_t>(lanes.size());
+      return Allowance{slice, left_ / count + (static_cast<int64_t>(i) < left_ % count ? 1 : 0)};
+    };
+    Reports reports(lanes.size());
+    base::Stop overtaken(std::nullopt, &stop_);
+    std::thread beside;
+    if (options_.threads > 1 && lanes.size() == kLanes) {
+      try {
+        beside = std::thread([&] { reports[1] = (this->*task)(lanes[1], allowance(1), overtaken); });
+      } catch (const std::system_error&) {
+        // No thread is to be had: one will do.
       }
     }
-    const bool none_supports = unknown.empty() && !unsupported.empty();
-    answer.status = none_supports ? Status::kUnsupported : Status::kUnknown;
-    answer.reason = none_supports ? unsupported : unknown;
-    return answer;
+    reports[0] = (this->*task)(lanes[0], allowance(0), stop_);
+    const bool ended = reports[0].conclusive || reports[0].fault;
+    if (ended) overtaken.Request();
+    if (beside.joinable()) {
+      beside.join();
+    } else if (!ended && lanes.size() > 1) {
+      reports[1] = (this->*task)(lanes[1], allowance(1), stop_);
+    }
+    if (ended) reports.resize(1);
+    return reports;
+  }
+
+  std::vector<size_t> WorkingLanes() const {
+    std::vector<size_t> working;
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+      if (lanes_[lane].Works()) working.push_back(lane);
+    }
+    return working;
+  }
+
+  // Charges and tells what a lane did.
+  void Take(LaneReport& report) {
+    left_ -= report.units;
+    for (const Turn& turn : report.turns) {
+      Add(statistics_, turn.statistics);
+      problem::Statistics& total = totals_[std::string(turn.engine)];
+      Add(total, turn.statistics);
+      Tell(turn);
+    }
+    if (report.fault) fault_ = std::move(report.fault);
+  }
+
+  void Tell(const Turn& turn) const {
+    if (!options_.progress) return;
+    std::string line(turn.engine);
+    if (turn.peak) {
+      line += ": peak " + std::to_string(*turn.peak) + ", bound " + std::to_string(bound_);
+    } else if (turn.status == Status::kInfeasible) {
+      line += ": nothing fits into " + std::to_string(turn.capacity);
+    } else if (turn.status == Status::kUnsupported) {
+      line += ": cannot honour the problem";
+    } else {
+      line += ": no answer yet for " + std::to_string(turn.capacity);
+    }
+    options_.progress(line + " (" + Describe(turn.statistics) + ")");
+  }
+
+  void TellTotals() const {
+    if (!options_.progress) return;
+    for (const auto& [engine, statistics] : totals_) {
+      options_.progress(engine + ": in all " + Describe(statistics));
+    }
   }
 
   static void Append(std::string& reasons, const std::string& reason) {
@@ -147,79 +280,9 @@ class Portfolio {
     reasons += reason;
   }
 
-  void Charge(const problem::Statistics& statistics) {
-    statistics_.nodes += statistics.nodes;
-    statistics_.backtracks += statistics.backtracks;
-    statistics_.conflicts += statistics.conflicts;
-    left_ -= WorkOf(statistics);
-  }
-
-  // What is wrong with an engine's allocation.
-  std::optional<base::Diagnostic> Check(const Engine& engine, Result& result, Bytes capacity) const {
-    base::Diagnostic diagnostic;
-    diagnostic.message = "the engine '" + std::string(engine.Name()) + "' returned a wrong allocation";
-    diagnostic.hint = "this is a fault of the program, not of the input; please report it with the input";
-    if (!result.allocation) {
-      diagnostic.found = "no allocation";
-      return diagnostic;
-    }
-    const auto violations = problem::Validate(sized_, *result.allocation, capacity, 1);
-    if (!violations.empty()) {
-      diagnostic.found = violations.front().message;
-      return diagnostic;
-    }
-    result.peak = PeakOf(sized_, *result.allocation);
-    return std::nullopt;
-  }
-
-  void Keep(Result result) {
-    best_ = std::move(result);
-    if (options_.progress) {
-      options_.progress(best_.engine + ": peak " + std::to_string(*best_.peak) + ", bound " +
-                        std::to_string(bound_));
-    }
-  }
-
-  std::optional<base::Diagnostic> Minimize() {
-    for (int64_t slice = kFirstSlice; !Ended(); slice *= 2) {
-      more_would_help_ = false;
-      // The bound itself is often the answer, and else it may rise.
-      if (auto failure = Narrow(bound_, slice)) return failure;
-      Bytes stride = (*best_.peak - bound_) / 2;
-      while (!Ended()) {
-        const Bytes probe =
-            std::max(bound_, *best_.peak - std::max(granule_, base::RoundUp(stride, granule_)));
-        const Bytes before = bound_, peak = *best_.peak;
-        if (auto failure = Narrow(probe, slice)) return failure;
-        const bool open = before == bound_ && peak == *best_.peak;
-        if (open && *best_.peak - probe <= granule_) break;
-        stride = std::min(open ? stride / 2 : stride, (*best_.peak - bound_) / 2);
-      }
-      if (!more_would_help_ || slice > base::kMaxTotal / 2) break;
-    }
-    return std::nullopt;
-  }
-
-  // One probe: lowers the peak, raises the bound, or notes whether a larger slice might do either.
-  std::optional<base::Diagnostic> Narrow(Bytes probe, int64_t slice) {
-    base::Expected<Result> result = Probe(probe, slice);
-    if (!result) return std::move(result.error());
-    if (result->allocation) {
-      Keep(*std::move(result));
-    } else if (result->status == Status::kInfeasible) {
-      bound_ = probe + granule_;
-      proof_ = result->engine;
-    } else {
-      more_would_help_ = more_would_help_ || !gave_up_;
-    }
-    return std::nullopt;
-  }
-
   bool Ended() const { return bound_ >= *best_.peak || left_ <= 0 || stop_.Requested(); }
 
   Result Conclude(bool minimize) {
-    best_.lower_bound = bound_;
-    best_.statistics = statistics_;
     best_.status = *best_.peak <= bound_ ? Status::kOptimal : Status::kFeasible;
     best_.reason.clear();
     if (best_.status == Status::kOptimal) {
@@ -236,19 +299,20 @@ class Portfolio {
   const base::Stop never_;
   std::optional<Problem> at_rung_;  // none without a ladder
   const Problem& sized_;
-  size_t rung_;
-  std::span<const Engine* const> engines_;
   const AllocateOptions& options_;
   const base::Stop& stop_;
   Bytes capacity_;
   Bytes granule_;
-  Bytes bound_ = 0;               // no allocation has a lower peak
-  int64_t left_;                  // of the budget
-  bool gave_up_ = true;           // no engine used up its slice in the last probe
-  bool more_would_help_ = false;  // some engine did in this round
-  std::string proof_;             // who raised the bound last; empty: nobody did
-  std::vector<std::unique_ptr<Session>> sessions_;
+  int64_t first_slice_;
+  Bytes bound_ = 0;     // no allocation has a lower peak
+  int64_t left_;        // of the budget
+  bool alone_ = false;  // one lane narrows the gap
+  size_t round_ = 0;    // of the minimisation
+  std::string proof_;   // who raised the bound last; empty: nobody did
+  std::vector<Lane> lanes_;
   problem::Statistics statistics_;
+  std::map<std::string, problem::Statistics> totals_;  // by engine
+  std::optional<base::Diagnostic> fault_;              // some engine returned a wrong allocation
   Result best_;
 };
 

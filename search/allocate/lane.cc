@@ -1,0 +1,182 @@
+#include "tessera/search/allocate/lane.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tessera/base/checked.h"
+#include "tessera/problem/validator.h"
+
+namespace tessera::search {
+
+using problem::Bytes;
+using problem::Result;
+using problem::Status;
+
+namespace {
+
+constexpr size_t kSmall = 48;              // buffers; up to here a reserve may well be the best
+constexpr int64_t kReserveSlice = 50'000;  // nodes; what is decided with less needs no reserve
+constexpr int64_t kProbesOfDescent = 4;    // at least so many share the slice of a descent
+
+void Append(std::string& reasons, const std::string& reason) {
+  if (!reasons.empty() && !reason.empty()) reasons += "; ";
+  reasons += reason;
+}
+
+int64_t WorkOf(const problem::Statistics& statistics) {
+  return std::max(statistics.nodes, statistics.conflicts);
+}
+
+}  // namespace
+
+Lane::Lane(const LaneQuestion& question, std::span<const Seat> seats)
+    : question_(question), seats_(seats.begin(), seats.end()) {
+  Reopen();
+}
+
+void Lane::Reopen() {
+  states_.clear();
+  refusals_.clear();
+  for (const Seat& seat : seats_) {
+    State state;
+    state.cost_of_unit = seat.cost_of_unit;
+    states_.push_back(std::move(state));
+  }
+}
+
+bool Lane::Works() const {
+  return std::any_of(states_.begin(), states_.end(), [](const State& state) { return !state.refused; });
+}
+
+LaneReport Lane::Decide(Bytes capacity, const Allowance& allowance, const base::Stop& stop) {
+  Round round{allowance, stop, {}};
+  Result result = Probe(capacity, allowance.slice, round);
+  round.report.conclusive = result.status != Status::kUnknown && result.status != Status::kUnsupported;
+  round.report.verdict = std::move(result);
+  return std::move(round.report);
+}
+
+LaneReport Lane::Narrow(Gap gap, bool at_bound, const Allowance& allowance, const base::Stop& stop) {
+  Round round{allowance, stop, {}};
+  round.report.bound = gap.bound;
+  const Bytes width = gap.peak - gap.bound;
+  if (at_bound) RaiseBound(gap, allowance.slice / 3, round);
+  LowerPeak(gap, at_bound ? width / 2 : width / 8, round);
+  round.report.conclusive = gap.bound >= gap.peak;
+  return std::move(round.report);
+}
+
+// Tries the bound, which is often the answer, and while it is refuted the next above.
+void Lane::RaiseBound(Gap& gap, int64_t slice, Round& round) {
+  const int64_t rest = round.left.slice - slice;
+  while (gap.bound < gap.peak && !round.Over() && round.left.slice > rest) {
+    if (!Absorb(Probe(gap.bound, round.left.slice - rest, round), gap.bound, gap, round)) break;
+  }
+}
+
+// Comes down from the peak, in strides that shrink where an answer is not had soon.
+void Lane::LowerPeak(Gap& gap, Bytes stride, Round& round) {
+  const int64_t slice = std::max<int64_t>(round.left.slice / kProbesOfDescent, 1);
+  while (gap.bound < gap.peak && !round.Over()) {
+    const Bytes step = std::max(question_.granule, base::RoundUp(stride, question_.granule));
+    const Bytes probe = std::max(gap.bound, gap.peak - step);
+    const bool answered = Absorb(Probe(probe, slice, round), probe, gap, round);
+    if (!answered && gap.peak - probe <= question_.granule) break;
+    stride = std::min(answered ? stride : stride / 2, (gap.peak - gap.bound) / 2);
+  }
+}
+
+// Narrows the gap by an answer; false when it is none.
+bool Lane::Absorb(Result result, Bytes capacity, Gap& gap, Round& round) const {
+  LaneReport& report = round.report;
+  if (result.allocation) {
+    gap.peak = *result.peak;
+    report.verdict = std::move(result);
+    return true;
+  }
+  if (result.status != Status::kInfeasible) return false;
+  gap.bound = base::RoundUp(std::max(capacity + 1, result.lower_bound), question_.granule);
+  report.bound = gap.bound;
+  report.proof = result.engine;
+  return true;
+}
+
+// Asks the engines in turn whether everything fits into `capacity`; each may use the slice.
+Result Lane::Probe(Bytes capacity, int64_t slice, Round& round) {
+  Result answer;
+  std::string unknown;
+  for (size_t i = 0; i < seats_.size(); ++i) {
+    if (states_[i].refused || (seats_[i].reserve && !CallsReserve(slice))) continue;
+    const int64_t units = std::min(std::max<int64_t>(slice / states_[i].cost_of_unit, 1), round.left.units);
+    if (units <= 0 || round.stop.Requested()) {
+      round.report.more_would_help = true;
+      unknown = units <= 0 ? "the budget is spent" : "stopped";
+      break;
+    }
+    Result result = Ask(i, capacity, units, round);
+    if (round.report.fault) return answer;
+    if (result.status == Status::kUnsupported) {
+      states_[i].refused = true;
+      Append(refusals_, result.reason);
+    } else if (result.status == Status::kUnknown) {
+      Append(unknown, result.reason);
+    } else {
+      return result;
+    }
+  }
+  const bool none_supports = !Works();
+  answer.status = none_supports ? Status::kUnsupported : Status::kUnknown;
+  answer.reason = none_supports ? refusals_ : unknown;
+  return answer;
+}
+
+// One engine's turn: its answer is checked, told, and charged.
+Result Lane::Ask(size_t seat, Bytes capacity, int64_t units, Round& round) {
+  const problem::Engine& engine = *seats_[seat].engine;
+  State& state = states_[seat];
+  if (!state.session) state.session = engine.Open(question_.problem, question_.ladder);
+  Result result = state.session->Solve(question_.rung, capacity, base::Budget{units}, round.stop);
+  const int64_t work = WorkOf(result.statistics);
+  if (work >= units && result.status == Status::kUnknown) {
+    round.report.more_would_help = true;
+    state.cost_of_unit = result.statistics.conflicts >= units ? kNodesPerConflict : 1;
+  }
+  round.left.units -= work;
+  round.left.slice -= work * state.cost_of_unit;
+  round.report.units += work;
+  if (result.status == Status::kOptimal || result.status == Status::kFeasible) {
+    round.report.fault = Check(engine.Name(), result, capacity);
+  }
+  result.engine = engine.Name();
+  round.report.turns.push_back({engine.Name(), capacity, result.status, result.peak, result.statistics});
+  return result;
+}
+
+// A reserve is dear to prepare: it waits until nobody else can, or until a small Problem turns out hard.
+bool Lane::CallsReserve(int64_t slice) const {
+  if (question_.problem.buffers.size() <= kSmall && slice >= kReserveSlice) return true;
+  for (size_t i = 0; i < seats_.size(); ++i) {
+    if (!seats_[i].reserve && !states_[i].refused) return false;
+  }
+  return true;
+}
+
+// What is wrong with an engine's allocation.
+std::optional<base::Diagnostic> Lane::Check(std::string_view engine, Result& result, Bytes capacity) const {
+  base::Diagnostic diagnostic;
+  diagnostic.message = "the engine '" + std::string(engine) + "' returned a wrong allocation";
+  diagnostic.hint = "this is a fault of the program, not of the input; please report it with the input";
+  if (!result.allocation) {
+    diagnostic.found = "no allocation";
+    return diagnostic;
+  }
+  const auto violations = problem::Validate(question_.sized, *result.allocation, capacity, 1);
+  if (!violations.empty()) {
+    diagnostic.found = violations.front().message;
+    return diagnostic;
+  }
+  result.peak = PeakOf(question_.sized, *result.allocation);
+  return std::nullopt;
+}
+
+}  // namespace tessera::search
