@@ -60,7 +60,7 @@ void SectionEnergy::FindTight(int memory, Bound ceiling) {
   const Bound most = ceiling / 100 * slack_percent_ + ceiling % 100 * slack_percent_ / 100;
   for (size_t section = 0; section < loads_.size(); ++section) {
     if (axis_.packing().section_memory[section] == memory)
-      tight_[section] = ceiling - loads_[section] <= most;
+      tight_[section] = ceiling - loads_[section] <= most ? 1 : 0;
   }
 }
 

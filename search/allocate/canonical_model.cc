@@ -85,6 +85,7 @@ class ModelBuilder {
   void FindNeighbours() {
     neighbours_.resize(model_.buffers.size());
     std::vector<problem::Lifespan> lives;  // gaps included
+    lives.reserve(model_.buffers.size());
     for (int i = 0; i < model_.Count(); ++i) {
       lives.push_back({Movable(i).lifespans.front().lower, Movable(i).lifespans.back().upper});
     }

@@ -32,7 +32,6 @@ using problem::Lifespan;
 using problem::Problem;
 using problem::Relation;
 using problem::RelationKind;
-using problem::Span;
 
 namespace {
 
@@ -177,10 +176,9 @@ class Contractor {
       mapped.second = ImageOf(relation.second);
       if (mapped.first == mapped.second) {
         CheckInside(relation);
-      } else if (relation.kind != RelationKind::kExclusive) {
-        result_.problem.relations.push_back(mapped);
-      } else if (exclusive.insert(std::minmax(mapped.first, mapped.second)).second &&
-                 !GroupsConflict(mapped)) {
+      } else if (relation.kind != RelationKind::kExclusive ||
+                 (exclusive.insert(std::minmax(mapped.first, mapped.second)).second &&
+                  !GroupsConflict(mapped))) {
         result_.problem.relations.push_back(mapped);
       }
     }

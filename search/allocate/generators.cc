@@ -11,7 +11,6 @@
 namespace tessera::search {
 
 using base::Random;
-using problem::Access;
 using problem::AccessKind;
 using problem::Buffer;
 using problem::Bytes;

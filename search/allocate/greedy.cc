@@ -57,8 +57,11 @@ class MemoryPasses {
       auto offsets = placement_->Place(recipe.order, recipe.fit, pass < hinted_, capacity, stop);
       units -= static_cast<int64_t>(placement_->Buffers().size());
       if (!offsets && stop.Requested()) return PassOutcome::kStopped;
-      if (offsets) Keep(*std::move(offsets));
-      too_small_[pass] = offsets ? peak_ - 1 : capacity;
+      too_small_[pass] = capacity;
+      if (offsets) {
+        Keep(*std::move(offsets));
+        too_small_[pass] = peak_ - 1;
+      }
     }
     return peak_ <= capacity ? PassOutcome::kFits : PassOutcome::kAllTried;
   }
