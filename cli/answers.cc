@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "tessera/base/checked.h"
@@ -107,6 +108,15 @@ base::Expected<Answer> FromAllocation(const AnswerFiles& files, const std::strin
 }
 
 }  // namespace
+
+void AnswerFiles::Declare(CLI::App& app) {
+  app.add_option("file", file, "A plan, an allocation in JSON, or a CSV with offsets; - reads standard input")
+      ->required();
+  app.add_option("--problem", problem, "The Problem that an allocation answers");
+  app.add_option("--capacity", capacity, "Bytes of the (first) memory; a CSV needs it")
+      ->check(CLI::Range(int64_t{0}, base::kMaxTotal))
+      ->transform(CLI::AsSizeValue(false));
+}
 
 base::Expected<Answer> LoadAnswer(const AnswerFiles& files) {
   const base::Expected<std::string> text = ReadInput(files.file);

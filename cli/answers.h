@@ -1,12 +1,16 @@
 #pragma once
 
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/plan/plan.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
+
+namespace CLI {
+class App;
+}
 
 namespace tessera::cli {
 
@@ -18,7 +22,10 @@ struct Answer {
   std::optional<plan::Plan> plan;  // when the file is a plan
 };
 
+// What a command is told of an answer on its command line.
 struct AnswerFiles {
+  void Declare(CLI::App& app);
+
   std::string file;     // a plan, an allocation in JSON, or a CSV with an offset column
   std::string problem;  // what an allocation answers; empty for plans and CSV
   std::optional<problem::Bytes>

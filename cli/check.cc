@@ -31,13 +31,7 @@ class CheckCommand final : public Command {
   }
 
   void Declare(CLI::App& app) override {
-    app.add_option("file", files_.file,
-                   "A plan, an allocation in JSON, or a CSV with offsets; - reads standard input")
-        ->required();
-    app.add_option("--problem", files_.problem, "The Problem that an allocation answers");
-    app.add_option("--capacity", files_.capacity, "Bytes of the (first) memory; a CSV needs it")
-        ->check(CLI::Range(int64_t{0}, base::kMaxTotal))
-        ->transform(CLI::AsSizeValue(false));
+    files_.Declare(app);
     app.add_option("--format", format_, "What stdout gets")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();

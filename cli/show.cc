@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tessera/base/checked.h"
 #include "tessera/cli/answers.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
@@ -26,13 +25,7 @@ class ShowCommand final : public Command {
   }
 
   void Declare(CLI::App& app) override {
-    app.add_option("file", files_.file,
-                   "A plan, an allocation in JSON, or a CSV with offsets; - reads standard input")
-        ->required();
-    app.add_option("--problem", files_.problem, "The Problem that an allocation answers");
-    app.add_option("--capacity", files_.capacity, "Bytes of the (first) memory; a CSV needs it")
-        ->check(CLI::Range(int64_t{0}, base::kMaxTotal))
-        ->transform(CLI::AsSizeValue(false));
+    files_.Declare(app);
     app.add_option("--output", output_, "Write the picture here instead of to stdout");
   }
 

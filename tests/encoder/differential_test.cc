@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../draws.h"
 #include "brute_force.h"
 #include "random_problem.h"
 #include "tessera/base/random.h"
@@ -25,7 +26,7 @@ using problem::RelationKind;
 using problem::Result;
 using problem::Status;
 
-constexpr int kProblemsPerShard = 1000;
+constexpr int kProblemsPerShard = DrawsOf(1000);
 
 Result SolveWith(const problem::Engine& engine, const Problem& problem) {
   const base::Stop stop;
