@@ -43,7 +43,7 @@ struct Engine {
   std::string name;  // also the engine of its accesses, as in a mode's "pe.read"
   std::vector<Throughput> throughputs;
   double mac_pj = 0;
-  int outstanding = 1;  // operators under way at once
+  int outstanding = 1;  // operators under way at once: the start of one hides behind those before it
 };
 
 // A bandwidth; reads and writes share it when `shared`.

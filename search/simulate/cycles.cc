@@ -21,12 +21,6 @@ const graph::Tensor& TensorAt(const Graph& graph, int tensor) {
   return graph.tensors[static_cast<size_t>(tensor)];
 }
 
-const Throughput* ThroughputOf(const Graph& graph, const Profile& profile, const Operator& op) {
-  const base::DataType type = encoder::WorkingType(graph, op);
-  const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind, type);
-  return engine == nullptr ? nullptr : hw_profiles::ThroughputFor(*engine, op.kind, type);
-}
-
 int64_t Steps(int64_t length, int64_t unroll) { return base::CeilDiv(length, std::max<int64_t>(1, unroll)); }
 
 int64_t StepsOfConvolution(const Graph& graph, const Operator& op, const Extents& output,
@@ -83,10 +77,12 @@ int64_t Descriptors(const hw_profiles::Link& link, const Runs& runs) {
 
 }  // namespace
 
-int64_t ComputeCycles(const Graph& graph, const Profile& profile, const Operator& op, const Extents& output) {
+Compute ComputeOf(const Graph& graph, const Profile& profile, const Operator& op, const Extents& output) {
+  const base::DataType type = encoder::WorkingType(graph, op);
   const int64_t elements = graph::ElementsOf(output);
-  const Throughput* throughput = ThroughputOf(graph, profile, op);
-  if (elements == 0 || throughput == nullptr) return 0;
+  const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind, type);
+  if (elements == 0 || engine == nullptr) return {.engine = engine};
+  const Throughput* throughput = hw_profiles::ThroughputFor(*engine, op.kind, type);
   double cycles = static_cast<double>(elements) * throughput->cycles_per_output;
   if (hw_profiles::HasUnroll(op.kind)) {
     const int64_t steps = op.kind == OperatorKind::kMatmul
@@ -94,7 +90,7 @@ int64_t ComputeCycles(const Graph& graph, const Profile& profile, const Operator
                               : StepsOfConvolution(graph, op, output, throughput->unroll);
     cycles = std::max(cycles, static_cast<double>(steps) * throughput->cycles_per_step);
   }
-  return SaturatingAdd(WholeCycles(cycles), throughput->start_cycles);
+  return {.engine = engine, .start = throughput->start_cycles, .body = WholeCycles(cycles)};
 }
 
 double StreamCycles(const hw_profiles::Port& port, const Runs& runs, double bytes_per_cycle) {

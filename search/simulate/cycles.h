@@ -10,10 +10,17 @@
 // How long one thing takes that an engine or a link does without pause (FACTS: cost terms).
 namespace tessera::search {
 
-// Cycles in which `op` computes `output` of its first output: the product over its loops of ceil(length / unroll) where it
-// multiplies and accumulates, cycles per output element where it does not; start cycles on top. 0 when the output is empty.
-int64_t ComputeCycles(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                      const graph::Operator& op, const graph::Extents& output);
+// What an operator's arithmetic takes of its engine, in cycles.
+struct Compute {
+  const hw_profiles::Engine* engine = nullptr;  // null where none runs the operator
+  int64_t start = 0;                            // before the first result
+  int64_t body = 0;
+};
+
+// `op` computes `output` of its first output: the product over its loops of ceil(length / unroll) where it multiplies and
+// accumulates, cycles per output element where it does not. No cycles when the output is empty.
+Compute ComputeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const graph::Operator& op,
+                  const graph::Extents& output);
 
 enum class Direction : uint8_t {
   kRead,   // out of the home

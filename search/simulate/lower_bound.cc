@@ -122,7 +122,9 @@ class Bound {
 // What an engine certainly reads and writes in the tile memory is left to AddTensor and to features inside.
 void Bound::AddOperator(int index) {
   const graph::Operator& op = OpAt(index);
-  Accumulate(compute_, ComputeCycles(graph_, profile_, op, NeededOf(op.outputs.front())));
+  const Compute compute = ComputeOf(graph_, profile_, op, NeededOf(op.outputs.front()));
+  Accumulate(compute_, compute.body);
+  if (compute.engine != nullptr && compute.engine->outstanding < 2) Accumulate(compute_, compute.start);
   const int64_t macs = whole_.classes.front().macs[static_cast<size_t>(index - interval_.first)];
   Accumulate(metrics_.macs, macs);
   mac_pj_ += MacEnergy(graph_, profile_, op, macs);

@@ -127,6 +127,18 @@ void TileCosts::AddCrossing(const Operand& operand, const Extents& extents, Dire
   Accumulate(in ? here.written : here.read, bytes);
 }
 
+// An engine that takes several operators at once starts one while it still works on those before it.
+int64_t TileCosts::ExposedStart(const Compute& compute, const TileCost& cost) {
+  int64_t hidden = 0;
+  const size_t steps = cost.engine.size();
+  for (size_t back = 1; back <= steps && compute.engine != nullptr; ++back) {
+    const bool under_way = static_cast<int64_t>(back) < compute.engine->outstanding;
+    if (!under_way || cost.runs_on[steps - back] != compute.engine) break;
+    Accumulate(hidden, cost.engine[steps - back]);
+  }
+  return std::max<int64_t>(0, compute.start - hidden);
+}
+
 // One operator: every operand byte is read once, every result byte written once, each where it lives.
 void TileCosts::AddStep(const graph::TileClass& tile, size_t step, TileCost& cost) const {
   const graph::Operator& op = graph_->operators[static_cast<size_t>(interval_.first) + step];
@@ -166,7 +178,8 @@ void TileCosts::AddStep(const graph::TileClass& tile, size_t step, TileCost& cos
     Accumulate(bytes[here].read, constants_[step].bytes);
   }
 
-  const int64_t arithmetic = ComputeCycles(*graph_, *profile_, op, result);
+  const Compute compute = ComputeOf(*graph_, *profile_, op, result);
+  const int64_t arithmetic = SaturatingAdd(compute.body, ExposedStart(compute, cost));
   const int64_t port = PortCycles(profile_->memories[here].port, bytes[here]);
   int64_t longest = std::max(arithmetic, port);
   for (size_t memory = 0; memory < bytes.size(); ++memory) {
@@ -178,6 +191,7 @@ void TileCosts::AddStep(const graph::TileClass& tile, size_t step, TileCost& cos
     Accumulate(cost.touched[memory].written, bytes[memory].written);
   }
   cost.engine.push_back(longest);
+  cost.runs_on.push_back(compute.engine);
   Accumulate(cost.compute, arithmetic);
   Accumulate(cost.tile_memory, port);
 }

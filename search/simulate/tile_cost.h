@@ -35,8 +35,9 @@ struct Flow {
 struct TileCost {
   std::vector<int64_t>
       engine;  // cycles of each operator's step: the slowest of arithmetic and the ports it works through
-  int64_t compute = 0;      // arithmetic alone
-  int64_t tile_memory = 0;  // cycles that the tile memory's port works for engines
+  std::vector<const hw_profiles::Engine*> runs_on;  // parallel to `engine`
+  int64_t compute = 0;                              // arithmetic alone
+  int64_t tile_memory = 0;                          // cycles that the tile memory's port works for engines
   std::vector<Flow> flows;  // parallel to Profile::memories; empty flow for the tile memory
   std::vector<Touched>
       touched;  // bytes, parallel to Profile::memories, by feature tensors and by engines reading constants
@@ -81,6 +82,7 @@ class TileCosts {
   void AddTransfers(const graph::TileClass& tile, TileCost& cost) const;
   void AddCrossing(const Operand& operand, const graph::Extents& extents, Direction direction,
                    TileCost& cost) const;
+  static int64_t ExposedStart(const Compute& compute, const TileCost& cost);
   void AddStep(const graph::TileClass& tile, size_t step, TileCost& cost) const;
 
   const graph::Graph* graph_;

@@ -30,6 +30,7 @@ hw_profiles::Profile AnyMachine() {
   profile.memories[0].port.shared = *rc::gen::arbitrary<bool>();
   profile.memories[0].leakage_mw = 1;
   profile.links[0].outstanding = *rc::gen::inRange(1, 3);
+  profile.engines[0].outstanding = *rc::gen::inRange(1, 4);
   profile.table_bytes_per_channel = *rc::gen::inRange(0, 3);
   LayoutIn(profile, base::TensorRole::kBorder).channel_block = *rc::gen::element(1, 4);
   return profile;

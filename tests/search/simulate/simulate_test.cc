@@ -221,6 +221,25 @@ TEST(Simulate, RunsAnOperatorOnTheEngineForItsDataType) {
   EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("mac"), 24 * 2 * 4);
 }
 
+// Three convolutions of 12 cycles each.
+TEST(Simulate, StartsHideBehindOperatorsUnderWay) {
+  NetworkBuilder net;
+  int last = net.Input({1, 2, 4, 3});
+  for (int i = 0; i < 3; ++i) last = net.Conv(last, 1, 2);
+  graph::Graph graph = net.Finish(last);
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
+  const auto latency = [&](int64_t start, int outstanding) {
+    profile.engines[0].throughputs[0].start_cycles = start;
+    profile.engines[0].outstanding = outstanding;
+    return RunRows(graph, profile, 4, kResident).latency_cycles;
+  };
+  EXPECT_EQ(latency(5, 1), 3 * (5 + 12));
+  EXPECT_EQ(latency(5, 2), 5 + 3 * 12);
+  EXPECT_EQ(latency(40, 2), (40 + 12) + 12 + (28 + 12));  // behind 52 cycles, then behind 12
+  EXPECT_EQ(latency(40, 3), (40 + 12) + 12 + 12);
+}
+
 TEST(Simulate, BoundByTheLinkThatWorksLongest) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kResident);
   EXPECT_EQ(metrics.bound_by, "dma");
