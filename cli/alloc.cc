@@ -167,13 +167,15 @@ class AllocCommand final : public Command {
   ExitCode Write(Console& console, const problem::Problem& problem,
                  const problem::AllocationDocument& document) {
     if (!document.result.allocation) return ExitCode::kAnswer;
+    std::vector<Output> files;
     for (const std::string& path : outputs_) {
       const base::Expected<std::string> content = RenderAllocation(path, problem, document);
       if (!content) return console.Refuse(content.error());
-      if (const auto written = WriteOutput(path, *content); !written) {
-        console.Refuse(written.error());
-        return ExitCode::kCannotWrite;
-      }
+      files.push_back({path, *content});
+    }
+    if (const auto written = WriteOutputs(files); !written) {
+      console.Refuse(written.error());
+      return ExitCode::kCannotWrite;
     }
     return ExitCode::kAnswer;
   }

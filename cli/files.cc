@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <vector>
 
 namespace tessera::cli {
 namespace {
@@ -45,6 +46,32 @@ base::Expected<void> Fill(const std::filesystem::path& place, std::string_view c
                               "choose a folder that exists and is writable"));
 }
 
+// The whole content, waiting beside the place where it belongs.
+struct Draft {
+  std::filesystem::path place;
+  std::filesystem::path target;
+};
+
+base::Expected<void> WriteDraft(const Output& output, std::vector<Draft>& drafts) {
+  if (output.path == "-")
+    return tl::unexpected(Fault(output.path, "cannot write: this is no file", "name a file"));
+  std::error_code error;
+  std::filesystem::path target(output.path);
+  if (const auto status = std::filesystem::status(target, error); std::filesystem::exists(status)) {
+    if (std::filesystem::is_directory(status))
+      return tl::unexpected(Fault(output.path, "cannot write: this is a folder", "name a file"));
+    // A pipe or a device can be written to, but must not be replaced; a link is followed.
+    if (std::filesystem::is_other(status)) return Fill(target, output.content);
+    target = std::filesystem::canonical(target, error);
+  }
+  Draft draft{target, target};
+  draft.place += ".tessera-" + std::to_string(getpid()) + '-' + std::to_string(drafts.size());
+  base::Expected<void> written = Fill(draft.place, output.content);
+  drafts.push_back(std::move(draft));
+  if (!written) written.error().file = output.path;
+  return written;
+}
+
 }  // namespace
 
 base::Expected<std::string> ReadInput(const std::string& path) {
@@ -59,25 +86,20 @@ base::Expected<std::string> ReadInput(const std::string& path) {
   return ReadStream(stream, path);
 }
 
-base::Expected<void> WriteOutput(const std::string& path, std::string_view content) {
-  if (path == "-") return tl::unexpected(Fault(path, "cannot write: this is no file", "name a file"));
+base::Expected<void> WriteOutputs(std::span<const Output> outputs) {
+  std::vector<Draft> drafts;
+  base::Expected<void> written;
+  for (const Output& output : outputs) {
+    if (written) written = WriteDraft(output, drafts);
+  }
   std::error_code error;
-  std::filesystem::path target(path);
-  if (const auto status = std::filesystem::status(target, error); std::filesystem::exists(status)) {
-    // A pipe or a device can be written to, but must not be replaced; a link is followed.
-    if (std::filesystem::is_other(status)) return Fill(target, content);
-    target = std::filesystem::canonical(target, error);
+  for (const Draft& draft : drafts) {
+    if (written) {
+      std::filesystem::rename(draft.place, draft.target, error);
+      if (error) written = tl::unexpected(Fault(draft.target.string(), "cannot write: " + error.message()));
+    }
+    if (!written) std::filesystem::remove(draft.place, error);
   }
-  std::filesystem::path draft = target;
-  draft += ".tessera-" + std::to_string(getpid());
-  base::Expected<void> written = Fill(draft, content);
-  if (written) {
-    std::filesystem::rename(draft, target, error);
-    if (!error) return {};
-    written = tl::unexpected(Fault(path, "cannot write: " + error.message()));
-  }
-  written.error().file = path;
-  std::filesystem::remove(draft, error);
   return written;
 }
 

@@ -126,18 +126,16 @@ class PlanCommand final : public Command {
   }
 
   ExitCode Write(Console& console, const plan::Plan& plan) {
-    std::vector<std::pair<std::string, std::string>> files;
+    std::vector<Output> files;
     for (const std::string& path : outputs_) {
-      files.emplace_back(path, SuffixOf(path) == ".json" ? plan::WritePlanJson(plan)
-                                                         : WriteSvg(plan.problem, plan.allocation,
-                                                                    plan.problem.memories[0].capacity));
+      files.push_back({path, SuffixOf(path) == ".json" ? plan::WritePlanJson(plan)
+                                                       : WriteSvg(plan.problem, plan.allocation,
+                                                                  plan.problem.memories[0].capacity)});
     }
-    if (!report_.empty()) files.emplace_back(report_, WriteReport(plan));
-    for (const auto& [path, content] : files) {
-      if (const auto written = WriteOutput(path, content); !written) {
-        console.Refuse(written.error());
-        return ExitCode::kCannotWrite;
-      }
+    if (!report_.empty()) files.push_back({report_, WriteReport(plan)});
+    if (const auto written = WriteOutputs(files); !written) {
+      console.Refuse(written.error());
+      return ExitCode::kCannotWrite;
     }
     return ExitCode::kAnswer;
   }

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 
 #include "tessera/cli/answers.h"
 #include "tessera/cli/command.h"
@@ -37,7 +38,8 @@ class ShowCommand final : public Command {
       console.Print(picture);
       return ExitCode::kAnswer;
     }
-    if (const auto written = WriteOutput(output_, picture); !written) {
+    const std::array files = {Output{output_, picture}};
+    if (const auto written = WriteOutputs(files); !written) {
       console.Refuse(written.error());
       return ExitCode::kCannotWrite;
     }

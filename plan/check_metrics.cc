@@ -105,13 +105,13 @@ class MetricsCheck {
       if (value >= bound || Close(value, bound)) continue;
       findings_.Note(
           ViolationKind::kMetric,
-          fmt::format("the plan has a {} of {}, below its own lower bound of {}", metric, value, bound));
+          fmt::format("the plan's {} is {}, below its own lower bound of {}", metric, value, bound));
     }
     for (const auto& [metric, limit] : plan_.objective.limits) {
       const double value = ValueOf(plan_.totals, metric);
       if (value <= limit || Close(value, limit)) continue;
       findings_.Note(ViolationKind::kMetric,
-                     fmt::format("the plan has a {} of {}, beyond the limit of {}", metric, value, limit));
+                     fmt::format("the plan's {} is {}, beyond the limit of {}", metric, value, limit));
     }
   }
 

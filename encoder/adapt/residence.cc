@@ -162,8 +162,9 @@ std::string TypesOf(const Profile& profile, base::OperatorKind kind) {
 Diagnostic NoEngine(const graph::Operator& op, base::DataType type, const Profile& profile) {
   const std::string types = TypesOf(profile, op.kind);
   Diagnostic refusal;
-  refusal.message = fmt::format("operator '{}' is a {} of {}, which no engine of profile '{}' runs", op.id,
-                                base::NameOf(op.kind), base::NameOf(type), profile.name);
+  refusal.message =
+      fmt::format("operator '{}' is of kind {} and type {}, which no engine of profile '{}' runs", op.id,
+                  base::NameOf(op.kind), base::NameOf(type), profile.name);
   refusal.expected = types.empty() ? "an engine with a throughput for that kind" : "one of " + types;
   return refusal;
 }

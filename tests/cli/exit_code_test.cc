@@ -164,6 +164,12 @@ TEST_F(ExitCodeTest, AnOutputThatCannotBeWrittenIs74) {
   EXPECT_THAT(Files(), ElementsAre("two.csv"));
 }
 
+TEST_F(ExitCodeTest, OneOutputThatCannotBeWrittenHoldsBackTheOthers) {
+  EXPECT_EQ(Run({"alloc", "two.csv", "--output", "answer.csv", "--output", "missing/answer.json"}).exit_code,
+            74);
+  EXPECT_THAT(Files(), ElementsAre("two.csv"));
+}
+
 TEST_F(ExitCodeTest, AFolderThatStandsWhereTheOutputShouldGoIs74) {
   std::filesystem::create_directory(Folder() / "answer.json");
   EXPECT_EQ(Run({"alloc", "two.csv", "--output", "answer.json"}).exit_code, 74);

@@ -234,12 +234,12 @@ const std::vector<Fault> kFaults = {
     {"PeakTooLow", OneConvPlan, [](Plan& plan) { plan.totals.peak_bytes = 100; },
      "metric: the plan states 100 bytes of peak where 280 are counted"},
     {"BetterThanTheBound", OneConvPlan, [](Plan& plan) { plan.lower_bounds.off_chip_bytes = 281; },
-     "metric: the plan has a off_chip_bytes of 280, below its own lower bound of 281"},
+     "metric: the plan's off_chip_bytes is 280, below its own lower bound of 281"},
     {"BeyondALimit", OneConvPlan,
      [](Plan& plan) {
        plan.objective.limits = {{"peak", 279}};
      },
-     "metric: the plan has a peak of 280, beyond the limit of 279"},
+     "metric: the plan's peak is 280, beyond the limit of 279"},
     {"ScoreInvented", OneConvPlan, [](Plan& plan) { plan.score = 279; },
      "metric: the plan states a score of 279 where its parts give 280"},
 };

@@ -386,8 +386,9 @@ TEST(Refuses, WhatTheProfileCannotRun) {
 
   profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.engines[0].throughputs.clear();
-  EXPECT_THAT(RefusalOf(graph, profile, {both}),
-              HasSubstr("operator 'conv1' is a conv of int8, which no engine of profile 'small' runs"));
+  EXPECT_THAT(
+      RefusalOf(graph, profile, {both}),
+      HasSubstr("operator 'conv1' is of kind conv and type int8, which no engine of profile 'small' runs"));
 
   profile = TwoLevels(DmaSteps::kOwnSteps);
   EXPECT_THAT(RefusalOf(graph, profile, {{{0, 1}, {1, 3, 8, 4}, kDirect}}),
@@ -408,8 +409,10 @@ TEST(Refuses, ADataTypeThatNoEngineWorksOn) {
   graph.tensors[1].type = base::DataType::kFloat32;  // a, which conv2 reads
   EXPECT_THAT(RefusalOf(graph, profile, {{{0, 0}, {1, 4, 8, 4}, kResident}}), "accepted");
   const std::string refusal = RefusalOf(graph, profile, {{{1, 1}, {1, 3, 8, 4}, kResident}});
-  EXPECT_THAT(refusal,
-              HasSubstr("operator 'conv2' is a conv of float32, which no engine of profile 'small' runs"));
+  EXPECT_THAT(
+      refusal,
+      HasSubstr(
+          "operator 'conv2' is of kind conv and type float32, which no engine of profile 'small' runs"));
   EXPECT_THAT(refusal, HasSubstr("expected: one of conv.int8, conv.int16"));
 }
 
