@@ -58,6 +58,11 @@ Result EncodedSession::Solve(size_t rung, Bytes capacity, const base::Budget& bu
         fmt::format("the ladder has {} rungs; rung {} was asked for", ladder_->rungs.size(), rung);
     return result;
   }
+  if (!problem_.rules.empty()) {
+    result.status = Status::kUnsupported;
+    result.reason = problem::Describe(problem_.rules.front());
+    return result;
+  }
   try {
     const Problem sized = ladder_ == nullptr ? problem_ : AtRung(problem_, ladder_->rungs[rung]);
     const std::vector<Bytes> loads = LoadOf(sized);

@@ -22,6 +22,8 @@ std::string BeyondCsv(const Problem& problem) {
   if (memory.alignment != 1) return "the alignment of the memory";
   if (!problem.relations.empty()) return "relations";
   if (!problem.loops.empty()) return "loops";
+  if (!problem.rules.empty()) return "rules";
+  if (!problem.costs.empty()) return "costs";
   for (const Buffer& buffer : problem.buffers) {
     if (!buffer.accesses.empty()) return fmt::format("accesses (of buffer '{}')", buffer.id);
     if (buffer.lifespans.front().lower < 0) return fmt::format("negative steps (of buffer '{}')", buffer.id);

@@ -26,6 +26,11 @@ class Session {
   // kUnsupported when the Problem states something that the engine cannot honour (the reason names it), or
   // kInvalid. Never throws.
   virtual Result Solve(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) = 0;
+
+  // The same question, and among its answers one whose costs (problem/cost.h) are as low as the engine finds:
+  // kFeasible with Result::cost and Result::least_cost, which are equal when no answer is cheaper. An engine
+  // that minimises no costs answers kUnsupported, whatever the costs are: so does this default.
+  virtual Result Minimise(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop);
 };
 
 // A way of solving Problems. Stateless; safe to share between threads.

@@ -1,13 +1,11 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <map>
-#include <set>
 
-#include "tessera/base/checked.h"
 #include "tessera/base/json_reader.h"
-#include "tessera/base/suggest.h"
 #include "tessera/problem/json.h"
+#include "tessera/problem/json_references.h"
+#include "tessera/problem/json_rules.h"
 #include "tessera/problem/json_words.h"
 #include "tessera/problem/well_formed.h"
 
@@ -19,47 +17,9 @@ using base::IntegerRange;
 using base::JsonObject;
 using base::JsonReader;
 using base::JsonValue;
-using base::kMaxTotal;
 using base::Presence;
 
-constexpr IntegerRange kSizes = {1, kMaxTotal};
-constexpr IntegerRange kAddresses = {0, kMaxTotal};
-constexpr IntegerRange kSteps = {-kMaxTotal, kMaxTotal};
 constexpr IntegerRange kCounts = {0, std::numeric_limits<int>::max()};
-
-template <typename T>
-std::vector<std::string_view> NamesOf(const std::vector<T>& items) {
-  std::vector<std::string_view> names;
-  names.reserve(items.size());
-  for (const T& item : items) names.push_back(item.name);
-  return names;
-}
-
-// The index of the item that `value` names, or states as an index.
-template <typename T>
-int ReadReference(const JsonValue& value, const std::vector<T>& items, std::string_view what) {
-  if (value.IsInteger()) {
-    if (items.empty()) value.Refuse(fmt::format("there is no {} to refer to", what));
-    return static_cast<int>(value.Integer({0, static_cast<int64_t>(items.size()) - 1}));
-  }
-  const std::string name = value.String();
-  const std::vector<std::string_view> names = NamesOf(items);
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    value.Refuse(fmt::format("there is no {} '{}'", what, name), "one of " + base::Join(names),
-                 base::DidYouMean(name, names));
-    return 0;
-  }
-  if (std::find(found + 1, names.end(), name) != names.end()) {
-    value.Refuse(fmt::format("two are named '{}'", name), fmt::format("the index of the {}", what));
-  }
-  return static_cast<int>(found - names.begin());
-}
-
-AddressRange ReadRange(const JsonValue& value) {
-  const std::vector<JsonValue> ends = value.Items(2);
-  return {ends[0].Integer(kAddresses), ends[1].Integer(kAddresses)};
-}
 
 std::optional<int> ReadCount(JsonObject& object, std::string_view key) {
   if (const JsonValue value = object.Optional(key)) return static_cast<int>(value.Integer(kCounts));
@@ -196,53 +156,13 @@ Loop ReadLoop(const JsonValue& value) {
   return loop;
 }
 
-// Buffers by id. Of buffers with one id the first counts; FindFault refuses the others.
-class BufferIndex {
- public:
-  explicit BufferIndex(const std::vector<Buffer>& buffers) {
-    for (size_t i = 0; i < buffers.size(); ++i) by_id_.emplace(buffers[i].id, i);
-  }
-
-  // The index of the buffer `id`; refuses `where` when there is none.
-  std::optional<size_t> Find(const std::string& id, const JsonValue& where) const {
-    if (const auto found = by_id_.find(id); found != by_id_.end()) return found->second;
-    std::vector<std::string_view> ids;
-    for (const auto& [known, index] : by_id_) ids.push_back(known);
-    where.Refuse(fmt::format("there is no buffer '{}'", id), "the id of a buffer", base::DidYouMean(id, ids));
-    return std::nullopt;
-  }
-
-  // Reads {"id": number, ...} with exactly one number for each buffer.
-  std::vector<Bytes> ReadAll(const JsonValue& value, IntegerRange range,
-                             const std::vector<Buffer>& buffers) const {
-    std::vector<Bytes> numbers(buffers.size(), 0);
-    std::vector<bool> present(buffers.size(), false);
-    JsonObject object = value.Object();
-    for (const auto& [id, number] : object.Members()) {
-      const std::optional<size_t> index = Find(id, number);
-      if (!index) return numbers;
-      numbers[*index] = number.Integer(range);
-      present[*index] = true;
-    }
-    const auto missing = std::find(present.begin(), present.end(), false);
-    if (missing != present.end()) {
-      const Buffer& buffer = buffers[static_cast<size_t>(missing - present.begin())];
-      value.Refuse(fmt::format("buffer '{}' is missing", buffer.id), "an entry for each buffer");
-    }
-    return numbers;
-  }
-
- private:
-  std::map<std::string, size_t> by_id_;
-};
-
 Relation ReadRelation(const JsonValue& value, const BufferIndex& buffers) {
   JsonObject object = value.Object();
   Relation relation;
   relation.kind = static_cast<RelationKind>(object.OneOf("kind", kRelationWords));
   const auto buffer = [&](std::string_view key) {
     const JsonValue id = object.Required(key);
-    return id ? static_cast<int>(buffers.Find(id.String(), id).value_or(0)) : 0;
+    return id ? buffers.Read(id) : 0;
   };
   relation.first = buffer("first");
   relation.second = buffer("second");
@@ -277,6 +197,10 @@ ProblemDocument ReadProblemObject(const JsonValue& root) {
   }
   for (const JsonValue& item : object.Items("loops", Presence::kOptional))
     problem.loops.push_back(ReadLoop(item));
+  for (const JsonValue& item : object.Items("rules", Presence::kOptional))
+    problem.rules.push_back(ReadRule(item, problem, index));
+  for (const JsonValue& item : object.Items("costs", Presence::kOptional))
+    problem.costs.push_back(ReadCost(item, problem, index));
   if (const JsonValue ladder = object.Optional("ladder"))
     document.ladder = ReadLadder(ladder, index, problem.buffers);
   return document;
@@ -317,6 +241,8 @@ AllocationDocument ReadAllocationObject(const JsonValue& root, const Problem& pr
   if (const JsonValue rung = object.Optional("rung")) document.rung = rung.String();
   result.peak = ReadOptional(object, "peak", kAddresses);
   result.lower_bound = object.Integer("lower_bound", kAddresses, 0);
+  result.cost = ReadOptional(object, "cost", kAddresses);
+  result.least_cost = object.Integer("least_cost", kAddresses, 0);
   result.engine = object.String("engine", "");
   result.reason = object.String("reason", "");
   document.seed = ReadOptional(object, "seed", {});

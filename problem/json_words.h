@@ -20,6 +20,7 @@ inline constexpr std::array<std::string_view, 6> kRelationWords = {"colocate",  
                                                                    "different_bank", "separate", "exclusive"};
 inline constexpr std::array<std::string_view, 6> kStatusWords = {"optimal", "feasible", "infeasible",
                                                                  "unknown", "invalid",  "unsupported"};
+inline constexpr std::array<std::string_view, 2> kCostWords = {"reuse", "mode_switch"};
 inline constexpr std::array<std::string_view, 5> kBankModeWords = {"r", "w", "rw", "hold", "off"};
 
 // Whether things can be told apart by name; where not, the formats refer to them by index.

@@ -135,6 +135,68 @@ Json ToJson(const Problem& problem, const Relation& relation) {
   return json;
 }
 
+Json ToJson(const Requirement& wanted, const Memory& memory) {
+  Json json = {{"kind", NameOf(wanted.kind)}};
+  switch (wanted.kind) {
+    case RequirementKind::kOffset:
+    case RequirementKind::kDifference:
+      json["multiple"] = wanted.multiple;
+      PutIf(wanted.residue != 0, json, "residue", wanted.residue);
+      break;
+    case RequirementKind::kNoCrossing:
+      json["boundary"] = wanted.multiple;
+      break;
+    case RequirementKind::kWindow:
+      json["window"] = ToJson(wanted.window);
+      break;
+    case RequirementKind::kBanks:
+      json["banks"] = Json::array();
+      for (const int bank : wanted.banks) json["banks"].push_back(References<Bank>(memory.banks)(bank));
+      break;
+    case RequirementKind::kDistance:
+    case RequirementKind::kXorDistance:
+      json["distance"] = wanted.distance;
+      break;
+    case RequirementKind::kGuard:
+      PutIf(wanted.before != 0, json, "before", wanted.before);
+      PutIf(wanted.after != 0, json, "after", wanted.after);
+      break;
+    case RequirementKind::kNaturalAlignment:
+    case RequirementKind::kSameBank:
+    case RequirementKind::kDifferentBank:
+    case RequirementKind::kCommonDelta:
+      break;
+  }
+  return json;
+}
+
+Json ToJson(const Problem& problem, const Rule& rule) {
+  const auto buffer = [&](int i) -> const Buffer& { return problem.buffers[static_cast<size_t>(i)]; };
+  const Buffer& head = buffer(rule.pairs.empty() ? rule.buffers.front() : rule.pairs.front().first);
+  Json json = Json::object();
+  PutIf(!rule.name.empty(), json, "name", rule.name);
+  json["require"] = ToJson(rule.requirement, problem.memories[static_cast<size_t>(head.memory)]);
+  for (const int i : rule.buffers) json["buffers"].push_back(buffer(i).id);
+  for (const auto& [first, second] : rule.pairs)
+    json["pairs"].push_back({buffer(first).id, buffer(second).id});
+  if (!rule.sizes.HoldsAll()) json["sizes"] = {rule.sizes.least, rule.sizes.most};
+  return json;
+}
+
+Json ToJson(const Problem& problem, const Cost& cost) {
+  Json json = Json::object();
+  PutIf(!cost.name.empty(), json, "name", cost.name);
+  json["kind"] = kCostWords[static_cast<size_t>(cost.kind)];
+  if (cost.kind == CostKind::kReuse) {
+    json["first"] = problem.buffers[static_cast<size_t>(cost.first)].id;
+    json["second"] = problem.buffers[static_cast<size_t>(cost.second)].id;
+  } else {
+    json["memory"] = References<Memory>(problem.memories)(cost.memory);
+  }
+  json["weight"] = cost.weight;
+  return json;
+}
+
 Json ToJson(const Problem& problem, const Ladder& ladder) {
   Json rungs = Json::array();
   for (const Rung& rung : ladder.rungs) {
@@ -181,6 +243,8 @@ std::string WriteProblem(const Problem& problem, const Ladder* ladder) {
   for (const Loop& loop : problem.loops) {
     json["loops"].push_back({{"begin", loop.begin}, {"end", loop.end}, {"exits", loop.exits}});
   }
+  for (const Rule& rule : problem.rules) json["rules"].push_back(ToJson(problem, rule));
+  for (const Cost& cost : problem.costs) json["costs"].push_back(ToJson(problem, cost));
   if (ladder != nullptr) json["ladder"] = ToJson(problem, *ladder);
   return base::WriteJson(json);
 }
@@ -195,6 +259,8 @@ std::string WriteAllocation(const Problem& problem, const AllocationDocument& do
   PutIf(json, "peak", result.peak);
   json["lower_bound"] = result.lower_bound;
   if (result.peak) json["gap"] = *result.peak - result.lower_bound;
+  PutIf(json, "cost", result.cost);
+  if (result.cost) json["least_cost"] = result.least_cost;
   PutIf(!result.engine.empty(), json, "engine", result.engine);
   PutIf(!result.reason.empty(), json, "reason", result.reason);
   PutIf(json, "seed", document.seed);

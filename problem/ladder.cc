@@ -10,11 +10,14 @@ bool Dominates(const Rung& upper, const Rung& lower) {
 }
 
 bool ShrinkingIsSafe(const Problem& problem) {
-  // A smaller buffer may touch fewer banks than its partner, or leave a gap where its neighbour must follow
-  // at once.
-  return std::none_of(problem.relations.begin(), problem.relations.end(), [](const Relation& relation) {
-    return relation.kind == RelationKind::kAdjacent || relation.kind == RelationKind::kSameBank;
+  const bool relations =
+      std::none_of(problem.relations.begin(), problem.relations.end(), [](const Relation& relation) {
+        return relation.kind == RelationKind::kAdjacent || relation.kind == RelationKind::kSameBank;
+      });
+  const bool rules = std::none_of(problem.rules.begin(), problem.rules.end(), [](const Rule& rule) {
+    return rule.requirement.kind == RequirementKind::kSameBank || !rule.sizes.HoldsAll();
   });
+  return relations && rules;
 }
 
 Problem AtRung(const Problem& problem, const Rung& rung) {

@@ -20,10 +20,13 @@ struct Ladder {
 };
 
 // Whether every size at `lower` is at most its size at `upper`. Only then, and only in a Problem in which
-// buffers may shrink in place (no kAdjacent relation), does a placement for `upper` serve `lower`.
+// buffers may shrink in place (ShrinkingIsSafe), does a placement for `upper` serve `lower`.
 bool Dominates(const Rung& upper, const Rung& lower);
 
-// Whether shrinking buffers in place keeps every other constraint of the problem satisfied.
+// Whether shrinking buffers in place keeps every other constraint of the problem satisfied: no adjacent
+// buffers, none that must touch the same banks (a smaller one may leave a bank that its partner keeps), and no
+// rule that is about a buffer at some sizes only. Natural alignment is safe: the power of two of a smaller
+// size divides that of a larger.
 bool ShrinkingIsSafe(const Problem& problem);
 
 // The problem with the sizes of one rung; everything else as it is.

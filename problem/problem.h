@@ -7,6 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/problem/address.h"
+#include "tessera/problem/cost.h"
+#include "tessera/problem/rule.h"
+
 // The question: which buffers, living when, must find an address in which memory, under which restrictions.
 //
 //     address
@@ -23,7 +27,6 @@
 // A Problem says nothing of how it is solved. Offsets and sizes are bytes, times are integer steps.
 namespace tessera::problem {
 
-using Bytes = int64_t;
 using Step = int64_t;
 
 // Half-open: the buffer lives at every step t with lower <= t < upper.
@@ -66,13 +69,6 @@ struct Buffer {
   std::vector<Access> accesses;    // each at a step at which the buffer lives
   std::map<std::string, std::string>
       annotations;  // the user's own keys with their JSON text, returned untouched
-};
-
-// Bytes [begin, end) of a memory.
-struct AddressRange {
-  Bytes begin = 0;
-  Bytes end = 0;
-  friend bool operator==(const AddressRange&, const AddressRange&) = default;
 };
 
 // Addresses that no buffer may touch at any step.
@@ -159,6 +155,8 @@ struct Problem {
   std::vector<Memory> memories;  // memories[0] is the one whose capacity is asked about
   std::vector<Relation> relations;
   std::vector<Loop> loops;  // pairwise disjoint or nested
+  std::vector<Rule> rules;
+  std::vector<Cost> costs;
 };
 
 // The least and one past the greatest step at which any buffer lives or any loop runs; {0, 0} when there is

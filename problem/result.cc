@@ -12,10 +12,12 @@ std::string_view NameOf(Status status) {
 }
 
 Bytes PeakOf(const Problem& problem, const Allocation& allocation, int memory) {
+  const std::vector<Guard> guards = GuardsOf(problem);
   Bytes peak = 0;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer& buffer = problem.buffers[i];
-    if (buffer.memory == memory) peak = std::max(peak, allocation.offsets[i] + buffer.size);
+    if (buffer.memory != memory) continue;
+    peak = std::max(peak, allocation.offsets[i] + buffer.size + (guards.empty() ? 0 : guards[i].after));
   }
   return peak;
 }

@@ -41,12 +41,14 @@ struct Result {
   std::optional<Allocation> allocation;  // for kOptimal and kFeasible
   Bytes lower_bound = 0;                 // of the peak in memories[0]; always holds
   std::optional<Bytes> peak;             // in memories[0], where an allocation exists
+  std::optional<int64_t> cost;           // of the allocation, where costs were minimised
+  int64_t least_cost = 0;                // no allocation within the capacity costs less
   std::string engine;
   std::string reason;  // why infeasible, which limit, which constraint, in the user's words
   Statistics statistics;
 };
 
-// The highest byte used in `memory`, plus one; 0 when the memory is empty.
+// The highest byte used in `memory`, guards included, plus one; 0 when the memory is empty.
 Bytes PeakOf(const Problem& problem, const Allocation& allocation, int memory = 0);
 
 }  // namespace tessera::problem

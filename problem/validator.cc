@@ -10,6 +10,7 @@
 
 #include "tessera/base/checked.h"
 #include "tessera/problem/overlap.h"
+#include "tessera/problem/rule_checks.h"
 
 namespace tessera::problem {
 namespace {
@@ -36,6 +37,9 @@ class Validation {
     CheckOverlaps();
     CheckRelations();
     CheckSpans();
+    for (std::string& fault : FindBrokenRules(problem_, allocation_.offsets, capacity_)) {
+      Note(ViolationKind::kRule, std::move(fault));
+    }
     for (size_t memory = 0; memory < problem_.memories.size(); ++memory) {
       if (!problem_.memories[memory].modes.empty()) {
         CheckAccesses(memory);
@@ -361,9 +365,9 @@ class Validation {
 }  // namespace
 
 std::string_view NameOf(ViolationKind kind) {
-  static constexpr std::array<std::string_view, 11> kNames = {
+  static constexpr std::array<std::string_view, 12> kNames = {
       "shape",    "bounds", "alignment", "fixed offset", "reserved", "overlap",
-      "relation", "span",   "mode",      "transition",   "ports"};
+      "relation", "span",   "mode",      "transition",   "ports",    "rule"};
   return kNames[static_cast<size_t>(kind)];
 }
 

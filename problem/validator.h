@@ -22,6 +22,7 @@ enum class ViolationKind : uint8_t {
   kMode,  // an access that the mode of a touched bank forbids, or a live buffer in a bank that is off
   kTransition,
   kPorts,
+  kRule,  // what a rule of the profile or of the problem asks
 };
 
 std::string_view NameOf(ViolationKind kind);

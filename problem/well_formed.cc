@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "tessera/base/checked.h"
+#include "tessera/problem/faults.h"
+#include "tessera/problem/rule_faults.h"
 
 namespace tessera::problem {
 namespace {
@@ -16,29 +18,6 @@ namespace {
 using base::CheckedAdd;
 using base::Diagnostic;
 using base::kMaxTotal;
-using Fault = std::optional<Diagnostic>;
-
-Fault FaultAt(std::string pointer, std::string message, std::string expected = "") {
-  Diagnostic diagnostic;
-  diagnostic.pointer = std::move(pointer);
-  diagnostic.message = std::move(message);
-  diagnostic.expected = std::move(expected);
-  return diagnostic;
-}
-
-Fault FaultIfOutside(int64_t value, int64_t least, int64_t most, const std::string& pointer,
-                     std::string_view what) {
-  if (value >= least && value <= most) return std::nullopt;
-  return FaultAt(pointer, fmt::format("{} {} is {}", what, value, value < least ? "too small" : "too large"),
-                 most == kMaxTotal ? fmt::format("{} to 2^62", least) : fmt::format("{} to {}", least, most));
-}
-
-Fault FaultIfNoIndex(int64_t index, size_t count, const std::string& pointer, std::string_view what) {
-  if (index >= 0 && static_cast<uint64_t>(index) < count) return std::nullopt;
-  return FaultAt(pointer, fmt::format("there is no {} {}", what, index),
-                 fmt::format("an index below {}", count));
-}
-
 Fault CheckRange(const AddressRange& range, Bytes limit, const std::string& pointer, std::string_view what) {
   if (range.begin >= 0 && range.begin < range.end && range.end <= limit) return std::nullopt;
   return FaultAt(pointer,
@@ -185,8 +164,8 @@ Fault CheckBuffers(const Problem& problem) {
   return std::nullopt;
 }
 
-// The highest address that anything fixed reaches plus every size, rounded up to its alignment: no greedy
-// stacking of the buffers can end higher, so engines may add offsets and sizes without looking.
+// The highest address that anything fixed reaches plus every size, rounded up to its alignment, and every
+// guard: no greedy stacking of the buffers can end higher, so engines may add offsets and sizes without looking.
 Fault CheckTotal(const Problem& problem, const std::vector<Bytes>* sizes, const std::string& pointer) {
   std::optional<Bytes> total = 0;
   for (const Memory& memory : problem.memories) {
@@ -196,6 +175,13 @@ Fault CheckTotal(const Problem& problem, const std::vector<Bytes>* sizes, const 
   for (size_t i = 0; i < problem.buffers.size() && total; ++i) {
     const Bytes size = sizes != nullptr ? (*sizes)[i] : problem.buffers[i].size;
     total = CheckedAdd(*total, base::RoundUp(size, AlignmentOf(problem, problem.buffers[i])));
+  }
+  for (const Rule& rule : problem.rules) {
+    if (rule.requirement.kind != RequirementKind::kGuard) continue;
+    for (size_t i = 0; i < rule.buffers.size() && total; ++i) {
+      total = CheckedAdd(*total, rule.requirement.before);
+      if (total) total = CheckedAdd(*total, rule.requirement.after);
+    }
   }
   if (total) return std::nullopt;
   return FaultAt(pointer, "sizes, rounded up to their alignments, add up to more than 2^62 bytes");
@@ -294,13 +280,15 @@ std::optional<Diagnostic> FindFault(const Problem& problem) {
     if (Fault fault = CheckMemory(problem.memories[i], fmt::format("/memories/{}", i))) return fault;
   }
   if (Fault fault = CheckBuffers(problem)) return fault;
+  if (Fault fault = FindFaultInRules(problem)) return fault;
   if (Fault fault = CheckTotal(problem, nullptr, "/buffers")) return fault;
   for (size_t i = 0; i < problem.relations.size(); ++i) {
     if (Fault fault = CheckRelation(problem, problem.relations[i], fmt::format("/relations/{}", i)))
       return fault;
   }
   if (Fault fault = CheckLoops(problem)) return fault;
-  return CheckHorizon(problem);
+  if (Fault fault = CheckHorizon(problem)) return fault;
+  return FindFaultInCosts(problem);
 }
 
 std::optional<Diagnostic> FindFault(const Problem& problem, const Ladder& ladder) {

@@ -16,8 +16,8 @@ inline constexpr Step kMaxModeSteps = 1'000'000;
 // memory, accesses outside the buffer's life, modes of the wrong width or that allow accesses while off,
 // negative ports, relations of a buffer with itself or across memories, a delta where none counts, loops that
 // cross, repeat or have no exit inside, an inner loop that ends with its outer one and exits elsewhere (what
-// follows that exit would be undefined), modes over a horizon of more than kMaxModeSteps, totals beyond
-// base::kMaxTotal. The diagnostic carries a JSON pointer into the Problem's own JSON form
+// follows that exit would be undefined), modes over a horizon of more than kMaxModeSteps, rules and costs that
+// name nothing, several memories, or impossible numbers, totals beyond base::kMaxTotal. The diagnostic carries a JSON pointer into the Problem's own JSON form
 // ("/buffers/3/lifespans/0"). A Problem that is well formed may still be infeasible.
 std::optional<base::Diagnostic> FindFault(const Problem& problem);
 

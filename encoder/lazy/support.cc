@@ -139,6 +139,7 @@ std::optional<std::string> FindUnsupported(const Problem& problem, const problem
       return "the banks that buffer '" + buffer.id + "' may touch";
     }
   }
+  if (!problem.rules.empty()) return problem::Describe(problem.rules.front());
   return FindUnsupportedRelation(problem);
 }
 

@@ -186,6 +186,7 @@ std::string Explain(const Problem& problem, const Bound& bound, Bytes capacity) 
 }
 
 Bytes GranuleOf(const Problem& problem) {
+  if (!problem.rules.empty()) return 1;
   Bytes granule = 0;
   const auto include = [&granule](Bytes bytes) { granule = std::gcd(granule, bytes); };
   for (const Relation& relation : problem.relations) {

@@ -129,6 +129,7 @@ std::optional<std::string> FindUnsupported(const Problem& problem, BankSupport s
       return "the banks in which " + buffer.id + " must lie";
     }
   }
+  if (!problem.rules.empty()) return problem::Describe(problem.rules.front());
   return FindUnsupportedRelation(problem);
 }
 

@@ -16,7 +16,7 @@ bool ReachesTooFar(const problem::Problem& problem);
 enum class BankSupport { kNone, kWindows };
 
 // The first requirement of the Problem that a search over offsets alone cannot honour, in words, or nullopt:
-// modes or ports that restrict some access, relations other than separate and exclusive, and, unless windows
+// rules, modes or ports that restrict some access, relations other than separate and exclusive, and, unless windows
 // are supported, spans and allowed banks that narrow where a buffer may lie; addresses that reach too far.
 // Requirements that restrict nothing are no obstacle.
 std::optional<std::string> FindUnsupported(const problem::Problem& problem, BankSupport support);

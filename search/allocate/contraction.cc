@@ -231,7 +231,7 @@ std::optional<Contraction> ContractColocated(const Problem& problem, const Ladde
   const bool colocated =
       std::any_of(problem.relations.begin(), problem.relations.end(),
                   [](const Relation& relation) { return relation.kind == RelationKind::kColocate; });
-  if (!colocated) return std::nullopt;
+  if (!colocated || !problem.rules.empty()) return std::nullopt;
   auto contraction = Contractor(problem, ladder).Run();
   if (contraction && HasDifferentBanksInside(problem, contraction->image)) return std::nullopt;
   return contraction;

@@ -22,7 +22,8 @@ struct Contraction {
 // contracted Problem are those of the original, offset for offset.
 //
 // nullopt when nothing is colocated, or when something is that cannot be joined and is for engines that know
-// kColocate: another delta, sizes that differ on some rung, banks that only parts of a group may touch.
+// kColocate: another delta, sizes that differ on some rung, banks that only parts of a group may touch, and
+// rules, which are for engines that know them all.
 // Accesses of a group are joined too, so modes stay right, but a group counts as one buffer at a port.
 // `ladder` may be null. Cost: O(n + relations * size of the greatest group^2).
 std::optional<Contraction> ContractColocated(const problem::Problem& problem, const problem::Ladder* ladder);

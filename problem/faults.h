@@ -1,0 +1,40 @@
+#pragma once
+
+#include <fmt/core.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tessera/base/checked.h"
+#include "tessera/base/diagnostic.h"
+
+// How the checks of well-formedness say what is wrong. Internal to this room.
+namespace tessera::problem {
+
+using Fault = std::optional<base::Diagnostic>;
+
+inline Fault FaultAt(std::string pointer, std::string message, std::string expected = "") {
+  base::Diagnostic diagnostic;
+  diagnostic.pointer = std::move(pointer);
+  diagnostic.message = std::move(message);
+  diagnostic.expected = std::move(expected);
+  return diagnostic;
+}
+
+inline Fault FaultIfOutside(int64_t value, int64_t least, int64_t most, const std::string& pointer,
+                            std::string_view what) {
+  if (value >= least && value <= most) return std::nullopt;
+  return FaultAt(
+      pointer, fmt::format("{} {} is {}", what, value, value < least ? "too small" : "too large"),
+      most == base::kMaxTotal ? fmt::format("{} to 2^62", least) : fmt::format("{} to {}", least, most));
+}
+
+inline Fault FaultIfNoIndex(int64_t index, size_t count, const std::string& pointer, std::string_view what) {
+  if (index >= 0 && static_cast<uint64_t>(index) < count) return std::nullopt;
+  return FaultAt(pointer, fmt::format("there is no {} {}", what, index),
+                 fmt::format("an index below {}", count));
+}
+
+}  // namespace tessera::problem
