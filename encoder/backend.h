@@ -20,23 +20,20 @@ struct Answer {
   int64_t conflicts = 0;
 };
 
-// A solver that takes clauses and integers and decides them under assumptions, again and again.
-class Backend {
+// What a formulation is written to, and where its answer is read back.
+class Target : public Model {
  public:
-  Backend() = default;
-  Backend(const Backend&) = delete;
-  Backend& operator=(const Backend&) = delete;
-  virtual ~Backend() = default;
-
   virtual ClauseSink& Clauses() = 0;
   virtual IntegerSink& Integers() = 0;
+};
 
+// A solver that takes clauses and integers and decides them under assumptions, again and again. Its model is
+// that of the last Decide, which answered kSatisfiable.
+class Backend : public Target {
+ public:
   // Budget units are conflicts. Adding clauses afterwards is allowed.
   virtual Answer Decide(std::span<const Literal> assumptions, const base::Budget& budget,
                         const base::Stop& stop) = 0;
-
-  // In the model of the last Decide, which answered kSatisfiable.
-  virtual bool IsTrue(Literal literal) const = 0;
 };
 
 // How large the formula of a Problem will be, known before any of it is written.

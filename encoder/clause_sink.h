@@ -29,6 +29,18 @@ class Literal {
 inline constexpr Literal kTrue{1};
 inline constexpr Literal kFalse{-1};
 
+// The truths that a solver found last.
+class Model {
+ public:
+  Model() = default;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  virtual ~Model() = default;
+
+  // Only after an answer that found a model.
+  virtual bool IsTrue(Literal literal) const = 0;
+};
+
 // What a clause is about. Counts by topic show that moving along a ladder adds clauses of sizes only.
 enum class Topic : uint8_t {
   kOffsets,    // which addresses exist
@@ -53,6 +65,7 @@ class ClauseSink {
   ClauseSink& operator=(const ClauseSink&) = delete;
   virtual ~ClauseSink() = default;
 
+  // The number after the one given last, so that variables made in a row stand in a row.
   virtual Literal NewVariable() = 0;
 
   // Asks the search to try this literal first. Never a constraint; a solver that cannot be told does not

@@ -6,15 +6,15 @@ namespace tessera::encoder {
 
 using problem::RelationKind;
 
-Formulation::Formulation(const Question& question, Backend& backend)
+Formulation::Formulation(const Question& question, Target& target)
     : question_(question),
-      backend_(backend),
-      addresses_(question, backend.Clauses(), backend.Integers()),
-      schedules_(question, addresses_, backend.Clauses()) {}
+      target_(target),
+      addresses_(question, target.Clauses(), target.Integers()),
+      schedules_(question, addresses_, target.Clauses()) {}
 
 void Formulation::Write() {
   addresses_.Write();
-  if (backend_.Clauses().Full()) return;
+  if (target_.Clauses().Full()) return;
   for (const problem::Relation& relation : question_.problem.relations) {
     const bool about_banks =
         relation.kind == RelationKind::kSameBank || relation.kind == RelationKind::kDifferentBank;
@@ -31,7 +31,7 @@ problem::Allocation Formulation::Decode() const {
     problem::ModeSchedule& schedule = allocation.modes.emplace_back();
     for (const std::vector<Literal>& modes : steps) {
       const auto chosen =
-          std::find_if(modes.begin(), modes.end(), [this](Literal mode) { return backend_.IsTrue(mode); });
+          std::find_if(modes.begin(), modes.end(), [this](Literal mode) { return target_.IsTrue(mode); });
       schedule.push_back(static_cast<int>(chosen - modes.begin()));
     }
   }

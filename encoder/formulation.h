@@ -15,9 +15,9 @@ namespace tessera::encoder {
 //                                                                        CaDiCaL        Z3
 class Formulation {
  public:
-  // `question` and `backend` outlive this. The problem's horizon has at most kStepLimit steps if a memory has
+  // `question` and `target` outlive this. The problem's horizon has at most kStepLimit steps if a memory has
   // modes.
-  Formulation(const Question& question, Backend& backend);
+  Formulation(const Question& question, Target& target);
 
   // Says all that holds on every rung and at every capacity. To be called once, first.
   void Write();
@@ -25,12 +25,12 @@ class Formulation {
   Literal SelectRung(size_t rung) { return addresses_.SelectRung(rung); }
   Literal SelectCapacity(problem::Bytes capacity) { return addresses_.SelectCapacity(capacity); }
 
-  // The backend's last model in the Problem's own terms.
+  // The target's last model in the Problem's own terms.
   problem::Allocation Decode() const;
 
  private:
   const Question& question_;
-  Backend& backend_;
+  Target& target_;
   Addresses addresses_;
   Schedules schedules_;
 };

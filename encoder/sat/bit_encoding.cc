@@ -40,29 +40,29 @@ Literal BitEncoding::ParityOf(Literal a, Literal b) {
   if (a == kTrue || a == kFalse) std::swap(a, b);
   if (b == kFalse) return a;
   if (b == kTrue) return ~a;
-  const Literal odd = solver_.NewVariable();
-  solver_.Add({~odd, a, b});
-  solver_.Add({~odd, ~a, ~b});
-  solver_.Add({odd, ~a, b});
-  solver_.Add({odd, a, ~b});
+  const Literal odd = clauses_.NewVariable();
+  clauses_.Add({~odd, a, b});
+  clauses_.Add({~odd, ~a, ~b});
+  clauses_.Add({odd, ~a, b});
+  clauses_.Add({odd, a, ~b});
   return odd;
 }
 
 Literal BitEncoding::MajorityOf(Literal a, Literal b, Literal c) {
   // A constant makes it a conjunction or a disjunction of the other two.
   for (int turn = 0; turn < 3; ++turn) {
-    if (a == kFalse) return And(solver_, b, c);
-    if (a == kTrue) return ~And(solver_, ~b, ~c);
+    if (a == kFalse) return And(clauses_, b, c);
+    if (a == kTrue) return ~And(clauses_, ~b, ~c);
     std::swap(a, b);
     std::swap(b, c);
   }
-  const Literal most = solver_.NewVariable();
-  solver_.Add({most, ~a, ~b});
-  solver_.Add({most, ~a, ~c});
-  solver_.Add({most, ~b, ~c});
-  solver_.Add({~most, a, b});
-  solver_.Add({~most, a, c});
-  solver_.Add({~most, b, c});
+  const Literal most = clauses_.NewVariable();
+  clauses_.Add({most, ~a, ~b});
+  clauses_.Add({most, ~a, ~c});
+  clauses_.Add({most, ~b, ~c});
+  clauses_.Add({~most, a, b});
+  clauses_.Add({~most, a, c});
+  clauses_.Add({~most, b, c});
   return most;
 }
 
@@ -91,9 +91,9 @@ BitEncoding::Bits BitEncoding::Multiple(const Bits& bits, int64_t factor) {
 
 Integer BitEncoding::NewInteger(const Domain& domain) {
   Bits rank(static_cast<size_t>(std::bit_width(static_cast<uint64_t>(domain.count - 1))));
-  std::generate(rank.begin(), rank.end(), [this] { return solver_.NewVariable(); });
+  std::generate(rank.begin(), rank.end(), [this] { return clauses_.NewVariable(); });
   Bits bits = SumOf(Multiple(rank, domain.step), ConstantBits(domain.first));
-  solver_.Add({~Reaches(bits, domain.Last() + 1)});
+  clauses_.Add({~Reaches(bits, domain.Last() + 1)});
   numbers_.push_back({domain, std::move(bits)});
   return Integer{static_cast<int32_t>(numbers_.size()) - 1};
 }
@@ -111,7 +111,7 @@ Literal BitEncoding::Reaches(const Bits& bits, int64_t value) {
   for (size_t k = 0; k < width; ++k) {
     const Literal bit = BitAt(bits, k);
     const bool wanted = ((static_cast<uint64_t>(value) >> k) & 1U) != 0;
-    reached = wanted ? And(solver_, bit, reached) : ~And(solver_, ~bit, ~reached);
+    reached = wanted ? And(clauses_, bit, reached) : ~And(clauses_, ~bit, ~reached);
   }
   return reached;
 }
@@ -131,7 +131,7 @@ void BitEncoding::AddOrder(Literal guard, Term low, Term high) {
   const Domain low_domain = NumberOf(low.base).domain;
   const Domain high_domain = NumberOf(high.base).domain;
   if (low_domain.Last() + distance <= high_domain.first) return;
-  if (low_domain.first + distance > high_domain.Last()) return solver_.Add({~guard});
+  if (low_domain.first + distance > high_domain.Last()) return clauses_.Add({~guard});
   const Bits below = Shifted(low.base, std::max<int64_t>(distance, 0));
   const Bits above = Shifted(high.base, std::max<int64_t>(-distance, 0));
   Literal open = guard;
@@ -139,11 +139,11 @@ void BitEncoding::AddOrder(Literal guard, Term low, Term high) {
     const Literal x = BitAt(below, k);
     const Literal y = BitAt(above, k);
     if (x == y) continue;
-    solver_.Add({~open, ~x, y});
+    clauses_.Add({~open, ~x, y});
     if (k == 0 || (x == kFalse && y == kTrue)) return;
-    const Literal next = solver_.NewVariable();
-    solver_.Add({~open, ~x, next});
-    solver_.Add({~open, y, next});
+    const Literal next = clauses_.NewVariable();
+    clauses_.Add({~open, ~x, next});
+    clauses_.Add({~open, y, next});
     open = next;
   }
 }
@@ -153,7 +153,7 @@ void BitEncoding::Prefer(Integer integer, int64_t value) {
   const int64_t wanted = std::clamp(value, number.domain.first, number.domain.Last());
   for (size_t k = 0; k < number.bits.size(); ++k) {
     const bool set = ((static_cast<uint64_t>(wanted) >> k) & 1U) != 0;
-    solver_.Prefer(set ? number.bits[k] : ~number.bits[k]);
+    clauses_.Prefer(set ? number.bits[k] : ~number.bits[k]);
   }
 }
 
@@ -161,7 +161,7 @@ int64_t BitEncoding::ValueOf(Integer integer) const {
   uint64_t value = 0;
   const Bits& bits = NumberOf(integer).bits;
   for (size_t k = 0; k < bits.size(); ++k) {
-    if (solver_.ValueOf(bits[k]).value_or(false)) value |= uint64_t{1} << k;
+    if (model_.IsTrue(bits[k])) value |= uint64_t{1} << k;
   }
   return static_cast<int64_t>(value);
 }

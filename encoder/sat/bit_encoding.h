@@ -4,15 +4,16 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/encoder/clause_sink.h"
 #include "tessera/encoder/integer_sink.h"
-#include "tessera/encoder/sat/cadical_solver.h"
 
 namespace tessera::encoder {
 
 // Integers as binary numbers with ripple-carry adders and comparators. See bit_encoding.cc.
 class BitEncoding : public IntegerSink {
  public:
-  explicit BitEncoding(CadicalSolver& solver) : solver_(solver) {}
+  // The solver behind `clauses` answers through `model`; both outlive this.
+  BitEncoding(ClauseSink& clauses, const Model& model) : clauses_(clauses), model_(model) {}
 
   Integer NewInteger(const Domain& domain) override;
   Literal AtLeast(Term term, int64_t value) override;
@@ -36,7 +37,8 @@ class BitEncoding : public IntegerSink {
   Literal MajorityOf(Literal a, Literal b, Literal c);
   Literal ParityOf(Literal a, Literal b);
 
-  CadicalSolver& solver_;
+  ClauseSink& clauses_;
+  const Model& model_;
   std::vector<Number> numbers_;
   std::map<std::pair<int32_t, int64_t>, Bits> shifted_;      // integer and shift
   std::map<std::pair<int32_t, int64_t>, Literal> at_least_;  // integer and rank of the value

@@ -29,7 +29,7 @@ namespace tessera::encoder {
 //
 // Variables come from NewVariable alone; a clause with any other literal is refused, and so is, from then on,
 // every Decide: a formula that lost a clause must not be answered.
-class CadicalSolver : public ClauseSink {
+class CadicalSolver : public ClauseSink, public Model {
  public:
   // `seed` >= 0 varies the search, taken modulo the library's range. `limit` as in ClauseSink.
   CadicalSolver(uint64_t seed, int64_t limit);
@@ -45,6 +45,8 @@ class CadicalSolver : public ClauseSink {
   // In the model; nullopt unless the last Decide was satisfiable and nothing was added since, or for a
   // foreign literal.
   std::optional<bool> ValueOf(Literal literal) const;
+
+  bool IsTrue(Literal literal) const override { return ValueOf(literal).value_or(false); }
 
   // Whether the assumption took part in the refutation; nullopt unless the last Decide refuted and assumed
   // it.

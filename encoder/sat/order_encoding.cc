@@ -37,10 +37,10 @@ Literal OrderEncoding::Rise(const Ladder& ladder, int64_t rank) const {
 
 Integer OrderEncoding::NewInteger(const Domain& domain) {
   Ladder ladder{domain, 0};
-  for (int64_t rank = 1; rank < domain.count && !solver_.Full(); ++rank) {
-    const Literal rise = solver_.NewVariable();
+  for (int64_t rank = 1; rank < domain.count && !clauses_.Full(); ++rank) {
+    const Literal rise = clauses_.NewVariable();
     if (rank == 1) ladder.first_variable = rise.Dimacs();
-    solver_.Add({~rise, Rise(ladder, rank - 1)});
+    clauses_.Add({~rise, Rise(ladder, rank - 1)});
   }
   ladders_.push_back(ladder);
   return Integer{static_cast<int32_t>(ladders_.size()) - 1};
@@ -59,7 +59,7 @@ void OrderEncoding::AddOrder(Literal guard, Term low, Term high) {
     for (int64_t rank = 0; rank < low_domain.count; ++rank) {
       const int64_t value = low_domain.first + rank * low_domain.step + low.shift;
       const Literal above = AtLeast(high, value);
-      solver_.Add({~guard, ~AtLeast(low, value), above});
+      clauses_.Add({~guard, ~AtLeast(low, value), above});
       if (above == kFalse) return;  // low < value from here on, and the chain says the rest
     }
     return;
@@ -67,7 +67,7 @@ void OrderEncoding::AddOrder(Literal guard, Term low, Term high) {
   for (int64_t rank = high_domain.count - 1; rank >= 0; --rank) {
     const int64_t beyond = high_domain.first + rank * high_domain.step + high.shift + 1;
     const Literal below = ~AtLeast(low, beyond);
-    solver_.Add({~guard, below, AtLeast(high, beyond)});
+    clauses_.Add({~guard, below, AtLeast(high, beyond)});
     if (below == kFalse) return;
   }
 }
@@ -76,14 +76,14 @@ void OrderEncoding::Prefer(Integer integer, int64_t value) {
   const Ladder& ladder = LadderOf(integer);
   for (int64_t rank = 1; rank < ladder.domain.count; ++rank) {
     const Literal rise = Rise(ladder, rank);
-    solver_.Prefer(ladder.domain.first + rank * ladder.domain.step <= value ? rise : ~rise);
+    clauses_.Prefer(ladder.domain.first + rank * ladder.domain.step <= value ? rise : ~rise);
   }
 }
 
 int64_t OrderEncoding::ValueOf(Integer integer) const {
   const Ladder& ladder = LadderOf(integer);
   int64_t rank = 0;
-  while (rank + 1 < ladder.domain.count && solver_.ValueOf(Rise(ladder, rank + 1)).value_or(false)) ++rank;
+  while (rank + 1 < ladder.domain.count && model_.IsTrue(Rise(ladder, rank + 1))) ++rank;
   return ladder.domain.first + rank * ladder.domain.step;
 }
 

@@ -2,15 +2,16 @@
 
 #include <vector>
 
+#include "tessera/encoder/clause_sink.h"
 #include "tessera/encoder/integer_sink.h"
-#include "tessera/encoder/sat/cadical_solver.h"
 
 namespace tessera::encoder {
 
 // Integers as order literals: one variable [x >= v] for each value but the first. See order_encoding.cc.
 class OrderEncoding : public IntegerSink {
  public:
-  explicit OrderEncoding(CadicalSolver& solver) : solver_(solver) {}
+  // The solver behind `clauses` answers through `model`; both outlive this.
+  OrderEncoding(ClauseSink& clauses, const Model& model) : clauses_(clauses), model_(model) {}
 
   Integer NewInteger(const Domain& domain) override;
   Literal AtLeast(Term term, int64_t value) override;
@@ -27,7 +28,8 @@ class OrderEncoding : public IntegerSink {
   const Ladder& LadderOf(Integer integer) const { return ladders_[static_cast<size_t>(integer.index)]; }
   Literal Rise(const Ladder& ladder, int64_t rank) const;
 
-  CadicalSolver& solver_;
+  ClauseSink& clauses_;
+  const Model& model_;
   std::vector<Ladder> ladders_;
 };
 

@@ -5,16 +5,10 @@
 #include <string_view>
 
 #include "tessera/encoder/backend.h"
+#include "tessera/encoder/sat/integer_encoding.h"
 #include "tessera/problem/engine.h"
 
 namespace tessera::encoder {
-
-// How integers become clauses.
-enum class IntegerEncoding : uint8_t {
-  kByMagnitude,  // order literals where offsets have at most 512 values and the clauses fit, else bits
-  kOrder,        // order literals wherever the clauses fit, else bits
-  kBits,
-};
 
 struct SatOptions {
   uint64_t seed = 0;

@@ -5,6 +5,7 @@
 
 #include "tessera/base/random.h"
 #include "tessera/encoder/sat/bit_encoding.h"
+#include "tessera/encoder/sat/cadical_solver.h"
 #include "tessera/encoder/sat/order_encoding.h"
 
 // Both encodings of integers mean the same: what they say is compared with arithmetic for all values of small
@@ -33,7 +34,7 @@ class IntegerEncodingOf : public testing::Test {
   }
 
   CadicalSolver solver_{0, 1'000'000};
-  Encoding integers_{solver_};
+  Encoding integers_{solver_, solver_};
   base::Stop stop_;
 };
 
