@@ -128,6 +128,7 @@ void Addresses::Write() {
     const Place& first = places_[static_cast<size_t>(i)];
     const Place& second = places_[static_cast<size_t>(j)];
     const Literal below = clauses_.NewVariable();
+    clauses_.Explain(below, Precedence{i, j});
     PreferOrder(below, question_.BufferAt(static_cast<size_t>(i)),
                 question_.BufferAt(static_cast<size_t>(j)));
     integers_.AddOrder(below, first.end, {second.offset});
@@ -151,6 +152,10 @@ void Addresses::WriteBuffer(size_t buffer) {
   }
   Place place;
   place.offset = integers_.NewInteger(*domain);
+  const auto quantity = [&](Quantity::Kind kind) {
+    return Quantity{kind, static_cast<int>(buffer), question_.GranuleOf(buffer)};
+  };
+  integers_.Explain(place.offset, quantity(Quantity::Kind::kOffset));
   if (const std::optional<Bytes>& hint = question_.BufferAt(buffer).hint; hint && *hint >= 0) {
     integers_.Prefer(place.offset, *hint / question_.GranuleOf(buffer));
   }
@@ -158,6 +163,7 @@ void Addresses::WriteBuffer(size_t buffer) {
   place.sized_by_rung = SizeVaries(sizes);
   place.end = place.sized_by_rung ? Term{integers_.NewInteger(EndDomain(question_, buffer, *domain))}
                                   : Term{place.offset, sizes.front()};
+  if (place.sized_by_rung) integers_.Explain(place.end.base, quantity(Quantity::Kind::kEnd));
   places_.push_back(place);
   touches_.emplace_back(question_.MemoryOf(buffer).banks.size());
 }
@@ -211,6 +217,7 @@ Literal Addresses::Touches(size_t buffer, size_t bank) {
     const problem::AddressRange& range = question_.MemoryOf(buffer).banks[bank].range;
     touches = And(clauses_, ~integers_.AtLeast({place.offset}, range.end / granule),
                   integers_.AtLeast(place.end, range.begin / granule + 1));
+    clauses_.Explain(*touches, Contact{static_cast<int>(buffer), static_cast<int>(bank)});
   }
   return *touches;
 }
@@ -220,6 +227,7 @@ Literal Addresses::SelectRung(size_t rung) {
   if (const auto known = rungs_.find(rung); known != rungs_.end()) return known->second;
   clauses_.Enter(Topic::kSizes);
   const Literal selected = clauses_.NewVariable();
+  clauses_.Explain(selected, RungChoice{static_cast<int>(rung)});
   for (size_t i = 0; i < places_.size() && !clauses_.Full(); ++i) {
     if (!places_[i].sized_by_rung) continue;
     const Term end_at_rung{places_[i].offset,
@@ -236,6 +244,7 @@ Literal Addresses::SelectCapacity(Bytes capacity) {
   if (const auto known = capacities_.find(granules); known != capacities_.end()) return known->second;
   clauses_.Enter(Topic::kCapacity);
   const Literal selected = clauses_.NewVariable();
+  clauses_.Explain(selected, CapacityChoice{capacity});
   for (size_t i = 0; i < places_.size() && !clauses_.Full(); ++i) {
     if (question_.BufferAt(i).memory != 0) continue;
     clauses_.Add({~selected, ~integers_.AtLeast(places_[i].end, granules + 1)});

@@ -15,7 +15,7 @@
 // Unit propagation alone then forces the rest to false as soon as `most` literals hold.
 namespace tessera::encoder {
 
-void AddAtMost(ClauseSink& sink, std::span<const Literal> literals, int most) {
+void AddAtMost(ClauseSink& sink, std::span<const Literal> literals, int most, const Tally& tally) {
   std::vector<Literal> open;  // constants take part by lowering the limit
   for (const Literal literal : literals) {
     if (literal == kTrue) --most;
@@ -35,6 +35,7 @@ void AddAtMost(ClauseSink& sink, std::span<const Literal> literals, int most) {
     std::vector<Literal> next(limit, kFalse);
     for (size_t k = 0; k < std::min(limit, i + 1); ++k) {
       next[k] = sink.NewVariable();
+      if (tally) sink.Explain(next[k], tally(static_cast<int>(k) + 1, static_cast<int>(i) + 1));
       sink.Add({~count[k], next[k]});
       sink.Add({~open[i], k == 0 ? kFalse : ~count[k - 1], next[k]});
     }

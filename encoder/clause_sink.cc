@@ -4,9 +4,19 @@
 #include <vector>
 
 namespace tessera::encoder {
+namespace {
+
+// A constant that holds, or a literal and its negation; the latter are looked for where they happen, between
+// two bounds that the domain makes one.
+bool HoldsAnyway(std::span<const Literal> clause) {
+  if (clause.size() == 2 && clause[0] == ~clause[1]) return true;
+  return std::find(clause.begin(), clause.end(), kTrue) != clause.end();
+}
+
+}  // namespace
 
 void ClauseSink::Add(std::span<const Literal> clause) {
-  if (std::find(clause.begin(), clause.end(), kTrue) != clause.end()) return;
+  if (HoldsAnyway(clause)) return;
   if (!Count()) return;
   if (std::find(clause.begin(), clause.end(), kFalse) == clause.end()) return Store(clause);
   std::vector<Literal> rest;

@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <span>
 
+#include "tessera/encoder/meaning.h"
+
 // Where constraints go. The formulation of a Problem (formulation.h) speaks to a ClauseSink about truths and
 // to an IntegerSink (integer_sink.h) about addresses; it never learns which solver listens.
 namespace tessera::encoder {
@@ -72,6 +74,10 @@ class ClauseSink {
   // listen.
   virtual void Prefer(Literal /*literal*/) {}
 
+  // Says what the literal means, for sinks that keep a record. Where several conditions share a variable the
+  // first one names it. Solvers do not listen.
+  virtual void Explain(Literal /*literal*/, const Meaning& /*meaning*/) {}
+
   // At least one of the literals holds. Constants are removed first; a clause that holds anyway is not
   // counted.
   void Add(std::span<const Literal> clause);
@@ -86,6 +92,8 @@ class ClauseSink {
  protected:
   // Counts one constraint under the topic entered last; false, once and for all, when the limit is passed.
   bool Count();
+
+  Topic CurrentTopic() const { return topic_; }
 
   // `clause` holds neither kTrue nor kFalse; empty when the formula is contradictory.
   virtual void Store(std::span<const Literal> clause) = 0;

@@ -85,21 +85,6 @@ Result EncodedSession::Solve(size_t rung, Bytes capacity, const base::Budget& bu
   return result;
 }
 
-std::optional<std::string> EncodedSession::TooLarge() const {
-  if (demands_->too_many_pairs) {
-    return fmt::format("more than {} pairs of buffers live together, too many to write down as clauses",
-                       kPairLimit);
-  }
-  const bool has_modes = std::any_of(problem_.memories.begin(), problem_.memories.end(),
-                                     [](const problem::Memory& memory) { return !memory.modes.empty(); });
-  const problem::Lifespan horizon = problem::Horizon(problem_);
-  if (has_modes && horizon.upper - horizon.lower > kStepLimit) {
-    return fmt::format("a schedule of modes over more than {} steps is too long to write down as clauses",
-                       kStepLimit);
-  }
-  return std::nullopt;
-}
-
 void EncodedSession::OpenFor(Bytes capacity) {
   if (opened_ && opened_->question.ceiling >= capacity) return;
   opened_.reset();
@@ -114,7 +99,7 @@ Result EncodedSession::Decide(const Problem& sized, size_t rung, Bytes capacity,
     return result;
   }
   if (!demands_) demands_ = Analyse(problem_, ladder_);
-  if (const std::optional<std::string> reason = TooLarge()) {
+  if (const std::optional<std::string> reason = TooLarge(problem_, *demands_)) {
     result.reason = *reason;
     return result;
   }

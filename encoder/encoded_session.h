@@ -35,7 +35,6 @@ class EncodedSession : public problem::Session {
 
   problem::Result Decide(const problem::Problem& sized, size_t rung, problem::Bytes capacity,
                          const base::Budget& budget, const base::Stop& stop);
-  std::optional<std::string> TooLarge() const;
   void OpenFor(problem::Bytes capacity);
 
   std::string engine_;

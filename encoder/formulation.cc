@@ -1,5 +1,7 @@
 #include "tessera/encoder/formulation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tessera::encoder {
@@ -36,6 +38,21 @@ problem::Allocation Formulation::Decode() const {
     }
   }
   return allocation;
+}
+
+std::optional<std::string> TooLarge(const problem::Problem& problem, const Demands& demands) {
+  if (demands.too_many_pairs) {
+    return fmt::format("more than {} pairs of buffers live together, too many to write down as clauses",
+                       kPairLimit);
+  }
+  const bool has_modes = std::any_of(problem.memories.begin(), problem.memories.end(),
+                                     [](const problem::Memory& memory) { return !memory.modes.empty(); });
+  const problem::Lifespan horizon = problem::Horizon(problem);
+  if (has_modes && horizon.upper - horizon.lower > kStepLimit) {
+    return fmt::format("a schedule of modes over more than {} steps is too long to write down as clauses",
+                       kStepLimit);
+  }
+  return std::nullopt;
 }
 
 }  // namespace tessera::encoder

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "tessera/encoder/addresses.h"
 #include "tessera/encoder/backend.h"
 #include "tessera/encoder/schedules.h"
@@ -37,5 +40,8 @@ class Formulation {
 
 // A schedule has an entry for each step; more of them than this are refused.
 inline constexpr problem::Step kStepLimit = 2'000'000;
+
+// Why the formula would be too large to write down, or nullopt.
+std::optional<std::string> TooLarge(const problem::Problem& problem, const Demands& demands);
 
 }  // namespace tessera::encoder

@@ -37,6 +37,9 @@ class IntegerSink {
 
   virtual Integer NewInteger(const Domain& domain) = 0;
 
+  // Says what an integer means, right after it was made. Solvers do not listen.
+  virtual void Explain(Integer /*integer*/, const Quantity& /*quantity*/) {}
+
   // The literal [term >= value]; kTrue or kFalse where the domain decides. Equal questions give equal
   // literals.
   virtual Literal AtLeast(Term term, int64_t value) = 0;

@@ -84,6 +84,8 @@ void Schedules::WriteModes(size_t memory) {
   for (Step step = horizon_.lower; step < horizon_.upper; ++step) {
     std::vector<Literal> modes(count, kTrue);
     if (count > 1) std::generate(modes.begin(), modes.end(), [this] { return clauses_.NewVariable(); });
+    for (size_t mode = 0; mode < count; ++mode)
+      clauses_.Explain(modes[mode], ModeChoice{static_cast<int>(memory), step, static_cast<int>(mode)});
     clauses_.Add(modes);
     for (size_t a = 0; a < count; ++a) {
       for (size_t b = a + 1; b < count; ++b) clauses_.Add({~modes[a], ~modes[b]});
@@ -157,7 +159,9 @@ void Schedules::WritePortsOf(size_t memory, size_t bank) {
       std::vector<Literal> touches;
       for (const size_t buffer : buffers) touches.push_back(addresses_.Touches(buffer, bank));
       clauses_.Enter(Topic::kPorts);
-      AddAtMost(clauses_, touches, *most);
+      AddAtMost(clauses_, touches, *most, [&, step = step](int held, int among) {
+        return Crowd{static_cast<int>(memory), static_cast<int>(bank), step, kind, held, among};
+      });
     }
   };
   limit(ports.total, std::nullopt);

@@ -93,9 +93,16 @@ Integer BitEncoding::NewInteger(const Domain& domain) {
   Bits rank(static_cast<size_t>(std::bit_width(static_cast<uint64_t>(domain.count - 1))));
   std::generate(rank.begin(), rank.end(), [this] { return clauses_.NewVariable(); });
   Bits bits = SumOf(Multiple(rank, domain.step), ConstantBits(domain.first));
-  clauses_.Add({~Reaches(bits, domain.Last() + 1)});
-  numbers_.push_back({domain, std::move(bits)});
+  clauses_.Add({~ReachedBy(bits, domain.Last() + 1)});
+  numbers_.push_back({domain, std::move(rank), std::move(bits), std::nullopt});
   return Integer{static_cast<int32_t>(numbers_.size()) - 1};
+}
+
+void BitEncoding::Explain(Integer integer, const Quantity& quantity) {
+  Number& number = numbers_[static_cast<size_t>(integer.index)];
+  number.quantity = quantity;
+  for (size_t k = 0; k < number.rank.size(); ++k)
+    clauses_.Explain(number.rank[k], Digit{quantity, number.domain.step << k});
 }
 
 const BitEncoding::Bits& BitEncoding::Shifted(Integer integer, int64_t shift) {
@@ -105,7 +112,7 @@ const BitEncoding::Bits& BitEncoding::Shifted(Integer integer, int64_t shift) {
   return entry->second;
 }
 
-Literal BitEncoding::Reaches(const Bits& bits, int64_t value) {
+Literal BitEncoding::ReachedBy(const Bits& bits, int64_t value) {
   Literal reached = kTrue;  // by the bits below k alone
   const size_t width = std::max<size_t>(bits.size(), std::bit_width(static_cast<uint64_t>(value)));
   for (size_t k = 0; k < width; ++k) {
@@ -122,7 +129,11 @@ Literal BitEncoding::AtLeast(Term term, int64_t value) {
   const int64_t rank = base::CeilDiv(value - term.shift - number.domain.first, number.domain.step);
   if (rank <= 0) return kTrue;
   const auto [entry, is_new] = at_least_.try_emplace({term.base.index, rank}, kTrue);
-  if (is_new) entry->second = Reaches(number.bits, number.domain.first + rank * number.domain.step);
+  if (is_new) {
+    const int64_t least = number.domain.first + rank * number.domain.step;
+    entry->second = ReachedBy(number.bits, least);
+    if (number.quantity) clauses_.Explain(entry->second, Threshold{*number.quantity, least});
+  }
   return entry->second;
 }
 

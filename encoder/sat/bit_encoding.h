@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@ class BitEncoding : public IntegerSink {
   BitEncoding(ClauseSink& clauses, const Model& model) : clauses_(clauses), model_(model) {}
 
   Integer NewInteger(const Domain& domain) override;
+  void Explain(Integer integer, const Quantity& quantity) override;
   Literal AtLeast(Term term, int64_t value) override;
   void AddOrder(Literal guard, Term low, Term high) override;
   void Prefer(Integer integer, int64_t value) override;
@@ -26,14 +28,16 @@ class BitEncoding : public IntegerSink {
 
   struct Number {
     Domain domain;
+    Bits rank;
     Bits bits;
+    std::optional<Quantity> quantity;
   };
 
   const Number& NumberOf(Integer integer) const { return numbers_[static_cast<size_t>(integer.index)]; }
   Bits SumOf(const Bits& a, const Bits& b);
   Bits Multiple(const Bits& bits, int64_t factor);
   const Bits& Shifted(Integer integer, int64_t shift);
-  Literal Reaches(const Bits& bits, int64_t value);
+  Literal ReachedBy(const Bits& bits, int64_t value);
   Literal MajorityOf(Literal a, Literal b, Literal c);
   Literal ParityOf(Literal a, Literal b);
 

@@ -46,6 +46,13 @@ Integer OrderEncoding::NewInteger(const Domain& domain) {
   return Integer{static_cast<int32_t>(ladders_.size()) - 1};
 }
 
+void OrderEncoding::Explain(Integer integer, const Quantity& quantity) {
+  const Ladder& ladder = LadderOf(integer);
+  for (int64_t rank = 1; rank < ladder.domain.count && ladder.first_variable != 0; ++rank)
+    clauses_.Explain(Rise(ladder, rank),
+                     Threshold{quantity, ladder.domain.first + rank * ladder.domain.step});
+}
+
 Literal OrderEncoding::AtLeast(Term term, int64_t value) {
   const Ladder& ladder = LadderOf(term.base);
   if (value > ladder.domain.Last() + term.shift) return kFalse;

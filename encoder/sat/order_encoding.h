@@ -14,6 +14,7 @@ class OrderEncoding : public IntegerSink {
   OrderEncoding(ClauseSink& clauses, const Model& model) : clauses_(clauses), model_(model) {}
 
   Integer NewInteger(const Domain& domain) override;
+  void Explain(Integer integer, const Quantity& quantity) override;
   Literal AtLeast(Term term, int64_t value) override;
   void AddOrder(Literal guard, Term low, Term high) override;
   void Prefer(Integer integer, int64_t value) override;
