@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tessera/encoder/export/dimacs.h"
+#include "tessera/encoder/export/formula.h"
+#include "tessera/encoder/export/smtlib.h"
+#include "tessera/encoder/export/targets.h"
+#include "tessera/encoder/export/transcript.h"
+
+namespace tessera::encoder {
+namespace {
+
+// Whether an SMT solver wrote this: its words are sat, unsat, unknown and lists, where SAT solvers put one of
+// c, s and v before each line.
+bool IsSmtlib(std::string_view output) {
+  const size_t begin = output.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return false;
+  output.remove_prefix(begin);
+  const std::string_view word = output.substr(0, output.find_first_of(" \t\r\n("));
+  return word.empty() || word.front() == ';' || word == "sat" || word == "unsat" || word == "unknown" ||
+         word == "success";
+}
+
+std::string FindBrokenClause(const ClauseRecord& record, const Model& model, const Sentences& sentences) {
+  for (size_t i = 0; i < record.ClauseCount(); ++i) {
+    const std::span<const Literal> clause = record.ClauseAt(i);
+    const bool holds =
+        std::any_of(clause.begin(), clause.end(), [&](Literal literal) { return model.IsTrue(literal); });
+    if (!holds) return fmt::format("{}: {}", NameOf(record.TopicAt(i)), sentences.Of(clause));
+  }
+  return {};
+}
+
+std::string FindBrokenOrder(const TermRecord& record, const Sentences& sentences) {
+  for (const TermRecord::Order& order : record.Orders()) {
+    const bool asked = record.IsTrue(order.guard);
+    if (asked && record.ValueOf(order.low) + order.distance > record.ValueOf(order.high))
+      return fmt::format("{}: {}", NameOf(order.topic), sentences.Of(record, order));
+  }
+  return {};
+}
+
+// The answer to a model that breaks nothing, or to one that breaks something.
+Decoded Conclude(std::string broken, const Transcript& transcript) {
+  Decoded decoded{Decoded::Claim::kModel, std::nullopt, std::nullopt, std::move(broken)};
+  if (!decoded.broken.empty()) return decoded;
+  decoded.allocation = transcript.Decode();
+  decoded.rung = transcript.SelectedRung();
+  return decoded;
+}
+
+// The answer where there is no model.
+Decoded ClaimAlone(Decoded::Claim claim) { return {claim, std::nullopt, std::nullopt, ""}; }
+
+base::Expected<Decoded> DecodeDimacs(Transcript& transcript, const FormulaOptions& options,
+                                     std::string_view output, std::string_view file) {
+  ClauseTarget target(options.integers, transcript.Measure());
+  transcript.WriteTo(target);
+  ClauseRecord& record = target.Clauses();
+  const Sentences sentences(record, transcript.Words());
+  const base::Expected<Decoded::Claim> claim = ReadDimacsModel(output, file, record, sentences);
+  if (!claim) return tl::unexpected(claim.error());
+  if (*claim != Decoded::Claim::kModel) return ClaimAlone(*claim);
+  return Conclude(FindBrokenClause(record, target, sentences), transcript);
+}
+
+base::Expected<Decoded> DecodeSmtlib(Transcript& transcript, std::string_view output, std::string_view file) {
+  TermTarget target;
+  transcript.WriteTo(target);
+  TermRecord& record = target.Clauses();
+  const Sentences sentences(record, transcript.Words());
+  const Symbols symbols(record, sentences, transcript.Words());
+  const base::Expected<Decoded::Claim> claim = ReadSmtlibModel(output, file, record, symbols);
+  if (!claim) return tl::unexpected(claim.error());
+  if (*claim != Decoded::Claim::kModel) return ClaimAlone(*claim);
+  std::string broken = FindBrokenClause(record, target, sentences);
+  if (broken.empty()) broken = FindBrokenOrder(record, sentences);
+  return Conclude(std::move(broken), transcript);
+}
+
+}  // namespace
+
+base::Expected<Decoded> Decode(const problem::ProblemDocument& document, const FormulaOptions& options,
+                               std::string_view output, std::string_view file) {
+  Transcript transcript(document, options);
+  if (const std::optional<std::string> reason = transcript.TooLarge()) {
+    base::Diagnostic fault;
+    fault.file = file;
+    fault.message = *reason;
+    return tl::unexpected(std::move(fault));
+  }
+  return IsSmtlib(output) ? DecodeSmtlib(transcript, output, file)
+                          : DecodeDimacs(transcript, options, output, file);
+}
+
+}  // namespace tessera::encoder

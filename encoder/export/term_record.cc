@@ -1,0 +1,59 @@
+#include "tessera/encoder/export/term_record.h"
+
+#include "tessera/base/checked.h"
+
+namespace tessera::encoder {
+
+Integer TermRecord::NewInteger(const Domain& domain) {
+  numbers_.push_back({domain, Quantity{}, std::nullopt});
+  return Integer{static_cast<int32_t>(numbers_.size()) - 1};
+}
+
+void TermRecord::Explain(Integer integer, const Quantity& quantity) {
+  numbers_[static_cast<size_t>(integer.index)].quantity = quantity;
+}
+
+Literal TermRecord::AtLeast(Term term, int64_t value) {
+  const Number& number = NumberOf(term.base);
+  if (value > number.domain.Last() + term.shift) return kFalse;
+  const int64_t rank = base::CeilDiv(value - term.shift - number.domain.first, number.domain.step);
+  if (rank <= 0) return kTrue;
+  const auto [entry, is_new] = at_least_.try_emplace({term.base.index, rank}, kTrue);
+  if (is_new) {
+    entry->second = NewVariable();
+    bounds_[entry->second.Variable()] = {term.base, rank};
+    Explain(entry->second, Threshold{number.quantity, number.domain.first + rank * number.domain.step});
+  }
+  return entry->second;
+}
+
+void TermRecord::AddOrder(Literal guard, Term low, Term high) {
+  const int64_t distance = low.shift - high.shift;
+  const Domain& below = NumberOf(low.base).domain;
+  const Domain& above = NumberOf(high.base).domain;
+  if (guard == kFalse || below.Last() + distance <= above.first) return;
+  if (below.first + distance > above.Last()) return Add({~guard});
+  if (Count()) orders_.push_back({CurrentTopic(), guard, low.base, distance, high.base});
+}
+
+const TermRecord::Bound* TermRecord::FindBound(int32_t variable) const {
+  const auto found = bounds_.find(variable);
+  return found == bounds_.end() ? nullptr : &found->second;
+}
+
+void TermRecord::AssignRank(Integer integer, int64_t rank) {
+  numbers_[static_cast<size_t>(integer.index)].rank = rank;
+}
+
+int64_t TermRecord::ValueOf(Integer integer) const {
+  const Number& number = NumberOf(integer);
+  return number.domain.first + number.domain.step * number.rank.value_or(0);
+}
+
+bool TermRecord::IsTrue(Literal literal) const {
+  const Bound* bound = FindBound(literal.Variable());
+  if (bound == nullptr) return ClauseRecord::IsTrue(literal);
+  return (NumberOf(bound->integer).rank.value_or(0) >= bound->rank) != literal.Negative();
+}
+
+}  // namespace tessera::encoder

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tessera/encoder/export/clause_record.h"
+#include "tessera/encoder/integer_sink.h"
+
+namespace tessera::encoder {
+
+// A formula whose integers stay integers: bounds are literals, orders are conditions of their own. What people
+// and SMT solvers read. An integer first + step * rank is known by its rank, 0 <= rank < count, so that
+// alignment needs no division.
+class TermRecord : public ClauseRecord, public IntegerSink {
+ public:
+  struct Number {
+    Domain domain;
+    Quantity quantity;
+    std::optional<int64_t> rank;  // in the model
+  };
+
+  // If `guard` holds, then low + distance <= high.
+  struct Order {
+    Topic topic = Topic::kOffsets;
+    Literal guard;
+    Integer low;
+    int64_t distance = 0;
+    Integer high;
+  };
+
+  // rank of `integer` >= rank.
+  struct Bound {
+    Integer integer;
+    int64_t rank = 0;
+  };
+
+  explicit TermRecord(int64_t limit) : ClauseRecord(limit) {}
+
+  using ClauseRecord::Explain;
+  Integer NewInteger(const Domain& domain) override;
+  void Explain(Integer integer, const Quantity& quantity) override;
+  Literal AtLeast(Term term, int64_t value) override;
+  void AddOrder(Literal guard, Term low, Term high) override;
+
+  const std::vector<Number>& Numbers() const { return numbers_; }
+  const Number& NumberOf(Integer integer) const { return numbers_[static_cast<size_t>(integer.index)]; }
+  const std::vector<Order>& Orders() const { return orders_; }
+
+  // The bound that a variable stands for; null for variables that are free.
+  const Bound* FindBound(int32_t variable) const;
+
+  void AssignRank(Integer integer, int64_t rank);
+  int64_t ValueOf(Integer integer) const override;
+  bool IsTrue(Literal literal) const override;
+
+ private:
+  std::vector<Number> numbers_;
+  std::vector<Order> orders_;
+  std::map<int32_t, Bound> bounds_;                          // by variable
+  std::map<std::pair<int32_t, int64_t>, Literal> at_least_;  // by integer and rank
+};
+
+}  // namespace tessera::encoder

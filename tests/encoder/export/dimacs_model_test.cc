@@ -1,0 +1,102 @@
+#include <gmock/gmock.h>
+
+#include "tessera/encoder/export/formula.h"
+#include "tessera/problem/validator.h"
+#include "two_banks.h"
+
+// What a SAT solver prints, right and wrong. The formula is that of TwoBanks: variables 2 to 4 are the offset
+// of `in` at or above 16, 32, 48; 5 to 7 that of `out`; 8 `in below out`; 9 and 10 modes m0 and m1.
+namespace tessera::encoder {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kModel = "c a solver\ns SATISFIABLE\nv 1 -2 -3 -4 5 6 -7 8\nv 9 -10 0\n";
+
+base::Expected<Decoded> Read(const std::string& output) {
+  FormulaOptions options;
+  options.capacity = 64;
+  return Decode(TwoBanks(), options, output, "model.txt");
+}
+
+TEST(DimacsModel, BecomesAnAllocation) {
+  const base::Expected<Decoded> decoded = Read(kModel);
+  ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());
+  EXPECT_EQ(decoded->claim, Decoded::Claim::kModel);
+  ASSERT_TRUE(decoded->allocation.has_value()) << decoded->broken;
+  EXPECT_EQ(decoded->allocation->offsets, (std::vector<problem::Bytes>{0, 32}));
+  EXPECT_EQ(decoded->allocation->modes, (std::vector<problem::ModeSchedule>{{0}}));
+  EXPECT_TRUE(problem::Validate(TwoBanks().problem, *decoded->allocation, 64).empty());
+}
+
+TEST(DimacsModel, MayLeaveOpenWhatNoClauseNeeds) {
+  // With m0 chosen, the bound of `in` at 16 follows from no clause: [in >= 32] is false either way.
+  const base::Expected<Decoded> decoded = Read("s SATISFIABLE\nv 1 -3 -4 5 6 -7 8 9 -10 0\n");
+  ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());
+  EXPECT_TRUE(decoded->allocation.has_value()) << decoded->broken;
+}
+
+TEST(DimacsModel, AClaimIsNoAllocation) {
+  const base::Expected<Decoded> refuted = Read("s UNSATISFIABLE\n");
+  ASSERT_TRUE(refuted.has_value());
+  EXPECT_EQ(refuted->claim, Decoded::Claim::kNothingFits);
+  EXPECT_FALSE(refuted->allocation.has_value());
+  const base::Expected<Decoded> unknown = Read("c timeout\ns UNKNOWN\n");
+  ASSERT_TRUE(unknown.has_value());
+  EXPECT_EQ(unknown->claim, Decoded::Claim::kUndecided);
+}
+
+TEST(DimacsModel, ThatBreaksAConditionIsRefusedInWords) {
+  const base::Expected<Decoded> decoded = Read("s SATISFIABLE\nv 1 -2 -3 -4 5 6 -7 8 -9 10 0\n");
+  ASSERT_TRUE(decoded.has_value());
+  EXPECT_FALSE(decoded->allocation.has_value());
+  EXPECT_EQ(decoded->broken, "modes: if mode of sram at step 1 is m1, then offset of in >= 32");
+}
+
+struct Fault {
+  std::string name;
+  std::string output;
+  int line;
+  int column;
+  std::string message;
+};
+
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+
+class DimacsFault : public testing::TestWithParam<Fault> {};
+
+TEST_P(DimacsFault, IsRefusedWithItsPlace) {
+  const base::Expected<Decoded> decoded = Read(GetParam().output);
+  ASSERT_FALSE(decoded.has_value());
+  EXPECT_EQ(decoded.error().file, "model.txt");
+  EXPECT_EQ(decoded.error().line, GetParam().line);
+  EXPECT_EQ(decoded.error().column, GetParam().column);
+  EXPECT_THAT(decoded.error().message, HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, DimacsFault,
+    testing::Values(
+        Fault{"empty", "", 0, 1, "ends without a status"},
+        Fault{"comments_only", "c nothing\n", 1, 10, "ends without a status"},
+        Fault{"values_without_status", "v 1 0\n", 1, 6, "ends without a status"},
+        Fault{"status_without_values", "s SATISFIABLE\n", 1, 14, "gives no values"},
+        Fault{"cut_off", "s SATISFIABLE\nv 1 -2 -3\n", 2, 10, "without 0"},
+        Fault{"cut_off_before_a_needed_variable", "s SATISFIABLE\nv 1 -2 0\n", 2, 9,
+              "no value to variable 3"},
+        Fault{"unknown_status", "s MAYBE\n", 1, 3, "no status"},
+        Fault{"two_statuses", "s SATISFIABLE\ns UNSATISFIABLE\n", 2, 3, "contradicts the one above"},
+        Fault{"values_of_the_unsatisfiable", "s UNSATISFIABLE\nv 1 0\n", 2, 6,
+              "although it is not satisfiable"},
+        Fault{"both_signs", "s SATISFIABLE\nv 2 -2 0\n", 2, 5, "variable 2 contradicts"},
+        Fault{"constant_denied", "s SATISFIABLE\nv -1 0\n", 2, 3, "variable 1 is true"},
+        Fault{"variable_of_another_formula", "s SATISFIABLE\nv 1 11 0\n", 2, 5, "no variable 11"},
+        Fault{"number_beyond_64_bits", "s SATISFIABLE\nv 99999999999999999999 0\n", 2, 3, "no variable 9999"},
+        Fault{"word_for_a_number", "s SATISFIABLE\nv 1 x2 0\n", 2, 5, "no literal"},
+        Fault{"number_with_a_tail", "s SATISFIABLE\nv 1 2x 0\n", 2, 5, "no literal"},
+        Fault{"values_after_the_end", "s SATISFIABLE\nv 1 0\nv 2 0\n", 3, 3, "ended with 0 before"},
+        Fault{"foreign_line", "s SATISFIABLE\nw 1 0\n", 2, 1, "no line of a SAT solver"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tessera::encoder

@@ -1,0 +1,114 @@
+#include <gmock/gmock.h>
+
+#include "tessera/encoder/export/formula.h"
+#include "two_banks.h"
+
+// What an SMT solver prints, right and wrong, about the formula of TwoBanks.
+namespace tessera::encoder {
+namespace {
+
+using testing::HasSubstr;
+
+// The answer of get-value with these values of |offset of in / 16| and of mode m1.
+std::string Output(const std::string& offset = "0", const std::string& m1 = "false") {
+  return "sat\n((|offset of in / 16| " + offset +
+         ")\n"
+         " (|offset of out / 16| 2) (|in below out| true)\n"
+         " (|mode of sram at step 1 is m0| true) (|mode of sram at step 1 is m1| " +
+         m1 + "))\n";
+}
+
+base::Expected<Decoded> Read(const std::string& output) {
+  FormulaOptions options;
+  options.capacity = 64;
+  return Decode(TwoBanks(), options, output, "model.txt");
+}
+
+TEST(SmtlibModel, OfGetValueBecomesAnAllocation) {
+  const base::Expected<Decoded> decoded = Read(Output());
+  ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());
+  ASSERT_TRUE(decoded->allocation.has_value()) << decoded->broken;
+  EXPECT_EQ(decoded->allocation->offsets, (std::vector<problem::Bytes>{0, 32}));
+  EXPECT_EQ(decoded->allocation->modes, (std::vector<problem::ModeSchedule>{{0}}));
+}
+
+TEST(SmtlibModel, OfGetModelBecomesAnAllocation) {
+  const base::Expected<Decoded> decoded = Read(
+      "sat\n(\n(define-fun |offset of in / 16| () Int 2)\n"
+      "(define-fun |offset of out / 16| () Int 1) ; a comment\n"
+      "(define-fun |in below out| () Bool false)\n"
+      "(define-fun |mode of sram at step 1 is m0| () Bool false)\n"
+      "(define-fun |mode of sram at step 1 is m1| () Bool true)\n)\n");
+  ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());
+  ASSERT_TRUE(decoded->allocation.has_value()) << decoded->broken;
+  EXPECT_EQ(decoded->allocation->offsets, (std::vector<problem::Bytes>{32, 16}));
+  EXPECT_EQ(decoded->allocation->modes, (std::vector<problem::ModeSchedule>{{1}}));
+}
+
+TEST(SmtlibModel, ThatBreaksAConditionIsRefusedInWords) {
+  EXPECT_EQ(Read(Output("0", "true"))->broken,
+            "modes: if mode of sram at step 1 is m0, then mode of sram at step 1 is not m1");
+  EXPECT_EQ(Read(Output("3"))->broken, "modes: if offset of in >= 32, then mode of sram at step 1 is not m0");
+}
+
+TEST(SmtlibModel, ThatBreaksAnOrderIsRefusedInWords) {
+  const std::string output =
+      "sat ((|offset of in / 16| 1) (|offset of out / 16| 1) (|in below out| true)\n"
+      "(|mode of sram at step 1 is m0| true) (|mode of sram at step 1 is m1| false))";
+  const base::Expected<Decoded> decoded = Read(output);
+  ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());
+  EXPECT_THAT(decoded->broken, HasSubstr("offset of out"));
+}
+
+TEST(SmtlibModel, AClaimIsNoAllocationWhateverErrorFollows) {
+  const base::Expected<Decoded> refuted = Read("unsat\n(error \"cannot get a model: \"\"unsat\"\"\")\n");
+  ASSERT_TRUE(refuted.has_value()) << base::Format(refuted.error());
+  EXPECT_EQ(refuted->claim, Decoded::Claim::kNothingFits);
+  EXPECT_EQ(Read("unknown")->claim, Decoded::Claim::kUndecided);
+}
+
+struct Fault {
+  std::string name;
+  std::string output;
+  int line;
+  int column;
+  std::string message;
+};
+
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+
+class SmtlibFault : public testing::TestWithParam<Fault> {};
+
+TEST_P(SmtlibFault, IsRefusedWithItsPlace) {
+  const base::Expected<Decoded> decoded = Read(GetParam().output);
+  ASSERT_FALSE(decoded.has_value());
+  EXPECT_EQ(decoded.error().line, GetParam().line);
+  EXPECT_EQ(decoded.error().column, GetParam().column);
+  EXPECT_THAT(decoded.error().message, HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, SmtlibFault,
+    testing::Values(
+        Fault{"no_model", "sat\n", 2, 1, "gives no value to 'in below out'"},
+        Fault{"error_for_a_model", "sat\n(error \"out of memory\")\n", 2, 1, "reports an error"},
+        Fault{"cut_off", "sat\n((|in below out| true)\n", 2, 1, "truncated"},
+        Fault{"open_bar", "sat\n((|in below", 2, 3, "| is never closed"},
+        Fault{"open_quote", "unsat (error \"x", 1, 14, "\" is never closed"},
+        Fault{"too_many_parentheses", "sat\n)\n", 2, 1, "closes nothing"},
+        Fault{"deep", "sat" + std::string(200, '('), 1, 104, "nested too deeply"},
+        Fault{"two_answers", "sat\nunsat\n", 2, 1, "contradicts the one above"},
+        Fault{"model_of_the_unsatisfiable", "unsat\n((|in below out| true))\n", 2, 1, "without 'sat'"},
+        Fault{"foreign_word", "sat\nmaybe\n", 2, 1, "no answer of an SMT solver"},
+        Fault{"unknown_name", "sat\n((|in above out| true))\n", 2, 3, "no variable 'in above out'"},
+        Fault{"no_binding", "sat\n((|in below out|))\n", 2, 2, "gives no variable a value"},
+        Fault{"integer_for_a_truth", "sat\n((|in below out| 1))\n", 2, 18, "is a truth"},
+        Fault{"truth_for_an_integer", Output("true"), 2, 24, "is an integer"},
+        Fault{"value_beyond_the_domain", Output("4"), 2, 24, "has no such value"},
+        Fault{"negative_value", Output("(- 1)"), 2, 24, "has no such value"},
+        Fault{"value_beyond_64_bits", Output("99999999999999999999"), 2, 24, "is an integer"},
+        Fault{"contradiction", "sat ((|in below out| true) (|in below out| false))", 1, 29, "contradicts"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tessera::encoder
