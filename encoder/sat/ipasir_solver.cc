@@ -1,0 +1,73 @@
+#include "tessera/encoder/sat/ipasir_solver.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "tessera/encoder/sat/ipasir.h"
+
+namespace tessera::encoder {
+namespace {
+
+constexpr int kSatisfiable = 10;
+constexpr int kUnsatisfiable = 20;
+
+// What the callbacks of one call watch.
+struct Watch {
+  const base::Stop& stop;
+  int64_t budget;
+  int64_t learned = 0;
+
+  static int Terminate(void* state) {
+    const auto& watch = *static_cast<const Watch*>(state);
+    return watch.learned >= watch.budget || watch.stop.Requested() ? 1 : 0;
+  }
+  static void Learn(void* state, int* /*clause*/) { ++static_cast<Watch*>(state)->learned; }
+};
+
+}  // namespace
+
+void IpasirSolver::Release::operator()(void* solver) const { ipasir_release(solver); }
+
+IpasirSolver::IpasirSolver(int64_t limit) : ClauseSink(limit), solver_(ipasir_init()) {
+  variables_ = greatest_told_ = kTrue.Variable();
+  ipasir_add(solver_.get(), kTrue.Dimacs());
+  ipasir_add(solver_.get(), 0);
+}
+
+void IpasirSolver::Store(std::span<const Literal> clause) {
+  satisfied_ = false;
+  for (const Literal literal : clause) {
+    greatest_told_ = std::max(greatest_told_, literal.Variable());
+    ipasir_add(solver_.get(), literal.Dimacs());
+  }
+  ipasir_add(solver_.get(), 0);
+}
+
+Answer IpasirSolver::Decide(std::span<const Literal> assumptions, const base::Budget& budget,
+                            const base::Stop& stop) {
+  if (budget.units <= 0) return {Verdict::kUnknown, "the budget of conflicts is spent", 0};
+  for (const Literal literal : assumptions) {
+    greatest_told_ = std::max(greatest_told_, literal.Variable());
+    ipasir_assume(solver_.get(), literal.Dimacs());
+  }
+  Watch watch{stop, budget.units};
+  ipasir_set_terminate(solver_.get(), &watch, &Watch::Terminate);
+  ipasir_set_learn(solver_.get(), &watch, std::numeric_limits<int>::max(), &Watch::Learn);
+  const int code = ipasir_solve(solver_.get());
+  ipasir_set_terminate(solver_.get(), nullptr, nullptr);
+  ipasir_set_learn(solver_.get(), nullptr, 0, nullptr);
+
+  satisfied_ = code == kSatisfiable;
+  if (code == kSatisfiable) return {Verdict::kSatisfiable, "", watch.learned};
+  if (code == kUnsatisfiable) return {Verdict::kUnsatisfiable, "", watch.learned};
+  return {Verdict::kUnknown, stop.Requested() ? "stopped" : "the budget of conflicts is spent",
+          watch.learned};
+}
+
+bool IpasirSolver::IsTrue(Literal literal) const {
+  if (!satisfied_ || literal.Variable() > greatest_told_) return false;
+  const bool variable_holds = ipasir_val(solver_.get(), literal.Variable()) == literal.Variable();
+  return variable_holds != literal.Negative();
+}
+
+}  // namespace tessera::encoder
