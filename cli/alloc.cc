@@ -6,16 +6,12 @@
 #include <thread>
 
 #include "tessera/base/checked.h"
-#include "tessera/base/suggest.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
-#include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/interrupt.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/search_options.h"
-#include "tessera/cli/tables.h"
-#include "tessera/problem/csv.h"
 #include "tessera/problem/json.h"
 #include "tessera/search/allocate/portfolio.h"
 
@@ -61,16 +57,11 @@ class AllocCommand final : public Command {
   }
 
   ExitCode Run(Console& console) override {
-    for (const std::string& path : outputs_) {
-      const std::string suffix = SuffixOf(path);
-      if (suffix == ".csv" || suffix == ".json" || suffix == ".svg") continue;
-      console.Note(fmt::format("--output {}: expected a name that ends in .csv, .json or .svg", path));
-      return ExitCode::kUsage;
-    }
+    if (!CheckSuffixes(console, outputs_)) return ExitCode::kUsage;
     base::Expected<problem::ProblemDocument> input = LoadProblem(file_);
     if (!input) return console.Refuse(input.error());
     if (const auto fault = Prepare(*input)) return console.Refuse(*fault);
-    if (const auto fault = CheckOutputs(input->problem)) return console.Refuse(*fault);
+    if (const auto fault = FindUnwritable(outputs_, input->problem)) return console.Refuse(*fault);
     return Solve(console, *input);
   }
 
@@ -96,35 +87,17 @@ class AllocCommand final : public Command {
 
   std::optional<base::Diagnostic> ChooseRung(problem::ProblemDocument& input) {
     if (!input.ladder && rung_.empty()) return std::nullopt;
-    std::vector<std::string_view> names;
-    if (input.ladder) {
-      for (const problem::Rung& rung : input.ladder->rungs) names.push_back(rung.name);
-    }
-    const auto found = std::find(names.begin(), names.end(), rung_);
-    if (found == names.end()) {
+    if (rung_.empty()) {
       base::Diagnostic fault;
       fault.file = file_;
-      fault.message =
-          rung_.empty() ? "the file has a ladder of sizes" : fmt::format("there is no rung '{}'", rung_);
-      fault.expected =
-          names.empty() ? "no --rung, as the file has no ladder" : "--rung with one of " + base::Join(names);
-      fault.hint = rung_.empty() ? "`tessera tile --ladder` finds the largest rung that fits"
-                                 : base::DidYouMean(rung_, names);
+      fault.message = "the file has a ladder of sizes";
+      fault.expected = "--rung with one of " + NamesOfRungs(*input.ladder);
+      fault.hint = "`tessera tile --ladder` finds the largest rung that fits";
       return fault;
     }
-    input.problem = AtRung(input.problem, input.ladder->rungs[static_cast<size_t>(found - names.begin())]);
-    return std::nullopt;
-  }
-
-  // What CSV cannot state is told before the search, not after.
-  std::optional<base::Diagnostic> CheckOutputs(const problem::Problem& problem) const {
-    for (const std::string& path : outputs_) {
-      if (SuffixOf(path) != ".csv") continue;
-      base::Expected<std::string> content = problem::WriteCsv(problem);
-      if (content) continue;
-      content.error().file = path;
-      return content.error();
-    }
+    const base::Expected<size_t> rung = FindRung(input, rung_, file_);
+    if (!rung) return rung.error();
+    input.problem = AtRung(input.problem, input.ladder->rungs[*rung]);
     return std::nullopt;
   }
 
@@ -157,41 +130,13 @@ class AllocCommand final : public Command {
     document.capacity = options.capacity;
     if (!rung_.empty()) document.rung = rung_;
     document.seed = static_cast<int64_t>(search_.seed);
-    if (const ExitCode code = Write(console, input.problem, document); code != ExitCode::kAnswer) return code;
+    if (const ExitCode code = WriteAllocations(console, outputs_, input.problem, document);
+        code != ExitCode::kAnswer)
+      return code;
     document.time_ms = elapsed.count();
     console.Print(format_ == "json" ? problem::WriteAllocation(input.problem, document)
-                                    : Describe(input.problem, document));
+                                    : DescribeAllocation(input.problem, document));
     return ExitCodeOf(*result);
-  }
-
-  ExitCode Write(Console& console, const problem::Problem& problem,
-                 const problem::AllocationDocument& document) {
-    if (!document.result.allocation) return ExitCode::kAnswer;
-    std::vector<Output> files;
-    for (const std::string& path : outputs_) {
-      const base::Expected<std::string> content = RenderAllocation(path, problem, document);
-      if (!content) return console.Refuse(content.error());
-      files.push_back({path, *content});
-    }
-    if (const auto written = WriteOutputs(files); !written) {
-      console.Refuse(written.error());
-      return ExitCode::kCannotWrite;
-    }
-    return ExitCode::kAnswer;
-  }
-
-  static std::string Describe(const problem::Problem& problem, const problem::AllocationDocument& document) {
-    const Result& result = document.result;
-    std::string text = fmt::format("status       {}\n", NameOf(result.status));
-    text += fmt::format("buffers      {}\n", Grouped(static_cast<int64_t>(problem.buffers.size())));
-    if (document.capacity) text += fmt::format("capacity     {}\n", Grouped(*document.capacity));
-    if (result.peak) text += fmt::format("peak         {}\n", Grouped(*result.peak));
-    text += fmt::format("lower bound  {}\n", Grouped(result.lower_bound));
-    if (result.peak) text += fmt::format("gap          {}\n", Grouped(*result.peak - result.lower_bound));
-    if (!result.engine.empty()) text += fmt::format("engine       {}\n", result.engine);
-    if (document.time_ms) text += fmt::format("time_ms      {:.3f}\n", *document.time_ms);
-    if (!result.reason.empty()) text += fmt::format("reason       {}\n", result.reason);
-    return text;
   }
 
   std::string file_;

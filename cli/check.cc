@@ -8,6 +8,7 @@
 #include "tessera/cli/answers.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/refusals.h"
 #include "tessera/plan/validator.h"
 #include "tessera/problem/validator.h"
 
@@ -51,30 +52,29 @@ class CheckCommand final : public Command {
         violations.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
       }
     }
-    console.Print(format_ == "json" ? AsJson(violations) : AsText(*answer, violations));
-    return violations.empty() ? ExitCode::kAnswer : ExitCode::kCheckRefused;
+    const bool as_json = format_ == "json";
+    if (!violations.empty()) {
+      console.Print(DescribeRefusal(violations, as_json));
+      return ExitCode::kCheckRefused;
+    }
+    console.Print(as_json ? AcceptanceAsJson() : AcceptanceAsText(*answer));
+    return ExitCode::kAnswer;
   }
 
  private:
-  static std::string AsJson(const std::vector<std::string>& violations) {
+  static std::string AcceptanceAsJson() {
     nlohmann::ordered_json document;
-    document["status"] = violations.empty() ? "accepted" : "refused";
-    document["violations"] = violations;
+    document["status"] = "accepted";
+    document["violations"] = nlohmann::ordered_json::array();
     return base::WriteJson(document);
   }
 
-  static std::string AsText(const Answer& answer, const std::vector<std::string>& violations) {
-    if (violations.empty()) {
-      const problem::Bytes peak = PeakOf(answer.problem, answer.allocation);
-      const std::string room = answer.capacity < base::kMaxTotal
-                                   ? fmt::format("{} of {} bytes", peak, answer.capacity)
-                                   : fmt::format("{} bytes", peak);
-      return fmt::format("accepted: {} buffers, peak {}\n", answer.problem.buffers.size(), room);
-    }
-    std::string text =
-        fmt::format("refused: {} violation{}\n", violations.size(), violations.size() == 1 ? "" : "s");
-    for (const std::string& violation : violations) text += "  " + violation + '\n';
-    return text;
+  static std::string AcceptanceAsText(const Answer& answer) {
+    const problem::Bytes peak = PeakOf(answer.problem, answer.allocation);
+    const std::string room = answer.capacity < base::kMaxTotal
+                                 ? fmt::format("{} of {} bytes", peak, answer.capacity)
+                                 : fmt::format("{} bytes", peak);
+    return fmt::format("accepted: {} buffers, peak {}\n", answer.problem.buffers.size(), room);
   }
 
   AnswerFiles files_;

@@ -34,6 +34,8 @@ class Command {
 std::unique_ptr<Command> MakePlanCommand();
 std::unique_ptr<Command> MakeTileCommand();
 std::unique_ptr<Command> MakeAllocCommand();
+std::unique_ptr<Command> MakeEncodeCommand();
+std::unique_ptr<Command> MakeDecodeCommand();
 std::unique_ptr<Command> MakeCheckCommand();
 std::unique_ptr<Command> MakeShowCommand();
 

@@ -1,5 +1,12 @@
 #include "tessera/cli/inputs.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "tessera/base/suggest.h"
 #include "tessera/cli/files.h"
 #include "tessera/graph/yaml.h"
 #include "tessera/hw_profiles/reader.h"
@@ -13,6 +20,12 @@ bool LooksLikeJson(const std::string& text) {
   return first != std::string::npos && text[first] == '{';
 }
 
+std::vector<std::string_view> ViewNames(const problem::Ladder& ladder) {
+  std::vector<std::string_view> names;
+  for (const problem::Rung& rung : ladder.rungs) names.push_back(rung.name);
+  return names;
+}
+
 }  // namespace
 
 base::Expected<problem::ProblemDocument> LoadProblem(const std::string& path) {
@@ -24,6 +37,23 @@ base::Expected<problem::ProblemDocument> LoadProblem(const std::string& path) {
   if (!problem) return tl::unexpected(problem.error());
   return problem::ProblemDocument{.problem = *std::move(problem), .ladder = std::nullopt};
 }
+
+base::Expected<size_t> FindRung(const problem::ProblemDocument& document, const std::string& name,
+                                const std::string& path) {
+  const std::vector<std::string_view> names =
+      document.ladder ? ViewNames(*document.ladder) : std::vector<std::string_view>();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  base::Diagnostic fault;
+  fault.file = path;
+  fault.message = fmt::format("there is no rung '{}'", name);
+  fault.expected =
+      names.empty() ? "no --rung, as the file has no ladder" : "--rung with one of " + base::Join(names);
+  fault.hint = base::DidYouMean(name, names);
+  return tl::unexpected(std::move(fault));
+}
+
+std::string NamesOfRungs(const problem::Ladder& ladder) { return base::Join(ViewNames(ladder)); }
 
 base::Expected<graph::Graph> LoadNetwork(const std::string& path) {
   const base::Expected<std::string> text = ReadInput(path);

@@ -13,6 +13,13 @@ namespace tessera::cli {
 // CSV or JSON, told apart by the first character that is not blank.
 base::Expected<problem::ProblemDocument> LoadProblem(const std::string& path);
 
+// The index of the rung of that name in the document's ladder. `path` is for messages.
+base::Expected<size_t> FindRung(const problem::ProblemDocument& document, const std::string& name,
+                                const std::string& path);
+
+// "rows=1, rows=2".
+std::string NamesOfRungs(const problem::Ladder& ladder);
+
 base::Expected<graph::Graph> LoadNetwork(const std::string& path);
 
 // With what it extends, looked up beside the file that says so.

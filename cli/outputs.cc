@@ -1,7 +1,10 @@
 #include "tessera/cli/outputs.h"
 
+#include <fmt/core.h>
+
 #include "tessera/cli/files.h"
 #include "tessera/cli/interrupt.h"
+#include "tessera/cli/tables.h"
 #include "tessera/problem/csv.h"
 #include "tessera/problem/svg.h"
 
@@ -32,6 +35,58 @@ base::Expected<std::string> RenderAllocation(const std::string& path, const prob
   if (suffix == ".csv") return problem::WriteCsv(problem, &allocation);
   if (suffix == ".json") return problem::WriteAllocation(problem, document);
   return problem::WriteSvg(problem, allocation, document.capacity.value_or(problem.memories[0].capacity));
+}
+
+bool CheckSuffixes(Console& console, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    const std::string suffix = SuffixOf(path);
+    if (suffix == ".csv" || suffix == ".json" || suffix == ".svg") continue;
+    console.Note(fmt::format("--output {}: expected a name that ends in .csv, .json or .svg", path));
+    return false;
+  }
+  return true;
+}
+
+std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& paths,
+                                               const problem::Problem& problem) {
+  for (const std::string& path : paths) {
+    if (SuffixOf(path) != ".csv") continue;
+    base::Expected<std::string> content = problem::WriteCsv(problem);
+    if (content) continue;
+    content.error().file = path;
+    return content.error();
+  }
+  return std::nullopt;
+}
+
+ExitCode WriteAllocations(Console& console, const std::vector<std::string>& paths,
+                          const problem::Problem& problem, const problem::AllocationDocument& document) {
+  if (!document.result.allocation) return ExitCode::kAnswer;
+  std::vector<Output> files;
+  for (const std::string& path : paths) {
+    const base::Expected<std::string> content = RenderAllocation(path, problem, document);
+    if (!content) return console.Refuse(content.error());
+    files.push_back({path, *content});
+  }
+  if (const auto written = WriteOutputs(files); !written) {
+    console.Refuse(written.error());
+    return ExitCode::kCannotWrite;
+  }
+  return ExitCode::kAnswer;
+}
+
+std::string DescribeAllocation(const problem::Problem& problem, const problem::AllocationDocument& document) {
+  const problem::Result& result = document.result;
+  std::string text = fmt::format("status       {}\n", NameOf(result.status));
+  text += fmt::format("buffers      {}\n", Grouped(static_cast<int64_t>(problem.buffers.size())));
+  if (document.capacity) text += fmt::format("capacity     {}\n", Grouped(*document.capacity));
+  if (result.peak) text += fmt::format("peak         {}\n", Grouped(*result.peak));
+  text += fmt::format("lower bound  {}\n", Grouped(result.lower_bound));
+  if (result.peak) text += fmt::format("gap          {}\n", Grouped(*result.peak - result.lower_bound));
+  if (!result.engine.empty()) text += fmt::format("engine       {}\n", result.engine);
+  if (document.time_ms) text += fmt::format("time_ms      {:.3f}\n", *document.time_ms);
+  if (!result.reason.empty()) text += fmt::format("reason       {}\n", result.reason);
+  return text;
 }
 
 }  // namespace tessera::cli

@@ -2,8 +2,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/cli/console.h"
 #include "tessera/cli/exit_code.h"
 #include "tessera/problem/json.h"
 
@@ -17,5 +19,20 @@ ExitCode ExitCodeOf(const problem::Result& result);
 // results without an allocation.
 base::Expected<std::string> RenderAllocation(const std::string& path, const problem::Problem& problem,
                                              const problem::AllocationDocument& document);
+
+// Whether every path ends in .csv, .json or .svg; says so on the console where one does not.
+bool CheckSuffixes(Console& console, const std::vector<std::string>& paths);
+
+// Why one of the files could not be written for any answer, as CSV cannot state every Problem; to be asked
+// before the work.
+std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& paths,
+                                               const problem::Problem& problem);
+
+// Writes the answer to every path; nothing when it has no allocation. kAnswer when all is well.
+ExitCode WriteAllocations(Console& console, const std::vector<std::string>& paths,
+                          const problem::Problem& problem, const problem::AllocationDocument& document);
+
+// The answer in a few lines for people.
+std::string DescribeAllocation(const problem::Problem& problem, const problem::AllocationDocument& document);
 
 }  // namespace tessera::cli

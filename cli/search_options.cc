@@ -7,6 +7,9 @@
 
 #include "tessera/base/checked.h"
 #include "tessera/encoder/lazy/lazy_engine.h"
+#ifdef TESSERA_IPASIR
+#include "tessera/encoder/sat/ipasir_engine.h"
+#endif
 #include "tessera/encoder/sat/sat_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/search/allocate/canonical.h"
@@ -46,6 +49,14 @@ constexpr Rule kRules[] = {
     {"hints", [](EngineOptions& o) { o.lazy.follow_hints = false; }},
 };
 
+std::vector<std::string> NamesOfEngines() {
+  std::vector<std::string> names = {"greedy", "canonical", "lazy", "cadical", "z3"};
+#ifdef TESSERA_IPASIR
+  names.emplace_back("ipasir");
+#endif
+  return names;
+}
+
 std::vector<std::string> NamesOfRules() {
   std::vector<std::string> names;
   for (const Rule& rule : kRules) names.emplace_back(rule.name);
@@ -80,8 +91,9 @@ void SearchOptions::Declare(CLI::App& app) {
   app.add_option("--timeout", timeout_s,
                  "Most seconds of wall clock; the best answer so far is given (default: none)")
       ->check(CLI::Validator(RefuseNegative, "SECONDS"));
-  app.add_option("--engine", engine, "Ask this engine alone; z3 is asked only by name")
-      ->check(CLI::IsMember({"greedy", "canonical", "lazy", "cadical", "z3"}));
+  app.add_option("--engine", engine,
+                 "Ask this engine alone; z3, and ipasir where it is built in, are asked only by name")
+      ->check(CLI::IsMember(NamesOfEngines()));
   app.add_option("--switch-off", switched_off,
                  "Search without this rule of the canonical or lazy engine, to see what it is worth: answers "
                  "stay right but come slower; may be repeated")
@@ -110,6 +122,9 @@ EngineSet::EngineSet(const SearchOptions& options) {
   }
   if (wanted("z3"))
     engines_.push_back(std::make_unique<encoder::Z3Engine>(encoder::Z3Options{.seed = options.seed}));
+#ifdef TESSERA_IPASIR
+  if (only == "ipasir") engines_.push_back(std::make_unique<encoder::IpasirEngine>());
+#endif
   for (const auto& engine : engines_) pointers_.push_back(engine.get());
 }
 

@@ -20,7 +20,8 @@ TEST_F(HelpTest, VersionIsOneLine) {
 TEST_F(HelpTest, NamesEverySubcommandAndExitCode) {
   const Outcome outcome = Run({"--help"});
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* name : {"  plan ", "  tile ", "  alloc ", "  check ", "  show "}) {
+  for (const char* name :
+       {"  plan ", "  tile ", "  alloc ", "  encode ", "  decode ", "  check ", "  show "}) {
     EXPECT_THAT(outcome.out, HasSubstr(name));
   }
   for (const char* code :
@@ -46,7 +47,8 @@ TEST_P(SubcommandHelpTest, RefusesAnUnknownOption) {
   EXPECT_THAT(outcome.err, HasSubstr("--help"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, SubcommandHelpTest, testing::Values("plan", "tile", "alloc", "check", "show"),
+INSTANTIATE_TEST_SUITE_P(Of, SubcommandHelpTest,
+                         testing::Values("plan", "tile", "alloc", "encode", "decode", "check", "show"),
                          [](const auto& info) { return info.param; });
 
 // A command line that is refused before any file is read: none of the files named here exists.

@@ -1,0 +1,144 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "tessera/cli/command.h"
+#include "tessera/cli/console.h"
+#include "tessera/cli/files.h"
+#include "tessera/cli/formula_options.h"
+#include "tessera/cli/inputs.h"
+#include "tessera/cli/outputs.h"
+#include "tessera/cli/refusals.h"
+#include "tessera/encoder/demands.h"
+#include "tessera/encoder/export/formula.h"
+#include "tessera/problem/json.h"
+#include "tessera/problem/validator.h"
+
+// `tessera decode`: the answer of a solver to a formula of `tessera encode`, as an allocation. The solver is not
+// trusted: its model must satisfy the formula, and the allocation is validated like any other. A claim that
+// nothing fits comes without a proof, so that it leaves the question open.
+namespace tessera::cli {
+namespace {
+
+using encoder::Decoded;
+using problem::Problem;
+using problem::Status;
+
+class DecodeCommand final : public Command {
+ public:
+  std::string Name() const override { return "decode"; }
+  std::string Summary() const override {
+    return "Turn a solver's answer to a formula into a verified allocation";
+  }
+  std::string Examples() const override {
+    return "The model is the output of a SAT solver (lines s and v) or of an SMT solver (sat and the answer "
+           "of "
+           "get-model or get-value). Give the formula, or the options with which it was written. A solver's "
+           "claim that nothing fits is reported as unknown (exit code 10), because no proof comes with "
+           "it.\n\n"
+           "Examples:\n"
+           "  tessera decode buffers.csv model.txt --formula formula.cnf --output map.svg\n"
+           "  tessera decode problem.json model.txt --rung rows=7 --format json\n"
+           "  cvc5 formula.smt2 | tessera decode problem.json - --formula formula.smt2\n";
+  }
+
+  void Declare(CLI::App& app) override {
+    app.add_option("problem", file_, "The Problem that was encoded: CSV or JSON")->required();
+    app.add_option("model", model_, "What the solver printed; - reads standard input")->required();
+    CLI::Option* formula = app.add_option(
+        "--formula", formula_, "The file that `tessera encode` wrote; its first line has the options");
+    choice_.Declare(app, formula);
+    app.add_option("--format", format_, "What stdout gets")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    app.add_option("--output", outputs_, "Also write the allocation here: .csv, .json or .svg");
+  }
+
+  ExitCode Run(Console& console) override {
+    if (!CheckSuffixes(console, outputs_)) return ExitCode::kUsage;
+    const base::Expected<problem::ProblemDocument> input = LoadProblem(file_);
+    if (!input) return console.Refuse(input.error());
+    const base::Expected<encoder::FormulaOptions> options = ChooseOptions(*input);
+    if (!options) return console.Refuse(options.error());
+    if (const auto unsupported = encoder::FindUnsupported(input->problem)) {
+      console.Note(fmt::format("{}: no formula states {}", file_, *unsupported));
+      return ExitCode::kUnsupported;
+    }
+    const base::Expected<std::string> output = ReadInput(model_);
+    if (!output) return console.Refuse(output.error());
+    const base::Expected<Decoded> decoded =
+        encoder::Decode(*input, *options, *output, model_ == "-" ? "standard input" : model_);
+    if (!decoded) return console.Refuse(decoded.error());
+    if (!decoded->broken.empty()) {
+      console.Print(DescribeRefusal({"formula: the model breaks " + decoded->broken}, format_ == "json"));
+      return ExitCode::kCheckRefused;
+    }
+    return Report(console, *input, *options, *decoded);
+  }
+
+ private:
+  base::Expected<encoder::FormulaOptions> ChooseOptions(const problem::ProblemDocument& input) const {
+    if (formula_.empty()) return choice_.Resolve(input, file_);
+    const base::Expected<std::string> formula = ReadInput(formula_);
+    if (!formula) return tl::unexpected(formula.error());
+    return encoder::ReadOptions(*formula, formula_, input);
+  }
+
+  ExitCode Report(Console& console, const problem::ProblemDocument& input,
+                  const encoder::FormulaOptions& options, const Decoded& decoded) {
+    const std::optional<size_t> rung = options.rung ? options.rung : decoded.rung;
+    const Problem problem = rung ? AtRung(input.problem, input.ladder->rungs[*rung]) : input.problem;
+    if (const auto fault = FindUnwritable(outputs_, problem)) return console.Refuse(*fault);
+    problem::AllocationDocument document;
+    document.capacity = options.capacity;
+    if (rung) document.rung = input.ladder->rungs[*rung].name;
+    document.result = Judge(problem, decoded);
+    if (decoded.allocation) {
+      const auto violations = Validate(problem, *decoded.allocation, options.capacity);
+      if (!violations.empty()) {
+        base::Diagnostic fault;
+        fault.message = "a model of the formula is no answer to the problem: " + violations.front().message;
+        return console.Fail(fault);
+      }
+    }
+    if (const ExitCode code = WriteAllocations(console, outputs_, problem, document);
+        code != ExitCode::kAnswer)
+      return code;
+    console.Print(format_ == "json" ? problem::WriteAllocation(problem, document)
+                                    : DescribeAllocation(problem, document));
+    return ExitCodeOf(document.result);
+  }
+
+  static problem::Result Judge(const Problem& problem, const Decoded& decoded) {
+    problem::Result result;
+    result.engine = "foreign solver";
+    const std::vector<problem::Bytes> loads = encoder::LoadOf(problem);
+    result.lower_bound = loads.empty() ? 0 : loads.front();
+    if (decoded.claim == Decoded::Claim::kModel) {
+      result.allocation = decoded.allocation;
+      result.peak = PeakOf(problem, *decoded.allocation);
+      result.status = *result.peak == result.lower_bound ? Status::kOptimal : Status::kFeasible;
+    } else if (decoded.claim == Decoded::Claim::kNothingFits) {
+      result.reason =
+          "the solver claims that nothing fits; a claim without a proof decides nothing, and `tessera alloc` "
+          "can "
+          "be asked to prove it";
+    } else {
+      result.reason = "the solver gave up";
+    }
+    return result;
+  }
+
+  std::string file_;
+  std::string model_;
+  std::string formula_;
+  FormulaChoice choice_;
+  std::string format_ = "text";
+  std::vector<std::string> outputs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeDecodeCommand() { return std::make_unique<DecodeCommand>(); }
+
+}  // namespace tessera::cli

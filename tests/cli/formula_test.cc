@@ -1,0 +1,159 @@
+#include <gmock/gmock.h>
+
+#include "command_line.h"
+
+// `tessera encode` and `tessera decode`: a formula out, a model back.
+namespace tessera::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+// Three buffers; a and b live together, and with c the least peak is 32.
+const std::string kBuffers =
+    "id,lower,upper,size\n"
+    "a,0,3,16\n"
+    "b,1,4,16\n"
+    "c,3,6,8\n";
+
+// Offsets of a, b and c in units of 8: a at 0, b at 2, c at 0.
+const std::string kModel =
+    "sat\n"
+    "((|offset of a / 8| 0) (|offset of b / 8| 2) (|offset of c / 8| 0)\n"
+    " (|a below b| true) (|b below c| false))\n";
+
+const std::string kLadder = R"({
+  "format": "tessera-problem", "version": 1,
+  "memories": [{"name": "sram", "capacity": 20}],
+  "buffers": [{"id": "a", "size": 1, "lifespans": [[0, 2]]}, {"id": "b", "size": 1, "lifespans": [[1, 3]]}],
+  "ladder": {"rungs": [{"name": "rows=1", "sizes": {"a": 8, "b": 12}}, {"name": "rows=2", "sizes": {"a": 9, "b": 12}}]}
+})";
+
+class FormulaTest : public CommandLineTest {
+ protected:
+  FormulaTest() {
+    Write("buffers.csv", kBuffers);
+    Write("model.txt", kModel);
+    Write("ladder.json", kLadder);
+  }
+};
+
+TEST_F(FormulaTest, TheSuffixChoosesTheFormat) {
+  ASSERT_EQ(Run({"encode", "buffers.csv", "--capacity", "32", "--output", "f.cnf"}).exit_code, 0);
+  ASSERT_EQ(Run({"encode", "buffers.csv", "--capacity", "32", "--output", "f.smt2"}).exit_code, 0);
+  ASSERT_EQ(Run({"encode", "buffers.csv", "--capacity", "32", "--output", "f.txt"}).exit_code, 0);
+  EXPECT_THAT(Read("f.cnf"), HasSubstr("\np cnf "));
+  EXPECT_THAT(Read("f.smt2"), HasSubstr("(set-logic QF_LIA)"));
+  EXPECT_THAT(Read("f.txt"), HasSubstr("  if a below b: offset of a + 16 <= offset of b\n"));
+}
+
+TEST_F(FormulaTest, StdoutHasTheFormulaOrItsSize) {
+  const Outcome formula = Run({"encode", "-", "--capacity", "32", "--format", "dimacs"}, kBuffers);
+  EXPECT_EQ(formula.exit_code, 0);
+  EXPECT_THAT(formula.out, StartsWith("c tessera-formula {"));
+  const Outcome size = Run({"encode", "buffers.csv", "--capacity", "32", "--output", "f.cnf"});
+  EXPECT_THAT(size.out, StartsWith("topic        variables     clauses\noffsets "));
+  EXPECT_EQ(Read("f.cnf"), formula.out);
+}
+
+TEST_F(FormulaTest, AFileWithoutACapacityNeedsOne) {
+  const Outcome outcome = Run({"encode", "buffers.csv"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("add --capacity BYTES"));
+}
+
+TEST_F(FormulaTest, AnUnknownRungIsRefused) {
+  const Outcome outcome = Run({"encode", "ladder.json", "--rung", "rows=3"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("there is no rung 'rows=3'"));
+}
+
+TEST_F(FormulaTest, ARungHasItsSizesAndALadderItsVariables) {
+  EXPECT_THAT(Run({"encode", "ladder.json", "--rung", "rows=2"}).out,
+              HasSubstr("if a below b: offset of a + 9 <= offset of b"));
+  EXPECT_THAT(Run({"encode", "ladder.json"}).out, HasSubstr("rung is rows=1 or rung is rows=2"));
+}
+
+TEST_F(FormulaTest, AModelBecomesAVerifiedAllocation) {
+  const Outcome outcome = Run({"decode", "buffers.csv", "model.txt", "--capacity", "32", "--format", "json",
+                               "--output", "a.json", "--output", "a.csv", "--output", "a.svg"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto answer = ParseJson(outcome.out);
+  EXPECT_EQ(answer.at("status"), "optimal");
+  EXPECT_EQ(answer.at("peak"), 32);
+  EXPECT_EQ(answer.at("offsets").at("b"), 16);
+  EXPECT_EQ(ReadJson("a.json").at("offsets"), answer.at("offsets"));
+  EXPECT_EQ(Run({"check", "a.csv", "--capacity", "32"}).exit_code, 0);
+  EXPECT_THAT(Read("a.svg"), HasSubstr("<svg"));
+}
+
+TEST_F(FormulaTest, TheFormulaGivesTheOptions) {
+  ASSERT_EQ(Run({"encode", "buffers.csv", "--capacity", "32", "--output", "f.smt2"}).exit_code, 0);
+  const Outcome outcome = Run({"decode", "buffers.csv", "-", "--formula", "f.smt2"}, kModel);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("peak         32\n"));
+}
+
+TEST_F(FormulaTest, TheFormulaOfAnotherProblemIsRefused) {
+  ASSERT_EQ(Run({"encode", "ladder.json", "--output", "f.smt2"}).exit_code, 0);
+  const Outcome outcome = Run({"decode", "buffers.csv", "model.txt", "--formula", "f.smt2"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("the formula of another problem"));
+}
+
+TEST_F(FormulaTest, OptionsBesideTheFormulaAreRefused) {
+  const Outcome outcome =
+      Run({"decode", "buffers.csv", "model.txt", "--formula", "f.smt2", "--capacity", "32"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("excludes"));
+}
+
+TEST_F(FormulaTest, AModelThatBreaksAConditionIsRefused) {
+  Write("model.txt", Replace(kModel, "|offset of b / 8| 2", "|offset of b / 8| 1"));
+  const Outcome text = Run({"decode", "buffers.csv", "model.txt", "--capacity", "32", "--output", "a.csv"});
+  EXPECT_EQ(text.exit_code, 5);
+  EXPECT_EQ(text.out,
+            "refused: 1 violation\n"
+            "  formula: the model breaks liveness: if a below b: offset of a + 16 <= offset of b\n");
+  const Outcome json = Run({"decode", "buffers.csv", "model.txt", "--capacity", "32", "--format", "json"});
+  EXPECT_EQ(ParseJson(json.out).at("status"), "refused");
+  EXPECT_THAT(Files(), ElementsAre("buffers.csv", "ladder.json", "model.txt"));
+}
+
+TEST_F(FormulaTest, ATruncatedModelIsBadInput) {
+  Write("model.txt", kModel.substr(0, 60));
+  const Outcome outcome = Run({"decode", "buffers.csv", "model.txt", "--capacity", "32"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("model.txt:2:"));
+  EXPECT_THAT(outcome.out, IsEmpty());
+}
+
+// No proof comes with the claim, so that it is not infeasible but unknown.
+TEST_F(FormulaTest, AClaimThatNothingFitsDecidesNothing) {
+  for (const char* claim : {"s UNSATISFIABLE\n", "unsat\n"}) {
+    const Outcome outcome =
+        Run({"decode", "buffers.csv", "-", "--capacity", "24", "--format", "json"}, claim);
+    EXPECT_EQ(outcome.exit_code, 10);
+    const auto answer = ParseJson(outcome.out);
+    EXPECT_EQ(answer.at("status"), "unknown");
+    EXPECT_THAT(answer.at("reason"), StartsWith("the solver claims that nothing fits"));
+  }
+}
+
+TEST_F(FormulaTest, ASolverThatGaveUpLeavesTheQuestionOpen) {
+  const Outcome outcome = Run({"decode", "buffers.csv", "-", "--capacity", "24"}, "s UNKNOWN\n");
+  EXPECT_EQ(outcome.exit_code, 10);
+  EXPECT_THAT(outcome.out, HasSubstr("reason       the solver gave up\n"));
+}
+
+TEST_F(FormulaTest, FormulasAreTheSameBytesEachTime) {
+  for (const char* format : {"dimacs", "smtlib", "text"}) {
+    const Arguments arguments = {"encode", "ladder.json", "--format", format};
+    EXPECT_EQ(Run(arguments).out, Run(arguments).out);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::cli
