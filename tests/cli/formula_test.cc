@@ -71,7 +71,7 @@ TEST_F(FormulaTest, AnUnknownRungIsRefused) {
 }
 
 TEST_F(FormulaTest, ARungHasItsSizesAndALadderItsVariables) {
-  EXPECT_THAT(Run({"encode", "ladder.json", "--rung", "rows=2"}).out,
+  EXPECT_THAT(Run({"encode", "ladder.json", "--rung", "rows=2", "--capacity", "24"}).out,
               HasSubstr("if a below b: offset of a + 9 <= offset of b"));
   EXPECT_THAT(Run({"encode", "ladder.json"}).out, HasSubstr("rung is rows=1 or rung is rows=2"));
 }

@@ -103,10 +103,10 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"unknown_name", "sat\n((|in above out| true))\n", 2, 3, "no variable 'in above out'"},
         Fault{"no_binding", "sat\n((|in below out|))\n", 2, 2, "gives no variable a value"},
         Fault{"integer_for_a_truth", "sat\n((|in below out| 1))\n", 2, 18, "is a truth"},
-        Fault{"truth_for_an_integer", Output("true"), 2, 24, "is an integer"},
-        Fault{"value_beyond_the_domain", Output("4"), 2, 24, "has no such value"},
-        Fault{"negative_value", Output("(- 1)"), 2, 24, "has no such value"},
-        Fault{"value_beyond_64_bits", Output("99999999999999999999"), 2, 24, "is an integer"},
+        Fault{"truth_for_an_integer", Output("true"), 2, 23, "is an integer"},
+        Fault{"value_beyond_the_domain", Output("4"), 2, 23, "has no such value"},
+        Fault{"negative_value", Output("(- 1)"), 2, 23, "has no such value"},
+        Fault{"value_beyond_64_bits", Output("99999999999999999999"), 2, 23, "is an integer"},
         Fault{"contradiction", "sat ((|in below out| true) (|in below out| false))", 1, 29, "contradicts"}),
     [](const auto& info) { return info.param.name; });
 
