@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tessera/base/checked.h"
 #include "tessera/base/diagnostic.h"
@@ -23,17 +24,24 @@ inline Fault FaultAt(std::string pointer, std::string message, std::string expec
   return diagnostic;
 }
 
-inline Fault FaultIfOutside(int64_t value, int64_t least, int64_t most, const std::string& pointer,
+// The fault of a part, as the whole sees it. Pointers are made only for faults: most Problems have none.
+inline Fault Within(std::string_view pointer, Fault fault) {
+  if (fault) fault->pointer.insert(0, pointer);
+  return fault;
+}
+
+inline Fault FaultIfOutside(int64_t value, int64_t least, int64_t most, std::string_view pointer,
                             std::string_view what) {
   if (value >= least && value <= most) return std::nullopt;
   return FaultAt(
-      pointer, fmt::format("{} {} is {}", what, value, value < least ? "too small" : "too large"),
+      std::string(pointer),
+      fmt::format("{} {} is {}", what, value, value < least ? "too small" : "too large"),
       most == base::kMaxTotal ? fmt::format("{} to 2^62", least) : fmt::format("{} to {}", least, most));
 }
 
-inline Fault FaultIfNoIndex(int64_t index, size_t count, const std::string& pointer, std::string_view what) {
+inline Fault FaultIfNoIndex(int64_t index, size_t count, std::string_view pointer, std::string_view what) {
   if (index >= 0 && static_cast<uint64_t>(index) < count) return std::nullopt;
-  return FaultAt(pointer, fmt::format("there is no {} {}", what, index),
+  return FaultAt(std::string(pointer), fmt::format("there is no {} {}", what, index),
                  fmt::format("an index below {}", count));
 }
 

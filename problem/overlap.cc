@@ -4,10 +4,10 @@
 // are kept in two parts:
 //
 //     address ^   |<- alive ->|
-//             |  [== c ==]             `apart`: pairwise disjoint, ordered by offset; a newcomer meets only
-//             its |  [== b ==]                      predecessor and those that begin inside it |       [== x
-//             ==]        `rest`:  those that met somebody in `apart` when they entered; a newcomer |  [== a
-//             ==]                      is held against each of them
+//             |  [== c ==]             `apart`: pairwise disjoint, ordered by offset; a newcomer meets only its
+//             |  [== b ==]                      predecessor and those that begin inside it
+//             |       [== x ==]        `rest`:  those that met somebody in `apart` when they entered; a
+//             |  [== a ==]                      newcomer is held against each of them
 //             '------------------> step
 //
 // Every pair alive together is compared when the later of the two enters, so nothing is missed: against

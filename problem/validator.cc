@@ -149,12 +149,16 @@ class Validation {
 
   void CheckAlignment() {
     for (size_t i = 0; i < problem_.buffers.size(); ++i) {
-      for (const Bytes alignment : std::set<Bytes>{BufferAt(i).alignment, MemoryOf(i).alignment}) {
-        if (OffsetOf(i) % alignment == 0) continue;
-        Note(ViolationKind::kAlignment, fmt::format("offset {} of buffer '{}' is not a multiple of {}",
-                                                    OffsetOf(i), IdOf(i), alignment));
-      }
+      const Bytes own = BufferAt(i).alignment, common = MemoryOf(i).alignment;
+      CheckMultiple(i, std::min(own, common));
+      if (own != common) CheckMultiple(i, std::max(own, common));
     }
+  }
+
+  void CheckMultiple(size_t i, Bytes alignment) {
+    if (OffsetOf(i) % alignment == 0) return;
+    Note(ViolationKind::kAlignment,
+         fmt::format("offset {} of buffer '{}' is not a multiple of {}", OffsetOf(i), IdOf(i), alignment));
   }
 
   void CheckFixedOffsets() {

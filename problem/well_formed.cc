@@ -3,10 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <set>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "tessera/base/checked.h"
 #include "tessera/problem/faults.h"
@@ -84,19 +85,20 @@ Fault CheckMemory(const Memory& memory, const std::string& pointer) {
   return CheckModes(memory, pointer);
 }
 
-Fault CheckLifespans(const Buffer& buffer, const std::string& pointer) {
-  if (buffer.lifespans.empty()) return FaultAt(pointer, "the buffer never lives", "at least one lifespan");
+Fault CheckLifespans(const Buffer& buffer) {
+  if (buffer.lifespans.empty()) return FaultAt("", "the buffer never lives", "at least one lifespan");
   for (size_t i = 0; i < buffer.lifespans.size(); ++i) {
     const Lifespan& life = buffer.lifespans[i];
-    const std::string at = fmt::format("{}/{}", pointer, i);
+    const auto fault_at = [i](std::string message, std::string expected) {
+      return FaultAt(fmt::format("/{}", i), std::move(message), std::move(expected));
+    };
     if (life.lower >= life.upper) {
-      return FaultAt(at, fmt::format("the lifespan [{}, {}) is empty", life.lower, life.upper),
-                     "lower < upper");
+      return fault_at(fmt::format("the lifespan [{}, {}) is empty", life.lower, life.upper), "lower < upper");
     }
-    if (life.lower < -kMaxTotal || life.upper > kMaxTotal) return FaultAt(at, "a step is beyond 2^62");
+    if (life.lower < -kMaxTotal || life.upper > kMaxTotal) return fault_at("a step is beyond 2^62", "");
     if (i > 0 && buffer.lifespans[i - 1].upper >= life.lower) {
-      return FaultAt(
-          at, fmt::format("the lifespan [{}, {}) overlaps or touches the one before", life.lower, life.upper),
+      return fault_at(
+          fmt::format("the lifespan [{}, {}) overlaps or touches the one before", life.lower, life.upper),
           "ascending lifespans with a gap between them");
     }
   }
@@ -109,9 +111,9 @@ bool LivesAtSorted(const Buffer& buffer, Step step) {
   return after != buffer.lifespans.begin() && step < std::prev(after)->upper;
 }
 
-Fault CheckAllowedBanks(const Buffer& buffer, const Memory& memory, const std::string& pointer) {
+Fault CheckAllowedBanks(const Buffer& buffer, const Memory& memory) {
   for (size_t i = 0; i < buffer.allowed_banks.size(); ++i) {
-    const std::string at = fmt::format("{}/{}", pointer, i);
+    const std::string at = fmt::format("/{}", i);
     if (Fault fault = FaultIfNoIndex(buffer.allowed_banks[i], memory.banks.size(), at, "bank")) return fault;
     if (i > 0 && buffer.allowed_banks[i - 1] >= buffer.allowed_banks[i]) {
       return FaultAt(at, "allowed banks are not in order", "ascending banks, each once");
@@ -120,44 +122,41 @@ Fault CheckAllowedBanks(const Buffer& buffer, const Memory& memory, const std::s
   return std::nullopt;
 }
 
-Fault CheckBuffer(const Problem& problem, const Buffer& buffer, const std::string& pointer) {
-  if (buffer.id.empty()) return FaultAt(pointer + "/id", "the buffer has no id");
-  if (Fault fault = FaultIfOutside(buffer.size, 1, kMaxTotal, pointer + "/size", "size")) return fault;
-  if (Fault fault = FaultIfOutside(buffer.alignment, 1, kMaxTotal, pointer + "/alignment", "alignment"))
-    return fault;
-  if (Fault fault = FaultIfNoIndex(buffer.memory, problem.memories.size(), pointer + "/memory", "memory"))
-    return fault;
+Fault CheckBuffer(const Problem& problem, const Buffer& buffer) {
+  if (buffer.id.empty()) return FaultAt("/id", "the buffer has no id");
+  if (Fault fault = FaultIfOutside(buffer.size, 1, kMaxTotal, "/size", "size")) return fault;
+  if (Fault fault = FaultIfOutside(buffer.alignment, 1, kMaxTotal, "/alignment", "alignment")) return fault;
+  if (Fault fault = FaultIfNoIndex(buffer.memory, problem.memories.size(), "/memory", "memory")) return fault;
   const Memory& memory = problem.memories[static_cast<size_t>(buffer.memory)];
   if (!base::CheckedMul(buffer.alignment / std::gcd(buffer.alignment, memory.alignment), memory.alignment)) {
-    return FaultAt(pointer + "/alignment",
-                   "the alignments of buffer and memory have no common multiple below 2^62");
+    return FaultAt("/alignment", "the alignments of buffer and memory have no common multiple below 2^62");
   }
-  if (Fault fault = CheckLifespans(buffer, pointer + "/lifespans")) return fault;
-  if (Fault fault = CheckAllowedBanks(buffer, memory, pointer + "/allowed_banks")) return fault;
+  if (Fault fault = Within("/lifespans", CheckLifespans(buffer))) return fault;
+  if (Fault fault = Within("/allowed_banks", CheckAllowedBanks(buffer, memory))) return fault;
   if (buffer.offset) {
-    if (Fault fault = FaultIfOutside(*buffer.offset, 0, kMaxTotal, pointer + "/offset", "offset"))
-      return fault;
+    if (Fault fault = FaultIfOutside(*buffer.offset, 0, kMaxTotal, "/offset", "offset")) return fault;
   }
   if (buffer.hint) {
-    if (Fault fault = FaultIfOutside(*buffer.hint, 0, kMaxTotal, pointer + "/hint", "hint")) return fault;
+    if (Fault fault = FaultIfOutside(*buffer.hint, 0, kMaxTotal, "/hint", "hint")) return fault;
   }
   for (size_t i = 0; i < buffer.accesses.size(); ++i) {
     if (LivesAtSorted(buffer, buffer.accesses[i].step)) continue;
-    return FaultAt(
-        fmt::format("{}/accesses/{}", pointer, i),
-        fmt::format("step {} is outside the life of buffer '{}'", buffer.accesses[i].step, buffer.id));
+    return FaultAt(fmt::format("/accesses/{}", i), fmt::format("step {} is outside the life of buffer '{}'",
+                                                               buffer.accesses[i].step, buffer.id));
   }
   return std::nullopt;
 }
 
 Fault CheckBuffers(const Problem& problem) {
-  std::map<std::string_view, size_t> seen;
+  std::unordered_map<std::string_view, size_t> seen;
+  seen.reserve(problem.buffers.size());
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
-    const std::string pointer = fmt::format("/buffers/{}", i);
-    if (Fault fault = CheckBuffer(problem, problem.buffers[i], pointer)) return fault;
+    if (Fault fault = CheckBuffer(problem, problem.buffers[i])) {
+      return Within(fmt::format("/buffers/{}", i), std::move(fault));
+    }
     const auto [first, fresh] = seen.emplace(problem.buffers[i].id, i);
     if (fresh) continue;
-    return FaultAt(pointer + "/id",
+    return FaultAt(fmt::format("/buffers/{}/id", i),
                    fmt::format("id '{}' is already that of /buffers/{}", first->first, first->second),
                    "ids that differ");
   }

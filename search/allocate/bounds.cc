@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include "tessera/base/checked.h"
 #include "tessera/search/allocate/constraints.h"
@@ -112,6 +113,34 @@ Bytes LiftOverReserved(const Memory& memory, Bytes load) {
   return kNowhere;
 }
 
+// The buffers of `sections`, by position, sorted by the section at which their lives begin or end.
+class Events {
+ public:
+  Events(const Sections& sections, int SectionRange::*end)
+      : begin_(static_cast<size_t>(sections.Count()) + 2) {
+    const auto visit = [&](auto&& see) {
+      for (size_t number = 0; number < sections.ranges.size(); ++number) {
+        for (const SectionRange& range : sections.ranges[number])
+          see(static_cast<size_t>(range.*end), number);
+      }
+    };
+    visit([this](size_t section, size_t) { ++begin_[section + 1]; });
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    numbers_.resize(begin_.back());
+    std::vector<size_t> next = begin_;
+    visit([&](size_t section, size_t number) { numbers_[next[section]++] = number; });
+  }
+
+  std::span<const size_t> At(int section) const {
+    const auto at = static_cast<size_t>(section);
+    return std::span(numbers_).subspan(begin_[at], begin_[at + 1] - begin_[at]);
+  }
+
+ private:
+  std::vector<size_t> begin_;  // by section, 0 to Count() included, and the end
+  std::vector<size_t> numbers_;
+};
+
 Bound BoundByLoad(const Problem& problem, int memory, const std::vector<int>& buffers) {
   const Memory& home = problem.memories[static_cast<size_t>(memory)];
   Bytes granule = 0;
@@ -122,32 +151,36 @@ Bound BoundByLoad(const Problem& problem, int memory, const std::vector<int>& bu
 
   const std::vector<bool> overlapping = FindOverlapping(problem);
   const Sections sections = FindSections(problem, buffers);
-  std::vector<std::vector<int>> births(static_cast<size_t>(sections.Count()));
-  std::vector<std::vector<int>> deaths(static_cast<size_t>(sections.Count()) + 1);
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    for (const SectionRange& range : sections.ranges[i]) {
-      births[static_cast<size_t>(range.first)].push_back(buffers[i]);
-      deaths[static_cast<size_t>(range.last)].push_back(buffers[i]);
-    }
-  }
+  const Events births(sections, &SectionRange::first), deaths(sections, &SectionRange::last);
 
   Bound bound;
   Load load(granule);
-  for (size_t section = 0; section < births.size(); ++section) {
-    for (const int i : deaths[section]) {
-      load.Erase(problem.buffers[static_cast<size_t>(i)].size, overlapping[static_cast<size_t>(i)]);
+  for (int section = 0; section < sections.Count(); ++section) {
+    for (const size_t number : deaths.At(section)) {
+      const auto i = static_cast<size_t>(buffers[number]);
+      load.Erase(problem.buffers[i].size, overlapping[i]);
     }
-    for (const int i : births[section]) {
-      load.Insert(problem.buffers[static_cast<size_t>(i)].size, overlapping[static_cast<size_t>(i)]);
+    for (const size_t number : births.At(section)) {
+      const auto i = static_cast<size_t>(buffers[number]);
+      load.Insert(problem.buffers[i].size, overlapping[i]);
     }
     if (load.Total() > bound.bytes) {
       bound.bytes = load.Total();
-      bound.step = sections.steps[section];
+      bound.step = sections.steps[static_cast<size_t>(section)];
     }
   }
   bound.bytes = LiftOverReserved(home, bound.bytes);
   if (bound.step) bound.buffers = CountedAt(problem, memory, *bound.step, overlapping);
   return bound;
+}
+
+// The lowest end that the buffer alone can have.
+Bytes LowestTop(const Problem& problem, const Buffer& buffer) {
+  const Memory& memory = problem.memories[static_cast<size_t>(buffer.memory)];
+  if (buffer.offset) return *buffer.offset + buffer.size;
+  if (memory.banks.empty() && memory.reserved.empty()) return buffer.size;
+  const Positions positions(WindowsOf(problem, buffer), problem::AlignmentOf(problem, buffer), buffer.size);
+  return positions.AtLeast(0) + buffer.size;
 }
 
 }  // namespace
@@ -157,9 +190,7 @@ Bound FindBound(const Problem& problem, int memory) {
   const std::vector<int> buffers = BuffersOf(problem, memory);
   Bound bound = BoundByLoad(problem, memory, buffers);
   for (const int i : buffers) {
-    const Buffer& buffer = problem.buffers[static_cast<size_t>(i)];
-    const Positions positions(WindowsOf(problem, buffer), problem::AlignmentOf(problem, buffer), buffer.size);
-    const Bytes top = buffer.offset.value_or(positions.AtLeast(0)) + buffer.size;
+    const Bytes top = LowestTop(problem, problem.buffers[static_cast<size_t>(i)]);
     if (top > bound.bytes) bound = {top, std::nullopt, {i}};
   }
   return bound;

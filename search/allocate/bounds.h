@@ -17,9 +17,8 @@ struct Bound {
 
 // The greatest of
 // - the load of every section, that is the bytes of buffers that live together, with the padding that common
-// alignments
-//   force between them and the reserved bytes beneath them. Buffers that may overlap (exclusive, colocate) do
-//   not add up: of those only the largest of a section counts;
+//   alignments force between them and the reserved bytes beneath them. Buffers that may overlap (exclusive,
+//   colocate) do not add up: of those only the largest of a section counts;
 // - the lowest top that each buffer alone can have: its fixed offset or its first position, plus its size.
 // Never above the true minimum. Cost: O(n log n) for n lifespans.
 Bound FindBound(const problem::Problem& problem, int memory);

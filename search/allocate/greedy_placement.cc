@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -49,12 +48,15 @@ struct GreedyPlacement::Pass {
   std::vector<Bytes> offsets;
   std::vector<bool> placed;
   std::vector<size_t> apart;  // placed buffers that have exclusive partners
+
+  // Of the buffer at hand.
+  std::vector<const RangeList*> taken = {};  // what conflicts with it
+  RangeList untold = {};                     // the part of it that no lifespan tells
 };
 
 GreedyPlacement::GreedyPlacement(const Problem& problem, int memory)
     : problem_(problem), buffers_(BuffersOf(problem, memory)), sections_(FindSections(problem, buffers_)) {
   std::vector<Bytes> change(static_cast<size_t>(sections_.Count()) + 1, 0);
-  std::map<int, size_t> number;
   for (size_t i = 0; i < buffers_.size(); ++i) {
     const Buffer& buffer = BufferAt(i);
     positions_.emplace_back(WindowsOf(problem, buffer), problem::AlignmentOf(problem, buffer), buffer.size);
@@ -62,7 +64,6 @@ GreedyPlacement::GreedyPlacement(const Problem& problem, int memory)
       change[static_cast<size_t>(range.first)] += buffer.size;
       change[static_cast<size_t>(range.last)] -= buffer.size;
     }
-    number.emplace_hint(number.end(), buffers_[i], i);
   }
   std::partial_sum(change.begin(), change.end(), change.begin());
   const RangeMaximum load(std::move(change));
@@ -75,14 +76,19 @@ GreedyPlacement::GreedyPlacement(const Problem& problem, int memory)
   separate_.resize(buffers_.size());
   exclusive_.resize(buffers_.size());
   for (const Relation& relation : problem.relations) {
-    const auto first = number.find(relation.first), second = number.find(relation.second);
-    if (first == number.end() || second == number.end()) continue;
+    if (problem.buffers[static_cast<size_t>(relation.first)].memory != memory) continue;
     const bool separate = relation.kind == RelationKind::kSeparate;
     if (!separate && relation.kind != RelationKind::kExclusive) continue;
+    const size_t first = NumberOf(relation.first), second = NumberOf(relation.second);
     auto& partners = separate ? separate_ : exclusive_;
-    partners[first->second].push_back(second->second);
-    partners[second->second].push_back(first->second);
+    partners[first].push_back(second);
+    partners[second].push_back(first);
   }
+}
+
+// The position of a buffer of the memory in Buffers(), which ascend.
+size_t GreedyPlacement::NumberOf(int buffer) const {
+  return static_cast<size_t>(std::lower_bound(buffers_.begin(), buffers_.end(), buffer) - buffers_.begin());
 }
 
 bool GreedyPlacement::HasHints() const {
@@ -148,9 +154,8 @@ std::optional<std::vector<Bytes>> GreedyPlacement::Place(GreedyOrder order, Fit 
 
 bool GreedyPlacement::PlaceOne(Pass& pass, size_t i, Fit fit, bool use_hints, Bytes capacity) const {
   const Buffer& buffer = BufferAt(i);
-  RangeList scratch;
-  std::vector<const RangeList*> taken;
-  Collect(pass, i, scratch, taken);
+  std::vector<const RangeList*>& taken = pass.taken;
+  Collect(pass, i);
 
   const auto stands = [&](Bytes offset) {
     return positions_[i].AtLeast(offset) == offset && IsFree(taken, {offset, offset + buffer.size});
@@ -178,11 +183,14 @@ bool GreedyPlacement::PlaceOne(Pass& pass, size_t i, Fit fit, bool use_hints, By
   return true;
 }
 
-// The lists of what conflicts with buffer i; `scratch` holds those that no lifespan tells.
-void GreedyPlacement::Collect(const Pass& pass, size_t i, RangeList& scratch,
-                              std::vector<const RangeList*>& taken) const {
-  for (const SectionRange& range : sections_.ranges[i]) pass.occupancy.Collect(range, taken);
-  const auto add = [&](size_t j) { Merge(scratch, {pass.offsets[j], pass.offsets[j] + BufferAt(j).size}); };
+// Fills `taken` with the lists of what conflicts with buffer i.
+void GreedyPlacement::Collect(Pass& pass, size_t i) const {
+  pass.taken.clear();
+  pass.untold.clear();
+  for (const SectionRange& range : sections_.ranges[i]) pass.occupancy.Collect(range, pass.taken);
+  const auto add = [&](size_t j) {
+    Merge(pass.untold, {pass.offsets[j], pass.offsets[j] + BufferAt(j).size});
+  };
   for (const size_t j : pass.apart) {
     const bool exclusive = std::find(exclusive_[i].begin(), exclusive_[i].end(), j) != exclusive_[i].end();
     if (!exclusive && problem::LiveTogether(BufferAt(i), BufferAt(j))) add(j);
@@ -190,7 +198,7 @@ void GreedyPlacement::Collect(const Pass& pass, size_t i, RangeList& scratch,
   for (const size_t j : separate_[i]) {
     if (pass.placed[j]) add(j);
   }
-  if (!scratch.empty()) taken.push_back(&scratch);
+  if (!pass.untold.empty()) pass.taken.push_back(&pass.untold);
 }
 
 }  // namespace tessera::search

@@ -44,9 +44,10 @@ class GreedyPlacement {
   const problem::Buffer& BufferAt(size_t i) const {
     return problem_.buffers[static_cast<size_t>(buffers_[i])];
   }
+  size_t NumberOf(int buffer) const;
   std::vector<size_t> Sequence(GreedyOrder order) const;
   bool PlaceOne(Pass& pass, size_t i, Fit fit, bool use_hints, Bytes capacity) const;
-  void Collect(const Pass& pass, size_t i, RangeList& scratch, std::vector<const RangeList*>& taken) const;
+  void Collect(Pass& pass, size_t i) const;
 
   const problem::Problem& problem_;
   std::vector<int> buffers_;

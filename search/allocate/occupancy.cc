@@ -8,6 +8,7 @@ namespace tessera::search {
 void Merge(RangeList& list, AddressRange range) {
   const auto first = std::partition_point(list.begin(), list.end(),
                                           [&](const AddressRange& r) { return r.end < range.begin; });
+  if (first != list.end() && first->begin <= range.begin && range.end <= first->end) return;
   const auto last =
       std::partition_point(first, list.end(), [&](const AddressRange& r) { return r.begin <= range.end; });
   if (first == last) {

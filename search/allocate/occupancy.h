@@ -17,13 +17,10 @@ void Merge(RangeList& list, AddressRange range);
 // Which addresses are taken when, without a list of conflicting pairs.
 //
 //            [0 .. 8)            A segment tree over the sections. Each node keeps two lists of addresses:
-//            `whole`, taken
-//          .----'----.           during all its sections, and `some`, taken during at least one. A placement
-//          writes
-//        [0 4)     [4 8)         O(log sections) nodes; what is taken anywhere in a lifespan is the union of
-//        `some` in the
-//        .-'-.     .-'-.         O(log sections) nodes that make it up and of `whole` in their ancestors.
-//      [0 2)[2 4)[4 6)[6 8)
+//          .----'----.           `whole`, taken during all its sections, and `some`, taken during at least
+//        [0 4)     [4 8)         one. A placement writes O(log sections) nodes; what is taken anywhere in a
+//        .-'-.     .-'-.         lifespan is the union of `some` in the O(log sections) nodes that make it
+//      [0 2)[2 4)[4 6)[6 8)      up and of `whole` in their ancestors.
 //
 // Lists are coalesced, so stacks of buffers shrink to a few ranges, however many buffers there are.
 class Occupancy {

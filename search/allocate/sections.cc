@@ -32,6 +32,7 @@ Sections FindSections(const Problem& problem, std::span<const int> buffers) {
 
   // A life holds section s when it begins no later than the section's last birth and ends no sooner than its
   // death.
+  sections.ranges.reserve(buffers.size());
   for (const int buffer : buffers) {
     std::vector<SectionRange>& ranges = sections.ranges.emplace_back();
     for (const Lifespan& life : problem.buffers[static_cast<size_t>(buffer)].lifespans) {

@@ -7,11 +7,10 @@
 
 // Time, cut where something happens and thinned to what matters.
 //
-//     a  |-------|                      steps between two neighbouring births or deaths look alike: they are
-//     one b      |-----------|              section. A section whose buffers all live in a neighbouring
-//     section too c              |-------|          says nothing new, so only the maximal ones stay: {a b}
-//     and {b c} here,
-//         [a] [ab][b][bc] [c]           two instead of five.
+//     a  |-------|                      Steps between two neighbouring births or deaths look alike: they are
+//     b      |-----------|              one section. A section whose buffers all live in a neighbouring one
+//     c              |-------|          too says nothing new, so only the maximal ones stay: {a b} and {b c}
+//         [a] [ab][b][bc] [c]           here, two instead of five.
 //             ^^^^    ^^^^
 //
 // A maximal section begins with a birth and ends with a death. Two buffers live together at some step exactly
