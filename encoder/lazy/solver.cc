@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tessera/encoder/lazy/luby.h"
+#include "tessera/base/luby.h"
 
 namespace tessera::encoder::lazy {
 namespace {
@@ -44,7 +44,7 @@ Solver::Solver(const Packing& packing, const LazyOptions& options, Question ques
       analysis_(trail_, clauses_, decisions_, options.minimize_clauses),
       questions_{{std::move(question), false}} {
   decisions_.FollowHints(options.follow_hints);
-  next_restart_ = options.restart_base * Luby(1);
+  next_restart_ = options.restart_base * base::Luby(1);
   Reset();
 }
 
@@ -279,7 +279,7 @@ void Solver::Restart() {
   BacktrackTo(0);
   decisions_.FollowHints(false);
   if (options_.orders_every > 0) ChangeMood();
-  next_restart_ = statistics_.conflicts + options_.restart_base * Luby(++restarts_ + 1);
+  next_restart_ = statistics_.conflicts + options_.restart_base * base::Luby(++restarts_ + 1);
   if (!options_.reduce_clauses || statistics_.conflicts < next_reduction_) return;
   reduction_interval_ += kReductionGrowth;
   next_reduction_ = statistics_.conflicts + reduction_interval_;

@@ -15,7 +15,7 @@ struct CanonicalOptions {
   bool duplicates = true;       // identical buffers lie in order
   bool decomposition = true;    // independent stretches of time are searched one by one
   bool cache = true;            // refuted states are remembered (canonical_cache.h)
-  int64_t cache_after = 4096;   // nodes; easy problems end sooner, and pay nothing for it
+  int64_t cache_after = 4096;   // nodes of one search; short ones end sooner, and pay nothing for it
   bool both_directions = true;  // restarts against time as well
 };
 

@@ -11,8 +11,9 @@ namespace {
 
 using Key = std::array<double, 3>;
 
+// Measures are shaken; points in time are not, for they mean nothing but their order.
 Key KeyOf(const problem::Problem& problem, const CanonicalModel& model, CanonicalStrategy strategy, int i,
-          const std::vector<Bytes>& loads) {
+          const std::vector<Bytes>& loads, double shake) {
   const problem::Buffer& buffer = problem.buffers[static_cast<size_t>(model.buffers[static_cast<size_t>(i)])];
   double lifetime = 0;
   for (const problem::Lifespan& life : buffer.lifespans)
@@ -21,9 +22,9 @@ Key KeyOf(const problem::Problem& problem, const CanonicalModel& model, Canonica
   for (const int clique : model.cliques_of[i]) {
     greatest_load = std::max(greatest_load, loads[static_cast<size_t>(clique)]);
   }
-  const auto size = static_cast<double>(buffer.size);
-  const auto sections = static_cast<double>(model.cliques_of[i].size());
-  const auto load = static_cast<double>(greatest_load);
+  const double size = shake * static_cast<double>(buffer.size);
+  const double sections = shake * static_cast<double>(model.cliques_of[i].size());
+  const double load = shake * static_cast<double>(greatest_load);
   switch (strategy.order) {
     case CanonicalOrder::kSectionsAreaLoad:
       return {sections, lifetime * size, load};
@@ -51,12 +52,8 @@ std::vector<int> RankBuffers(const problem::Problem& problem, const CanonicalMod
   base::Random random(seed);
   std::vector<Key> keys;
   for (int i = 0; i < model.Count(); ++i) {
-    Key key = KeyOf(problem, model, strategy, i, loads);
-    if (seed != 0) {
-      const double factor = 0.7 + 0.6 * random.Real();
-      for (double& part : key) part *= factor;
-    }
-    keys.push_back(key);
+    const double shake = seed == 0 ? 1.0 : 0.7 + 0.6 * random.Real();
+    keys.push_back(KeyOf(problem, model, strategy, i, loads, shake));
   }
   std::vector<int> sequence(keys.size());
   std::iota(sequence.begin(), sequence.end(), 0);

@@ -31,8 +31,8 @@ inline constexpr CanonicalStrategy kCanonicalStrategies[] = {
     {CanonicalOrder::kSizeSectionsLoad, Direction::kForwards},
     {CanonicalOrder::kEndSize, Direction::kBackwards}};
 
-// The rank of each buffer, 0 first. A seed other than 0 shakes every key by up to 30 %, the same way on every
-// machine.
+// The rank of each buffer, 0 first. A seed other than 0 shakes every measure (not points in time) by up to 30 %,
+// the same way on every machine.
 std::vector<int> RankBuffers(const problem::Problem& problem, const CanonicalModel& model,
                              CanonicalStrategy strategy, uint64_t seed);
 

@@ -29,8 +29,9 @@ TreeOutcome CanonicalTree::Search(const std::vector<int>& ranks, Direction direc
     if (nodes >= limit) return TreeOutcome::kLimit;
     if (nodes % kNodesBetweenStops == 0 && stop.Requested()) return TreeOutcome::kStopped;
     ++statistics_.nodes;
-    if (options_.cache && !cache_ && statistics_.nodes >= options_.cache_after) cache_.emplace();
-    const bool failed = (cache_ && IsKnownToFail()) || !Decide(buffer);
+    remembers_ = options_.cache && nodes >= options_.cache_after;
+    if (remembers_ && !cache_) cache_.emplace();
+    const bool failed = (remembers_ && IsKnownToFail()) || !Decide(buffer);
     if (failed && !Backtrack()) return TreeOutcome::kExhausted;
   }
 }
@@ -108,7 +109,7 @@ bool CanonicalTree::Backtrack() {
 
 // Neither placing nor delaying the buffer led anywhere: so much for the state in which it was chosen.
 bool CanonicalTree::DelayAndRemember(int buffer) {
-  if (!cache_) return propagator_.Delay(buffer);
+  if (!remembers_) return propagator_.Delay(buffer);
   DescribeState();
   const bool holds = propagator_.Delay(buffer);
   if (!holds) cache_->Insert(described_);

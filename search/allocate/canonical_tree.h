@@ -80,7 +80,8 @@ class CanonicalTree {
   std::vector<Decision> decisions_;
   std::vector<OpenRange> ranges_;
   int open_ = -1;
-  std::optional<FailureCache> cache_;  // once enough nodes were spent to want it
+  bool remembers_ = false;             // the search at hand has spent enough nodes to want the cache
+  std::optional<FailureCache> cache_;  // once one did
   std::vector<Bytes> described_;       // by DescribeState
   problem::Statistics statistics_;
 };

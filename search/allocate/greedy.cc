@@ -7,6 +7,7 @@
 #include "tessera/search/allocate/constraints.h"
 #include "tessera/search/allocate/contracted_session.h"
 #include "tessera/search/allocate/greedy_placement.h"
+#include "tessera/search/allocate/sized_session.h"
 
 namespace tessera::search {
 
@@ -91,64 +92,37 @@ class MemoryPasses {
   std::vector<Bytes> best_;
 };
 
-class GreedySession final : public problem::Session {
+class GreedySession final : public SizedSession {
  public:
-  GreedySession(const Problem& problem, const Ladder* ladder) : problem_(problem), ladder_(ladder) {}
+  GreedySession(const Problem& problem, const Ladder* ladder)
+      : SizedSession("greedy", BankSupport::kWindows, problem, ladder) {}
 
-  Result Solve(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) override {
-    Result result;
-    result.engine = "greedy";
-    if (const auto unsupported = FindUnsupported(problem_, BankSupport::kWindows)) {
-      result.status = Status::kUnsupported;
-      result.reason = "greedy orders cannot honour " + *unsupported;
-      return result;
+ private:
+  void Reopen() override {
+    passes_.clear();
+    for (size_t memory = 0; memory < Sized().memories.size(); ++memory) {
+      passes_.emplace_back(Sized(), static_cast<int>(memory));
     }
-    if (ladder_ != nullptr && rung >= ladder_->rungs.size()) {
-      result.status = Status::kInvalid;
-      result.reason = "the ladder has no rung " + std::to_string(rung);
-      return result;
-    }
-    if (stop.Requested()) {
-      result.reason = "stopped before the first pass";
-      return result;
-    }
-    OpenRung(rung);
-    result.lower_bound = passes_[0].LowerBound().bytes;
+  }
+
+  void Answer(Bytes capacity, const base::Budget& budget, const base::Stop& stop, Result& result) override {
     int64_t units = budget.units;
     for (size_t memory = 0; memory < passes_.size(); ++memory) {
-      const Bytes limit = memory == 0 ? capacity : problem_.memories[memory].capacity;
+      const Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
       if (!SolveMemory(memory, limit, units, stop, result)) break;
     }
     result.statistics.nodes = budget.units - units;
-    if (result.reason.empty()) Answer(result);
-    return result;
-  }
-
- private:
-  void OpenRung(size_t rung) {
-    if (sized_ != nullptr && rung == rung_) return;
-    rung_ = rung;
-    passes_.clear();
-    if (ladder_ != nullptr) at_rung_ = AtRung(problem_, ladder_->rungs[rung]);
-    sized_ = at_rung_ ? &*at_rung_ : &problem_;
-    for (size_t memory = 0; memory < problem_.memories.size(); ++memory) {
-      passes_.emplace_back(*sized_, static_cast<int>(memory));
-    }
+    if (result.reason.empty()) Place(result);
   }
 
   // Whether to go on with the next memory; otherwise the reason says why not.
   bool SolveMemory(size_t memory, Bytes capacity, int64_t& units, const base::Stop& stop, Result& result) {
-    MemoryPasses& passes = passes_[memory];
-    if (passes.LowerBound().bytes > capacity) {
-      result.status = Status::kInfeasible;
-      result.reason = Explain(*sized_, passes.LowerBound(), capacity);
-      return false;
-    }
-    switch (passes.Reach(capacity, units, stop)) {
+    result.status = Status::kUnknown;
+    switch (passes_[memory].Reach(capacity, units, stop)) {
       case PassOutcome::kFits:
         return true;
       case PassOutcome::kAllTried:
-        result.reason = "no greedy order fits";
+        Refute(memory, capacity, result);
         break;
       case PassOutcome::kLimit:
         result.reason = "greedy orders reached their limit";
@@ -157,25 +131,31 @@ class GreedySession final : public problem::Session {
         result.reason = "greedy orders were stopped";
         break;
     }
-    result.status = Status::kUnknown;
     return false;
   }
 
-  void Answer(Result& result) const {
-    result.status = Status::kFeasible;
-    problem::Allocation& allocation = result.allocation.emplace();
-    allocation.offsets.resize(sized_->buffers.size());
-    allocation.modes = ConstantModes(*sized_);
-    for (const MemoryPasses& passes : passes_) passes.CopyTo(allocation.offsets);
-    result.peak = PeakOf(*sized_, allocation);
+  // No order fits: perhaps because nothing can. A bound costs as much as a pass, so it waits until then.
+  void Refute(size_t memory, Bytes capacity, Result& result) {
+    const Bound& bound = passes_[memory].LowerBound();
+    if (memory == 0) result.lower_bound = bound.bytes;
+    if (bound.bytes <= capacity) {
+      result.reason = "no greedy order fits";
+    } else {
+      result.status = Status::kInfeasible;
+      result.reason = Explain(Sized(), bound, capacity);
+    }
   }
 
-  const Problem& problem_;
-  const Ladder* ladder_;
-  size_t rung_ = 0;
-  std::optional<Problem> at_rung_;    // none without a ladder
-  const Problem* sized_ = nullptr;    // with the sizes of the rung last asked for
-  std::vector<MemoryPasses> passes_;  // of the rung last asked for, by memory
+  void Place(Result& result) const {
+    result.status = Status::kFeasible;
+    problem::Allocation& allocation = result.allocation.emplace();
+    allocation.offsets.resize(Sized().buffers.size());
+    allocation.modes = ConstantModes(Sized());
+    for (const MemoryPasses& passes : passes_) passes.CopyTo(allocation.offsets);
+    result.peak = PeakOf(Sized(), allocation);
+  }
+
+  std::vector<MemoryPasses> passes_;  // of the sizes last asked for, by memory
 };
 
 }  // namespace

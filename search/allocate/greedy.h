@@ -11,8 +11,9 @@ namespace tessera::search {
 //
 // Answers kFeasible or kUnknown, and kInfeasible only when a bound proves it. Honours alignments, fixed
 // offsets, reserved ranges, gaps, spans and allowed banks, separate, exclusive, colocated buffers of one size
-// (contraction.h), and tries hints first; kUnsupported on other relations and on modes and ports that restrict something. Budget units are buffers
-// placed. Fast: microseconds for a hundred buffers, no list of pairs for tens of thousands.
+// (contraction.h), and tries hints first; kUnsupported on other relations and on modes and ports that restrict
+// something. Budget units are buffers placed. Fast: microseconds for a hundred buffers, no list of pairs for
+// tens of thousands.
 class GreedyEngine final : public problem::Engine {
  public:
   std::string_view Name() const override { return "greedy"; }

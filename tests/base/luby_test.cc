@@ -1,10 +1,10 @@
-#include "tessera/encoder/lazy/luby.h"
+#include "tessera/base/luby.h"
 
 #include <gmock/gmock.h>
 
 #include <vector>
 
-namespace tessera::encoder::lazy {
+namespace tessera::base {
 namespace {
 
 TEST(Luby, BeginsAsPublished) {
@@ -14,4 +14,4 @@ TEST(Luby, BeginsAsPublished) {
 }
 
 }  // namespace
-}  // namespace tessera::encoder::lazy
+}  // namespace tessera::base

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace tessera::encoder::lazy {
+namespace tessera::base {
 
 // The n-th term, from 1, of 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...: run lengths that are within a logarithm of the
 // best for any search whose run times nobody knows (Luby, Sinclair and Zuckerman 1993). Cost: O(log n).
@@ -15,4 +15,4 @@ constexpr int64_t Luby(int64_t n) {
   }
 }
 
-}  // namespace tessera::encoder::lazy
+}  // namespace tessera::base
