@@ -16,15 +16,16 @@ namespace {
 
 constexpr size_t kSmall = 48;              // buffers; up to here a reserve may well be the best
 constexpr int64_t kReserveSlice = 50'000;  // nodes; what is decided with less needs no reserve
-constexpr int64_t kProbesOfDescent = 4;    // at least so many share the slice of a descent
+constexpr Bytes kLongStrides = 8;          // those longer than this part of the gap
 
 void Append(std::string& reasons, const std::string& reason) {
   if (!reasons.empty() && !reason.empty()) reasons += "; ";
   reasons += reason;
 }
 
-int64_t WorkOf(const problem::Statistics& statistics) {
-  return std::max(statistics.nodes, statistics.conflicts);
+// In the engine's own units. Who counts conflicts may tell of nodes as well.
+int64_t WorkOf(const problem::Statistics& statistics, int64_t cost_of_unit) {
+  return cost_of_unit > 1 ? statistics.conflicts : std::max(statistics.nodes, statistics.conflicts);
 }
 
 }  // namespace
@@ -45,23 +46,33 @@ void Lane::Reopen() {
 }
 
 bool Lane::Works() const {
-  return std::any_of(states_.begin(), states_.end(), [](const State& state) { return !state.refused; });
+  for (size_t i = 0; i < seats_.size(); ++i) {
+    if (!seats_[i].helper && !states_[i].refused) return true;
+  }
+  return false;
 }
 
 LaneReport Lane::Decide(Bytes capacity, const Allowance& allowance, const base::Stop& stop) {
   Round round{allowance, stop, {}};
-  Result result = Probe(capacity, allowance.slice, round);
+  Result result = Probe(capacity, allowance.slice, false, round);
   round.report.conclusive = result.status != Status::kUnknown && result.status != Status::kUnsupported;
   round.report.verdict = std::move(result);
   return std::move(round.report);
 }
 
-LaneReport Lane::Narrow(Gap gap, bool at_bound, const Allowance& allowance, const base::Stop& stop) {
+LaneReport Lane::Narrow(Gap gap, Share share, const Allowance& allowance, const base::Stop& stop) {
   Round round{allowance, stop, {}};
   round.report.bound = gap.bound;
   const Bytes width = gap.peak - gap.bound;
-  if (at_bound) RaiseBound(gap, allowance.slice / 3, round);
-  LowerPeak(gap, at_bound ? width / 2 : width / 8, round);
+  const Bytes border = width / kLongStrides;
+  if (share == Share::kShort) {
+    // Where the bound is all that is left below the peak, up and down come to the same.
+    RaiseBound(gap, width <= question_.granule ? allowance.slice : allowance.slice / 2, round);
+    LowerPeak(gap, border, 0, round);
+  } else {
+    const bool leaps = std::exchange(leapt_to_, gap.bound) != gap.bound;
+    LowerPeak(gap, leaps ? width : width / 2, share == Share::kLong ? border + 1 : 0, round);
+  }
   round.report.conclusive = gap.bound >= gap.peak;
   return std::move(round.report);
 }
@@ -70,19 +81,23 @@ LaneReport Lane::Narrow(Gap gap, bool at_bound, const Allowance& allowance, cons
 void Lane::RaiseBound(Gap& gap, int64_t slice, Round& round) {
   const int64_t rest = round.left.slice - slice;
   while (gap.bound < gap.peak && !round.Over() && round.left.slice > rest) {
-    if (!Absorb(Probe(gap.bound, round.left.slice - rest, round), gap.bound, gap, round)) break;
+    if (!Absorb(Probe(gap.bound, round.left.slice - rest, false, round), gap.bound, gap, round)) break;
   }
 }
 
-// Comes down from the peak, in strides that shrink where an answer is not had soon.
-void Lane::LowerPeak(Gap& gap, Bytes stride, Round& round) {
-  const int64_t slice = std::max<int64_t>(round.left.slice / kProbesOfDescent, 1);
+// Comes down from the peak, in strides that are halved where no answer is had soon, until they fall below
+// `least`. How hard a capacity is says little about the next: so the slice is shared evenly, and a stride that
+// succeeded is made again.
+void Lane::LowerPeak(Gap& gap, Bytes stride, Bytes least, Round& round) {
+  int64_t probes = 1;
+  for (Bytes shorter = stride / 2; shorter >= std::max(least, question_.granule); shorter /= 2) ++probes;
+  const int64_t slice = std::max<int64_t>(round.left.slice / probes, 1);
   while (gap.bound < gap.peak && !round.Over()) {
     const Bytes step = std::max(question_.granule, base::RoundUp(stride, question_.granule));
     const Bytes probe = std::max(gap.bound, gap.peak - step);
-    const bool answered = Absorb(Probe(probe, slice, round), probe, gap, round);
-    if (!answered && gap.peak - probe <= question_.granule) break;
-    stride = std::min(answered ? stride : stride / 2, (gap.peak - gap.bound) / 2);
+    const bool answered = Absorb(Probe(probe, slice, true, round), probe, gap, round);
+    stride = std::min(answered ? stride : stride / 2, gap.peak - gap.bound);
+    if (!answered && (step <= question_.granule || stride < least)) break;
   }
 }
 
@@ -102,11 +117,13 @@ bool Lane::Absorb(Result result, Bytes capacity, Gap& gap, Round& round) const {
 }
 
 // Asks the engines in turn whether everything fits into `capacity`; each may use the slice.
-Result Lane::Probe(Bytes capacity, int64_t slice, Round& round) {
+Result Lane::Probe(Bytes capacity, int64_t slice, bool descending, Round& round) {
   Result answer;
+  const bool helper_asked = descending && HasHelper();
   std::string unknown;
   for (size_t i = 0; i < seats_.size(); ++i) {
     if (states_[i].refused || (seats_[i].reserve && !CallsReserve(slice))) continue;
+    if (seats_[i].helper != helper_asked) continue;
     const int64_t units = std::min(std::max<int64_t>(slice / states_[i].cost_of_unit, 1), round.left.units);
     if (units <= 0 || round.stop.Requested()) {
       round.report.more_would_help = true;
@@ -136,7 +153,7 @@ Result Lane::Ask(size_t seat, Bytes capacity, int64_t units, Round& round) {
   State& state = states_[seat];
   if (!state.session) state.session = engine.Open(question_.problem, question_.ladder);
   Result result = state.session->Solve(question_.rung, capacity, base::Budget{units}, round.stop);
-  const int64_t work = WorkOf(result.statistics);
+  const int64_t work = WorkOf(result.statistics, state.cost_of_unit);
   if (work >= units && result.status == Status::kUnknown) {
     round.report.more_would_help = true;
     state.cost_of_unit = result.statistics.conflicts >= units ? kNodesPerConflict : 1;
@@ -152,11 +169,18 @@ Result Lane::Ask(size_t seat, Bytes capacity, int64_t units, Round& round) {
   return result;
 }
 
+bool Lane::HasHelper() const {
+  for (size_t i = 0; i < seats_.size(); ++i) {
+    if (seats_[i].helper && !states_[i].refused) return true;
+  }
+  return false;
+}
+
 // A reserve is dear to prepare: it waits until nobody else can, or until a small Problem turns out hard.
 bool Lane::CallsReserve(int64_t slice) const {
   if (question_.problem.buffers.size() <= kSmall && slice >= kReserveSlice) return true;
   for (size_t i = 0; i < seats_.size(); ++i) {
-    if (!seats_[i].reserve && !states_[i].refused) return false;
+    if (!seats_[i].reserve && !seats_[i].helper && !states_[i].refused) return false;
   }
   return true;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,6 +27,13 @@ struct LaneQuestion {
 struct Gap {
   problem::Bytes bound;
   problem::Bytes peak;
+};
+
+// Of the work of closing a gap.
+enum class Share : uint8_t {
+  kWhole,  // down from the peak in strides, the first of them once all the way to the bound
+  kLong,   // the long ones of them
+  kShort,  // up from the bound, then down from the peak in the short ones
 };
 
 // How much a lane may do in a round.
@@ -62,7 +70,8 @@ class Lane {
   struct Seat {
     const problem::Engine* engine;
     int64_t cost_of_unit;  // nodes or kNodesPerConflict; a guess until the engine's first long turn
-    bool reserve;          // asked where all before it refuse, or where the Problem is small
+    bool reserve = false;  // asked where all before it refuse, or where the Problem is small
+    bool helper = false;   // asked on the way down from a peak, and then alone: otherwise it has another lane
   };
   static constexpr int64_t kNodesPerConflict = 64;
 
@@ -71,14 +80,15 @@ class Lane {
   // Forgets all that was learned.
   void Reopen();
 
-  // Whether some engine may still honour the Problem; else Refusals() says why none does.
+  // Whether some engine that is not only a helper may still honour the Problem; else Refusals() says why none
+  // does.
   bool Works() const;
   const std::string& Refusals() const { return refusals_; }
 
   // Whether everything fits into `capacity`.
   LaneReport Decide(problem::Bytes capacity, const Allowance& allowance, const base::Stop& stop);
-  // Closes the gap from above in strides; with `at_bound` a third of the slice goes to the bound first.
-  LaneReport Narrow(Gap gap, bool at_bound, const Allowance& allowance, const base::Stop& stop);
+  // Closes the gap, or the part of that work which falls to this lane.
+  LaneReport Narrow(Gap gap, Share share, const Allowance& allowance, const base::Stop& stop);
 
  private:
   struct State {
@@ -95,18 +105,20 @@ class Lane {
   };
 
   void RaiseBound(Gap& gap, int64_t slice, Round& round);
-  void LowerPeak(Gap& gap, problem::Bytes stride, Round& round);
-  problem::Result Probe(problem::Bytes capacity, int64_t slice, Round& round);
+  void LowerPeak(Gap& gap, problem::Bytes stride, problem::Bytes least, Round& round);
+  problem::Result Probe(problem::Bytes capacity, int64_t slice, bool descending, Round& round);
   problem::Result Ask(size_t seat, problem::Bytes capacity, int64_t units, Round& round);
   bool Absorb(problem::Result result, problem::Bytes capacity, Gap& gap, Round& round) const;
+  bool HasHelper() const;
   bool CallsReserve(int64_t slice) const;
   std::optional<base::Diagnostic> Check(std::string_view engine, problem::Result& result,
                                         problem::Bytes capacity) const;
 
   LaneQuestion question_;
   std::vector<Seat> seats_;
-  std::vector<State> states_;  // parallel to seats_
-  std::string refusals_;       // of the engines that refused so far
+  std::vector<State> states_;     // parallel to seats_
+  std::string refusals_;          // of the engines that refused so far
+  problem::Bytes leapt_to_ = -1;  // the last bound that was tried in one stride
 };
 
 }  // namespace tessera::search

@@ -21,21 +21,22 @@
 //
 //     opening    lane 0 |greedy, canonical|
 //     round 1    lane 1 |lazy|               lane 0 |canonical|
-//     round 2    lane 1 |---- lazy ----|     lane 0 |---- canonical ----|           slices double
+//     round 2    lane 1 |-- lazy --|         lane 0 |-- canonical --|             slices grow by half
 //
-// Deciding, every lane is asked the same question; the first lane that knows is believed. Minimising, both lanes
-// come down from the peak, one in short strides, one in long strides and only after it tried the bound; each
-// round they change places:
+// Deciding, every lane is asked the same question; the first lane that knows is believed. Minimising, lane 0
+// comes down from the peak in long strides, the first of them to the bound itself; lane 1 raises the bound, and
+// lets lane 0's best engine come down in short strides there:
 //
 //     0 ............ bound ============= probe === peak ............ capacity
-//       impossible     ^ one lane          ^ both    found
+//       impossible     ^ both            ^ both     found
 //
 // What one lane finds, another hears of only when the round is over, at a counted amount of work. So the answer
 // depends on no thread and no clock: with one thread the lanes of a round run one after the other, with two at
 // the same time. A lane that is conclusive ends the later lanes of its round, whose work is then forgotten,
 // finished or not. Slices are counted in nodes, a conflict as many of them as it takes the time of, so that no
-// lane waits long for another; they double, so that no engine costs more than a small multiple of what the best
-// one alone would have needed.
+// lane waits long for another. They grow, so that no engine costs more than a small multiple of what the best one
+// alone would have needed, and slowly, so that the last round, in which one lane may run in vain or not at all,
+// is a small part of the whole: that is what a second thread cannot make up for.
 //
 // It ends when bound and peak meet, at the user's limits, or when every engine gave up without having used its
 // slice, since more would not help.
@@ -56,15 +57,19 @@ constexpr int64_t kFirstSlicePerBuffer = 24;  // ... and for each buffer: all or
 constexpr size_t kQuick = 2;                  // engines that the opening asks
 constexpr int64_t kLastSlice = base::kMaxTotal / 4;
 
-// The first two engines share lane 0; the third has lane 1 for itself; the rest are reserves.
+// The first two engines share lane 0; the third has lane 1 for itself, where the second helps it come down from a
+// peak; the rest are reserves.
 std::vector<std::vector<Lane::Seat>> SeatEngines(std::span<const Engine* const> engines) {
   std::vector<std::vector<Lane::Seat>> lanes(engines.size() > kQuick ? kLanes : 1);
+  if (lanes.size() == kLanes) lanes[1].push_back({engines[kQuick - 1], 1, false, true});
   for (size_t i = 0; i < engines.size(); ++i) {
     const size_t lane = i < kQuick ? 0 : (i - 1) % kLanes;
     lanes[lane].push_back({engines[i], i < kQuick ? 1 : Lane::kNodesPerConflict, i > kQuick});
   }
   return lanes;
 }
+
+int64_t Longer(int64_t slice) { return slice + slice / 2; }
 
 std::string Describe(const problem::Statistics& statistics) {
   return std::to_string(statistics.nodes) + " nodes, " + std::to_string(statistics.backtracks) +
@@ -142,7 +147,7 @@ class Portfolio {
   Result Decide() {
     Result open;
     int64_t slice = first_slice_;
-    for (bool opening = true;; opening = false, slice *= 2) {
+    for (bool opening = true;; opening = false, slice = Longer(slice)) {
       // Lane 0 was asked last in the opening, so it comes last in a round.
       std::vector<size_t> lanes = opening ? std::vector<size_t>{0} : WorkingLanes();
       std::reverse(lanes.begin(), lanes.end());
@@ -173,7 +178,7 @@ class Portfolio {
   }
 
   void Minimize() {
-    for (int64_t slice = first_slice_; !Ended() && slice <= kLastSlice; ++round_, slice *= 2) {
+    for (int64_t slice = first_slice_; !Ended() && slice <= kLastSlice; slice = Longer(slice)) {
       bool more_would_help = false;
       const std::vector<size_t> lanes = WorkingLanes();
       alone_ = lanes.size() == 1;
@@ -193,8 +198,8 @@ class Portfolio {
   }
 
   LaneReport NarrowGap(size_t lane, const Allowance& allowance, const base::Stop& stop) {
-    const bool at_bound = alone_ || (lane + round_) % kLanes == 0;
-    return lanes_[lane].Narrow({bound_, *best_.peak}, at_bound, allowance, stop);
+    const Share share = alone_ ? Share::kWhole : lane == 0 ? Share::kLong : Share::kShort;
+    return lanes_[lane].Narrow({bound_, *best_.peak}, share, allowance, stop);
   }
 
   void Narrow(LaneReport& report) {
@@ -307,7 +312,6 @@ class Portfolio {
   Bytes bound_ = 0;     // no allocation has a lower peak
   int64_t left_;        // of the budget
   bool alone_ = false;  // one lane narrows the gap
-  size_t round_ = 0;    // of the minimisation
   std::string proof_;   // who raised the bound last; empty: nobody did
   std::vector<Lane> lanes_;
   problem::Statistics statistics_;

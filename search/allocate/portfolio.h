@@ -22,7 +22,8 @@ struct AllocateOptions {
 
 // Decides the Problem with the sizes of `rung` (ignored without a ladder). Engines stand in the order of their
 // promise: the first two, which should be quick and count nodes, open and share a lane; the third has the other
-// lane; those after are asked where the others refuse, or where a small Problem turns out hard. Lanes take turns
+// lane, and the second's help there when minimising; those after are asked where the others refuse, or where a
+// small Problem turns out hard. Lanes take turns
 // in rounds of growing slices until one is conclusive. An engine that cannot honour a constraint is passed by.
 // Without options.capacity, or with options.minimize, the lanes then close the gap between the proven bound and
 // the best allocation found. The same input and budget give the same result, whatever the threads.
@@ -32,8 +33,8 @@ struct AllocateOptions {
 // - kFeasible with an allocation otherwise, when minimising with the reason why not more is known;
 // - kInfeasible only with a proof: a bound, whose reason names step and buffers, or an engine's;
 // - kUnknown when a limit came first, kUnsupported when no engine can honour the Problem, kInvalid when it is
-// malformed. `lower_bound` always holds; statistics are sums over all engines whose
-// work counted.
+//   malformed.
+// `lower_bound` always holds; statistics are sums over all engines whose work counted.
 //
 // Every allocation is checked by problem::Validate before it is returned. An engine whose answer fails the
 // check is a fault of the program, not of the input: then there is no result, and the diagnostic says which

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tessera/bench/measure.h"
+
+// Tables about MiniMalloc's challenging problems A to K, which other allocators are measured by.
+namespace tessera::bench {
+
+// A to K, from arguments.data or its folder 'challenging'. nullopt, and a word on stderr, where one is missing or
+// no CSV.
+std::optional<std::vector<problem::Problem>> ReadChallenges(const Arguments& arguments);
+
+// Each decided at 1 048 576 bytes, beside MiniMalloc if that is at hand.
+void PrintDecided(const std::vector<problem::Problem>& challenges, const Arguments& arguments);
+
+// The total over A to K for seeds 0 to 10, with time as given and reversed.
+void PrintSeeds(const std::vector<problem::Problem>& challenges, int runs);
+
+// The least peak that is found on two threads.
+void PrintMinimal(const std::vector<problem::Problem>& challenges, double seconds);
+
+// The same work on one thread and on two, and whether the answers are the same. Some of the problems are
+// generated.
+void PrintSpeedUp(const std::vector<problem::Problem>& challenges);
+
+// How long after its deadline a call returns.
+void PrintDeadlines(const std::vector<problem::Problem>& challenges);
+
+}  // namespace tessera::bench

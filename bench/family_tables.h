@@ -1,0 +1,13 @@
+#pragma once
+
+#include "tessera/bench/measure.h"
+
+// Tables about families of generated problems (search/allocate/generators.h).
+namespace tessera::bench {
+
+void PrintFamilies(const Arguments& arguments);
+
+// TelaMalloc's two micro-instances.
+void PrintMicro(const Arguments& arguments);
+
+}  // namespace tessera::bench

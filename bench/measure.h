@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tessera/base/stop.h"
+#include "tessera/problem/problem.h"
+#include "tessera/problem/result.h"
+
+namespace tessera::bench {
+
+struct Measurement {
+  problem::Result result;
+  double milliseconds = 0;
+};
+
+struct Task {
+  std::optional<problem::Bytes> capacity;  // nullopt: minimise
+  uint64_t seed = 0;
+  double seconds = 10;  // limit
+  int runs = 1;         // the best counts
+  int threads = 1;
+  std::string engine = {};  // asked alone; empty: all
+  base::Budget budget = {};
+};
+
+struct Arguments {
+  std::filesystem::path data;
+  int runs = 5;
+  std::string minimalloc;  // its program; empty: not run
+  std::string engine;      // asked alone; empty: all
+  std::string table;       // printed alone; empty: all
+};
+
+// What all engines together answer, with default options, and how long that takes: from a Problem in memory to
+// a validated Result. A wrong answer ends the program.
+Measurement Measure(const problem::Problem& question, const Task& task);
+
+// With one digit after the point; "-" for none.
+std::string Cell(const std::optional<double>& milliseconds);
+
+}  // namespace tessera::bench

@@ -1,0 +1,41 @@
+#include <cstdio>
+
+#include "tessera/search/allocate/canonical.h"
+#include "tessera/search/allocate/greedy.h"
+#include "tessera/search/allocate/portfolio.h"
+
+// MiniMalloc's example: five buffers, the least memory that holds them, and where each lies in it. Links the
+// allocator alone, no solver and no parser; scripts/size tells how large that is.
+int main() {
+  using namespace tessera;
+  problem::Problem problem;
+  problem.memories.emplace_back();
+  const auto add = [&](const char* id, problem::Step lower, problem::Step upper, problem::Bytes size) {
+    problem::Buffer& buffer = problem.buffers.emplace_back();
+    buffer.id = id;
+    buffer.lifespans = {{lower, upper}};
+    buffer.size = size;
+  };
+  add("b1", 0, 3, 4);
+  add("b2", 3, 9, 4);
+  add("b3", 0, 9, 4);
+  add("b4", 9, 21, 4);
+  add("b5", 0, 21, 4);
+
+  const search::GreedyEngine greedy;
+  const search::CanonicalEngine canonical;
+  const problem::Engine* const engines[] = {&greedy, &canonical};
+  search::AllocateOptions options;
+  options.minimize = true;
+  options.capacity = 64;
+  const auto result = search::Allocate(problem, nullptr, 0, engines, options);
+  if (!result || !result->allocation) return 1;
+
+  std::printf("%s, peak %lld\n", problem::NameOf(result->status).data(),
+              static_cast<long long>(*result->peak));
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    std::printf("%s at %lld\n", problem.buffers[i].id.c_str(),
+                static_cast<long long>(result->allocation->offsets[i]));
+  }
+  return 0;
+}
