@@ -19,6 +19,7 @@ namespace {
 using base::CheckedAdd;
 using base::Diagnostic;
 using base::kMaxTotal;
+
 Fault CheckRange(const AddressRange& range, Bytes limit, const std::string& pointer, std::string_view what) {
   if (range.begin >= 0 && range.begin < range.end && range.end <= limit) return std::nullopt;
   return FaultAt(pointer,

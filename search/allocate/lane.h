@@ -73,7 +73,7 @@ class Lane {
     bool reserve = false;  // asked where all before it refuse, or where the Problem is small
     bool helper = false;   // asked on the way down from a peak, and then alone: otherwise it has another lane
   };
-  static constexpr int64_t kNodesPerConflict = 160;
+  static constexpr int64_t kNodesPerConflict = 128;
 
   Lane(const LaneQuestion& question, std::span<const Seat> seats);
 
