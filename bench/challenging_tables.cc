@@ -72,6 +72,7 @@ void PrintDecided(const std::vector<Problem>& challenges, const Arguments& argum
   std::printf("%-4s %8s  %-10s %-10s %10s %10s %13s\n", "name", "buffers", "status", "engine", "time ms",
               "nodes", "minimalloc ms");
   double total = 0;
+  std::optional<double> their_total;
   for (const Problem& question : challenges) {
     const auto [result, milliseconds] = Measure(question, {.capacity = kCapacity, .runs = arguments.runs});
     std::optional<double> theirs;
@@ -82,10 +83,11 @@ void PrintDecided(const std::vector<Problem>& challenges, const Arguments& argum
                 std::string(problem::NameOf(result.status)).c_str(), result.engine.c_str(), milliseconds,
                 static_cast<long long>(result.statistics.nodes), Cell(theirs).c_str());
     total += milliseconds;
+    if (theirs) their_total = their_total.value_or(0) + *theirs;
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  std::printf("%-4s %*.3f\npeak RSS %.1f MB\n\n", "all", 46, total,
+  std::printf("%-4s %*.3f %24s\npeak RSS %.1f MB\n\n", "all", 46, total, Cell(their_total).c_str(),
               static_cast<double>(usage.ru_maxrss) / 1024);
 }
 
