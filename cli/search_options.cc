@@ -40,6 +40,7 @@ constexpr Rule kRules[] = {
     {"duplicates", [](EngineOptions& o) { o.canonical.duplicates = o.lazy.order_interchangeable = false; }},
     {"mirror", [](EngineOptions& o) { o.lazy.break_mirror = false; }},
     {"edge-finding", [](EngineOptions& o) { o.lazy.edge_finding = false; }},
+    {"handovers", [](EngineOptions& o) { o.lazy.handovers = 0; }},
     {"section-energy", [](EngineOptions& o) { o.lazy.section_energy = false; }},
     {"clause-minimisation", [](EngineOptions& o) { o.lazy.minimize_clauses = false; }},
     {"clause-reduction", [](EngineOptions& o) { o.lazy.reduce_clauses = false; }},

@@ -9,10 +9,10 @@ struct LazyOptions {
   uint64_t seed = 0;  // 0: heavier buffers first among equals; else shuffled by it
 
   bool edge_finding = true;
-  bool section_energy = true;
-  int energy_slack_percent = 1;            // sections with at most this much slack are asked for energy...
-  int energy_slack_percent_of_orders = 5;  // ... and while orders are decided
-  bool resting = false;                    // buffers rest on others (resting.h), where offsets are not tied
+  int handovers = 2;             // sections later in time that each is compared with; 0: none
+  bool section_energy = true;    // while orders are decided...
+  int energy_slack_percent = 5;  // ... in sections with at most this much slack
+  bool resting = false;          // buffers rest on others (resting.h), where offsets are not tied
 
   bool order_interchangeable = true;  // of buffers alike in everything the first lies below
   bool break_mirror = true;           // of one heavy pair the first lies below, where upside down is as good

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "tessera/encoder/lazy/axis.h"
@@ -13,12 +14,12 @@ namespace tessera::encoder::lazy {
 //                    '---- before i ----'           known to come before i whose floors are l or more
 //
 // The pair rules see only one chain of such members at a time; energy needs no order among them. It pays where
-// a section has little slack, since only there a floor raised by a sum meets something; on the rest it doubles
-// the time of feasible packings. It is asked on changes of order alone: floors that rise later are left to the
-// pair rules.
+// a section has little slack, since only there a floor raised by a sum meets something, and while orders are
+// decided; where floors are, on the way to a placement, it costs more than it saves. It is asked on changes of
+// order alone: floors that rise later are left to the pair rules.
 //
-// The reason is shiftable: the sum stays, l and the raised floor sink together. Cost: O(members log members) a
-// section.
+// The reason is shiftable: the sum stays, l and the raised floor sink together. Cost: O(members log members),
+// and one addition for each section that a member shares with the buffer.
 class SectionEnergy {
  public:
   // Looks at sections whose slack is at most `slack_percent` hundredths of the ceiling.
@@ -26,8 +27,6 @@ class SectionEnergy {
 
   // The sizes changed.
   void Reload();
-  // Looks at other sections from here on.
-  void SetSlack(int percent);
 
   // Somebody was put before the buffer.
   void Wake(Side side, int buffer);
@@ -45,21 +44,27 @@ class SectionEnergy {
     int buffer = 0;
   };
 
-  bool IsTight(int section);
   void FindTight(int memory, Bound ceiling);
-  bool Propagate(Side side, int buffer, int section);
-  Bound Collect(Side side, int buffer, int section);
-  bool Raise(Side side, int buffer, size_t last, Bound floor);
+  bool Propagate(Side side, int buffer);
+  void Collect(Side side, int buffer);
+  bool Raise(Side side, int buffer, int section, size_t last, Bound floor);
+  const uint64_t* TightOf(int buffer) const {
+    return tight_of_.data() + static_cast<size_t>(buffer) * width_;
+  }
+  template <typename Visit>
+  void ForTightSectionsOfBoth(int i, int j, Visit visit) const;
 
   Axis& axis_;
   Trail& trail_;
   int slack_percent_;
-  std::vector<Bound> loads_;     // of sections
-  std::vector<Bound> ceilings_;  // of memories, for which tight_ holds
-  std::vector<char> tight_;      // sections
+  size_t width_;                    // words for a set of sections
+  std::vector<Bound> loads_;        // of sections
+  std::vector<Bound> ceilings_;     // of memories, for which tight_of_ holds
+  std::vector<uint64_t> tight_of_;  // of each buffer: the tight sections that it is in
   std::array<std::vector<bool>, 2> awake_;
   std::vector<Woken> woken_;
-  std::vector<Member> members_;  // that come before the buffer at hand
+  std::vector<Member> members_;  // that come before the buffer at hand, the highest floor first
+  std::vector<Bound> sums_;      // of each section: the sizes of those seen
 };
 
 }  // namespace tessera::encoder::lazy

@@ -57,12 +57,12 @@ Members GrowClique(const Members& by_size, int seed, const Conflict& conflict) {
 }
 
 void AddCliques(const problem::Problem& problem, const Members& crowd, const Conflict& conflict,
-                std::set<Members>& sections) {
+                std::vector<Members>& sections) {
   Members by_size = crowd;
   std::stable_sort(by_size.begin(), by_size.end(), [&](int a, int b) {
     return problem.buffers[static_cast<size_t>(a)].size > problem.buffers[static_cast<size_t>(b)].size;
   });
-  for (const int seed : crowd) sections.insert(GrowClique(by_size, seed, conflict));
+  for (const int seed : crowd) sections.push_back(GrowClique(by_size, seed, conflict));
 }
 
 bool IsClique(const Members& crowd, const Conflict& conflict) {
@@ -77,15 +77,17 @@ bool IsClique(const Members& crowd, const Conflict& conflict) {
 }  // namespace
 
 std::vector<Members> FindSections(const problem::Problem& problem, int memory, const Conflict& conflict) {
-  std::set<Members> sections;
+  std::vector<Members> sections;
   for (const Members& crowd : FindCrowds(problem, memory)) {
     if (IsClique(crowd, conflict)) {
-      sections.insert(crowd);
+      sections.push_back(crowd);
     } else {
       AddCliques(problem, crowd, conflict, sections);
     }
   }
-  return {sections.begin(), sections.end()};
+  std::set<Members> seen;
+  std::erase_if(sections, [&](const Members& members) { return !seen.insert(members).second; });
+  return sections;
 }
 
 }  // namespace tessera::encoder::lazy

@@ -7,7 +7,8 @@
 
 namespace tessera::encoder::lazy {
 
-// Sets of buffers of one memory that pairwise conflict and live at one step: every such pair is in one of them.
+// Sets of buffers of one memory that pairwise conflict and live at one step, in the order of their steps: every
+// such pair is in one of them.
 // Each is a maximal set of buffers alive together or, where exclusive or colocated pairs break that up, one of
 // the maximal cliques that cover it. Members ascend. Cost: O(steps at which a buffer begins to live times
 // buffers alive), and O(members squared) for each clique.

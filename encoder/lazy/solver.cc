@@ -37,6 +37,7 @@ Solver::Solver(const Packing& packing, const LazyOptions& options, Question ques
       orders_(packing),
       pairs_(axis_),
       edges_(axis_, orders_),
+      handovers_(axis_, options.handovers),
       energy_(axis_, options.energy_slack_percent),
       resting_(axis_),
       rests_(options.resting && packing.differences.empty()),
@@ -50,6 +51,10 @@ Solver::Solver(const Packing& packing, const LazyOptions& options, Question ques
 
 void Solver::AddClause(std::span<const Literal> literals) {
   BacktrackTo(0);
+  const bool places = std::any_of(literals.begin(), literals.end(), [&](Literal literal) {
+    return IntegerOf(literal.view) < packing_.buffers || IsOrder(literal.view);
+  });
+  if (places && symmetric_) EndSymmetries();
   std::vector<Literal> clause;
   for (const Literal literal : literals) clause.push_back(trail_.Rounded(literal));
   std::sort(clause.begin(), clause.end(),
@@ -68,6 +73,16 @@ void Solver::AddClause(std::span<const Literal> literals) {
     clauses_.Add(clause, 0, 0);
     if (trail_.IsFalse(clause[1]) && !trail_.Imply(clause[0], {})) questions_.back().contradicted = true;
   }
+}
+
+// Refutations stay: more clauses make nothing feasible.
+void Solver::EndSymmetries() {
+  symmetric_ = false;
+  rests_ = false;
+  std::erase_if(units_, [](const Unit& unit) { return unit.question != kGiven; });
+  const std::vector<bool> none(questions_.size());
+  static_cast<void>(clauses_.Keep(none));  // what it implies, Reset asks again
+  Reset();
 }
 
 void Solver::Ask(Question question) {
@@ -115,6 +130,8 @@ void Solver::Reset() {
   energy_.Sleep();
   resting_.Sleep();
   energy_.Reload();
+  handovers_.Sleep();
+  handovers_.Reload();
   const std::vector<bool> kept = FindKept();
   const bool consistent = AssertFacts() && AssertUnits(kept) && clauses_.Keep(kept);
   if (!consistent) questions_.back().contradicted = true;
@@ -145,8 +162,8 @@ bool Solver::AssertFacts() {
       return trail_.Imply(axis_.Before(Side::kBottom, pair.first, pair.second), {});
     });
   };
-  if (options_.order_interchangeable && !assert_orders(packing_.interchangeable)) return false;
-  if (options_.break_mirror && !assert_orders(packing_.mirrored)) return false;
+  if (symmetric_ && options_.order_interchangeable && !assert_orders(packing_.interchangeable)) return false;
+  if (symmetric_ && options_.break_mirror && !assert_orders(packing_.mirrored)) return false;
   if (!AssertCeilings()) return false;
   for (int i = 0; i < packing_.buffers; ++i) {
     if (!pairs_.FloorRose(Side::kBottom, i) || !pairs_.FloorRose(Side::kTop, i)) return false;
@@ -197,9 +214,12 @@ bool Solver::Propagate() {
   while (true) {
     while (processed_ < trail_.Size()) {
       const Change change = trail_.At(processed_++);
+      if (IsOrder(change.view)) SetOrder(change.view);
       if (!clauses_.Propagate(change) || !Dispatch(change)) return false;
     }
-    if (!energy_.Idle()) {
+    if (!handovers_.Idle()) {
+      if (!handovers_.PropagateOne()) return false;
+    } else if (!energy_.Idle()) {
       if (!energy_.PropagateOne()) return false;
     } else if (!edges_.Idle()) {
       if (!edges_.PropagateOne()) return false;
@@ -225,6 +245,17 @@ bool Solver::IsOrder(View view) const {
   return integer >= first && integer < first + static_cast<int>(packing_.pairs.size());
 }
 
+// Whoever counts orders counts those that were dispatched, even where dispatching found a conflict.
+void Solver::SetOrder(View view) {
+  orders_.Set(view);
+  handovers_.OrderSet(view);
+}
+
+void Solver::UndoOrder(View view) {
+  orders_.Unset(view);
+  handovers_.OrderUndone(view);
+}
+
 bool Solver::OffsetChanged(View view) {
   const Side side = (view & 1) == 0 ? Side::kBottom : Side::kTop;
   const int buffer = IntegerOf(view);
@@ -236,10 +267,9 @@ bool Solver::OffsetChanged(View view) {
 }
 
 bool Solver::OrderChanged(View view) {
-  orders_.Set(view);
   if (!pairs_.OrderSet(view)) return false;
   if (rests_) resting_.OrderSet(view);
-  if (!options_.section_energy) return true;
+  if (!options_.section_energy || decisions_.mood() != Decisions::Mood::kOrders) return true;
   auto [below, above] = packing_.OrderedPair(view);
   energy_.Wake(Side::kBottom, above);
   energy_.Wake(Side::kTop, below);
@@ -248,6 +278,7 @@ bool Solver::OrderChanged(View view) {
 
 bool Solver::CeilingChanged(int memory) {
   if (!pairs_.CeilingSank(memory)) return false;
+  handovers_.CeilingSank(memory);
   if (!options_.edge_finding) return true;
   for (int section = 0; section < packing_.sections.Count(); ++section) {
     if (packing_.section_memory[static_cast<size_t>(section)] == memory) edges_.Wake(Side::kBottom, section);
@@ -289,7 +320,6 @@ void Solver::Restart() {
 void Solver::ChangeMood() {
   const bool orders = restarts_ % options_.orders_every == options_.orders_every - 1;
   decisions_.SetMood(orders ? Decisions::Mood::kOrders : Decisions::Mood::kFloors);
-  energy_.SetSlack(orders ? options_.energy_slack_percent_of_orders : options_.energy_slack_percent);
 }
 
 // Makes the next assumption or decision. False when there is none to make: `verdict` says why.
@@ -322,13 +352,14 @@ void Solver::BacktrackTo(int level) {
   for (int at = trail_.LevelStart(level + 1); at < trail_.Size(); ++at) {
     const View view = trail_.At(at).view;
     if (!IsOrder(view)) continue;
-    if (at < processed_) orders_.Unset(view);
+    if (at < processed_) UndoOrder(view);
     decisions_.Reopen(view);
   }
   trail_.BacktrackTo(level);
   processed_ = std::min(processed_, trail_.Size());
   edges_.Sleep();
   energy_.Sleep();
+  handovers_.Sleep();
   resting_.Sleep();
 }
 

@@ -9,6 +9,7 @@
 #include "tessera/encoder/lazy/clauses.h"
 #include "tessera/encoder/lazy/decisions.h"
 #include "tessera/encoder/lazy/edge_finding.h"
+#include "tessera/encoder/lazy/handovers.h"
 #include "tessera/encoder/lazy/options.h"
 #include "tessera/encoder/lazy/order_matrix.h"
 #include "tessera/encoder/lazy/packing.h"
@@ -51,7 +52,9 @@ class Solver {
   // A fresh {0, 1} integer for the caller's clauses; OrderLiteral(2 * it) says that it is 1.
   int AddBoolean() { return trail_.AddBoolean(); }
   // A clause that holds under every question. Literals may repeat; a clause without open literals makes
-  // everything infeasible.
+  // everything infeasible. A clause about offsets or orders may tell buffers apart that are alike to the
+  // packing, up from down, and a resting buffer from a floating one: the first such clause ends, with all that
+  // was learned, what the options say of interchangeable and mirrored pairs and of resting.
   void AddClause(std::span<const Literal> literals);
 
   // Exchanges the constants; learned clauses stay where they follow. Needs sizes for the same buffers.
@@ -81,6 +84,7 @@ class Solver {
   static constexpr int64_t kReductionGrowth = 300;
 
   void Reset();
+  void EndSymmetries();
   bool AssertFacts();
   bool AssertUnits(const std::vector<bool>& kept);
   bool AssertCeilings();
@@ -91,6 +95,8 @@ class Solver {
 
   bool Propagate();
   bool Dispatch(const Change& change);
+  void SetOrder(View view);
+  void UndoOrder(View view);
   bool OffsetChanged(View view);
   bool OrderChanged(View view);
   bool IsOrder(View view) const;
@@ -111,9 +117,11 @@ class Solver {
   OrderMatrix orders_;
   PairRules pairs_;
   EdgeFinding edges_;
+  Handovers handovers_;
   SectionEnergy energy_;
   RestingRule resting_;
-  const bool rests_;  // whether the resting rule is asked
+  bool rests_;             // whether the resting rule is asked
+  bool symmetric_ = true;  // nothing but the packing tells buffers and directions apart
   Decisions decisions_;
   ConflictAnalysis analysis_;
 

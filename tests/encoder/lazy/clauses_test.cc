@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,16 +31,11 @@ Problem MakePair() {
 // Two buffers of 5 and 3 units in 8: one of them lies at 0.
 class CallersClauses : public testing::Test {
  protected:
-  static LazyOptions Free() {
-    LazyOptions options;
-    options.break_mirror = false;
-    return options;
-  }
   Solver::Verdict Solve(std::vector<Literal> assumptions = {}) { return solver_.Solve(assumptions, {}, {}); }
   void Add(std::vector<Literal> clause) { solver_.AddClause(clause); }
 
   const Packing packing_ = MakePacking(MakePair(), nullptr);
-  Solver solver_{packing_, Free(), {{5, 3}, {8}}};
+  Solver solver_{packing_, {.resting = true}, {{5, 3}, {8}}};
 };
 
 TEST_F(CallersClauses, DecideWhoLiesBelow) {
@@ -86,6 +82,19 @@ TEST_F(CallersClauses, OutliveAQuestionThatTheyContradict) {
   solver_.Ask({{5, 3}, {8}});
   EXPECT_EQ(Solve({{1, 0}, {3, -5}}), Solver::Verdict::kFeasible);
   EXPECT_EQ(Solve({{1, 0}, {3, -3}}), Solver::Verdict::kInfeasible);
+}
+
+TEST(CallersClausesAboutAlikeBuffers, EndTheOrderThatSymmetryAskedFor) {
+  problem::Problem problem = MakePair();
+  for (problem::Buffer& buffer : problem.buffers) buffer.size = 1;
+  const Packing packing = MakePacking(problem, nullptr);
+  Solver solver(packing, {}, {{1, 1}, {2}});
+  ASSERT_EQ(solver.Solve({}, {}, {}), Solver::Verdict::kFeasible);
+  ASSERT_EQ(solver.OffsetOf(0), 0);
+  const Literal raised{0, 1};
+  solver.AddClause(std::span(&raised, 1));
+  ASSERT_EQ(solver.Solve({}, {}, {}), Solver::Verdict::kFeasible);
+  EXPECT_EQ(solver.OffsetOf(0), 1);
 }
 
 TEST(Implies, LargerBuffersUnderLowerCeilingsDo) {

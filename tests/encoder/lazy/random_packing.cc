@@ -119,6 +119,7 @@ LazyOptions DrawOptions(Random& random) {
   LazyOptions options;
   options.seed = static_cast<uint64_t>(random.Uniform(0, 3));
   options.edge_finding = random.Chance(0.5);
+  options.handovers = Draw(random, 0, 3);
   options.section_energy = random.Chance(0.5);
   options.energy_slack_percent = random.Chance(0.5) ? 100 : 1;
   options.resting = random.Chance(0.5);
@@ -127,7 +128,6 @@ LazyOptions DrawOptions(Random& random) {
   options.minimize_clauses = random.Chance(0.5);
   options.reduce_clauses = random.Chance(0.5);
   options.orders_every = Draw(random, 0, 3);
-  options.energy_slack_percent_of_orders = random.Chance(0.5) ? 100 : 1;
   options.follow_hints = random.Chance(0.5);
   options.restart_base = Draw(random, 0, 2);
   options.assume_capacity = random.Chance(0.5);

@@ -1,0 +1,97 @@
+#include "tessera/encoder/lazy/handovers.h"
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+namespace tessera::encoder::lazy {
+namespace {
+
+constexpr int kStayer = 0, kOther = 1, kLeaver = 2, kEnterer = 3;
+const std::vector<Bound> kSizes = {3, 2, 4, 5};
+
+Packing MakeRelay() {
+  problem::Problem problem;
+  problem.memories.resize(1);
+  const std::vector<problem::Lifespan> lives = {{0, 2}, {0, 2}, {0, 1}, {1, 2}};
+  for (size_t i = 0; i < lives.size(); ++i) {
+    problem::Buffer buffer;
+    buffer.size = kSizes[i];
+    buffer.lifespans = {lives[i]};
+    problem.buffers.push_back(buffer);
+  }
+  return MakePacking(problem, nullptr);
+}
+
+Trail MakeTrail(const Packing& packing, Bound ceiling) {
+  Trail trail;
+  for (int i = 0; i < packing.buffers; ++i) trail.AddInteger(0, 100, 1);
+  trail.AddInteger(0, ceiling, 1);
+  for (size_t pair = 0; pair < packing.pairs.size(); ++pair) trail.AddBoolean();
+  trail.OpenLevel();
+  return trail;
+}
+
+// Two buffers of 3 and 2 units stay over two steps; one of 4 leaves after the first, one of 5 enters then.
+struct Relay {
+  explicit Relay(Bound ceiling) : trail(MakeTrail(packing, ceiling)) { handovers.Reload(); }
+
+  Literal Below(int lower, int upper) const { return axis.Before(Side::kBottom, lower, upper); }
+  void Put(int lower, int upper) {
+    trail.Push(Below(lower, upper), {Reason::Kind::kDecision, 0, 0});
+    handovers.OrderSet(Below(lower, upper).view);
+  }
+  bool Propagate() {
+    while (!handovers.Idle()) {
+      if (!handovers.PropagateOne()) return false;
+    }
+    return true;
+  }
+
+  const Packing packing = MakeRelay();
+  Trail trail;
+  Axis axis{packing, trail, kSizes};
+  Handovers handovers{axis, 1};
+};
+
+TEST(Handovers, WhatEntersTakesTheSideOfWhatLeft) {
+  Relay relay(10);
+  relay.Put(kLeaver, kStayer);
+  ASSERT_TRUE(relay.Propagate());
+  EXPECT_TRUE(relay.trail.IsTrue(relay.Below(kEnterer, kStayer)));
+  EXPECT_FALSE(relay.trail.IsFixed(IntegerOf(relay.packing.BelowView(kOther, kStayer))));
+  EXPECT_FALSE(relay.trail.IsFixed(IntegerOf(relay.packing.BelowView(kEnterer, kOther))));
+}
+
+TEST(Handovers, BothSidesAreOpenWhereOneOfThemIsFree) {
+  Relay relay(14);
+  relay.Put(kLeaver, kStayer);
+  ASSERT_TRUE(relay.Propagate());
+  EXPECT_FALSE(relay.trail.IsFixed(IntegerOf(relay.packing.BelowView(kEnterer, kStayer))));
+}
+
+TEST(Handovers, TheReasonIsTheOrdersInTheWayAndTheLeastCeilingThatGivesRoom) {
+  Relay relay(10);
+  relay.Put(kLeaver, kStayer);
+  relay.Put(kStayer, kEnterer);
+  EXPECT_FALSE(relay.Propagate());
+  // 3 + 2 units stay and 4 + 5 are in the way: 13 is still too little.
+  const Literal ceiling{relay.axis.CeilingView(0), -13};
+  EXPECT_THAT(relay.trail.Conflict(), testing::UnorderedElementsAre(relay.Below(kLeaver, kStayer),
+                                                                    relay.Below(kStayer, kEnterer), ceiling));
+}
+
+TEST(Handovers, AnOrderUndoneIsInNobodysWay) {
+  Relay relay(10);
+  relay.Put(kLeaver, kStayer);
+  relay.handovers.OrderUndone(relay.Below(kLeaver, kStayer).view);
+  relay.handovers.Sleep();
+  relay.trail.BacktrackTo(0);
+  relay.trail.OpenLevel();
+  relay.Put(kStayer, kEnterer);
+  ASSERT_TRUE(relay.Propagate());
+  EXPECT_TRUE(relay.trail.IsTrue(relay.Below(kStayer, kLeaver)));
+}
+
+}  // namespace
+}  // namespace tessera::encoder::lazy
