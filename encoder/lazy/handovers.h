@@ -23,7 +23,7 @@ namespace tessera::encoder::lazy {
 // Each such row is linear over order literals: its sum follows the trail, and an entry that no longer fits is
 // false. The reason is a few of the largest true entries and the ceiling. No rule that looks at one section at
 // a time, nor bounds of offsets, draw this conclusion while stayers are open; on packings with little slack,
-// up to a few per cent, it saves nine conflicts of ten and more.
+// up to a few per cent, most proofs need it (docs/lazy-engine.md).
 //
 // Sections are compared with their next in time. Cost: O(rows that an order is an entry of), which is few: a
 // buffer leaves and enters once or twice among sections that a stayer is in.

@@ -34,7 +34,7 @@ bool Implies(const Question& tight, const Question& loose, bool sizes_may_differ
 
 // Conflict-driven search over bounds of offsets and orders of pairs (literal.h).
 //
-//     propagate to a fixpoint: clauses and pair rules on each change, then energy, then edge finding
+//     propagate to a fixpoint: clauses and pair rules on each change; handovers, energy, edge finding
 //       conflict?  learn, return to where the lesson is news; at the root: infeasible
 //       none:      restart when it is time, else assume what is asked for, else decide; nothing left: feasible
 //
