@@ -119,11 +119,11 @@ bool Lane::Absorb(Result result, Bytes capacity, Gap& gap, Round& round) const {
 // Asks the engines in turn whether everything fits into `capacity`; each may use the slice.
 Result Lane::Probe(Bytes capacity, int64_t slice, bool descending, Round& round) {
   Result answer;
-  const bool helper_asked = descending && HasHelper();
   std::string unknown;
   for (size_t i = 0; i < seats_.size(); ++i) {
     if (states_[i].refused || (seats_[i].reserve && !CallsReserve(slice))) continue;
-    if (seats_[i].helper != helper_asked) continue;
+    // Seats behind a helper that refuses take its place at once.
+    if (seats_[i].helper != (descending && HasHelper())) continue;
     const int64_t units = std::min(std::max<int64_t>(slice / states_[i].cost_of_unit, 1), round.left.units);
     if (units <= 0 || round.stop.Requested()) {
       round.report.more_would_help = true;

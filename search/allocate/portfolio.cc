@@ -180,6 +180,7 @@ class Portfolio {
   void Minimize() {
     for (int64_t slice = first_slice_; !Ended() && slice <= kLastSlice; slice = Longer(slice)) {
       bool more_would_help = false;
+      const Bytes gap = *best_.peak - bound_;
       const std::vector<size_t> lanes = WorkingLanes();
       alone_ = lanes.size() == 1;
       Reports reports = RunRound(lanes, slice, &Portfolio::NarrowGap);
@@ -189,7 +190,7 @@ class Portfolio {
         Narrow(report);
         more_would_help = more_would_help || report.more_would_help;
       }
-      if (!more_would_help) break;
+      if (!more_would_help && *best_.peak - bound_ == gap) break;
     }
   }
 

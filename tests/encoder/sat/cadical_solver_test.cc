@@ -93,6 +93,7 @@ TEST_F(CadicalSolverContract, ClausesBeyondTheLimitMakeItFull) {
   small.Add({a});
   small.Add({kTrue, a});
   small.Add({a, ~a});
+  small.Add({~a, small.NewVariable()});
   EXPECT_FALSE(small.Full());
   small.Add({~a});
   EXPECT_TRUE(small.Full());
