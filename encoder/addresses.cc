@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/costs.h"
 
 // Sizes that are assumptions
 // --------------------------
@@ -41,11 +42,9 @@ using problem::Relation;
 using problem::RelationKind;
 
 // Sizes of one buffer over the rungs, in granules; one alone without a ladder.
-std::vector<Bytes> SizesOf(const Question& question, size_t buffer) {
-  const Bytes granule = question.GranuleOf(buffer);
-  if (question.ladder == nullptr) return {question.BufferAt(buffer).size / granule};
-  std::vector<Bytes> sizes;
-  for (const problem::Rung& rung : question.ladder->rungs) sizes.push_back(rung.sizes[buffer] / granule);
+std::vector<Bytes> GranulesOf(const Question& question, size_t buffer) {
+  std::vector<Bytes> sizes = SizesOf(question.problem, question.ladder, buffer);
+  for (Bytes& size : sizes) size /= question.GranuleOf(buffer);
   return sizes;
 }
 
@@ -59,22 +58,16 @@ Bytes CapacityAround(const Question& question, size_t buffer) {
   return question.CapacityOf(memory) / question.GranuleOf(buffer);
 }
 
-// nullopt when no offset is possible on any rung.
-std::optional<Domain> OffsetDomain(const Question& question, size_t buffer) {
-  const std::vector<Bytes> sizes = SizesOf(question, buffer);
-  const Bytes last = CapacityAround(question, buffer) - *std::min_element(sizes.begin(), sizes.end());
-  const Bytes alignment = AlignmentOf(question, buffer);
-  if (last < 0) return std::nullopt;
-  const std::optional<Bytes>& fixed = question.BufferAt(buffer).offset;
-  if (!fixed) return Domain{0, alignment, last / alignment + 1};
-  const Bytes offset = *fixed / question.GranuleOf(buffer);
-  if (*fixed < 0 || offset > last || offset % alignment != 0) return std::nullopt;
-  return Domain{offset, 1, 1};
+// The offsets that the buffer's grid leaves, in granules. A grid of multiple 1 in bytes is one in granules.
+Grid GridOf(const Question& question, size_t buffer) {
+  const Grid& grid = question.demands.grids[buffer];
+  const Bytes granule = question.GranuleOf(buffer);
+  return {std::max<Bytes>(1, grid.multiple / granule), grid.residue / granule};
 }
 
 // Values that the end of a buffer with several sizes can take, given its offset's.
 Domain EndDomain(const Question& question, size_t buffer, const Domain& offset) {
-  const std::vector<Bytes> sizes = SizesOf(question, buffer);
+  const std::vector<Bytes> sizes = GranulesOf(question, buffer);
   const Bytes least = *std::min_element(sizes.begin(), sizes.end());
   Bytes step = offset.count > 1 ? offset.step : 0;
   for (const Bytes size : sizes) step = std::gcd(step, size - least);
@@ -101,18 +94,43 @@ Bytes Question::GranuleOf(size_t buffer) const {
 Addresses::Addresses(const Question& question, ClauseSink& clauses, IntegerSink& integers)
     : question_(question), clauses_(clauses), integers_(integers) {}
 
+std::optional<Domain> Addresses::DomainOf(const Question& question, size_t buffer) {
+  const std::vector<Bytes> sizes = GranulesOf(question, buffer);
+  const Bytes last = CapacityAround(question, buffer) - *std::min_element(sizes.begin(), sizes.end());
+  const auto [multiple, residue] = GridOf(question, buffer);
+  if (last < residue) return std::nullopt;
+  const std::optional<Bytes>& fixed = question.BufferAt(buffer).offset;
+  if (!fixed) return Domain{residue, multiple, (last - residue) / multiple + 1};
+  const Bytes offset = *fixed / question.GranuleOf(buffer);
+  if (*fixed < 0 || offset > last || offset % multiple != residue) return std::nullopt;
+  return Domain{offset, 1, 1};
+}
+
 Magnitude Addresses::Measure(const Question& question) {
   Magnitude magnitude;
   magnitude.pairs = static_cast<int64_t>(question.demands.disjoint.size());
   for (size_t i = 0; i < question.problem.buffers.size(); ++i) {
-    const std::optional<Domain> offset = OffsetDomain(question, i);
+    const std::optional<Domain> offset = DomainOf(question, i);
     if (!offset) continue;
     magnitude.positions = std::max(magnitude.positions, offset->count);
-    if (SizeVaries(SizesOf(question, i))) {
+    if (SizeVaries(GranulesOf(question, i))) {
       magnitude.positions = std::max(magnitude.positions, EndDomain(question, i, *offset).count);
     }
     magnitude.greatest = std::max(magnitude.greatest, CapacityAround(question, i));
   }
+  for (const problem::Rule& rule : question.problem.rules) {
+    if (rule.requirement.kind == problem::RequirementKind::kCommonDelta) {
+      magnitude.sums += static_cast<int64_t>(rule.pairs.size());
+    }
+    if (rule.requirement.kind != problem::RequirementKind::kGuard || rule.sizes.HoldsAll()) continue;
+    for (const int i : rule.buffers) {
+      const Bytes tops = CapacityAround(question, static_cast<size_t>(i)) + 1;
+      magnitude.positions = std::max(magnitude.positions, tops);
+    }
+  }
+  const CostScale costs = ScaleOf(question.problem);
+  magnitude.positions = std::max(magnitude.positions, costs.most + 1);
+  magnitude.greatest = std::max(magnitude.greatest, costs.most);
   return magnitude;
 }
 
@@ -129,6 +147,7 @@ void Addresses::Write() {
     const Place& second = places_[static_cast<size_t>(j)];
     const Literal below = clauses_.NewVariable();
     clauses_.Explain(below, Precedence{i, j});
+    below_.emplace(std::pair(i, j), below);
     PreferOrder(below, question_.BufferAt(static_cast<size_t>(i)),
                 question_.BufferAt(static_cast<size_t>(j)));
     integers_.AddOrder(below, first.end, {second.offset});
@@ -145,7 +164,7 @@ void Addresses::PreferOrder(Literal below, const Buffer& first, const Buffer& se
 
 void Addresses::WriteBuffer(size_t buffer) {
   clauses_.Enter(Topic::kOffsets);
-  std::optional<Domain> domain = OffsetDomain(question_, buffer);
+  std::optional<Domain> domain = DomainOf(question_, buffer);
   if (!domain) {
     clauses_.Add({});
     domain = Domain{};
@@ -159,11 +178,12 @@ void Addresses::WriteBuffer(size_t buffer) {
   if (const std::optional<Bytes>& hint = question_.BufferAt(buffer).hint; hint && *hint >= 0) {
     integers_.Prefer(place.offset, *hint / question_.GranuleOf(buffer));
   }
-  const std::vector<Bytes> sizes = SizesOf(question_, buffer);
+  const std::vector<Bytes> sizes = GranulesOf(question_, buffer);
   place.sized_by_rung = SizeVaries(sizes);
   place.end = place.sized_by_rung ? Term{integers_.NewInteger(EndDomain(question_, buffer, *domain))}
                                   : Term{place.offset, sizes.front()};
   if (place.sized_by_rung) integers_.Explain(place.end.base, quantity(Quantity::Kind::kEnd));
+  place.top = place.end;
   places_.push_back(place);
   touches_.emplace_back(question_.MemoryOf(buffer).banks.size());
 }
@@ -191,6 +211,8 @@ void Addresses::WriteRelation(const Relation& relation) {
     const Bytes slack = AlignmentOf(question_, second_index) - 1;
     integers_.AddOrder(kTrue, first.end, {second.offset});
     integers_.AddOrder(kTrue, {second.offset}, {first.end.base, first.end.shift + slack});
+    const bool ordered = relation.first < relation.second;
+    below_.emplace(std::minmax(relation.first, relation.second), ordered ? kTrue : kFalse);
   }
 }
 
@@ -205,6 +227,32 @@ void Addresses::WriteBankRelation(const Relation& relation) {
     if (relation.kind != RelationKind::kSameBank) continue;
     clauses_.Add({~a, b});
     clauses_.Add({a, ~b});
+  }
+}
+
+std::optional<Literal> Addresses::Below(size_t first, size_t second) const {
+  const auto known = below_.find(std::minmax(static_cast<int>(first), static_cast<int>(second)));
+  if (known == below_.end()) return std::nullopt;
+  return first < second ? known->second : ~known->second;
+}
+
+void Addresses::ExpectGuard(size_t buffer) {
+  Place& place = places_[buffer];
+  if (place.top.base.index != place.end.base.index) return;
+  const Term top{integers_.NewInteger({0, 1, CapacityAround(question_, buffer) + 1})};
+  integers_.AddOrder(kTrue, place.top, top);
+  place.top = top;
+}
+
+void Addresses::Guard(Literal guard, size_t buffer, Bytes before, Bytes after) {
+  Place& place = places_[buffer];
+  const Term guarded{place.end.base, place.end.shift + after};
+  clauses_.Add({~guard, integers_.AtLeast({place.offset}, before)});
+  clauses_.Add({~guard, ~integers_.AtLeast(guarded, CapacityAround(question_, buffer) + 1)});
+  if (place.top.base.index != place.end.base.index) {
+    integers_.AddOrder(guard, guarded, place.top);
+  } else {
+    place.top.shift = std::max(place.top.shift, guarded.shift);
   }
 }
 
@@ -247,12 +295,12 @@ Literal Addresses::SelectCapacity(Bytes capacity) {
   clauses_.Explain(selected, CapacityChoice{capacity});
   for (size_t i = 0; i < places_.size() && !clauses_.Full(); ++i) {
     if (question_.BufferAt(i).memory != 0) continue;
-    clauses_.Add({~selected, ~integers_.AtLeast(places_[i].end, granules + 1)});
+    clauses_.Add({~selected, ~integers_.AtLeast(places_[i].top, granules + 1)});
   }
   return capacities_[granules] = selected;
 }
 
-Bytes Addresses::OffsetOf(size_t buffer) const {
+Bytes Addresses::PlacedAt(size_t buffer) const {
   return integers_.ValueOf(places_[buffer].offset) * question_.GranuleOf(buffer);
 }
 

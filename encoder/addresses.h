@@ -32,6 +32,9 @@ class Addresses {
  public:
   Addresses(const Question& question, ClauseSink& clauses, IntegerSink& integers);
 
+  // The values that the offset may have, in granules; nullopt when there is none.
+  static std::optional<Domain> DomainOf(const Question& question, size_t buffer);
+
   static Magnitude Measure(const Question& question);
 
   // Says all that holds on every rung, but for banks that depend on modes. Ends early when the sink is full.
@@ -44,6 +47,19 @@ class Addresses {
   // memory.
   Literal Touches(size_t buffer, size_t bank);
 
+  // Bytes [offset, end), counted in granules of the buffer's memory.
+  Integer OffsetOf(size_t buffer) const { return places_[buffer].offset; }
+  Term EndOf(size_t buffer) const { return places_[buffer].end; }
+
+  // The literal "the first buffer lies below the second" of two that must share no byte, adjacent ones
+  // included; nullopt of others.
+  std::optional<Literal> Below(size_t first, size_t second) const;
+
+  // If `guard` holds, then so many granules around the buffer lie inside its memory, whatever its capacity.
+  // A guard that is not kTrue must be expected before the first capacity is selected.
+  void ExpectGuard(size_t buffer);
+  void Guard(Literal guard, size_t buffer, problem::Bytes before, problem::Bytes after);
+
   // The assumption under which buffers have the sizes of `rung`; kTrue without a ladder. The first use of a
   // rung adds clauses of Topic::kSizes and no others.
   Literal SelectRung(size_t rung);
@@ -52,14 +68,14 @@ class Addresses {
   // clauses of Topic::kCapacity and no others.
   Literal SelectCapacity(problem::Bytes capacity);
 
-  // In the backend's last model, in bytes.
-  problem::Bytes OffsetOf(size_t buffer) const;
+  // The offset in the backend's last model, in bytes.
+  problem::Bytes PlacedAt(size_t buffer) const;
 
  private:
-  // Bytes [offset, end), counted in granules of the buffer's memory.
   struct Place {
     Integer offset;
     Term end;
+    Term top;  // what the capacity bounds: the end, or above it the end of a guard
     // Then `end` is an integer of its own, bound to the offset by the rung selected.
     bool sized_by_rung = false;
   };
@@ -74,6 +90,7 @@ class Addresses {
   IntegerSink& integers_;
   std::vector<Place> places_;
   std::vector<std::vector<std::optional<Literal>>> touches_;
+  std::map<std::pair<int, int>, Literal> below_;
   std::map<size_t, Literal> rungs_;
   std::map<problem::Bytes, Literal> capacities_;  // by capacity in granules
 };

@@ -41,6 +41,7 @@ struct Magnitude {
   int64_t positions = 0;  // the most values of any integer
   int64_t greatest = 0;   // the greatest value of any term, differences included
   int64_t pairs = 0;      // of buffers that must not overlap
+  int64_t sums = 0;       // of two integers
 };
 
 using BackendFactory = std::function<std::unique_ptr<Backend>(const Magnitude&)>;

@@ -52,10 +52,12 @@ enum class Topic : uint8_t {
   kBanks,      // which banks a buffer touches
   kModes,      // schedules, transitions, accesses
   kPorts,
+  kRules,     // what rules say, and constraints from outside (constraint.h)
   kSizes,     // what a rung says
   kCapacity,  // what a capacity says
+  kCosts,     // what a schedule and a placement cost
 };
-inline constexpr size_t kTopicCount = 9;
+inline constexpr size_t kTopicCount = 11;
 using TopicCounts = std::array<int64_t, kTopicCount>;
 
 class ClauseSink {

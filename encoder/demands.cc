@@ -1,9 +1,13 @@
 #include "tessera/encoder/demands.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
+
+#include "tessera/base/checked.h"
 
 // Granules
 // --------
@@ -27,6 +31,11 @@
 //   - same bank, where one of the two leaves a bank that the other keeps (not when both are kSingle);
 //   - adjacent, where the second is aligned and the first is not: up(o + s) changes, the second does not.
 // A hint is no constraint: it is rounded down like any offset.
+//
+// Rules keep to it as follows. Residues and distances hold when g divides them and their moduli: then both
+// offsets of a pair move alike. So do guards, windows, boundaries and natural alignments that g divides, as
+// borders do. Flipped address bits need g to be a power of two: clearing low bits in which two offsets agree
+// changes no XOR. Bank sets and different banks hold as above. Same bank and common delta need exact starts.
 namespace tessera::encoder {
 namespace {
 
@@ -37,6 +46,8 @@ using problem::Memory;
 using problem::Problem;
 using problem::Relation;
 using problem::RelationKind;
+using problem::RequirementKind;
+using problem::Rule;
 using problem::Span;
 
 constexpr Bytes kBeyond = std::numeric_limits<Bytes>::max();
@@ -62,15 +73,19 @@ bool MayShare(RelationKind kind) {
   return kind == RelationKind::kColocate || kind == RelationKind::kExclusive;
 }
 
+template <typename Predicate>
+std::set<std::pair<int, int>> RelatedPairs(const Problem& problem, Predicate predicate) {
+  std::set<std::pair<int, int>> pairs;
+  for (const Relation& relation : problem.relations) {
+    if (predicate(relation.kind)) pairs.insert(std::minmax(relation.first, relation.second));
+  }
+  return pairs;
+}
+
 // Pairs that a relation keeps apart anyway, or allows to share bytes: life together says nothing about them.
 std::set<std::pair<int, int>> ExemptPairs(const Problem& problem) {
-  std::set<std::pair<int, int>> exempt;
-  for (const Relation& relation : problem.relations) {
-    if (MayShare(relation.kind) || relation.kind == RelationKind::kAdjacent) {
-      exempt.insert(std::minmax(relation.first, relation.second));
-    }
-  }
-  return exempt;
+  return RelatedPairs(problem,
+                      [](RelationKind kind) { return MayShare(kind) || kind == RelationKind::kAdjacent; });
 }
 
 // Sweeps over the starts of the lives' hulls; whoever has ended leaves the list of the living.
@@ -126,34 +141,146 @@ std::vector<AddressRange> ForbiddenRanges(const Memory& memory, const Buffer& bu
   return forbidden;
 }
 
+// Takes the greatest common divisor of what it is told.
+class Divisor {
+ public:
+  void Include(Bytes value) { divisor_ = std::gcd(divisor_, value); }
+  void IncludePowersOfTwoOnly() { divisor_ &= -divisor_; }
+  Bytes Value() const { return std::max<Bytes>(divisor_, 1); }
+
+ private:
+  Bytes divisor_ = 0;
+};
+
+void IncludeAlignments(const Problem& problem, const Rule& rule, Divisor& divisor) {
+  for (const auto& [first, second] : rule.pairs) {
+    divisor.Include(AlignmentOf(problem, BufferAt(problem, first)));
+    divisor.Include(AlignmentOf(problem, BufferAt(problem, second)));
+  }
+}
+
+void IncludeNaturalAlignments(const Problem& problem, const problem::Ladder* ladder, const Rule& rule,
+                              Divisor& divisor) {
+  for (const int i : rule.buffers) {
+    for (const Bytes size : SizesOf(problem, ladder, static_cast<size_t>(i)))
+      divisor.Include(NaturalAlignmentOf(size));
+  }
+}
+
+void IncludeRule(const Problem& problem, const problem::Ladder* ladder, const Rule& rule, Divisor& divisor) {
+  const problem::Requirement& wanted = rule.requirement;
+  switch (wanted.kind) {
+    case RequirementKind::kOffset:
+    case RequirementKind::kDifference:
+      if (wanted.multiple == 1) return;
+      divisor.Include(wanted.multiple);
+      return divisor.Include(wanted.residue);
+    case RequirementKind::kNoCrossing:
+      return divisor.Include(wanted.multiple);
+    case RequirementKind::kWindow:
+      return divisor.Include(wanted.window.begin);
+    case RequirementKind::kNaturalAlignment:
+      return IncludeNaturalAlignments(problem, ladder, rule, divisor);
+    case RequirementKind::kDistance:
+      return divisor.Include(wanted.distance);
+    case RequirementKind::kXorDistance:
+      divisor.Include(wanted.distance);
+      return divisor.IncludePowersOfTwoOnly();
+    case RequirementKind::kGuard:
+      divisor.Include(wanted.before);
+      return divisor.Include(wanted.after);
+    case RequirementKind::kSameBank:
+    case RequirementKind::kCommonDelta:
+      return IncludeAlignments(problem, rule, divisor);
+    case RequirementKind::kBanks:
+    case RequirementKind::kDifferentBank:
+      return;
+  }
+}
+
+// Whether one residue modulo the least common multiple says what both grids say. False where that multiple
+// overflows, where they contradict each other, or where the search for it would be long.
+bool Merge(Grid& grid, Bytes multiple, Bytes residue) {
+  if (multiple % grid.multiple == 0) {
+    if (residue % grid.multiple != grid.residue) return false;
+    grid = {multiple, residue};
+    return true;
+  }
+  constexpr Bytes kMostSteps = 1 << 12;
+  const Bytes shared = std::gcd(grid.multiple, multiple);
+  const std::optional<Bytes> merged = base::CheckedMul(grid.multiple / shared, multiple);
+  if (!merged || multiple / shared > kMostSteps) return false;
+  for (Bytes start = grid.residue; start < *merged; start += grid.multiple) {
+    if (start % multiple != residue) continue;
+    grid = {*merged, start};
+    return true;
+  }
+  return false;
+}
+
+bool HoldsOnEveryRung(const Problem& problem, const problem::Ladder* ladder, const Rule& rule, int buffer) {
+  const std::vector<Bytes> sizes = SizesOf(problem, ladder, static_cast<size_t>(buffer));
+  return std::all_of(sizes.begin(), sizes.end(), [&](Bytes size) { return rule.sizes.Holds(size); });
+}
+
+// Alignments, and the rules about one offset that hold on every rung. What does not merge is left to clauses.
+std::vector<Grid> GridsOf(const Problem& problem, const problem::Ladder* ladder) {
+  std::vector<Grid> grids;
+  for (const Buffer& buffer : problem.buffers) grids.push_back({AlignmentOf(problem, buffer), 0});
+  for (const Rule& rule : problem.rules) {
+    if (rule.requirement.kind != RequirementKind::kOffset) continue;
+    for (const int i : rule.buffers) {
+      if (!HoldsOnEveryRung(problem, ladder, rule, i)) continue;
+      Merge(grids[static_cast<size_t>(i)], rule.requirement.multiple, rule.requirement.residue);
+    }
+  }
+  return grids;
+}
+
 }  // namespace
+
+std::vector<Bytes> SizesOf(const Problem& problem, const problem::Ladder* ladder, size_t buffer) {
+  if (ladder == nullptr) return {problem.buffers[buffer].size};
+  std::vector<Bytes> sizes;
+  for (const problem::Rung& rung : ladder->rungs) sizes.push_back(rung.sizes[buffer]);
+  return sizes;
+}
+
+Bytes NaturalAlignmentOf(Bytes size) {
+  return static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(size)));
+}
 
 Bytes GranuleOf(const Problem& problem, const problem::Ladder* ladder, int memory) {
   const Memory& home = problem.memories[static_cast<size_t>(memory)];
-  Bytes granule = 0;
-  const auto divide = [&granule](Bytes value) { granule = std::gcd(granule, value); };
+  Divisor divisor;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer& buffer = problem.buffers[i];
     if (buffer.memory != memory) continue;
-    if (ladder == nullptr) divide(buffer.size);
-    if (ladder != nullptr) {
-      for (const problem::Rung& rung : ladder->rungs) divide(rung.sizes[i]);
-    }
-    if (buffer.offset) divide(*buffer.offset);
-    if (const Bytes alignment = AlignmentOf(problem, buffer); alignment > 1) divide(alignment);
+    for (const Bytes size : SizesOf(problem, ladder, i)) divisor.Include(size);
+    if (buffer.offset) divisor.Include(*buffer.offset);
+    if (const Bytes alignment = AlignmentOf(problem, buffer); alignment > 1) divisor.Include(alignment);
   }
-  for (const problem::Reserved& reserved : home.reserved)
-    divide(reserved.range.begin), divide(reserved.range.end);
-  for (const problem::Bank& bank : home.banks) divide(bank.range.begin), divide(bank.range.end);
+  for (const problem::Reserved& reserved : home.reserved) {
+    divisor.Include(reserved.range.begin);
+    divisor.Include(reserved.range.end);
+  }
+  for (const problem::Bank& bank : home.banks) {
+    divisor.Include(bank.range.begin);
+    divisor.Include(bank.range.end);
+  }
   for (const Relation& relation : problem.relations) {
     if (BufferAt(problem, relation.first).memory != memory) continue;
-    if (relation.kind == RelationKind::kColocate) divide(relation.delta);
+    if (relation.kind == RelationKind::kColocate) divisor.Include(relation.delta);
     if (!NeedsExactStart(problem, relation)) continue;
-    divide(AlignmentOf(problem, BufferAt(problem, relation.first)));
+    divisor.Include(AlignmentOf(problem, BufferAt(problem, relation.first)));
     if (relation.kind == RelationKind::kSameBank)
-      divide(AlignmentOf(problem, BufferAt(problem, relation.second)));
+      divisor.Include(AlignmentOf(problem, BufferAt(problem, relation.second)));
   }
-  return std::max<Bytes>(granule, 1);
+  for (const Rule& rule : problem.rules) {
+    const int head = rule.pairs.empty() ? rule.buffers.front() : rule.pairs.front().first;
+    if (BufferAt(problem, head).memory == memory) IncludeRule(problem, ladder, rule, divisor);
+  }
+  return divisor.Value();
 }
 
 Demands Analyse(const Problem& problem, const problem::Ladder* ladder) {
@@ -164,6 +291,8 @@ Demands Analyse(const Problem& problem, const problem::Ladder* ladder) {
   for (const Buffer& buffer : problem.buffers) {
     demands.forbidden.push_back(ForbiddenRanges(MemoryOf(problem, buffer), buffer));
   }
+  demands.grids = GridsOf(problem, ladder);
+  demands.may_share = RelatedPairs(problem, MayShare);
   CollectDisjointPairs(problem, demands);
   for (const Relation& relation : problem.relations) {
     if (relation.kind == RelationKind::kSeparate)

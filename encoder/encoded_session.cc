@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <numeric>
 #include <utility>
 
 #include "tessera/base/checked.h"
+#include "tessera/problem/validator.h"
 
 namespace tessera::encoder {
 namespace {
@@ -32,17 +34,21 @@ std::optional<std::string> Overload(const Problem& problem, const std::vector<By
 
 }  // namespace
 
-EncodedSession::Opened::Opened(const Question& asked, BackendFactory& open_backend)
-    : question(asked), backend(open_backend(Addresses::Measure(question))), formulation(question, *backend) {
+EncodedSession::Opened::Opened(const Question& asked, BackendFactory& open_backend,
+                               const Constraints& constraints)
+    : question(asked),
+      backend(open_backend(Addresses::Measure(question))),
+      formulation(question, *backend, constraints) {
   formulation.Write();
 }
 
 EncodedSession::EncodedSession(std::string engine, const Problem& problem, const problem::Ladder* ladder,
-                               BackendFactory open_backend)
+                               BackendFactory open_backend, Constraints constraints)
     : engine_(std::move(engine)),
       problem_(problem),
       ladder_(ladder),
-      open_backend_(std::move(open_backend)) {}
+      open_backend_(std::move(open_backend)),
+      constraints_(std::move(constraints)) {}
 
 TopicCounts EncodedSession::Counts() const {
   return opened_ ? opened_->backend->Clauses().Counts() : TopicCounts{};
@@ -58,20 +64,15 @@ Result EncodedSession::Solve(size_t rung, Bytes capacity, const base::Budget& bu
         fmt::format("the ladder has {} rungs; rung {} was asked for", ladder_->rungs.size(), rung);
     return result;
   }
-  if (!problem_.rules.empty()) {
-    result.status = Status::kUnsupported;
-    result.reason = problem::Describe(problem_.rules.front());
-    return result;
-  }
   try {
-    const Problem sized = ladder_ == nullptr ? problem_ : AtRung(problem_, ladder_->rungs[rung]);
+    const Problem sized = SizedFor(rung);
     const std::vector<Bytes> loads = LoadOf(sized);
     const Bytes load = loads.empty() ? 0 : loads.front();
     if (const std::optional<std::string> overload = Overload(sized, loads, capacity)) {
       result.status = Status::kInfeasible;
       result.reason = *overload;
     } else {
-      result = Decide(sized, rung, std::max<Bytes>(capacity, 0), budget, stop);
+      result = Decide(sized, rung, std::max<Bytes>(capacity, 0), std::nullopt, budget, stop);
       result.engine = engine_;
     }
     const bool refuted = result.status == Status::kInfeasible && capacity >= 0 && capacity < base::kMaxTotal;
@@ -85,20 +86,87 @@ Result EncodedSession::Solve(size_t rung, Bytes capacity, const base::Budget& bu
   return result;
 }
 
+Problem EncodedSession::SizedFor(size_t rung) const {
+  return ladder_ == nullptr ? problem_ : AtRung(problem_, ladder_->rungs[rung]);
+}
+
+Result EncodedSession::Minimise(size_t rung, Bytes capacity, const base::Budget& budget,
+                                const base::Stop& stop) {
+  Result best = Solve(rung, capacity, budget, stop);
+  if (!best.allocation) return best;
+  best.cost = problem::CostOf(SizedFor(rung), *best.allocation);
+  try {
+    Improve(best, rung, capacity, budget.units - best.statistics.conflicts, stop);
+  } catch (const std::exception& fault) {
+    best.reason = fmt::format("{} gave up: {}", engine_, fault.what());
+    opened_.reset();
+  }
+  return best;
+}
+
+void EncodedSession::Improve(Result& best, size_t rung, Bytes capacity, int64_t conflicts,
+                             const base::Stop& stop) {
+  const Problem sized = SizedFor(rung);
+  while (*best.cost > 0) {
+    Result next = Decide(sized, rung, capacity, *best.cost - 1, {conflicts}, stop);
+    conflicts -= next.statistics.conflicts;
+    best.statistics.conflicts += next.statistics.conflicts;
+    if (next.status == Status::kInfeasible) {
+      best.least_cost = *best.cost;
+      return;
+    }
+    if (!next.allocation) {
+      best.reason = next.reason;
+      return;
+    }
+    best.allocation = std::move(next.allocation);
+    best.peak = next.peak;
+    best.cost = problem::CostOf(sized, *best.allocation);
+  }
+}
+
+// The formulation must not have the last word on what it does not know.
+void EncodedSession::Check(const Problem& sized, Bytes capacity, Result& result) const {
+  std::string fault;
+  for (const std::shared_ptr<const Constraint>& constraint : constraints_) {
+    fault = constraint->FindViolation(sized, *result.allocation);
+    if (fault.empty()) continue;
+    fault = fmt::format("constraint '{}' refuses the answer that its clauses allow: {}", constraint->Name(),
+                        fault);
+    break;
+  }
+  const bool own_fault = !constraints_.empty() && fault.empty();
+  if (own_fault) {
+    const auto violations = problem::Validate(sized, *result.allocation, capacity, 1);
+    if (!violations.empty()) fault = violations.front().message;
+  }
+  if (fault.empty()) return;
+  result = {};
+  result.reason = fault;
+}
+
 void EncodedSession::OpenFor(Bytes capacity) {
   if (opened_ && opened_->question.ceiling >= capacity) return;
   opened_.reset();
-  opened_ = std::make_unique<Opened>(Question{problem_, ladder_, *demands_, capacity}, open_backend_);
+  opened_ =
+      std::make_unique<Opened>(Question{problem_, ladder_, *demands_, capacity}, open_backend_, constraints_);
 }
 
-Result EncodedSession::Decide(const Problem& sized, size_t rung, Bytes capacity, const base::Budget& budget,
-                              const base::Stop& stop) {
+Result EncodedSession::Decide(const Problem& sized, size_t rung, Bytes capacity, std::optional<int64_t> most,
+                              const base::Budget& budget, const base::Stop& stop) {
   Result result;
   if (stop.Requested()) {
     result.reason = "stopped before the work began";
     return result;
   }
-  if (!demands_) demands_ = Analyse(problem_, ladder_);
+  if (!demands_) {
+    demands_ = Analyse(problem_, ladder_);
+    for (const std::shared_ptr<const Constraint>& constraint : constraints_) {
+      for (size_t m = 0; m < problem_.memories.size(); ++m) {
+        demands_->granules[m] = std::gcd(demands_->granules[m], constraint->UnitOf(problem_, m));
+      }
+    }
+  }
   if (const std::optional<std::string> reason = TooLarge(problem_, *demands_)) {
     result.reason = *reason;
     return result;
@@ -106,7 +174,8 @@ Result EncodedSession::Decide(const Problem& sized, size_t rung, Bytes capacity,
   OpenFor(capacity);
   Backend& backend = *opened_->backend;
   const std::array assumptions = {opened_->formulation.SelectRung(rung),
-                                  opened_->formulation.SelectCapacity(capacity)};
+                                  opened_->formulation.SelectCapacity(capacity),
+                                  most ? opened_->formulation.SelectCost(*most) : kTrue};
   if (backend.Clauses().Full()) {
     result.reason = "the formula has more clauses than the encoder writes down";
     return result;
@@ -123,6 +192,7 @@ Result EncodedSession::Decide(const Problem& sized, size_t rung, Bytes capacity,
     result.status = Status::kFeasible;
     result.allocation = opened_->formulation.Decode();
     result.peak = problem::PeakOf(sized, *result.allocation);
+    Check(sized, capacity, result);
   }
   return result;
 }

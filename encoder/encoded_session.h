@@ -16,10 +16,14 @@ namespace tessera::encoder {
 class EncodedSession : public problem::Session {
  public:
   EncodedSession(std::string engine, const problem::Problem& problem, const problem::Ladder* ladder,
-                 BackendFactory open_backend);
+                 BackendFactory open_backend, Constraints constraints = {});
 
   problem::Result Solve(size_t rung, problem::Bytes capacity, const base::Budget& budget,
                         const base::Stop& stop) override;
+
+  // Comes down from the cost of one answer to the next until none is cheaper.
+  problem::Result Minimise(size_t rung, problem::Bytes capacity, const base::Budget& budget,
+                           const base::Stop& stop) override;
 
   // Clauses written since the backend was opened, by topic; all zero before.
   TopicCounts Counts() const;
@@ -30,17 +34,23 @@ class EncodedSession : public problem::Session {
     Question question;
     std::unique_ptr<Backend> backend;
     Formulation formulation;
-    Opened(const Question& asked, BackendFactory& open_backend);
+    Opened(const Question& asked, BackendFactory& open_backend, const Constraints& constraints);
   };
 
+  // `most` bounds the costs, if they are bounded.
   problem::Result Decide(const problem::Problem& sized, size_t rung, problem::Bytes capacity,
-                         const base::Budget& budget, const base::Stop& stop);
+                         std::optional<int64_t> most, const base::Budget& budget, const base::Stop& stop);
+  void Improve(problem::Result& best, size_t rung, problem::Bytes capacity, int64_t conflicts,
+               const base::Stop& stop);
+  problem::Problem SizedFor(size_t rung) const;
+  void Check(const problem::Problem& sized, problem::Bytes capacity, problem::Result& result) const;
   void OpenFor(problem::Bytes capacity);
 
   std::string engine_;
   const problem::Problem& problem_;
   const problem::Ladder* ladder_;
   BackendFactory open_backend_;
+  Constraints constraints_;
   std::optional<Demands> demands_;
   std::unique_ptr<Opened> opened_;
 };

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "tessera/encoder/addresses.h"
 #include "tessera/encoder/backend.h"
+#include "tessera/encoder/constraint.h"
+#include "tessera/encoder/costs.h"
+#include "tessera/encoder/rules.h"
 #include "tessera/encoder/schedules.h"
 #include "tessera/problem/result.h"
 
@@ -14,19 +18,23 @@ namespace tessera::encoder {
 //
 //     Problem, Ladder --> Demands --> Addresses --.         clauses, bounds, differences
 //                                                 +-- Formulation ------> ClauseSink, IntegerSink
-//                                     Schedules --'                         |            |
+//                             Schedules, Rules --'                          |            |
 //                                                                        CaDiCaL        Z3
 class Formulation {
  public:
-  // `question` and `target` outlive this. The problem's horizon has at most kStepLimit steps if a memory has
+  // `question` and `target` outlive this. `constraints` are said last; the granules of `question` divide
+  // their units. The problem's horizon has at most kStepLimit steps if a memory has
   // modes.
-  Formulation(const Question& question, Target& target);
+  Formulation(const Question& question, Target& target, const Constraints& constraints = {});
 
   // Says all that holds on every rung and at every capacity. To be called once, first.
   void Write();
 
-  Literal SelectRung(size_t rung) { return addresses_.SelectRung(rung); }
+  Literal SelectRung(size_t rung);
   Literal SelectCapacity(problem::Bytes capacity) { return addresses_.SelectCapacity(capacity); }
+
+  // The assumption under which the problem's costs total at most `most`; most >= 0.
+  Literal SelectCost(int64_t most) { return costs_.SelectAtMost(most); }
 
   // The target's last model in the Problem's own terms.
   problem::Allocation Decode() const;
@@ -36,6 +44,10 @@ class Formulation {
   Target& target_;
   Addresses addresses_;
   Schedules schedules_;
+  Rules rules_;
+  Costs costs_;
+  Constraints constraints_;
+  std::set<size_t> rungs_;  // of which the rules have spoken
 };
 
 // A schedule has an entry for each step; more of them than this are refused.

@@ -14,6 +14,9 @@ struct Domain {
   int64_t Last() const { return first + step * (count - 1); }
 };
 
+// The values that an integer of this domain has modulo `modulus`, as a domain that may hold a few more.
+Domain RemainderDomain(const Domain& domain, int64_t modulus);
+
 // An integer variable of an IntegerSink.
 struct Integer {
   int32_t index = 0;
@@ -25,9 +28,9 @@ struct Term {
   int64_t shift = 0;
 };
 
-// Integers beside the Booleans of a ClauseSink. Addresses need two kinds of statement only, bounds and
+// Integers beside the Booleans of a ClauseSink. Addresses need two kinds of statement above all, bounds and
 // differences, and every solver in reach has a native or a cheap form for both: order literals, bit-vectors,
-// difference logic.
+// difference logic. Rules add three rarer ones: remainders, sums and address bits.
 class IntegerSink {
  public:
   IntegerSink() = default;
@@ -46,6 +49,15 @@ class IntegerSink {
 
   // If `guard` holds, then low <= high. Nothing is said when it does not hold.
   virtual void AddOrder(Literal guard, Term low, Term high) = 0;
+
+  // An integer equal to `integer` modulo `modulus`; modulus >= 1. Equal questions may give equal integers.
+  virtual Integer Remainder(Integer integer, int64_t modulus) = 0;
+
+  // If `guard` holds, then first + second = sum. sum.shift >= 0.
+  virtual void AddSum(Literal guard, Integer first, Integer second, Term sum) = 0;
+
+  // If `guard` holds, then first XOR second = mask. mask >= 0.
+  virtual void AddXor(Literal guard, Integer first, Integer second, int64_t mask) = 0;
 
   // Asks the search to try this value first. Never a constraint; a solver that cannot be told does not
   // listen.

@@ -85,8 +85,10 @@ constexpr std::array<TopicWords, kTopicCount> kTopics = {{
     {"banks", "which banks a buffer touches follows from its first and last byte"},
     {"modes", "each memory has one mode at each step, which follows the one before and allows every access"},
     {"ports", "a bank serves at most as many buffers in a step as it has ports"},
+    {"rules", "buffers lie as the rules of the hardware ask"},
     {"sizes", "buffers have the sizes of one rung"},
     {"capacity", "buffers end within the capacity"},
+    {"costs", "the total counts every reuse and every switch of modes that costs"},
 }};
 
 }  // namespace

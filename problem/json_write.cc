@@ -2,6 +2,7 @@
 
 #include "tessera/base/json_writer.h"
 #include "tessera/problem/json.h"
+#include "tessera/problem/json_rules.h"
 #include "tessera/problem/json_words.h"
 
 namespace tessera::problem {
@@ -170,7 +171,9 @@ Json ToJson(const Requirement& wanted, const Memory& memory) {
   return json;
 }
 
-Json ToJson(const Problem& problem, const Rule& rule) {
+}  // namespace
+
+Json RuleToJson(const Problem& problem, const Rule& rule) {
   const auto buffer = [&](int i) -> const Buffer& { return problem.buffers[static_cast<size_t>(i)]; };
   const Buffer& head = buffer(rule.pairs.empty() ? rule.buffers.front() : rule.pairs.front().first);
   Json json = Json::object();
@@ -182,6 +185,8 @@ Json ToJson(const Problem& problem, const Rule& rule) {
   if (!rule.sizes.HoldsAll()) json["sizes"] = {rule.sizes.least, rule.sizes.most};
   return json;
 }
+
+namespace {
 
 Json ToJson(const Problem& problem, const Cost& cost) {
   Json json = Json::object();
@@ -243,7 +248,7 @@ std::string WriteProblem(const Problem& problem, const Ladder* ladder) {
   for (const Loop& loop : problem.loops) {
     json["loops"].push_back({{"begin", loop.begin}, {"end", loop.end}, {"exits", loop.exits}});
   }
-  for (const Rule& rule : problem.rules) json["rules"].push_back(ToJson(problem, rule));
+  for (const Rule& rule : problem.rules) json["rules"].push_back(RuleToJson(problem, rule));
   for (const Cost& cost : problem.costs) json["costs"].push_back(ToJson(problem, cost));
   if (ladder != nullptr) json["ladder"] = ToJson(problem, *ladder);
   return base::WriteJson(json);

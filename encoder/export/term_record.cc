@@ -1,6 +1,7 @@
 #include "tessera/encoder/export/term_record.h"
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/enumeration.h"
 
 namespace tessera::encoder {
 
@@ -34,6 +35,26 @@ void TermRecord::AddOrder(Literal guard, Term low, Term high) {
   if (guard == kFalse || below.Last() + distance <= above.first) return;
   if (below.first + distance > above.Last()) return Add({~guard});
   if (Count()) orders_.push_back({CurrentTopic(), guard, low.base, distance, high.base});
+}
+
+Integer TermRecord::Remainder(Integer integer, int64_t modulus) {
+  const Domain domain = NumberOf(integer).domain;
+  if (modulus > domain.Last()) return integer;
+  const Integer remainder = NewInteger(RemainderDomain(domain, modulus));
+  AddImage(*this, *this, kTrue, integer, domain, remainder,
+           [modulus](int64_t value) { return value % modulus; });
+  return remainder;
+}
+
+void TermRecord::AddSum(Literal guard, Integer first, Integer second, Term sum) {
+  const Domain a = NumberOf(first).domain;
+  const Domain b = NumberOf(second).domain;
+  AddSumByValues(*this, *this, guard, first, a, second, b, sum);
+}
+
+void TermRecord::AddXor(Literal guard, Integer first, Integer second, int64_t mask) {
+  const Domain domain = NumberOf(first).domain;
+  AddImage(*this, *this, guard, first, domain, second, [mask](int64_t value) { return value ^ mask; });
 }
 
 const TermRecord::Bound* TermRecord::FindBound(int32_t variable) const {

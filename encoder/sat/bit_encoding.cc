@@ -19,6 +19,9 @@
 // comparator says little until the high bits are known. That is the price of a size that grows with the
 // logarithm of the capacity.
 //
+// A remainder modulo a power of two is a row of low bits and costs nothing; any other comes with a quotient that
+// is multiplied and added back. Flipped address bits are equalities, bit by bit.
+//
 // Cost: about 14 clauses a bit for a sum, 3 clauses and a variable a bit for an order, 3 a bit for a bound.
 namespace tessera::encoder {
 namespace {
@@ -156,6 +159,48 @@ void BitEncoding::AddOrder(Literal guard, Term low, Term high) {
     clauses_.Add({~open, ~x, next});
     clauses_.Add({~open, y, next});
     open = next;
+  }
+}
+
+void BitEncoding::AddEqual(Literal guard, const Bits& a, const Bits& b) {
+  for (size_t k = 0; k < std::max(a.size(), b.size()); ++k) {
+    clauses_.Add({~guard, ~BitAt(a, k), BitAt(b, k)});
+    clauses_.Add({~guard, BitAt(a, k), ~BitAt(b, k)});
+  }
+}
+
+Integer BitEncoding::Remainder(Integer integer, int64_t modulus) {
+  const Number number = NumberOf(integer);
+  if (modulus > number.domain.Last()) return integer;
+  const std::pair key(integer.index, modulus);
+  if (const auto known = remainders_.find(key); known != remainders_.end()) return known->second;
+  const Domain domain = RemainderDomain(number.domain, modulus);
+  if (std::has_single_bit(static_cast<uint64_t>(modulus))) {
+    const auto low = static_cast<size_t>(std::countr_zero(static_cast<uint64_t>(modulus)));
+    Bits bits(number.bits.begin(), number.bits.begin() + static_cast<int64_t>(low));
+    numbers_.push_back({domain, {}, std::move(bits), std::nullopt});
+    return remainders_[key] = Integer{static_cast<int32_t>(numbers_.size()) - 1};
+  }
+  const Integer quotient = NewInteger({0, 1, number.domain.Last() / modulus + 1});
+  const Integer remainder = NewInteger(domain);
+  AddEqual(kTrue, SumOf(Multiple(NumberOf(quotient).bits, modulus), NumberOf(remainder).bits), number.bits);
+  return remainders_[key] = remainder;
+}
+
+void BitEncoding::AddSum(Literal guard, Integer first, Integer second, Term sum) {
+  AddEqual(guard, SumOf(NumberOf(first).bits, NumberOf(second).bits), Shifted(sum.base, sum.shift));
+}
+
+void BitEncoding::AddXor(Literal guard, Integer first, Integer second, int64_t mask) {
+  const Bits a = NumberOf(first).bits;
+  const Bits b = NumberOf(second).bits;
+  const size_t width =
+      std::max({a.size(), b.size(), static_cast<size_t>(std::bit_width(static_cast<uint64_t>(mask)))});
+  for (size_t k = 0; k < width; ++k) {
+    const bool flipped = ((static_cast<uint64_t>(mask) >> k) & 1U) != 0;
+    const Literal wanted = flipped ? ~BitAt(b, k) : BitAt(b, k);
+    clauses_.Add({~guard, ~BitAt(a, k), wanted});
+    clauses_.Add({~guard, BitAt(a, k), ~wanted});
   }
 }
 

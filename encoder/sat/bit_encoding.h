@@ -20,6 +20,9 @@ class BitEncoding : public IntegerSink {
   void Explain(Integer integer, const Quantity& quantity) override;
   Literal AtLeast(Term term, int64_t value) override;
   void AddOrder(Literal guard, Term low, Term high) override;
+  Integer Remainder(Integer integer, int64_t modulus) override;
+  void AddSum(Literal guard, Integer first, Integer second, Term sum) override;
+  void AddXor(Literal guard, Integer first, Integer second, int64_t mask) override;
   void Prefer(Integer integer, int64_t value) override;
   int64_t ValueOf(Integer integer) const override;
 
@@ -38,14 +41,16 @@ class BitEncoding : public IntegerSink {
   Bits Multiple(const Bits& bits, int64_t factor);
   const Bits& Shifted(Integer integer, int64_t shift);
   Literal ReachedBy(const Bits& bits, int64_t value);
+  void AddEqual(Literal guard, const Bits& a, const Bits& b);
   Literal MajorityOf(Literal a, Literal b, Literal c);
   Literal ParityOf(Literal a, Literal b);
 
   ClauseSink& clauses_;
   const Model& model_;
   std::vector<Number> numbers_;
-  std::map<std::pair<int32_t, int64_t>, Bits> shifted_;      // integer and shift
-  std::map<std::pair<int32_t, int64_t>, Literal> at_least_;  // integer and rank of the value
+  std::map<std::pair<int32_t, int64_t>, Bits> shifted_;        // integer and shift
+  std::map<std::pair<int32_t, int64_t>, Literal> at_least_;    // integer and rank of the value
+  std::map<std::pair<int32_t, int64_t>, Integer> remainders_;  // integer and modulus
 };
 
 }  // namespace tessera::encoder

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "tessera/encoder/clause_sink.h"
@@ -17,6 +20,9 @@ class OrderEncoding : public IntegerSink {
   void Explain(Integer integer, const Quantity& quantity) override;
   Literal AtLeast(Term term, int64_t value) override;
   void AddOrder(Literal guard, Term low, Term high) override;
+  Integer Remainder(Integer integer, int64_t modulus) override;
+  void AddSum(Literal guard, Integer first, Integer second, Term sum) override;
+  void AddXor(Literal guard, Integer first, Integer second, int64_t mask) override;
   void Prefer(Integer integer, int64_t value) override;
   int64_t ValueOf(Integer integer) const override;
 
@@ -32,6 +38,7 @@ class OrderEncoding : public IntegerSink {
   ClauseSink& clauses_;
   const Model& model_;
   std::vector<Ladder> ladders_;
+  std::map<std::pair<int32_t, int64_t>, Integer> remainders_;  // by integer and modulus
 };
 
 }  // namespace tessera::encoder

@@ -34,7 +34,8 @@ BackendFactory CadicalBackends(const SatOptions& options) {
 
 std::unique_ptr<problem::Session> SatEngine::Open(const problem::Problem& problem,
                                                   const problem::Ladder* ladder) const {
-  return std::make_unique<EncodedSession>("cadical", problem, ladder, CadicalBackends(options_));
+  return std::make_unique<EncodedSession>("cadical", problem, ladder, CadicalBackends(options_),
+                                          options_.constraints);
 }
 
 }  // namespace tessera::encoder

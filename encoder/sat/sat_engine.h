@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "tessera/encoder/backend.h"
+#include "tessera/encoder/constraint.h"
 #include "tessera/encoder/sat/integer_encoding.h"
 #include "tessera/problem/engine.h"
 
@@ -13,6 +14,7 @@ namespace tessera::encoder {
 struct SatOptions {
   uint64_t seed = 0;
   IntegerEncoding encoding = IntegerEncoding::kByMagnitude;
+  Constraints constraints = {};  // beside what the Problem states
 };
 
 // The engine "cadical": the whole formulation as clauses, decided by CaDiCaL. Supports everything that a

@@ -119,7 +119,7 @@ BackendFactory Z3Backends(const Z3Options& options) {
 
 std::unique_ptr<problem::Session> Z3Engine::Open(const problem::Problem& problem,
                                                  const problem::Ladder* ladder) const {
-  return std::make_unique<EncodedSession>("z3", problem, ladder, Z3Backends(options_));
+  return std::make_unique<EncodedSession>("z3", problem, ladder, Z3Backends(options_), options_.constraints);
 }
 
 }  // namespace tessera::encoder

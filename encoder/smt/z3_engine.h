@@ -5,12 +5,14 @@
 #include <string_view>
 
 #include "tessera/encoder/backend.h"
+#include "tessera/encoder/constraint.h"
 #include "tessera/problem/engine.h"
 
 namespace tessera::encoder {
 
 struct Z3Options {
   uint64_t seed = 0;
+  Constraints constraints = {};  // beside what the Problem states
 };
 
 // The engine "z3": the whole formulation with addresses as bit-vectors, a second opinion on every other

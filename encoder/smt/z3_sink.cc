@@ -79,6 +79,24 @@ void Z3Sink::AddOrder(Literal guard, Term low, Term high) {
   Require(z3::implies(ExpressionOf(guard), order));
 }
 
+Integer Z3Sink::Remainder(Integer integer, int64_t modulus) {
+  const Vector vector = VectorOf(integer);
+  if (modulus > vector.domain.Last()) return integer;
+  vectors_.push_back({RemainderDomain(vector.domain, modulus), z3::urem(vector.bits, Constant(modulus))});
+  return Integer{static_cast<int32_t>(vectors_.size()) - 1};
+}
+
+void Z3Sink::AddSum(Literal guard, Integer first, Integer second, Term sum) {
+  Require(z3::implies(ExpressionOf(guard), VectorOf(first).bits + VectorOf(second).bits ==
+                                               VectorOf(sum.base).bits + Constant(sum.shift)));
+}
+
+void Z3Sink::AddXor(Literal guard, Integer first, Integer second, int64_t mask) {
+  const unsigned bits = static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(mask)));
+  if (bits > width_) return Add({~guard});
+  Require(z3::implies(ExpressionOf(guard), (VectorOf(first).bits ^ VectorOf(second).bits) == Constant(mask)));
+}
+
 int64_t Z3Sink::ValueOf(Integer integer) const {
   return static_cast<int64_t>(model_.eval(VectorOf(integer).bits, true).get_numeral_uint64());
 }

@@ -23,6 +23,9 @@ class Z3Sink : public ClauseSink, public IntegerSink {
   Integer NewInteger(const Domain& domain) override;
   Literal AtLeast(Term term, int64_t value) override;
   void AddOrder(Literal guard, Term low, Term high) override;
+  Integer Remainder(Integer integer, int64_t modulus) override;
+  void AddSum(Literal guard, Integer first, Integer second, Term sum) override;
+  void AddXor(Literal guard, Integer first, Integer second, int64_t mask) override;
 
   // Of the model given last.
   int64_t ValueOf(Integer integer) const override;

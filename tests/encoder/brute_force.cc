@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "brute_force_rules.h"
+
 namespace tessera::encoder {
 namespace {
 
@@ -80,7 +82,10 @@ class Enumeration {
     const Bytes capacity = At(i).memory == 0 ? capacity_ : HomeOf(i).capacity;
     for (Bytes offset = 0; offset + At(i).size <= capacity; ++offset) {
       placed_.push_back({offset, offset + At(i).size});
-      if (StandsAlone(i) && AgreesWithEarlier(i) && EveryStepHasAMode(i) && PlaceFrom(i + 1)) return true;
+      if (StandsAlone(i) && AgreesWithEarlier(i) && RulesHold(problem_, placed_, capacity_) &&
+          EveryStepHasAMode(i) && PlaceFrom(i + 1)) {
+        return true;
+      }
       placed_.pop_back();
     }
     return false;

@@ -85,6 +85,47 @@ TEST_F(DemandsOf, SameBanksOfUnalignedBuffersNeedBytesUnlessSingle) {
   EXPECT_EQ(Granule(), 64);
 }
 
+// What a rule of this kind leaves of a granule of 96, the buffers' size.
+TEST_F(DemandsOf, GranuleDividesWhatRulesName) {
+  Add(96, 0, 2);
+  Add(96, 0, 2);
+  const auto granule_under = [&](problem::RequirementKind kind, Bytes number) {
+    problem_.rules = {{"", {}, {}, {}, {}}};
+    problem::Requirement& wanted = problem_.rules[0].requirement;
+    wanted.kind = kind;
+    wanted.multiple = wanted.distance = wanted.after = wanted.window.begin = number;
+    if (IsPairwise(kind)) problem_.rules[0].pairs = {{0, 1}};
+    if (!IsPairwise(kind)) problem_.rules[0].buffers = {0, 1};
+    return Granule();
+  };
+  using problem::RequirementKind;
+  EXPECT_EQ(granule_under(RequirementKind::kOffset, 64), 32);
+  EXPECT_EQ(granule_under(RequirementKind::kOffset, 1), 96);
+  EXPECT_EQ(granule_under(RequirementKind::kDifference, 36), 12);
+  EXPECT_EQ(granule_under(RequirementKind::kNoCrossing, 4096), 32);
+  EXPECT_EQ(granule_under(RequirementKind::kWindow, 40), 8);
+  EXPECT_EQ(granule_under(RequirementKind::kNaturalAlignment, 0), 32);
+  EXPECT_EQ(granule_under(RequirementKind::kDistance, 60), 12);
+  EXPECT_EQ(granule_under(RequirementKind::kXorDistance, 48), 16);  // 48, but for its odd factor
+  EXPECT_EQ(granule_under(RequirementKind::kGuard, 6), 6);
+  EXPECT_EQ(granule_under(RequirementKind::kBanks, 0), 96);
+  EXPECT_EQ(granule_under(RequirementKind::kDifferentBank, 0), 96);
+  EXPECT_EQ(granule_under(RequirementKind::kSameBank, 0), 1);
+  EXPECT_EQ(granule_under(RequirementKind::kCommonDelta, 0), 1);
+}
+
+TEST_F(DemandsOf, OffsetRulesMergeIntoOneGrid) {
+  Add(96, 0, 2).alignment = 6;
+  problem_.rules = {{"", {}, {0}, {}, {}}};
+  problem_.rules[0].requirement.multiple = 4;
+  problem_.rules[0].requirement.residue = 2;
+  const Grid grid = Analyse(problem_, nullptr).grids[0];
+  EXPECT_EQ(grid.multiple, 12);
+  EXPECT_EQ(grid.residue, 6);
+  problem_.rules[0].requirement.residue = 1;  // never at a multiple of 6: left to clauses, which refute it
+  EXPECT_EQ(Analyse(problem_, nullptr).grids[0].multiple, 6);
+}
+
 TEST_F(DemandsOf, PairsThatLiveTogetherAreDisjoint) {
   Add(1, 0, 2);
   Add(1, 1, 3);

@@ -12,6 +12,7 @@
 #include "tessera/base/random.h"
 #include "tessera/encoder/sat/sat_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
+#include "tessera/problem/json.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
@@ -48,6 +49,7 @@ struct Shares {
   int infeasible = 0;
   int needs_mode_change = 0;
   std::array<int, 6> relations{};
+  std::array<int, problem::kRequirementKinds> rules{};
 
   void Note(const Problem& problem, bool feasible) {
     if (!feasible) ++infeasible;
@@ -57,6 +59,13 @@ struct Shares {
       relations[kind] +=
           std::any_of(problem.relations.begin(), problem.relations.end(),
                       [kind](const auto& relation) { return static_cast<size_t>(relation.kind) == kind; })
+              ? 1
+              : 0;
+    }
+    for (size_t kind = 0; kind < rules.size(); ++kind) {
+      rules[kind] +=
+          std::any_of(problem.rules.begin(), problem.rules.end(),
+                      [kind](const auto& rule) { return static_cast<size_t>(rule.requirement.kind) == kind; })
               ? 1
               : 0;
     }
@@ -79,6 +88,7 @@ TEST_P(Differential, EnginesAgreeWithEnumeration) {
     if (answer) {
       EXPECT_TRUE(problem::Validate(problem, *answer, problem.memories[0].capacity).empty());
     }
+    SCOPED_TRACE(problem::WriteProblem(problem));
     for (const problem::Engine* engine : std::initializer_list<const problem::Engine*>{&order, &bits, &z3}) {
       ExpectAnswer(*engine, problem, answer.has_value());
     }
@@ -87,6 +97,7 @@ TEST_P(Differential, EnginesAgreeWithEnumeration) {
   EXPECT_GE(shares.infeasible * 100, 30 * kProblemsPerShard);
   EXPECT_GE(shares.needs_mode_change * 100, 30 * kProblemsPerShard);
   for (const int share : shares.relations) EXPECT_GE(share * 100, 5 * kProblemsPerShard);
+  for (const int share : shares.rules) EXPECT_GE(share * 100, 5 * kProblemsPerShard);
   RecordProperty("infeasible", shares.infeasible);
   RecordProperty("needs_mode_change", shares.needs_mode_change);
 }

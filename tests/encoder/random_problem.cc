@@ -1,10 +1,11 @@
 #include "random_problem.h"
 
 #include <algorithm>
-#include <set>
+#include <optional>
 #include <string>
 
 #include "brute_force.h"
+#include "random_rules.h"
 
 namespace tessera::encoder {
 namespace {
@@ -37,6 +38,7 @@ class Generator {
     DrawBuffers(random_.Uniform(2, scale_ == 1 ? 6 : 4));
     DrawAccesses();
     if (random_.Chance(0.6)) DrawRelations();
+    if (random_.Chance(0.8)) DrawBearableRules();
     if (random_.Chance(0.5)) DrawLoop();
     if (random_.Chance(0.87)) PlantModes();
     return std::move(problem_);
@@ -161,6 +163,24 @@ class Generator {
     }
   }
 
+  // Of the rules that leave no placement, even without modes, only some are kept.
+  void DrawBearableRules() {
+    for (int64_t left = Pick(2, 6); left > 0; --left) {
+      const size_t before = problem_.rules.size();
+      DrawRules(random_, 1, scale_, problem_);
+      if (!random_.Chance(0.1) && !FindPlacement()) problem_.rules.resize(before);
+    }
+  }
+
+  std::optional<problem::Allocation> FindPlacement() const {
+    Problem free = problem_;
+    for (Memory& memory : free.memories) {
+      memory.modes.clear();
+      memory.transitions.reset();
+    }
+    return Enumerate(free, free.memories[0].capacity);
+  }
+
   void DrawLoop() {
     const Step begin = first_step_ + Pick(0, steps_ - 1);
     const Step end = Pick(begin + 1, first_step_ + steps_);
@@ -173,13 +193,7 @@ class Generator {
   // Modes drawn blindly almost never admit a schedule that changes. So take a placement that ignores modes,
   // let the mode change at random along the steps, and let each mode permit just what happens while it is on.
   void PlantModes() {
-    std::vector<Memory> memories = problem_.memories;
-    for (Memory& memory : problem_.memories) {
-      memory.modes.clear();
-      memory.transitions.reset();
-    }
-    const auto placement = Enumerate(problem_, problem_.memories[0].capacity);
-    problem_.memories = std::move(memories);
+    const auto placement = FindPlacement();
     if (!placement) return;
     for (size_t m = 0; m < problem_.memories.size(); ++m) {
       if (!problem_.memories[m].modes.empty()) PlantModesOf(m, placement->offsets);

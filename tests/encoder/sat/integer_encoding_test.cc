@@ -100,5 +100,68 @@ TYPED_TEST(IntegerEncodingOf, AnUnwelcomePreferenceIsNoConstraint) {
   EXPECT_TRUE(this->Allows({~this->integers_.AtLeast({x}, 10)}));
 }
 
+TYPED_TEST(IntegerEncodingOf, RemaindersFollowTheirInteger) {
+  base::Random random(4);
+  for (int i = 0; i < 30; ++i) {
+    const Domain domain = this->DrawDomain(random);
+    const int64_t modulus = random.Uniform(1, 9);
+    const Integer x = this->integers_.NewInteger(domain);
+    const Integer remainder = this->integers_.Remainder(x, modulus);
+    for (int64_t v = domain.first; v <= domain.Last(); v += domain.step) {
+      for (int64_t r = 0; r < modulus + 1; ++r) {
+        const auto is_v = this->Is(x, v);
+        const auto is_r = this->Is(remainder, r);
+        EXPECT_EQ(this->Allows({is_v[0], is_v[1], is_r[0], is_r[1]}), v % modulus == r)
+            << v << " mod " << modulus;
+      }
+    }
+  }
+}
+
+TYPED_TEST(IntegerEncodingOf, SumsHoldUnderTheirGuardOnly) {
+  base::Random random(5);
+  for (int i = 0; i < 6; ++i) {
+    const std::array<Domain, 3> domains = {this->DrawDomain(random), this->DrawDomain(random),
+                                           this->DrawDomain(random)};
+    std::array<Integer, 3> integers;
+    for (size_t k = 0; k < 3; ++k) integers[k] = this->integers_.NewInteger(domains[k]);
+    const int64_t shift = random.Uniform(0, 6);
+    const Literal guard = this->solver_.NewVariable();
+    this->integers_.AddSum(guard, integers[0], integers[1], {integers[2], shift});
+    for (int64_t u = domains[0].first; u <= domains[0].Last(); u += domains[0].step) {
+      for (int64_t v = domains[1].first; v <= domains[1].Last(); v += domains[1].step) {
+        for (int64_t w = domains[2].first; w <= domains[2].Last(); w += domains[2].step) {
+          const auto a = this->Is(integers[0], u);
+          const auto b = this->Is(integers[1], v);
+          const auto c = this->Is(integers[2], w);
+          EXPECT_EQ(this->Allows({guard, a[0], a[1], b[0], b[1], c[0], c[1]}), u + v == w + shift);
+          EXPECT_TRUE(this->Allows({~guard, a[0], a[1], b[0], b[1], c[0], c[1]}));
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(IntegerEncodingOf, FlippedBitsHoldUnderTheirGuardOnly) {
+  base::Random random(6);
+  for (int i = 0; i < 30; ++i) {
+    const Domain a = this->DrawDomain(random);
+    const Domain b = this->DrawDomain(random);
+    const Integer x = this->integers_.NewInteger(a);
+    const Integer y = this->integers_.NewInteger(b);
+    const int64_t mask = random.Uniform(0, 40);
+    const Literal guard = this->solver_.NewVariable();
+    this->integers_.AddXor(guard, x, y, mask);
+    for (int64_t v = a.first; v <= a.Last(); v += a.step) {
+      for (int64_t w = b.first; w <= b.Last(); w += b.step) {
+        const auto is_v = this->Is(x, v);
+        const auto is_w = this->Is(y, w);
+        EXPECT_EQ(this->Allows({guard, is_v[0], is_v[1], is_w[0], is_w[1]}), (v ^ w) == mask);
+        EXPECT_TRUE(this->Allows({~guard, is_v[0], is_v[1], is_w[0], is_w[1]}));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tessera::encoder

@@ -1,0 +1,94 @@
+#include "tessera/encoder/constraint.h"
+
+#include <gtest/gtest.h>
+
+#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/smt/z3_engine.h"
+
+// Constraints from outside: their clauses bind, their check is believed, and granules respect their units.
+namespace tessera::encoder {
+namespace {
+
+using problem::Allocation;
+using problem::Bytes;
+using problem::Problem;
+using problem::Result;
+using problem::Status;
+
+// Buffer 0 starts at `place`. The check may ask for another.
+class StartsAt final : public Constraint {
+ public:
+  StartsAt(Bytes place, Bytes checked, Bytes unit) : place_(place), checked_(checked), unit_(unit) {}
+  explicit StartsAt(Bytes place) : StartsAt(place, place, 1) {}
+
+  std::string Name() const override { return "starts"; }
+  Bytes UnitOf(const Problem& /*problem*/, size_t /*memory*/) const override { return unit_; }
+  void Write(Variables& variables) const override {
+    const Bytes granule = variables.GranuleOf(0);
+    EXPECT_EQ(place_ % granule, 0);
+    IntegerSink& integers = variables.Integers();
+    variables.Clauses().Add({integers.AtLeast({variables.OffsetOf(0)}, place_ / granule)});
+    variables.Clauses().Add({~integers.AtLeast({variables.OffsetOf(0)}, place_ / granule + 1)});
+  }
+  std::string FindViolation(const Problem& /*problem*/, const Allocation& allocation) const override {
+    return allocation.offsets[0] == checked_ ? "" : "it starts elsewhere";
+  }
+
+ private:
+  Bytes place_;
+  Bytes checked_;
+  Bytes unit_;
+};
+
+Problem Pair() {
+  Problem problem;
+  problem.memories.emplace_back().capacity = 64;
+  for (const char* id : {"a", "b"}) {
+    problem::Buffer& buffer = problem.buffers.emplace_back();
+    buffer.id = id;
+    buffer.size = 16;
+    buffer.lifespans = {{0, 1}};
+  }
+  return problem;
+}
+
+Result SolveWith(const problem::Engine& engine) {
+  const Problem problem = Pair();
+  const base::Stop stop;
+  return engine.Open(problem, nullptr)->Solve(0, 64, {}, stop);
+}
+
+TEST(ConstraintTest, ItsClausesBindBothEngines) {
+  const Constraints constraints = {std::make_shared<StartsAt>(37)};
+  for (const Result& result : {SolveWith(SatEngine({.seed = 0, .constraints = constraints})),
+                               SolveWith(Z3Engine({.seed = 0, .constraints = constraints}))}) {
+    ASSERT_EQ(result.status, Status::kFeasible) << result.reason;
+    EXPECT_EQ(result.allocation->offsets[0], 37);
+  }
+}
+
+TEST(ConstraintTest, TwoThatContradictEachOtherLeaveNothing) {
+  const Constraints constraints = {std::make_shared<StartsAt>(3), std::make_shared<StartsAt>(4)};
+  EXPECT_EQ(SolveWith(SatEngine({.seed = 0, .constraints = constraints})).status, Status::kInfeasible);
+}
+
+// Without its unit the addresses would be counted in sixteens, and 4 would be lost.
+TEST(ConstraintTest, GranulesDivideItsUnit) {
+  const Constraints constraints = {std::make_shared<StartsAt>(4, 4, 4)};
+  const Result result = SolveWith(SatEngine({.seed = 0, .constraints = constraints}));
+  ASSERT_EQ(result.status, Status::kFeasible) << result.reason;
+  EXPECT_EQ(result.allocation->offsets[0], 4);
+  EXPECT_EQ(result.allocation->offsets[1] % 4, 0);
+}
+
+TEST(ConstraintTest, AnAnswerThatItsCheckRefusesIsNoAnswer) {
+  const Constraints constraints = {std::make_shared<StartsAt>(16, 32, 1)};
+  const Result result = SolveWith(SatEngine({.seed = 0, .constraints = constraints}));
+  EXPECT_EQ(result.status, Status::kUnknown);
+  EXPECT_FALSE(result.allocation.has_value());
+  EXPECT_EQ(result.reason,
+            "constraint 'starts' refuses the answer that its clauses allow: it starts elsewhere");
+}
+
+}  // namespace
+}  // namespace tessera::encoder

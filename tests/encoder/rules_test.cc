@@ -1,0 +1,344 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/smt/z3_engine.h"
+#include "tessera/problem/validator.h"
+#include "tessera/problem/well_formed.h"
+
+// Each kind of rule turns an answer around: what fits without it does not fit with it, or only elsewhere.
+namespace tessera::encoder {
+namespace {
+
+using problem::Bytes;
+using problem::Ladder;
+using problem::Problem;
+using problem::Requirement;
+using problem::RequirementKind;
+using problem::Result;
+using problem::Rule;
+using problem::Status;
+
+struct Party {
+  std::string name;
+  std::shared_ptr<problem::Engine> engine;
+};
+
+class RulesOf : public testing::TestWithParam<Party> {
+ protected:
+  Result Solve(const Problem& problem) const {
+    EXPECT_FALSE(problem::FindFault(problem).has_value());
+    const base::Stop stop;
+    const Bytes capacity = problem.memories[0].capacity;
+    Result result = GetParam().engine->Open(problem, nullptr)->Solve(0, capacity, {}, stop);
+    if (result.allocation) {
+      EXPECT_TRUE(Validate(problem, *result.allocation, capacity).empty());
+    }
+    return result;
+  }
+
+  // Where the buffers lie; nothing where they cannot.
+  std::vector<Bytes> Place(const Problem& problem) const {
+    const Result result = Solve(problem);
+    return result.allocation ? result.allocation->offsets : std::vector<Bytes>();
+  }
+
+  bool Fits(const Problem& problem) const { return Solve(problem).status == Status::kFeasible; }
+};
+
+// Buffers a, b, ... of these sizes that live together in a memory of `capacity` bytes.
+Problem Together(const std::vector<Bytes>& sizes, Bytes capacity) {
+  Problem problem;
+  problem.memories.emplace_back().capacity = capacity;
+  for (const Bytes size : sizes) {
+    problem::Buffer& buffer = problem.buffers.emplace_back();
+    buffer.id = std::string(1, static_cast<char>('a' + problem.buffers.size() - 1));
+    buffer.size = size;
+    buffer.lifespans = {{0, 1}};
+  }
+  return problem;
+}
+
+Rule& AddRule(Problem& problem, RequirementKind kind, std::vector<int> buffers,
+              std::vector<std::pair<int, int>> pairs = {}) {
+  Rule& rule = problem.rules.emplace_back();
+  rule.name = "test";
+  rule.requirement.kind = kind;
+  rule.buffers = std::move(buffers);
+  rule.pairs = std::move(pairs);
+  return rule;
+}
+
+TEST_P(RulesOf, AnOffsetResidue) {
+  Problem problem = Together({3, 3}, 6);
+  EXPECT_TRUE(Fits(problem));
+  Rule& rule = AddRule(problem, RequirementKind::kOffset, {0, 1});
+  rule.requirement.multiple = 4;
+  EXPECT_FALSE(Fits(problem));
+  problem.memories[0].capacity = 7;
+  EXPECT_TRUE(Fits(problem));
+  rule.requirement.residue = 1;
+  EXPECT_FALSE(Fits(problem));
+}
+
+TEST_P(RulesOf, OffsetResiduesThatContradictEachOther) {
+  Problem problem = Together({1}, 64);
+  AddRule(problem, RequirementKind::kOffset, {0}).requirement.multiple = 6;
+  Rule& rule = AddRule(problem, RequirementKind::kOffset, {0});
+  rule.requirement.multiple = 4;
+  rule.requirement.residue = 2;
+  EXPECT_EQ(Place(problem).front() % 12, 6);
+  rule.requirement.residue = 1;
+  EXPECT_FALSE(Fits(problem));
+}
+
+TEST_P(RulesOf, AResidueBetweenTwoOperands) {
+  Problem problem = Together({4, 4}, 9);
+  Rule& rule = AddRule(problem, RequirementKind::kDifference, {}, {{0, 1}});
+  rule.requirement.multiple = 7;
+  rule.requirement.residue = 5;
+  EXPECT_EQ(Place(problem), std::vector<Bytes>({0, 5}));
+  rule.requirement.residue = 2;
+  EXPECT_EQ(Place(problem), std::vector<Bytes>({5, 0}));
+  rule.requirement.residue = 1;
+  EXPECT_FALSE(Fits(problem));
+}
+
+// Modulo 24, which is no power of two, over addresses that need bits.
+TEST_P(RulesOf, AResidueBetweenTwoOperandsFarApart) {
+  Problem problem = Together({100, 100, 9000}, 10'000);
+  Rule& rule = AddRule(problem, RequirementKind::kDifference, {}, {{0, 1}, {1, 2}});
+  rule.requirement.multiple = 24;
+  rule.requirement.residue = 7;
+  const std::vector<Bytes> offsets = Place(problem);
+  ASSERT_EQ(offsets.size(), 3U);
+  EXPECT_EQ((offsets[1] - offsets[0] + 24'000) % 24, 7);
+}
+
+TEST_P(RulesOf, AWindow) {
+  Problem problem = Together({4, 4}, 16);
+  Rule& rule = AddRule(problem, RequirementKind::kWindow, {0, 1});
+  rule.requirement.window = {3, 11};
+  EXPECT_TRUE(Fits(problem));
+  rule.requirement.window = {3, 10};
+  EXPECT_FALSE(Fits(problem));
+}
+
+TEST_P(RulesOf, NoCrossingOfABoundary) {
+  Problem problem = Together({5, 5, 5}, 16);
+  EXPECT_TRUE(Fits(problem));
+  AddRule(problem, RequirementKind::kNoCrossing, {0, 1, 2}).requirement.multiple = 8;
+  EXPECT_FALSE(Fits(problem));
+  problem.memories[0].capacity = 21;
+  EXPECT_TRUE(Fits(problem));
+  problem.rules[0].requirement.multiple = 4;
+  EXPECT_FALSE(Fits(problem));
+}
+
+TEST_P(RulesOf, NoCrossingOfABoundaryAmongManyAddresses) {
+  Problem problem = Together({3000, 3000, 3000}, 3 * 4096 - 1000);
+  problem.buffers[0].alignment = 8;
+  EXPECT_TRUE(Fits(problem));
+  AddRule(problem, RequirementKind::kNoCrossing, {0, 1, 2}).requirement.multiple = 4096;
+  problem.memories[0].capacity = 2 * 4096 + 2999;
+  EXPECT_FALSE(Fits(problem));
+  problem.memories[0].capacity = 2 * 4096 + 3000;
+  EXPECT_TRUE(Fits(problem));
+}
+
+TEST_P(RulesOf, NaturalAlignment) {
+  Problem problem = Together({3, 3}, 6);
+  EXPECT_TRUE(Fits(problem));
+  AddRule(problem, RequirementKind::kNaturalAlignment, {0, 1});
+  EXPECT_FALSE(Fits(problem));
+  problem.memories[0].capacity = 7;
+  EXPECT_TRUE(Fits(problem));
+}
+
+// Two banks of eight bytes.
+Problem InBanks(const std::vector<Bytes>& sizes) {
+  Problem problem = Together(sizes, 16);
+  problem.memories[0].banks = {{"low", {0, 8}, {}}, {"high", {8, 16}, {}}};
+  return problem;
+}
+
+TEST_P(RulesOf, ASetOfBanks) {
+  Problem problem = InBanks({4, 5});
+  EXPECT_TRUE(Fits(problem));
+  AddRule(problem, RequirementKind::kBanks, {0, 1}).requirement.banks = {1};
+  EXPECT_FALSE(Fits(problem));
+  problem.buffers[1].size = 4;
+  EXPECT_TRUE(Fits(problem));
+}
+
+TEST_P(RulesOf, SameBank) {
+  Problem problem = InBanks({5, 5});
+  problem.buffers[0].span = problem.buffers[1].span = problem::Span::kSingle;
+  EXPECT_TRUE(Fits(problem));
+  AddRule(problem, RequirementKind::kSameBank, {}, {{0, 1}});
+  EXPECT_FALSE(Fits(problem));
+}
+
+TEST_P(RulesOf, DifferentBank) {
+  Problem problem = InBanks({4, 4, 8});
+  problem.buffers[2].offset = 8;
+  EXPECT_TRUE(Fits(problem));
+  AddRule(problem, RequirementKind::kDifferentBank, {}, {{0, 1}});
+  EXPECT_FALSE(Fits(problem));
+}
+
+TEST_P(RulesOf, ADistance) {
+  Problem problem = Together({4, 4}, 9);
+  AddRule(problem, RequirementKind::kDistance, {}, {{0, 1}}).requirement.distance = -5;
+  EXPECT_EQ(Place(problem), std::vector<Bytes>({5, 0}));
+  problem.rules[0].requirement.distance = 3;  // a distance grants no overlap
+  EXPECT_FALSE(Fits(problem));
+}
+
+TEST_P(RulesOf, AnXorDistance) {
+  Problem problem = Together({4, 4, 8}, 16);
+  EXPECT_TRUE(Fits(problem));
+  AddRule(problem, RequirementKind::kXorDistance, {}, {{0, 1}}).requirement.distance = 8;
+  EXPECT_FALSE(Fits(problem));  // two fours, eight bytes apart, leave no eight bytes in one piece
+  problem.rules[0].requirement.distance = 4;
+  EXPECT_TRUE(Fits(problem));
+}
+
+// The mask is a multiple of no granule but 4, though all sizes are multiples of 12.
+TEST_P(RulesOf, AnXorDistanceAmongManyAddresses) {
+  Problem problem = Together({1200, 1200, 12'000}, 30'000);
+  AddRule(problem, RequirementKind::kXorDistance, {}, {{0, 1}}).requirement.distance = 16'384 + 4;
+  const std::vector<Bytes> offsets = Place(problem);
+  ASSERT_EQ(offsets.size(), 3U);
+  EXPECT_EQ(offsets[0] ^ offsets[1], 16'388);
+}
+
+TEST_P(RulesOf, AGuardBetweenBuffersAndAtTheEnd) {
+  Problem problem = Together({4, 4}, 9);
+  EXPECT_TRUE(Fits(problem));
+  AddRule(problem, RequirementKind::kGuard, {0}).requirement.after = 2;
+  EXPECT_FALSE(Fits(problem));
+  problem.memories[0].capacity = 10;
+  EXPECT_TRUE(Fits(problem));
+  problem.rules[0].buffers = {0, 1};
+  EXPECT_FALSE(Fits(problem));
+  problem.memories[0].capacity = 12;
+  EXPECT_TRUE(Fits(problem));
+}
+
+TEST_P(RulesOf, AGuardIsNoConcernOfOtherSteps) {
+  Problem problem = Together({4, 4}, 6);
+  problem.buffers[1].lifespans = {{1, 2}};
+  AddRule(problem, RequirementKind::kGuard, {0, 1}).requirement.after = 2;
+  EXPECT_TRUE(Fits(problem));
+}
+
+TEST_P(RulesOf, AGuardBesideAnAdjacentBuffer) {
+  Problem problem = Together({4, 4}, 16);
+  problem.relations = {{problem::RelationKind::kAdjacent, 0, 1, 0}};
+  EXPECT_TRUE(Fits(problem));
+  AddRule(problem, RequirementKind::kGuard, {0}).requirement.after = 1;
+  EXPECT_FALSE(Fits(problem));
+  problem.buffers[0].size = 3;
+  problem.buffers[1].alignment = 4;
+  EXPECT_TRUE(Fits(problem));
+}
+
+TEST_P(RulesOf, OneDeltaForAllPairs) {
+  Problem problem = Together({2, 2, 2, 2}, 9);
+  problem.buffers[0].offset = 0;
+  problem.buffers[2].offset = 3;
+  EXPECT_TRUE(Fits(problem));
+  AddRule(problem, RequirementKind::kCommonDelta, {}, {{0, 1}, {2, 3}});
+  EXPECT_EQ(Place(problem), std::vector<Bytes>());
+  problem.memories[0].capacity = 10;
+  EXPECT_EQ(Place(problem), std::vector<Bytes>({0, 5, 3, 8}));
+}
+
+TEST_P(RulesOf, ARuleAboutSizesFollowsTheRung) {
+  Problem problem = Together({1, 1}, 12);
+  Rule& rule = AddRule(problem, RequirementKind::kOffset, {0, 1});
+  rule.requirement.multiple = 8;
+  rule.sizes.least = 5;
+  const Ladder ladder{{{"small", {4, 4}}, {"large", {5, 5}}, {"mixed", {5, 4}}}};
+  const base::Stop stop;
+  const auto session = GetParam().engine->Open(problem, &ladder);
+  EXPECT_EQ(session->Solve(0, 8, {}, stop).status, Status::kFeasible);
+  EXPECT_EQ(session->Solve(1, 12, {}, stop).status, Status::kInfeasible);
+  EXPECT_EQ(session->Solve(1, 13, {}, stop).status, Status::kFeasible);
+  EXPECT_EQ(session->Solve(2, 9, {}, stop).status, Status::kFeasible);
+}
+
+TEST_P(RulesOf, AGuardAboutSizesFollowsTheRungAndTheCapacity) {
+  Problem problem = Together({1, 1}, 16);
+  Rule& rule = AddRule(problem, RequirementKind::kGuard, {0, 1});
+  rule.requirement.after = 2;
+  rule.sizes.least = 5;
+  const Ladder ladder{{{"small", {4, 4}}, {"large", {5, 5}}}};
+  const base::Stop stop;
+  const auto session = GetParam().engine->Open(problem, &ladder);
+  EXPECT_EQ(session->Solve(0, 14, {}, stop).status, Status::kFeasible);
+  EXPECT_EQ(session->Solve(0, 13, {}, stop).status, Status::kFeasible);
+  EXPECT_EQ(session->Solve(1, 13, {}, stop).status, Status::kInfeasible);
+  EXPECT_EQ(session->Solve(1, 14, {}, stop).status, Status::kFeasible);
+  EXPECT_EQ(session->Solve(0, 8, {}, stop).status, Status::kFeasible);
+}
+
+TEST_P(RulesOf, NaturalAlignmentFollowsTheRung) {
+  Problem problem = Together({1, 1}, 16);
+  AddRule(problem, RequirementKind::kNaturalAlignment, {0, 1});
+  const Ladder ladder{{{"four", {4, 4}}, {"five", {5, 5}}}};
+  const base::Stop stop;
+  const auto session = GetParam().engine->Open(problem, &ladder);
+  EXPECT_EQ(session->Solve(0, 8, {}, stop).status, Status::kFeasible);
+  EXPECT_EQ(session->Solve(1, 12, {}, stop).status, Status::kInfeasible);
+  EXPECT_EQ(session->Solve(1, 13, {}, stop).status, Status::kFeasible);
+}
+
+// Reuse of a's place by b costs 5, by c costs 3; one of them must have it.
+TEST_P(RulesOf, CostsAreMinimisedOnRequest) {
+  Problem problem = Together({4, 4, 4}, 8);
+  problem.buffers[1].lifespans = problem.buffers[2].lifespans = {{1, 2}};
+  problem.costs = {{"", problem::CostKind::kReuse, 5, 0, 1, 0}, {"", problem::CostKind::kReuse, 3, 2, 0, 0}};
+  const base::Stop stop;
+  const auto session = GetParam().engine->Open(problem, nullptr);
+  const Result result = session->Minimise(0, 8, {}, stop);
+  ASSERT_EQ(result.status, Status::kFeasible) << result.reason;
+  EXPECT_EQ(result.cost, 3);
+  EXPECT_EQ(result.least_cost, 3);
+  EXPECT_EQ(CostOf(problem, *result.allocation), 3);
+  EXPECT_EQ(session->Minimise(0, 12, {}, stop).cost, 0);
+  EXPECT_EQ(session->Minimise(0, 7, {}, stop).status, Status::kInfeasible);
+}
+
+// Both buffers could share the mode in which everything is allowed, or each have a mode of its own.
+TEST_P(RulesOf, ModeSwitchesAreMinimisedOnRequest) {
+  Problem problem = InBanks({8, 8});
+  problem.buffers[1].lifespans = {{1, 2}};
+  problem.buffers[0].accesses = {{0, "", problem::AccessKind::kRead}};
+  problem.buffers[1].accesses = {{1, "", problem::AccessKind::kWrite}};
+  const problem::BankMode read = {false, {{"", problem::AccessKind::kRead}}};
+  const problem::BankMode write = {false, {{"", problem::AccessKind::kWrite}}};
+  problem.memories[0].modes = {{"reads", {read, read}}, {"writes", {write, write}}, {"both", {read, write}}};
+  problem.costs = {{"", problem::CostKind::kModeSwitch, 7, 0, 0, 0}};
+  const base::Stop stop;
+  const Result result = GetParam().engine->Open(problem, nullptr)->Minimise(0, 16, {}, stop);
+  ASSERT_EQ(result.status, Status::kFeasible) << result.reason;
+  EXPECT_EQ(result.cost, 0);
+  EXPECT_EQ(result.allocation->offsets, std::vector<Bytes>({0, 8}));
+  problem.memories[0].modes.pop_back();
+  EXPECT_EQ(GetParam().engine->Open(problem, nullptr)->Minimise(0, 16, {}, stop).least_cost, 7);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Engines, RulesOf,
+    testing::Values(Party{"order", std::make_shared<SatEngine>(SatOptions{0, IntegerEncoding::kOrder})},
+                    Party{"bits", std::make_shared<SatEngine>(SatOptions{0, IntegerEncoding::kBits})},
+                    Party{"z3", std::make_shared<Z3Engine>()}),
+    [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tessera::encoder

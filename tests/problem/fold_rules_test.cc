@@ -1,0 +1,91 @@
+#include "tessera/problem/fold_rules.h"
+
+#include <gtest/gtest.h>
+
+#include "fixture.h"
+#include "tessera/base/checked.h"
+
+namespace tessera::problem {
+namespace {
+
+// Two buffers of 3 and 5 bytes in two banks, and one rule about them: their pair, or both of them.
+Problem WithRule(RequirementKind kind) {
+  Problem problem = BankedProblem({MakeBuffer("a", 0, 1, 3), MakeBuffer("b", 0, 1, 5)});
+  Rule& rule = problem.rules.emplace_back();
+  rule.requirement.kind = kind;
+  if (IsPairwise(kind)) rule.pairs = {{0, 1}};
+  if (!IsPairwise(kind)) rule.buffers = {0, 1};
+  return problem;
+}
+
+TEST(FoldRulesTest, AMultipleIsAnAlignment) {
+  Problem problem = WithRule(RequirementKind::kOffset);
+  problem.rules[0].requirement.multiple = 4;
+  problem.buffers[1].alignment = 6;
+  const Problem folded = FoldRules(problem, nullptr);
+  EXPECT_TRUE(folded.rules.empty());
+  EXPECT_EQ(folded.buffers[0].alignment, 4);
+  EXPECT_EQ(folded.buffers[1].alignment, 12);
+}
+
+TEST(FoldRulesTest, AResidueIsNoAlignment) {
+  Problem problem = WithRule(RequirementKind::kOffset);
+  problem.rules[0].requirement.multiple = 4;
+  problem.rules[0].requirement.residue = 1;
+  EXPECT_EQ(FoldRules(problem, nullptr).rules, problem.rules);
+}
+
+TEST(FoldRulesTest, ARuleOfSizesStays) {
+  Problem problem = WithRule(RequirementKind::kNaturalAlignment);
+  problem.rules[0].sizes.least = 4;
+  EXPECT_EQ(FoldRules(problem, nullptr).rules, problem.rules);
+}
+
+TEST(FoldRulesTest, NaturalAlignmentIsOneWhereEveryRungHasTheSame) {
+  const Problem problem = WithRule(RequirementKind::kNaturalAlignment);
+  EXPECT_EQ(FoldRules(problem, nullptr).buffers[1].alignment, 8);
+  const Ladder alike{{{"r0", {3, 5}}, {"r1", {4, 8}}}};
+  EXPECT_EQ(FoldRules(problem, &alike).buffers[0].alignment, 4);
+  const Ladder different{{{"r0", {3, 5}}, {"r1", {5, 8}}}};
+  EXPECT_EQ(FoldRules(problem, &different).rules, problem.rules);
+}
+
+TEST(FoldRulesTest, AnAdjacentBufferKeepsItsAlignment) {
+  Problem problem = WithRule(RequirementKind::kOffset);
+  problem.rules[0].requirement.multiple = 4;
+  problem.relations = {{RelationKind::kAdjacent, 0, 1, 0}};
+  EXPECT_EQ(FoldRules(problem, nullptr).buffers[1].alignment, 1);
+}
+
+TEST(FoldRulesTest, BanksMeetThoseAllowedAlready) {
+  Problem problem = WithRule(RequirementKind::kBanks);
+  problem.rules[0].requirement.banks = {1};
+  problem.buffers[0].allowed_banks = {0, 1};
+  const Problem folded = FoldRules(problem, nullptr);
+  EXPECT_EQ(folded.buffers[0].allowed_banks, std::vector<int>({1}));
+  EXPECT_EQ(folded.buffers[1].allowed_banks, std::vector<int>({1}));
+  problem.buffers[0].allowed_banks = {0};  // none is left, and an empty list would mean all
+  EXPECT_EQ(FoldRules(problem, nullptr).rules, problem.rules);
+}
+
+TEST(FoldRulesTest, BankRulesAreRelations) {
+  const Problem folded = FoldRules(WithRule(RequirementKind::kDifferentBank), nullptr);
+  ASSERT_EQ(folded.relations.size(), 1U);
+  EXPECT_EQ(folded.relations[0].kind, RelationKind::kDifferentBank);
+}
+
+TEST(FoldRulesTest, OneDeltaForOnePairAsksNothing) {
+  Problem problem = WithRule(RequirementKind::kCommonDelta);
+  EXPECT_TRUE(FoldRules(problem, nullptr).rules.empty());
+  problem.rules[0].pairs = {{0, 1}, {1, 0}};
+  EXPECT_FALSE(FoldRules(problem, nullptr).rules.empty());
+}
+
+TEST(FoldRulesTest, AnAlignmentTooLargeToAddUpStaysARule) {
+  Problem problem = WithRule(RequirementKind::kOffset);
+  problem.rules[0].requirement.multiple = base::kMaxTotal;
+  EXPECT_EQ(FoldRules(problem, nullptr).rules, problem.rules);
+}
+
+}  // namespace
+}  // namespace tessera::problem
