@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tessera/base/vocabulary.h"
+#include "tessera/hw_profiles/rule.h"
 #include "tessera/problem/problem.h"
 
 // A hardware profile: what one accelerator's memories, engines and links can do, and how programs for it are
@@ -141,6 +142,7 @@ struct Profile {
   std::vector<RoleLayout> roles;  // indexed by base::TensorRole
   Tiling tiling;
   std::vector<Scratch> scratch;
+  std::vector<Rule> rules;
   int64_t table_bytes_per_channel = 0;  // bias and scale, stored with the weights of operators that have any
 };
 

@@ -18,6 +18,9 @@ void ReadScratch(const base::YamlNode& root, Profile& profile);
 // Bank modes name engines and links, so they come when these are known.
 void ReadModes(const base::YamlNode& root, Profile& profile);
 
+// Rules name banks of the tile memory.
+void ReadRules(const base::YamlNode& root, Profile& profile);
+
 // Complains about sections that are well formed each but do not fit together.
 void CheckProfile(const base::YamlNode& root, const Profile& profile);
 

@@ -150,6 +150,68 @@ ordered_json ToJson(const Tiling& tiling) {
           {"weight_granule_channels", tiling.weight_granule_channels}};
 }
 
+// One name alone, or a list of several.
+void PutNames(ordered_json& json, const char* key, const ordered_json& names) {
+  if (!names.empty()) json[key] = names.size() == 1 ? names.front() : names;
+}
+
+ordered_json ToJson(const Selector& select) {
+  ordered_json json = ordered_json::object();
+  PutNames(json, "role", select.roles);
+  PutNames(json, "operator", NamesOf(select.operators));
+  PutNames(json, "type", NamesOf(select.types));
+  if (select.sizes.least > 1) json["at_least_bytes"] = select.sizes.least;
+  if (select.sizes.most < base::kMaxTotal) json["at_most_bytes"] = select.sizes.most;
+  if (!select.name.empty()) json["name"] = select.name;
+  if (!select.operands.empty()) json["operands"] = NamesOf(select.operands);
+  if (select.ping_pong) json["pair"] = "ping_pong";
+  return json;
+}
+
+ordered_json ToJson(const problem::Requirement& wanted, const Profile& profile) {
+  using problem::RequirementKind;
+  ordered_json json = {{"kind", NameOf(wanted.kind)}};
+  switch (wanted.kind) {
+    case RequirementKind::kOffset:
+    case RequirementKind::kDifference:
+      json["multiple"] = wanted.multiple;
+      json["residue"] = wanted.residue;
+      break;
+    case RequirementKind::kWindow:
+      json["window"] = {wanted.window.begin, wanted.window.end};
+      break;
+    case RequirementKind::kNoCrossing:
+      json["boundary"] = wanted.multiple;
+      break;
+    case RequirementKind::kBanks: {
+      const Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
+      json["banks"] = ordered_json::array();
+      for (const int bank : wanted.banks)
+        json["banks"].push_back(memory.banks[static_cast<size_t>(bank)].name);
+      break;
+    }
+    case RequirementKind::kDistance:
+    case RequirementKind::kXorDistance:
+      json["distance"] = wanted.distance;
+      break;
+    case RequirementKind::kGuard:
+      json["before"] = wanted.before;
+      json["after"] = wanted.after;
+      break;
+    default:
+      break;
+  }
+  return json;
+}
+
+ordered_json ToJson(const Rule& rule, const Profile& profile) {
+  ordered_json json = ordered_json::object();
+  if (!rule.name.empty()) json["name"] = rule.name;
+  json["select"] = ToJson(rule.select);
+  json["require"] = ToJson(rule.require, profile);
+  return json;
+}
+
 }  // namespace
 
 std::string WriteProfileJson(const Profile& profile) {
@@ -173,6 +235,7 @@ std::string WriteProfileJson(const Profile& profile) {
     scratch[std::string(base::NameOf(item.kind))] = {{"bytes", item.bytes},
                                                      {"factors", NamesOf(item.factors)}};
   }
+  for (const Rule& rule : profile.rules) json["rules"].push_back(ToJson(rule, profile));
   json["table_bytes_per_channel"] = profile.table_bytes_per_channel;
   return base::WriteJson(json);
 }

@@ -60,15 +60,18 @@ class MetricsCheck {
     return part == parts.end() ? 0 : part->second;
   }
 
-  // The highest byte, plus one, of all buffers that live at any of those steps.
+  // The highest byte, plus one, of all buffers that live at any of those steps, guards included.
   int64_t PeakDuring(const problem::Lifespan& steps) const {
+    const std::vector<problem::Guard> guards = problem::GuardsOf(plan_.problem);
     int64_t peak = 0;
     for (size_t i = 0; i < plan_.problem.buffers.size(); ++i) {
       const problem::Buffer& buffer = plan_.problem.buffers[i];
       const bool there = std::any_of(buffer.lifespans.begin(), buffer.lifespans.end(), [&](const auto& life) {
         return life.lower < steps.upper && steps.lower < life.upper;
       });
-      if (there) peak = std::max(peak, plan_.allocation.offsets[i] + buffer.size);
+      if (!there) continue;
+      const int64_t guard = guards.empty() ? 0 : guards[i].after;
+      peak = std::max(peak, plan_.allocation.offsets[i] + buffer.size + guard);
     }
     return peak;
   }

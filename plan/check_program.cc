@@ -68,6 +68,10 @@ class ProgramCheck {
     }
     CheckBuffers();
     CheckRelations();
+    CheckRules();
+    if (!plan_.problem.costs.empty()) {
+      findings_.Note(ViolationKind::kRule, "a planned program states no costs");
+    }
   }
 
  private:
@@ -272,6 +276,40 @@ class ProgramCheck {
       if (found.contains(pair)) continue;
       findings_.Note(ViolationKind::kInPlace, fmt::format("buffers '{}' and '{}' should share one place",
                                                           IdOf(pair.first), IdOf(pair.second)));
+    }
+  }
+
+  // The rule as the problem should state it.
+  problem::Rule Expected(const RuleReach& reach) const {
+    problem::Rule rule{reach.rule->name, reach.rule->require, {}, {}, reach.rule->select.sizes};
+    const auto index_of = [&](const BufferUse& use) {
+      const auto found = index_.find(use);
+      return found == index_.end() ? -1 : static_cast<int>(found->second);
+    };
+    for (const BufferUse& use : reach.buffers) rule.buffers.push_back(index_of(use));
+    for (const auto& [a, b] : reach.pairs) rule.pairs.emplace_back(index_of(a), index_of(b));
+    std::sort(rule.buffers.begin(), rule.buffers.end());
+    std::sort(rule.pairs.begin(), rule.pairs.end());
+    return rule;
+  }
+
+  void CheckRules() {
+    const std::vector<problem::Rule>& rules = plan_.problem.rules;
+    if (rules.size() != derivation_.rules.size()) {
+      findings_.Note(ViolationKind::kRule, fmt::format("the problem has {} rules where the profile makes {}",
+                                                       rules.size(), derivation_.rules.size()));
+    }
+    for (size_t i = 0; i < std::min(rules.size(), derivation_.rules.size()); ++i) {
+      problem::Rule found = rules[i];
+      std::sort(found.buffers.begin(), found.buffers.end());
+      std::sort(found.pairs.begin(), found.pairs.end());
+      const problem::Rule expected = Expected(derivation_.rules[i]);
+      if (found == expected) continue;
+      const bool same_words = found.name == expected.name && found.requirement == expected.requirement &&
+                              found.sizes == expected.sizes;
+      findings_.Note(ViolationKind::kRule,
+                     fmt::format("{} {}", Describe(expected),
+                                 same_words ? "is about other buffers" : "is not what the profile says"));
     }
   }
 

@@ -5,7 +5,7 @@
 
 namespace tessera::plan {
 
-// Holds the plan's steps, loops, buffers, relations and memory against what was derived: nothing may be missing, and
+// Holds the plan's steps, loops, buffers, relations, rules and memory against what was derived: nothing may be missing, and
 // nothing may be there that was not derived.
 void CheckProgram(const Plan& plan, const Derivation& derivation, Findings& findings);
 

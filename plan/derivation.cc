@@ -10,6 +10,7 @@ Derivation Derive(const Plan& plan) {
   const std::vector<Users> users = FindUsers(plan.network);
   Derivation derivation;
   derivation.trace = Execute(plan, users);
+  derivation.rules = FindRules(plan, users, derivation.trace);
 
   std::vector<LargestExtents> largest(plan.subgraphs.size());
   std::vector<ExtentComparison> comparisons(plan.subgraphs.size(), ExtentComparison(plan.network));

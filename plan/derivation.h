@@ -5,6 +5,7 @@
 
 #include "tessera/plan/in_place.h"
 #include "tessera/plan/plan.h"
+#include "tessera/plan/rules.h"
 #include "tessera/plan/sizes.h"
 #include "tessera/plan/trace.h"
 #include "tessera/plan/traffic.h"
@@ -16,6 +17,7 @@ struct Derivation {
   Trace trace;
   std::map<BufferUse, Footprint, UseOrder> footprints;  // of the trace's buffers
   std::vector<InPlacePair> pairs;
+  std::vector<RuleReach> rules;
   std::vector<Work> work;  // parallel to Plan::subgraphs
 };
 

@@ -13,6 +13,7 @@
 #include "tessera/hw_profiles/reader.h"
 #include "tessera/plan/derivation.h"
 #include "tessera/plan/names.h"
+#include "tessera/problem/json_rules.h"
 
 namespace tessera::plan {
 namespace {
@@ -99,6 +100,9 @@ class PlanReader {
     for (size_t i = 0; i < subgraphs.size(); ++i) ReadSubgraph(subgraphs[i], static_cast<int>(i));
     for (const JsonValue& loop : root.Items("loops")) ReadLoop(loop);
     for (const JsonValue& relation : root.Items("relations")) ReadRelation(relation);
+    const problem::BufferIndex index(plan_.problem.buffers);
+    for (const JsonValue& rule : root.Items("rules", base::Presence::kOptional))
+      plan_.problem.rules.push_back(problem::ReadRule(rule, plan_.problem, index));
     return std::move(plan_);
   }
 

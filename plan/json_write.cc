@@ -8,6 +8,7 @@
 #include "tessera/graph/yaml.h"
 #include "tessera/hw_profiles/writer.h"
 #include "tessera/plan/names.h"
+#include "tessera/problem/json_rules.h"
 
 namespace tessera::plan {
 namespace {
@@ -64,6 +65,8 @@ class PlanWriter {
     json["buffers"] = BuffersToJson(-1);
     json["loops"] = LoopsToJson();
     json["relations"] = RelationsToJson();
+    for (const problem::Rule& rule : plan_.problem.rules)
+      json["rules"].push_back(problem::RuleToJson(plan_.problem, rule));
     json["network"] = Embed(graph::WriteNetworkJson(plan_.network));
     json["profile"] = Embed(hw_profiles::WriteProfileJson(plan_.profile));
     return json;

@@ -36,9 +36,9 @@ void CheckAllocation(const Plan& plan, size_t most, Findings& findings) {
 }  // namespace
 
 std::string_view NameOf(ViolationKind kind) {
-  static constexpr std::array<std::string_view, 15> kNames = {
-      "network", "coverage", "tile",   "policy",   "step",   "buffer", "size",      "alignment",
-      "span",    "lifespan", "access", "in place", "memory", "metric", "allocation"};
+  static constexpr std::array<std::string_view, 16> kNames = {
+      "network", "coverage", "tile",   "policy",   "step",   "buffer", "size",   "alignment",
+      "span",    "lifespan", "access", "in place", "memory", "rule",   "metric", "allocation"};
   return kNames.at(static_cast<size_t>(kind));
 }
 

@@ -9,6 +9,7 @@
 #include "tessera/base/checked.h"
 #include "tessera/encoder/adapt/layout.h"
 #include "tessera/encoder/adapt/lifespans.h"
+#include "tessera/encoder/adapt/rules.h"
 #include "tessera/encoder/adapt/whole_buffers.h"
 
 namespace tessera::encoder {
@@ -92,6 +93,9 @@ Skeleton BuildSkeleton(const graph::Graph& graph, const std::vector<graph::Usage
     if (timeline.tile_loop) loops.push_back(*timeline.tile_loop);
     loops.insert(loops.end(), timeline.slice_loops.begin(), timeline.slice_loops.end());
   }
+  std::vector<graph::Interval> intervals;
+  for (const SubgraphUses& each : skeleton.uses) intervals.push_back(each.interval);
+  program.problem.rules = ResolveRules(graph, profile, program, intervals);
   return skeleton;
 }
 

@@ -29,18 +29,21 @@ static_assert(static_cast<int>(plan::BufferKind::kScratch) ==
               static_cast<int>(encoder::BufferKind::kScratch));
 static_assert(static_cast<int>(plan::StepKind::kEpilogue) == static_cast<int>(encoder::StepKind::kEpilogue));
 
-// One past the highest byte of all buffers that live while the subgraph runs.
+// One past the highest byte of all buffers that live while the subgraph runs, guards included.
 Bytes PeakDuring(const JointPlacement& joint, int subgraph) {
   const auto& steps = joint.program.steps;
   const auto of_subgraph = [subgraph](const encoder::ProgramStep& step) { return step.subgraph == subgraph; };
   const auto first = std::find_if(steps.begin(), steps.end(), of_subgraph) - steps.begin();
   const auto end = steps.rend() - std::find_if(steps.rbegin(), steps.rend(), of_subgraph);
+  const std::vector<problem::Guard> guards = problem::GuardsOf(joint.program.problem);
   Bytes peak = 0;
   for (size_t i = 0; i < joint.program.problem.buffers.size(); ++i) {
     const problem::Buffer& buffer = joint.program.problem.buffers[i];
     const bool lives = std::any_of(buffer.lifespans.begin(), buffer.lifespans.end(),
                                    [&](const auto& life) { return life.lower < end && first < life.upper; });
-    if (lives) peak = std::max(peak, joint.result.allocation->offsets[i] + buffer.size);
+    if (!lives) continue;
+    const Bytes guard = guards.empty() ? 0 : guards[i].after;
+    peak = std::max(peak, joint.result.allocation->offsets[i] + buffer.size + guard);
   }
   return peak;
 }

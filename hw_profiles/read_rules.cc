@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tessera/base/suggest.h"
+#include "tessera/hw_profiles/sections.h"
+
+// Restrictions that the other sections have no word for: which buffers (select), and what is asked of them
+// (require).
+namespace tessera::hw_profiles {
+namespace {
+
+using base::YamlNode;
+using problem::Requirement;
+using problem::RequirementKind;
+
+constexpr int64_t kMostBytes = int64_t{1} << 40;
+
+std::vector<std::string_view> RoleNames() {
+  std::vector<std::string_view> names(base::TensorRoleNames().begin(), base::TensorRoleNames().end());
+  names.emplace_back("scratch");
+  return names;
+}
+
+// One name, or a list of names.
+std::vector<YamlNode> OneOrMore(const YamlNode& node) {
+  return node.IsList() ? node.Items() : std::vector<YamlNode>{node};
+}
+
+Operand ReadOperand(const YamlNode& node) {
+  const std::string name = node.Text();
+  if (const std::optional<Operand> operand = ParseOperand(name)) return *operand;
+  node.Complain(
+      "'" + name + "' is no operand", "input.0, constant.0, output.0 (or another index), or scratch",
+      base::DidYouMean(name, std::vector<std::string_view>{"input.0", "constant.0", "output.0", "scratch"}));
+  return {};
+}
+
+Selector ReadSelector(const YamlNode& node) {
+  Selector select;
+  if (!node) return select;
+  node.OnlyKeys({"role", "operator", "type", "at_least_bytes", "at_most_bytes", "name", "operands", "pair"});
+  if (const YamlNode roles = node.Maybe("role")) {
+    const std::vector<std::string_view> names = RoleNames();
+    for (const YamlNode& role : OneOrMore(roles)) select.roles.emplace_back(names[role.OneOf(names)]);
+  }
+  if (const YamlNode kinds = node.Maybe("operator")) {
+    for (const YamlNode& kind : OneOrMore(kinds))
+      select.operators.push_back(static_cast<base::OperatorKind>(kind.OneOf(base::OperatorKindNames())));
+  }
+  if (const YamlNode types = node.Maybe("type")) {
+    for (const YamlNode& type : OneOrMore(types))
+      select.types.push_back(static_cast<base::DataType>(type.OneOf(base::DataTypeNames())));
+  }
+  ReadInteger(node, "at_least_bytes", 1, base::kMaxTotal, select.sizes.least);
+  ReadInteger(node, "at_most_bytes", select.sizes.least, base::kMaxTotal, select.sizes.most);
+  if (const YamlNode name = node.Maybe("name")) select.name = name.Text();
+  if (const YamlNode operands = node.Maybe("operands")) {
+    for (const YamlNode& operand : operands.Items()) select.operands.push_back(ReadOperand(operand));
+  }
+  if (const YamlNode pair = node.Maybe("pair")) {
+    pair.OneOf(std::vector<std::string_view>{"ping_pong"});
+    select.ping_pong = true;
+  }
+  return select;
+}
+
+// Banks of the tile memory by name, ascending.
+std::vector<int> ReadBanks(const YamlNode& node, const Profile& profile) {
+  const Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  std::vector<std::string_view> names;
+  for (const problem::Bank& bank : memory.banks) names.emplace_back(bank.name);
+  std::vector<int> banks;
+  if (names.empty()) {
+    node.Complain("the tile memory '" + memory.name + "' has no banks", "a memory with banks");
+    return banks;
+  }
+  for (const YamlNode& item : node.Items()) {
+    const auto bank = static_cast<int>(item.OneOf(names));
+    if (std::find(banks.begin(), banks.end(), bank) != banks.end()) {
+      item.Complain("repeated bank '" + item.Text() + "'", "each bank once");
+    }
+    banks.push_back(bank);
+  }
+  if (banks.empty()) node.Complain("the rule allows no bank", "at least one bank");
+  std::sort(banks.begin(), banks.end());
+  return banks;
+}
+
+std::vector<std::string_view> KeysOf(RequirementKind kind) {
+  switch (kind) {
+    case RequirementKind::kOffset:
+    case RequirementKind::kDifference:
+      return {"kind", "multiple", "residue"};
+    case RequirementKind::kWindow:
+      return {"kind", "window"};
+    case RequirementKind::kNoCrossing:
+      return {"kind", "boundary"};
+    case RequirementKind::kBanks:
+      return {"kind", "banks"};
+    case RequirementKind::kDistance:
+    case RequirementKind::kXorDistance:
+      return {"kind", "distance"};
+    case RequirementKind::kGuard:
+      return {"kind", "before", "after"};
+    default:
+      return {"kind"};
+  }
+}
+
+problem::AddressRange ReadWindow(const YamlNode& node) {
+  const std::vector<int64_t> ends = node.Integers(0, kMostBytes);
+  if (ends.size() != 2 || ends[0] >= ends[1]) {
+    node.Complain("this is no window of addresses", "a list [begin, end] with begin < end");
+    return {};
+  }
+  return {ends[0], ends[1]};
+}
+
+Requirement ReadRequirement(const YamlNode& node, const Profile& profile) {
+  Requirement wanted;
+  wanted.kind = static_cast<RequirementKind>(node.At("kind").OneOf(problem::RequirementNames()));
+  node.OnlyKeys(KeysOf(wanted.kind));
+  switch (wanted.kind) {
+    case RequirementKind::kOffset:
+    case RequirementKind::kDifference:
+      wanted.multiple = node.At("multiple").Integer(1, kMostBytes);
+      ReadInteger(node, "residue", 0, wanted.multiple - 1, wanted.residue);
+      break;
+    case RequirementKind::kWindow:
+      wanted.window = ReadWindow(node.At("window"));
+      break;
+    case RequirementKind::kNoCrossing:
+      wanted.multiple = node.At("boundary").Integer(1, kMostBytes);
+      break;
+    case RequirementKind::kBanks:
+      wanted.banks = ReadBanks(node.At("banks"), profile);
+      break;
+    case RequirementKind::kDistance:
+      wanted.distance = node.At("distance").Integer(-kMostBytes, kMostBytes);
+      break;
+    case RequirementKind::kXorDistance:
+      wanted.distance = node.At("distance").Integer(0, kMostBytes);
+      break;
+    case RequirementKind::kGuard:
+      ReadInteger(node, "before", 0, kMostBytes, wanted.before);
+      ReadInteger(node, "after", 0, kMostBytes, wanted.after);
+      break;
+    default:
+      break;
+  }
+  return wanted;
+}
+
+// A requirement on pairs needs to know which, one on single buffers has no use for them.
+void CheckPairs(const YamlNode& select, const Rule& rule) {
+  const std::string kind = "'" + std::string(NameOf(rule.require.kind)) + "'";
+  const bool two = rule.select.operands.size() == 2;
+  if (!IsPairwise(rule.require.kind)) {
+    if (rule.select.ping_pong)
+      select.Maybe("pair").Complain(kind + " is about single buffers, not about pairs", "no pair");
+    return;
+  }
+  if (rule.select.ping_pong && !rule.select.operands.empty()) {
+    select.Maybe("operands").Complain("the pairs are stated twice", "either pair or operands");
+  } else if (!rule.select.ping_pong && !two) {
+    select.Complain(kind + " is about pairs of buffers, and this selects none",
+                    "pair: ping_pong, or operands: [first, second]");
+  } else if (two && rule.select.operands[0] == rule.select.operands[1]) {
+    select.Maybe("operands").Complain("an operand makes no pair with itself", "two operands that differ");
+  }
+}
+
+}  // namespace
+
+void ReadRules(const YamlNode& root, Profile& profile) {
+  const YamlNode section = root.Maybe("rules");
+  if (!section) return;
+  for (const YamlNode& node : section.Items()) {
+    node.OnlyKeys({"name", "select", "require"});
+    Rule rule;
+    if (const YamlNode name = node.Maybe("name")) rule.name = name.Text();
+    const YamlNode select = node.Maybe("select");
+    rule.select = ReadSelector(select);
+    rule.require = ReadRequirement(node.At("require"), profile);
+    CheckPairs(select, rule);
+    profile.rules.push_back(std::move(rule));
+  }
+}
+
+}  // namespace tessera::hw_profiles
