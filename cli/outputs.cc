@@ -83,6 +83,8 @@ std::string DescribeAllocation(const problem::Problem& problem, const problem::A
   if (result.peak) text += fmt::format("peak         {}\n", Grouped(*result.peak));
   text += fmt::format("lower bound  {}\n", Grouped(result.lower_bound));
   if (result.peak) text += fmt::format("gap          {}\n", Grouped(*result.peak - result.lower_bound));
+  if (result.cost) text += fmt::format("cost         {}\n", Grouped(*result.cost));
+  if (result.cost) text += fmt::format("least cost   {}\n", Grouped(result.least_cost));
   if (!result.engine.empty()) text += fmt::format("engine       {}\n", result.engine);
   if (document.time_ms) text += fmt::format("time_ms      {:.3f}\n", *document.time_ms);
   if (!result.reason.empty()) text += fmt::format("reason       {}\n", result.reason);

@@ -16,10 +16,10 @@ namespace tessera::search {
 
 // The Problem that all lanes of a portfolio work on; what it refers to outlives them.
 struct LaneQuestion {
-  const problem::Problem& problem;
-  const problem::Ladder* ladder;  // may be null
+  const problem::Problem& problem;  // what engines are asked
+  const problem::Ladder* ladder;    // may be null
   size_t rung;
-  const problem::Problem& sized;  // `problem` with the sizes of the rung
+  const problem::Problem& sized;  // at the rung, every rule included: what answers are held against
   problem::Bytes granule;         // every peak is a multiple of it
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tessera/base/checked.h"
+#include "tessera/problem/fold_rules.h"
 #include "tessera/problem/well_formed.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/contraction.h"
@@ -88,14 +89,16 @@ class Portfolio {
             const AllocateOptions& options)
       : at_rung_(ladder != nullptr ? std::optional(AtRung(problem, ladder->rungs[rung])) : std::nullopt),
         sized_(at_rung_ ? *at_rung_ : problem),
+        folded_(problem.rules.empty() ? std::nullopt : std::optional(FoldRules(problem, ladder))),
+        folded_at_rung_(problem.rules.empty() ? std::nullopt : std::optional(FoldRules(sized_, nullptr))),
         options_(options),
         stop_(options.stop != nullptr ? *options.stop : never_),
         // No buffer can lie beyond kNowhere, so a larger memory is no larger.
         capacity_(std::min(options.capacity.value_or(problem.memories[0].capacity), kNowhere - 1)),
-        granule_(GranuleOf(sized_)),
+        granule_(GranuleOf(Bounded())),
         first_slice_(kFirstSlice + kFirstSlicePerBuffer * static_cast<int64_t>(problem.buffers.size())),
         left_(options.budget.units) {
-    const LaneQuestion question{problem, ladder, rung, sized_, granule_};
+    const LaneQuestion question{folded_ ? *folded_ : problem, ladder, rung, sized_, granule_};
     for (const auto& seats : SeatEngines(engines)) lanes_.emplace_back(question, seats);
   }
 
@@ -119,10 +122,13 @@ class Portfolio {
   using Reports = std::vector<LaneReport>;
   using Task = LaneReport (Portfolio::*)(size_t lane, const Allowance&, const base::Stop&);
 
+  // What bounds look at.
+  const Problem& Bounded() const { return folded_at_rung_ ? *folded_at_rung_ : sized_; }
+
   std::optional<Result> RefuteByBounds() {
     Result result;
-    const std::optional<Contraction> contraction = ContractColocated(sized_, nullptr);
-    const Problem& problem = contraction ? contraction->problem : sized_;
+    const std::optional<Contraction> contraction = ContractColocated(Bounded(), nullptr);
+    const Problem& problem = contraction ? contraction->problem : Bounded();
     if (contraction && !contraction->contradiction.empty()) {
       result.status = Status::kInfeasible;
       result.reason = contraction->contradiction;
@@ -305,6 +311,8 @@ class Portfolio {
   const base::Stop never_;
   std::optional<Problem> at_rung_;  // none without a ladder
   const Problem& sized_;
+  std::optional<Problem> folded_;  // what engines are asked, where there are rules: with fewer of them
+  std::optional<Problem> folded_at_rung_;  // the same with the sizes of the rung
   const AllocateOptions& options_;
   const base::Stop& stop_;
   Bytes capacity_;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tessera/problem/fold_rules.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"
 
@@ -87,8 +88,9 @@ LadderSearch::LadderSearch(const problem::Problem& problem, const problem::Ladde
       may_infer_(options.infer && ShrinkingIsSafe(problem)),
       sessions_(engines_.size()),
       answers_(ladder.rungs.size()) {
+  if (!problem.rules.empty()) folded_ = std::make_unique<const problem::Problem>(FoldRules(problem, &ladder));
   if (!CountsPorts(problem)) {
-    if (std::optional<Contraction> contraction = ContractColocated(problem, &ladder))
+    if (std::optional<Contraction> contraction = ContractColocated(Posed(), &ladder))
       contraction_ = std::make_unique<const Contraction>(*std::move(contraction));
   }
   FindBounds();
@@ -248,6 +250,7 @@ void LadderSearch::Spread(size_t rung) {
 }
 
 Bytes LadderSearch::PeakAt(size_t rung, const problem::Allocation& allocation) const {
+  if (!problem_->rules.empty()) return PeakOf(AtRung(*problem_, ladder_->rungs[rung]), allocation);
   const std::vector<Bytes>& sizes = ladder_->rungs[rung].sizes;
   Bytes peak = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {

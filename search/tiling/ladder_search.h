@@ -82,7 +82,9 @@ class LadderSearch {
   void Settle(size_t rung, problem::Result result, std::string_view engine);
   bool Check(size_t rung, const problem::Result& result, std::string_view engine);
   void Spread(size_t rung);
-  const problem::Problem& Posed() const { return contraction_ ? contraction_->problem : *problem_; }
+  const problem::Problem& Posed() const {
+    return contraction_ ? contraction_->problem : folded_ ? *folded_ : *problem_;
+  }
   const problem::Ladder& PosedLadder() const { return contraction_ ? contraction_->ladder : *ladder_; }
   problem::Bytes PeakAt(size_t rung, const problem::Allocation& allocation) const;
 
@@ -91,6 +93,7 @@ class LadderSearch {
   Engines engines_;
   LadderOptions options_;
   bool may_infer_;
+  std::unique_ptr<const problem::Problem> folded_;  // with fewer rules, if it has any (problem/fold_rules.h)
   std::unique_ptr<const Contraction>
       contraction_;  // what engines are asked instead, if anything; sessions refer to it
   std::vector<std::unique_ptr<problem::Session>> sessions_;  // parallel to engines_, opened when first asked

@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
               "plan.json: at /sede: error: unknown key 'sede'\n"
               "  expected: one of format, version, network, profile, made_by, name, status, score, time_ms, "
               "objective, "
-              "seed, totals, lower_bounds, baseline, notes, buffers, subgraphs, loops, relations\n"
+              "seed, totals, lower_bounds, baseline, notes, buffers, subgraphs, loops, relations, rules\n"
               "  found: 1\n"
               "  hint: did you mean 'seed'?\n"},
         Fault{"unknown_operator", "[\"conv1\", \"conv2\", \"conv3\"]", "[\"cnov1\", \"conv2\", \"conv3\"]",

@@ -1,0 +1,103 @@
+#include <gmock/gmock.h>
+
+#include "command_line.h"
+
+// Rules of a profile, from the YAML to the verdict.
+namespace tessera::cli {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kBuffers =
+    "id,lower,upper,size\n"
+    "x@0,0,2,1024\n"
+    "x@1,1,3,1024\n";
+
+class RulesTest : public CommandLineTest {
+ protected:
+  RulesTest() { Write("buffers.csv", kBuffers); }
+
+  // A shipped profile with these rules.
+  void WriteProfile(const std::string& rules) const {
+    Write("mine.yaml", "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") + "\nrules:\n" + rules);
+  }
+
+  Outcome Alloc(const std::string& rule) const {
+    WriteProfile("  - {name: mine, " + rule + "}\n");
+    return Run({"alloc", "buffers.csv", "--hw", "mine.yaml", "--format", "json"});
+  }
+
+  Outcome Plan(const std::string& rule, const Arguments& more = {}) const {
+    WriteProfile("  - {name: mine, " + rule + "}\n");
+    Arguments arguments = {"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw", "mine.yaml"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+};
+
+TEST_F(RulesTest, AllocAppliesThemToAListOfBuffers) {
+  const Outcome outcome = Alloc("select: {pair: ping_pong}, require: {kind: xor_distance, distance: 64Ki}");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto answer = ParseJson(outcome.out);
+  const int64_t ping = answer.at("offsets").at("x@0");
+  const int64_t pong = answer.at("offsets").at("x@1");
+  EXPECT_EQ(ping ^ pong, 65536);
+  EXPECT_EQ(answer.at("peak"), 65536 + 1024);
+}
+
+TEST_F(RulesTest, AllocIsRefutedByThem) {
+  EXPECT_EQ(Alloc("select: {name: 'x*'}, require: {kind: window, window: [0, 2048]}").exit_code, 0);
+  const Outcome outcome = Alloc("select: {name: 'x*'}, require: {kind: window, window: [0, 2047]}");
+  EXPECT_EQ(outcome.exit_code, 20) << outcome.out << outcome.err;
+}
+
+TEST_F(RulesTest, AllocRefusesOneThatAListOfBuffersCannotMeet) {
+  const Outcome outcome = Alloc("select: {operator: conv}, require: {kind: natural_alignment}");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("rule 'mine', which selects by operator, type or operand"));
+}
+
+TEST_F(RulesTest, AFaultInOneStandsWhereItIs) {
+  const Outcome outcome = Alloc("select: {rol: border}, require: {kind: natural_alignment}");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("mine.yaml:3:27: error: unknown key 'rol'"));
+  EXPECT_THAT(outcome.err, HasSubstr("did you mean 'role'?"));
+}
+
+TEST_F(RulesTest, APlanKeepsThemAndChecksAgain) {
+  const Outcome outcome =
+      Plan("select: {role: network_input}, require: {kind: offset, multiple: 8Ki, residue: 4Ki}",
+           {"--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto plan = ReadJson("plan.json");
+  ASSERT_EQ(plan.at("rules").size(), 1U);
+  EXPECT_EQ(plan.at("rules")[0].at("name"), "mine");
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+  for (const auto& buffer : plan.at("subgraphs")[0].at("buffers")) {
+    if (buffer.at("role") == "network_input") {
+      EXPECT_EQ(buffer.at("offset").get<int64_t>() % 8192, 4096);
+    }
+  }
+}
+
+TEST_F(RulesTest, APlanIsRefutedByThem) {
+  EXPECT_EQ(Plan("select: {role: network_output}, require: {kind: natural_alignment}").exit_code, 0);
+  const Outcome outcome = Plan("select: {role: network_output}, require: {kind: window, window: [0, 1]}");
+  EXPECT_EQ(outcome.exit_code, 20) << outcome.out << outcome.err;
+}
+
+// b may lie where a lay, or beside it, where there is room.
+TEST_F(RulesTest, AllocMinimisesCosts) {
+  Write("costs.json", R"({"format": "tessera-problem", "version": 1, "memories": [{"capacity": 8}],
+    "buffers": [{"id": "a", "size": 4, "lifespans": [[0, 1]], "offset": 4}, {"id": "b", "size": 4, "lifespans": [[1, 2]]}],
+    "costs": [{"kind": "reuse", "first": "a", "second": "b", "weight": 3}]})");
+  const auto roomy = ParseJson(Run({"alloc", "costs.json", "--capacity", "8", "--format", "json"}).out);
+  EXPECT_EQ(roomy.at("cost"), 0);
+  EXPECT_EQ(roomy.at("offsets").at("b"), 0);
+  const auto lazy =
+      ParseJson(Run({"alloc", "costs.json", "--capacity", "8", "--engine", "lazy", "--format", "json"}).out);
+  EXPECT_THAT(lazy.at("reason"), HasSubstr("no engine asked minimises costs"));
+}
+
+}  // namespace
+}  // namespace tessera::cli
