@@ -11,6 +11,7 @@
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/interrupt.h"
 #include "tessera/cli/outputs.h"
+#include "tessera/cli/reasons.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/problem/json.h"
 #include "tessera/search/allocate/cheapest.h"
@@ -37,7 +38,9 @@ class AllocCommand final : public Command {
            "  tessera alloc buffers.csv                              the least peak\n"
            "  tessera alloc buffers.csv --capacity 1048576           any placement that fits\n"
            "  tessera alloc buffers.csv --hw npu.yaml --output map.svg\n"
-           "  tessera alloc problem.json --rung rows=7 --format json | jq .offsets\n";
+           "  tessera alloc problem.json --rung rows=7 --format json | jq .offsets\n\n"
+           "Where nothing fits it says which few conditions collide and which single changes would help;\n"
+           "--output map.svg then draws what collides.\n";
   }
 
   void Declare(CLI::App& app) override {
@@ -58,6 +61,7 @@ class AllocCommand final : public Command {
     app.add_option("--threads", threads_, "Threads to work with; they change the time, never the answer")
         ->check(CLI::Range(1, 1024));
     search_.Declare(app);
+    reasons_.Declare(app);
   }
 
   ExitCode Run(Console& console) override {
@@ -108,6 +112,7 @@ class AllocCommand final : public Command {
     }
     const base::Expected<size_t> rung = FindRung(input, rung_, file_);
     if (!rung) return rung.error();
+    rung_index_ = *rung;
     input.problem = AtRung(input.problem, input.ladder->rungs[*rung]);
     return std::nullopt;
   }
@@ -139,6 +144,10 @@ class AllocCommand final : public Command {
       result = search::FindCheapest(input.problem, *std::move(result), capacity, engines.Pointers(),
                                     options.budget, stop);
     }
+    if (result && result->status == problem::Status::kInfeasible) {
+      const Bytes capacity = options.capacity.value_or(input.problem.memories[0].capacity);
+      Explain(*result, input, capacity, stop);
+    }
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     if (!result) return console.Fail(result.error());
     problem::AllocationDocument document;
@@ -155,15 +164,27 @@ class AllocCommand final : public Command {
     return ExitCodeOf(*result);
   }
 
+  void Explain(Result& result, const problem::ProblemDocument& input, Bytes capacity,
+               const base::Stop& stop) const {
+    const problem::Ladder* ladder = input.ladder ? &*input.ladder : nullptr;
+    std::optional<Collision> collision =
+        reasons_.Find(input.problem, capacity, search_, stop, ladder, rung_index_);
+    if (!collision) return;
+    result.reason = collision->Summary();
+    result.explanation = std::move(collision->explanation);
+  }
+
   std::string file_;
   std::optional<int64_t> capacity_;
   std::string profile_;
   bool minimize_ = false;
   std::string rung_;
+  size_t rung_index_ = 0;
   std::string format_ = "text";
   std::vector<std::string> outputs_;
   int threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   SearchOptions search_;
+  Reasons reasons_;
 };
 
 }  // namespace

@@ -24,19 +24,6 @@ base::Diagnostic Fault(const std::string& file, std::string message, std::string
   return fault;
 }
 
-// What "format" says at the top of a JSON document.
-base::Expected<std::string> FormatOf(const std::string& text, const std::string& file) {
-  base::JsonReader reader(text, file);
-  std::string format;
-  {
-    base::JsonObject root = reader.Root().Object();
-    for (const auto& [key, value] : root.Members()) {
-      if (key == "format" && value.IsString()) format = value.String();
-    }
-  }
-  return reader.Finish(std::move(format));
-}
-
 base::Expected<Answer> FromCsv(const AnswerFiles& files, const std::string& text) {
   base::Expected<problem::Problem> problem = problem::ReadCsv(text, files.file);
   if (!problem) return tl::unexpected(problem.error());
@@ -74,7 +61,7 @@ base::Expected<Answer> FromPlan(const AnswerFiles& files, const std::string& tex
   return answer;
 }
 
-base::Expected<Answer> FromAllocation(const AnswerFiles& files, const std::string& text) {
+base::Expected<Answer> FromAllocation(const AnswerFiles& files, const std::string& text, bool collisions) {
   if (files.problem.empty()) {
     return tl::unexpected(
         Fault(files.file, "an allocation does not say what it answers", "add --problem FILE"));
@@ -84,7 +71,8 @@ base::Expected<Answer> FromAllocation(const AnswerFiles& files, const std::strin
   const base::Expected<problem::AllocationDocument> document =
       problem::ReadAllocation(text, files.file, input->problem);
   if (!document) return tl::unexpected(document.error());
-  if (!document->result.allocation) {
+  const bool collides = collisions && document->result.explanation;
+  if (!document->result.allocation && !collides) {
     return tl::unexpected(
         Fault(files.file,
               fmt::format("this is an answer without addresses: {}", NameOf(document->result.status)), ""));
@@ -102,7 +90,10 @@ base::Expected<Answer> FromAllocation(const AnswerFiles& files, const std::strin
     }
     answer.problem = AtRung(answer.problem, *rung);
   }
-  answer.allocation = *document->result.allocation;
+  if (document->result.allocation)
+    answer.allocation = *document->result.allocation;
+  else
+    answer.explanation = document->result.explanation;
   answer.capacity = files.capacity.value_or(document->capacity.value_or(answer.problem.memories[0].capacity));
   return answer;
 }
@@ -118,7 +109,19 @@ void AnswerFiles::Declare(CLI::App& app) {
       ->transform(CLI::AsSizeValue(false));
 }
 
-base::Expected<Answer> LoadAnswer(const AnswerFiles& files) {
+base::Expected<std::string> FormatOf(const std::string& text, const std::string& file) {
+  base::JsonReader reader(text, file);
+  std::string format;
+  {
+    base::JsonObject root = reader.Root().Object();
+    for (const auto& [key, value] : root.Members()) {
+      if (key == "format" && value.IsString()) format = value.String();
+    }
+  }
+  return reader.Finish(std::move(format));
+}
+
+base::Expected<Answer> LoadAnswer(const AnswerFiles& files, bool collisions) {
   const base::Expected<std::string> text = ReadInput(files.file);
   if (!text) return tl::unexpected(text.error());
   const size_t first = text->find_first_not_of(" \t\r\n");
@@ -126,7 +129,7 @@ base::Expected<Answer> LoadAnswer(const AnswerFiles& files) {
   const base::Expected<std::string> format = FormatOf(*text, files.file);
   if (!format) return tl::unexpected(format.error());
   if (*format == "tessera-plan") return FromPlan(files, *text);
-  if (*format == "tessera-allocation") return FromAllocation(files, *text);
+  if (*format == "tessera-allocation") return FromAllocation(files, *text, collisions);
   base::Diagnostic fault = Fault(files.file, "this is neither a plan nor an allocation", "");
   fault.expected = "\"format\": \"tessera-plan\" or \"tessera-allocation\", or a CSV with an offset column";
   fault.found = format->empty() ? "no format" : '"' + *format + '"';

@@ -18,8 +18,9 @@ namespace tessera::cli {
 struct Answer {
   problem::Problem problem;
   problem::Allocation allocation;
-  problem::Bytes capacity = 0;     // of memories[0]
-  std::optional<plan::Plan> plan;  // when the file is a plan
+  problem::Bytes capacity = 0;                      // of memories[0]
+  std::optional<plan::Plan> plan;                   // when the file is a plan
+  std::optional<problem::Explanation> explanation;  // when it is infeasible; then there is no allocation
 };
 
 // What a command is told of an answer on its command line.
@@ -32,6 +33,10 @@ struct AnswerFiles {
       capacity;  // needed for CSV; replaces that of an allocation; a plan takes none
 };
 
-base::Expected<Answer> LoadAnswer(const AnswerFiles& files);
+// Refuses answers that hold neither addresses nor, where `collisions` are wanted, an explanation.
+base::Expected<Answer> LoadAnswer(const AnswerFiles& files, bool collisions = false);
+
+// What "format" says at the top of a JSON document; empty where it says nothing.
+base::Expected<std::string> FormatOf(const std::string& text, const std::string& file);
 
 }  // namespace tessera::cli

@@ -6,6 +6,7 @@
 #include "tessera/cli/interrupt.h"
 #include "tessera/cli/tables.h"
 #include "tessera/problem/csv.h"
+#include "tessera/problem/explanation_text.h"
 #include "tessera/problem/svg.h"
 
 namespace tessera::cli {
@@ -30,11 +31,13 @@ ExitCode ExitCodeOf(const problem::Result& result) {
 
 base::Expected<std::string> RenderAllocation(const std::string& path, const problem::Problem& problem,
                                              const problem::AllocationDocument& document) {
-  const problem::Allocation& allocation = *document.result.allocation;
   const std::string suffix = SuffixOf(path);
-  if (suffix == ".csv") return problem::WriteCsv(problem, &allocation);
+  const problem::Bytes capacity = document.capacity.value_or(problem.memories[0].capacity);
+  if (suffix == ".csv") return problem::WriteCsv(problem, &*document.result.allocation);
   if (suffix == ".json") return problem::WriteAllocation(problem, document);
-  return problem::WriteSvg(problem, allocation, document.capacity.value_or(problem.memories[0].capacity));
+  if (document.result.explanation)
+    return problem::WriteCollisionSvg(problem, *document.result.explanation, capacity);
+  return problem::WriteSvg(problem, *document.result.allocation, capacity);
 }
 
 bool CheckSuffixes(Console& console, const std::vector<std::string>& paths) {
@@ -61,9 +64,10 @@ std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& p
 
 ExitCode WriteAllocations(Console& console, const std::vector<std::string>& paths,
                           const problem::Problem& problem, const problem::AllocationDocument& document) {
-  if (!document.result.allocation) return ExitCode::kAnswer;
   std::vector<Output> files;
   for (const std::string& path : paths) {
+    const bool collides = document.result.explanation && SuffixOf(path) == ".svg";
+    if (!document.result.allocation && !collides) continue;
     const base::Expected<std::string> content = RenderAllocation(path, problem, document);
     if (!content) return console.Refuse(content.error());
     files.push_back({path, *content});
@@ -87,7 +91,16 @@ std::string DescribeAllocation(const problem::Problem& problem, const problem::A
   if (result.cost) text += fmt::format("least cost   {}\n", Grouped(result.least_cost));
   if (!result.engine.empty()) text += fmt::format("engine       {}\n", result.engine);
   if (document.time_ms) text += fmt::format("time_ms      {:.3f}\n", *document.time_ms);
-  if (!result.reason.empty()) text += fmt::format("reason       {}\n", result.reason);
+  if (!result.explanation) {
+    if (!result.reason.empty()) text += fmt::format("reason       {}\n", result.reason);
+    return text;
+  }
+  const problem::Bytes capacity = document.capacity.value_or(problem.memories[0].capacity);
+  std::string label = "reason       ";
+  for (const std::string& line : problem::Sentences(problem, *result.explanation, capacity)) {
+    text += label + line + '\n';
+    label.assign(label.size(), ' ');
+  }
   return text;
 }
 

@@ -15,8 +15,8 @@ namespace tessera::cli {
 // too.
 ExitCode ExitCodeOf(const problem::Result& result);
 
-// The allocation in the form that the path's suffix names: .csv, .json or .svg. Refuses other suffixes, and
-// results without an allocation.
+// The answer in the form that the path's suffix names: .csv, .json or .svg. It holds an allocation; for .svg an
+// explanation does as well, whose collision is drawn.
 base::Expected<std::string> RenderAllocation(const std::string& path, const problem::Problem& problem,
                                              const problem::AllocationDocument& document);
 
@@ -28,7 +28,7 @@ bool CheckSuffixes(Console& console, const std::vector<std::string>& paths);
 std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& paths,
                                                const problem::Problem& problem);
 
-// Writes the answer to every path; nothing when it has no allocation. kAnswer when all is well.
+// Writes the answer to every path; without an allocation only pictures of what collides. kAnswer when all is well.
 ExitCode WriteAllocations(Console& console, const std::vector<std::string>& paths,
                           const problem::Problem& problem, const problem::AllocationDocument& document);
 

@@ -14,9 +14,12 @@
 #include "tessera/cli/objective.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/plan_text.h"
+#include "tessera/cli/reasons.h"
 #include "tessera/cli/report.h"
 #include "tessera/cli/search_options.h"
+#include "tessera/cli/tables.h"
 #include "tessera/plan/json_write.h"
+#include "tessera/problem/json_explanation.h"
 #include "tessera/problem/svg.h"
 #include "tessera/search/partition/partition.h"
 
@@ -38,7 +41,10 @@ class PlanCommand final : public Command {
            "  tessera plan examples/networks/mobilenet_v2.yaml --hw hw_profiles/ethos_u65_256.yaml\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --output plan.json --report "
            "plan.html\n"
-           "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit peak=300000\n";
+           "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit peak=300000\n\n"
+           "Where an operator fits nowhere it says which few conditions collide when it runs alone, and "
+           "which\n"
+           "single changes would help; --output map.svg then draws what collides.\n";
   }
 
   void Declare(CLI::App& app) override {
@@ -62,6 +68,7 @@ class PlanCommand final : public Command {
     app.add_option("--output", outputs_, "Also write the plan here: .json, or its memory map as .svg");
     app.add_option("--report", report_, "Also write a self-contained HTML page");
     search_.Declare(app);
+    reasons_.Declare(app);
   }
 
   ExitCode Run(Console& console) override {
@@ -104,25 +111,56 @@ class PlanCommand final : public Command {
     const base::Expected<search::PartitionResult> result = search::SearchPartition(network, profile, options);
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     if (!result) return console.Fail(result.error());
-    if (!result->plan) return Decline(console, *result);
+    if (!result->plan) return Decline(console, network, *result, stop);
     if (const ExitCode code = Write(console, *result->plan); code != ExitCode::kAnswer) return code;
     console.Print(format_ == "json" ? plan::WritePlanJson(*result->plan, elapsed.count())
                                     : DescribePlan(*result->plan, elapsed.count()));
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
   }
 
-  ExitCode Decline(Console& console, const search::PartitionResult& result) const {
-    if (format_ == "json") {
-      nlohmann::ordered_json document;
-      document["status"] = NameOf(result.status);
-      document["reason"] = result.reason;
-      console.Print(base::WriteJson(document));
-    } else {
-      console.Print(fmt::format("{}: {}\n", NameOf(result.status), result.reason));
+  ExitCode Decline(Console& console, const graph::Graph& network, const search::PartitionResult& result,
+                   const base::Stop& stop) const {
+    std::optional<Collision> collision;
+    if (result.misfit)
+      collision = reasons_.FindIfProven(result.misfit->problem, result.misfit->capacity, search_, stop);
+    std::vector<Output> pictures;
+    for (const std::string& path : outputs_) {
+      if (!collision || SuffixOf(path) != ".svg") continue;
+      pictures.push_back({path, problem::WriteCollisionSvg(collision->problem, collision->explanation,
+                                                           collision->capacity)});
     }
+    if (const auto written = WriteOutputs(pictures); !written) {
+      console.Refuse(written.error());
+      return ExitCode::kCannotWrite;
+    }
+    console.Print(format_ == "json" ? DeclineAsJson(network, result, collision)
+                                    : DeclineAsText(network, result, collision));
     problem::Result outcome;
     outcome.status = result.status;
     return ExitCodeOf(outcome);
+  }
+
+  static std::string DeclineAsJson(const graph::Graph& network, const search::PartitionResult& result,
+                                   const std::optional<Collision>& collision) {
+    nlohmann::ordered_json document;
+    document["status"] = NameOf(result.status);
+    document["reason"] = result.reason;
+    if (collision) {
+      document["operator"] = network.operators[static_cast<size_t>(result.misfit->op)].id;
+      document["tile"] = result.misfit->tile;
+      document["explanation"] =
+          ExplanationToJson(collision->problem, collision->explanation, collision->capacity);
+    }
+    return base::WriteJson(document);
+  }
+
+  static std::string DeclineAsText(const graph::Graph& network, const search::PartitionResult& result,
+                                   const std::optional<Collision>& collision) {
+    std::string text = fmt::format("{}: {}\n", NameOf(result.status), result.reason);
+    if (!collision) return text;
+    return text + fmt::format("\nwhy {} alone does not fit with tiles of {}: {}",
+                              network.operators[static_cast<size_t>(result.misfit->op)].id,
+                              ShapeText(result.misfit->tile), collision->Text(2));
   }
 
   ExitCode Write(Console& console, const plan::Plan& plan) {
@@ -151,6 +189,7 @@ class PlanCommand final : public Command {
   std::vector<std::string> outputs_;
   std::string report_;
   SearchOptions search_;
+  Reasons reasons_;
 };
 
 }  // namespace

@@ -19,7 +19,8 @@ class ShowCommand final : public Command {
   std::string Summary() const override { return "Draw the memory map of a plan or an allocation as SVG"; }
   std::string Examples() const override {
     return "Time runs to the right, addresses upwards; banks are bands. Hold the pointer on a buffer to read "
-           "about it.\n\n"
+           "about it. Of an infeasible answer it\n"
+           "draws what collides.\n\n"
            "Examples:\n"
            "  tessera show plan.json --output map.svg\n"
            "  tessera show answer.csv --capacity 1048576 > map.svg\n";
@@ -31,9 +32,12 @@ class ShowCommand final : public Command {
   }
 
   ExitCode Run(Console& console) override {
-    const base::Expected<Answer> answer = LoadAnswer(files_);
+    const base::Expected<Answer> answer = LoadAnswer(files_, true);
     if (!answer) return console.Refuse(answer.error());
-    const std::string picture = problem::WriteSvg(answer->problem, answer->allocation, answer->capacity);
+    const std::string picture =
+        answer->explanation
+            ? problem::WriteCollisionSvg(answer->problem, *answer->explanation, answer->capacity)
+            : problem::WriteSvg(answer->problem, answer->allocation, answer->capacity);
     if (output_.empty()) {
       console.Print(picture);
       return ExitCode::kAnswer;

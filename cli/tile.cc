@@ -10,8 +10,10 @@
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/interrupt.h"
+#include "tessera/cli/reasons.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/cli/tables.h"
+#include "tessera/problem/json_explanation.h"
 #include "tessera/search/tiling/tile_driver.h"
 
 // `tessera tile`: how large a tile of an interval of operators fits, or how far up a ladder of one's own.
@@ -30,12 +32,19 @@ struct Row {
   RungAnswer answer;
 };
 
+// A tile that is proven impossible, next to the largest that fits.
+struct Refused {
+  size_t row = 0;
+  Collision collision;
+};
+
 struct Answer {
   std::string subject;
   std::vector<Row> rows;
   std::optional<size_t> largest;
   bool largest_proven = false;
   int64_t solves = 0;
+  std::optional<Refused> refused = std::nullopt;
 };
 
 class TileCommand final : public Command {
@@ -50,7 +59,9 @@ class TileCommand final : public Command {
            "  tessera tile examples/networks/patent_chain.yaml --hw hw_profiles/mcu_320k.yaml\n"
            "  tessera tile net.yaml --hw npu.yaml --ops conv1..conv3        both included; 0..2 does as "
            "well\n"
-           "  tessera tile --ladder problem_with_ladder.json\n";
+           "  tessera tile --ladder problem_with_ladder.json\n\n"
+           "Of the next larger tile it says which few conditions collide and which single changes would "
+           "help.\n";
   }
 
   void Declare(CLI::App& app) override {
@@ -67,6 +78,7 @@ class TileCommand final : public Command {
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
     search_.Declare(app);
+    reasons_.Declare(app);
   }
 
   ExitCode Run(Console& console) override {
@@ -110,7 +122,22 @@ class TileCommand final : public Command {
     for (size_t i = 0; i < outcome.rungs.size(); ++i) {
       answer.rows.push_back({input->ladder->rungs[i].name, "", 0, outcome.rungs[i]});
     }
+    if (const std::optional<size_t> refused = FindRefused(outcome)) {
+      const problem::Problem sized = AtRung(input->problem, input->ladder->rungs[*refused]);
+      Explain(answer, *refused, sized, stop, &*input->ladder);
+    }
     return answer;
+  }
+
+  // The first impossible rung above the largest that fits; where that is the last, the first of all.
+  static std::optional<size_t> FindRefused(const search::LadderOutcome& outcome) {
+    std::optional<size_t> first;
+    for (size_t i = 0; i < outcome.rungs.size(); ++i) {
+      if (outcome.rungs[i].status != problem::Status::kInfeasible) continue;
+      if (!outcome.largest || i > *outcome.largest) return i;
+      if (!first) first = i;
+    }
+    return first;
   }
 
   base::Expected<Answer> SearchNetwork(const base::Stop& stop) {
@@ -144,7 +171,29 @@ class TileCommand final : public Command {
     answer.largest = found->largest;
     answer.largest_proven = found->largest_proven;
     answer.solves = found->tiles.Solves();
+    if (const std::optional<size_t> next = FindNextLarger(*found))
+      Explain(answer, *next, found->tiles.ProblemOf(*next), stop, nullptr);
     return answer;
+  }
+
+  // Of the impossible candidates with more elements than the largest that fits the smallest.
+  static std::optional<size_t> FindNextLarger(const search::TileSearch& found) {
+    const auto candidates = found.tiles.Candidates();
+    const auto elements = [&](size_t i) { return graph::ElementsOf(candidates[i].choice.tile); };
+    std::optional<size_t> next;
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      if (found.tiles.Known(i).status != problem::Status::kInfeasible) continue;
+      if (found.largest && elements(i) <= elements(*found.largest)) continue;
+      if (!next || elements(i) < elements(*next)) next = i;
+    }
+    return next;
+  }
+
+  void Explain(Answer& answer, size_t row, const problem::Problem& problem, const base::Stop& stop,
+               const problem::Ladder* ladder) const {
+    std::optional<Collision> collision =
+        reasons_.Find(problem, problem.memories[0].capacity, search_, stop, ladder, row);
+    if (collision) answer.refused = {row, *std::move(collision)};
   }
 
   base::Expected<graph::Interval> ParseInterval(const graph::Graph& network) const {
@@ -197,6 +246,13 @@ class TileCommand final : public Command {
       if (!row.answer.reason.empty()) entry["reason"] = row.answer.reason;
       document["candidates"].push_back(std::move(entry));
     }
+    if (answer.refused) {
+      const Collision& collision = answer.refused->collision;
+      document["refused"] = {
+          {"tile", answer.rows[answer.refused->row].name},
+          {"reason", collision.Summary()},
+          {"explanation", ExplanationToJson(collision.problem, collision.explanation, collision.capacity)}};
+    }
     return base::WriteJson(document);
   }
 
@@ -209,13 +265,18 @@ class TileCommand final : public Command {
                  row.answer.implied_by ? "dominance" : row.answer.engine});
     }
     std::string text = answer.subject + "\n\n" + table.Text() + '\n';
-    if (!answer.largest) {
-      return text + (answer.largest_proven ? "nothing fits: every tile is proven impossible\n"
-                                           : "nothing found; not all is proven\n");
+    if (answer.largest) {
+      text += fmt::format("largest tile that fits: {}\n", answer.rows[*answer.largest].name);
+      text += answer.largest_proven ? "every larger one is proven impossible\n"
+                                    : "a larger one may exist: some were not decided within the budget\n";
+    } else {
+      text += answer.largest_proven ? "nothing fits: every tile is proven impossible\n"
+                                    : "nothing found; not all is proven\n";
     }
-    text += fmt::format("largest tile that fits: {}\n", answer.rows[*answer.largest].name);
-    text += answer.largest_proven ? "every larger one is proven impossible\n"
-                                  : "a larger one may exist: some were not decided within the budget\n";
+    if (answer.refused) {
+      text += fmt::format("\nwhy {} does not fit: {}", answer.rows[answer.refused->row].name,
+                          answer.refused->collision.Text(2));
+    }
     return text;
   }
 
@@ -225,6 +286,7 @@ class TileCommand final : public Command {
   std::string ladder_;
   std::string format_ = "text";
   SearchOptions search_;
+  Reasons reasons_;
   bool unsupported_ = false;
 };
 

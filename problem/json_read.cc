@@ -4,6 +4,7 @@
 
 #include "tessera/base/json_reader.h"
 #include "tessera/problem/json.h"
+#include "tessera/problem/json_explanation.h"
 #include "tessera/problem/json_references.h"
 #include "tessera/problem/json_rules.h"
 #include "tessera/problem/json_words.h"
@@ -245,6 +246,8 @@ AllocationDocument ReadAllocationObject(const JsonValue& root, const Problem& pr
   result.least_cost = object.Integer("least_cost", kAddresses, 0);
   result.engine = object.String("engine", "");
   result.reason = object.String("reason", "");
+  if (const JsonValue explanation = object.Optional("explanation"))
+    result.explanation = ReadExplanation(explanation, problem);
   document.seed = ReadOptional(object, "seed", {});
   if (const JsonValue time = object.Optional("time_ms")) document.time_ms = time.Number(0, 1e15);
   if (const JsonValue statistics = object.Optional("statistics"))

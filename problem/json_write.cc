@@ -2,6 +2,7 @@
 
 #include "tessera/base/json_writer.h"
 #include "tessera/problem/json.h"
+#include "tessera/problem/json_explanation.h"
 #include "tessera/problem/json_rules.h"
 #include "tessera/problem/json_words.h"
 
@@ -268,6 +269,10 @@ std::string WriteAllocation(const Problem& problem, const AllocationDocument& do
   if (result.cost) json["least_cost"] = result.least_cost;
   PutIf(!result.engine.empty(), json, "engine", result.engine);
   PutIf(!result.reason.empty(), json, "reason", result.reason);
+  if (result.explanation) {
+    const Bytes capacity = document.capacity.value_or(problem.memories[0].capacity);
+    json["explanation"] = ExplanationToJson(problem, *result.explanation, capacity);
+  }
   PutIf(json, "seed", document.seed);
   PutIf(json, "time_ms", document.time_ms);
   json["statistics"] = ToJson(result.statistics);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tessera/problem/explanation.h"
 #include "tessera/problem/problem.h"
 
 namespace tessera::problem {
@@ -45,6 +46,7 @@ struct Result {
   int64_t least_cost = 0;                // no allocation within the capacity costs less
   std::string engine;
   std::string reason;  // why infeasible, which limit, which constraint, in the user's words
+  std::optional<Explanation> explanation;  // of kInfeasible, where somebody looked for one
   Statistics statistics;
 };
 

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "tessera/base/markup.h"
+#include "tessera/problem/collision.h"
+#include "tessera/problem/explanation_text.h"
 
 namespace tessera::problem {
 namespace {
@@ -73,10 +75,13 @@ std::vector<std::string_view> RolesOf(const Problem& problem) {
 
 class Drawing {
  public:
-  Drawing(const Problem& problem, const Allocation& allocation, Bytes capacity)
+  // With `captions` it is the drawing of a collision, and they stand below it.
+  Drawing(const Problem& problem, const Allocation& allocation, Bytes capacity,
+          std::vector<std::string> captions = {})
       : problem_(problem),
         allocation_(allocation),
         capacity_(capacity),
+        captions_(std::move(captions)),
         horizon_(Horizon(problem)),
         roles_(RolesOf(problem)),
         loops_(LoopsByDepth(problem)) {}
@@ -84,14 +89,21 @@ class Drawing {
   std::string Draw() {
     double y = kTitle;
     DrawLegend(y);
-    for (size_t memory = 0; memory < problem_.memories.size(); ++memory) DrawMemory(memory, y);
-    const std::string title = problem_.name.empty() ? "allocation" : problem_.name;
+    for (size_t memory = 0; memory < problem_.memories.size(); ++memory) {
+      if (!Collides() || Holds(memory)) DrawMemory(memory, y);
+    }
+    DrawCaptions(y);
+    const std::string title =
+        problem_.name.empty() ? (Collides() ? "collision" : "allocation") : problem_.name;
     std::string document = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
         "height=\"{1:.0f}\" "
         "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"10\">\n"
         "<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
         "patternTransform=\"rotate(45)\"><path d=\"M0 0V6\" stroke=\"#888\" "
+        "stroke-width=\"2\"/></pattern>"
+        "<pattern id=\"beyond\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+        "patternTransform=\"rotate(-45)\"><path d=\"M0 0V6\" stroke=\"#c1121f\" "
         "stroke-width=\"2\"/></pattern></defs>\n"
         "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
         "<text x=\"10\" y=\"19\" font-size=\"14\" font-weight=\"bold\">{2}</text>\n",
@@ -100,6 +112,14 @@ class Drawing {
   }
 
  private:
+  bool Collides() const { return !captions_.empty(); }
+
+  bool Holds(size_t memory) const {
+    return std::any_of(problem_.buffers.begin(), problem_.buffers.end(), [memory](const Buffer& buffer) {
+      return static_cast<size_t>(buffer.memory) == memory;
+    });
+  }
+
   // Loops with their nesting depth, outermost 0.
   static std::vector<std::pair<Loop, int>> LoopsByDepth(const Problem& problem) {
     std::vector<std::pair<Loop, int>> loops;
@@ -157,10 +177,11 @@ class Drawing {
     // picture.
     const bool whole = !memory.banks.empty() || capacity / 4 <= peak;
     extent_ = std::max<Bytes>(1, whole ? std::max(capacity, peak) : peak + peak / 8);
-    Put("<text x=\"10\" y=\"{:.0f}\" font-size=\"12\" font-weight=\"bold\">{}: peak {} of {} "
+    Put("<text x=\"10\" y=\"{:.0f}\" font-size=\"12\" font-weight=\"bold\">{}: {} {} of {} "
         "bytes{}</text>\n",
-        y + 16, EscapeMarkup(memory.name.empty() ? fmt::format("memory {}", index) : memory.name), peak,
-        capacity, whole ? "" : ", upper addresses cut off");
+        y + 16, EscapeMarkup(memory.name.empty() ? fmt::format("memory {}", index) : memory.name),
+        Collides() ? "what collides, piled up," : "peak", peak, capacity,
+        whole ? "" : ", upper addresses cut off");
     y += kTitle;
     DrawLoops(y);
     top_ = y;
@@ -244,14 +265,45 @@ class Drawing {
         const double stroke = std::min({0.8, width / 4, height / 4});
         Put("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\" "
             "fill-opacity=\"0.85\" "
-            "stroke=\"#333\" stroke-width=\"{:.2f}\"/>",
-            X(life.lower), top, width, height, ColourOf(i), stroke);
+            "stroke=\"{}\" stroke-width=\"{:.2f}\"/>",
+            X(life.lower), top, width, height, ColourOf(i), Collides() ? "#c1121f" : "#333",
+            Collides() ? 2 * stroke : stroke);
+        if (Collides()) DrawExcess(memory, {offset, offset + buffer.size}, life);
         const std::string label = Fit(buffer.name.empty() ? buffer.id : buffer.name, width);
         if (height < 11 || label.empty()) continue;
         Put("<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"middle\">{}</text>", X(life.lower) + width / 2,
             top + height / 2 + 3.5, EscapeMarkup(label));
       }
+      if (Collides()) DrawAccesses(buffer, top);
       Put("</g>\n");
+    }
+  }
+
+  // What of a buffer's bytes lies above the capacity.
+  void DrawExcess(size_t memory, const AddressRange& bytes, const Lifespan& life) {
+    const Bytes capacity = memory == 0 ? capacity_ : problem_.memories[memory].capacity;
+    if (bytes.end <= capacity) return;
+    const double top = Y(bytes.end);
+    Put("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"url(#beyond)\"/>",
+        X(life.lower), top, X(life.upper) - X(life.lower), Y(std::max(bytes.begin, capacity)) - top);
+  }
+
+  // A letter at the step of each access: r or w.
+  void DrawAccesses(const Buffer& buffer, double top) {
+    for (const Access& access : buffer.accesses) {
+      const bool reads = access.kind == AccessKind::kRead;
+      Put("<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"middle\" font-weight=\"bold\" "
+          "fill=\"#c1121f\">{}</text>",
+          (X(access.step) + X(access.step + 1)) / 2 + (reads ? -5 : 5), top + 10, reads ? "r" : "w");
+    }
+  }
+
+  void DrawCaptions(double& y) {
+    for (const std::string& caption : captions_) {
+      const size_t indent = std::min(caption.find_first_not_of(' '), caption.size());
+      Put("<text x=\"{}\" y=\"{:.0f}\" font-size=\"11\">{}</text>\n", 10 + 8 * indent, y,
+          EscapeMarkup(caption.substr(indent)));
+      y += kStrip - 2;
     }
   }
 
@@ -301,6 +353,7 @@ class Drawing {
   const Problem& problem_;
   const Allocation& allocation_;
   const Bytes capacity_;
+  const std::vector<std::string> captions_;
   const Lifespan horizon_;
   const std::vector<std::string_view> roles_;
   const std::vector<std::pair<Loop, int>> loops_;
@@ -313,6 +366,11 @@ class Drawing {
 
 std::string WriteSvg(const Problem& problem, const Allocation& allocation, Bytes capacity) {
   return Drawing(problem, allocation, capacity).Draw();
+}
+
+std::string WriteCollisionSvg(const Problem& problem, const Explanation& explanation, Bytes capacity) {
+  const Window pile = PileUp(problem, explanation);
+  return Drawing(pile.problem, pile.allocation, capacity, Sentences(problem, explanation, capacity)).Draw();
 }
 
 }  // namespace tessera::problem

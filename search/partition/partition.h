@@ -10,6 +10,7 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
+#include "tessera/graph/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
 #include "tessera/problem/engine.h"
@@ -33,6 +34,14 @@ struct PartitionOptions {
   std::string version;                             // of the program, recorded in the plan
 };
 
+// An operator that fits in no subgraph, and what it asks for when it runs alone in the tiles that need least.
+struct Misfit {
+  int op = 0;
+  graph::TileShape tile;
+  problem::Problem problem;
+  problem::Bytes capacity = 0;  // of the tile memory, or the limit on the peak
+};
+
 // kOptimal: no plan scores better, or, where Plan::notes say so, none whose subgraphs have at most max_operators;
 // kFeasible: something was left undecided or untried, the notes say what; kInfeasible: proven that no plan fits, or keeps the
 // limits, whatever its subgraphs and tiles; kUnknown: a limit came first, one of time, of max_operators or of tile shapes;
@@ -41,6 +50,7 @@ struct PartitionResult {
   problem::Status status = problem::Status::kUnknown;
   std::optional<plan::Plan> plan;
   std::string reason;
+  std::optional<Misfit> misfit = std::nullopt;  // where one operator is the reason
 };
 
 // Finds the best partition. An error is a bad objective or option, or a fault of the program: a plan that its independent

@@ -31,10 +31,11 @@ class Absence {
 
   PartitionResult Explain() const {
     if (const std::optional<PartitionResult> refused = FindRefusal()) return *refused;
-    if (floors_.costs.peak_bytes > CapacityFor(planning_)) return Infeasible(DescribeFloor());
+    if (floors_.costs.peak_bytes > CapacityFor(planning_))
+      return Naming(floors_.tightest, Infeasible(DescribeFloor()));
     if (IsHopeless(planning_, floors_)) return Infeasible(DescribeLimits("of the network"));
     for (int op = 0; op < paths_.Operators(); ++op) {
-      if (RoomFor(op) == Room::kNone) return AmongTried(DescribeTightest(op));
+      if (RoomFor(op) == Room::kNone) return Naming(op, AmongTried(DescribeTightest(op)));
     }
     if (planning_.stop.Requested()) return Unknown("stopped before a plan was found");
     if (!HasPath(false)) return AmongTried(DescribeNoCover());
@@ -136,20 +137,37 @@ class Absence {
     return alone.empty() ? reason : reason + "; " + alone;
   }
 
+  // The result with what the operator asks for alone, where a choice of it is known.
+  PartitionResult Naming(int op, PartitionResult result) const {
+    if (const Choice* least = LeastChoice(op)) {
+      const IntervalTiles& tiles = paths_.At(op, 1).Tiles();
+      result.misfit = {op, tiles.Candidates()[least->candidate].choice.tile,
+                       tiles.ProblemOf(least->candidate), CapacityFor(planning_)};
+    }
+    return result;
+  }
+
+  // The choice of the operator alone with the lowest peak; null where none is known.
+  const Choice* LeastChoice(int op) const {
+    const auto& choices = paths_.At(op, 1).Choices();
+    const auto least = std::min_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
+      return a.metrics.peak_bytes < b.metrics.peak_bytes;
+    });
+    return least == choices.end() ? nullptr : &*least;
+  }
+
   // "alone, with tiles of 1x16x1x7, at step 3 ..."; empty where no choice of it is known.
   std::string DescribeAlone(int op) const {
-    const IntervalChoices& single = paths_.At(op, 1);
-    const auto least = std::min_element(
-        single.Choices().begin(), single.Choices().end(),
-        [](const Choice& a, const Choice& b) { return a.metrics.peak_bytes < b.metrics.peak_bytes; });
-    if (least == single.Choices().end()) return "";
-    const problem::Problem problem = single.Tiles().ProblemOf(least->candidate);
+    const Choice* least = LeastChoice(op);
+    if (least == nullptr) return "";
+    const IntervalTiles& tiles = paths_.At(op, 1).Tiles();
+    const problem::Problem problem = tiles.ProblemOf(least->candidate);
     const problem::Bytes capacity = CapacityFor(planning_);
     const Bound bound = FindBound(problem, 0);
-    const std::vector<int64_t>& tile = single.Tiles().Candidates()[least->candidate].choice.tile;
+    const std::vector<int64_t>& tile = tiles.Candidates()[least->candidate].choice.tile;
     const std::string reason = fmt::format("alone, with tiles of {}, ", fmt::join(tile, "x"));
     if (bound.bytes > capacity) return reason + search::Explain(problem, bound, capacity);
-    const std::string& why = single.Tiles().Known(least->candidate).reason;
+    const std::string& why = tiles.Known(least->candidate).reason;
     return reason + fmt::format("no placement exists although only {} of {} bytes are needed at once{}{}",
                                 bound.bytes, capacity, why.empty() ? "" : ": ", why);
   }

@@ -1,0 +1,275 @@
+#include "tessera/problem/explanation_text.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tessera/problem/phrases.h"
+
+namespace tessera::problem {
+namespace {
+
+std::string MostOf(const std::optional<int>& limit, std::string_view thing) {
+  return limit ? Count(*limit, thing) : "";
+}
+
+class Wording {
+ public:
+  Wording(const Problem& problem, Bytes capacity) : problem_(problem), capacity_(capacity) {}
+
+  std::string Of(const Condition& condition) const {
+    if (condition.kind < ConditionKind::kRelation) return OfBuffer(condition);
+    if (condition.kind == ConditionKind::kRelation) return OfRelation(condition);
+    return condition.kind == ConditionKind::kRule ? OfRule(condition) : OfMemory(condition);
+  }
+
+  std::string Of(const Change& change) const {
+    const Condition& condition = change.condition;
+    switch (change.kind) {
+      case ChangeKind::kCapacity:
+        return fmt::format("with {} more in {}, {} in all{}", Count(change.amount, "byte"),
+                           MemoryName(condition.owner), CapacityOf(condition.owner) + change.amount,
+                           Doubt(change));
+      case ChangeKind::kAlignment:
+        if (condition.kind == ConditionKind::kBuffer) return "without the alignments of buffers";
+        return fmt::format("with {} aligned to {} instead of {}{}",
+                           condition.kind == ConditionKind::kAlignment
+                               ? BufferName(condition.owner)
+                               : "every offset in " + MemoryName(condition.owner),
+                           change.amount, AlignmentOf(condition), Doubt(change));
+      case ChangeKind::kBank:
+        return fmt::format("with one bank more like {} ({})", BankName(condition.owner, condition.item),
+                           Count(change.amount, "byte"));
+      case ChangeKind::kFreeBank:
+        return fmt::format(
+            "with one bank more of {} in {}{}{}", Count(change.amount, "byte"), MemoryName(condition.owner),
+            MemoryAt(condition.owner).modes.empty() ? "" : ", which every mode lets be read and written",
+            Doubt(change));
+      case ChangeKind::kPorts:
+        return fmt::format("with {} more in {}{}", Count(change.amount, "port"),
+                           BankName(condition.owner, condition.item), Doubt(change));
+      case ChangeKind::kDrop:
+        return "if it were not that " + Of(condition);
+      case ChangeKind::kRung:
+        return fmt::format("with the sizes of {}", Quote(change.rung));
+    }
+    return "";
+  }
+
+ private:
+  const Buffer& BufferAt(int index) const { return problem_.buffers[static_cast<size_t>(index)]; }
+  const Memory& MemoryAt(int index) const { return problem_.memories[static_cast<size_t>(index)]; }
+  Bytes CapacityOf(int memory) const { return memory == 0 ? capacity_ : MemoryAt(memory).capacity; }
+
+  Bytes AlignmentOf(const Condition& condition) const {
+    return condition.kind == ConditionKind::kAlignment ? BufferAt(condition.owner).alignment
+                                                       : MemoryAt(condition.owner).alignment;
+  }
+
+  std::string BufferName(int buffer) const { return NameOfBuffer(problem_, buffer); }
+  std::string MemoryName(int memory) const { return NameOfMemory(problem_, memory); }
+  std::string BankName(int memory, int bank) const { return NameOfBank(problem_, memory, bank); }
+  std::string ModeName(int memory, int mode) const { return NameOfMode(problem_, memory, mode); }
+
+  static std::string Doubt(const Change& change) {
+    return change.least ? "" : "; whether less would do is not proven";
+  }
+
+  std::string OfBuffer(const Condition& condition) const {
+    const Buffer& buffer = BufferAt(condition.owner);
+    const std::string name = Quote(buffer.id);
+    switch (condition.kind) {
+      case ConditionKind::kBuffer: {
+        std::vector<std::string> lives;
+        for (const Lifespan& life : buffer.lifespans)
+          lives.push_back(fmt::format("[{}, {})", life.lower, life.upper));
+        return fmt::format("{} of {} lives in steps {}", name, Count(buffer.size, "byte"), Enumerate(lives));
+      }
+      case ConditionKind::kAlignment:
+        return fmt::format("{} lies at a multiple of {}", name, buffer.alignment);
+      case ConditionKind::kFixedOffset:
+        return fmt::format("{} is fixed at offset {}", name, *buffer.offset);
+      case ConditionKind::kBanks:
+        return OfBanks(buffer);
+      default: {
+        const Access& access = buffer.accesses[static_cast<size_t>(condition.item)];
+        return fmt::format("{} is {} at step {}{}", name,
+                           access.kind == AccessKind::kRead ? "read" : "written", access.step,
+                           access.engine.empty() ? "" : " by " + Quote(access.engine));
+      }
+    }
+  }
+
+  std::string OfBanks(const Buffer& buffer) const {
+    std::vector<std::string> banks;
+    for (const int bank : buffer.allowed_banks) banks.push_back(BankName(buffer.memory, bank));
+    const std::string name = Quote(buffer.id);
+    const std::string which =
+        banks.size() == 1 ? banks.front() : fmt::format("the banks {}", Enumerate(banks));
+    switch (buffer.span) {
+      case Span::kSingle:
+        if (banks.empty()) return name + " lies inside a single bank";
+        return banks.size() == 1 ? fmt::format("{} lies inside {}", name, which)
+                                 : fmt::format("{} lies inside one of {}", name, which);
+      case Span::kContiguous:
+        return banks.empty() ? name + " lies inside the banks"
+                             : fmt::format("{} lies inside {}", name, which);
+      case Span::kAny:
+        break;
+    }
+    return fmt::format("{} touches no bank but {}", name, Enumerate(banks));
+  }
+
+  std::string OfRelation(const Condition& condition) const {
+    const Relation& relation = problem_.relations[static_cast<size_t>(condition.item)];
+    const std::string first = BufferName(relation.first);
+    const std::string second = BufferName(relation.second);
+    switch (relation.kind) {
+      case RelationKind::kColocate:
+        if (relation.delta == 0) return fmt::format("{} and {} lie at the same offset", first, second);
+        return fmt::format("{} lies {} {} {}", second, Count(std::abs(relation.delta), "byte"),
+                           relation.delta > 0 ? "above" : "below", first);
+      case RelationKind::kAdjacent:
+        return fmt::format("{} begins where {} ends", second, first);
+      case RelationKind::kSameBank:
+        return fmt::format("{} and {} touch the same banks", first, second);
+      case RelationKind::kDifferentBank:
+        return fmt::format("{} and {} have no bank in common", first, second);
+      case RelationKind::kSeparate:
+        return fmt::format("{} and {} never share an address", first, second);
+      case RelationKind::kExclusive:
+        break;
+    }
+    return fmt::format("{} and {} are exclusive", first, second);
+  }
+
+  // "rule 'wide rows': 'a' and 'b' lie at 0 modulo 64"
+  std::string OfRule(const Condition& condition) const {
+    const Rule& rule = problem_.rules[static_cast<size_t>(condition.item)];
+    std::vector<std::string> subjects;
+    for (const int buffer : rule.buffers) subjects.push_back(BufferName(buffer));
+    for (const auto& [first, second] : rule.pairs)
+      subjects.push_back(fmt::format("({}, {})", BufferName(first), BufferName(second)));
+    return fmt::format("{}: {} {}", problem::Describe(rule), Enumerate(subjects), Asked(rule));
+  }
+
+  std::string Asked(const Rule& rule) const {
+    const Requirement& asked = rule.requirement;
+    switch (asked.kind) {
+      case RequirementKind::kOffset:
+        return fmt::format("at {} modulo {}", asked.residue, asked.multiple);
+      case RequirementKind::kDifference:
+        return fmt::format("apart by {} modulo {}", asked.residue, asked.multiple);
+      case RequirementKind::kWindow:
+        return fmt::format("inside [{}, {})", asked.window.begin, asked.window.end);
+      case RequirementKind::kNoCrossing:
+        return fmt::format("across no multiple of {}", asked.multiple);
+      case RequirementKind::kNaturalAlignment:
+        return "at a multiple of their own sizes, rounded up to powers of two";
+      case RequirementKind::kBanks: {
+        const int memory = BufferAt(rule.buffers.front()).memory;
+        std::vector<std::string> banks;
+        for (const int bank : asked.banks) banks.push_back(BankName(memory, bank));
+        return "in no bank but " + Enumerate(banks);
+      }
+      case RequirementKind::kSameBank:
+        return "in the same banks";
+      case RequirementKind::kDifferentBank:
+        return "in different banks";
+      case RequirementKind::kDistance:
+        return fmt::format("apart by {}", Count(asked.distance, "byte"));
+      case RequirementKind::kXorDistance:
+        return fmt::format("at offsets that differ in the bits of {}", asked.distance);
+      case RequirementKind::kGuard:
+        return fmt::format("with {} free before and {} after", Count(asked.before, "byte"),
+                           Count(asked.after, "byte"));
+      case RequirementKind::kCommonDelta:
+        return "all apart by the same distance";
+    }
+    return "";
+  }
+
+  std::string OfMemory(const Condition& condition) const {
+    const Memory& memory = MemoryAt(condition.owner);
+    const std::string name = MemoryName(condition.owner);
+    switch (condition.kind) {
+      case ConditionKind::kCapacity:
+        return fmt::format("{} holds {}", name, Count(CapacityOf(condition.owner), "byte"));
+      case ConditionKind::kMemoryAlignment:
+        return fmt::format("every offset in {} is a multiple of {}", name, memory.alignment);
+      case ConditionKind::kReserved: {
+        const Reserved& reserved = memory.reserved[static_cast<size_t>(condition.item)];
+        return fmt::format("[{}, {}) of {} is reserved{}", reserved.range.begin, reserved.range.end, name,
+                           reserved.reason.empty() ? "" : " for " + Quote(reserved.reason));
+      }
+      case ConditionKind::kPorts:
+        return OfPorts(condition);
+      case ConditionKind::kModes:
+        return OfModes(condition.owner);
+      default:
+        return OfTransitions(condition.owner);
+    }
+  }
+
+  std::string OfPorts(const Condition& condition) const {
+    const Ports& ports = MemoryAt(condition.owner).banks[static_cast<size_t>(condition.item)].ports;
+    std::vector<std::string> limits;
+    for (const std::string& limit :
+         {MostOf(ports.total, "buffer"), MostOf(ports.reads, "read"), MostOf(ports.writes, "write")}) {
+      if (!limit.empty()) limits.push_back(limit);
+    }
+    return fmt::format("{} serves at most {} in one step", BankName(condition.owner, condition.item),
+                       Enumerate(limits));
+  }
+
+  static std::string Allowed(const BankMode& bank) {
+    if (bank.off) return "off";
+    if (bank.allowed.empty()) return "hold";
+    std::string text;
+    for (const Permission& permission : bank.allowed) {
+      if (!text.empty() && !permission.engine.empty()) text += '+';
+      if (!permission.engine.empty()) text += permission.engine + '.';
+      text += permission.kind == AccessKind::kRead ? 'r' : 'w';
+    }
+    return text;
+  }
+
+  // "the modes of 'sram' are 'm0' (r r w) and 'm1' (w w r), bank by bank"
+  std::string OfModes(int memory) const {
+    std::vector<std::string> modes;
+    for (size_t mode = 0; mode < MemoryAt(memory).modes.size(); ++mode) {
+      std::vector<std::string> banks;
+      for (const BankMode& bank : MemoryAt(memory).modes[mode].banks) banks.push_back(Allowed(bank));
+      modes.push_back(
+          fmt::format("{} ({})", ModeName(memory, static_cast<int>(mode)), fmt::join(banks, " ")));
+    }
+    return fmt::format("{} has the mode{} {}, bank by bank", MemoryName(memory), modes.size() == 1 ? "" : "s",
+                       Enumerate(modes));
+  }
+
+  std::string OfTransitions(int memory) const {
+    std::vector<std::string> pairs;
+    for (const auto& [from, to] : *MemoryAt(memory).transitions)
+      pairs.push_back(fmt::format("from {} to {}", ModeName(memory, from), ModeName(memory, to)));
+    if (pairs.empty()) return MemoryName(memory) + " never changes its mode";
+    return fmt::format("{} changes its mode only {}", MemoryName(memory), Enumerate(pairs));
+  }
+
+  const Problem& problem_;
+  const Bytes capacity_;
+};
+
+}  // namespace
+
+std::string Describe(const Problem& problem, const Condition& condition, Bytes capacity) {
+  return Wording(problem, capacity).Of(condition);
+}
+
+std::string Describe(const Problem& problem, const Change& change, Bytes capacity) {
+  return Wording(problem, capacity).Of(change);
+}
+
+}  // namespace tessera::problem

@@ -1,0 +1,141 @@
+#include "tessera/encoder/reasons/conditions.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "tessera/problem/well_formed.h"
+
+namespace tessera::encoder::reasons {
+namespace {
+
+using problem::AccessKind;
+using problem::Bytes;
+using problem::Condition;
+using problem::ConditionKind;
+using problem::Problem;
+using problem::RelationKind;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+problem::Buffer MakeBuffer(const std::string& id, Bytes size) {
+  problem::Buffer buffer;
+  buffer.id = id;
+  buffer.size = size;
+  buffer.lifespans = {{0, 2}};
+  return buffer;
+}
+
+// Three buffers of which everything is asked that can be.
+Query Everything() {
+  Query query;
+  query.capacity = 16;
+  Problem& problem = query.problem;
+  problem.buffers = {MakeBuffer("a", 4), MakeBuffer("b", 4), MakeBuffer("c", 4)};
+  problem.buffers[0].alignment = 4;
+  problem.buffers[0].offset = 8;
+  problem.buffers[0].span = problem::Span::kSingle;
+  problem.buffers[1].accesses = {{0, "", AccessKind::kRead}, {1, "", AccessKind::kWrite}};
+  problem::Memory& memory = problem.memories.emplace_back();
+  memory.capacity = 16;
+  memory.alignment = 2;
+  memory.reserved = {{{0, 2}, "table"}};
+  memory.banks = {{"low", {0, 8}, {}}, {"high", {8, 16}, {}}};
+  memory.banks[1].ports.total = 1;
+  memory.modes = {{"m", {{false, {{"", AccessKind::kRead}}}, {false, {{"", AccessKind::kWrite}}}}}};
+  memory.transitions.emplace();
+  problem.relations = {{RelationKind::kColocate, 0, 1, -4},
+                       {RelationKind::kExclusive, 1, 2, 0},
+                       {RelationKind::kDifferentBank, 0, 2, 0}};
+  return query;
+}
+
+TEST(ConditionsTest, EverythingThatIsAskedIsListed) {
+  EXPECT_THAT(
+      ListConditions(Everything()),
+      ElementsAre(Condition{ConditionKind::kBuffer, 0, 0}, Condition{ConditionKind::kBuffer, 1, 0},
+                  Condition{ConditionKind::kBuffer, 2, 0}, Condition{ConditionKind::kAlignment, 0, 0},
+                  Condition{ConditionKind::kFixedOffset, 0, 0}, Condition{ConditionKind::kBanks, 0, 0},
+                  Condition{ConditionKind::kAccess, 1, 0}, Condition{ConditionKind::kAccess, 1, 1},
+                  Condition{ConditionKind::kRelation, 0, 0}, Condition{ConditionKind::kRelation, 0, 2},
+                  Condition{ConditionKind::kCapacity, 0, 0}, Condition{ConditionKind::kMemoryAlignment, 0, 0},
+                  Condition{ConditionKind::kReserved, 0, 0}, Condition{ConditionKind::kPorts, 0, 1},
+                  Condition{ConditionKind::kModes, 0, 0}, Condition{ConditionKind::kTransitions, 0, 0}));
+}
+
+TEST(ConditionsTest, AccessesThatNothingCountsAreNoConditions) {
+  Query query = Everything();
+  query.problem.memories[0].modes.clear();
+  query.problem.memories[0].banks[1].ports = {};
+  for (const Condition& each : ListConditions(query)) EXPECT_NE(each.kind, ConditionKind::kAccess);
+}
+
+TEST(ConditionsTest, AnAlignmentThatPlacesANeighbourIsNoCondition) {
+  Query query = Everything();
+  query.problem.relations = {{RelationKind::kAdjacent, 1, 0, 0}};
+  for (const Condition& each : ListConditions(query)) {
+    EXPECT_NE(each.kind, ConditionKind::kAlignment);
+    EXPECT_NE(each.kind, ConditionKind::kMemoryAlignment);
+  }
+  const Query bare = Keep(query, std::vector<Condition>{{ConditionKind::kBuffer, 0, 0}});
+  EXPECT_EQ(bare.problem.buffers[0].alignment, 4);
+  EXPECT_EQ(bare.problem.memories[0].alignment, 2);
+}
+
+TEST(ConditionsTest, KeepingAllOfThemChangesNothing) {
+  const Query query = Everything();
+  const Query kept = Keep(query, ListConditions(query));
+  EXPECT_EQ(kept.capacity, 16);
+  EXPECT_EQ(kept.problem.buffers.size(), 3U);
+  EXPECT_EQ(kept.problem.buffers[0].offset, 8);
+  EXPECT_EQ(kept.problem.buffers[0].alignment, 4);
+  EXPECT_EQ(kept.problem.buffers[1].accesses, query.problem.buffers[1].accesses);
+  EXPECT_EQ(kept.problem.memories[0].reserved.size(), 1U);
+  EXPECT_EQ(kept.problem.memories[0].modes.size(), 1U);
+  EXPECT_TRUE(kept.problem.memories[0].transitions.has_value());
+  EXPECT_EQ(kept.problem.relations[0].kind, RelationKind::kColocate);
+}
+
+TEST(ConditionsTest, WhatIsNotKeptIsNotAsked) {
+  const std::vector<Condition> kept = {{ConditionKind::kBuffer, 0, 0}, {ConditionKind::kBuffer, 1, 0}};
+  const Query query = Keep(Everything(), kept);
+  ASSERT_EQ(query.problem.buffers.size(), 2U);
+  const problem::Buffer& a = query.problem.buffers[0];
+  EXPECT_EQ(a.alignment, 1);
+  EXPECT_FALSE(a.offset.has_value());
+  EXPECT_EQ(a.span, problem::Span::kAny);
+  EXPECT_THAT(query.problem.buffers[1].accesses, IsEmpty());
+  const problem::Memory& memory = query.problem.memories[0];
+  EXPECT_EQ(memory.alignment, 1);
+  EXPECT_THAT(memory.reserved, IsEmpty());
+  EXPECT_THAT(memory.modes, IsEmpty());
+  EXPECT_FALSE(memory.banks[1].ports.total.has_value());
+  EXPECT_EQ(query.capacity, Roomy(Everything(), 0));
+  EXPECT_FALSE(problem::FindFault(query.problem).has_value());
+}
+
+TEST(ConditionsTest, AColocationLeavesItsLicenceBehind) {
+  const std::vector<Condition> kept = {{ConditionKind::kBuffer, 0, 0}, {ConditionKind::kBuffer, 1, 0}};
+  const Query query = Keep(Everything(), kept);
+  ASSERT_EQ(query.problem.relations.size(), 1U);
+  EXPECT_EQ(query.problem.relations[0].kind, RelationKind::kExclusive);
+  EXPECT_EQ(query.problem.relations[0].delta, 0);
+}
+
+TEST(ConditionsTest, StrikingOutAColocationLeavesNothing) {
+  const Query query = Strike(Everything(), {ConditionKind::kRelation, 0, 0});
+  ASSERT_EQ(query.problem.relations.size(), 2U);
+  EXPECT_EQ(query.problem.relations[0].kind, RelationKind::kExclusive);
+  EXPECT_EQ(query.problem.relations[0].first, 1);
+}
+
+TEST(ConditionsTest, ASmallerCapacityThanTheMemorysIsAsked) {
+  Query query = Everything();
+  query.capacity = 12;
+  EXPECT_EQ(Keep(query, ListConditions(query)).capacity, 12);
+  EXPECT_EQ(WithCapacity(query, 0, 13).capacity, 13);
+  EXPECT_FALSE(problem::FindFault(WithCapacity(query, 0, 13).problem).has_value());
+}
+
+}  // namespace
+}  // namespace tessera::encoder::reasons

@@ -1,0 +1,307 @@
+#include "tessera/encoder/reasons/explain.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "brute_force.h"
+#include "tessera/problem/validator.h"
+#include "tessera/problem/well_formed.h"
+
+// What is explained, and how, on fixtures small enough to check by eye. Enumeration decides.
+namespace tessera::encoder {
+namespace {
+
+using problem::AccessKind;
+using problem::Bytes;
+using problem::Change;
+using problem::ChangeKind;
+using problem::Condition;
+using problem::ConditionKind;
+using problem::Explanation;
+using problem::Problem;
+using problem::RelationKind;
+using problem::Result;
+using problem::Status;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Result Decided(const Problem& problem, Bytes capacity, const base::Budget&) {
+  Result result;
+  result.allocation = Enumerate(problem, capacity);
+  result.status = result.allocation ? Status::kFeasible : Status::kInfeasible;
+  return result;
+}
+
+problem::Buffer MakeBuffer(const std::string& id, problem::Step lower, problem::Step upper, Bytes size) {
+  problem::Buffer buffer;
+  buffer.id = id;
+  buffer.size = size;
+  buffer.lifespans = {{lower, upper}};
+  return buffer;
+}
+
+Problem MakeProblem(std::vector<problem::Buffer> buffers, Bytes capacity) {
+  Problem problem;
+  problem.buffers = std::move(buffers);
+  problem.memories.resize(1);
+  problem.memories[0].capacity = capacity;
+  return problem;
+}
+
+Explanation Explained(const Problem& problem, const ExplainOptions& options = {}) {
+  EXPECT_FALSE(problem::FindFault(problem).has_value());
+  return Explain(problem, problem.memories[0].capacity, Decided, options);
+}
+
+Condition Of(ConditionKind kind, int owner = 0, int item = 0) { return {kind, owner, item}; }
+
+TEST(ExplainTest, AnOverloadNamesTheFewestLargestBuffers) {
+  const Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 1), MakeBuffer("b", 0, 2, 5),
+                                       MakeBuffer("c", 1, 3, 6), MakeBuffer("d", 1, 2, 2)},
+                                      10);
+  const Explanation explanation = Explained(problem);
+  EXPECT_THAT(explanation.conditions,
+              ElementsAre(Of(ConditionKind::kBuffer, 1), Of(ConditionKind::kBuffer, 2),
+                          Of(ConditionKind::kCapacity)));
+  EXPECT_TRUE(explanation.minimal);
+  EXPECT_THAT(explanation.changes,
+              ElementsAre(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity), 4, "", true}));
+  EXPECT_TRUE(explanation.all_tried);
+}
+
+// Loads stay within 10, yet no placement does: each step holds 10 bytes, and the long ones are in the way.
+TEST(ExplainTest, APackingWithoutAnOverloadIsExplainedToo) {
+  const Problem problem =
+      MakeProblem({MakeBuffer("low", 0, 2, 3), MakeBuffer("long", 1, 4, 4), MakeBuffer("high", 3, 5, 3),
+                   MakeBuffer("left", 0, 1, 3), MakeBuffer("over", 2, 3, 2)},
+                  6);
+  const Explanation explanation = Explained(problem);
+  EXPECT_TRUE(explanation.minimal);
+  EXPECT_THAT(explanation.conditions, Contains(Of(ConditionKind::kCapacity)));
+  EXPECT_FALSE(explanation.changes.empty());
+}
+
+TEST(ExplainTest, AnAlignmentIsLoweredNoFurtherThanNeeded) {
+  Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 6), MakeBuffer("b", 0, 2, 6)}, 12);
+  problem.buffers[0].alignment = 12;
+  problem.buffers[1].alignment = 12;
+  const Explanation explanation = Explained(problem);
+  EXPECT_TRUE(explanation.minimal);
+  EXPECT_THAT(explanation.conditions,
+              ElementsAre(Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
+                          Of(ConditionKind::kAlignment, 0), Of(ConditionKind::kAlignment, 1),
+                          Of(ConditionKind::kCapacity)));
+  EXPECT_THAT(explanation.changes,
+              ElementsAre(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity), 6, "", true},
+                          Change{ChangeKind::kAlignment, Of(ConditionKind::kAlignment, 0), 6, "", true},
+                          Change{ChangeKind::kAlignment, Of(ConditionKind::kAlignment, 1), 6, "", true}));
+}
+
+TEST(ExplainTest, WhereNoAlignmentAloneIsToBlameAllOfThemAreTried) {
+  Problem problem =
+      MakeProblem({MakeBuffer("a", 0, 2, 3), MakeBuffer("b", 0, 2, 3), MakeBuffer("c", 0, 2, 3)}, 9);
+  for (problem::Buffer& buffer : problem.buffers) buffer.alignment = 4;
+  EXPECT_THAT(Explained(problem).changes,
+              Contains(Change{ChangeKind::kAlignment, Of(ConditionKind::kBuffer), 1, "", true}));
+}
+
+TEST(ExplainTest, WhatContradictsItselfAtAnyCapacityBlamesNoCapacity) {
+  Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 2), MakeBuffer("b", 0, 2, 2)}, 8);
+  problem.buffers[0].offset = 0;
+  problem.buffers[1].offset = 1;
+  const Explanation explanation = Explained(problem);
+  EXPECT_THAT(explanation.conditions,
+              ElementsAre(Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
+                          Of(ConditionKind::kFixedOffset, 0), Of(ConditionKind::kFixedOffset, 1)));
+  EXPECT_THAT(explanation.changes,
+              ElementsAre(Change{ChangeKind::kDrop, Of(ConditionKind::kFixedOffset, 0), 0, "", true},
+                          Change{ChangeKind::kDrop, Of(ConditionKind::kFixedOffset, 1), 0, "", true}));
+}
+
+TEST(ExplainTest, AReservedRangeAndARelationCanBeToBlame) {
+  Problem problem = MakeProblem({MakeBuffer("a", 0, 1, 4), MakeBuffer("b", 2, 3, 4)}, 9);
+  problem.memories[0].reserved = {{{4, 5}, "stack"}};
+  problem.relations = {{RelationKind::kAdjacent, 0, 1, 0}};
+  const Explanation explanation = Explained(problem);
+  EXPECT_THAT(explanation.conditions,
+              ElementsAre(Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
+                          Of(ConditionKind::kRelation, 0, 0), Of(ConditionKind::kCapacity),
+                          Of(ConditionKind::kReserved)));
+  EXPECT_THAT(explanation.changes,
+              ElementsAre(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity), 4, "", true},
+                          Change{ChangeKind::kDrop, Of(ConditionKind::kRelation, 0, 0), 0, "", true},
+                          Change{ChangeKind::kDrop, Of(ConditionKind::kReserved), 0, "", true}));
+}
+
+// The patent's double-buffered loop on three banks, each one byte long.
+Problem ThreeBanks() {
+  Problem problem = MakeProblem({MakeBuffer("ping", 0, 2, 1), MakeBuffer("pong", 0, 2, 1),
+                                 MakeBuffer("weights", 0, 2, 1), MakeBuffer("out", 0, 2, 1)},
+                                3);
+  const auto access = [&](size_t buffer, problem::Step step, AccessKind kind) {
+    problem.buffers[buffer].span = problem::Span::kSingle;
+    problem.buffers[buffer].accesses.push_back({step, "", kind});
+  };
+  for (const problem::Step step : {0, 1}) {
+    access(0, step, step == 0 ? AccessKind::kRead : AccessKind::kWrite);
+    access(1, step, step == 0 ? AccessKind::kWrite : AccessKind::kRead);
+    access(2, step, AccessKind::kRead);
+    access(3, step, AccessKind::kWrite);
+  }
+  const problem::BankMode reads = {false, {{"", AccessKind::kRead}}};
+  const problem::BankMode writes = {false, {{"", AccessKind::kWrite}}};
+  problem::Memory& memory = problem.memories[0];
+  memory.banks = {{"bank0", {0, 1}, {}}, {"bank1", {1, 2}, {}}, {"bank2", {2, 3}, {}}};
+  memory.modes = {{"mode0", {reads, reads, writes}}, {"mode1", {writes, writes, reads}}};
+  return problem;
+}
+
+// Four bytes in three also overload it; a fourth byte outside the banks leaves the modes to blame.
+TEST(ExplainTest, ThePatentsThreeBanksCollideInAccessesAndModes) {
+  Problem problem = ThreeBanks();
+  for (problem::Bank& bank : problem.memories[0].banks)
+    bank.range = {2 * bank.range.begin, 2 * bank.range.end};
+  problem.memories[0].capacity = 6;
+  const Explanation explanation = Explained(problem);
+  EXPECT_TRUE(explanation.minimal);
+  EXPECT_LE(explanation.conditions.size(), 12U);
+  EXPECT_THAT(explanation.conditions, Contains(Of(ConditionKind::kModes)));
+  EXPECT_THAT(explanation.changes,
+              Contains(Change{ChangeKind::kDrop, Of(ConditionKind::kModes), 0, "", true}));
+}
+
+TEST(ExplainTest, PortsAreAddedOneByOne) {
+  Problem problem =
+      MakeProblem({MakeBuffer("a", 0, 1, 1), MakeBuffer("b", 0, 1, 1), MakeBuffer("c", 0, 1, 1)}, 4);
+  problem.memories[0].banks = {{"only", {0, 4}, {}}};
+  problem.memories[0].banks[0].ports.reads = 1;
+  for (problem::Buffer& buffer : problem.buffers) {
+    buffer.span = problem::Span::kSingle;
+    buffer.accesses = {{0, "", AccessKind::kRead}};
+  }
+  const Explanation explanation = Explained(problem);
+  EXPECT_TRUE(explanation.minimal);
+  EXPECT_THAT(explanation.changes,
+              Contains(Change{ChangeKind::kPorts, Of(ConditionKind::kPorts), 2, "", true}));
+}
+
+// Every offset of every buffer, judged by the validator, which knows rules.
+Result DecidedByValidator(const Problem& problem, Bytes capacity, const base::Budget&) {
+  Result result;
+  result.status = Status::kInfeasible;
+  problem::Allocation allocation{std::vector<Bytes>(problem.buffers.size(), 0), {}};
+  const auto place = [&](const auto& self, size_t i) -> bool {
+    if (i == problem.buffers.size()) return problem::Validate(problem, allocation, capacity, 1).empty();
+    for (Bytes offset = 0; offset + problem.buffers[i].size <= capacity; ++offset) {
+      allocation.offsets[i] = offset;
+      if (self(self, i + 1)) return true;
+    }
+    return false;
+  };
+  if (!place(place, 0)) return result;
+  result.status = Status::kFeasible;
+  result.allocation = std::move(allocation);
+  return result;
+}
+
+TEST(ExplainTest, ARuleCanBeToBlame) {
+  Problem problem =
+      MakeProblem({MakeBuffer("a", 0, 1, 4), MakeBuffer("b", 2, 3, 1), MakeBuffer("c", 0, 1, 1)}, 8);
+  problem::Rule rule;
+  rule.requirement.kind = problem::RequirementKind::kOffset;
+  rule.requirement.multiple = 8;
+  rule.requirement.residue = 6;
+  rule.buffers = {0, 1};
+  problem.rules = {rule};
+  ASSERT_FALSE(problem::FindFault(problem).has_value());
+  const Explanation explanation = Explain(problem, 8, DecidedByValidator, {});
+  EXPECT_TRUE(explanation.minimal);
+  EXPECT_THAT(explanation.conditions,
+              ElementsAre(Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kRule, 0, 0),
+                          Of(ConditionKind::kCapacity)));
+  EXPECT_THAT(explanation.changes,
+              ElementsAre(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity), 2, "", true},
+                          Change{ChangeKind::kDrop, Of(ConditionKind::kRule, 0, 0), 0, "", true}));
+}
+
+TEST(ExplainTest, TheNextSmallerRungThatFitsIsNamed) {
+  const Problem problem = MakeProblem({MakeBuffer("a", 0, 1, 9)}, 6);
+  const problem::Ladder ladder = {{{"one", {4}}, {"two", {6}}, {"three", {7}}, {"four", {9}}}};
+  const Explanation explanation = Explained(problem, {.ladder = &ladder, .rung = 3});
+  EXPECT_THAT(explanation.changes, Contains(Change{ChangeKind::kRung, Condition{}, 0, "two", true}));
+}
+
+TEST(ExplainTest, TheSecondMemoryCanBeTheNarrowOne) {
+  Problem problem = MakeProblem({MakeBuffer("a", 0, 1, 4), MakeBuffer("b", 0, 1, 4)}, 4);
+  problem.memories.push_back(problem.memories[0]);
+  problem.memories[1].capacity = 3;
+  problem.buffers[1].memory = 1;
+  const Explanation explanation = Explained(problem);
+  EXPECT_THAT(explanation.conditions,
+              ElementsAre(Of(ConditionKind::kBuffer, 1), Of(ConditionKind::kCapacity, 1)));
+  EXPECT_THAT(explanation.changes,
+              ElementsAre(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity, 1), 1, "", true}));
+}
+
+TEST(ExplainTest, WithoutABudgetNothingIsClaimed) {
+  Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 2), MakeBuffer("b", 0, 2, 2)}, 8);
+  problem.buffers[0].offset = 0;
+  problem.buffers[1].offset = 1;
+  const Explanation explanation = Explained(problem, {.budget = {0}});
+  EXPECT_FALSE(explanation.minimal);
+  EXPECT_FALSE(explanation.all_tried);
+  EXPECT_THAT(explanation.changes, IsEmpty());
+  EXPECT_THAT(explanation.conditions, testing::IsSupersetOf({Of(ConditionKind::kFixedOffset, 0),
+                                                             Of(ConditionKind::kFixedOffset, 1)}));
+}
+
+// What a decision does not know stays in the set, and the set is not called minimal.
+TEST(ExplainTest, AnUnknownIsNeverTakenForANo) {
+  Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 2), MakeBuffer("b", 0, 2, 2)}, 8);
+  problem.buffers[0].offset = 0;
+  problem.buffers[1].offset = 1;
+  const Decide shy = [](const Problem& asked, Bytes capacity, const base::Budget& budget) {
+    if (asked.buffers.size() == 2) return Decided(asked, capacity, budget);
+    return Result{};
+  };
+  const Explanation explanation = Explain(problem, 8, shy, {});
+  EXPECT_FALSE(explanation.minimal);
+  EXPECT_EQ(explanation.conditions.size(), 4U);
+}
+
+// A decision that answers with a wrong placement is not believed.
+TEST(ExplainTest, PlacementsAreChecked) {
+  Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 2), MakeBuffer("b", 0, 2, 2)}, 8);
+  problem.buffers[0].offset = 0;
+  problem.buffers[1].offset = 1;
+  const Decide liar = [](const Problem& asked, Bytes capacity, const base::Budget& budget) {
+    Result result = Decided(asked, capacity, budget);
+    if (!result.allocation) return result;
+    for (Bytes& offset : result.allocation->offsets) offset = capacity;
+    return result;
+  };
+  const Explanation explanation = Explain(problem, 8, liar, {});
+  EXPECT_FALSE(explanation.minimal);
+  EXPECT_THAT(explanation.changes, IsEmpty());
+}
+
+TEST(ExplainTest, AStopEndsTheQuestions) {
+  Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 2), MakeBuffer("b", 0, 2, 2)}, 8);
+  problem.buffers[0].offset = 0;
+  problem.buffers[1].offset = 1;
+  base::Stop stop;
+  stop.Request();
+  int questions = 0;
+  const Decide counting = [&](const Problem&, Bytes, const base::Budget&) {
+    ++questions;
+    return Result{};
+  };
+  EXPECT_FALSE(Explain(problem, 8, counting, {.stop = &stop}).minimal);
+  EXPECT_EQ(questions, 0);
+}
+
+}  // namespace
+}  // namespace tessera::encoder

@@ -1,0 +1,205 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "brute_force.h"
+#include "random_problem.h"
+#include "tessera/base/random.h"
+#include "tessera/encoder/reasons/conditions.h"
+#include "tessera/encoder/reasons/explain.h"
+#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/problem/well_formed.h"
+
+// Explanations of random infeasible Problems, found with CaDiCaL and held against enumeration: what is said to collide does, what is
+// said to be needed is, and every change does what it promises and no less would.
+namespace tessera::encoder {
+namespace {
+
+using problem::Buffer;
+using problem::Bytes;
+using problem::Change;
+using problem::ChangeKind;
+using problem::Condition;
+using problem::ConditionKind;
+using problem::Explanation;
+using problem::Memory;
+using problem::Problem;
+using reasons::Query;
+
+constexpr int kProblemsPerShard = 120;
+
+Query Ask(const Problem& problem) { return {problem, problem.memories[0].capacity}; }
+
+bool Fits(const Query& query) { return Enumerate(query.problem, query.capacity).has_value(); }
+
+// Enumeration of what has no capacity may take for ever.
+bool IsEnumerable(const Query& query) {
+  double placements = 1;
+  for (const Buffer& buffer : query.problem.buffers)
+    placements *= static_cast<double>(reasons::CapacityOf(query, buffer.memory)) /
+                  static_cast<double>(buffer.alignment);
+  return placements < 3e6;
+}
+
+void AddBank(Query& query, int memory, Bytes length) {
+  Memory& home = query.problem.memories[static_cast<size_t>(memory)];
+  home.banks.push_back({"more", {home.capacity, home.capacity + length}, {}});
+  home.capacity += length;
+  if (memory == 0) query.capacity += length;
+}
+
+// The question after the change, made independently of the code under test.
+Query Apply(Query query, const Change& change, Bytes amount) {
+  Problem& problem = query.problem;
+  const auto owner = static_cast<size_t>(change.condition.owner);
+  const auto item = static_cast<size_t>(change.condition.item);
+  switch (change.kind) {
+    case ChangeKind::kCapacity:
+      problem.memories[owner].capacity += amount;
+      if (owner == 0) query.capacity += amount;
+      return query;
+    case ChangeKind::kAlignment:
+      if (change.condition.kind == ConditionKind::kAlignment) problem.buffers[owner].alignment = amount;
+      if (change.condition.kind == ConditionKind::kMemoryAlignment)
+        problem.memories[owner].alignment = amount;
+      if (change.condition.kind == ConditionKind::kBuffer) {
+        for (Buffer& buffer : problem.buffers) buffer.alignment = 1;
+      }
+      return query;
+    case ChangeKind::kBank: {
+      const problem::Bank like = problem.memories[owner].banks[item];
+      AddBank(query, static_cast<int>(owner), like.range.end - like.range.begin);
+      problem.memories[owner].banks.back().ports = like.ports;
+      for (problem::Mode& mode : problem.memories[owner].modes) {
+        const problem::BankMode same = mode.banks[item];
+        mode.banks.push_back(same);
+      }
+      for (Buffer& buffer : problem.buffers) {
+        std::vector<int>& allowed = buffer.allowed_banks;
+        if (buffer.memory == change.condition.owner &&
+            std::count(allowed.begin(), allowed.end(), change.condition.item) > 0)
+          allowed.push_back(static_cast<int>(problem.memories[owner].banks.size()) - 1);
+      }
+      return query;
+    }
+    case ChangeKind::kFreeBank:
+      AddBank(query, static_cast<int>(owner), amount);
+      for (problem::Mode& mode : problem.memories[owner].modes) {
+        mode.banks.push_back({false, {{"", problem::AccessKind::kRead}, {"", problem::AccessKind::kWrite}}});
+      }
+      for (Buffer& buffer : problem.buffers) {
+        if (buffer.memory == change.condition.owner && !buffer.allowed_banks.empty())
+          buffer.allowed_banks.push_back(static_cast<int>(problem.memories[owner].banks.size()) - 1);
+      }
+      return query;
+    case ChangeKind::kPorts:
+      for (auto* limit : {&problem.memories[owner].banks[item].ports.total,
+                          &problem.memories[owner].banks[item].ports.reads,
+                          &problem.memories[owner].banks[item].ports.writes}) {
+        if (*limit) **limit += static_cast<int>(amount);
+      }
+      return query;
+    case ChangeKind::kDrop:
+      return reasons::Strike(query, change.condition);
+    case ChangeKind::kRung:
+      break;
+  }
+  return query;
+}
+
+// What a change of the same thing by a little less would be; nullopt where there is none.
+std::optional<Bytes> Less(const Query& query, const Change& change) {
+  const auto owner = static_cast<size_t>(change.condition.owner);
+  if (change.kind == ChangeKind::kDrop || change.kind == ChangeKind::kBank) return std::nullopt;
+  if (change.kind != ChangeKind::kAlignment) return change.amount - 1;
+  if (change.condition.kind == ConditionKind::kBuffer) return std::nullopt;
+  const Bytes present = change.condition.kind == ConditionKind::kAlignment
+                            ? query.problem.buffers[owner].alignment
+                            : query.problem.memories[owner].alignment;
+  for (Bytes divisor = change.amount + 1; divisor < present; ++divisor) {
+    if (present % divisor == 0) return divisor;
+  }
+  return std::nullopt;
+}
+
+class RandomReasons : public testing::TestWithParam<uint64_t> {
+ protected:
+  static void ExpectMinimal(const Query& query, const Explanation& explanation) {
+    EXPECT_TRUE(explanation.minimal);
+    const Query set = reasons::Keep(query, explanation.conditions);
+    ASSERT_FALSE(problem::FindFault(set.problem).has_value());
+    if (IsEnumerable(set)) {
+      EXPECT_FALSE(Fits(set));
+    }
+    for (size_t left_out = 0; left_out < explanation.conditions.size(); ++left_out) {
+      std::vector<Condition> others = explanation.conditions;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(left_out));
+      const Query rest = reasons::Keep(query, others);
+      if (IsEnumerable(rest)) {
+        EXPECT_TRUE(Fits(rest)) << "without condition " << left_out;
+      }
+    }
+  }
+
+  void ExpectChangesHold(const Query& query, const Explanation& explanation) {
+    EXPECT_TRUE(explanation.all_tried);
+    for (const Change& change : explanation.changes) {
+      ++changes_;
+      SCOPED_TRACE("change of kind " + std::to_string(static_cast<int>(change.kind)));
+      const Query changed = Apply(query, change, change.amount);
+      ASSERT_FALSE(problem::FindFault(changed.problem).has_value());
+      EXPECT_TRUE(Fits(changed));
+      EXPECT_TRUE(change.least);
+      const std::optional<Bytes> less = Less(query, change);
+      if (less && *less > 0 && IsEnumerable(Apply(query, change, *less))) {
+        EXPECT_FALSE(Fits(Apply(query, change, *less)));
+      }
+    }
+  }
+
+  // Everything that can be struck out and then fits is listed.
+  static void ExpectNothingMissed(const Query& query, const Explanation& explanation) {
+    for (const Condition& condition : reasons::ListConditions(query)) {
+      const bool strikable =
+          condition.kind == ConditionKind::kRelation || condition.kind == ConditionKind::kReserved ||
+          condition.kind == ConditionKind::kFixedOffset || condition.kind == ConditionKind::kModes;
+      if (!strikable) continue;
+      const bool listed =
+          std::any_of(explanation.changes.begin(), explanation.changes.end(), [&](const Change& change) {
+            return change.kind == ChangeKind::kDrop && change.condition == condition;
+          });
+      EXPECT_EQ(Fits(reasons::Strike(query, condition)), listed);
+    }
+  }
+
+  int changes_ = 0;
+};
+
+TEST_P(RandomReasons, AreMinimalAndTheirChangesLeast) {
+  base::Random random(GetParam());
+  const SatEngine engine;
+  const base::Stop stop;
+  const Decide decide = [&](const Problem& problem, Bytes capacity, const base::Budget& budget) {
+    return engine.Open(problem, nullptr)->Solve(0, capacity, budget, stop);
+  };
+  int explained = 0;
+  for (int i = 0; i < kProblemsPerShard && !HasFailure(); ++i) {
+    SCOPED_TRACE("problem " + std::to_string(i));
+    const Query query = Ask(DrawProblem(random));
+    if (Fits(query)) continue;
+    ++explained;
+    const Explanation explanation = Explain(query.problem, query.capacity, decide, {});
+    ExpectMinimal(query, explanation);
+    ExpectChangesHold(query, explanation);
+    ExpectNothingMissed(query, explanation);
+  }
+  EXPECT_GE(explained, kProblemsPerShard / 4);
+  EXPECT_GE(changes_, explained / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomReasons, testing::Values(1, 2, 3, 4));
+
+}  // namespace
+}  // namespace tessera::encoder
