@@ -38,5 +38,6 @@ std::unique_ptr<Command> MakeEncodeCommand();
 std::unique_ptr<Command> MakeDecodeCommand();
 std::unique_ptr<Command> MakeCheckCommand();
 std::unique_ptr<Command> MakeShowCommand();
+std::unique_ptr<Command> MakeModesCommand();
 
 }  // namespace tessera::cli

@@ -21,7 +21,7 @@ TEST_F(HelpTest, NamesEverySubcommandAndExitCode) {
   const Outcome outcome = Run({"--help"});
   EXPECT_EQ(outcome.exit_code, 0);
   for (const char* name :
-       {"  plan ", "  tile ", "  alloc ", "  encode ", "  decode ", "  check ", "  show "}) {
+       {"  plan ", "  tile ", "  alloc ", "  encode ", "  decode ", "  check ", "  show ", "  modes "}) {
     EXPECT_THAT(outcome.out, HasSubstr(name));
   }
   for (const char* code :
@@ -48,7 +48,8 @@ TEST_P(SubcommandHelpTest, RefusesAnUnknownOption) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, SubcommandHelpTest,
-                         testing::Values("plan", "tile", "alloc", "encode", "decode", "check", "show"),
+                         testing::Values("plan", "tile", "alloc", "encode", "decode", "check", "show",
+                                         "modes"),
                          [](const auto& info) { return info.param; });
 
 // A command line that is refused before any file is read: none of the files named here exists.
