@@ -1,0 +1,73 @@
+#include "tessera/problem/proof/certificate.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tessera/base/checked.h"
+#include "tessera/base/json_reader.h"
+#include "tessera/base/json_writer.h"
+#include "tessera/base/suggest.h"
+
+namespace tessera::problem::proof {
+namespace {
+
+constexpr std::string_view kFormat = "tessera-certificate";
+
+// The Problem with the sizes that the claim speaks of.
+base::Expected<Problem> AtClaimedRung(const ProblemDocument& document, const Claim& claim) {
+  if (!document.ladder && !claim.rung) return document.problem;
+  base::Diagnostic fault;
+  fault.file = kManifestName;
+  std::vector<std::string_view> names;
+  if (document.ladder) {
+    for (const Rung& rung : document.ladder->rungs) names.push_back(rung.name);
+    const auto rung = std::find(names.begin(), names.end(), claim.rung.value_or(""));
+    if (claim.rung && rung != names.end()) {
+      return AtRung(document.problem, document.ladder->rungs[static_cast<size_t>(rung - names.begin())]);
+    }
+  }
+  fault.pointer = "/rung";
+  fault.message =
+      claim.rung ? "the problem has no rung '" + *claim.rung + "'" : "the problem has a ladder of sizes";
+  fault.expected = names.empty() ? "no rung, as the problem has no ladder" : "one of " + base::Join(names);
+  return base::Unexpected(std::move(fault));
+}
+
+}  // namespace
+
+std::string WriteManifest(const Claim& claim) {
+  nlohmann::ordered_json manifest;
+  manifest["format"] = kFormat;
+  manifest["version"] = 1;
+  manifest["capacity"] = claim.capacity;
+  if (claim.rung) manifest["rung"] = *claim.rung;
+  manifest["prover"] = claim.prover;
+  return base::WriteJson(manifest);
+}
+
+base::Expected<Claim> ReadManifest(std::string_view text, std::string_view file) {
+  base::JsonReader reader(text, std::string(file));
+  Claim claim;
+  {
+    base::JsonObject root = reader.Root().Object();
+    root.Format(kFormat, 1);
+    claim.capacity = root.Integer("capacity", {0, base::kMaxTotal});
+    if (const base::JsonValue rung = root.Optional("rung")) claim.rung = rung.String();
+    claim.prover = root.String("prover", "");
+  }
+  return reader.Finish(std::move(claim));
+}
+
+base::Expected<Judgement> CheckCertificate(const CertificateTexts& texts) {
+  base::Expected<Claim> claim = ReadManifest(texts.manifest, kManifestName);
+  if (!claim) return base::Unexpected(claim.error());
+  const base::Expected<ProblemDocument> document = ReadProblem(texts.problem, kProblemName);
+  if (!document) return base::Unexpected(document.error());
+  base::Expected<Problem> problem = AtClaimedRung(*document, *claim);
+  if (!problem) return base::Unexpected(problem.error());
+  Judgement judgement{*std::move(claim), *std::move(problem), {}};
+  judgement.verdict = CheckProof(judgement.problem, judgement.claim.capacity, texts.proof);
+  return judgement;
+}
+
+}  // namespace tessera::problem::proof

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/problem/json.h"
+#include "tessera/problem/proof/checker.h"
+
+// A certificate is a folder of three files that says: this Problem has no placement within so many bytes.
+// docs/certificate-format.md is the reference.
+//
+//     manifest.json    "tessera-certificate", version 1: the claim
+//     problem.json     "tessera-problem", version 1: what is claimed about
+//     proof.txt        "tessera-proof", version 1: why (syntax.h)
+namespace tessera::problem::proof {
+
+inline constexpr std::string_view kManifestName = "manifest.json";
+inline constexpr std::string_view kProblemName = "problem.json";
+inline constexpr std::string_view kProofName = "proof.txt";
+
+struct Claim {
+  Bytes capacity = 0;               // of memories[0]: nothing fits
+  std::optional<std::string> rung;  // of the Problem's ladder, when it has one: whose sizes count
+  std::string prover;               // for people
+};
+
+std::string WriteManifest(const Claim& claim);
+
+base::Expected<Claim> ReadManifest(std::string_view text, std::string_view file);
+
+// The contents of the three files.
+struct CertificateTexts {
+  std::string_view manifest;
+  std::string_view problem;
+  std::string_view proof;
+};
+
+struct Judgement {
+  Claim claim;
+  Problem problem;  // with the sizes of the rung
+  Verdict verdict;
+};
+
+// Reads claim and Problem and checks the proof. A proof that is refused is no error: the verdict says why. What
+// keeps the claim from being understood is. Cost: CheckProof's.
+base::Expected<Judgement> CheckCertificate(const CertificateTexts& texts);
+
+}  // namespace tessera::problem::proof
