@@ -38,6 +38,7 @@ const Lesson& ConflictAnalysis::Learn(const std::vector<Literal>& conflict) {
   const int asserting = FindFirstUniqueImplication();
   if (minimize_) Minimize();
   Compose(asserting);
+  if (keeps_derivations_) NoteDerivation();
   Clear();
   return lesson_;
 }
@@ -69,6 +70,7 @@ int ConflictAnalysis::FindFirstUniqueImplication() {
     const Reason& reason = trail_.At(change).reason;
     if (reason.kind == Reason::Kind::kClause) clauses_.MarkUsed(reason.first);
     Resolve(change, needed_[static_cast<size_t>(change)], buffers_[0]);
+    if (keeps_derivations_) resolved_.push_back(change);
     --open_;
     for (const Literal literal : buffers_[0]) Need(literal);
   }
@@ -88,8 +90,11 @@ void ConflictAnalysis::Resolve(int change, Bound needed, std::vector<Literal>& o
 
 void ConflictAnalysis::Minimize() {
   for (const int change : earlier_) has_level_[static_cast<size_t>(trail_.At(change).level)] = 1;
-  std::erase_if(earlier_,
-                [&](int change) { return Follows(change, needed_[static_cast<size_t>(change)], 0); });
+  std::erase_if(earlier_, [&](int change) {
+    if (!Follows(change, needed_[static_cast<size_t>(change)], 0)) return false;
+    if (keeps_derivations_) dropped_.push_back(change);
+    return true;
+  });
   for (const int change : touched_) has_level_[static_cast<size_t>(trail_.At(change).level)] = 0;
 }
 
@@ -121,7 +126,7 @@ void ConflictAnalysis::Compose(int asserting) {
   const auto literal_of = [&](int change) {
     return trail_.Not({trail_.At(change).view, needed_[static_cast<size_t>(change)]});
   };
-  lesson_ = {{literal_of(asserting)}, 0, 1};
+  lesson_ = {{literal_of(asserting)}, 0, 1, {}};
   for (const int change : earlier_) {
     int& strongest = strongest_[static_cast<size_t>(trail_.At(change).view)];
     strongest = std::max(strongest, change);
@@ -139,6 +144,31 @@ void ConflictAnalysis::Compose(int asserting) {
   }
 }
 
+void ConflictAnalysis::NoteDerivation() {
+  for (const int change : resolved_) {
+    lesson_.derivation.push_back({change, needed_[static_cast<size_t>(change)]});
+  }
+  for (const int change : dropped_) NoteFollowing(change);
+  std::sort(lesson_.derivation.begin(), lesson_.derivation.end(),
+            [](const Lesson::Step& a, const Lesson::Step& b) { return a.change < b.change; });
+}
+
+// Repeats the successful part of Follows, each change once, for the most that was needed of it.
+void ConflictAnalysis::NoteFollowing(int change) {
+  Known& known = known_[static_cast<size_t>(change)];
+  if (known.is_noted) return;
+  known.is_noted = true;
+  lesson_.derivation.push_back({change, known.follows});
+  std::vector<Literal> reason;
+  Resolve(change, known.follows, reason);
+  for (const Literal literal : reason) {
+    const int cause = trail_.Find(literal);
+    if (cause < 0 || trail_.At(cause).level == 0) continue;
+    const auto at = static_cast<size_t>(cause);
+    if (is_needed_[at] == 0 || needed_[at] < literal.bound) NoteFollowing(cause);
+  }
+}
+
 void ConflictAnalysis::Clear() {
   for (const int change : touched_) {
     is_needed_[static_cast<size_t>(change)] = 0;
@@ -149,6 +179,8 @@ void ConflictAnalysis::Clear() {
   touched_.clear();
   earlier_.clear();
   known_changes_.clear();
+  resolved_.clear();
+  dropped_.clear();
   open_ = 0;
 }
 

@@ -13,6 +13,13 @@ struct Lesson {
   std::vector<Literal> clause;  // the second literal, if any, is false since `level`
   int level = 0;                // to return to, where the first literal follows
   int glue = 0;
+  // Where a proof is kept: the changes whose reasons, one after the other, lead from the clause's negation to the
+  // conflict, each with the bound that was needed of it. Ascending.
+  struct Step {
+    int change = 0;
+    Bound needed = 0;
+  };
+  std::vector<Step> derivation;
 };
 
 // First-UIP learning (Marques-Silva and Sakallah 1996; Zhang et al. 2001) over bounds.
@@ -33,6 +40,8 @@ class ConflictAnalysis {
   int LevelOf(const std::vector<Literal>& conflict) const;
   // Needs a conflict of level >= 1. The lesson lives until the next call.
   const Lesson& Learn(const std::vector<Literal>& conflict);
+  // Lessons tell their derivation from here on.
+  void KeepDerivations() { keeps_derivations_ = true; }
 
  private:
   void Need(Literal literal);
@@ -41,12 +50,15 @@ class ConflictAnalysis {
   void Minimize();
   bool Follows(int change, Bound needed, int depth);
   void Compose(int asserting);
+  void NoteDerivation();
+  void NoteFollowing(int change);
   void Clear();
 
   const Trail& trail_;
   ClauseDatabase& clauses_;
   Decisions& decisions_;
   bool minimize_;
+  bool keeps_derivations_ = false;
   int level_ = 0;
   int open_ = 0;                 // needed changes of the last level, not yet resolved
   std::vector<Bound> needed_;    // by change, where needed
@@ -60,9 +72,12 @@ class ConflictAnalysis {
     Bound stands = 0;
     bool has_follows = false;
     bool has_stands = false;
+    bool is_noted = false;  // in the derivation
   };
   std::vector<Known> known_;  // by change: what Follows found
   std::vector<int> known_changes_;
+  std::vector<int> resolved_;                  // changes of the last level whose reasons were taken
+  std::vector<int> dropped_;                   // changes that Minimize took out of the clause
   std::vector<std::vector<Literal>> buffers_;  // by depth
   Lesson lesson_;
 };

@@ -7,8 +7,8 @@ namespace tessera::encoder::lazy {
 
 int ClauseDatabase::Add(std::span<const Literal> literals, int glue, int question) {
   const int clause = Count();
-  clauses_.push_back(
-      {static_cast<int32_t>(literals_.size()), static_cast<int32_t>(literals.size()), glue, question, true});
+  clauses_.push_back({static_cast<int32_t>(literals_.size()), static_cast<int32_t>(literals.size()), glue,
+                      question, true, -1});
   literals_.insert(literals_.end(), literals.begin(), literals.end());
   if (glue > 0) ++learned_;
   AddWatch(clause, literals[0], literals[1]);
@@ -62,6 +62,7 @@ bool ClauseDatabase::Visit(Watch& watch, Literal falsified, bool& moved) {
     return true;
   }
   trail_.Conflict().clear();
+  trail_.BlameClause(watch.clause);
   for (int32_t k = 0; k < clause.size; ++k) trail_.Conflict().push_back(trail_.Not(literals[k]));
   clauses_[static_cast<size_t>(watch.clause)].used = true;
   return false;
@@ -118,7 +119,9 @@ bool ClauseDatabase::Restore(const Clause& clause, std::span<const Literal> lite
                                           [&](Literal literal) { return !trail_.IsFalse(literal); });
   const auto count = open - ordered.begin();
   if (count == 1 && !satisfied) trail_.Push(ordered[0], {});
-  clauses_[static_cast<size_t>(Add(ordered, clause.glue, clause.question))].used = false;
+  const int added = Add(ordered, clause.glue, clause.question);
+  clauses_[static_cast<size_t>(added)].used = false;
+  SetProof(added, clause.proof);
   return count > 0;
 }
 

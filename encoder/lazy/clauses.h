@@ -27,6 +27,7 @@ class ClauseDatabase {
     int32_t glue = 0;      // 0: given, never dropped
     int32_t question = 0;  // of learned clauses
     bool used = false;     // since the last reduction
+    int32_t proof = -1;    // its place in the proof, where one is kept
   };
 
   explicit ClauseDatabase(Trail& trail) : trail_(trail) {}
@@ -42,6 +43,8 @@ class ClauseDatabase {
     const Clause& header = clauses_[static_cast<size_t>(clause)];
     return {literals_.data() + header.first, static_cast<size_t>(header.size)};
   }
+  int32_t ProofOf(int clause) const { return clauses_[static_cast<size_t>(clause)].proof; }
+  void SetProof(int clause, int32_t proof) { clauses_[static_cast<size_t>(clause)].proof = proof; }
   void MarkUsed(int clause) { clauses_[static_cast<size_t>(clause)].used = true; }
   int Count() const { return static_cast<int>(clauses_.size()); }
 

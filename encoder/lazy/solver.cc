@@ -28,9 +28,10 @@ bool Implies(const Question& tight, const Question& loose, bool sizes_may_differ
          std::equal(tight.ceilings.begin(), tight.ceilings.end(), loose.ceilings.begin(), at_most);
 }
 
-Solver::Solver(const Packing& packing, const LazyOptions& options, Question question)
+Solver::Solver(const Packing& packing, const LazyOptions& options, Question question, ProofLog* proof)
     : packing_(packing),
       options_(options),
+      proof_(proof),
       trail_(MakeTrail(packing)),
       axis_(packing, trail_, question.sizes),
       clauses_(trail_),
@@ -46,6 +47,7 @@ Solver::Solver(const Packing& packing, const LazyOptions& options, Question ques
       questions_{{std::move(question), false}} {
   decisions_.FollowHints(options.follow_hints);
   next_restart_ = options.restart_base * base::Luby(1);
+  if (proof_ != nullptr) analysis_.KeepDerivations();
   Reset();
 }
 
@@ -134,7 +136,10 @@ void Solver::Reset() {
   handovers_.Reload();
   const std::vector<bool> kept = FindKept();
   const bool consistent = AssertFacts() && AssertUnits(kept) && clauses_.Keep(kept);
-  if (!consistent) questions_.back().contradicted = true;
+  if (!consistent) {
+    questions_.back().contradicted = true;
+    if (proof_ != nullptr) proof_->NoteRefutation(trail_, clauses_);
+  }
   edges_.WakeAll();
 }
 
@@ -152,7 +157,7 @@ void Solver::SetFirstBounds() {
 }
 
 bool Solver::AssertFacts() {
-  if (pairs_.TiesContradict()) return false;
+  if (proof_ == nullptr && pairs_.TiesContradict()) return false;
   for (int i = 0; i < packing_.buffers; ++i) {
     const auto fixed = packing_.fixed[static_cast<size_t>(i)];
     if (fixed && !(trail_.Imply({2 * i, *fixed}, {}) && trail_.Imply({2 * i + 1, -*fixed}, {}))) return false;
@@ -289,9 +294,13 @@ bool Solver::CeilingChanged(int memory) {
 bool Solver::LearnFromConflict() {
   ++statistics_.conflicts;
   const int level = analysis_.LevelOf(trail_.Conflict());
-  if (level == 0) return false;
+  if (level == 0) {
+    if (proof_ != nullptr) proof_->NoteRefutation(trail_, clauses_);
+    return false;
+  }
   BacktrackTo(level);
   const Lesson& lesson = analysis_.Learn(trail_.Conflict());
+  const int32_t proof = proof_ != nullptr ? proof_->NoteLesson(lesson, trail_, clauses_) : -1;
   BacktrackTo(lesson.level);
   decisions_.Decay();
   ++statistics_.backtracks;
@@ -301,6 +310,7 @@ bool Solver::LearnFromConflict() {
     trail_.Push(lesson.clause[0], {});
   } else {
     const int clause = clauses_.Add(lesson.clause, lesson.glue, question);
+    clauses_.SetProof(clause, proof);
     trail_.Push(lesson.clause[0], {Reason::Kind::kClause, clause, 0});
   }
   return true;
@@ -312,6 +322,7 @@ void Solver::Restart() {
   if (options_.orders_every > 0) ChangeMood();
   next_restart_ = statistics_.conflicts + options_.restart_base * base::Luby(++restarts_ + 1);
   if (!options_.reduce_clauses || statistics_.conflicts < next_reduction_) return;
+  if (proof_ != nullptr) proof_->NoteRoot(trail_, clauses_);
   reduction_interval_ += kReductionGrowth;
   next_reduction_ = statistics_.conflicts + reduction_interval_;
   if (!clauses_.Reduce()) questions_.back().contradicted = true;

@@ -14,6 +14,7 @@
 #include "tessera/encoder/lazy/order_matrix.h"
 #include "tessera/encoder/lazy/packing.h"
 #include "tessera/encoder/lazy/pair_rules.h"
+#include "tessera/encoder/lazy/proof_log.h"
 #include "tessera/encoder/lazy/resting.h"
 #include "tessera/encoder/lazy/section_energy.h"
 #include "tessera/encoder/lazy/trail.h"
@@ -47,7 +48,8 @@ class Solver {
  public:
   enum class Verdict : uint8_t { kFeasible, kInfeasible, kUnknown };
 
-  Solver(const Packing& packing, const LazyOptions& options, Question question);
+  // `proof` may be null; else it is told how everything was derived, and only one question may be asked.
+  Solver(const Packing& packing, const LazyOptions& options, Question question, ProofLog* proof = nullptr);
 
   // A fresh {0, 1} integer for the caller's clauses; OrderLiteral(2 * it) says that it is 1.
   int AddBoolean() { return trail_.AddBoolean(); }
@@ -111,6 +113,7 @@ class Solver {
 
   const Packing& packing_;
   const LazyOptions options_;
+  ProofLog* const proof_;
   Trail trail_;
   Axis axis_;
   ClauseDatabase clauses_;

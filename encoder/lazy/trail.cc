@@ -76,6 +76,7 @@ bool Trail::Imply(Literal literal, Reason reason) {
   }
   const Literal barrier{Opposite(literal.view), (*this)[Opposite(literal.view)]};
   conflict_.clear();
+  conflict_clause_ = -1;
   Explain(reason, rounded.bound, granule - barrier.bound, conflict_);
   conflict_.push_back(barrier);
   return false;
@@ -83,6 +84,7 @@ bool Trail::Imply(Literal literal, Reason reason) {
 
 bool Trail::Refute(Reason reason) {
   conflict_.clear();
+  conflict_clause_ = -1;
   Explain(reason, 0, 0, conflict_);
   return false;
 }

@@ -95,6 +95,9 @@ class Trail {
 
   // True literals that cannot all hold.
   std::vector<Literal>& Conflict() { return conflict_; }
+  // The clause that they falsify, or -1 where another rule found them.
+  int ConflictClause() const { return conflict_clause_; }
+  void BlameClause(int clause) { conflict_clause_ = clause; }
   // Turns the closed reason into the conflict; false, for the caller to return.
   bool Refute(Reason reason);
 
@@ -118,6 +121,7 @@ class Trail {
   std::vector<Literal> reasons_;
   int32_t reason_start_ = 0;
   std::vector<Literal> conflict_;
+  int conflict_clause_ = -1;
 };
 
 }  // namespace tessera::encoder::lazy

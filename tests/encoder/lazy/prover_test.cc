@@ -1,0 +1,41 @@
+// Every infeasible answer of the lazy engine comes with a proof that the checker accepts.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "brute_force.h"
+#include "random_packing.h"
+#include "tessera/base/random.h"
+#include "tessera/encoder/lazy/lazy_prover.h"
+#include "tessera/problem/proof/checker.h"
+
+namespace tessera::encoder {
+namespace {
+
+using problem::Bytes;
+using problem::Problem;
+using problem::proof::Attempt;
+
+TEST(LazyProver, ProvesExactlyWhatBruteForceFindsInfeasible) {
+  int infeasible = 0;
+  for (uint64_t seed = 1; seed <= 2400; ++seed) {
+    base::Random random(seed);
+    const Problem problem = DrawPacking(random);
+    const LazyProver prover(DrawOptions(random));
+    const Bytes capacity = problem.memories[0].capacity;
+    const Attempt attempt = prover.Prove(problem, capacity, {}, {});
+    ASSERT_NE(attempt.proof.has_value(), Enumerate(problem, capacity).has_value())
+        << "seed " << seed << ": " << attempt.reason;
+    if (!attempt.proof) continue;
+    ++infeasible;
+    const auto verdict = problem::proof::CheckProof(problem, capacity, *attempt.proof);
+    ASSERT_TRUE(verdict.accepted) << "seed " << seed << ", line " << verdict.line << ": " << verdict.flaw
+                                  << "\n"
+                                  << *attempt.proof;
+  }
+  EXPECT_GE(infeasible, 2400 * 3 / 10);
+}
+
+}  // namespace
+}  // namespace tessera::encoder
