@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tessera/encoder/demands.h"
+#include "tessera/problem/problem.h"
+#include "tessera/problem/proof/syntax.h"
+
+namespace tessera::encoder {
+
+// A Problem as clauses of which every one is an axiom of the certificate format (problem/proof/grounds.h), and every
+// variable a statement about a placement: no auxiliary variables, no symmetries, no bounds that others found. What
+// it lacks in strength it has in plainness: the proof of a SAT solver on it is a proof about the Problem.
+//
+//     offsets     x_i >= v for each multiple v of the buffer's stride; each implies the one before
+//     pairs       b_ij, with a clause for each offset of i, and b_ji = not b_ij
+//     banks       t_ib where a mode, a port or a relation asks;  modes m_k at each step
+//     ports       one clause for each set of P + 1 buffers, so they are few only where few compete
+//     rules       a clause for each run of offsets, or of offsets beside one of the partner, that break them
+//
+// Rules of common deltas are left out: what has no placement without them has none.
+//
+// Where offsets have more than `most_values` values, only some are compared with: borders, sums of a border and one
+// or two sizes, and a grid between them. Literals in between are weakened to the next one, so all clauses still
+// hold; what is refuted so is refuted, and nothing else follows.
+//
+// Cost: about twice the pairs times the values of an offset.
+class PlainFormula {
+ public:
+  struct Clause {
+    problem::proof::Ground ground = problem::proof::Ground::kStack;
+    bool free = false;  // says that a bound implies a weaker one: no axiom is needed for that
+    std::vector<int64_t> subjects;
+    std::vector<int> literals;  // as DIMACS has them
+  };
+
+  // The formula ends early when it has more than `most_clauses`. Needs a well-formed Problem, which outlives it.
+  PlainFormula(const problem::Problem& problem, problem::Bytes capacity, size_t most_values,
+               size_t most_clauses);
+
+  const std::vector<Clause>& Clauses() const { return clauses_; }
+  bool Full() const { return full_; }
+  // Whether literals were weakened.
+  bool Weakened() const { return weakened_; }
+  // Whether some buffer has no offset at all.
+  bool Contradicts() const { return contradicts_; }
+
+  // What a DIMACS literal says.
+  problem::proof::Literal MeaningOf(int literal) const;
+
+ private:
+  using Literals = std::vector<problem::proof::Literal>;
+
+  // Multiples of the stride from first to last.
+  struct Domain {
+    problem::Bytes first = 0;
+    problem::Bytes last = 0;
+    problem::Bytes stride = 1;
+    std::vector<problem::Bytes> values;  // above first: those that variables compare with, ascending
+    int variable = 0;                    // of "at least" the first of them; the others follow it
+    int64_t Count() const { return (last - first) / stride + 1; }
+  };
+
+  const problem::Buffer& BufferAt(int buffer) const { return problem_.buffers[static_cast<size_t>(buffer)]; }
+  const problem::Memory& MemoryOf(int buffer) const {
+    return problem_.memories[static_cast<size_t>(BufferAt(buffer).memory)];
+  }
+  problem::Bytes GuardBetween(const std::vector<problem::Guard>& guards, int below, int above) const;
+  void MakeDomains(size_t most_values);
+  void ChooseValues(int buffer, size_t most);
+  problem::Bytes GranuleOf(int memory) const;
+  void Add(problem::proof::Ground ground, std::vector<int64_t> subjects, const Literals& literals);
+  std::optional<bool> Weaken(problem::proof::Literal& literal) const;
+  int DimacsOf(const problem::proof::Literal& literal);
+
+  void WriteChains();
+  void WriteForbidden(const Demands& demands);
+  // offset(low) + distance <= offset(high), unless one of the literals holds.
+  void WriteOrder(problem::proof::Ground ground, const std::vector<int64_t>& subjects, const Literals& unless,
+                  int low, int high, problem::Bytes distance);
+  // The offset is none that `bad` knows, unless one of the literals holds.
+  void WriteExcept(const std::vector<int64_t>& subjects, const Literals& unless, int buffer,
+                   const std::function<bool(problem::Bytes)>& bad);
+  void WritePair(int i, int j, problem::Bytes between);
+  void WriteRelation(int index);
+  void WriteRule(int index);
+  void WriteRuleOn(const std::vector<int64_t>& subjects, const problem::Requirement& wanted, int buffer);
+  void WriteRuleOn(const std::vector<int64_t>& subjects, const problem::Requirement& wanted, int first,
+                   int second);
+  void WriteBanks(problem::proof::Ground ground, const std::vector<int64_t>& subjects, bool same, int first,
+                  int second);
+  problem::proof::Literal Touch(int buffer, int bank);
+  void WriteModes(int memory);
+  void WriteTransitions(int memory);
+  void WriteAccesses(int buffer);
+  void WritePorts(int memory, int bank);
+  void WriteLimit(std::span<const int64_t> subjects, const std::vector<int>& users, int most);
+
+  const problem::Problem& problem_;
+  const problem::Bytes capacity_;
+  const problem::Lifespan horizon_;
+  const size_t limit_;  // of clauses
+  bool weakened_ = false;
+  bool full_ = false;
+  bool contradicts_ = false;
+  std::vector<Domain> domains_;
+  std::vector<problem::proof::Literal> meanings_;       // of variables, the first is 1
+  std::map<std::pair<int, int>, int> pairs_;            // variables, by the smaller index first
+  std::map<std::pair<int, int>, int> touches_;          // by buffer and bank
+  std::map<std::pair<int, problem::Step>, int> modes_;  // of mode 0, by memory and step
+  std::vector<Clause> clauses_;
+};
+
+}  // namespace tessera::encoder

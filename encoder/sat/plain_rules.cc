@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <bit>
+
+#include "tessera/encoder/sat/plain_formula.h"
+
+// The rules of a Problem in a plain formula: which offsets of a buffer, or of one beside an offset of the other,
+// break them.
+namespace tessera::encoder {
+namespace {
+
+using problem::Bytes;
+using problem::Memory;
+using problem::RequirementKind;
+using problem::proof::AtLeast;
+using problem::proof::Ground;
+using problem::proof::Under;
+
+}  // namespace
+
+void PlainFormula::WriteRule(int index) {
+  const problem::Rule& rule = problem_.rules[static_cast<size_t>(index)];
+  const auto holds_for = [&](int buffer) { return rule.sizes.Holds(BufferAt(buffer).size); };
+  for (size_t k = 0; k < rule.buffers.size() && !full_; ++k) {
+    if (holds_for(rule.buffers[k])) {
+      WriteRuleOn({index, static_cast<int64_t>(k)}, rule.requirement, rule.buffers[k]);
+    }
+  }
+  for (size_t k = 0; k < rule.pairs.size() && !full_; ++k) {
+    const auto [first, second] = rule.pairs[k];
+    if (holds_for(first) && holds_for(second)) {
+      WriteRuleOn({index, static_cast<int64_t>(k)}, rule.requirement, first, second);
+    }
+  }
+}
+
+void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects, const problem::Requirement& wanted,
+                               int buffer) {
+  const Bytes size = BufferAt(buffer).size;
+  const Memory& home = MemoryOf(buffer);
+  const auto except = [&](const std::function<bool(Bytes)>& bad) { WriteExcept(subjects, {}, buffer, bad); };
+  switch (wanted.kind) {
+    case RequirementKind::kOffset:
+      return except([&](Bytes offset) { return offset % wanted.multiple != wanted.residue; });
+    case RequirementKind::kWindow:
+      return except(
+          [&](Bytes offset) { return offset < wanted.window.begin || offset + size > wanted.window.end; });
+    case RequirementKind::kNoCrossing:
+      return except(
+          [&](Bytes offset) { return offset / wanted.multiple != (offset + size - 1) / wanted.multiple; });
+    case RequirementKind::kNaturalAlignment:
+      return except([&](Bytes offset) {
+        return offset % static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(size))) != 0;
+      });
+    case RequirementKind::kGuard:
+      return except([&](Bytes offset) {
+        const problem::AddressRange guarded{offset - wanted.before, offset + size + wanted.after};
+        const Bytes capacity = BufferAt(buffer).memory == 0 ? capacity_ : home.capacity;
+        return guarded.begin < 0 || guarded.end > capacity ||
+               std::any_of(home.reserved.begin(), home.reserved.end(),
+                           [&](const problem::Reserved& reserved) {
+                             return reserved.range.begin < guarded.end && guarded.begin < reserved.range.end;
+                           });
+      });
+    case RequirementKind::kBanks:
+      for (int bank = 0; bank < static_cast<int>(home.banks.size()); ++bank) {
+        const bool may = std::find(wanted.banks.begin(), wanted.banks.end(), bank) != wanted.banks.end();
+        if (!may) Add(Ground::kRule, subjects, {~Touch(buffer, bank)});
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects, const problem::Requirement& wanted,
+                               int first, int second) {
+  const auto beside = [&](const std::function<bool(Bytes, Bytes)>& bad) {
+    const Domain& domain = domains_[static_cast<size_t>(first)];
+    const int64_t others = domains_[static_cast<size_t>(second)].Count();
+    if (domain.Count() > static_cast<int64_t>(limit_) / others) return;
+    for (Bytes offset = domain.first; offset <= domain.last && !full_; offset += domain.stride) {
+      WriteExcept(subjects, {Under(first, offset), AtLeast(first, offset + domain.stride)}, second,
+                  [&](Bytes other) { return bad(offset, other); });
+    }
+  };
+  switch (wanted.kind) {
+    case RequirementKind::kDistance:
+      WriteOrder(Ground::kRule, subjects, {}, first, second, wanted.distance);
+      return WriteOrder(Ground::kRule, subjects, {}, second, first, -wanted.distance);
+    case RequirementKind::kDifference:
+      return beside([&](Bytes offset, Bytes other) {
+        const Bytes rest = (other - offset) % wanted.multiple;
+        return (rest + wanted.multiple) % wanted.multiple != wanted.residue;
+      });
+    case RequirementKind::kXorDistance:
+      return beside([&](Bytes offset, Bytes other) { return (offset ^ other) != wanted.distance; });
+    case RequirementKind::kSameBank:
+    case RequirementKind::kDifferentBank:
+      return WriteBanks(Ground::kRule, subjects, wanted.kind == RequirementKind::kSameBank, first, second);
+    default:
+      return;
+  }
+}
+
+void PlainFormula::WriteExcept(const std::vector<int64_t>& subjects, const Literals& unless, int buffer,
+                               const std::function<bool(Bytes)>& bad) {
+  const Domain& domain = domains_[static_cast<size_t>(buffer)];
+  if (domain.Count() > static_cast<int64_t>(limit_)) return;
+  std::optional<Bytes> first;  // of a run
+  for (Bytes offset = domain.first; offset <= domain.last + domain.stride && !full_;
+       offset += domain.stride) {
+    const bool breaks = offset <= domain.last && bad(offset);
+    if (breaks && !first) first = offset;
+    if (breaks || !first) continue;
+    Literals clause = unless;
+    clause.insert(clause.end(), {Under(buffer, *first), AtLeast(buffer, offset)});
+    Add(Ground::kRule, subjects, clause);
+    first.reset();
+  }
+}
+
+}  // namespace tessera::encoder

@@ -1,0 +1,153 @@
+#include "tessera/encoder/sat/sat_prover.h"
+
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "tessera/encoder/sat/drat_trace.h"
+#include "tessera/encoder/sat/plain_formula.h"
+#include "tessera/encoder/sat/unit_propagation.h"
+#include "tessera/problem/proof/log.h"
+
+namespace tessera::encoder {
+namespace {
+
+using problem::Bytes;
+using problem::Problem;
+using problem::proof::Attempt;
+using problem::proof::Literal;
+using problem::proof::Log;
+
+constexpr size_t kMostClauses = 2'000'000;
+constexpr size_t kMostValues[] = {1'000'000, 256, 1024};  // of an offset, one formula after the other
+constexpr const char* kOpen = "what a proof can speak of leaves a placement";
+constexpr int64_t kLinesPerLook = 256;  // between two looks at the stop
+
+// Follows a trace line by line and notes why each clause holds.
+class Elaboration {
+ public:
+  explicit Elaboration(const PlainFormula& formula) : formula_(formula) {
+    for (const PlainFormula::Clause& clause : formula.Clauses()) {
+      hints_.push_back({});
+      propagation_.Add(static_cast<int32_t>(hints_.size()) - 1, clause.literals);
+    }
+    NoteUnits(0);
+  }
+
+  // Why there is no proof, or empty.
+  std::string Run(std::string_view trace, const base::Stop& stop) {
+    TraceLine line;
+    for (int64_t count = 1; !propagation_.Contradiction(); ++count) {
+      if (count % kLinesPerLook == 0 && stop.Requested()) return "stopped";
+      if (log_.Full()) return "the proof grows too large";
+      if (!TakeTraceLine(trace, line)) return "the solver's trace breaks off";
+      if (line.deletes) {
+        propagation_.Delete(line.literals);
+      } else if (!Derive(line.literals)) {
+        return "a clause of the solver's trace does not follow by unit propagation";
+      }
+    }
+    AddClause({}, {*propagation_.Contradiction()});
+    return "";
+  }
+
+  std::optional<std::string> Write() const { return log_.Write(); }
+
+ private:
+  bool Derive(const std::vector<int>& literals) {
+    if (!propagation_.Refutes(literals)) return false;
+    if (propagation_.Chain().empty()) return true;  // it holds anyway
+    // What fails for good need not be said.
+    std::vector<int> open;
+    for (const int literal : literals) {
+      if (!propagation_.Fails(literal)) open.push_back(literal);
+    }
+    hints_.push_back(AddClause(open, propagation_.Chain()));
+    propagation_.Add(static_cast<int32_t>(hints_.size()) - 1, literals);
+    NoteUnits(open.size() == 1 ? open[0] : 0);
+    return true;
+  }
+
+  // Literals that follow for good become clauses of their own, but for one that is a clause already.
+  void NoteUnits(int noted) {
+    for (const UnitPropagation::Unit& unit : propagation_.TakeUnits()) {
+      if (unit.literal != noted) AddClause(std::vector<int>{unit.literal}, {unit.clause});
+    }
+  }
+
+  Log::Hint AddClause(std::span<const int> literals, const std::vector<int32_t>& chain) {
+    std::vector<Log::Hint> hints;
+    for (const int32_t number : chain) {
+      const auto at = static_cast<size_t>(number);
+      const bool given = at < formula_.Clauses().size();
+      if (given && formula_.Clauses()[at].free) continue;
+      if (given && hints_[at].index < 0) hints_[at] = AddAxiom(formula_.Clauses()[at]);
+      hints.push_back(hints_[at]);
+    }
+    return log_.AddClause(Translate(literals), hints);
+  }
+
+  Log::Hint AddAxiom(const PlainFormula::Clause& clause) {
+    return log_.AddAxiom(clause.ground, clause.subjects, Translate(clause.literals));
+  }
+
+  std::vector<Literal> Translate(std::span<const int> literals) const {
+    std::vector<Literal> meanings;
+    for (const int literal : literals) meanings.push_back(formula_.MeaningOf(literal));
+    return meanings;
+  }
+
+  const PlainFormula& formula_;
+  UnitPropagation propagation_;
+  Log log_;
+  std::vector<Log::Hint> hints_;  // by number of the clause: first the formula's, then the solver's
+};
+
+Attempt Refuse(std::string reason) {
+  Attempt attempt;
+  attempt.reason = std::move(reason);
+  return attempt;
+}
+
+Attempt Elaborate(const PlainFormula& formula, uint64_t seed, const base::Budget& budget,
+                  const base::Stop& stop) {
+  const auto visit_all = [&formula](const ClauseVisitor& visit) {
+    for (const PlainFormula::Clause& clause : formula.Clauses()) visit(clause.literals);
+  };
+  const TracedAnswer traced = SolveTraced(visit_all, seed, budget, stop);
+  if (traced.answer.verdict == Verdict::kSatisfiable) return Refuse(kOpen);
+  if (traced.answer.verdict == Verdict::kUnknown) return Refuse(traced.answer.reason);
+  Elaboration elaboration(formula);
+  if (std::string reason = elaboration.Run(traced.trace, stop); !reason.empty())
+    return Refuse(std::move(reason));
+  Attempt attempt;
+  attempt.proof = elaboration.Write();
+  return attempt;
+}
+
+}  // namespace
+
+Attempt SatProver::Prove(const Problem& problem, Bytes capacity, const base::Budget& budget,
+                         const base::Stop& stop) const {
+  try {
+    Attempt attempt = Refuse("the offsets have too many values to write them all down");
+    for (const size_t most_values : kMostValues) {
+      const PlainFormula formula(problem, capacity, most_values, kMostClauses);
+      if (formula.Contradicts()) {
+        Log log;
+        log.AddClause({}, {});
+        attempt.proof = log.Write();
+        return attempt;
+      }
+      if (formula.Full()) continue;
+      if (stop.Requested()) return Refuse("stopped");
+      attempt = Elaborate(formula, seed_, budget, stop);
+      if (attempt.reason != kOpen || !formula.Weakened()) break;
+    }
+    return attempt;
+  } catch (const std::exception& fault) {
+    return Refuse(std::string("cadical gave up: ") + fault.what());
+  }
+}
+
+}  // namespace tessera::encoder

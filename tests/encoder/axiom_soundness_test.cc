@@ -1,0 +1,267 @@
+// Axioms at random, against every placement of a Problem small enough to try them all: what the checker takes must
+// hold in each.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "../draws.h"
+#include "random_problem.h"
+#include "tessera/base/random.h"
+#include "tessera/problem/proof/assignment.h"
+#include "tessera/problem/proof/grounds.h"
+#include "tessera/problem/validator.h"
+#include "tessera/problem/well_formed.h"
+
+namespace tessera::encoder {
+namespace {
+
+using problem::Allocation;
+using problem::Bytes;
+using problem::Problem;
+using problem::proof::Axiom;
+using problem::proof::Facts;
+using problem::proof::Ground;
+using problem::proof::Literal;
+
+constexpr size_t kMostPlacements = 400;
+
+// Placements with offsets that are multiples of their strides, every schedule among them, up to a number.
+class Placements {
+ public:
+  Placements(const Problem& problem, const Facts& facts)
+      : problem_(problem), facts_(facts), without_modes_(problem) {
+    for (problem::Memory& memory : without_modes_.memories) {
+      memory.modes.clear();
+      memory.transitions.reset();
+    }
+    PlaceFrom(0);
+  }
+
+  const std::vector<Allocation>& All() const { return found_; }
+
+ private:
+  bool Satisfies(const Problem& problem, const Allocation& allocation) const {
+    return problem::Validate(problem, allocation, problem.memories[0].capacity, 1).empty();
+  }
+
+  void PlaceFrom(size_t buffer) {
+    if (found_.size() >= kMostPlacements) return;
+    if (buffer == problem_.buffers.size()) {
+      if (Satisfies(without_modes_, draft_)) ScheduleFrom(0);
+      return;
+    }
+    const int i = static_cast<int>(buffer);
+    for (Bytes offset = facts_.LowestOf(i); offset <= facts_.HighestOf(i); offset += facts_.StrideOf(i)) {
+      draft_.offsets.push_back(offset);
+      PlaceFrom(buffer + 1);
+      draft_.offsets.pop_back();
+    }
+  }
+
+  // Tries each mode at each step of each memory, one after the other.
+  void ScheduleFrom(size_t entry) {
+    const problem::Lifespan horizon = problem::Horizon(problem_);
+    const auto steps = static_cast<size_t>(horizon.upper - horizon.lower);
+    const size_t memory = entry / steps;
+    if (found_.size() >= kMostPlacements) return;
+    if (memory == problem_.memories.size()) {
+      if (Satisfies(problem_, draft_)) found_.push_back(draft_);
+      return;
+    }
+    if (entry % steps == 0) draft_.modes.emplace_back();
+    const int modes = static_cast<int>(problem_.memories[memory].modes.size());
+    if (modes == 0) ScheduleFrom(entry + steps);
+    for (int mode = 0; mode < modes; ++mode) {
+      draft_.modes[memory].push_back(mode);
+      ScheduleFrom(entry + 1);
+      draft_.modes[memory].pop_back();
+    }
+    if (entry % steps == 0) draft_.modes.pop_back();
+  }
+
+  const Problem& problem_;
+  const Facts& facts_;
+  Problem without_modes_;
+  Allocation draft_;
+  std::vector<Allocation> found_;
+};
+
+bool IsTrue(const Problem& problem, const Allocation& allocation, const Literal& literal) {
+  const auto offset = [&](int buffer) { return allocation.offsets[static_cast<size_t>(buffer)]; };
+  const auto end = [&](int buffer) {
+    return offset(buffer) + problem.buffers[static_cast<size_t>(buffer)].size;
+  };
+  bool holds = false;
+  switch (literal.kind) {
+    case Literal::Kind::kOffset:
+      holds = offset(literal.first) >= literal.value;
+      break;
+    case Literal::Kind::kBelow:
+      holds = end(literal.first) <= offset(literal.second);
+      break;
+    case Literal::Kind::kTouch: {
+      const auto memory = static_cast<size_t>(problem.buffers[static_cast<size_t>(literal.first)].memory);
+      const auto& range = problem.memories[memory].banks[static_cast<size_t>(literal.second)].range;
+      holds = offset(literal.first) < range.end && range.begin < end(literal.first);
+      break;
+    }
+    case Literal::Kind::kMode: {
+      const auto step = static_cast<size_t>(literal.value - problem::Horizon(problem).lower);
+      holds = allocation.modes[static_cast<size_t>(literal.first)][step] == literal.second;
+      break;
+    }
+  }
+  return holds != literal.negated;
+}
+
+// One rule of any kind, about buffers of the first memory.
+problem::Rule DrawRule(base::Random& random, const Problem& problem) {
+  problem::Rule rule;
+  rule.requirement.kind =
+      static_cast<problem::RequirementKind>(random.Uniform(0, problem::kRequirementKinds - 1));
+  rule.requirement.multiple = random.Uniform(1, 4);
+  rule.requirement.residue = random.Uniform(0, rule.requirement.multiple - 1);
+  const Bytes begin = random.Uniform(0, 3);
+  rule.requirement.window = {begin, begin + random.Uniform(4, 9)};
+  rule.requirement.banks = {static_cast<int>(random.Uniform(0, 1))};
+  rule.requirement.distance = random.Uniform(1, 4);
+  rule.requirement.before = random.Uniform(0, 1);
+  rule.requirement.after = random.Uniform(0, 1);
+  if (random.Chance(0.3)) rule.sizes = {2, 3};
+  std::vector<int> buffers;
+  for (int i = 0; i < static_cast<int>(problem.buffers.size()); ++i) {
+    if (problem.buffers[static_cast<size_t>(i)].memory == 0) buffers.push_back(i);
+  }
+  const bool pairwise = problem::IsPairwise(rule.requirement.kind);
+  if (!pairwise) rule.buffers = buffers;
+  if (pairwise && buffers.size() > 1) rule.pairs = {{buffers[0], buffers[1]}, {buffers[1], buffers.back()}};
+  if (pairwise && buffers.size() == 2) rule.pairs.pop_back();
+  return rule;
+}
+
+Literal DrawLiteral(base::Random& random, const Problem& problem, Literal::Kind kind) {
+  const auto last = static_cast<int64_t>(problem.buffers.size()) - 1;
+  Literal literal;
+  literal.kind = kind;
+  literal.first = static_cast<int>(random.Uniform(0, last));
+  literal.second = static_cast<int>(random.Uniform(0, kind == Literal::Kind::kBelow ? last : 2));
+  literal.negated = kind != Literal::Kind::kBelow && random.Chance(0.5);
+  literal.value = random.Uniform(0, 10);
+  if (kind != Literal::Kind::kMode) return literal;
+  const problem::Lifespan horizon = problem::Horizon(problem);
+  literal.first = random.Chance(0.9) ? 0 : 1;
+  literal.value = random.Uniform(horizon.lower, horizon.upper - 1);
+  return literal;
+}
+
+// Makes the literal speak of what the axiom's ground speaks of.
+void Aim(base::Random& random, const Axiom& axiom, Literal& literal) {
+  const auto subject = [&](size_t k) { return static_cast<int>(axiom.subjects[k]); };
+  switch (axiom.ground) {
+    case Ground::kTouch:
+    case Ground::kAccess:
+      if (literal.kind == Literal::Kind::kMode) literal.value = axiom.subjects[2];
+      if (literal.kind == Literal::Kind::kTouch) literal.second = subject(1);
+      if (literal.kind != Literal::Kind::kMode) literal.first = subject(0);
+      literal.negated = axiom.ground == Ground::kAccess || literal.negated;
+      return;
+    case Ground::kMode:
+    case Ground::kFollow:
+      literal.value = axiom.subjects[axiom.ground == Ground::kFollow && random.Chance(0.5) ? 2 : 1];
+      literal.negated = axiom.ground == Ground::kFollow || literal.negated;
+      return;
+    case Ground::kPorts:
+      literal.second = subject(1);
+      literal.negated = true;
+      return;
+    case Ground::kGuard:
+      if (literal.kind == Literal::Kind::kBelow) literal = problem::proof::Below(subject(1), subject(0));
+      return;
+    default:
+      return;
+  }
+}
+
+// Of a shape that its ground might take.
+Axiom DrawAxiom(base::Random& random, const Problem& problem) {
+  using Kind = Literal::Kind;
+  static constexpr std::array<size_t, 12> kSubjects = {0, 1, 1, 2, 1, 2, 3, 3, 3, 2, 2, 0};
+  Axiom axiom;
+  axiom.ground = static_cast<Ground>(random.Uniform(0, 11));
+  const auto last = static_cast<int64_t>(problem.buffers.size()) - 1;
+  const problem::Lifespan horizon = problem::Horizon(problem);
+  const size_t subjects = kSubjects[static_cast<size_t>(axiom.ground)];
+  if (subjects == 0) {
+    for (int64_t i = 0; i <= last; ++i) {
+      if (random.Chance(0.5)) axiom.subjects.push_back(i);
+    }
+  } else {
+    axiom.subjects.push_back(random.Uniform(0, random.Chance(0.5) ? 0 : last));
+    if (subjects > 1) axiom.subjects.push_back(random.Uniform(0, 2));
+    if (subjects > 2) axiom.subjects.push_back(random.Uniform(horizon.lower, horizon.upper - 1));
+    if (axiom.ground == Ground::kMode || axiom.ground == Ground::kFollow) {
+      axiom.subjects[1] = random.Uniform(horizon.lower, horizon.upper - 1);
+    }
+  }
+  static constexpr std::array<std::array<Kind, 2>, 12> kKinds = {{{Kind::kOffset, Kind::kBelow},
+                                                                  {Kind::kOffset, Kind::kOffset},
+                                                                  {Kind::kOffset, Kind::kOffset},
+                                                                  {Kind::kOffset, Kind::kTouch},
+                                                                  {Kind::kTouch, Kind::kTouch},
+                                                                  {Kind::kMode, Kind::kMode},
+                                                                  {Kind::kMode, Kind::kMode},
+                                                                  {Kind::kTouch, Kind::kMode},
+                                                                  {Kind::kTouch, Kind::kTouch},
+                                                                  {Kind::kOffset, Kind::kTouch},
+                                                                  {Kind::kBelow, Kind::kOffset},
+                                                                  {Kind::kBelow, Kind::kBelow}}};
+  const auto& kinds = kKinds[static_cast<size_t>(axiom.ground)];
+  const int64_t count = random.Uniform(0, 4);
+  for (int64_t k = 0; k < count; ++k) {
+    axiom.literals.push_back(DrawLiteral(random, problem, kinds[static_cast<size_t>(k) % 2]));
+    if (random.Chance(0.8)) Aim(random, axiom, axiom.literals.back());
+  }
+  return axiom;
+}
+
+TEST(AxiomSoundness, WhatTheCheckerTakesHoldsInEveryPlacement) {
+  std::array<int, 12> taken{};
+  base::Random random(7);
+  for (int drawn = 0; drawn < DrawsOf(150);) {
+    Problem problem = DrawProblem(random);
+    if (random.Chance(0.5)) problem.rules.push_back(DrawRule(random, problem));
+    if (problem.buffers.size() > 4 || problem::FindFault(problem)) continue;
+    const Facts facts(problem, problem.memories[0].capacity);
+    const Placements placements(problem, facts);
+    if (placements.All().empty()) continue;
+    ++drawn;
+    const problem::proof::Assignment known(facts);
+    problem::proof::Grounds grounds(facts);
+    for (int k = 0; k < 3000; ++k) {
+      Axiom axiom = DrawAxiom(random, problem);
+      const bool understood =
+          std::all_of(axiom.literals.begin(), axiom.literals.end(),
+                      [&](Literal& literal) { return known.Understand(literal).empty(); });
+      if (!understood || !grounds.FindFlaw(axiom).empty()) continue;
+      ++taken[static_cast<size_t>(axiom.ground)];
+      for (const Allocation& allocation : placements.All()) {
+        const bool holds =
+            std::any_of(axiom.literals.begin(), axiom.literals.end(),
+                        [&](const Literal& literal) { return IsTrue(problem, allocation, literal); });
+        std::string text;
+        if (!holds) problem::proof::WriteAxiom(text, axiom);
+        ASSERT_TRUE(holds) << "problem " << drawn << ": " << text;
+      }
+    }
+  }
+  for (size_t ground = 0; ground < taken.size(); ++ground) {
+    EXPECT_GE(taken[ground], DrawsOf(10)) << problem::proof::kGroundNames[ground];
+  }
+}
+
+}  // namespace
+}  // namespace tessera::encoder

@@ -1,0 +1,65 @@
+// CaDiCaL's proofs over everything that a Problem can state.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "brute_force.h"
+#include "random_problem.h"
+#include "tessera/base/random.h"
+#include "tessera/encoder/sat/sat_prover.h"
+#include "tessera/problem/proof/checker.h"
+
+namespace tessera::encoder {
+namespace {
+
+using problem::Bytes;
+using problem::Problem;
+using problem::proof::Attempt;
+
+class SatProverOnRandomProblems : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(SatProverOnRandomProblems, ProvesExactlyWhatBruteForceFindsInfeasible) {
+  constexpr int kProblems = 500;
+  base::Random random(GetParam());
+  int infeasible = 0;
+  for (int i = 0; i < kProblems; ++i) {
+    const Problem problem = DrawProblem(random);
+    const Bytes capacity = problem.memories[0].capacity;
+    const Attempt attempt = SatProver().Prove(problem, capacity, {}, {});
+    ASSERT_NE(attempt.proof.has_value(), Enumerate(problem, capacity).has_value())
+        << "problem " << i << ": " << attempt.reason;
+    if (!attempt.proof) continue;
+    ++infeasible;
+    const auto verdict = problem::proof::CheckProof(problem, capacity, *attempt.proof);
+    ASSERT_TRUE(verdict.accepted) << "problem " << i << ", line " << verdict.line << ": " << verdict.flaw
+                                  << "\n"
+                                  << *attempt.proof;
+  }
+  EXPECT_GE(infeasible * 100, 30 * kProblems);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, SatProverOnRandomProblems, testing::Values(11, 12, 13, 14));
+
+// Three buffers on two banks of a megabyte: two of them on one bank do not fit, whatever their offsets.
+TEST(SatProver, ComparesWithSomeOffsetsWhereThereAreTooManyForAll) {
+  Problem problem;
+  problem.memories.resize(1);
+  problem.memories[0].capacity = 2 << 20;
+  problem.memories[0].banks = {{"low", {0, 1 << 20}, {}}, {"high", {1 << 20, 2 << 20}, {}}};
+  for (const char* const id : {"a", "b", "c"}) {
+    problem::Buffer& buffer = problem.buffers.emplace_back();
+    buffer.id = id;
+    buffer.size = (1 << 19) + 1;
+    buffer.lifespans = {{0, 1}};
+    buffer.span = problem::Span::kSingle;
+  }
+  const Attempt attempt = SatProver().Prove(problem, 2 << 20, {}, {});
+  ASSERT_TRUE(attempt.proof) << attempt.reason;
+  EXPECT_TRUE(problem::proof::CheckProof(problem, 2 << 20, *attempt.proof).accepted);
+  problem.buffers[2].size -= 2;
+  EXPECT_FALSE(problem::proof::CheckProof(problem, 2 << 20, *attempt.proof).accepted);
+}
+
+}  // namespace
+}  // namespace tessera::encoder
