@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tessera/base/checked.h"
+#include "tessera/cli/certificates.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
@@ -38,6 +39,7 @@ class AllocCommand final : public Command {
            "  tessera alloc buffers.csv                              the least peak\n"
            "  tessera alloc buffers.csv --capacity 1048576           any placement that fits\n"
            "  tessera alloc buffers.csv --hw npu.yaml --output map.svg\n"
+           "  tessera alloc buffers.csv --certificate proof          the least peak, and why not less\n"
            "  tessera alloc problem.json --rung rows=7 --format json | jq .offsets\n\n"
            "Where nothing fits it says which few conditions collide and which single changes would help;\n"
            "--output map.svg then draws what collides.\n";
@@ -60,6 +62,7 @@ class AllocCommand final : public Command {
     app.add_option("--output", outputs_, "Also write the allocation here: .csv, .json or .svg");
     app.add_option("--threads", threads_, "Threads to work with; they change the time, never the answer")
         ->check(CLI::Range(1, 1024));
+    certificate_.Declare(app);
     search_.Declare(app);
     reasons_.Declare(app);
   }
@@ -158,6 +161,11 @@ class AllocCommand final : public Command {
     if (const ExitCode code = WriteAllocations(console, outputs_, input.problem, document);
         code != ExitCode::kAnswer)
       return code;
+    if (const ExitCode code = certificate_.Write(console, input, rung_, options.capacity, *result, search_,
+                                                 stop, options.progress);
+        code != ExitCode::kAnswer) {
+      return code;
+    }
     document.time_ms = elapsed.count();
     console.Print(format_ == "json" ? problem::WriteAllocation(input.problem, document)
                                     : DescribeAllocation(input.problem, document));
@@ -183,6 +191,7 @@ class AllocCommand final : public Command {
   std::string format_ = "text";
   std::vector<std::string> outputs_;
   int threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  CertificateWriter certificate_;
   SearchOptions search_;
   Reasons reasons_;
 };

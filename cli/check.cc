@@ -6,8 +6,10 @@
 #include "tessera/base/checked.h"
 #include "tessera/base/json_writer.h"
 #include "tessera/cli/answers.h"
+#include "tessera/cli/certificates.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/inputs.h"
 #include "tessera/cli/refusals.h"
 #include "tessera/plan/validator.h"
 #include "tessera/problem/validator.h"
@@ -20,7 +22,7 @@ class CheckCommand final : public Command {
  public:
   std::string Name() const override { return "check"; }
   std::string Summary() const override {
-    return "Check a plan or an allocation, trusting nothing that made it";
+    return "Check a plan, an allocation or a certificate, trusting nothing that made it";
   }
   std::string Examples() const override {
     return "A plan carries its network and profile; regions, lifespans and sizes are derived again from "
@@ -28,17 +30,31 @@ class CheckCommand final : public Command {
            "Examples:\n"
            "  tessera check plan.json\n"
            "  tessera check answer.csv --capacity 1048576      the CSV has an offset column\n"
-           "  tessera check answer.json --problem problem.json\n";
+           "  tessera check answer.json --problem problem.json\n"
+           "  tessera check --certificate proof                the proof that nothing fits\n"
+           "  tessera check --certificate proof --problem buffers.csv --capacity 1048575\n";
   }
 
   void Declare(CLI::App& app) override {
     files_.Declare(app);
+    app.get_option("file")->required(false);
+    app.add_option(
+           "--certificate", certificate_,
+           "Check the proof in this folder instead; with --problem, that it is about this Problem, with "
+           "--capacity, that it covers so many bytes")
+        ->type_name("DIR")
+        ->excludes("file");
     app.add_option("--format", format_, "What stdout gets")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
   }
 
   ExitCode Run(Console& console) override {
+    if (!certificate_.empty()) return CheckCertificate(console);
+    if (files_.file.empty()) {
+      console.Note("file is required: a plan, an allocation, or a CSV; or --certificate DIR");
+      return ExitCode::kUsage;
+    }
     const base::Expected<Answer> answer = LoadAnswer(files_);
     if (!answer) return console.Refuse(answer.error());
     std::vector<std::string> violations;
@@ -62,6 +78,49 @@ class CheckCommand final : public Command {
   }
 
  private:
+  ExitCode CheckCertificate(Console& console) const {
+    const base::Expected<problem::proof::Judgement> judgement = CheckCertificateIn(certificate_);
+    if (!judgement) return console.Refuse(judgement.error());
+    base::Expected<std::vector<std::string>> violations = FindOtherClaim(*judgement);
+    if (!violations) return console.Refuse(violations.error());
+    const problem::proof::Verdict& verdict = judgement->verdict;
+    if (!verdict.accepted) {
+      violations->push_back(fmt::format("{}:{}: {}", problem::proof::kProofName, verdict.line, verdict.flaw));
+    }
+    const bool as_json = format_ == "json";
+    if (!violations->empty()) {
+      console.Print(DescribeRefusal(*violations, as_json));
+      return ExitCode::kCheckRefused;
+    }
+    const std::string text =
+        fmt::format("accepted: nothing fits into {} bytes; {} buffers, {} clause{}\n",
+                    judgement->claim.capacity, judgement->problem.buffers.size(), verdict.clauses,
+                    verdict.clauses == 1 ? "" : "s");
+    console.Print(as_json ? AcceptanceAsJson() : text);
+    return ExitCode::kAnswer;
+  }
+
+  // Where the certificate speaks of something else than the command line.
+  base::Expected<std::vector<std::string>> FindOtherClaim(const problem::proof::Judgement& judgement) const {
+    std::vector<std::string> others;
+    const problem::proof::Claim& claim = judgement.claim;
+    if (files_.capacity && *files_.capacity > claim.capacity) {
+      others.push_back(
+          fmt::format("it speaks of {} bytes, so it does not cover {}", claim.capacity, *files_.capacity));
+    }
+    if (files_.problem.empty()) return others;
+    const base::Expected<problem::ProblemDocument> own = LoadProblem(files_.problem);
+    if (!own) return tl::unexpected(own.error());
+    problem::Problem sized = own->problem;
+    for (const problem::Rung& rung : own->ladder.value_or(problem::Ladder{}).rungs) {
+      if (claim.rung == rung.name) sized = AtRung(own->problem, rung);
+    }
+    if (WriteProblem(sized) != WriteProblem(judgement.problem)) {
+      others.push_back(fmt::format("it is about another problem than {}", files_.problem));
+    }
+    return others;
+  }
+
   static std::string AcceptanceAsJson() {
     nlohmann::ordered_json document;
     document["status"] = "accepted";
@@ -78,6 +137,7 @@ class CheckCommand final : public Command {
   }
 
   AnswerFiles files_;
+  std::string certificate_;
   std::string format_ = "text";
 };
 
