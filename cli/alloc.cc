@@ -147,11 +147,11 @@ class AllocCommand final : public Command {
       result = search::FindCheapest(input.problem, *std::move(result), capacity, engines.Pointers(),
                                     options.budget, stop);
     }
+    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     if (result && result->status == problem::Status::kInfeasible) {
       const Bytes capacity = options.capacity.value_or(input.problem.memories[0].capacity);
       Explain(*result, input, capacity, stop);
     }
-    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     if (!result) return console.Fail(result.error());
     problem::AllocationDocument document;
     document.result = *result;
