@@ -172,23 +172,6 @@ Json ToJson(const Requirement& wanted, const Memory& memory) {
   return json;
 }
 
-}  // namespace
-
-Json RuleToJson(const Problem& problem, const Rule& rule) {
-  const auto buffer = [&](int i) -> const Buffer& { return problem.buffers[static_cast<size_t>(i)]; };
-  const Buffer& head = buffer(rule.pairs.empty() ? rule.buffers.front() : rule.pairs.front().first);
-  Json json = Json::object();
-  PutIf(!rule.name.empty(), json, "name", rule.name);
-  json["require"] = ToJson(rule.requirement, problem.memories[static_cast<size_t>(head.memory)]);
-  for (const int i : rule.buffers) json["buffers"].push_back(buffer(i).id);
-  for (const auto& [first, second] : rule.pairs)
-    json["pairs"].push_back({buffer(first).id, buffer(second).id});
-  if (!rule.sizes.HoldsAll()) json["sizes"] = {rule.sizes.least, rule.sizes.most};
-  return json;
-}
-
-namespace {
-
 Json ToJson(const Problem& problem, const Cost& cost) {
   Json json = Json::object();
   PutIf(!cost.name.empty(), json, "name", cost.name);
@@ -237,6 +220,19 @@ Json ToJson(const Statistics& statistics) {
 }
 
 }  // namespace
+
+Json RuleToJson(const Problem& problem, const Rule& rule) {
+  const auto buffer = [&](int i) -> const Buffer& { return problem.buffers[static_cast<size_t>(i)]; };
+  const Buffer& head = buffer(rule.pairs.empty() ? rule.buffers.front() : rule.pairs.front().first);
+  Json json = Json::object();
+  PutIf(!rule.name.empty(), json, "name", rule.name);
+  json["require"] = ToJson(rule.requirement, problem.memories[static_cast<size_t>(head.memory)]);
+  for (const int i : rule.buffers) json["buffers"].push_back(buffer(i).id);
+  for (const auto& [first, second] : rule.pairs)
+    json["pairs"].push_back({buffer(first).id, buffer(second).id});
+  if (!rule.sizes.HoldsAll()) json["sizes"] = {rule.sizes.least, rule.sizes.most};
+  return json;
+}
 
 std::string WriteProblem(const Problem& problem, const Ladder* ladder) {
   Json json = {{"format", kProblemFormat}, {"version", kFormatVersion}};
