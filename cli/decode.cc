@@ -60,10 +60,6 @@ class DecodeCommand final : public Command {
     if (!input) return console.Refuse(input.error());
     const base::Expected<encoder::FormulaOptions> options = ChooseOptions(*input);
     if (!options) return console.Refuse(options.error());
-    if (const auto unsupported = encoder::FindUnsupported(input->problem)) {
-      console.Note(fmt::format("{}: no formula states {}", file_, *unsupported));
-      return ExitCode::kUnsupported;
-    }
     const base::Expected<std::string> output = ReadInput(model_);
     if (!output) return console.Refuse(output.error());
     const base::Expected<Decoded> decoded =

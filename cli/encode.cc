@@ -52,10 +52,6 @@ class EncodeCommand final : public Command {
     if (!input) return console.Refuse(input.error());
     base::Expected<encoder::FormulaOptions> options = choice_.Resolve(*input, file_);
     if (!options) return console.Refuse(options.error());
-    if (const auto unsupported = encoder::FindUnsupported(input->problem)) {
-      console.Note(fmt::format("{}: no formula states {}", file_, *unsupported));
-      return ExitCode::kUnsupported;
-    }
     options->format = ChooseFormat();
     const base::Expected<encoder::Formula> formula = encoder::Encode(*input, *options);
     if (!formula) {

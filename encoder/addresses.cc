@@ -172,7 +172,7 @@ void Addresses::WriteBuffer(size_t buffer) {
   Place place;
   place.offset = integers_.NewInteger(*domain);
   const auto quantity = [&](Quantity::Kind kind) {
-    return Quantity{kind, static_cast<int>(buffer), question_.GranuleOf(buffer)};
+    return Quantity{kind, static_cast<int>(buffer), question_.GranuleOf(buffer), 0};
   };
   integers_.Explain(place.offset, quantity(Quantity::Kind::kOffset));
   if (const std::optional<Bytes>& hint = question_.BufferAt(buffer).hint; hint && *hint >= 0) {

@@ -12,10 +12,16 @@ namespace tessera::encoder {
 
 // An integer of the formula: a number of bytes, counted in `unit`.
 struct Quantity {
-  enum class Kind : uint8_t { kOffset, kEnd };
+  enum class Kind : uint8_t {
+    kOffset,
+    kEnd,
+    kRemainder,    // of the offset, modulo `modulus` bytes
+    kCommonDelta,  // of a rule: the distance from first to second offset of its pairs, above a least one
+  };
   Kind kind = Kind::kOffset;
-  int buffer = 0;
+  int buffer = 0;  // of kCommonDelta, the rule
   problem::Bytes unit = 1;
+  problem::Bytes modulus = 0;  // of kRemainder
 };
 
 // quantity >= value, in units.

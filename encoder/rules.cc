@@ -84,6 +84,14 @@ Rules::Rules(const Question& question, Addresses& addresses, ClauseSink& clauses
 
 Bytes Rules::Granules(size_t buffer, Bytes bytes) const { return bytes / question_.GranuleOf(buffer); }
 
+Integer Rules::RemainderOf(size_t buffer, int64_t modulus) {
+  const Integer remainder = integers_.Remainder(addresses_.OffsetOf(buffer), modulus);
+  const Bytes granule = question_.GranuleOf(buffer);
+  integers_.Explain(
+      remainder, Quantity{Quantity::Kind::kRemainder, static_cast<int>(buffer), granule, modulus * granule});
+  return remainder;
+}
+
 void Rules::Write() {
   for (const Rule& rule : question_.problem.rules) {
     if (clauses_.Full()) return;
@@ -136,7 +144,7 @@ void Rules::WriteForBuffer(const Rule& rule, Literal guard, size_t buffer, Bytes
           {~guard, ~integers_.AtLeast(addresses_.EndOf(buffer), Granules(buffer, wanted.window.end) + 1)});
     case RequirementKind::kNoCrossing: {
       if (size > wanted.multiple) return clauses_.Add({~guard});
-      const Integer remainder = integers_.Remainder(offset.base, Granules(buffer, wanted.multiple));
+      const Integer remainder = RemainderOf(buffer, Granules(buffer, wanted.multiple));
       return clauses_.Add(
           {~guard, ~integers_.AtLeast({remainder}, Granules(buffer, wanted.multiple - size) + 1)});
     }
@@ -179,7 +187,7 @@ void Rules::WriteForPair(const Rule& rule, Literal guard, size_t first, size_t s
 // A multiple of 1 divides no granule, and asks nothing.
 void Rules::WriteResidue(Literal guard, size_t buffer, Bytes multiple, Bytes residue) {
   if (multiple == 1) return;
-  const Integer remainder = integers_.Remainder(addresses_.OffsetOf(buffer), Granules(buffer, multiple));
+  const Integer remainder = RemainderOf(buffer, Granules(buffer, multiple));
   clauses_.Add({~guard, integers_.AtLeast({remainder}, Granules(buffer, residue))});
   clauses_.Add({~guard, ~integers_.AtLeast({remainder}, Granules(buffer, residue) + 1)});
 }
@@ -188,8 +196,8 @@ void Rules::WriteDifference(Literal guard, size_t first, size_t second, Bytes mu
   if (multiple == 1) return;
   const Bytes modulus = Granules(first, multiple);
   const Bytes wanted = Granules(first, residue);
-  const Integer a = integers_.Remainder(addresses_.OffsetOf(first), modulus);
-  const Integer b = integers_.Remainder(addresses_.OffsetOf(second), modulus);
+  const Integer a = RemainderOf(first, modulus);
+  const Integer b = RemainderOf(second, modulus);
   const Literal wraps = clauses_.NewVariable();
   for (const bool choice : {false, true}) {
     const Literal chosen = And(clauses_, guard, choice ? wraps : ~wraps);
@@ -248,6 +256,9 @@ void Rules::WriteCommonDelta(const Rule& rule, Literal guard, size_t first, size
   auto delta = deltas_.find(&rule);
   if (delta == deltas_.end()) {
     delta = deltas_.emplace(&rule, integers_.NewInteger(DeltaDomain(question_, rule, most))).first;
+    const auto index = static_cast<int>(&rule - question_.problem.rules.data());
+    integers_.Explain(delta->second,
+                      Quantity{Quantity::Kind::kCommonDelta, index, question_.GranuleOf(first), 0});
   }
   integers_.AddSum(guard, addresses_.OffsetOf(first), delta->second, {addresses_.OffsetOf(second), most});
 }

@@ -30,6 +30,9 @@ class Rules {
   void WriteGuard(Literal guard, size_t buffer, problem::Bytes before, problem::Bytes after);
   void WriteCommonDelta(const problem::Rule& rule, Literal guard, size_t first, size_t second);
 
+  // The buffer's offset modulo so many granules.
+  Integer RemainderOf(size_t buffer, int64_t modulus);
+
   problem::Bytes Granules(size_t buffer, problem::Bytes bytes) const;
 
   const Question& question_;

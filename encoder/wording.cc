@@ -94,8 +94,18 @@ constexpr std::array<TopicWords, kTopicCount> kTopics = {{
 }  // namespace
 
 std::string Wording::Of(const Quantity& quantity) const {
-  return fmt::format("{} of {}", quantity.kind == Quantity::Kind::kOffset ? "offset" : "end",
-                     OfBuffer(quantity.buffer));
+  switch (quantity.kind) {
+    case Quantity::Kind::kOffset:
+      break;
+    case Quantity::Kind::kEnd:
+      return fmt::format("end of {}", OfBuffer(quantity.buffer));
+    case Quantity::Kind::kRemainder:
+      return fmt::format("(offset of {} mod {})", OfBuffer(quantity.buffer), quantity.modulus);
+    case Quantity::Kind::kCommonDelta:
+      return fmt::format("delta of {}",
+                         OnOneLine(Describe(problem_.rules[static_cast<size_t>(quantity.buffer)])));
+  }
+  return fmt::format("offset of {}", OfBuffer(quantity.buffer));
 }
 
 std::string Wording::Of(const Meaning& meaning, bool negated) const {

@@ -32,12 +32,10 @@ std::string FindBrokenClause(const ClauseRecord& record, const Model& model, con
   return {};
 }
 
-std::string FindBrokenOrder(const TermRecord& record, const Sentences& sentences) {
-  for (const TermRecord::Order& order : record.Orders()) {
-    const bool asked = record.IsTrue(order.guard);
-    if (asked && record.ValueOf(order.low) + order.distance > record.ValueOf(order.high))
-      return fmt::format("{}: {}", NameOf(order.topic), sentences.Of(record, order));
-  }
+std::string FindBrokenCondition(const TermRecord& record, const Sentences& sentences) {
+  for (const TermRecord::Condition& condition : record.Conditions())
+    if (!record.IsMet(condition))
+      return fmt::format("{}: {}", NameOf(condition.topic), sentences.Of(record, condition));
   return {};
 }
 
@@ -70,12 +68,12 @@ base::Expected<Decoded> DecodeSmtlib(Transcript& transcript, std::string_view ou
   transcript.WriteTo(target);
   TermRecord& record = target.Clauses();
   const Sentences sentences(record, transcript.Words());
-  const Symbols symbols(record, sentences, transcript.Words());
+  const Symbols symbols(record, sentences);
   const base::Expected<Decoded::Claim> claim = ReadSmtlibModel(output, file, record, symbols);
   if (!claim) return tl::unexpected(claim.error());
   if (*claim != Decoded::Claim::kModel) return ClaimAlone(*claim);
   std::string broken = FindBrokenClause(record, target, sentences);
-  if (broken.empty()) broken = FindBrokenOrder(record, sentences);
+  if (broken.empty()) broken = FindBrokenCondition(record, sentences);
   return Conclude(std::move(broken), transcript);
 }
 

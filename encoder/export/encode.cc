@@ -58,7 +58,7 @@ base::Expected<Formula> EncodeSmtlib(Transcript& transcript, std::string_view he
   if (record.Full()) return RefuseFull();
   const Sentences sentences(record, transcript.Words());
   Formula formula{"", TabulateTerms(record)};
-  formula.text = WriteSmtlib(record, Symbols(record, sentences, transcript.Words()), header, formula.sizes);
+  formula.text = WriteSmtlib(record, Symbols(record, sentences), header, formula.sizes);
   return formula;
 }
 
@@ -82,11 +82,6 @@ base::Expected<Formula> EncodeText(Transcript& transcript, const FormulaOptions&
 }
 
 }  // namespace
-
-std::optional<std::string> FindUnsupported(const problem::Problem& problem) {
-  if (problem.rules.empty()) return std::nullopt;
-  return problem::Describe(problem.rules.front());
-}
 
 base::Expected<Formula> Encode(const problem::ProblemDocument& document, const FormulaOptions& options) {
   Transcript transcript(document, options);

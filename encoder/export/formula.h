@@ -34,11 +34,7 @@ struct Formula {
   std::string sizes;  // a table: variables and conditions by topic
 };
 
-// What of the Problem no formula states, in words that begin a sentence; nullopt when it is all stated. Costs
-// are preferences, which a formula leaves out.
-std::optional<std::string> FindUnsupported(const problem::Problem& problem);
-
-// The formula of a well-formed Problem of which nothing is unsupported. The only fault is a formula that is too large to write down.
+// The formula of a well-formed Problem. Costs are preferences, which a formula leaves out. The only fault is a formula that is too large to write down.
 base::Expected<Formula> Encode(const problem::ProblemDocument& document, const FormulaOptions& options);
 
 // The options in the first line of a formula that Encode wrote. Refuses other files, and formulas of another

@@ -12,6 +12,8 @@ std::string Join(const std::vector<std::string>& phrases, std::string_view separ
   return fmt::format("{}", fmt::join(phrases, separator));
 }
 
+int64_t UnitOf(const TermRecord::Number& number) { return number.quantity ? number.quantity->unit : 1; }
+
 }  // namespace
 
 std::string Sentences::Of(Literal literal) const {
@@ -44,8 +46,8 @@ std::string Sentences::Of(std::span<const Literal> clause) const {
 }
 
 std::string Sentences::Of(const TermRecord::Number& number) const {
-  const std::string name = wording_.Of(number.quantity);
-  const int64_t unit = number.quantity.unit;
+  const std::string name = NameOf(number);
+  const int64_t unit = UnitOf(number);
   const int64_t first = number.domain.first * unit;
   const int64_t last = number.domain.Last() * unit;
   const int64_t step = number.domain.step * unit;
@@ -55,17 +57,40 @@ std::string Sentences::Of(const TermRecord::Number& number) const {
   return fmt::format("{} is {} plus a multiple of {}, up to {}", name, first, step, last);
 }
 
-std::string Sentences::Of(const TermRecord& terms, const TermRecord::Order& order) const {
-  const Quantity& low = terms.NumberOf(order.low).quantity;
-  const Quantity& high = terms.NumberOf(order.high).quantity;
-  const int64_t bytes = order.distance * low.unit;
-  std::string text;
-  if (order.guard != kTrue) text = fmt::format("if {}: ", Of(order.guard));
-  text += wording_.Of(low);
-  if (bytes > 0) text += fmt::format(" + {}", bytes);
-  text += fmt::format(" <= {}", wording_.Of(high));
-  if (bytes < 0) text += fmt::format(" + {}", -bytes);
-  return text;
+std::string Sentences::NameOf(const TermRecord::Number& number) const {
+  return number.quantity ? wording_.Of(*number.quantity) : "helper";
+}
+
+// "offset of a + 16 <= offset of b", in bytes.
+struct Sentences::Statement {
+  const Sentences& sentences;
+  const TermRecord& terms;
+
+  std::string Name(Integer integer) const { return sentences.NameOf(terms.NumberOf(integer)); }
+  int64_t Unit(Integer integer) const { return UnitOf(terms.NumberOf(integer)); }
+
+  std::string operator()(const TermRecord::Order& order) const {
+    const int64_t bytes = order.distance * Unit(order.low);
+    return fmt::format("{}{} <= {}{}", Name(order.low), bytes > 0 ? fmt::format(" + {}", bytes) : "",
+                       Name(order.high), bytes < 0 ? fmt::format(" + {}", -bytes) : "");
+  }
+  std::string operator()(const TermRecord::Division& division) const {
+    return fmt::format("{} mod {} = {}", Name(division.integer), division.modulus * Unit(division.integer),
+                       Name(division.remainder));
+  }
+  std::string operator()(const TermRecord::Sum& sum) const {
+    return fmt::format("{} + {} = {} + {}", Name(sum.first), Name(sum.second), Name(sum.sum.base),
+                       sum.sum.shift * Unit(sum.first));
+  }
+  std::string operator()(const TermRecord::Xor& difference) const {
+    return fmt::format("{} XOR {} = {}", Name(difference.first), Name(difference.second),
+                       difference.mask * Unit(difference.first));
+  }
+};
+
+std::string Sentences::Of(const TermRecord& terms, const TermRecord::Condition& condition) const {
+  const std::string statement = std::visit(Statement{*this, terms}, condition.statement);
+  return condition.guard == kTrue ? statement : fmt::format("if {}: {}", Of(condition.guard), statement);
 }
 
 }  // namespace tessera::encoder

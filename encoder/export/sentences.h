@@ -23,10 +23,15 @@ class Sentences {
   // "offset of a is a multiple of 16 from 0 to 48".
   std::string Of(const TermRecord::Number& number) const;
 
-  // "if a below b: offset of a + 16 <= offset of b"; `order` is one of `terms`.
-  std::string Of(const TermRecord& terms, const TermRecord::Order& order) const;
+  // "if a below b: offset of a + 16 <= offset of b"; `condition` is one of `terms`.
+  std::string Of(const TermRecord& terms, const TermRecord::Condition& condition) const;
+
+  // The name of a number, which need not have been explained.
+  std::string NameOf(const TermRecord::Number& number) const;
 
  private:
+  struct Statement;
+
   const ClauseRecord& record_;
   const Wording& wording_;
 };

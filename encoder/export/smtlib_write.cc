@@ -24,10 +24,12 @@ class Writer {
   std::string Write(std::string_view header, std::string_view sizes);
 
  private:
+  struct Statement;
+
   void Assert(Topic topic, const std::string& statement);
   std::string LiteralText(Literal literal) const;
   std::string ClauseText(std::span<const Literal> clause) const;
-  std::string OrderText(const TermRecord::Order& order) const;
+  std::string ConditionText(const TermRecord::Condition& condition) const;
   std::string Sum(Integer integer, int64_t factor, int64_t constant) const;
 
   const TermRecord& record_;
@@ -61,19 +63,49 @@ std::string Writer::Sum(Integer integer, int64_t factor, int64_t constant) const
   return constant == 0 ? product : fmt::format("(+ {} {})", product, NumberText(constant));
 }
 
-std::string Writer::OrderText(const TermRecord::Order& order) const {
-  const Domain& low = record_.NumberOf(order.low).domain;
-  const Domain& high = record_.NumberOf(order.high).domain;
-  int64_t constant = low.first + order.distance - high.first;
-  int64_t low_step = low.step;
-  int64_t high_step = high.step;
-  if (low_step == high_step) {
-    constant = base::CeilDiv(constant, low_step);
-    low_step = high_step = 1;
+struct Writer::Statement {
+  const Writer& writer;
+  const TermRecord& record;
+
+  const Domain& DomainOf(Integer integer) const { return record.NumberOf(integer).domain; }
+  std::string Value(Integer integer) const {
+    return writer.Sum(integer, DomainOf(integer).step, DomainOf(integer).first);
   }
-  const std::string statement =
-      fmt::format("(<= {} {})", Sum(order.low, low_step, constant), Sum(order.high, high_step, 0));
-  return order.guard == kTrue ? statement : fmt::format("(=> {} {})", LiteralText(order.guard), statement);
+
+  std::string operator()(const TermRecord::Order& order) const {
+    const Domain& low = DomainOf(order.low);
+    const Domain& high = DomainOf(order.high);
+    const int64_t constant = low.first + order.distance - high.first;
+    const bool alike = low.step == high.step;
+    return fmt::format(
+        "(<= {} {})",
+        writer.Sum(order.low, alike ? 1 : low.step, alike ? base::CeilDiv(constant, low.step) : constant),
+        writer.Sum(order.high, alike ? 1 : high.step, 0));
+  }
+  std::string operator()(const TermRecord::Division& division) const {
+    return fmt::format("(= (mod {} {}) {})", Value(division.integer), division.modulus,
+                       Value(division.remainder));
+  }
+  std::string operator()(const TermRecord::Sum& sum) const {
+    return fmt::format("(= (+ {} {}) (+ {} {}))", Value(sum.first), Value(sum.second), Value(sum.sum.base),
+                       NumberText(sum.sum.shift));
+  }
+  // Each digit of the mask adds its worth where `first` lacks it, and takes it where it does not.
+  std::string operator()(const TermRecord::Xor& difference) const {
+    const std::string first = Value(difference.first);
+    std::string flipped = "(+ " + first;
+    for (int64_t worth = 1; worth <= difference.mask; worth *= 2) {
+      if ((difference.mask & worth) == 0) continue;
+      flipped += fmt::format(" (* {} (- 1 (* 2 (mod (div {} {}) 2))))", worth, first, worth);
+    }
+    return fmt::format("(= {}) {})", flipped, Value(difference.second));
+  }
+};
+
+std::string Writer::ConditionText(const TermRecord::Condition& condition) const {
+  const std::string statement = std::visit(Statement{*this, record_}, condition.statement);
+  return condition.guard == kTrue ? statement
+                                  : fmt::format("(=> {} {})", LiteralText(condition.guard), statement);
 }
 
 void Writer::Assert(Topic topic, const std::string& statement) {
@@ -103,8 +135,8 @@ std::string Writer::Write(std::string_view header, std::string_view sizes) {
     const auto about = static_cast<Topic>(topic);
     for (size_t clause = 0; clause < record_.ClauseCount(); ++clause)
       if (record_.TopicAt(clause) == about) Assert(about, ClauseText(record_.ClauseAt(clause)));
-    for (const TermRecord::Order& order : record_.Orders())
-      if (order.topic == about) Assert(about, OrderText(order));
+    for (const TermRecord::Condition& condition : record_.Conditions())
+      if (condition.topic == about) Assert(about, ConditionText(condition));
   }
   return text_ + "(check-sat)\n(get-model)\n";
 }

@@ -8,23 +8,24 @@ namespace tessera::encoder {
 namespace {
 
 // "offset of w / 16": the rank of the number, in bytes.
-std::string RankName(const TermRecord::Number& number, const Wording& wording) {
-  std::string name = wording.Of(number.quantity);
-  const int64_t first = number.domain.first * number.quantity.unit;
-  const int64_t step = number.domain.step * number.quantity.unit;
+std::string RankName(const TermRecord::Number& number, const Sentences& sentences) {
+  std::string name = sentences.NameOf(number);
+  const int64_t unit = number.quantity ? number.quantity->unit : 1;
+  const int64_t first = number.domain.first * unit;
+  const int64_t step = number.domain.step * unit;
   if (first != 0) name = fmt::format("({} - {})", name, first);
   return step == 1 ? name : fmt::format("{} / {}", name, step);
 }
 
 }  // namespace
 
-Symbols::Symbols(const TermRecord& record, const Sentences& sentences, const Wording& wording)
+Symbols::Symbols(const TermRecord& record, const Sentences& sentences)
     : variables_(static_cast<size_t>(record.VariableCount()) + 1) {
   for (size_t i = 0; i < record.Numbers().size(); ++i) {
     const TermRecord::Number& number = record.Numbers()[i];
     integers_.push_back(number.domain.count == 1
                             ? ""
-                            : Register(RankName(number, wording), Integer{static_cast<int32_t>(i)}));
+                            : Register(RankName(number, sentences), Integer{static_cast<int32_t>(i)}));
   }
   for (int32_t variable = kTrue.Variable() + 1; variable <= record.VariableCount(); ++variable) {
     if (record.FindBound(variable) != nullptr) continue;

@@ -9,7 +9,6 @@
 
 #include "tessera/encoder/export/sentences.h"
 #include "tessera/encoder/export/term_record.h"
-#include "tessera/encoder/wording.h"
 
 namespace tessera::encoder {
 
@@ -18,7 +17,7 @@ namespace tessera::encoder {
 // step. Names are unique; bounds and constants have none.
 class Symbols {
  public:
-  Symbols(const TermRecord& record, const Sentences& sentences, const Wording& wording);
+  Symbols(const TermRecord& record, const Sentences& sentences);
 
   // With the bars; empty for what has no name.
   const std::string& Of(Integer integer) const { return integers_[static_cast<size_t>(integer.index)]; }

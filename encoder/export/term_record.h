@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "tessera/encoder/export/clause_record.h"
@@ -18,17 +19,43 @@ class TermRecord : public ClauseRecord, public IntegerSink {
  public:
   struct Number {
     Domain domain;
-    Quantity quantity;
+    std::optional<Quantity> quantity;
     std::optional<int64_t> rank;  // in the model
   };
 
-  // If `guard` holds, then low + distance <= high.
+  // low + distance <= high.
   struct Order {
-    Topic topic = Topic::kOffsets;
-    Literal guard;
     Integer low;
     int64_t distance = 0;
     Integer high;
+  };
+
+  // integer mod modulus = remainder.
+  struct Division {
+    Integer integer;
+    int64_t modulus = 1;
+    Integer remainder;
+  };
+
+  // first + second = sum.
+  struct Sum {
+    Integer first;
+    Integer second;
+    Term sum;
+  };
+
+  // first XOR second = mask.
+  struct Xor {
+    Integer first;
+    Integer second;
+    int64_t mask = 0;
+  };
+
+  // What is said of integers alone; it holds where `guard` does.
+  struct Condition {
+    Topic topic = Topic::kOffsets;
+    Literal guard;
+    std::variant<Order, Division, Sum, Xor> statement;
   };
 
   // rank of `integer` >= rank.
@@ -44,6 +71,9 @@ class TermRecord : public ClauseRecord, public IntegerSink {
   void Explain(Integer integer, const Quantity& quantity) override;
   Literal AtLeast(Term term, int64_t value) override;
   void AddOrder(Literal guard, Term low, Term high) override;
+  Integer Remainder(Integer integer, int64_t modulus) override;
+  void AddSum(Literal guard, Integer first, Integer second, Term sum) override;
+  void AddXor(Literal guard, Integer first, Integer second, int64_t mask) override;
 
   // Value by value (enumeration.h): there are no words and no terms for these.
   Integer Remainder(Integer integer, int64_t modulus) override;
@@ -52,7 +82,7 @@ class TermRecord : public ClauseRecord, public IntegerSink {
 
   const std::vector<Number>& Numbers() const { return numbers_; }
   const Number& NumberOf(Integer integer) const { return numbers_[static_cast<size_t>(integer.index)]; }
-  const std::vector<Order>& Orders() const { return orders_; }
+  const std::vector<Condition>& Conditions() const { return conditions_; }
 
   // The bound that a variable stands for; null for variables that are free.
   const Bound* FindBound(int32_t variable) const;
@@ -60,12 +90,16 @@ class TermRecord : public ClauseRecord, public IntegerSink {
   void AssignRank(Integer integer, int64_t rank);
   int64_t ValueOf(Integer integer) const override;
   bool IsTrue(Literal literal) const override;
+  bool IsMet(const Condition& condition) const;
 
  private:
+  void Require(Literal guard, std::variant<Order, Division, Sum, Xor> statement);
+
   std::vector<Number> numbers_;
-  std::vector<Order> orders_;
-  std::map<int32_t, Bound> bounds_;                          // by variable
-  std::map<std::pair<int32_t, int64_t>, Literal> at_least_;  // by integer and rank
+  std::vector<Condition> conditions_;
+  std::map<int32_t, Bound> bounds_;                            // by variable
+  std::map<std::pair<int32_t, int64_t>, Literal> at_least_;    // by integer and rank
+  std::map<std::pair<int32_t, int64_t>, Integer> remainders_;  // by integer and modulus
 };
 
 }  // namespace tessera::encoder

@@ -14,8 +14,8 @@ std::vector<std::string> LinesAbout(Topic topic, const TermRecord& record, const
   }
   for (size_t clause = 0; clause < record.ClauseCount(); ++clause)
     if (record.TopicAt(clause) == topic) lines.push_back(sentences.Of(record.ClauseAt(clause)));
-  for (const TermRecord::Order& order : record.Orders())
-    if (order.topic == topic) lines.push_back(sentences.Of(record, order));
+  for (const TermRecord::Condition& condition : record.Conditions())
+    if (condition.topic == topic) lines.push_back(sentences.Of(record, condition));
   return lines;
 }
 

@@ -103,6 +103,7 @@ Integer BitEncoding::NewInteger(const Domain& domain) {
 
 void BitEncoding::Explain(Integer integer, const Quantity& quantity) {
   Number& number = numbers_[static_cast<size_t>(integer.index)];
+  if (number.quantity) return;
   number.quantity = quantity;
   for (size_t k = 0; k < number.rank.size(); ++k)
     clauses_.Explain(number.rank[k], Digit{quantity, number.domain.step << k});

@@ -165,13 +165,18 @@ TEST(Encode, ABufferLargerThanTheMemoryIsAContradiction) {
   EXPECT_THAT(Write(document, FormulaFormat::kText).text, HasSubstr("  this cannot hold\n"));
 }
 
-TEST(Encode, RefusesWhatNoFormulaStates) {
+TEST(Encode, StatesWhatRulesAsk) {
   problem::ProblemDocument document = TwoBanks();
-  EXPECT_EQ(FindUnsupported(document.problem), std::nullopt);
   problem::Rule& rule = document.problem.rules.emplace_back();
-  rule.name = "aligned";
+  rule.requirement.kind = problem::RequirementKind::kOffset;
+  rule.requirement.multiple = 32;
+  rule.requirement.residue = 16;
   rule.buffers = {0};
-  EXPECT_EQ(FindUnsupported(document.problem), "rule 'aligned'");
+  const std::string text = Write(document, FormulaFormat::kText).text;
+  EXPECT_THAT(text, HasSubstr("  (offset of in mod 32) >= 16\n"));
+  EXPECT_THAT(text, HasSubstr("  offset of in mod 32 = (offset of in mod 32)\n"));
+  EXPECT_THAT(Write(document, FormulaFormat::kSmtlib).text,
+              HasSubstr("(= (mod |offset of in / 16| 2) |(offset of in mod 32) / 16|)"));
 }
 
 }  // namespace
