@@ -49,8 +49,8 @@ void ProofLog::AddStep(const Change& change, Bound needed, const Trail& trail,
   given_.clear();
   trail.Explain(change.reason, change.bound, needed, given_);
   // That ceilings end offsets is known.
-  if (std::all_of(given_.begin(), given_.end(), [this](Literal literal) { return IsCeiling(literal); }))
-    return;
+  const auto is_ceiling = [this](Literal literal) { return IsCeiling(literal); };
+  if (IsOffset({change.view, 0}) && std::all_of(given_.begin(), given_.end(), is_ceiling)) return;
   given_.push_back(trail.Not({change.view, needed}));
   AddAxiom(trail);
 }

@@ -126,7 +126,7 @@ TEST(ProofCorruption, NothingProvesThatAProblemWithAPlacementHasNone) {
   const std::array<const problem::proof::Prover*, 2> provers = {&lazy, &cadical};
   int corruptions = 0;
   int proofs = 0;
-  for (int drawn = 0; drawn < DrawsOf(600); ++drawn) {
+  for (int drawn = 0; drawn < DrawsOf(1500); ++drawn) {
     const Problem problem = DrawProblem(random);
     const Bytes capacity = problem.memories[0].capacity;
     for (const problem::proof::Prover* prover : provers) {
