@@ -79,8 +79,8 @@ Answer CadicalSolver::Decide(std::span<const Literal> assumptions, const base::B
 
   assumed_.assign(assumptions.begin(), assumptions.end());
   for (const Literal literal : assumed_) solver_->assume(literal.Dimacs());
-  if (budget.units < std::numeric_limits<int>::max())
-    solver_->limit("conflicts", static_cast<int>(budget.units));
+  const bool limited = budget.units < std::numeric_limits<int>::max();
+  if (limited) solver_->limit("conflicts", static_cast<int>(budget.units));
   StopWatcher watcher(stop);
   ConflictCounter counter;
   solver_->connect_terminator(&watcher);
@@ -92,8 +92,10 @@ Answer CadicalSolver::Decide(std::span<const Literal> assumptions, const base::B
   state_ = code == 10 ? State::kSatisfied : code == 20 ? State::kRefuted : State::kOpen;
   if (code == 10) return {Verdict::kSatisfiable, "", counter.conflicts};
   if (code == 20) return {Verdict::kUnsatisfiable, "", counter.conflicts};
-  return {Verdict::kUnknown, stop.Requested() ? "stopped" : "the budget of conflicts is spent",
-          counter.conflicts};
+  if (stop.Requested()) return {Verdict::kUnknown, "stopped", counter.conflicts};
+  // Not every conflict is told to the learner, yet all of the budget was used.
+  if (limited) counter.conflicts = std::max(counter.conflicts, budget.units);
+  return {Verdict::kUnknown, "the budget of conflicts is spent", counter.conflicts};
 }
 
 std::optional<bool> CadicalSolver::ValueOf(Literal literal) const {
