@@ -1,7 +1,6 @@
 #include "tessera/encoder/export/term_record.h"
 
 #include "tessera/base/checked.h"
-#include "tessera/encoder/enumeration.h"
 
 namespace tessera::encoder {
 
@@ -60,26 +59,6 @@ void TermRecord::AddXor(Literal guard, Integer first, Integer second, int64_t ma
 
 void TermRecord::Require(Literal guard, std::variant<Order, Division, Sum, Xor> statement) {
   if (Count()) conditions_.push_back({CurrentTopic(), guard, statement});
-}
-
-Integer TermRecord::Remainder(Integer integer, int64_t modulus) {
-  const Domain domain = NumberOf(integer).domain;
-  if (modulus > domain.Last()) return integer;
-  const Integer remainder = NewInteger(RemainderDomain(domain, modulus));
-  AddImage(*this, *this, kTrue, integer, domain, remainder,
-           [modulus](int64_t value) { return value % modulus; });
-  return remainder;
-}
-
-void TermRecord::AddSum(Literal guard, Integer first, Integer second, Term sum) {
-  const Domain a = NumberOf(first).domain;
-  const Domain b = NumberOf(second).domain;
-  AddSumByValues(*this, *this, guard, first, a, second, b, sum);
-}
-
-void TermRecord::AddXor(Literal guard, Integer first, Integer second, int64_t mask) {
-  const Domain domain = NumberOf(first).domain;
-  AddImage(*this, *this, guard, first, domain, second, [mask](int64_t value) { return value ^ mask; });
 }
 
 const TermRecord::Bound* TermRecord::FindBound(int32_t variable) const {

@@ -75,11 +75,6 @@ class TermRecord : public ClauseRecord, public IntegerSink {
   void AddSum(Literal guard, Integer first, Integer second, Term sum) override;
   void AddXor(Literal guard, Integer first, Integer second, int64_t mask) override;
 
-  // Value by value (enumeration.h): there are no words and no terms for these.
-  Integer Remainder(Integer integer, int64_t modulus) override;
-  void AddSum(Literal guard, Integer first, Integer second, Term sum) override;
-  void AddXor(Literal guard, Integer first, Integer second, int64_t mask) override;
-
   const std::vector<Number>& Numbers() const { return numbers_; }
   const Number& NumberOf(Integer integer) const { return numbers_[static_cast<size_t>(integer.index)]; }
   const std::vector<Condition>& Conditions() const { return conditions_; }
