@@ -93,6 +93,7 @@ struct Writer::Statement {
   // Each digit of the mask adds its worth where `first` lacks it, and takes it where it does not.
   std::string operator()(const TermRecord::Xor& difference) const {
     const std::string first = Value(difference.first);
+    if (difference.mask == 0) return fmt::format("(= {} {})", first, Value(difference.second));
     std::string flipped = "(+ " + first;
     for (int64_t worth = 1; worth <= difference.mask; worth *= 2) {
       if ((difference.mask & worth) == 0) continue;

@@ -168,12 +168,12 @@ TEST(Encode, ABufferLargerThanTheMemoryIsAContradiction) {
 TEST(Encode, StatesWhatRulesAsk) {
   problem::ProblemDocument document = TwoBanks();
   problem::Rule& rule = document.problem.rules.emplace_back();
-  rule.requirement.kind = problem::RequirementKind::kOffset;
+  rule.requirement.kind = problem::RequirementKind::kDifference;
   rule.requirement.multiple = 32;
   rule.requirement.residue = 16;
-  rule.buffers = {0};
+  rule.pairs = {{0, 1}};
   const std::string text = Write(document, FormulaFormat::kText).text;
-  EXPECT_THAT(text, HasSubstr("  (offset of in mod 32) >= 16\n"));
+  EXPECT_THAT(text, HasSubstr(": (offset of in mod 32) + 16 <= (offset of out mod 32)\n"));
   EXPECT_THAT(text, HasSubstr("  offset of in mod 32 = (offset of in mod 32)\n"));
   EXPECT_THAT(Write(document, FormulaFormat::kSmtlib).text,
               HasSubstr("(= (mod |offset of in / 16| 2) |(offset of in mod 32) / 16|)"));

@@ -50,6 +50,17 @@ void AddBank(Query& query, int memory, Bytes length) {
   if (memory == 0) query.capacity += length;
 }
 
+// Rules that list banks of the memory list its last one too, where they list `like` (-1: whatever they list).
+void AddBankToRules(Problem& problem, int memory, int like) {
+  const auto last = static_cast<int>(problem.memories[static_cast<size_t>(memory)].banks.size()) - 1;
+  for (problem::Rule& rule : problem.rules) {
+    std::vector<int>& banks = rule.requirement.banks;
+    if (rule.requirement.kind != problem::RequirementKind::kBanks) continue;
+    if (problem.buffers[static_cast<size_t>(rule.buffers.front())].memory != memory) continue;
+    if (like < 0 || std::count(banks.begin(), banks.end(), like) > 0) banks.push_back(last);
+  }
+}
+
 // The question after the change, made independently of the code under test.
 Query Apply(Query query, const Change& change, Bytes amount) {
   Problem& problem = query.problem;
@@ -82,6 +93,7 @@ Query Apply(Query query, const Change& change, Bytes amount) {
             std::count(allowed.begin(), allowed.end(), change.condition.item) > 0)
           allowed.push_back(static_cast<int>(problem.memories[owner].banks.size()) - 1);
       }
+      AddBankToRules(problem, change.condition.owner, change.condition.item);
       return query;
     }
     case ChangeKind::kFreeBank:
@@ -93,6 +105,7 @@ Query Apply(Query query, const Change& change, Bytes amount) {
         if (buffer.memory == change.condition.owner && !buffer.allowed_banks.empty())
           buffer.allowed_banks.push_back(static_cast<int>(problem.memories[owner].banks.size()) - 1);
       }
+      AddBankToRules(problem, change.condition.owner, -1);
       return query;
     case ChangeKind::kPorts:
       for (auto* limit : {&problem.memories[owner].banks[item].ports.total,
