@@ -65,7 +65,6 @@ void ProofLog::AddConflict(Trail& trail, const ClauseDatabase& clauses) {
 }
 
 void ProofLog::AddAxiom(const Trail& trail) {
-  std::erase_if(given_, [this](Literal literal) { return IsCeiling(literal); });
   proof::Ground ground = proof::Ground::kStack;
   if (failed_ || !FindGround(ground)) return Fail();
   literals_.clear();
@@ -81,9 +80,16 @@ void ProofLog::Fail() {
   stop_.Request();
 }
 
-// Fills in the subjects too.
+// Fills in the subjects too, and leaves out the ceilings, which the proof knows.
 bool ProofLog::FindGround(proof::Ground& ground) {
   subjects_.clear();
+  const auto is_ceiling = [this](Literal literal) { return IsCeiling(literal); };
+  if (!given_.empty() && std::all_of(given_.begin(), given_.end(), is_ceiling)) {
+    ground = proof::Ground::kStack;
+    FindHeaviestSection(IntegerOf(given_[0].view) - packing_.buffers);
+  }
+  std::erase_if(given_, is_ceiling);
+  if (!subjects_.empty()) return true;
   std::vector<int> integers;
   for (const Literal literal : given_) integers.push_back(IntegerOf(literal.view));
   const int end = packing_.buffers + packing_.memories + static_cast<int>(packing_.pairs.size());
@@ -107,6 +113,20 @@ bool ProofLog::FindGround(proof::Ground& ground) {
   }
   FindStack();
   return true;
+}
+
+// Whoever stays between two sections can be too much by themselves; then so is the heaviest section.
+void ProofLog::FindHeaviestSection(int memory) {
+  problem::Bytes heaviest = 0;
+  for (int section = 0; section < packing_.sections.Count(); ++section) {
+    if (packing_.section_memory[static_cast<size_t>(section)] != memory) continue;
+    const auto members = packing_.sections[section];
+    problem::Bytes sum = 0;
+    for (const int member : members) sum += problem_.buffers[static_cast<size_t>(member)].size;
+    if (sum <= heaviest) continue;
+    heaviest = sum;
+    subjects_.assign(members.begin(), members.end());
+  }
 }
 
 void ProofLog::FindStack() {

@@ -22,14 +22,15 @@ namespace tessera::encoder::lazy {
 // Which ground it has is read off its shape: every order and sum is a stack (problem/proof/grounds.h), whose members
 // are
 //
+//     nothing                a memory's heaviest section                 handovers, where all stay
 //     no orders              whoever has a bound                         overload
 //     one order, two bounds  the lower of the two                        pair rules
 //     one order, one side    whoever has a bound, and the outsider       edge finding
 //     orders around one      all the others                              section energy
 //
 // Bounds of a single buffer are a matter of its room, bounds of two without an order of a relation, orders without a
-// bound of a handover. What holds
-// at the root becomes clauses of one literal as it appears, because lessons leave it out.
+// bound of a handover. What holds at the root becomes clauses of one literal as it appears, because lessons leave
+// it out.
 //
 // Symmetries and resting buffers are no consequences of the Problem: a solver that keeps a proof must do without.
 class ProofLog {
@@ -57,6 +58,7 @@ class ProofLog {
   void AddConflict(Trail& trail, const ClauseDatabase& clauses);
   void AddAxiom(const Trail& trail);
   bool FindGround(problem::proof::Ground& ground);
+  void FindHeaviestSection(int memory);
   void FindStack();
   bool FindHandover();
   void NoteStayers(int around, const std::vector<int>& below, const std::vector<int>& above,

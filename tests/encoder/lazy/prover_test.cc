@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "brute_force.h"
 #include "random_packing.h"
@@ -35,6 +37,26 @@ TEST(LazyProver, ProvesExactlyWhatBruteForceFindsInfeasible) {
                                   << *attempt.proof;
   }
   EXPECT_GE(infeasible, 2400 * 3 / 10);
+}
+
+// Three buffers stay from the first step to the second; what leaves and enters beside them does not matter.
+TEST(LazyProver, WhoeverStaysAndIsTooMuchAloneIsAStack) {
+  Problem problem;
+  problem.memories.resize(1);
+  const std::vector<std::pair<Bytes, problem::Lifespan>> buffers = {
+      {4, {0, 2}}, {4, {0, 2}}, {4, {0, 2}}, {1, {0, 1}}, {1, {1, 2}}};
+  for (const auto& [size, lifespan] : buffers) {
+    problem::Buffer& buffer = problem.buffers.emplace_back();
+    buffer.id = std::to_string(problem.buffers.size());
+    buffer.size = size;
+    buffer.lifespans = {lifespan};
+  }
+  LazyOptions options;
+  options.edge_finding = false;
+  const Attempt attempt = LazyProver(options).Prove(problem, 11, {}, {});
+  ASSERT_TRUE(attempt.proof) << attempt.reason;
+  EXPECT_EQ(*attempt.proof, "tessera-proof 1\nclause 1 :\nstack 0 1 2 3 :\nend\n");
+  EXPECT_TRUE(problem::proof::CheckProof(problem, 11, *attempt.proof).accepted);
 }
 
 }  // namespace
