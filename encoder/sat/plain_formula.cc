@@ -34,11 +34,7 @@ PlainFormula::PlainFormula(const Problem& problem, Bytes capacity, size_t most_v
   if (full_) return;
   WriteChains();
   WriteForbidden(demands);
-  const std::vector<problem::Guard> guards = problem::GuardsOf(problem);
-  for (const auto& [i, j] : demands.disjoint) {
-    WritePair(i, j, GuardBetween(guards, i, j));
-    WritePair(j, i, GuardBetween(guards, j, i));
-  }
+  WritePairs(demands);
   for (int r = 0; r < static_cast<int>(problem.rules.size()); ++r) WriteRule(r);
   for (int r = 0; r < static_cast<int>(problem.relations.size()); ++r) WriteRelation(r);
   for (int m = 0; m < static_cast<int>(problem.memories.size()); ++m) {
@@ -244,6 +240,21 @@ Bytes PlainFormula::GuardBetween(const std::vector<problem::Guard>& guards, int 
       });
   if (may_share) return 0;
   return std::max(guards[static_cast<size_t>(below)].after, guards[static_cast<size_t>(above)].before);
+}
+
+void PlainFormula::WritePairs(const Demands& demands) {
+  const std::vector<problem::Guard> guards = problem::GuardsOf(problem_);
+  const auto write_both = [&](int i, int j) {
+    WritePair(i, j, GuardBetween(guards, i, j));
+    WritePair(j, i, GuardBetween(guards, j, i));
+  };
+  for (const auto& [i, j] : demands.disjoint) write_both(i, j);
+  // The relation alone keeps adjacent buffers apart, but not their guards.
+  for (const Relation& relation : problem_.relations) {
+    if (relation.kind != RelationKind::kAdjacent) continue;
+    if (GuardBetween(guards, relation.first, relation.second) > 0)
+      write_both(relation.first, relation.second);
+  }
 }
 
 // i below j, and `between` bytes more.

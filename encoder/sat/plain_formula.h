@@ -87,6 +87,7 @@ class PlainFormula {
   // The offset is none that `bad` knows, unless one of the literals holds.
   void WriteExcept(const std::vector<int64_t>& subjects, const Literals& unless, int buffer,
                    const std::function<bool(problem::Bytes)>& bad);
+  void WritePairs(const Demands& demands);
   void WritePair(int i, int j, problem::Bytes between);
   void WriteRelation(int index);
   void WriteRule(int index);
