@@ -6,6 +6,7 @@
 
 #include "tessera/base/checked.h"
 #include "tessera/encoder/costs.h"
+#include "tessera/encoder/symmetry.h"
 
 // Sizes that are assumptions
 // --------------------------
@@ -65,6 +66,17 @@ Grid GridOf(const Question& question, size_t buffer) {
   return {std::max<Bytes>(1, grid.multiple / granule), grid.residue / granule};
 }
 
+// The normal positions among these values, where there are fewer.
+std::vector<int64_t> NormalPositionsIn(const Question& question, size_t buffer, const Domain& domain) {
+  if (question.positions.empty()) return {};
+  std::vector<int64_t> only;
+  for (const Bytes position : question.positions[buffer]) {
+    if (position <= domain.Last()) only.push_back(position);
+  }
+  if (static_cast<int64_t>(only.size()) >= domain.count) only.clear();
+  return only;
+}
+
 // Values that the end of a buffer with several sizes can take, given its offset's.
 Domain EndDomain(const Question& question, size_t buffer, const Domain& offset) {
   const std::vector<Bytes> sizes = GranulesOf(question, buffer);
@@ -74,7 +86,33 @@ Domain EndDomain(const Question& question, size_t buffer, const Domain& offset) 
   const Bytes first = offset.first + least;
   const Bytes greatest = std::min(CapacityAround(question, buffer),
                                   offset.Last() + *std::max_element(sizes.begin(), sizes.end()));
-  return {first, step, (greatest - first) / step + 1};
+  Domain domain{first, step, (greatest - first) / step + 1};
+  for (const int64_t start : offset.only) {
+    for (const Bytes size : sizes) domain.only.push_back(start + size);
+  }
+  std::erase_if(domain.only, [greatest](int64_t end) { return end > greatest; });
+  std::sort(domain.only.begin(), domain.only.end());
+  domain.only.erase(std::unique(domain.only.begin(), domain.only.end()), domain.only.end());
+  if (static_cast<int64_t>(domain.only.size()) >= domain.count) domain.only.clear();
+  return domain;
+}
+
+int64_t CountOf(const Domain& domain) {
+  return domain.only.empty() ? domain.count : static_cast<int64_t>(domain.only.size());
+}
+
+// Whether some constraint speaks of the end of the buffer in another way than "at most".
+bool NeedsExactEnd(const Question& question, size_t buffer) {
+  if (!question.problem.rules.empty() || !question.problem.costs.empty()) return true;
+  const auto names = [buffer](int first, int second) {
+    return static_cast<size_t>(first) == buffer || static_cast<size_t>(second) == buffer;
+  };
+  return std::any_of(
+      question.problem.relations.begin(), question.problem.relations.end(), [&](const Relation& relation) {
+        const bool asks =
+            relation.kind == RelationKind::kAdjacent || relation.kind == RelationKind::kSameBank;
+        return asks && names(relation.first, relation.second);
+      });
 }
 
 bool SizeVaries(const std::vector<Bytes>& sizes) {
@@ -100,7 +138,11 @@ std::optional<Domain> Addresses::DomainOf(const Question& question, size_t buffe
   const auto [multiple, residue] = GridOf(question, buffer);
   if (last < residue) return std::nullopt;
   const std::optional<Bytes>& fixed = question.BufferAt(buffer).offset;
-  if (!fixed) return Domain{residue, multiple, (last - residue) / multiple + 1};
+  if (!fixed) {
+    Domain domain{residue, multiple, (last - residue) / multiple + 1};
+    domain.only = NormalPositionsIn(question, buffer, domain);
+    return domain;
+  }
   const Bytes offset = *fixed / question.GranuleOf(buffer);
   if (*fixed < 0 || offset > last || offset % multiple != residue) return std::nullopt;
   return Domain{offset, 1, 1};
@@ -109,12 +151,16 @@ std::optional<Domain> Addresses::DomainOf(const Question& question, size_t buffe
 Magnitude Addresses::Measure(const Question& question) {
   Magnitude magnitude;
   magnitude.pairs = static_cast<int64_t>(question.demands.disjoint.size());
+  magnitude.ladder = question.ladder != nullptr;
+  magnitude.banked = question.refinements.bank_sums &&
+                     std::any_of(question.problem.memories.begin(), question.problem.memories.end(),
+                                 [](const problem::Memory& memory) { return memory.banks.size() > 1; });
   for (size_t i = 0; i < question.problem.buffers.size(); ++i) {
     const std::optional<Domain> offset = DomainOf(question, i);
     if (!offset) continue;
-    magnitude.positions = std::max(magnitude.positions, offset->count);
+    magnitude.positions = std::max(magnitude.positions, CountOf(*offset));
     if (SizeVaries(GranulesOf(question, i))) {
-      magnitude.positions = std::max(magnitude.positions, EndDomain(question, i, *offset).count);
+      magnitude.positions = std::max(magnitude.positions, CountOf(EndDomain(question, i, *offset)));
     }
     magnitude.greatest = std::max(magnitude.greatest, CapacityAround(question, i));
   }
@@ -140,11 +186,33 @@ void Addresses::Write() {
     WriteForbidden(i);
   }
   if (clauses_.Full()) return;
+  WriteDisjoint();
+  clauses_.Enter(Topic::kRelations);
+  for (const Relation& relation : question_.problem.relations) WriteRelation(relation);
+}
+
+// Of buffers that are alike each lies below the next, which says all about the others of the group as well.
+void Addresses::WriteDisjoint() {
   clauses_.Enter(Topic::kLiveness);
+  std::map<int, std::pair<size_t, size_t>> alike;  // buffer to group and place in it
+  if (question_.refinements.symmetry) {
+    const std::vector<std::vector<int>> groups = FindInterchangeable(question_.problem, question_.ladder);
+    for (size_t group = 0; group < groups.size(); ++group) {
+      for (size_t k = 0; k < groups[group].size(); ++k) alike.emplace(groups[group][k], std::pair(group, k));
+    }
+  }
   for (const auto& [i, j] : question_.demands.disjoint) {
     if (clauses_.Full()) return;
     const Place& first = places_[static_cast<size_t>(i)];
     const Place& second = places_[static_cast<size_t>(j)];
+    const auto one = alike.find(i);
+    const auto other = alike.find(j);
+    if (one != alike.end() && other != alike.end() && one->second.first == other->second.first) {
+      const bool neighbours = one->second.second + 1 == other->second.second;
+      if (neighbours) integers_.AddOrder(kTrue, first.end, {second.offset});
+      below_.emplace(std::pair(i, j), kTrue);
+      continue;
+    }
     const Literal below = clauses_.NewVariable();
     clauses_.Explain(below, Precedence{i, j});
     below_.emplace(std::pair(i, j), below);
@@ -153,8 +221,6 @@ void Addresses::Write() {
     integers_.AddOrder(below, first.end, {second.offset});
     integers_.AddOrder(~below, second.end, {first.offset});
   }
-  clauses_.Enter(Topic::kRelations);
-  for (const Relation& relation : question_.problem.relations) WriteRelation(relation);
 }
 
 // Hints of two buffers say which is meant to lie below.
@@ -180,12 +246,20 @@ void Addresses::WriteBuffer(size_t buffer) {
   }
   const std::vector<Bytes> sizes = GranulesOf(question_, buffer);
   place.sized_by_rung = SizeVaries(sizes);
-  place.end = place.sized_by_rung ? Term{integers_.NewInteger(EndDomain(question_, buffer, *domain))}
-                                  : Term{place.offset, sizes.front()};
+  place.exact_end = !question_.refinements.loose_ends || NeedsExactEnd(question_, buffer);
+  place.end =
+      place.sized_by_rung ? Term{NewEnd(place.offset, buffer, *domain)} : Term{place.offset, sizes.front()};
   if (place.sized_by_rung) integers_.Explain(place.end.base, quantity(Quantity::Kind::kEnd));
   place.top = place.end;
   places_.push_back(place);
   touches_.emplace_back(question_.MemoryOf(buffer).banks.size());
+}
+
+Integer Addresses::NewEnd(Integer offset, size_t buffer, const Domain& domain) {
+  std::vector<Bytes> sizes = GranulesOf(question_, buffer);
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return integers_.NewEnd(offset, sizes, EndDomain(question_, buffer, domain));
 }
 
 void Addresses::WriteForbidden(size_t buffer) {
@@ -276,12 +350,12 @@ Literal Addresses::SelectRung(size_t rung) {
   clauses_.Enter(Topic::kSizes);
   const Literal selected = clauses_.NewVariable();
   clauses_.Explain(selected, RungChoice{static_cast<int>(rung)});
+  clauses_.Prefer(~selected);  // another rung is selected
   for (size_t i = 0; i < places_.size() && !clauses_.Full(); ++i) {
-    if (!places_[i].sized_by_rung) continue;
-    const Term end_at_rung{places_[i].offset,
-                           question_.ladder->rungs[rung].sizes[i] / question_.GranuleOf(i)};
-    integers_.AddOrder(selected, end_at_rung, places_[i].end);
-    integers_.AddOrder(selected, places_[i].end, end_at_rung);
+    const Place& place = places_[i];
+    if (!place.sized_by_rung) continue;
+    const Bytes size = question_.ladder->rungs[rung].sizes[i] / question_.GranuleOf(i);
+    integers_.ChooseSize(selected, place.offset, size, place.end.base, place.exact_end);
   }
   return rungs_[rung] = selected;
 }
@@ -293,6 +367,7 @@ Literal Addresses::SelectCapacity(Bytes capacity) {
   clauses_.Enter(Topic::kCapacity);
   const Literal selected = clauses_.NewVariable();
   clauses_.Explain(selected, CapacityChoice{capacity});
+  clauses_.Prefer(~selected);
   for (size_t i = 0; i < places_.size() && !clauses_.Full(); ++i) {
     if (question_.BufferAt(i).memory != 0) continue;
     clauses_.Add({~selected, ~integers_.AtLeast(places_[i].top, granules + 1)});

@@ -6,6 +6,7 @@
 
 #include "tessera/encoder/backend.h"
 #include "tessera/encoder/demands.h"
+#include "tessera/encoder/refinements.h"
 #include "tessera/problem/ladder.h"
 #include "tessera/problem/problem.h"
 
@@ -17,6 +18,9 @@ struct Question {
   const problem::Ladder* ladder;  // may be null
   const Demands& demands;
   problem::Bytes ceiling;  // no capacity of memories[0] asked about exceeds it; >= 0
+  Refinements refinements = Refinements::None();
+  std::vector<std::vector<problem::Bytes>> positions =
+      {};  // normal ones (normal_positions.h), or no list at all
 
   const problem::Buffer& BufferAt(size_t index) const { return problem.buffers[index]; }
   const problem::Memory& MemoryOf(size_t buffer) const;
@@ -78,10 +82,13 @@ class Addresses {
     Term top;  // what the capacity bounds: the end, or above it the end of a guard
     // Then `end` is an integer of its own, bound to the offset by the rung selected.
     bool sized_by_rung = false;
+    bool exact_end = false;  // then the end may not lie above offset and size either
   };
 
+  void WriteDisjoint();
   void PreferOrder(Literal below, const problem::Buffer& first, const problem::Buffer& second);
   void WriteBuffer(size_t buffer);
+  Integer NewEnd(Integer offset, size_t buffer, const Domain& domain);
   void WriteForbidden(size_t buffer);
   void WriteRelation(const problem::Relation& relation);
 

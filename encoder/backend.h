@@ -42,6 +42,8 @@ struct Magnitude {
   int64_t greatest = 0;   // the greatest value of any term, differences included
   int64_t pairs = 0;      // of buffers that must not overlap
   int64_t sums = 0;       // of two integers
+  bool ladder = false;    // sizes are chosen by rungs
+  bool banked = false;    // sums of what banks hold are written
 };
 
 using BackendFactory = std::function<std::unique_ptr<Backend>(const Magnitude&)>;

@@ -89,9 +89,15 @@ class ClauseSink {
   void Enter(Topic topic) { topic_ = topic; }
 
   const TopicCounts& Counts() const { return counts_; }
+
+  // Variables by the topic under which they were made, of a sink that counts them.
+  const TopicCounts& Variables() const { return variables_; }
   bool Full() const { return full_; }
 
  protected:
+  // To be called for each variable made.
+  void CountVariable() { ++variables_[static_cast<size_t>(topic_)]; }
+
   // Counts one constraint under the topic entered last; false, once and for all, when the limit is passed.
   bool Count();
 
@@ -106,6 +112,7 @@ class ClauseSink {
   bool full_ = false;
   Topic topic_ = Topic::kOffsets;
   TopicCounts counts_{};
+  TopicCounts variables_{};
 };
 
 // A literal that holds when both do, and only then. Makes a variable only when neither is a constant.

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/normal_positions.h"
+#include "tessera/encoder/wording.h"
 #include "tessera/problem/validator.h"
 
 namespace tessera::encoder {
@@ -34,24 +36,44 @@ std::optional<std::string> Overload(const Problem& problem, const std::vector<By
 
 }  // namespace
 
-EncodedSession::Opened::Opened(const Question& asked, BackendFactory& open_backend,
-                               const Constraints& constraints)
-    : question(asked),
+EncodedSession::Opened::Opened(Question asked, BackendFactory& open_backend, const Constraints& constraints)
+    : question(std::move(asked)),
       backend(open_backend(Addresses::Measure(question))),
       formulation(question, *backend, constraints) {
   formulation.Write();
 }
 
 EncodedSession::EncodedSession(std::string engine, const Problem& problem, const problem::Ladder* ladder,
-                               BackendFactory open_backend, Constraints constraints)
+                               BackendFactory open_backend, Constraints constraints,
+                               const Refinements& refinements)
     : engine_(std::move(engine)),
       problem_(problem),
       ladder_(ladder),
       open_backend_(std::move(open_backend)),
-      constraints_(std::move(constraints)) {}
+      constraints_(std::move(constraints)),
+      // What a constraint from outside asks for is not known here.
+      refinements_(constraints_.empty() ? refinements : Refinements::None()) {}
 
 TopicCounts EncodedSession::Counts() const {
   return opened_ ? opened_->backend->Clauses().Counts() : TopicCounts{};
+}
+
+std::string EncodedSession::Describe() const {
+  if (!opened_) return {};
+  const ClauseSink& sink = opened_->backend->Clauses();
+  int64_t variables = 0;
+  int64_t clauses = 0;
+  std::string topics;
+  for (size_t topic = 0; topic < kTopicCount; ++topic) {
+    const int64_t made = sink.Variables()[topic];
+    const int64_t written = sink.Counts()[topic];
+    if (made == 0 && written == 0) continue;
+    variables += made;
+    clauses += written;
+    topics += fmt::format("{}{} {} and {}", topics.empty() ? "" : ", ", NameOf(static_cast<Topic>(topic)),
+                          made, written);
+  }
+  return fmt::format("{} variables, {} clauses ({})", variables, clauses, topics);
 }
 
 Result EncodedSession::Solve(size_t rung, Bytes capacity, const base::Budget& budget,
@@ -148,8 +170,13 @@ void EncodedSession::Check(const Problem& sized, Bytes capacity, Result& result)
 void EncodedSession::OpenFor(Bytes capacity) {
   if (opened_ && opened_->question.ceiling >= capacity) return;
   opened_.reset();
-  opened_ =
-      std::make_unique<Opened>(Question{problem_, ladder_, *demands_, capacity}, open_backend_, constraints_);
+  Question question{problem_, ladder_, *demands_, capacity, refinements_};
+  if (refinements_.positions) {
+    std::vector<Bytes> ceilings;
+    for (size_t m = 0; m < problem_.memories.size(); ++m) ceilings.push_back(question.CapacityOf(m));
+    question.positions = FindNormalPositions(problem_, ladder_, *demands_, ceilings);
+  }
+  opened_ = std::make_unique<Opened>(std::move(question), open_backend_, constraints_);
 }
 
 Result EncodedSession::Decide(const Problem& sized, size_t rung, Bytes capacity, std::optional<int64_t> most,

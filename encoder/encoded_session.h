@@ -16,7 +16,8 @@ namespace tessera::encoder {
 class EncodedSession : public problem::Session {
  public:
   EncodedSession(std::string engine, const problem::Problem& problem, const problem::Ladder* ladder,
-                 BackendFactory open_backend, Constraints constraints = {});
+                 BackendFactory open_backend, Constraints constraints = {},
+                 const Refinements& refinements = Refinements::None());
 
   problem::Result Solve(size_t rung, problem::Bytes capacity, const base::Budget& budget,
                         const base::Stop& stop) override;
@@ -24,6 +25,8 @@ class EncodedSession : public problem::Session {
   // Comes down from the cost of one answer to the next until none is cheaper.
   problem::Result Minimise(size_t rung, problem::Bytes capacity, const base::Budget& budget,
                            const base::Stop& stop) override;
+  // The size of the formula by topic: "1234 variables, 5678 clauses (offsets 12 and 30, liveness 40 and 90)".
+  std::string Describe() const override;
 
   // Clauses written since the backend was opened, by topic; all zero before.
   TopicCounts Counts() const;
@@ -34,7 +37,7 @@ class EncodedSession : public problem::Session {
     Question question;
     std::unique_ptr<Backend> backend;
     Formulation formulation;
-    Opened(const Question& asked, BackendFactory& open_backend, const Constraints& constraints);
+    Opened(Question asked, BackendFactory& open_backend, const Constraints& constraints);
   };
 
   // `most` bounds the costs, if they are bounded.
@@ -51,6 +54,7 @@ class EncodedSession : public problem::Session {
   const problem::Ladder* ladder_;
   BackendFactory open_backend_;
   Constraints constraints_;
+  Refinements refinements_;
   std::optional<Demands> demands_;
   std::unique_ptr<Opened> opened_;
 };

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tessera/encoder/bank_sums.h"
+
 namespace tessera::encoder {
 
 using problem::RelationKind;
@@ -60,6 +62,7 @@ void Formulation::Write() {
   }
   schedules_.Write();
   rules_.Write();
+  if (question_.refinements.bank_sums) WriteBankSums(question_, addresses_, target_.Clauses());
   FormulationVariables variables(question_, target_, addresses_, schedules_);
   for (const std::shared_ptr<const Constraint>& constraint : constraints_) {
     target_.Clauses().Enter(Topic::kRules);

@@ -1,16 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "tessera/encoder/clause_sink.h"
 
 namespace tessera::encoder {
 
 // The values first, first + step, ..., count of them. step >= 1, count >= 1, first >= 0.
+//
+// `only` may name the values that suffice, ascending, among these: whoever looks for a model may leave out the
+// others, or not. Empty: no such list.
 struct Domain {
   int64_t first = 0;
   int64_t step = 1;
   int64_t count = 1;
+  std::vector<int64_t> only = {};
   int64_t Last() const { return first + step * (count - 1); }
 };
 
@@ -58,6 +63,14 @@ class IntegerSink {
 
   // If `guard` holds, then first XOR second = mask. mask >= 0.
   virtual void AddXor(Literal guard, Integer first, Integer second, int64_t mask) = 0;
+
+  // An integer for `start` plus one of `sizes`, two or more and ascending, with values in `domain`. Which size it is,
+  // ChooseSize says later, each time under another guard.
+  virtual Integer NewEnd(Integer start, const std::vector<int64_t>& sizes, const Domain& domain);
+
+  // If `guard` holds, then `end`, made by NewEnd for `start`, is at least start + size, and where it must be `exact`
+  // no more.
+  virtual void ChooseSize(Literal guard, Integer start, int64_t size, Integer end, bool exact);
 
   // Asks the search to try this value first. Never a constraint; a solver that cannot be told does not
   // listen.

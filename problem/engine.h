@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "tessera/base/stop.h"
@@ -31,6 +32,10 @@ class Session {
   // kFeasible with Result::cost and Result::least_cost, which are equal when no answer is cheaper. An engine
   // that minimises no costs answers kUnsupported, whatever the costs are: so does this default.
   virtual Result Minimise(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop);
+
+  // What a person who watches may want to know of how the question was put, in one line: the size of a formula.
+  // Empty where there is nothing to tell.
+  virtual std::string Describe() const { return {}; }
 };
 
 // A way of solving Problems. Stateless; safe to share between threads.

@@ -22,6 +22,9 @@
 // A remainder modulo a power of two is a row of low bits and costs nothing; any other comes with a quotient that
 // is multiplied and added back. Flipped address bits are equalities, bit by bit.
 //
+// An end with several sizes is one sum of two numbers whose second, the size, has a variable where sizes differ:
+// choosing one is a binary clause a bit, and no clause of the sum is written twice.
+//
 // Cost: about 14 clauses a bit for a sum, 3 clauses and a variable a bit for an order, 3 a bit for a bound.
 namespace tessera::encoder {
 namespace {
@@ -202,6 +205,31 @@ void BitEncoding::AddXor(Literal guard, Integer first, Integer second, int64_t m
     const Literal wanted = flipped ? ~BitAt(b, k) : BitAt(b, k);
     clauses_.Add({~guard, ~BitAt(a, k), wanted});
     clauses_.Add({~guard, BitAt(a, k), ~wanted});
+  }
+}
+
+Integer BitEncoding::NewEnd(Integer start, const std::vector<int64_t>& sizes, const Domain& domain) {
+  const auto width = static_cast<size_t>(std::bit_width(static_cast<uint64_t>(sizes.back())));
+  Bits size;
+  for (size_t k = 0; k < width; ++k) {
+    const auto bit = [k](int64_t value) { return ((static_cast<uint64_t>(value) >> k) & 1U) != 0; };
+    const auto ones = std::count_if(sizes.begin(), sizes.end(), bit);
+    const bool constant = ones == 0 || ones == static_cast<std::ptrdiff_t>(sizes.size());
+    size.push_back(!constant ? clauses_.NewVariable() : ones == 0 ? kFalse : kTrue);
+  }
+  Bits bits = SumOf(NumberOf(start).bits, size);
+  clauses_.Add({~ReachedBy(bits, domain.Last() + 1)});
+  numbers_.push_back({domain, {}, std::move(bits), std::nullopt});
+  const Integer end{static_cast<int32_t>(numbers_.size()) - 1};
+  sizes_.emplace(end.index, std::move(size));
+  return end;
+}
+
+void BitEncoding::ChooseSize(Literal guard, Integer /*start*/, int64_t size, Integer end, bool /*exact*/) {
+  const Bits& bits = sizes_.at(end.index);
+  for (size_t k = 0; k < bits.size(); ++k) {
+    const bool set = ((static_cast<uint64_t>(size) >> k) & 1U) != 0;
+    clauses_.Add({~guard, set ? bits[k] : ~bits[k]});
   }
 }
 

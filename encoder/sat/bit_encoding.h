@@ -23,6 +23,8 @@ class BitEncoding : public IntegerSink {
   Integer Remainder(Integer integer, int64_t modulus) override;
   void AddSum(Literal guard, Integer first, Integer second, Term sum) override;
   void AddXor(Literal guard, Integer first, Integer second, int64_t mask) override;
+  Integer NewEnd(Integer start, const std::vector<int64_t>& sizes, const Domain& domain) override;
+  void ChooseSize(Literal guard, Integer start, int64_t size, Integer end, bool exact) override;
   void Prefer(Integer integer, int64_t value) override;
   int64_t ValueOf(Integer integer) const override;
 
@@ -49,6 +51,7 @@ class BitEncoding : public IntegerSink {
   const Model& model_;
   std::vector<Number> numbers_;
   std::map<std::pair<int32_t, int64_t>, Bits> shifted_;        // integer and shift
+  std::map<int32_t, Bits> sizes_;                              // of the ends made by NewEnd
   std::map<std::pair<int32_t, int64_t>, Literal> at_least_;    // integer and rank of the value
   std::map<std::pair<int32_t, int64_t>, Integer> remainders_;  // integer and modulus
 };

@@ -33,13 +33,15 @@ class ConflictCounter : public CaDiCaL::Learner {
 
 }  // namespace
 
-CadicalSolver::CadicalSolver(uint64_t seed, int64_t limit)
+CadicalSolver::CadicalSolver(uint64_t seed, int64_t limit, FirstTry first_try)
     : ClauseSink(limit), solver_(std::make_unique<CaDiCaL::Solver>()) {
   const auto set = [this](const char* option, int value) {
     if (CaDiCaL::Solver::is_valid_option(option)) solver_->set(option, value);
   };
   set("quiet", 1);
   set("lucky", 0);  // it tries all-false and the like before any preference
+  set("phase", first_try.positive ? 1 : 0);
+  set("reverse", first_try.oldest_first ? 1 : 0);
   set("seed", static_cast<int>(seed % kSeedRange));
   variables_ = kTrue.Variable();
   solver_->add(kTrue.Dimacs());
@@ -48,7 +50,10 @@ CadicalSolver::CadicalSolver(uint64_t seed, int64_t limit)
 
 CadicalSolver::~CadicalSolver() = default;
 
-Literal CadicalSolver::NewVariable() { return Literal(++variables_); }
+Literal CadicalSolver::NewVariable() {
+  CountVariable();
+  return Literal(++variables_);
+}
 
 void CadicalSolver::Store(std::span<const Literal> clause) {
   if (!std::all_of(clause.begin(), clause.end(), [this](Literal literal) { return Knows(literal); })) {

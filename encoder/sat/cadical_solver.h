@@ -31,8 +31,15 @@ namespace tessera::encoder {
 // every Decide: a formula that lost a clause must not be answered.
 class CadicalSolver : public ClauseSink, public Model {
  public:
+  // Where nothing else guides the search: which variables it decides first, and how.
+  struct FirstTry {
+    bool oldest_first = false;  // or the variables made last
+    bool positive = false;
+  };
+
   // `seed` >= 0 varies the search, taken modulo the library's range. `limit` as in ClauseSink.
-  CadicalSolver(uint64_t seed, int64_t limit);
+  CadicalSolver(uint64_t seed, int64_t limit) : CadicalSolver(seed, limit, FirstTry()) {}
+  CadicalSolver(uint64_t seed, int64_t limit, FirstTry first_try);
   ~CadicalSolver() override;
 
   Literal NewVariable() override;

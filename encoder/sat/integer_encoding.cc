@@ -8,9 +8,10 @@
 namespace tessera::encoder {
 namespace {
 
-// Measured on 30 to 60 random buffers (see order_encoding.cc): above it, writing order clauses costs more
-// than their stronger propagation saves.
+// Measured (docs/encoding.md): above it, writing order clauses costs more than their stronger propagation saves. Where
+// banks and modes decide most, and sums say what banks hold, offsets matter less, and bits pay sooner.
 constexpr int64_t kMostOrderPositions = 512;
+constexpr int64_t kMostOrderPositionsInBanks = 64;
 
 }  // namespace
 
@@ -21,7 +22,8 @@ std::unique_ptr<IntegerSink> MakeIntegers(IntegerEncoding encoding, const Magnit
   const int64_t of_sums = magnitude.sums == 0 ? 0 : 4 * magnitude.sums * positions * positions;
   const int64_t order_clauses = (2 * magnitude.pairs + 1) * positions + of_sums;
   const bool order_fits = order_clauses <= kClauseLimit;
-  const bool order_pays = encoding == IntegerEncoding::kOrder || magnitude.positions <= kMostOrderPositions;
+  const int64_t most = magnitude.banked ? kMostOrderPositionsInBanks : kMostOrderPositions;
+  const bool order_pays = encoding == IntegerEncoding::kOrder || magnitude.positions <= most;
   if (encoding != IntegerEncoding::kBits && order_fits && order_pays) {
     return std::make_unique<OrderEncoding>(clauses, model);
   }

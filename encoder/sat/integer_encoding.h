@@ -9,8 +9,8 @@ namespace tessera::encoder {
 
 // How integers become clauses.
 enum class IntegerEncoding : uint8_t {
-  kByMagnitude,  // order literals where offsets have at most 512 values and the clauses fit, else bits
-  kOrder,        // order literals wherever the clauses fit, else bits
+  kByMagnitude,  // order literals where offsets have at most 512 values (64 in banks) and the clauses fit, else bits
+  kOrder,  // order literals wherever the clauses fit, else bits
   kBits,
 };
 

@@ -29,7 +29,13 @@ class OrderEncoding : public IntegerSink {
  private:
   struct Ladder {
     Domain domain;
-    int32_t first_variable = 0;  // of [x >= first + step]; the others follow it
+    int32_t first_variable = 0;  // of [x >= the second value]; the others follow it
+
+    int64_t Count() const {
+      return domain.only.empty() ? domain.count : static_cast<int64_t>(domain.only.size());
+    }
+    int64_t ValueAt(int64_t rank) const;
+    int64_t RankOf(int64_t value) const;  // of the least value >= it; Count() or more when there is none
   };
 
   const Ladder& LadderOf(Integer integer) const { return ladders_[static_cast<size_t>(integer.index)]; }

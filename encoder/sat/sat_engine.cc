@@ -1,15 +1,23 @@
 #include "tessera/encoder/sat/sat_engine.h"
 
+#include "tessera/encoder/decomposition.h"
 #include "tessera/encoder/encoded_session.h"
 #include "tessera/encoder/sat/cadical_solver.h"
 
 namespace tessera::encoder {
 namespace {
 
+// Measured (docs/encoding.md). The variables made last are banks and modes; the oldest are offsets. Easy rungs want
+// offsets, high ones first, in the order of the buffers; without a ladder, Problems that reach this engine are
+// decided by banks and modes.
+CadicalSolver::FirstTry FirstTryOf(const Magnitude& magnitude) {
+  return {.oldest_first = magnitude.ladder, .positive = magnitude.ladder};
+}
+
 class CadicalBackend : public Backend {
  public:
   CadicalBackend(const SatOptions& options, const Magnitude& magnitude)
-      : solver_(options.seed, kClauseLimit),
+      : solver_(options.seed, kClauseLimit, FirstTryOf(magnitude)),
         integers_(MakeIntegers(options.encoding, magnitude, solver_, solver_)) {}
 
   ClauseSink& Clauses() override { return solver_; }
@@ -34,8 +42,12 @@ BackendFactory CadicalBackends(const SatOptions& options) {
 
 std::unique_ptr<problem::Session> SatEngine::Open(const problem::Problem& problem,
                                                   const problem::Ladder* ladder) const {
-  return std::make_unique<EncodedSession>("cadical", problem, ladder, CadicalBackends(options_),
-                                          options_.constraints);
+  const PartOpener open = [options = options_](const problem::Problem& part, const problem::Ladder* rungs) {
+    return std::make_unique<EncodedSession>("cadical", part, rungs, CadicalBackends(options),
+                                            options.constraints, options.refinements);
+  };
+  const bool cut = options_.refinements.decomposition && options_.constraints.empty();
+  return cut ? OpenInParts(problem, ladder, open) : open(problem, ladder);
 }
 
 }  // namespace tessera::encoder

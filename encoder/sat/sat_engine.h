@@ -6,6 +6,7 @@
 
 #include "tessera/encoder/backend.h"
 #include "tessera/encoder/constraint.h"
+#include "tessera/encoder/refinements.h"
 #include "tessera/encoder/sat/integer_encoding.h"
 #include "tessera/problem/engine.h"
 
@@ -15,6 +16,7 @@ struct SatOptions {
   uint64_t seed = 0;
   IntegerEncoding encoding = IntegerEncoding::kByMagnitude;
   Constraints constraints = {};  // beside what the Problem states
+  Refinements refinements = {};  // all
 };
 
 // The engine "cadical": the whole formulation as clauses, decided by CaDiCaL. Supports everything that a

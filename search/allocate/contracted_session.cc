@@ -35,6 +35,8 @@ class ContractedSession final : public problem::Session {
     return result;
   }
 
+  std::string Describe() const override { return inner_->Describe(); }
+
  private:
   std::string engine_;
   Contraction contraction_;  // before inner_, which refers to it

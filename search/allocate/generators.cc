@@ -228,32 +228,4 @@ Problem GenerateCompilerLike(int buffers, uint64_t seed) {
   return problem;
 }
 
-Problem GenerateBanked(int buffers, uint64_t seed) {
-  Problem problem = GenerateCompilerLike(buffers, seed);
-  problem.name = "banked " + std::to_string(seed);
-  Random random(seed + 1);
-  problem::Memory& memory = problem.memories[0];
-  const auto banks = random.Uniform(1, 8);
-  const Bytes width = (memory.capacity + banks - 1) / banks;
-  memory.capacity = banks * width;
-  for (int64_t i = 0; i < banks; ++i) {
-    memory.banks.push_back({"bank" + std::to_string(i), {i * width, (i + 1) * width}, {}});
-  }
-  const auto modes = random.Uniform(1, 4);
-  for (int64_t m = 0; m < modes; ++m) {
-    problem::Mode& mode = memory.modes.emplace_back();
-    mode.name = "mode" + std::to_string(m);
-    const auto open = random.Uniform(0, banks - 1);
-    for (int64_t i = 0; i < banks; ++i) {
-      problem::BankMode& bank = mode.banks.emplace_back();
-      if (i == open || random.Chance(0.6)) bank.allowed.push_back({"", AccessKind::kRead});
-      if (i == open || random.Chance(0.6)) bank.allowed.push_back({"", AccessKind::kWrite});
-    }
-  }
-  for (Buffer& buffer : problem.buffers) {
-    if (buffer.size <= width && random.Chance(0.5)) buffer.span = problem::Span::kSingle;
-  }
-  return problem;
-}
-
 }  // namespace tessera::search

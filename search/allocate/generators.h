@@ -42,9 +42,18 @@ problem::Problem GenerateRandom(int buffers, double concurrency, uint64_t seed);
 // one step ahead of their use. The capacity holds all buffers side by side. `buffers` >= 2.
 problem::Problem GenerateCompilerLike(int buffers, uint64_t seed);
 
-// *banked*: a compiler-like chain with its accesses (operators read operands and write results, transfers
-// write weights) in 1 to 8 banks of equal size, 1 to 4 modes and spans drawn. In every mode some bank may be
-// both read and written, so each step alone has a feasible mode before anything is placed.
-problem::Problem GenerateBanked(int buffers, uint64_t seed);
+struct BankedShape {
+  int buffers = 40;
+  problem::Step steps = 20;
+  int banks = 8;  // of equal size
+  int modes = 4;
+  int slack_percent = 10;  // of the capacity over the heaviest step
+};
+
+// *banked*: a chain of operators whose results and constants share a memory of banks (generate_banked.cc). In each
+// mode a bank is read, written, both, or left alone, at random, but at each step some mode serves the buffers
+// accessed there, as long as nothing else is placed. Sizes are multiples of 64 bytes and at most a bank; four of
+// five buffers must lie in one bank. Some are feasible, some are not. All numbers of the shape are at least 1.
+problem::Problem GenerateBanked(const BankedShape& shape, uint64_t seed);
 
 }  // namespace tessera::search

@@ -165,7 +165,11 @@ Result Lane::Ask(size_t seat, Bytes capacity, int64_t units, Round& round) {
     round.report.fault = Check(engine.Name(), result, capacity);
   }
   result.engine = engine.Name();
-  round.report.turns.push_back({engine.Name(), capacity, result.status, result.peak, result.statistics});
+  std::string description = state.session->Describe();
+  if (description == state.description) description.clear();
+  if (!description.empty()) state.description = description;
+  round.report.turns.push_back(
+      {engine.Name(), capacity, result.status, result.peak, result.statistics, std::move(description)});
   return result;
 }
 

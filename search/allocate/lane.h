@@ -49,6 +49,7 @@ struct Turn {
   problem::Status status = problem::Status::kUnknown;
   std::optional<problem::Bytes> peak;
   problem::Statistics statistics;
+  std::string description = {};  // of the session, where it is not what it was
 };
 
 // What a lane brings home from a round.
@@ -93,6 +94,7 @@ class Lane {
  private:
   struct State {
     std::unique_ptr<problem::Session> session;
+    std::string description;  // told last
     int64_t cost_of_unit = 1;
     bool refused = false;
   };

@@ -278,6 +278,7 @@ class Portfolio {
       line += ": no answer yet for " + std::to_string(turn.capacity);
     }
     options_.progress(line + " (" + Describe(turn.statistics) + ")");
+    if (!turn.description.empty()) options_.progress(std::string(turn.engine) + ": " + turn.description);
   }
 
   void TellTotals() const {

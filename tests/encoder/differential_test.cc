@@ -16,7 +16,7 @@
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
-// CaDiCaL with both encodings of integers, Z3 and an enumeration that shares no code with them answer the
+// CaDiCaL with both encodings of integers and refinements drawn for each, Z3 and an enumeration that shares no code with them answer the
 // same question about 5 000 random Problems. Shares of what the Problems contain are asserted, so that an
 // easy generator cannot pass.
 namespace tessera::encoder {
@@ -72,12 +72,21 @@ struct Shares {
   }
 };
 
+// Each of them on or off, and a third of the time all on.
+Refinements DrawRefinements(base::Random& random) {
+  if (random.Chance(0.33)) return {};
+  return {.positions = random.Chance(0.5),
+          .symmetry = random.Chance(0.5),
+          .bank_sums = random.Chance(0.5),
+          .decomposition = random.Chance(0.5),
+          .loose_ends = random.Chance(0.5)};
+}
+
 class Differential : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(Differential, EnginesAgreeWithEnumeration) {
   base::Random random(GetParam());
-  const SatEngine order({.seed = 0, .encoding = IntegerEncoding::kOrder});
-  const SatEngine bits({.seed = 0, .encoding = IntegerEncoding::kBits});
+  base::Random switches(GetParam() + 1000);
   const Z3Engine z3;
   Shares shares;
   for (int i = 0; i < kProblemsPerShard && !HasFailure(); ++i) {
@@ -89,6 +98,8 @@ TEST_P(Differential, EnginesAgreeWithEnumeration) {
       EXPECT_TRUE(problem::Validate(problem, *answer, problem.memories[0].capacity).empty());
     }
     SCOPED_TRACE(problem::WriteProblem(problem));
+    const SatEngine order({0, IntegerEncoding::kOrder, {}, DrawRefinements(switches)});
+    const SatEngine bits({0, IntegerEncoding::kBits, {}, DrawRefinements(switches)});
     for (const problem::Engine* engine : std::initializer_list<const problem::Engine*>{&order, &bits, &z3}) {
       ExpectAnswer(*engine, problem, answer.has_value());
     }

@@ -146,10 +146,13 @@ TEST_P(Promise, SchedulesCoverTheHorizon) {
   EXPECT_EQ(result.allocation->modes, std::vector<problem::ModeSchedule>({problem::ModeSchedule(7, 0)}));
 }
 
+// Without refinements, under which pigeons that are alike are no puzzle.
 INSTANTIATE_TEST_SUITE_P(
     Engines, Promise,
-    testing::Values(Party{"order", std::make_shared<SatEngine>(SatOptions{0, IntegerEncoding::kOrder})},
-                    Party{"bits", std::make_shared<SatEngine>(SatOptions{0, IntegerEncoding::kBits})},
+    testing::Values(Party{"order", std::make_shared<SatEngine>(SatOptions{
+                                       0, IntegerEncoding::kOrder, {}, Refinements::None()})},
+                    Party{"bits", std::make_shared<SatEngine>(SatOptions{
+                                      0, IntegerEncoding::kBits, {}, Refinements::None()})},
                     Party{"z3", std::make_shared<Z3Engine>()}),
     [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
 

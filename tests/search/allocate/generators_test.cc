@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "tessera/problem/json.h"
@@ -50,7 +51,7 @@ std::vector<Family> Families() {
           {"flat", [](uint64_t seed) { return GenerateFlat(40, seed); }, 40},
           {"random", [](uint64_t seed) { return GenerateRandom(100, 20, seed); }, 100},
           {"compiler-like", [](uint64_t seed) { return GenerateCompilerLike(60, seed); }, 60},
-          {"banked", [](uint64_t seed) { return GenerateBanked(60, seed); }, 60}};
+          {"banked", [](uint64_t seed) { return GenerateBanked({.buffers = 60}, seed); }, 60}};
 }
 
 TEST(Generators, ProblemsAreWellFormedAndOfTheSizeAskedFor) {
@@ -133,15 +134,61 @@ TEST(Generators, RandomHasTheConcurrencyAskedFor) {
   EXPECT_NEAR(static_cast<double>(lived) / static_cast<double>(horizon.upper - horizon.lower), 50, 2);
 }
 
-TEST(Generators, EachStepOfABankedProblemHasAFeasibleMode) {
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Problem problem = GenerateBanked(30, seed);
-    const problem::Memory& memory = problem.memories[0];
-    EXPECT_TRUE(1 <= memory.banks.size() && memory.banks.size() <= 8);
-    EXPECT_TRUE(1 <= memory.modes.size() && memory.modes.size() <= 4);
-    for (const problem::Mode& mode : memory.modes) {
-      EXPECT_THAT(mode.banks, testing::Contains(testing::Field(&problem::BankMode::allowed, SizeIs(2))));
+// A buffer with what is done to it at one step.
+struct User {
+  Bytes size;
+  problem::AccessKind kind;
+};
+
+// Whether users from `next` on find room in banks that permit them, by trying all.
+bool FindRoom(const std::vector<User>& users, const problem::Mode& mode, std::vector<Bytes>& room,
+              size_t next) {
+  if (next == users.size()) return true;
+  for (size_t bank = 0; bank < room.size(); ++bank) {
+    const auto& allowed = mode.banks[bank].allowed;
+    const bool permits = std::any_of(
+        allowed.begin(), allowed.end(),
+        [&](const problem::Permission& permission) { return permission.kind == users[next].kind; });
+    if (!permits || room[bank] < users[next].size) continue;
+    room[bank] -= users[next].size;
+    const bool found = FindRoom(users, mode, room, next + 1);
+    room[bank] += users[next].size;
+    if (found) return true;
+  }
+  return false;
+}
+
+TEST(Generators, EachStepOfABankedProblemAloneHasAFeasibleMode) {
+  for (const BankedShape& shape :
+       {BankedShape{}, BankedShape{30, 20, 3, 2, 20}, BankedShape{9, 20, 1, 1, 40}}) {
+    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+      const Problem problem = GenerateBanked(shape, seed);
+      const problem::Memory& memory = problem.memories[0];
+      ASSERT_THAT(memory.banks, SizeIs(static_cast<size_t>(shape.banks)));
+      ASSERT_THAT(memory.modes, SizeIs(static_cast<size_t>(shape.modes)));
+      std::vector<Bytes> room(memory.banks.size(), memory.capacity / shape.banks);
+      for (Step step = 0; step < shape.steps; ++step) {
+        std::vector<User> users;
+        for (const problem::Buffer& buffer : problem.buffers) {
+          for (const problem::Access& access : buffer.accesses) {
+            if (access.step == step) users.push_back({buffer.size, access.kind});
+          }
+        }
+        EXPECT_TRUE(std::any_of(memory.modes.begin(), memory.modes.end(),
+                                [&](const problem::Mode& mode) { return FindRoom(users, mode, room, 0); }))
+            << problem.name << ", step " << step;
+      }
     }
+  }
+}
+
+TEST(Generators, BankedLeavesLittleRoomOverTheHeaviestStep) {
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Problem problem = GenerateBanked({}, seed);
+    const std::vector<Bytes> loads = LoadsOf(problem);
+    const Bytes load = *std::max_element(loads.begin(), loads.end());
+    EXPECT_LE(load, problem.memories[0].capacity);
+    EXPECT_GE(load * 2, problem.memories[0].capacity);
   }
 }
 

@@ -1,0 +1,118 @@
+#include "tessera/bench/chains.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "tessera/encoder/demands.h"
+#include "tessera/graph/yaml.h"
+#include "tessera/hw_profiles/reader.h"
+#include "tessera/search/tiling/tile_driver.h"
+
+namespace tessera::bench {
+namespace {
+
+struct Subgraph {
+  const char* network;
+  const char* profile;
+  const char* first;
+  const char* last;
+};
+
+constexpr Subgraph kSubgraphs[] = {
+    {"mobilenet_v2", "edge_npu_1mib", "block1_expand", "block1_project"},
+    {"mobilenet_v2", "edge_npu_1mib", "block2_expand", "block3_project"},
+    {"mobilenet_v2", "edge_npu_1mib", "block4_expand", "block5_add"},
+    {"mobilenet_v2", "tpu_like", "block1_expand", "block3_project"},
+    {"mobilenet_v2", "mcu_320k", "block2_expand", "block2_add"},
+    {"mobilenet_v2", "three_bank_two_mode", "block1_expand", "block1_project"},
+    {"mobilenet_v2", "three_bank_two_mode", "block2_expand", "block2_add"},
+    {"mobilenet_v2", "ethos_u65_256", "block1_expand", "block2_add"},
+    {"resnet_18", "edge_npu_1mib", "stage1_0_first", "stage1_0_add"},
+    {"resnet_18", "edge_npu_1mib", "stage1_0_first", "stage1_1_add"},
+    {"resnet_18", "tpu_like", "stage1_0_first", "stage2_0_add"},
+    {"resnet_18", "three_bank_two_mode", "stage1_0_first", "stage1_0_add"},
+};
+
+base::Expected<std::string> ReadFile(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  if (file) return std::string{std::istreambuf_iterator<char>(file), {}};
+  base::Diagnostic fault;
+  fault.file = path.string();
+  fault.message = "cannot be read";
+  fault.hint = "--root names the folder that holds hw_profiles/ and examples/networks/";
+  return base::Unexpected(std::move(fault));
+}
+
+base::Expected<graph::Graph> ReadNetwork(const std::filesystem::path& path) {
+  const auto text = ReadFile(path);
+  if (!text) return base::Unexpected(text.error());
+  return graph::ReadNetwork(*text, path.string());
+}
+
+base::Expected<hw_profiles::Profile> ReadProfile(const std::filesystem::path& path) {
+  const auto text = ReadFile(path);
+  if (!text) return base::Unexpected(text.error());
+  return hw_profiles::ReadProfile(*text, path.string(), [](std::string_view name) { return ReadFile(name); });
+}
+
+int IndexOf(const graph::Graph& network, std::string_view id) {
+  const auto found = std::find_if(network.operators.begin(), network.operators.end(),
+                                  [id](const auto& each) { return each.id == id; });
+  return static_cast<int>(found - network.operators.begin());
+}
+
+bool LoadFits(const problem::Problem& problem, const problem::Rung& rung) {
+  const std::vector<problem::Bytes> loads = encoder::LoadOf(AtRung(problem, rung));
+  for (size_t m = 0; m < loads.size(); ++m) {
+    if (loads[m] > problem.memories[m].capacity) return false;
+  }
+  return true;
+}
+
+// kRungs of those that may fit, evenly spread, the last one included; none when there are fewer.
+problem::Ladder Thin(const problem::Problem& problem, const problem::Ladder& ladder) {
+  std::vector<problem::Rung> fitting;
+  std::copy_if(ladder.rungs.begin(), ladder.rungs.end(), std::back_inserter(fitting),
+               [&](const problem::Rung& rung) { return LoadFits(problem, rung); });
+  problem::Ladder thin;
+  if (fitting.size() < kRungs) return thin;
+  for (size_t i = 0; i < kRungs; ++i) thin.rungs.push_back(fitting[i * (fitting.size() - 1) / (kRungs - 1)]);
+  return thin;
+}
+
+}  // namespace
+
+base::Expected<std::vector<Chain>> CollectChains(const std::filesystem::path& root) {
+  std::vector<Chain> chains;
+  for (const Subgraph& each : kSubgraphs) {
+    const auto network = ReadNetwork(root / "examples/networks" / (std::string(each.network) + ".yaml"));
+    if (!network) return base::Unexpected(network.error());
+    const auto profile = ReadProfile(root / "hw_profiles" / (std::string(each.profile) + ".yaml"));
+    if (!profile) return base::Unexpected(profile.error());
+    const graph::Interval interval{IndexOf(*network, each.first), IndexOf(*network, each.last)};
+    const auto tiles = search::IntervalTiles::Build(*network, *profile, interval, {});
+    if (!tiles) return base::Unexpected(tiles.error());
+
+    // The structure with most rungs.
+    Chain chain;
+    chain.name = std::string(each.network) + " " + each.first + ".. on " + each.profile;
+    std::set<const encoder::SubgraphLadder*> seen;
+    size_t most = 0;
+    for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
+      const encoder::SubgraphLadder& structure = tiles->LadderOf(i);
+      if (!seen.insert(&structure).second || structure.ladder.rungs.size() <= most) continue;
+      problem::Ladder thin = Thin(structure.program.problem, structure.ladder);
+      if (thin.rungs.empty()) continue;
+      most = structure.ladder.rungs.size();
+      chain.problem = structure.program.problem;
+      chain.ladder = std::move(thin);
+    }
+    if (most > 0) chains.push_back(std::move(chain));
+  }
+  return chains;
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/problem/ladder.h"
+#include "tessera/problem/problem.h"
+
+namespace tessera::bench {
+
+inline constexpr size_t kRungs = 12;
+
+// A subgraph of a network on a chip, and kRungs of its tile shapes, smallest first.
+struct Chain {
+  std::string name;
+  problem::Problem problem;
+  problem::Ladder ladder;
+};
+
+// One chain for each of some subgraphs of MobileNetV2 and ResNet-18 on shipped profiles. `root` holds hw_profiles/
+// and examples/networks/. Rungs whose load exceeds the memory are left out first, because no engine need look at
+// them; subgraphs that keep fewer than kRungs are left out.
+base::Expected<std::vector<Chain>> CollectChains(const std::filesystem::path& root);
+
+}  // namespace tessera::bench

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "tessera/encoder/clause_sink.h"
+
+namespace tessera::encoder {
+
+// A literal and what it weighs where it holds; weight >= 1.
+struct Weighted {
+  Literal literal;
+  int64_t weight = 1;
+};
+
+// The weights of the literals that hold add up to at most `limit` >= 0. Unit propagation alone makes every literal
+// false that would exceed it. Says nothing, and returns false, when that would take more than `most_nodes` nodes of
+// the diagram (see weighted_sum.cc), each of which costs a variable and two clauses.
+bool AddSumAtMost(ClauseSink& sink, std::span<const Weighted> terms, int64_t limit, size_t most_nodes);
+
+}  // namespace tessera::encoder
