@@ -208,9 +208,11 @@ void Addresses::WriteDisjoint() {
     const auto one = alike.find(i);
     const auto other = alike.find(j);
     if (one != alike.end() && other != alike.end() && one->second.first == other->second.first) {
-      const bool neighbours = one->second.second + 1 == other->second.second;
-      if (neighbours) integers_.AddOrder(kTrue, first.end, {second.offset});
-      below_.emplace(std::pair(i, j), kTrue);
+      const size_t rank = one->second.second;
+      const size_t other_rank = other->second.second;
+      if (rank + 1 == other_rank) integers_.AddOrder(kTrue, first.end, {second.offset});
+      if (other_rank + 1 == rank) integers_.AddOrder(kTrue, second.end, {first.offset});
+      below_.emplace(std::pair(i, j), rank < other_rank ? kTrue : kFalse);
       continue;
     }
     const Literal below = clauses_.NewVariable();

@@ -1,14 +1,15 @@
 #include "tessera/encoder/symmetry.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <utility>
 
 // Two buffers with the same sizes, lives, accesses, alignment, span, banks and memory, of which neither is fixed or
 // named by a relation, a rule or a cost, occur in all constraints alike. Exchange their offsets in a solution: it is
-// one again. As they live together they lie apart, so sorting each group by offset gives a solution in which the
-// buffer with the smaller index lies below the next. Hints are no constraints and may differ.
+// one again. As they live together they lie apart, so exchanges bring each group into any order from the bottom up.
+// Hints are no constraints and may differ; they say which of a group comes first.
 //
 // It goes together with normal positions, which are the same for buffers that are alike.
 namespace tessera::encoder {
@@ -78,6 +79,13 @@ std::vector<std::vector<int>> FindInterchangeable(const Problem& problem, const 
     const bool goes_on = !groups.empty() && groups.back().back() == all[k - 1].index;
     if (!goes_on) groups.push_back({all[k - 1].index});
     groups.back().push_back(all[k].index);
+  }
+  // What is hinted to lie lower comes first.
+  const auto hint = [&](int i) {
+    return problem.buffers[static_cast<size_t>(i)].hint.value_or(std::numeric_limits<Bytes>::max());
+  };
+  for (std::vector<int>& group : groups) {
+    std::stable_sort(group.begin(), group.end(), [&](int a, int b) { return hint(a) < hint(b); });
   }
   std::sort(groups.begin(), groups.end());
   return groups;

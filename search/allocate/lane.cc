@@ -158,6 +158,7 @@ Result Lane::Ask(size_t seat, Bytes capacity, int64_t units, Round& round) {
     round.report.more_would_help = true;
     state.cost_of_unit = result.statistics.conflicts >= units ? kNodesPerConflict : 1;
   }
+  state.gave_up = result.status == Status::kUnknown && work < units;
   round.left.units -= work;
   round.left.slice -= work * state.cost_of_unit;
   round.report.units += work;
@@ -180,11 +181,11 @@ bool Lane::HasHelper() const {
   return false;
 }
 
-// A reserve is dear to prepare: it waits until nobody else can, or until a small Problem turns out hard.
+// A reserve is dear to prepare: it waits until nobody else can or goes on, or until a small Problem turns out hard.
 bool Lane::CallsReserve(int64_t slice) const {
   if (question_.problem.buffers.size() <= kSmall && slice >= kReserveSlice) return true;
   for (size_t i = 0; i < seats_.size(); ++i) {
-    if (!seats_[i].reserve && !seats_[i].helper && !states_[i].refused) return false;
+    if (!seats_[i].reserve && !seats_[i].helper && !states_[i].refused && !states_[i].gave_up) return false;
   }
   return true;
 }

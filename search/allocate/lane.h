@@ -95,6 +95,7 @@ class Lane {
   struct State {
     std::unique_ptr<problem::Session> session;
     std::string description;  // told last
+    bool gave_up = false;     // its last answer was none, though it might have done more
     int64_t cost_of_unit = 1;
     bool refused = false;
   };
