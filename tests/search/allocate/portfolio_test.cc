@@ -243,12 +243,18 @@ TEST(Allocate, TheSecondLaneAnswersWhereTheFirstCannot) {
   EXPECT_EQ(MustAllocate(PatentFigure(), {&shy, &lost, &kCanonical}, Within(12)).engine, "canonical");
 }
 
-TEST(Allocate, AReserveIsAskedOnlyWhereTheOthersOfItsLaneRefuse) {
+TEST(Allocate, AReserveIsAskedOnlyWhereTheOthersOfItsLaneRefuseOrGiveUp) {
   const ScriptedEngine shy("shy", Answer(Status::kUnsupported, "ports"));
-  const ScriptedEngine lost("lost", Answer(Status::kUnknown, "limit"));
-  EXPECT_EQ(MustAllocate(PatentFigure(), {&shy, &lost, &lost, &kCanonical}, Within(12)).status,
+  const ScriptedEngine lost("lost", Answer(Status::kUnknown, "no order fits"));
+  Result limit = Answer(Status::kUnknown, "limit");
+  limit.statistics.nodes = 1'000'000;
+  const ScriptedEngine busy("busy", limit);
+  AllocateOptions options = Within(12);
+  options.budget.units = 1000;
+  EXPECT_EQ(MustAllocate(PatentFigure(), {&shy, &busy, &lost, &kCanonical}, options).status,
             Status::kUnknown);
-  EXPECT_EQ(MustAllocate(PatentFigure(), {&shy, &shy, &lost, &kCanonical}, Within(12)).engine, "canonical");
+  EXPECT_EQ(MustAllocate(PatentFigure(), {&shy, &lost, &lost, &kCanonical}, options).engine, "canonical");
+  EXPECT_EQ(MustAllocate(PatentFigure(), {&shy, &shy, &lost, &kCanonical}, options).engine, "canonical");
 }
 
 TEST(Allocate, AWrongAllocationOfTheSecondLaneIsAnErrorToo) {
