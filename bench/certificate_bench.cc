@@ -84,10 +84,7 @@ int main(int argc, char** argv) {
       {"broken", lazy, lazy_prover,
        [&](uint64_t seed) { return tessera::search::GenerateBroken({.buffers = buffers}, seed); }},
       {"banked", sat, sat_prover,
-       [&](uint64_t seed) {
-         problem::Problem instance = tessera::search::GenerateBanked(buffers, seed);
-         return instance;
-       }},
+       [&](uint64_t seed) { return tessera::search::GenerateBanked({.buffers = buffers}, seed); }},
   };
   std::printf("%-8s %4s  %-10s %9s %9s %9s %9s %9s %9s %8s\n", "family", "seed", "status", "solve_ms",
               "conflicts", "prove_ms", "conflicts", "proof_MB", "check_ms", "ratio");
