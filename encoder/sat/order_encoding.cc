@@ -51,9 +51,8 @@ Integer OrderEncoding::NewInteger(const Domain& domain) {
 
 void OrderEncoding::Explain(Integer integer, const Quantity& quantity) {
   const Ladder& ladder = LadderOf(integer);
-  for (int64_t rank = 1; rank < ladder.domain.count && ladder.first_variable != 0; ++rank)
-    clauses_.Explain(Rise(ladder, rank),
-                     Threshold{quantity, ladder.domain.first + rank * ladder.domain.step});
+  for (int64_t rank = 1; rank < ladder.Count() && ladder.first_variable != 0; ++rank)
+    clauses_.Explain(Rise(ladder, rank), Threshold{quantity, ladder.ValueAt(rank)});
 }
 
 Literal OrderEncoding::AtLeast(Term term, int64_t value) {
