@@ -21,7 +21,7 @@ namespace proof = problem::proof;
 using problem::Bytes;
 using problem::Status;
 
-constexpr Bytes kFarthest = Bytes{1} << 60;  // of which a certificate can speak
+constexpr Bytes kFarthest = Bytes{1} << 60;    // of which a certificate can speak
 constexpr int64_t kDefaultBudget = 1'000'000;  // conflicts of each prover
 
 std::string PathIn(const std::string& folder, std::string_view name) {

@@ -92,10 +92,9 @@ class CheckCommand final : public Command {
       console.Print(DescribeRefusal(*violations, as_json));
       return ExitCode::kCheckRefused;
     }
-    const std::string text =
-        fmt::format("accepted: nothing fits into {} bytes; {} buffers, {} clause{}\n",
-                    judgement->claim.capacity, judgement->problem.buffers.size(), verdict.clauses,
-                    verdict.clauses == 1 ? "" : "s");
+    const std::string text = fmt::format("accepted: nothing fits into {} bytes; {} buffers, {} clause{}\n",
+                                         judgement->claim.capacity, judgement->problem.buffers.size(),
+                                         verdict.clauses, verdict.clauses == 1 ? "" : "s");
     console.Print(as_json ? AcceptanceAsJson() : text);
     return ExitCode::kAnswer;
   }

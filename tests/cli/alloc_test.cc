@@ -144,7 +144,8 @@ TEST_F(AllocTest, FilesHoldNoTimes) {
 TEST_F(AllocTest, AnInfeasibleAnswerIsNoFile) {
   const Outcome outcome = Run({"alloc", "buffers.csv", "--capacity", "31", "--output", "answer.json"});
   EXPECT_EQ(outcome.exit_code, 20);
-  EXPECT_THAT(outcome.out, HasSubstr("'a' and 'b' live together at step 1 and need 32 bytes; the memory holds 31"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("'a' and 'b' live together at step 1 and need 32 bytes; the memory holds 31"));
   EXPECT_THAT(Files(), ElementsAre("buffers.csv"));
 }
 

@@ -126,8 +126,9 @@ TEST_F(ReasonsTest, TileSaysWhyTheNextLargerDoesNotFit) {
 }
 
 TEST_F(ReasonsTest, TileExplainsTheNextLargerShapeOfANetwork) {
-  const Outcome outcome = Run({"tile", Shipped("examples/networks/mobilenet_v2.yaml"), "--hw",
-                               Shipped("hw_profiles/ethos_u65_256.yaml"), "--ops", "0..2", "--format", "json"});
+  const Outcome outcome =
+      Run({"tile", Shipped("examples/networks/mobilenet_v2.yaml"), "--hw",
+           Shipped("hw_profiles/ethos_u65_256.yaml"), "--ops", "0..2", "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto answer = ParseJson(outcome.out);
   EXPECT_NE(answer.at("refused").at("tile"), answer.at("largest"));
