@@ -105,6 +105,7 @@ TEST_P(Differential, EnginesAgreeWithEnumeration) {
     }
     shares.Note(problem, answer.has_value());
   }
+  if (kProblemsPerShard < 1000) return;  // too few to tell shares
   EXPECT_GE(shares.infeasible * 100, 30 * kProblemsPerShard);
   EXPECT_GE(shares.needs_mode_change * 100, 30 * kProblemsPerShard);
   for (const int share : shares.relations) EXPECT_GE(share * 100, 5 * kProblemsPerShard);
