@@ -4,19 +4,10 @@
 #include <cadical.hpp>
 #include <limits>
 
+#include "tessera/encoder/sat/cadical_stop.h"
+
 namespace tessera::encoder {
 namespace {
-
-constexpr uint64_t kSeedRange = 2'000'000'000;  // the library's option ends there
-
-class StopWatcher : public CaDiCaL::Terminator {
- public:
-  explicit StopWatcher(const base::Stop& stop) : stop_(stop) {}
-  bool terminate() override { return stop_.Requested(); }
-
- private:
-  const base::Stop& stop_;
-};
 
 // The library has no accessor for the number of conflicts, but tells a learner of every clause that it
 // learns.
@@ -42,7 +33,7 @@ CadicalSolver::CadicalSolver(uint64_t seed, int64_t limit, FirstTry first_try)
   set("lucky", 0);  // it tries all-false and the like before any preference
   set("phase", first_try.positive ? 1 : 0);
   set("reverse", first_try.oldest_first ? 1 : 0);
-  set("seed", static_cast<int>(seed % kSeedRange));
+  set("seed", static_cast<int>(seed % kCadicalSeedRange));
   variables_ = kTrue.Variable();
   solver_->add(kTrue.Dimacs());
   solver_->add(0);

@@ -7,21 +7,12 @@
 #include <limits>
 #include <memory>
 
+#include "tessera/encoder/sat/cadical_stop.h"
+
 // A solver of its own for each trace: the library writes a complete one only when tracing begins before the first
 // clause, and under assumptions the trace would end in their negation instead of the empty clause.
 namespace tessera::encoder {
 namespace {
-
-constexpr uint64_t kSeedRange = 2'000'000'000;  // the library's option ends there
-
-class StopWatcher : public CaDiCaL::Terminator {
- public:
-  explicit StopWatcher(const base::Stop& stop) : stop_(stop) {}
-  bool terminate() override { return stop_.Requested(); }
-
- private:
-  const base::Stop& stop_;
-};
 
 // A file in memory; the library writes to nothing else.
 class MemoryFile {
@@ -68,7 +59,7 @@ TracedAnswer SolveTraced(const std::function<void(const ClauseVisitor&)>& visit_
   };
   set("quiet", 1);
   set("binary", 0);
-  set("seed", static_cast<int>(seed % kSeedRange));
+  set("seed", static_cast<int>(seed % kCadicalSeedRange));
   solver.trace_proof(file.Get(), "trace");
   visit_all([&solver](std::span<const int> clause) {
     for (const int literal : clause) solver.add(literal);

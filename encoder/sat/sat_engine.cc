@@ -3,6 +3,7 @@
 #include "tessera/encoder/decomposition.h"
 #include "tessera/encoder/encoded_session.h"
 #include "tessera/encoder/sat/cadical_solver.h"
+#include "tessera/encoder/sat/solver_backend.h"
 
 namespace tessera::encoder {
 namespace {
@@ -14,30 +15,13 @@ CadicalSolver::FirstTry FirstTryOf(const Magnitude& magnitude) {
   return {.oldest_first = magnitude.ladder, .positive = magnitude.ladder};
 }
 
-class CadicalBackend : public Backend {
- public:
-  CadicalBackend(const SatOptions& options, const Magnitude& magnitude)
-      : solver_(options.seed, kClauseLimit, FirstTryOf(magnitude)),
-        integers_(MakeIntegers(options.encoding, magnitude, solver_, solver_)) {}
-
-  ClauseSink& Clauses() override { return solver_; }
-  IntegerSink& Integers() override { return *integers_; }
-  Answer Decide(std::span<const Literal> assumptions, const base::Budget& budget,
-                const base::Stop& stop) override {
-    return solver_.Decide(assumptions, budget, stop);
-  }
-  bool IsTrue(Literal literal) const override { return solver_.IsTrue(literal); }
-
- private:
-  CadicalSolver solver_;
-  std::unique_ptr<IntegerSink> integers_;
-};
-
 }  // namespace
 
 BackendFactory CadicalBackends(const SatOptions& options) {
-  return
-      [options](const Magnitude& magnitude) { return std::make_unique<CadicalBackend>(options, magnitude); };
+  return [options](const Magnitude& magnitude) {
+    return std::make_unique<SolverBackend<CadicalSolver>>(options.encoding, magnitude, options.seed,
+                                                          kClauseLimit, FirstTryOf(magnitude));
+  };
 }
 
 std::unique_ptr<problem::Session> SatEngine::Open(const problem::Problem& problem,

@@ -42,6 +42,11 @@ base::Expected<Result> FindCheapest(const problem::Problem& problem, Result plac
   for (const problem::Engine* engine : engines) {
     Result found = engine->Open(problem, nullptr)->Minimise(0, capacity, budget, stop);
     if (found.status == Status::kUnsupported) continue;
+    if (found.status == Status::kInfeasible) {
+      base::Diagnostic fault;
+      fault.message = found.engine + " calls a problem infeasible of which a placement is known";
+      return base::Unexpected(fault);
+    }
     if (found.allocation) {
       const auto violations = problem::Validate(problem, *found.allocation, capacity, 1);
       if (!violations.empty()) {
