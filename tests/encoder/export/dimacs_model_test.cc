@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "model_fault.h"
 #include "tessera/encoder/export/formula.h"
 #include "tessera/problem/validator.h"
 #include "two_banks.h"
@@ -53,49 +54,33 @@ TEST(DimacsModel, ThatBreaksAConditionIsRefusedInWords) {
   EXPECT_EQ(decoded->broken, "modes: if mode of sram at step 1 is m1, then offset of in >= 32");
 }
 
-struct Fault {
-  std::string name;
-  std::string output;
-  int line;
-  int column;
-  std::string message;
-};
+class DimacsFault : public testing::TestWithParam<ModelFault> {};
 
-void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
-
-class DimacsFault : public testing::TestWithParam<Fault> {};
-
-TEST_P(DimacsFault, IsRefusedWithItsPlace) {
-  const base::Expected<Decoded> decoded = Read(GetParam().output);
-  ASSERT_FALSE(decoded.has_value());
-  EXPECT_EQ(decoded.error().file, "model.txt");
-  EXPECT_EQ(decoded.error().line, GetParam().line);
-  EXPECT_EQ(decoded.error().column, GetParam().column);
-  EXPECT_THAT(decoded.error().message, HasSubstr(GetParam().message));
-}
+TEST_P(DimacsFault, IsRefusedWithItsPlace) { ExpectRefused(Read(GetParam().output), GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(
     Of, DimacsFault,
     testing::Values(
-        Fault{"empty", "", 0, 1, "ends without a status"},
-        Fault{"comments_only", "c nothing\n", 1, 10, "ends without a status"},
-        Fault{"values_without_status", "v 1 0\n", 1, 6, "ends without a status"},
-        Fault{"status_without_values", "s SATISFIABLE\n", 1, 14, "gives no values"},
-        Fault{"cut_off", "s SATISFIABLE\nv 1 -2 -3\n", 2, 10, "without 0"},
-        Fault{"cut_off_before_a_needed_variable", "s SATISFIABLE\nv 1 -2 0\n", 2, 9,
-              "no value to variable 3"},
-        Fault{"unknown_status", "s MAYBE\n", 1, 3, "no status"},
-        Fault{"two_statuses", "s SATISFIABLE\ns UNSATISFIABLE\n", 2, 3, "contradicts the one above"},
-        Fault{"values_of_the_unsatisfiable", "s UNSATISFIABLE\nv 1 0\n", 2, 6,
-              "although it is not satisfiable"},
-        Fault{"both_signs", "s SATISFIABLE\nv 2 -2 0\n", 2, 5, "variable 2 contradicts"},
-        Fault{"constant_denied", "s SATISFIABLE\nv -1 0\n", 2, 3, "variable 1 is true"},
-        Fault{"variable_of_another_formula", "s SATISFIABLE\nv 1 11 0\n", 2, 5, "no variable 11"},
-        Fault{"number_beyond_64_bits", "s SATISFIABLE\nv 99999999999999999999 0\n", 2, 3, "no variable 9999"},
-        Fault{"word_for_a_number", "s SATISFIABLE\nv 1 x2 0\n", 2, 5, "no literal"},
-        Fault{"number_with_a_tail", "s SATISFIABLE\nv 1 2x 0\n", 2, 5, "no literal"},
-        Fault{"values_after_the_end", "s SATISFIABLE\nv 1 0\nv 2 0\n", 3, 3, "ended with 0 before"},
-        Fault{"foreign_line", "s SATISFIABLE\nw 1 0\n", 2, 1, "no line of a SAT solver"}),
+        ModelFault{"empty", "", 0, 1, "ends without a status"},
+        ModelFault{"comments_only", "c nothing\n", 1, 10, "ends without a status"},
+        ModelFault{"values_without_status", "v 1 0\n", 1, 6, "ends without a status"},
+        ModelFault{"status_without_values", "s SATISFIABLE\n", 1, 14, "gives no values"},
+        ModelFault{"cut_off", "s SATISFIABLE\nv 1 -2 -3\n", 2, 10, "without 0"},
+        ModelFault{"cut_off_before_a_needed_variable", "s SATISFIABLE\nv 1 -2 0\n", 2, 9,
+                   "no value to variable 3"},
+        ModelFault{"unknown_status", "s MAYBE\n", 1, 3, "no status"},
+        ModelFault{"two_statuses", "s SATISFIABLE\ns UNSATISFIABLE\n", 2, 3, "contradicts the one above"},
+        ModelFault{"values_of_the_unsatisfiable", "s UNSATISFIABLE\nv 1 0\n", 2, 6,
+                   "although it is not satisfiable"},
+        ModelFault{"both_signs", "s SATISFIABLE\nv 2 -2 0\n", 2, 5, "variable 2 contradicts"},
+        ModelFault{"constant_denied", "s SATISFIABLE\nv -1 0\n", 2, 3, "variable 1 is true"},
+        ModelFault{"variable_of_another_formula", "s SATISFIABLE\nv 1 11 0\n", 2, 5, "no variable 11"},
+        ModelFault{"number_beyond_64_bits", "s SATISFIABLE\nv 99999999999999999999 0\n", 2, 3,
+                   "no variable 9999"},
+        ModelFault{"word_for_a_number", "s SATISFIABLE\nv 1 x2 0\n", 2, 5, "no literal"},
+        ModelFault{"number_with_a_tail", "s SATISFIABLE\nv 1 2x 0\n", 2, 5, "no literal"},
+        ModelFault{"values_after_the_end", "s SATISFIABLE\nv 1 0\nv 2 0\n", 3, 3, "ended with 0 before"},
+        ModelFault{"foreign_line", "s SATISFIABLE\nw 1 0\n", 2, 1, "no line of a SAT solver"}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace
