@@ -12,7 +12,7 @@ namespace {
 
 using problem::Problem;
 
-constexpr uint64_t kProblems = 10;
+constexpr uint64_t kDraws = 10;
 
 // Two of each buffer but the first, as where a compiler unrolls by two; 5 % slack over the heaviest step.
 Problem MakeTwins(Problem problem) {
@@ -88,7 +88,7 @@ void PrintRefinements(const EncodeArguments& arguments) {
        [](uint64_t seed) { return Repeat(search::GenerateBanked({.buffers = 20}, seed), 3); }},
   };
   std::printf("refinements switched off: ms for %d problems, in brackets how many were open after %.0f s\n",
-              static_cast<int>(kProblems), arguments.seconds);
+              static_cast<int>(kDraws), arguments.seconds);
   std::printf("%-20s", "family");
   for (const Switch& each : kSwitches) std::printf(" %14s", each.name);
   std::printf("\n");
@@ -100,7 +100,7 @@ void PrintRefinements(const EncodeArguments& arguments) {
       const encoder::SatEngine engine(options);
       double milliseconds = 0;
       int open = 0;
-      for (uint64_t seed = 1; seed <= kProblems; ++seed) {
+      for (uint64_t seed = 1; seed <= kDraws; ++seed) {
         const Timed timed = SolveAnew(engine, family.draw(seed), arguments.seconds);
         milliseconds += timed.milliseconds;
         open += timed.result.status == problem::Status::kUnknown ? 1 : 0;

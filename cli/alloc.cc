@@ -25,7 +25,7 @@ namespace {
 using problem::Bytes;
 using problem::Result;
 
-constexpr int64_t kDefaultBudget = 20'000'000;
+constexpr int64_t kDecisionBudget = 20'000'000;
 
 class AllocCommand final : public Command {
  public:
@@ -131,7 +131,7 @@ class AllocCommand final : public Command {
     else if (!unbounded)
       options.capacity = input.problem.memories[0].capacity;
     options.minimize = minimize_ || !capacity_;
-    options.budget = search_.Limit(kDefaultBudget);
+    options.budget = search_.Limit(kDecisionBudget);
     options.threads = threads_;
     options.stop = &stop;
     const auto start = std::chrono::steady_clock::now();

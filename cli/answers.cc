@@ -16,7 +16,7 @@
 namespace tessera::cli {
 namespace {
 
-base::Diagnostic Fault(const std::string& file, std::string message, std::string hint) {
+base::Diagnostic AnswerFault(const std::string& file, std::string message, std::string hint) {
   base::Diagnostic fault;
   fault.file = file;
   fault.message = std::move(message);
@@ -29,14 +29,14 @@ base::Expected<Answer> FromCsv(const AnswerFiles& files, const std::string& text
   if (!problem) return tl::unexpected(problem.error());
   if (!files.capacity)
     return tl::unexpected(
-        Fault(files.file, "a CSV does not say how large the memory is", "add --capacity BYTES"));
+        AnswerFault(files.file, "a CSV does not say how large the memory is", "add --capacity BYTES"));
   Answer answer;
   answer.capacity = *files.capacity;
   for (problem::Buffer& buffer : problem->buffers) {
     if (!buffer.offset) {
-      return tl::unexpected(
-          Fault(files.file, fmt::format("buffer '{}' has no offset", buffer.id),
-                "an answer in CSV has an offset column; `tessera alloc --output answer.csv` writes one"));
+      return tl::unexpected(AnswerFault(
+          files.file, fmt::format("buffer '{}' has no offset", buffer.id),
+          "an answer in CSV has an offset column; `tessera alloc --output answer.csv` writes one"));
     }
     answer.allocation.offsets.push_back(*buffer.offset);
     buffer.offset.reset();
@@ -48,8 +48,8 @@ base::Expected<Answer> FromCsv(const AnswerFiles& files, const std::string& text
 
 base::Expected<Answer> FromPlan(const AnswerFiles& files, const std::string& text) {
   if (files.capacity || !files.problem.empty()) {
-    return tl::unexpected(Fault(files.file, "a plan carries its own problem and capacity",
-                                "leave --capacity and --problem out"));
+    return tl::unexpected(AnswerFault(files.file, "a plan carries its own problem and capacity",
+                                      "leave --capacity and --problem out"));
   }
   base::Expected<plan::Plan> plan = plan::ReadPlanJson(text, files.file);
   if (!plan) return tl::unexpected(plan.error());
@@ -64,7 +64,7 @@ base::Expected<Answer> FromPlan(const AnswerFiles& files, const std::string& tex
 base::Expected<Answer> FromAllocation(const AnswerFiles& files, const std::string& text, bool collisions) {
   if (files.problem.empty()) {
     return tl::unexpected(
-        Fault(files.file, "an allocation does not say what it answers", "add --problem FILE"));
+        AnswerFault(files.file, "an allocation does not say what it answers", "add --problem FILE"));
   }
   base::Expected<problem::ProblemDocument> input = LoadProblem(files.problem);
   if (!input) return tl::unexpected(input.error());
@@ -73,9 +73,9 @@ base::Expected<Answer> FromAllocation(const AnswerFiles& files, const std::strin
   if (!document) return tl::unexpected(document.error());
   const bool collides = collisions && document->result.explanation;
   if (!document->result.allocation && !collides) {
-    return tl::unexpected(
-        Fault(files.file,
-              fmt::format("this is an answer without addresses: {}", NameOf(document->result.status)), ""));
+    return tl::unexpected(AnswerFault(
+        files.file, fmt::format("this is an answer without addresses: {}", NameOf(document->result.status)),
+        ""));
   }
   Answer answer;
   answer.problem = std::move(input->problem);
@@ -84,9 +84,9 @@ base::Expected<Answer> FromAllocation(const AnswerFiles& files, const std::strin
     const auto rung = std::find_if(rungs.begin(), rungs.end(),
                                    [&](const problem::Rung& known) { return known.name == *document->rung; });
     if (rung == rungs.end()) {
-      return tl::unexpected(Fault(files.file,
-                                  fmt::format("{} has no rung '{}'", files.problem, *document->rung),
-                                  "give the Problem that this allocation answers"));
+      return tl::unexpected(AnswerFault(files.file,
+                                        fmt::format("{} has no rung '{}'", files.problem, *document->rung),
+                                        "give the Problem that this allocation answers"));
     }
     answer.problem = AtRung(answer.problem, *rung);
   }
@@ -130,7 +130,7 @@ base::Expected<Answer> LoadAnswer(const AnswerFiles& files, bool collisions) {
   if (!format) return tl::unexpected(format.error());
   if (*format == "tessera-plan") return FromPlan(files, *text);
   if (*format == "tessera-allocation") return FromAllocation(files, *text, collisions);
-  base::Diagnostic fault = Fault(files.file, "this is neither a plan nor an allocation", "");
+  base::Diagnostic fault = AnswerFault(files.file, "this is neither a plan nor an allocation", "");
   fault.expected = "\"format\": \"tessera-plan\" or \"tessera-allocation\", or a CSV with an offset column";
   fault.found = format->empty() ? "no format" : '"' + *format + '"';
   return tl::unexpected(std::move(fault));

@@ -21,8 +21,8 @@ namespace proof = problem::proof;
 using problem::Bytes;
 using problem::Status;
 
-constexpr Bytes kFarthest = Bytes{1} << 60;    // of which a certificate can speak
-constexpr int64_t kDefaultBudget = 1'000'000;  // conflicts of each prover
+constexpr Bytes kFarthest = Bytes{1} << 60;   // of which a certificate can speak
+constexpr int64_t kProverBudget = 1'000'000;  // conflicts of each prover
 
 std::string PathIn(const std::string& folder, std::string_view name) {
   return (std::filesystem::path(folder) / name).string();
@@ -82,7 +82,7 @@ ExitCode CertificateWriter::Write(Console& console, const problem::ProblemDocume
   const encoder::SatProver cadical(search.seed);
   const std::array<const proof::Prover*, 2> provers = {&lazy, &cadical};
   const search::Certification certification =
-      search::Certify(document.problem, *refuted, provers, search.Limit(kDefaultBudget), stop, progress);
+      search::Certify(document.problem, *refuted, provers, search.Limit(kProverBudget), stop, progress);
   if (!certification.proof) {
     console.Note(fmt::format("no certificate was written: {}", certification.reason));
     return ExitCode::kAnswer;

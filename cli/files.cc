@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 30;
 
-base::Diagnostic Fault(const std::string& path, std::string message, std::string hint = "") {
+base::Diagnostic FileFault(const std::string& path, std::string message, std::string hint = "") {
   base::Diagnostic fault;
   fault.file = path;
   fault.message = std::move(message);
@@ -31,9 +31,9 @@ base::Expected<std::string> ReadStream(std::istream& stream, const std::string& 
   while (stream) {
     stream.read(block.data(), static_cast<std::streamsize>(block.size()));
     content.append(block, 0, static_cast<size_t>(stream.gcount()));
-    if (content.size() > kMaxBytes) return tl::unexpected(Fault(name, "the input is larger than 1 GiB"));
+    if (content.size() > kMaxBytes) return tl::unexpected(FileFault(name, "the input is larger than 1 GiB"));
   }
-  if (stream.bad()) return tl::unexpected(Fault(name, "reading failed"));
+  if (stream.bad()) return tl::unexpected(FileFault(name, "reading failed"));
   return content;
 }
 
@@ -42,8 +42,8 @@ base::Expected<void> Fill(const std::filesystem::path& place, std::string_view c
   stream.write(content.data(), static_cast<std::streamsize>(content.size()));
   stream.flush();
   if (stream) return {};
-  return tl::unexpected(Fault(place.string(), std::string("cannot write: ") + std::strerror(errno),
-                              "choose a folder that exists and is writable"));
+  return tl::unexpected(FileFault(place.string(), std::string("cannot write: ") + std::strerror(errno),
+                                  "choose a folder that exists and is writable"));
 }
 
 // The whole content, waiting beside the place where it belongs.
@@ -54,12 +54,12 @@ struct Draft {
 
 base::Expected<void> WriteDraft(const Output& output, std::vector<Draft>& drafts) {
   if (output.path == "-")
-    return tl::unexpected(Fault(output.path, "cannot write: this is no file", "name a file"));
+    return tl::unexpected(FileFault(output.path, "cannot write: this is no file", "name a file"));
   std::error_code error;
   std::filesystem::path target(output.path);
   if (const auto status = std::filesystem::status(target, error); std::filesystem::exists(status)) {
     if (std::filesystem::is_directory(status))
-      return tl::unexpected(Fault(output.path, "cannot write: this is a folder", "name a file"));
+      return tl::unexpected(FileFault(output.path, "cannot write: this is a folder", "name a file"));
     // A pipe or a device can be written to, but must not be replaced; a link is followed.
     if (std::filesystem::is_other(status)) return Fill(target, output.content);
     target = std::filesystem::canonical(target, error);
@@ -78,10 +78,11 @@ base::Expected<std::string> ReadInput(const std::string& path) {
   if (path == "-") return ReadStream(std::cin, "standard input");
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
-    return tl::unexpected(Fault(path, "this is a folder, not a file"));
+    return tl::unexpected(FileFault(path, "this is a folder, not a file"));
   std::ifstream stream(path, std::ios::binary);
   if (!stream) {
-    return tl::unexpected(Fault(path, std::string("cannot read: ") + std::strerror(errno), "check the path"));
+    return tl::unexpected(
+        FileFault(path, std::string("cannot read: ") + std::strerror(errno), "check the path"));
   }
   return ReadStream(stream, path);
 }
@@ -96,7 +97,8 @@ base::Expected<void> WriteOutputs(std::span<const Output> outputs) {
   for (const Draft& draft : drafts) {
     if (written) {
       std::filesystem::rename(draft.place, draft.target, error);
-      if (error) written = tl::unexpected(Fault(draft.target.string(), "cannot write: " + error.message()));
+      if (error)
+        written = tl::unexpected(FileFault(draft.target.string(), "cannot write: " + error.message()));
     }
     if (!written) std::filesystem::remove(draft.place, error);
   }

@@ -24,7 +24,7 @@ using encoder::FewestModes;
 using encoder::ModeId;
 using problem::Status;
 
-constexpr int64_t kDefaultBudget = 200'000;
+constexpr int64_t kModesBudget = 200'000;
 
 class ModesCommand final : public Command {
  public:
@@ -71,7 +71,7 @@ class ModesCommand final : public Command {
     const EngineSet engines(search_);
     const encoder::Decide decide = search::MakeDecider(engines.Pointers(), stop);
     const FewestModes found = encoder::FindFewestModes(
-        inputs->queries, decide, {.budget = search_.Limit(kDefaultBudget), .stop = &stop});
+        inputs->queries, decide, {.budget = search_.Limit(kModesBudget), .stop = &stop});
     if (const ExitCode code = Write(console, *inputs, found); code != ExitCode::kAnswer) return code;
     console.Print(format_ == "json" ? AsJson(*inputs, found) : AsText(*inputs, found));
     if (InterruptGuard::Interrupted()) return ExitCode::kInterrupted;

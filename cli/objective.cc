@@ -11,7 +11,7 @@
 namespace tessera::cli {
 namespace {
 
-base::Diagnostic Fault(std::string message, std::string expected, std::string hint = "") {
+base::Diagnostic OptionFault(std::string message, std::string expected, std::string hint = "") {
   base::Diagnostic fault;
   fault.message = std::move(message);
   fault.expected = std::move(expected);
@@ -22,8 +22,8 @@ base::Diagnostic Fault(std::string message, std::string expected, std::string hi
 base::Expected<std::string> ParseMetric(const std::string& option, const std::string& name) {
   const std::vector<std::string_view> names = plan::MetricNames();
   if (std::find(names.begin(), names.end(), name) != names.end()) return name;
-  return tl::unexpected(Fault(fmt::format("{}: there is no metric '{}'", option, name),
-                              "one of " + base::Join(names), base::DidYouMean(name, names)));
+  return tl::unexpected(OptionFault(fmt::format("{}: there is no metric '{}'", option, name),
+                                    "one of " + base::Join(names), base::DidYouMean(name, names)));
 }
 
 // "latency=0.4,energy=0.6"
@@ -41,11 +41,12 @@ base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& op
     char* rest = nullptr;
     const double number = std::strtod(value.c_str(), &rest);
     if (value.empty() || *rest != '\0' || !std::isfinite(number) || number <= 0) {
-      return tl::unexpected(Fault(fmt::format("{}: '{}' gives no number for {}", option, part, *metric),
-                                  fmt::format("{}=NUMBER, above 0", *metric)));
+      return tl::unexpected(OptionFault(fmt::format("{}: '{}' gives no number for {}", option, part, *metric),
+                                        fmt::format("{}=NUMBER, above 0", *metric)));
     }
     if (!numbers.emplace(*metric, number).second) {
-      return tl::unexpected(Fault(fmt::format("{}: {} is given twice", option, *metric), "each metric once"));
+      return tl::unexpected(
+          OptionFault(fmt::format("{}: {} is given twice", option, *metric), "each metric once"));
     }
   }
   return numbers;

@@ -27,7 +27,7 @@
 namespace tessera::cli {
 namespace {
 
-constexpr int64_t kDefaultBudget = 200'000;
+constexpr int64_t kPlanBudget = 200'000;
 
 class PlanCommand final : public Command {
  public:
@@ -101,7 +101,7 @@ class PlanCommand final : public Command {
     options.engines = engines.Pointers();
     options.seed = search_.seed;
     options.threads = threads_;
-    options.budget = search_.Limit(kDefaultBudget);
+    options.budget = search_.Limit(kPlanBudget);
     options.stop = &stop;
     options.progress = [&](std::string_view line) {
       search_.verbose ? console.Note(line) : console.Progress(line);

@@ -8,7 +8,7 @@
 namespace tessera::cli {
 namespace {
 
-constexpr int64_t kDefaultBudget = 100'000;
+constexpr int64_t kReasonBudget = 100'000;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ std::optional<Collision> Reasons::Find(const problem::Problem& problem, problem:
   const EngineSet engines(search);
   const encoder::Decide decide = search::MakeDecider(engines.Pointers(), stop);
   encoder::ExplainOptions options;
-  options.budget = search.Limit(kDefaultBudget);
+  options.budget = search.Limit(kReasonBudget);
   options.stop = &stop;
   options.ladder = ladder;
   options.rung = rung;
@@ -46,7 +46,7 @@ std::optional<Collision> Reasons::FindIfProven(const problem::Problem& problem, 
   if (off_) return std::nullopt;
   const EngineSet engines(search);
   const encoder::Decide decide = search::MakeDecider(engines.Pointers(), stop);
-  const problem::Status status = decide(problem, capacity, search.Limit(kDefaultBudget)).status;
+  const problem::Status status = decide(problem, capacity, search.Limit(kReasonBudget)).status;
   if (status != problem::Status::kInfeasible) return std::nullopt;
   return Find(problem, capacity, search, stop);
 }

@@ -22,7 +22,7 @@ namespace {
 
 using search::RungAnswer;
 
-constexpr int64_t kDefaultBudget = 200'000;
+constexpr int64_t kTileBudget = 200'000;
 
 // One row of the answer.
 struct Row {
@@ -113,7 +113,7 @@ class TileCommand final : public Command {
     }
     const EngineSet engines(search_);
     const search::LadderOutcome outcome = search::SearchLadder(
-        input->problem, *input->ladder, engines.Pointers(), {.budget = search_.Limit(kDefaultBudget)}, stop);
+        input->problem, *input->ladder, engines.Pointers(), {.budget = search_.Limit(kTileBudget)}, stop);
     Answer answer{.subject = input->problem.name,
                   .rows = {},
                   .largest = outcome.largest,
@@ -150,7 +150,7 @@ class TileCommand final : public Command {
     const EngineSet engines(search_);
     search::TileOptions options;
     options.engines = engines.Pointers();
-    options.budget = search_.Limit(kDefaultBudget);
+    options.budget = search_.Limit(kTileBudget);
     const base::Expected<search::TileSearch> found =
         search::SearchTiles(*network, *profile, *interval, options, stop);
     if (!found) {

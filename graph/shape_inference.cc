@@ -10,7 +10,6 @@ namespace {
 
 using Inferred = tl::expected<Shape, ShapeFault>;
 
-constexpr int64_t kMostElements = int64_t{1} << 56;
 constexpr std::array<std::string_view, 2> kSpatialNames = {"rows", "columns"};
 
 tl::unexpected<ShapeFault> Fault(std::string attribute, std::string message, std::string expected = "",

@@ -45,7 +45,9 @@ std::optional<Shape> WeightShapeOf(const Operator& op, const std::vector<Shape>&
 // The shape that operands take together, aligned at the right, or nullopt where they do not agree.
 std::optional<Shape> Broadcast(const Shape& a, const Shape& b);
 
-// Whether all extents are >= 1 and their product is at most 2^56, so that bits still count in 62.
+inline constexpr int64_t kMostElements = int64_t{1} << 56;
+
+// Whether all extents are >= 1 and their product is at most kMostElements, so that bits still count in 62.
 bool IsCountable(const Shape& shape);
 
 // "[1, 3, 224, 224]".

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tessera/base/checked.h"
+#include "tessera/graph/shape_inference.h"
 #include "tessera/graph/yaml_tensor.h"
 
 namespace tessera::graph {
@@ -14,7 +15,6 @@ namespace {
 using base::OperatorKind;
 using base::YamlNode;
 
-constexpr int64_t kMostElements = int64_t{1} << 56;
 constexpr int64_t kMostWindow = 65536;  // taps, steps and pads beyond this are a slip of the pen
 
 constexpr std::array<std::string_view, 2> kPoolFunctions = {"max", "average"};

@@ -3,12 +3,6 @@
 #include "tessera/graph/shape_inference.h"
 
 namespace tessera::graph {
-namespace {
-
-constexpr int64_t kMostElements = int64_t{1} << 56;
-
-}  // namespace
-
 std::map<std::string, std::string> ReadAnnotations(const base::YamlNode& node) {
   std::map<std::string, std::string> annotations;
   for (auto& [key, text] : node.UserKeys()) annotations.emplace(key, text);

@@ -11,8 +11,6 @@ namespace {
 
 using base::YamlNode;
 
-constexpr int64_t kMostBytes = int64_t{1} << 40;
-
 // A list of names, each once.
 template <typename Kind>
 std::vector<Kind> ReadNames(const YamlNode& node, std::span<const std::string_view> names) {

@@ -14,8 +14,6 @@ using base::YamlNode;
 using problem::Requirement;
 using problem::RequirementKind;
 
-constexpr int64_t kMostBytes = int64_t{1} << 40;
-
 std::vector<std::string_view> RoleNames() {
   std::vector<std::string_view> names(base::TensorRoleNames().begin(), base::TensorRoleNames().end());
   names.emplace_back("scratch");

@@ -27,6 +27,7 @@ void CheckProfile(const base::YamlNode& root, const Profile& profile);
 // Limits of numbers in profiles: generous for hardware, and small enough that products of two stay far from
 // overflow.
 inline constexpr int64_t kMostCount = int64_t{1} << 30;
+inline constexpr int64_t kMostBytes = int64_t{1} << 40;
 inline constexpr int64_t kMostCycles = int64_t{1} << 40;
 inline constexpr double kMostRate = 1e18;
 

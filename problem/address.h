@@ -13,4 +13,9 @@ struct AddressRange {
   friend bool operator==(const AddressRange&, const AddressRange&) = default;
 };
 
+// Whether the two have a byte in common.
+inline bool Intersect(const AddressRange& a, const AddressRange& b) {
+  return a.begin < b.end && b.begin < a.end;
+}
+
 }  // namespace tessera::problem

@@ -37,6 +37,13 @@ struct Statistics {
   int64_t conflicts = 0;
 };
 
+// Adds the work of a part to a sum.
+inline void Accumulate(Statistics& sum, const Statistics& part) {
+  sum.nodes += part.nodes;
+  sum.backtracks += part.backtracks;
+  sum.conflicts += part.conflicts;
+}
+
 struct Result {
   Status status = Status::kUnknown;
   std::optional<Allocation> allocation;  // for kOptimal and kFeasible

@@ -12,8 +12,6 @@
 namespace tessera::problem {
 namespace {
 
-bool Intersect(const AddressRange& a, const AddressRange& b) { return a.begin < b.end && b.begin < a.end; }
-
 class RuleChecks {
  public:
   RuleChecks(const Problem& problem, const std::vector<Bytes>& offsets, Bytes capacity)

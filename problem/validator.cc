@@ -15,8 +15,6 @@
 namespace tessera::problem {
 namespace {
 
-bool Intersect(const AddressRange& a, const AddressRange& b) { return a.begin < b.end && b.begin < a.end; }
-
 // Each Check* method looks at one requirement for all buffers and notes what it finds.
 class Validation {
  public:

@@ -11,12 +11,12 @@ namespace {
 
 using Claim = Decoded::Claim;
 
-constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kGaps = " \t\r";
 
 // Takes the next word off `line`; empty when there is none.
 std::string_view TakeWord(std::string_view& line) {
-  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
-  const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
+  line.remove_prefix(std::min(line.find_first_not_of(kGaps), line.size()));
+  const std::string_view word = line.substr(0, line.find_first_of(kGaps));
   line.remove_prefix(word.size());
   return word;
 }
@@ -78,8 +78,8 @@ void Reader::ReadLine(std::string_view line) {
   const std::string_view kind = TakeWord(line);
   if (kind.empty() || kind.front() == 'c') return;
   if (kind == "s") {
-    line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
-    return ReadStatus(line.substr(0, line.find_last_not_of(kBlanks) + 1));
+    line.remove_prefix(std::min(line.find_first_not_of(kGaps), line.size()));
+    return ReadStatus(line.substr(0, line.find_last_not_of(kGaps) + 1));
   }
   if (kind != "v") {
     Refuse(kind.data(), "this is no line of a SAT solver").expected =

@@ -12,8 +12,6 @@ using Kind = Literal::Kind;
 constexpr size_t kMostTruths = size_t{1} << 28;
 constexpr Bytes kFarthest = Bytes{1} << 61;  // any bound; sums with sizes and strides stay below 2^63
 
-bool IsIndex(int64_t index, size_t count) { return index >= 0 && index < static_cast<int64_t>(count); }
-
 }  // namespace
 
 Assignment::Assignment(const Facts& facts) : facts_(facts), horizon_(Horizon(facts.problem())) {

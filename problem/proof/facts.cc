@@ -9,7 +9,7 @@
 namespace tessera::problem::proof {
 namespace {
 
-constexpr Bytes kFarthest = Bytes{1} << 60;
+constexpr Bytes kMostBytes = Bytes{1} << 60;
 
 // Ascending, without empty ranges, touching ones joined.
 std::vector<AddressRange> Join(std::vector<AddressRange> ranges) {
@@ -48,22 +48,22 @@ std::pair<int, int> Ordered(int a, int b) { return {std::min(a, b), std::max(a, 
 }  // namespace
 
 std::optional<std::string> Facts::FindFault(const Problem& problem, Bytes capacity) {
-  if (capacity > kFarthest) return "a capacity beyond 2^60 bytes";
+  if (capacity > kMostBytes) return "a capacity beyond 2^60 bytes";
   for (size_t m = 1; m < problem.memories.size(); ++m) {
-    if (problem.memories[m].capacity > kFarthest) return "a capacity beyond 2^60 bytes";
+    if (problem.memories[m].capacity > kMostBytes) return "a capacity beyond 2^60 bytes";
   }
   for (const Buffer& buffer : problem.buffers) {
-    if (AlignmentOf(problem, buffer) > kFarthest) return "an alignment beyond 2^60 bytes";
-    if (buffer.offset.value_or(0) > kFarthest) return "a fixed offset beyond 2^60 bytes";
+    if (AlignmentOf(problem, buffer) > kMostBytes) return "an alignment beyond 2^60 bytes";
+    if (buffer.offset.value_or(0) > kMostBytes) return "a fixed offset beyond 2^60 bytes";
   }
   for (const Relation& relation : problem.relations) {
-    if (std::abs(relation.delta) > kFarthest) return "a distance beyond 2^60 bytes";
+    if (std::abs(relation.delta) > kMostBytes) return "a distance beyond 2^60 bytes";
   }
   for (const Rule& rule : problem.rules) {
     const Requirement& wanted = rule.requirement;
     for (const Bytes bytes :
          {wanted.multiple, wanted.window.end, std::abs(wanted.distance), wanted.before, wanted.after}) {
-      if (bytes > kFarthest) return "a rule that speaks of more than 2^60 bytes";
+      if (bytes > kMostBytes) return "a rule that speaks of more than 2^60 bytes";
     }
   }
   return std::nullopt;

@@ -76,4 +76,9 @@ class Facts {
   Pairs separate_;
 };
 
+// Whether a number that a proof states is an index below `count`.
+inline bool IsIndex(int64_t number, size_t count) {
+  return number >= 0 && number < static_cast<int64_t>(count);
+}
+
 }  // namespace tessera::problem::proof

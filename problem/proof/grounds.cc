@@ -30,8 +30,6 @@ size_t SubjectsOf(Ground ground) {
   }
 }
 
-bool IsIndex(int64_t subject, size_t count) { return subject >= 0 && subject < static_cast<int64_t>(count); }
-
 bool Has(const Axiom& axiom, const Literal& literal) {
   return std::find(axiom.literals.begin(), axiom.literals.end(), literal) != axiom.literals.end();
 }

@@ -69,12 +69,6 @@ TreeOutcome SearchWithRestarts(const Problem& problem, const CanonicalModel& mod
   }
 }
 
-void Add(Statistics& sum, const Statistics& part) {
-  sum.nodes += part.nodes;
-  sum.backtracks += part.backtracks;
-  sum.conflicts += part.conflicts;
-}
-
 class CanonicalSession final : public SizedSession {
  public:
   CanonicalSession(const Problem& problem, const Ladder* ladder, const CanonicalOptions& options)
@@ -125,7 +119,7 @@ class CanonicalSession final : public SizedSession {
     const int64_t left = budget.units - result.statistics.nodes;
     const TreeOutcome outcome =
         SearchWithRestarts(Sized(), *model, tree, options_, restarts_[{memory, capacity}], left, stop);
-    Add(result.statistics, tree.Statistics());
+    Accumulate(result.statistics, tree.Statistics());
     switch (outcome) {
       case TreeOutcome::kPlaced:
         for (int i = 0; i < model->Count(); ++i) {

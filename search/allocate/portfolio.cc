@@ -77,12 +77,6 @@ std::string Describe(const problem::Statistics& statistics) {
          " backtracks, " + std::to_string(statistics.conflicts) + " conflicts";
 }
 
-void Add(problem::Statistics& sum, const problem::Statistics& part) {
-  sum.nodes += part.nodes;
-  sum.backtracks += part.backtracks;
-  sum.conflicts += part.conflicts;
-}
-
 class Portfolio {
  public:
   Portfolio(const Problem& problem, const Ladder* ladder, size_t rung, std::span<const Engine* const> engines,
@@ -257,9 +251,9 @@ class Portfolio {
   void Take(LaneReport& report) {
     left_ -= report.units;
     for (const Turn& turn : report.turns) {
-      Add(statistics_, turn.statistics);
+      Accumulate(statistics_, turn.statistics);
       problem::Statistics& total = totals_[std::string(turn.engine)];
-      Add(total, turn.statistics);
+      Accumulate(total, turn.statistics);
       Tell(turn);
     }
     if (report.fault) fault_ = std::move(report.fault);

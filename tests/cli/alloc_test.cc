@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "command_line.h"
+#include "sample_inputs.h"
 
 // `tessera alloc`: files in, addresses out.
 namespace tessera::cli {
@@ -13,23 +14,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-const std::string kBuffers =
-    "id,lower,upper,size\n"
-    "a,0,3,16\n"
-    "b,1,4,16\n"
-    "c,3,6,8\n";
-
-// Two buffers that live together, and a second size for each.
-const std::string kLadder = R"({
-  "format": "tessera-problem", "version": 1,
-  "memories": [{"name": "sram", "capacity": 20}],
-  "buffers": [{"id": "a", "size": 1, "lifespans": [[0, 2]]}, {"id": "b", "size": 1, "lifespans": [[1, 3]]}],
-  "ladder": {"rungs": [{"name": "rows=1", "sizes": {"a": 8, "b": 12}}, {"name": "rows=2", "sizes": {"a": 9, "b": 12}}]}
-})";
-
 class AllocTest : public CommandLineTest {
  protected:
-  AllocTest() { Write("buffers.csv", kBuffers); }
+  AllocTest() { Write("buffers.csv", kThreeBuffers); }
 };
 
 TEST_F(AllocTest, JsonAnswersInFull) {
@@ -69,7 +56,7 @@ TEST_F(AllocTest, WithoutAGoalItMinimises) {
 }
 
 TEST_F(AllocTest, ReadsStandardInput) {
-  const Outcome outcome = Run({"alloc", "-", "--format", "json"}, kBuffers);
+  const Outcome outcome = Run({"alloc", "-", "--format", "json"}, kThreeBuffers);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(ParseJson(outcome.out).at("peak"), 32);
 }
@@ -99,7 +86,7 @@ TEST_F(AllocTest, TakesCapacityAndAlignmentOfAProfile) {
 }
 
 TEST_F(AllocTest, SizesAreThoseOfTheRung) {
-  Write("ladder.json", kLadder);
+  Write("ladder.json", kTwoRungs);
   const Outcome fits = Run({"alloc", "ladder.json", "--rung", "rows=1", "--format", "json"});
   EXPECT_EQ(fits.exit_code, 0) << fits.err;
   EXPECT_EQ(ParseJson(fits.out).at("peak"), 20);
@@ -108,14 +95,14 @@ TEST_F(AllocTest, SizesAreThoseOfTheRung) {
 }
 
 TEST_F(AllocTest, ALadderNeedsARung) {
-  Write("ladder.json", kLadder);
+  Write("ladder.json", kTwoRungs);
   const Outcome outcome = Run({"alloc", "ladder.json"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("expected: --rung with one of rows=1, rows=2\n"));
 }
 
 TEST_F(AllocTest, AnUnknownRungIsToldFromItsNeighbour) {
-  Write("ladder.json", kLadder);
+  Write("ladder.json", kTwoRungs);
   const Outcome outcome = Run({"alloc", "ladder.json", "--rung", "row=2"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("hint: did you mean 'rows=2'?\n"));

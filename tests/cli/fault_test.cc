@@ -57,7 +57,7 @@ tiling:
   dma: overlapped
 )";
 
-const std::string kBuffers =
+const std::string kAlignedBuffers =
     "id,lower,upper,size,alignment\n"
     "a,0,3,16,4\n"
     "b,1,4,16,\n"
@@ -132,7 +132,7 @@ TEST_P(NetworkFaultTest, IsToldInFull) {
 }
 
 TEST_P(CsvFaultTest, IsToldInFull) {
-  const std::string buffers = Replace(kBuffers, GetParam().from, GetParam().to);
+  const std::string buffers = Replace(kAlignedBuffers, GetParam().from, GetParam().to);
   Write("buffers.csv", buffers);
   const Outcome outcome = Run({"alloc", "buffers.csv", "--capacity", "64", "--output", "answer.json",
                                "--output", "answer.csv", "--output", "answer.svg"});
@@ -391,7 +391,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(SoundFilesTest, AreTaken) {
   Write("net.yaml", kNetwork);
   Write("npu.yaml", kProfile);
-  Write("buffers.csv", kBuffers);
+  Write("buffers.csv", kAlignedBuffers);
   const Outcome plan = Plan();
   EXPECT_EQ(plan.exit_code, 0) << plan.err;
   EXPECT_EQ(Run({"alloc", "buffers.csv", "--capacity", "64", "--output", "answer.json"}).exit_code, 0);

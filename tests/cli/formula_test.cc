@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "command_line.h"
+#include "sample_inputs.h"
 
 // `tessera encode` and `tessera decode`: a formula out, a model back.
 namespace tessera::cli {
@@ -11,32 +12,18 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-// Three buffers; a and b live together, and with c the least peak is 32.
-const std::string kBuffers =
-    "id,lower,upper,size\n"
-    "a,0,3,16\n"
-    "b,1,4,16\n"
-    "c,3,6,8\n";
-
 // Offsets of a, b and c in units of 8: a at 0, b at 2, c at 0.
 const std::string kModel =
     "sat\n"
     "((|offset of a / 8| 0) (|offset of b / 8| 2) (|offset of c / 8| 0)\n"
     " (|a below b| true) (|b below c| false))\n";
 
-const std::string kLadder = R"({
-  "format": "tessera-problem", "version": 1,
-  "memories": [{"name": "sram", "capacity": 20}],
-  "buffers": [{"id": "a", "size": 1, "lifespans": [[0, 2]]}, {"id": "b", "size": 1, "lifespans": [[1, 3]]}],
-  "ladder": {"rungs": [{"name": "rows=1", "sizes": {"a": 8, "b": 12}}, {"name": "rows=2", "sizes": {"a": 9, "b": 12}}]}
-})";
-
 class FormulaTest : public CommandLineTest {
  protected:
   FormulaTest() {
-    Write("buffers.csv", kBuffers);
+    Write("buffers.csv", kThreeBuffers);
     Write("model.txt", kModel);
-    Write("ladder.json", kLadder);
+    Write("ladder.json", kTwoRungs);
   }
 };
 
@@ -50,7 +37,7 @@ TEST_F(FormulaTest, TheSuffixChoosesTheFormat) {
 }
 
 TEST_F(FormulaTest, StdoutHasTheFormulaOrItsSize) {
-  const Outcome formula = Run({"encode", "-", "--capacity", "32", "--format", "dimacs"}, kBuffers);
+  const Outcome formula = Run({"encode", "-", "--capacity", "32", "--format", "dimacs"}, kThreeBuffers);
   EXPECT_EQ(formula.exit_code, 0);
   EXPECT_THAT(formula.out, StartsWith("c tessera-formula {"));
   const Outcome size = Run({"encode", "buffers.csv", "--capacity", "32", "--output", "f.cnf"});

@@ -8,14 +8,14 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string kBuffers =
+const std::string kFreeBuffers =
     "id,lower,upper,size\n"
     "x@0,0,2,1024\n"
     "x@1,1,3,1024\n";
 
 class RulesTest : public CommandLineTest {
  protected:
-  RulesTest() { Write("buffers.csv", kBuffers); }
+  RulesTest() { Write("buffers.csv", kFreeBuffers); }
 
   // A shipped profile with these rules.
   void WriteProfile(const std::string& rules) const {

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-Work Count(const Plan& plan) {
+Work CountWork(const Plan& plan) {
   const std::vector<Users> users = FindUsers(plan.network);
   WorkCount count(plan, users, plan.subgraphs.front());
   ForEachTile(plan.network, users, plan.subgraphs.front(), [&](const Tile& tile) { count.Add(tile); });
@@ -20,7 +20,7 @@ Work Count(const Plan& plan) {
 }
 
 TEST(Traffic, HaloRowsAreFetchedAndComputedAgain) {
-  const Work work = Count(TwoConvsPlan());
+  const Work work = CountWork(TwoConvsPlan());
   EXPECT_EQ(work.macs, (18 + 10) * 16 * 36);  // a makes 3 + 4 + 4 + 4 + 3 rows of 4 x 4, b makes 10
   EXPECT_EQ(work.recomputed_macs, 8 * 16 * 36);
   EXPECT_THAT(work.off_chip, ElementsAre(Pair("inputs", (4 + 6 + 6 + 6 + 4) * 16), Pair("outputs", 10 * 16),
@@ -30,13 +30,13 @@ TEST(Traffic, HaloRowsAreFetchedAndComputedAgain) {
 TEST(Traffic, StreamedWeightsAreFetchedForEveryTile) {
   Plan plan = TwoConvsPlan();
   plan.subgraphs[0].weights = hw_profiles::WeightPolicy::kStreamed;
-  EXPECT_EQ(Count(plan).off_chip.at("weights"), 5 * 304);
+  EXPECT_EQ(CountWork(plan).off_chip.at("weights"), 5 * 304);
 }
 
 TEST(Traffic, DirectWeightsAreReadForEveryTile) {
   Plan plan = OneSramPlan();
   plan.subgraphs[0].tile = {1, 4, 2, 4};
-  EXPECT_THAT(Count(plan).off_chip, ElementsAre(Pair("weights", 2 * 152)));
+  EXPECT_THAT(CountWork(plan).off_chip, ElementsAre(Pair("weights", 2 * 152)));
 }
 
 TEST(Traffic, ChannelBlocksTravelAndRowPitchesDoNot) {
@@ -45,13 +45,13 @@ TEST(Traffic, ChannelBlocksTravelAndRowPitchesDoNot) {
     layout.channel_block = 16;
     layout.row_pitch_bytes = 128;
   }
-  EXPECT_EQ(Count(plan).off_chip.at("inputs"), 4 * 4 * 16);
+  EXPECT_EQ(CountWork(plan).off_chip.at("inputs"), 4 * 4 * 16);
 }
 
 TEST(Traffic, NothingTravelsInOneMemory) {
   Plan plan = OneSramPlan();
   plan.profile.roles[static_cast<size_t>(base::TensorRole::kConstant)].home = 0;
-  EXPECT_THAT(Count(plan).off_chip, IsEmpty());
+  EXPECT_THAT(CountWork(plan).off_chip, IsEmpty());
 }
 
 }  // namespace

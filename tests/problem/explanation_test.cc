@@ -18,7 +18,7 @@ using testing::Not;
 Condition Of(ConditionKind kind, int owner = 0, int item = 0) { return {kind, owner, item}; }
 
 // Of which everything can be asked that a condition is about.
-Problem Everything() {
+Problem EveryCondition() {
   Problem problem =
       BankedProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 1, 4, 1), MakeBuffer("c", 0, 1, 6)});
   problem.buffers[0].lifespans.push_back({3, 4});
@@ -41,7 +41,7 @@ Problem Everything() {
   return problem;
 }
 
-std::string Say(const Condition& condition) { return Describe(Everything(), condition, 12); }
+std::string Say(const Condition& condition) { return Describe(EveryCondition(), condition, 12); }
 
 TEST(ExplanationTextTest, ConditionsOfBuffers) {
   EXPECT_EQ(Say(Of(ConditionKind::kBuffer, 0)), "'a' of 4 bytes lives in steps [0, 2) and [3, 4)");
@@ -73,7 +73,7 @@ Requirement Asking(RequirementKind kind, Bytes multiple = 1, Bytes residue = 0) 
 }
 
 std::string SayRule(const Requirement& requirement) {
-  Problem problem = Everything();
+  Problem problem = EveryCondition();
   Rule rule;
   rule.name = "r";
   rule.requirement = requirement;
@@ -118,7 +118,7 @@ TEST(ExplanationTextTest, ConditionsOfMemories) {
             "'sram' changes its mode only from 'rw' to 'wr' and from 'wr' to 'sleep'");
 }
 
-std::string Say(const Change& change) { return Describe(Everything(), change, 12); }
+std::string Say(const Change& change) { return Describe(EveryCondition(), change, 12); }
 
 TEST(ExplanationTextTest, Changes) {
   EXPECT_EQ(Say(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity), 8, "", true}),
@@ -177,7 +177,7 @@ TEST(ExplanationTextTest, AFragmentedPackingIsToldFromAnOverload) {
 }
 
 TEST(ExplanationTextTest, ModesAndContradictionsHaveTheirOwnSentences) {
-  const Problem problem = Everything();
+  const Problem problem = EveryCondition();
   EXPECT_EQ(Summarize(problem, Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kModes)}), 16),
             "no choice of banks and modes of 'sram' serves what happens to 'a'");
   EXPECT_EQ(Summarize(problem, Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kFixedOffset)}), 16),
@@ -243,7 +243,7 @@ TEST(ExplanationJsonTest, ReadsBack) {
                          {ChangeKind::kDrop, Of(ConditionKind::kRelation, 0, 1), 0, "", true},
                          {ChangeKind::kRung, {}, 0, "rows=2", true}};
   explanation.minimal = true;
-  Problem problem = Everything();
+  Problem problem = EveryCondition();
   problem.rules = {{"r", Asking(RequirementKind::kOffset, 4), {0}, {}, {}}};
   const std::string text = WriteAllocation(problem, Infeasible(explanation));
   const auto document = ReadAllocation(text, "a.json", problem);
@@ -252,9 +252,9 @@ TEST(ExplanationJsonTest, ReadsBack) {
   EXPECT_EQ(WriteAllocation(problem, *document), text);
 }
 
-// What is refused when an explanation of Everything() is read for a problem that lacks what it speaks of.
+// What is refused when an explanation of EveryCondition() is read for a problem that lacks what it speaks of.
 std::string FaultOf(const Condition& condition, const Problem& problem) {
-  const std::string text = WriteAllocation(Everything(), Infeasible(Made({condition})));
+  const std::string text = WriteAllocation(EveryCondition(), Infeasible(Made({condition})));
   const auto document = ReadAllocation(text, "a.json", problem);
   return document ? "sound" : document.error().pointer + " " + document.error().message;
 }
@@ -283,7 +283,7 @@ TEST(CollisionTest, BuffersArePiledUpBeyondTheCapacity) {
 }
 
 TEST(CollisionTest, FixedBuffersStayWhereTheyAreAndOnlyNamedAccessesRemain) {
-  const Problem problem = Everything();
+  const Problem problem = EveryCondition();
   const Window pile = PileUp(problem, Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
                                             Of(ConditionKind::kAccess, 1, 1)}));
   EXPECT_THAT(pile.allocation.offsets, ElementsAre(8, 2));
@@ -305,7 +305,7 @@ TEST(CollisionTest, ThePictureMarksWhatCollidesAndWhatSticksOut) {
 
 TEST(CollisionTest, AccessesOfTheReasonAreLetters) {
   const std::string picture = WriteCollisionSvg(
-      Everything(),
+      EveryCondition(),
       Made({Of(ConditionKind::kBuffer, 1), Of(ConditionKind::kAccess, 1, 1), Of(ConditionKind::kModes)}), 16);
   EXPECT_THAT(picture, HasSubstr(">w</text>"));
   EXPECT_THAT(picture, Not(HasSubstr(">r</text>")));

@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-problem::ProblemDocument WithLadder() {
+problem::ProblemDocument WithHostileLadder() {
   problem::ProblemDocument document = TwoBanks();
   document.ladder = problem::Ladder{{{"rows=1", {16, 16}}, {"\"rows\"\n=2", {32, 16}}}};
   return document;
@@ -23,8 +23,8 @@ TEST_P(HeaderTest, GivesTheOptionsBack) {
   options.capacity = 63;
   options.rung = 1;
   options.integers = IntegerEncoding::kBits;
-  const Formula formula = Encode(WithLadder(), options).value();
-  const base::Expected<FormulaOptions> read = ReadOptions(formula.text, "f", WithLadder());
+  const Formula formula = Encode(WithHostileLadder(), options).value();
+  const base::Expected<FormulaOptions> read = ReadOptions(formula.text, "f", WithHostileLadder());
   ASSERT_TRUE(read.has_value()) << base::Format(read.error());
   EXPECT_EQ(read->capacity, 63);
   EXPECT_EQ(read->rung, 1U);

@@ -36,7 +36,7 @@ Problem MakeProblem() {
 constexpr Bytes kCapacity = 11;
 
 // Were a below d, then b and c would lie above it, both; so a lies above, and the others below, both.
-constexpr const char* kProof =
+constexpr const char* kStepProof =
     "tessera-proof 1\n"
     "given 1 stack 0 1 : b3,0 b3,1\n"
     "clause 2 : b3,0\n"
@@ -82,14 +82,14 @@ bool Accepts(const std::string& text, Bytes capacity = kCapacity) {
 std::string FlawOf(const std::string& text) { return CheckProof(MakeProblem(), kCapacity, text).flaw; }
 
 TEST(Checker, AcceptsAProofLineByLine) {
-  const Verdict verdict = CheckProof(MakeProblem(), kCapacity, kProof);
+  const Verdict verdict = CheckProof(MakeProblem(), kCapacity, kStepProof);
   EXPECT_TRUE(verdict.accepted) << verdict.line << ": " << verdict.flaw;
   EXPECT_EQ(verdict.clauses, 4U);
 }
 
 TEST(Checker, RefusesItWhereThereIsAPlacement) {
   ASSERT_THAT(Validate(MakeProblem(), {{0, 6, 9, 5}, {}}, kCapacity + 1), IsEmpty());
-  const Verdict verdict = CheckProof(MakeProblem(), kCapacity + 1, kProof);
+  const Verdict verdict = CheckProof(MakeProblem(), kCapacity + 1, kStepProof);
   EXPECT_FALSE(verdict.accepted);
   EXPECT_EQ(verdict.line, 7U);
   EXPECT_THAT(verdict.flaw, HasSubstr("the stack fits between 6 and 12"));
@@ -109,7 +109,7 @@ TEST(Checker, SaysWhatIsWrongWithALine) {
   EXPECT_THAT(FlawOf(start + "clause 1 : y3\n"), HasSubstr("'y3' is no literal"));
   EXPECT_THAT(FlawOf(start + "stuck 0 :\n"), HasSubstr("'stuck' begins no line"));
   EXPECT_THAT(FlawOf(start + start), HasSubstr("second header"));
-  EXPECT_THAT(FlawOf(std::string(kProof) + "end\n"), HasSubstr("nothing may follow"));
+  EXPECT_THAT(FlawOf(std::string(kStepProof) + "end\n"), HasSubstr("nothing may follow"));
   EXPECT_THAT(FlawOf("tessera-proof 1"), HasSubstr("no end"));
 }
 
@@ -117,8 +117,8 @@ TEST(Checker, EachNumberIsWrittenInOneWay) {
   for (const std::string literal :
        {"x0<03", "x0<+3", "x00<3", "x0<-0", "x0< 3", "x0<3 ", "x0<3,", "x0<", "x<3", "x0>3", "!x0<3", "!b1,3",
         "b1", "b1,", "b1,3,2", "t0", "m0,1", "x0<9223372036854775808"}) {
-    EXPECT_FALSE(
-        CheckProof(MakeProblem(), kCapacity, "tessera-proof 1\nclause 1 : " + literal + "\n").flaw.empty());
+    EXPECT_FALSE(CheckProof(MakeProblem(), kCapacity, "tessera-proof 1\nclause 1 : " + literal + "\n")
+                     .flaw.empty());
     EXPECT_NE(CheckProof(MakeProblem(), kCapacity, "tessera-proof 1\nclause 1 : " + literal + "\n").flaw,
               "the proof breaks off")
         << literal;
@@ -138,7 +138,7 @@ TEST(Checker, ABufferWithoutAnyPlaceNeedsNoReasons) {
 // Every way to damage the proof by one step: each line left out (with and without new numbers for the rest), cut
 // off, exchanged with the next; each word left out, and turned into another that is well formed.
 std::set<std::string> Corruptions() {
-  const std::vector<std::string> lines = LinesOf(kProof);
+  const std::vector<std::string> lines = LinesOf(kStepProof);
   std::set<std::string> corrupted;
   const auto with_line = [&](size_t at, const std::vector<std::string>& words) {
     std::vector<std::string> changed = lines;
@@ -189,7 +189,7 @@ TEST(Checker, NoCorruptionProvesWhatIsFalse) {
 // The first line of the proof that the corruption changes, and what it becomes.
 std::string ChangeOf(const std::string& corrupted) {
   const std::vector<std::string> lines = LinesOf(corrupted);
-  const std::vector<std::string> originals = LinesOf(kProof);
+  const std::vector<std::string> originals = LinesOf(kStepProof);
   size_t at = 0;
   while (at < lines.size() && at < originals.size() && lines[at] == originals[at]) ++at;
   return (at < originals.size() ? originals[at] : "") + " -> " + (at < lines.size() ? lines[at] : "");

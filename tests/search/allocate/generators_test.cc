@@ -34,7 +34,7 @@ std::vector<Bytes> LoadsOf(const Problem& problem) {
   return loads;
 }
 
-Status Decide(const problem::Engine& engine, const Problem& problem, int64_t units) {
+Status DecideWithin(const problem::Engine& engine, const Problem& problem, int64_t units) {
   const base::Stop stop;
   return engine.Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {units}, stop).status;
 }
@@ -79,7 +79,7 @@ TEST(Generators, PerfectFillsEveryStepToTheCapacity) {
 
 TEST(Generators, PerfectIsFeasible) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    EXPECT_EQ(Decide(CanonicalEngine(), GeneratePerfect({16, 12, 64}, seed), base::Budget{}.units),
+    EXPECT_EQ(DecideWithin(CanonicalEngine(), GeneratePerfect({16, 12, 64}, seed), base::Budget{}.units),
               Status::kFeasible);
   }
 }
@@ -94,7 +94,7 @@ TEST(Generators, BrokenKeepsTheLoadWithinTheCapacityAndGreedySolvesFew) {
     const Problem problem = GenerateBroken({}, seed);
     EXPECT_LE(FindBound(problem, 0).bytes, problem.memories[0].capacity);
     EXPECT_NE(WriteProblem(problem), WriteProblem(GeneratePerfect({}, seed)));
-    greedy += Decide(GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1 : 0;
+    greedy += DecideWithin(GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1 : 0;
   }
   EXPECT_LE(greedy, static_cast<int>(kSeeds / 5));
 }
@@ -103,7 +103,7 @@ TEST(Generators, BrokenKeepsTheLoadWithinTheCapacityAndGreedySolvesFew) {
 TEST(Generators, BrokenMayOrMayNotBeFeasible) {
   int feasible = 0, infeasible = 0;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Status status = Decide(CanonicalEngine(), GenerateBroken({20, 30, 256}, seed), 200'000);
+    const Status status = DecideWithin(CanonicalEngine(), GenerateBroken({20, 30, 256}, seed), 200'000);
     feasible += status == Status::kFeasible ? 1 : 0;
     infeasible += status == Status::kInfeasible ? 1 : 0;
   }
@@ -118,7 +118,7 @@ TEST(Generators, FlatHasItsLoadForCapacityAndGreedySolvesFew) {
     EXPECT_EQ(FindBound(problem, 0).bytes, problem.memories[0].capacity);
     const problem::Lifespan horizon = problem::Horizon(problem);
     EXPECT_LE(horizon.upper, 24);
-    greedy += Decide(GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1 : 0;
+    greedy += DecideWithin(GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1 : 0;
   }
   EXPECT_LE(greedy, static_cast<int>(kSeeds / 5));
 }

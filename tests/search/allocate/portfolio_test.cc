@@ -36,7 +36,7 @@ AllocateOptions Within(problem::Bytes capacity) {
 }
 
 // The blobs of the patent's first figure: the load is 10, and so is the least peak.
-Problem PatentFigure() {
+Problem RoomyPatentFigure() {
   return MakeProblem({MakeBuffer("A", 1, 3, 4), MakeBuffer("B", 1, 4, 3), MakeBuffer("C", 2, 4, 2),
                       MakeBuffer("D", 3, 4, 5)},
                      64);
@@ -107,23 +107,23 @@ TEST(Allocate, TellsWhichBuffersDoNotFitTogether) {
 }
 
 TEST(Allocate, DecidesThePatentsFigureWhereGreedyMayFail) {
-  const Result result = MustAllocate(PatentFigure(), {&kGreedy, &kCanonical}, Within(10));
+  const Result result = MustAllocate(RoomyPatentFigure(), {&kGreedy, &kCanonical}, Within(10));
   EXPECT_EQ(result.status, Status::kOptimal);
   EXPECT_EQ(result.peak, 10);
 }
 
 TEST(Allocate, RoutesAroundAnEngineThatCannotHonourTheProblem) {
   const ScriptedEngine shy("shy", Answer(Status::kUnsupported, "ports"));
-  const Result result = MustAllocate(PatentFigure(), {&shy, &kCanonical}, Within(12));
+  const Result result = MustAllocate(RoomyPatentFigure(), {&shy, &kCanonical}, Within(12));
   EXPECT_EQ(result.engine, "canonical");
-  const Result none = MustAllocate(PatentFigure(), {&shy}, Within(12));
+  const Result none = MustAllocate(RoomyPatentFigure(), {&shy}, Within(12));
   EXPECT_EQ(none.status, Status::kUnsupported);
   EXPECT_EQ(none.reason, "ports");
 }
 
 TEST(Allocate, ALimitIsUnknownNeverInfeasible) {
   const ScriptedEngine lost("lost", Answer(Status::kUnknown, "limit"));
-  const Result result = MustAllocate(PatentFigure(), {&lost}, Within(12));
+  const Result result = MustAllocate(RoomyPatentFigure(), {&lost}, Within(12));
   EXPECT_EQ(result.status, Status::kUnknown);
   EXPECT_EQ(result.reason, "limit");
 }
@@ -137,14 +137,14 @@ TEST(Allocate, APeakAboveTheBoundIsOptimalOnlyWhenProven) {
     return [stacked, below](problem::Bytes capacity) { return capacity >= 14 ? stacked : Answer(below); };
   };
   const ScriptedEngine weary("weary", script(Status::kUnknown));
-  const Result open = MustAllocate(PatentFigure(), {&weary}, {});
+  const Result open = MustAllocate(RoomyPatentFigure(), {&weary}, {});
   EXPECT_EQ(open.status, Status::kFeasible);
   EXPECT_EQ(open.peak, 14);
   EXPECT_EQ(open.lower_bound, 10);
   EXPECT_EQ(open.reason, "no engine could decide a lower peak");
 
   const ScriptedEngine prover("prover", script(Status::kInfeasible));
-  const Result closed = MustAllocate(PatentFigure(), {&prover}, {});
+  const Result closed = MustAllocate(RoomyPatentFigure(), {&prover}, {});
   EXPECT_EQ(closed.status, Status::kOptimal);
   EXPECT_EQ(closed.lower_bound, 14);
   EXPECT_EQ(closed.reason, "every lower peak is proven impossible by prover");
@@ -159,7 +159,7 @@ TEST(Allocate, MinimisingEndsWithItsBudget) {
   });
   AllocateOptions options;
   options.budget.units = 200'000;
-  const Result result = MustAllocate(PatentFigure(), {&endless}, options);
+  const Result result = MustAllocate(RoomyPatentFigure(), {&endless}, options);
   EXPECT_EQ(result.status, Status::kFeasible);
   EXPECT_EQ(result.reason, "the budget was spent before the least peak was proven");
   EXPECT_EQ(result.statistics.nodes, 200'000);
@@ -170,7 +170,7 @@ TEST(Allocate, AWrongAllocationIsAnErrorNotAnAnswer) {
   wrong.allocation = problem::Allocation{{0, 0, 0, 0}, {{}}};
   const ScriptedEngine liar("liar", wrong);
   const std::vector<const problem::Engine*> engines = {&liar};
-  const auto result = Allocate(PatentFigure(), nullptr, 0, engines, Within(12));
+  const auto result = Allocate(RoomyPatentFigure(), nullptr, 0, engines, Within(12));
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().message, "the engine 'liar' returned a wrong allocation");
 }
@@ -178,13 +178,13 @@ TEST(Allocate, AWrongAllocationIsAnErrorNotAnAnswer) {
 TEST(Allocate, AnEngineThatClaimsSuccessMustShowAnAllocation) {
   const ScriptedEngine boaster("boaster", Answer(Status::kFeasible));
   const std::vector<const problem::Engine*> engines = {&boaster};
-  const auto result = Allocate(PatentFigure(), nullptr, 0, engines, Within(12));
+  const auto result = Allocate(RoomyPatentFigure(), nullptr, 0, engines, Within(12));
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().found, "no allocation");
 }
 
 TEST(Allocate, RefusesAMalformedProblem) {
-  Problem problem = PatentFigure();
+  Problem problem = RoomyPatentFigure();
   problem.buffers[1].size = 0;
   const Result result = MustAllocate(problem, {&kCanonical}, Within(12));
   EXPECT_EQ(result.status, Status::kInvalid);
@@ -196,7 +196,7 @@ TEST(Allocate, AStopRequestedBeforehandIsUnknown) {
   stop.Request();
   AllocateOptions options = Within(12);
   options.stop = &stop;
-  EXPECT_EQ(MustAllocate(PatentFigure(), {&kGreedy, &kCanonical}, options).status, Status::kUnknown);
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&kGreedy, &kCanonical}, options).status, Status::kUnknown);
 }
 
 // Three engines that are complete on their own fill both lanes.
@@ -240,7 +240,7 @@ TEST(Allocate, OneTwoAndEightThreadsGiveTheSameBytes) {
 TEST(Allocate, TheSecondLaneAnswersWhereTheFirstCannot) {
   const ScriptedEngine shy("shy", Answer(Status::kUnsupported, "ports"));
   const ScriptedEngine lost("lost", Answer(Status::kUnknown, "limit"));
-  EXPECT_EQ(MustAllocate(PatentFigure(), {&shy, &lost, &kCanonical}, Within(12)).engine, "canonical");
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&shy, &lost, &kCanonical}, Within(12)).engine, "canonical");
 }
 
 TEST(Allocate, AReserveIsAskedOnlyWhereTheOthersOfItsLaneRefuseOrGiveUp) {
@@ -251,10 +251,11 @@ TEST(Allocate, AReserveIsAskedOnlyWhereTheOthersOfItsLaneRefuseOrGiveUp) {
   const ScriptedEngine busy("busy", limit);
   AllocateOptions options = Within(12);
   options.budget.units = 1000;
-  EXPECT_EQ(MustAllocate(PatentFigure(), {&shy, &busy, &lost, &kCanonical}, options).status,
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&shy, &busy, &lost, &kCanonical}, options).status,
             Status::kUnknown);
-  EXPECT_EQ(MustAllocate(PatentFigure(), {&shy, &lost, &lost, &kCanonical}, options).engine, "canonical");
-  EXPECT_EQ(MustAllocate(PatentFigure(), {&shy, &shy, &lost, &kCanonical}, options).engine, "canonical");
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&shy, &lost, &lost, &kCanonical}, options).engine,
+            "canonical");
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&shy, &shy, &lost, &kCanonical}, options).engine, "canonical");
 }
 
 TEST(Allocate, AWrongAllocationOfTheSecondLaneIsAnErrorToo) {
@@ -266,7 +267,7 @@ TEST(Allocate, AWrongAllocationOfTheSecondLaneIsAnErrorToo) {
   for (const int threads : {1, 2}) {
     AllocateOptions options = Within(12);
     options.threads = threads;
-    const auto result = Allocate(PatentFigure(), nullptr, 0, engines, options);
+    const auto result = Allocate(RoomyPatentFigure(), nullptr, 0, engines, options);
     ASSERT_FALSE(result.has_value());
     EXPECT_EQ(result.error().message, "the engine 'liar' returned a wrong allocation");
   }
@@ -294,18 +295,18 @@ TEST(Allocate, NoBudgetTurnsALimitIntoAProof) {
 TEST(Allocate, UsesTheSizesOfTheRung) {
   const problem::Ladder ladder{{{"small", {1, 1, 1, 1}}, {"full", {4, 3, 2, 5}}}};
   const std::vector<const problem::Engine*> engines = {&kGreedy, &kCanonical};
-  const auto small = Allocate(PatentFigure(), &ladder, 0, engines, {});
-  const auto full = Allocate(PatentFigure(), &ladder, 1, engines, {});
+  const auto small = Allocate(RoomyPatentFigure(), &ladder, 0, engines, {});
+  const auto full = Allocate(RoomyPatentFigure(), &ladder, 1, engines, {});
   EXPECT_EQ(small->peak, 3);
   EXPECT_EQ(full->peak, 10);
-  EXPECT_EQ(Allocate(PatentFigure(), &ladder, 2, engines, {})->status, Status::kInvalid);
+  EXPECT_EQ(Allocate(RoomyPatentFigure(), &ladder, 2, engines, {})->status, Status::kInvalid);
 }
 
 TEST(Allocate, TellsOfEachImprovement) {
   std::vector<std::string> lines;
   AllocateOptions options;
   options.progress = [&](std::string_view line) { lines.emplace_back(line); };
-  const Result result = MustAllocate(PatentFigure(), {&kGreedy, &kCanonical}, options);
+  const Result result = MustAllocate(RoomyPatentFigure(), {&kGreedy, &kCanonical}, options);
   EXPECT_THAT(lines, testing::Contains(HasSubstr("peak " + std::to_string(*result.peak))));
   EXPECT_THAT(lines.back(), testing::StartsWith("greedy: in all "));
 }
