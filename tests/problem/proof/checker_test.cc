@@ -117,8 +117,8 @@ TEST(Checker, EachNumberIsWrittenInOneWay) {
   for (const std::string literal :
        {"x0<03", "x0<+3", "x00<3", "x0<-0", "x0< 3", "x0<3 ", "x0<3,", "x0<", "x<3", "x0>3", "!x0<3", "!b1,3",
         "b1", "b1,", "b1,3,2", "t0", "m0,1", "x0<9223372036854775808"}) {
-    EXPECT_FALSE(CheckProof(MakeProblem(), kCapacity, "tessera-proof 1\nclause 1 : " + literal + "\n")
-                     .flaw.empty());
+    EXPECT_FALSE(
+        CheckProof(MakeProblem(), kCapacity, "tessera-proof 1\nclause 1 : " + literal + "\n").flaw.empty());
     EXPECT_NE(CheckProof(MakeProblem(), kCapacity, "tessera-proof 1\nclause 1 : " + literal + "\n").flaw,
               "the proof breaks off")
         << literal;
