@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tessera/base/checked.h"
 #include "tessera/base/json_writer.h"
@@ -11,6 +12,7 @@
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/refusals.h"
+#include "tessera/plan/execute/execute.h"
 #include "tessera/plan/validator.h"
 #include "tessera/problem/validator.h"
 
@@ -29,6 +31,7 @@ class CheckCommand final : public Command {
            "these.\n\n"
            "Examples:\n"
            "  tessera check plan.json\n"
+           "  tessera check --execute plan.json                run it byte by byte, every tile, and look\n"
            "  tessera check answer.csv --capacity 1048576      the CSV has an offset column\n"
            "  tessera check answer.json --problem problem.json\n"
            "  tessera check --certificate proof                the proof that nothing fits\n"
@@ -44,6 +47,11 @@ class CheckCommand final : public Command {
            "--capacity, that it covers so many bytes")
         ->type_name("DIR")
         ->excludes("file");
+    app.add_flag("--execute", execute_,
+                 "Run the plan as well, transfer by transfer and operator by operator, on memories whose "
+                 "bytes know "
+                 "what they hold")
+        ->excludes("--certificate");
     app.add_option("--format", format_, "What stdout gets")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
@@ -57,6 +65,10 @@ class CheckCommand final : public Command {
     }
     const base::Expected<Answer> answer = LoadAnswer(files_);
     if (!answer) return console.Refuse(answer.error());
+    if (execute_ && !answer->plan) {
+      console.Note("--execute: only a plan can be run");
+      return ExitCode::kUsage;
+    }
     std::vector<std::string> violations;
     if (answer->plan) {
       for (const plan::Violation& violation : plan::Validate(*answer->plan)) {
@@ -68,16 +80,31 @@ class CheckCommand final : public Command {
         violations.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
       }
     }
+    std::optional<plan::execute::Report> execution;
+    if (execute_) {
+      execution = plan::execute::Execute(*answer->plan);
+      AddFindings(*execution, violations);
+    }
     const bool as_json = format_ == "json";
     if (!violations.empty()) {
       console.Print(DescribeRefusal(violations, as_json));
       return ExitCode::kCheckRefused;
     }
-    console.Print(as_json ? AcceptanceAsJson() : AcceptanceAsText(*answer));
+    console.Print(as_json ? AcceptanceAsJson(execution) : AcceptanceAsText(*answer, execution));
     return ExitCode::kAnswer;
   }
 
  private:
+  static void AddFindings(const plan::execute::Report& execution, std::vector<std::string>& violations) {
+    if (!execution.obstacle.empty()) violations.push_back("execution: " + execution.obstacle);
+    for (const plan::execute::Finding& finding : execution.findings) {
+      violations.push_back(fmt::format("execution: {}: {}", NameOf(finding.kind), finding.message));
+    }
+    const auto told = static_cast<int64_t>(execution.findings.size());
+    if (execution.found > told)
+      violations.push_back(fmt::format("execution: {} more", execution.found - told));
+  }
+
   ExitCode CheckCertificate(Console& console) const {
     const base::Expected<problem::proof::Judgement> judgement = CheckCertificateIn(certificate_);
     if (!judgement) return console.Refuse(judgement.error());
@@ -95,7 +122,7 @@ class CheckCommand final : public Command {
     const std::string text = fmt::format("accepted: nothing fits into {} bytes; {} buffers, {} clause{}\n",
                                          judgement->claim.capacity, judgement->problem.buffers.size(),
                                          verdict.clauses, verdict.clauses == 1 ? "" : "s");
-    console.Print(as_json ? AcceptanceAsJson() : text);
+    console.Print(as_json ? AcceptanceAsJson(std::nullopt) : text);
     return ExitCode::kAnswer;
   }
 
@@ -120,23 +147,41 @@ class CheckCommand final : public Command {
     return others;
   }
 
-  static std::string AcceptanceAsJson() {
+  using Execution = std::optional<plan::execute::Report>;
+
+  static std::string AcceptanceAsJson(const Execution& execution) {
     nlohmann::ordered_json document;
     document["status"] = "accepted";
     document["violations"] = nlohmann::ordered_json::array();
+    if (execution) {
+      const plan::execute::Tally& tally = execution->tally;
+      document["execution"] = {{"tiles", tally.tiles},
+                               {"steps", tally.steps},
+                               {"operators", tally.operators},
+                               {"transfers", tally.transfers},
+                               {"bytes_moved", tally.bytes_moved},
+                               {"cells_checked", tally.cells_checked}};
+    }
     return base::WriteJson(document);
   }
 
-  static std::string AcceptanceAsText(const Answer& answer) {
+  static std::string AcceptanceAsText(const Answer& answer, const Execution& execution) {
     const problem::Bytes peak = PeakOf(answer.problem, answer.allocation);
     const std::string room = answer.capacity < base::kMaxTotal
                                  ? fmt::format("{} of {} bytes", peak, answer.capacity)
                                  : fmt::format("{} bytes", peak);
-    return fmt::format("accepted: {} buffers, peak {}\n", answer.problem.buffers.size(), room);
+    std::string text = fmt::format("accepted: {} buffers, peak {}\n", answer.problem.buffers.size(), room);
+    if (!execution) return text;
+    const plan::execute::Tally& tally = execution->tally;
+    text += fmt::format(
+        "executed: {} tiles, {} steps, {} operators, {} transfers of {} bytes, {} cells checked\n",
+        tally.tiles, tally.steps, tally.operators, tally.transfers, tally.bytes_moved, tally.cells_checked);
+    return text;
   }
 
   AnswerFiles files_;
   std::string certificate_;
+  bool execute_ = false;
   std::string format_ = "text";
 };
 

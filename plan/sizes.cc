@@ -32,19 +32,23 @@ int64_t TableBytes(const Plan& plan, const graph::Operator& op, int constant, in
   return op.weights.front() == constant ? plan.profile.table_bytes_per_channel * channels : 0;
 }
 
-// Rows and columns that are stored as padding: the most that a windowed reader inside the interval asks for.
+// Rows and columns that are stored as padding: on each side the most that a windowed reader inside the interval asks for.
 void AddPads(const Plan& plan, const Users& users, graph::Interval interval, NamedExtents& extents) {
   if (plan.profile.tiling.implicit_padding) return;
-  int64_t rows = 0;
-  int64_t columns = 0;
+  int64_t above = 0;
+  int64_t below = 0;
+  int64_t left = 0;
+  int64_t right = 0;
   for (const int reader : users.readers) {
     const graph::Operator& op = OperatorAt(plan, reader);
     if (!Contains(interval, reader) || !HasWindow(op.kind)) continue;
-    rows = std::max(rows, op.window.pad_low[0] + op.window.pad_high[0]);
-    columns = std::max(columns, op.window.pad_low[1] + op.window.pad_high[1]);
+    above = std::max(above, op.window.pad_low[0]);
+    below = std::max(below, op.window.pad_high[0]);
+    left = std::max(left, op.window.pad_low[1]);
+    right = std::max(right, op.window.pad_high[1]);
   }
-  extents.rows += rows;
-  extents.columns += columns;
+  extents.rows += above + below;
+  extents.columns += left + right;
 }
 
 int64_t FactorOf(const graph::Operator& op, ScratchFactor factor, const LargestExtents& largest) {

@@ -94,15 +94,17 @@ NamedExtents NameExtents(const graph::Shape& shape, const graph::Extents& extent
 
 Pads PadsFor(const graph::Graph& graph, const hw_profiles::Profile& profile,
              const std::vector<int>& readers) {
-  Pads pads;
-  if (profile.tiling.implicit_padding) return pads;
+  if (profile.tiling.implicit_padding) return {};
+  graph::Window most;  // readers may pad different sides
   for (const int reader : readers) {
     const graph::Operator& op = graph.operators[static_cast<size_t>(reader)];
     if (!IsWindowed(op)) continue;
-    pads.rows = std::max(pads.rows, op.window.pad_low[0] + op.window.pad_high[0]);
-    pads.columns = std::max(pads.columns, op.window.pad_low[1] + op.window.pad_high[1]);
+    for (size_t axis = 0; axis < 2; ++axis) {
+      most.pad_low[axis] = std::max(most.pad_low[axis], op.window.pad_low[axis]);
+      most.pad_high[axis] = std::max(most.pad_high[axis], op.window.pad_high[axis]);
+    }
   }
-  return pads;
+  return {most.pad_low[0] + most.pad_high[0], most.pad_low[1] + most.pad_high[1]};
 }
 
 Bytes FeatureBytes(const hw_profiles::RoleLayout& layout, base::DataType type, const NamedExtents& extents,

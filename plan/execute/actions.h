@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tessera/plan/execute/instruction.h"
+#include "tessera/plan/execute/places.h"
+#include "tessera/plan/execute/tile_boxes.h"
+#include "tessera/plan/plan.h"
+
+// What one subgraph moves and computes, one instruction at a time.
+namespace tessera::plan::execute {
+
+// Steps [first, last] of the plan: as long as an action may take.
+struct Span {
+  int64_t first = 0;
+  int64_t last = 0;
+};
+
+class Actions {
+ public:
+  Actions(const Plan& plan, const Contents& contents, const std::vector<Users>& users, Places& places,
+          int subgraph);
+
+  int64_t Tiles() const { return tiles_.Count(); }
+  const Subgraph& Of() const { return plan_.subgraphs[static_cast<size_t>(subgraph_)]; }
+
+  // How a tensor that a step says it moves is held here.
+  bool ComesIn(int tensor) const;  // in tile buffers, made elsewhere
+  bool GoesOut(int tensor) const;  // in tile buffers, made here
+  bool IsResident(int tensor) const { return IsConstant(tensor) && places_.IsResident(tensor); }
+  bool IsStreamed(int op, int tensor) const;
+
+  // In how many rounds the operator makes its result: one for each slice of what it streams.
+  int64_t RoundsOf(int op) const;
+
+  // Transfers; finished by their number.
+  StartTransfer LoadTile(int tensor, int64_t tile, int parity, Span span);
+  StartTransfer StoreTile(int tensor, int64_t tile, int parity, Span span);
+  StartTransfer LoadResident(int constant, Span span);
+  StartTransfer LoadSlice(int op, int constant, int64_t round, int parity, int slot, Span span);
+
+  // One round of the operator on its part of a tile; slices are read in `slot`.
+  Compute Run(int op, int64_t tile, int parity, int64_t round, int slot, int64_t step);
+
+ private:
+  const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
+  const graph::Tensor& TensorAt(int tensor) const {
+    return plan_.network.tensors[static_cast<size_t>(tensor)];
+  }
+  bool IsConstant(int tensor) const { return TensorAt(tensor).constant; }
+  const TileBoxes& BoxesOf(int64_t tile);
+  Slice SliceOf(int op, int constant, int64_t round) const;
+  void AddConstant(int op, size_t position, int64_t round, int parity, int slot, const Intent& intent,
+                   Compute& compute) const;
+  StartTransfer Start(int tensor, std::vector<Move> moves);
+  std::string LinkOf(int tensor) const;
+
+  const Plan& plan_;
+  const Contents& contents_;
+  const std::vector<Users>& users_;
+  Places& places_;
+  int subgraph_;
+  execute::Tiles tiles_;
+  std::map<int64_t, TileBoxes> boxes_;  // of the tiles around the one that runs
+  int64_t transfers_ = 0;
+};
+
+}  // namespace tessera::plan::execute

@@ -1,0 +1,70 @@
+#include "tessera/plan/execute/contents.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "tessera/plan/execute/elements.h"
+
+namespace tessera::plan::execute {
+
+Contents::Contents(const graph::Graph& network, int64_t table_bytes_per_channel)
+    : network_(network),
+      tensors_(static_cast<int>(network.tensors.size())),
+      operators_(static_cast<int>(network.operators.size())) {
+  for (const graph::Tensor& tensor : network.tensors) {
+    if (base::BitsOf(tensor.type) < 8) cells_per_byte_ = 2;
+  }
+  tables_.assign(network.tensors.size(), {0});
+  for (const graph::Operator& op : network.operators) {
+    if (op.weights.empty()) continue;
+    const auto constant = static_cast<size_t>(op.weights.front());
+    const graph::Shape& shape = network.tensors[constant].shape;
+    const bool columns = op.kind == base::OperatorKind::kMatmul;
+    const int64_t channels = shape.empty() ? 1 : columns ? shape.back() : shape.front();
+    tables_[constant][0] = std::max(tables_[constant][0], channels * table_bytes_per_channel);
+  }
+}
+
+int64_t Contents::CellsPerElement(int content) const {
+  if (content >= tensors_) return cells_per_byte_;
+  return base::BitsOf(network_.tensors[static_cast<size_t>(content)].type) * cells_per_byte_ / 8;
+}
+
+const graph::Shape& Contents::ShapeOf(int content) const {
+  return content < tensors_ ? network_.tensors[static_cast<size_t>(content)].shape
+                            : tables_[static_cast<size_t>(content - tensors_)];
+}
+
+std::string Contents::NameOf(int content) const {
+  const auto tensor = [&](int index) { return network_.tensors[static_cast<size_t>(index)].id; };
+  if (content < 0) return "nothing";
+  if (content < tensors_) return fmt::format("'{}'", tensor(content));
+  if (content < 2 * tensors_) return fmt::format("the table of '{}'", tensor(content - tensors_));
+  if (content < 3 * tensors_) return fmt::format("a pad of '{}'", tensor(content - 2 * tensors_));
+  if (content < Arriving()) {
+    return fmt::format("scratch of '{}'", network_.operators[static_cast<size_t>(content - 3 * tensors_)].id);
+  }
+  if (content == Arriving()) return "bytes that are still arriving";
+  return content == Lost() ? "what is lost" : "what a gap may hold";
+}
+
+std::vector<int64_t> Contents::CoordinatesOf(Tag tag) const {
+  const int content = ContentOf(tag);
+  if (content < 0 || content >= 2 * tensors_) return {};
+  return execute::CoordinatesOf(NumberOf(tag) / CellsPerElement(content), ShapeOf(content));
+}
+
+std::string Contents::Describe(Tag tag) const {
+  const int content = ContentOf(tag);
+  const std::string name = NameOf(content);
+  return content >= 0 && content < 2 * tensors_ ? name + " " + TextOf(CoordinatesOf(tag)) : name;
+}
+
+std::string TextOf(const std::vector<int64_t>& coordinates) {
+  std::string text;
+  for (const int64_t index : coordinates) text += fmt::format("{}{}", text.empty() ? "" : ", ", index);
+  return "[" + text + "]";
+}
+
+}  // namespace tessera::plan::execute

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tessera/graph/graph.h"
+
+// What a cell can hold.
+namespace tessera::plan::execute {
+
+// The content of one cell: which part of which element of what. 0: nothing was ever written here.
+using Tag = uint64_t;
+inline constexpr Tag kNothing = 0;
+
+// Everything that cells may hold gets a number: the tensors first, by their own; then what stands beside constants, pads, scratch, and
+// cells whose value nobody may rely on. A cell is a byte, or half of one where the network has elements of four bits.
+class Contents {
+ public:
+  Contents(const graph::Graph& network, int64_t table_bytes_per_channel);
+
+  int TablesOf(int constant) const { return tensors_ + constant; }
+  int PaddingOf(int tensor) const { return 2 * tensors_ + tensor; }
+  int ScratchOf(int op) const { return 3 * tensors_ + op; }
+  int Arriving() const { return 3 * tensors_ + operators_; }
+  int Spoiled() const { return Arriving() + 1; }  // gaps between elements, what an engine leaves behind
+  int Lost() const { return Arriving() + 2; }     // where nothing lives, or the bank was off
+
+  int64_t CellsPerByte() const { return cells_per_byte_; }
+  int64_t CellsPerElement(int content) const;
+
+  // Of tensors and tables; a table is a row of bytes, none where the constant has none.
+  const graph::Shape& ShapeOf(int content) const;
+
+  static Tag TagOf(int content, int64_t number) {
+    return ((static_cast<Tag>(content) + 1) << kNumberBits) | static_cast<Tag>(number);
+  }
+  static int ContentOf(Tag tag) { return static_cast<int>(tag >> kNumberBits) - 1; }
+  static int64_t NumberOf(Tag tag) { return static_cast<int64_t>(tag & ((Tag{1} << kNumberBits) - 1)); }
+
+  // Cells of one content that tags can tell apart.
+  static constexpr int64_t kMostCells = int64_t{1} << 40;
+
+  // "'x' [0, 3, 4, 0]", "a pad of 'x'", "nothing"; the number counts elements' cells.
+  std::string Describe(Tag tag) const;
+  std::string NameOf(int content) const;
+  std::vector<int64_t> CoordinatesOf(Tag tag) const;  // empty but for tensors and tables
+
+ private:
+  static constexpr int kNumberBits = 40;
+
+  const graph::Graph& network_;
+  int tensors_ = 0;
+  int operators_ = 0;
+  int64_t cells_per_byte_ = 1;
+  std::vector<graph::Shape> tables_;
+};
+
+// "[0, 3, 4, 0]"
+std::string TextOf(const std::vector<int64_t>& coordinates);
+
+}  // namespace tessera::plan::execute

@@ -1,0 +1,73 @@
+#include "tessera/plan/execute/elements.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tessera::plan::execute {
+namespace {
+
+Box HullOfListed(const std::vector<int64_t>& numbers, const graph::Shape& shape) {
+  Box hull = EmptyBox(shape);
+  for (const int64_t number : numbers) {
+    Box element;
+    for (const int64_t index : CoordinatesOf(number, shape)) element.push_back({index, index + 1});
+    Cover(hull, element);
+  }
+  return hull;
+}
+
+}  // namespace
+
+Box WholeBox(const graph::Shape& shape) {
+  Box box;
+  for (const int64_t extent : shape) box.push_back({0, extent});
+  return box;
+}
+
+Box EmptyBox(const graph::Shape& shape) { return Box(shape.size()); }
+
+bool IsEmpty(const Box& box) {
+  return std::any_of(box.begin(), box.end(), [](const Range& range) { return range.begin >= range.end; });
+}
+
+void Cover(Box& hull, const Box& part) {
+  if (IsEmpty(part)) return;
+  if (IsEmpty(hull)) hull = part;
+  for (size_t axis = 0; axis < hull.size(); ++axis) {
+    hull[axis] = {std::min(hull[axis].begin, part[axis].begin), std::max(hull[axis].end, part[axis].end)};
+  }
+}
+
+ElementSet AllOf(const Box& box) {
+  ElementSet elements;
+  for (const Range& range : box) {
+    std::vector<int64_t>& indices = elements.axes.emplace_back();
+    indices.resize(static_cast<size_t>(std::max<int64_t>(0, range.end - range.begin)));
+    std::iota(indices.begin(), indices.end(), range.begin);
+  }
+  return elements;
+}
+
+Box HullOf(const ElementSet& elements, const graph::Shape& shape) {
+  if (elements.listed) return HullOfListed(*elements.listed, shape);
+  Box hull;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const std::vector<int64_t>& indices = elements.axes[axis];
+    const auto first = std::lower_bound(indices.begin(), indices.end(), 0);
+    const auto last = std::lower_bound(indices.begin(), indices.end(), shape[axis]);
+    if (first == last) return EmptyBox(shape);
+    hull.push_back({*first, *(last - 1) + 1});
+  }
+  return hull;
+}
+
+std::vector<int64_t> CoordinatesOf(int64_t number, const graph::Shape& shape) {
+  std::vector<int64_t> coordinates(shape.size(), 0);
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    coordinates[axis] = number % shape[axis];
+    number /= shape[axis];
+  }
+  return coordinates;
+}
+
+}  // namespace tessera::plan::execute

@@ -1,0 +1,288 @@
+#include "tessera/plan/execute/machine.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tessera/plan/execute/reads.h"
+
+// Cells hold no numbers but tags: which part of which element of which tensor the number would be. Two runs of one network on
+// different data differ in the numbers and not in the tags, so a run on tags that finds every tag where it should be stands
+// for all data.
+//
+// **One run stands for all orders.** A step leaves much open: a transfer that spans several steps may move any byte at any
+// moment of the span, and an operator reads and writes in an order of its own. Nothing is sampled; the machine tells what may
+// have happened from what must have:
+//
+//     transfer     Start                            Finish
+//     destination  |  arriving: no value to rely on  |  there      whoever reads or writes it meanwhile is found
+//     source       |  held: must not change          |  free       whoever writes it meanwhile is found
+//
+// Suppose nothing is found, and take any real execution. Between Start and Finish nobody else touches a destination, and
+// everyone else only reads a source. So each byte of the transfer may be moved to the end of the span, or of whatever order
+// was real, without any read seeing another value: all real executions give each read the value that this one gives it. Where
+// transfers start before the operator of their first step and finish after that of their last, no order is left out. An
+// operator's results may land before its last operand is read; a result is therefore looked at before it is written: it may
+// cover cells of an operand only where engine and operator work element by element on the same coordinates, so that an
+// element dies with its one reader.
+//
+// Nothing survives by luck: gaps in a buffer are spoiled by whoever fills it, cells in which no buffer lives are lost, and so is
+// what lies in a bank that is off. After a finding the run goes on as if all were well, so that one fault is told once and
+// not in everything that follows from it.
+//
+// Cost: a few nanoseconds for each cell touched.
+namespace tessera::plan::execute {
+namespace {
+
+using problem::AccessKind;
+
+bool Intersects(const problem::AddressRange& a, const problem::AddressRange& b) {
+  return a.begin < b.end && b.begin < a.end;
+}
+
+}  // namespace
+
+void Machine::Run(const Instruction& instruction) {
+  std::visit([this](const auto& what) { Do(what); }, instruction);
+}
+
+void Machine::Do(const EnterStep& enter) {
+  const EnterStep before = at_;
+  at_ = enter;
+  ledger_.Enter(enter.step, enter.tile);
+  ++ledger_.Totals().steps;
+  if (entered_ && !enter.foreseen) {
+    ledger_.Note(FindingKind::kControl, kNothing, -1, 0,
+                 fmt::format("follows step {}, which the plan's loops do not foresee", before.step));
+  }
+  if (entered_ && enter.mode && before.mode && !memories_.Rules().MayFollow(*before.mode, *enter.mode)) {
+    ledger_.Note(FindingKind::kForbidden, kNothing, -1, 0,
+                 fmt::format("mode {} may not follow mode {}", *enter.mode, *before.mode));
+  }
+  entered_ = true;
+  LoseBanksThatAreOff();
+  for (const UnderWay& transfer : under_way_) CheckModes(transfer);
+}
+
+void Machine::LoseBanksThatAreOff() {
+  const problem::Memory& memory = memories_.Rules().Memory();
+  if (!at_.mode || static_cast<size_t>(*at_.mode) >= memory.modes.size()) return;
+  const std::vector<problem::BankMode>& states = memory.modes[static_cast<size_t>(*at_.mode)].banks;
+  const uint32_t nobody = ledger_.ActNobody();
+  for (size_t i = 0; i < std::min(states.size(), memory.banks.size()); ++i) {
+    if (!states[i].off) continue;
+    memories_.Fill(memories_.Rules().CellsOf(memory.banks[i].range), Contents::TagOf(contents_.Lost(), 0),
+                   nobody);
+  }
+}
+
+void Machine::CheckMode(AccessRules::Banks banks, const std::string& engine, AccessKind kind) {
+  if (!at_.mode) return;
+  const int bank = memories_.Rules().FirstForbidden(*at_.mode, banks, engine, kind);
+  if (bank < 0) return;
+  const problem::Memory& memory = memories_.Rules().Memory();
+  ledger_.Note(FindingKind::kForbidden, kNothing, -1, 0,
+               fmt::format("mode '{}' does not let '{}' {} bank '{}'",
+                           memory.modes[static_cast<size_t>(*at_.mode)].name, engine,
+                           kind == AccessKind::kRead ? "read" : "write",
+                           memory.banks[static_cast<size_t>(bank)].name));
+}
+
+void Machine::CheckModes(const UnderWay& transfer) {
+  CheckMode(transfer.read_banks, transfer.transfer.link, AccessKind::kRead);
+  CheckMode(transfer.written_banks, transfer.transfer.link, AccessKind::kWrite);
+}
+
+void Machine::Do(const Forget& forget) {
+  const uint32_t nobody = ledger_.ActNobody();
+  for (const problem::AddressRange& cells : forget.cells) {
+    memories_.Fill(cells, Contents::TagOf(contents_.Lost(), 0), nobody);
+  }
+}
+
+void Machine::Do(const StartTransfer& start) {
+  UnderWay transfer{start, ledger_.ActTransfer(start.link), {}, 0, 0};
+  ++ledger_.Totals().transfers;
+  for (const Move& move : start.moves) {
+    Leg leg{move, RunsOf(move.from, AllOf(move.box)), RunsOf(move.to, WithPads(move.to, move.box)), true,
+            true};
+    leg.reads = IsThere(move.from, move.box) && memories_.MayTouch(move.from, leg.sources, AccessKind::kRead);
+    leg.writes =
+        IsThere(move.to, move.box) && memories_.MayTouch(move.to, leg.destinations, AccessKind::kWrite);
+    if (leg.reads) {
+      memories_.CheckRead(move.from, leg.sources);
+      memories_.Hold(move.from, leg.sources);
+      transfer.read_banks |= memories_.BanksOf(move.from, leg.sources);
+    }
+    if (leg.writes) transfer.written_banks |= memories_.BanksOf(move.to, leg.destinations);
+    transfer.legs.push_back(std::move(leg));
+  }
+  for (const Leg& leg : transfer.legs) {
+    if (leg.writes) memories_.BeginArrival(leg.move.to, leg.destinations, leg.move.fills, transfer.deed);
+    int64_t cells = 0;
+    for (const execute::Run& run : leg.sources) cells += run.count * leg.move.from.element_cells;
+    ledger_.Totals().bytes_moved += cells / contents_.CellsPerByte();
+  }
+  CheckModes(transfer);
+  under_way_.push_back(std::move(transfer));
+}
+
+// Whether the place has room for all of the box; notes it if not.
+bool Machine::IsThere(const Place& place, const Box& box) {
+  if (IsEmpty(box) || place.where == Where::kNowhere) return true;
+  std::vector<int64_t> corner;
+  bool inside = true;
+  for (size_t axis = 0; axis < box.size(); ++axis) {
+    const Range held = place.axes[axis].held;
+    inside = inside && held.begin <= box[axis].begin && box[axis].end <= held.end;
+    corner.push_back(box[axis].begin);
+  }
+  if (inside) return true;
+  ledger_.Note(
+      FindingKind::kOutside, kNothing, -1, 1,
+      fmt::format("the box from {} {} on is not held in {}", contents_.NameOf(place.content), TextOf(corner),
+                  place.where == Where::kHome ? "its home" : "buffer '" + place.buffer + "'"));
+  return false;
+}
+
+void Machine::Do(const FinishTransfer& finish) {
+  const auto transfer = std::find_if(under_way_.begin(), under_way_.end(), [&](const UnderWay& candidate) {
+    return candidate.transfer.number == finish.number;
+  });
+  if (transfer == under_way_.end()) return;
+  for (const Leg& leg : transfer->legs) {
+    if (leg.reads) memories_.Release(leg.move.from, leg.sources);
+    if (leg.writes) memories_.Arrive(leg.move.to, leg.destinations, leg.move.fills, transfer->deed);
+  }
+  under_way_.erase(transfer);
+}
+
+void Machine::Do(const Compute& compute) {
+  const uint32_t deed = ledger_.ActOperator(compute.op);
+  ++ledger_.Totals().operators;
+  const auto scratch_tag = Contents::TagOf(contents_.ScratchOf(compute.op), 0);
+  if (compute.scratch) {
+    const Place& scratch = *compute.scratch;
+    if (memories_.MayTouch(scratch, {{scratch.cells.begin, 0, 1, 0, 0, false}}, AccessKind::kWrite)) {
+      memories_.Fill(scratch.cells, scratch_tag, deed);
+      const AccessRules::Banks banks = memories_.Rules().BanksAt(scratch.cells.begin, scratch.cells.end);
+      CheckMode(banks, compute.engine, AccessKind::kRead);
+      CheckMode(banks, compute.engine, AccessKind::kWrite);
+    }
+  }
+  for (const Operand& operand : compute.operands) ReadOperand(compute, operand);
+  for (const Result& result : compute.results) WriteResult(compute, result, deed);
+  if (!compute.scratch) return;
+  const problem::AddressRange cells = memories_.WithinMemory(compute.scratch->cells);
+  for (int64_t cell = cells.begin; cell < cells.end; ++cell) {
+    if (memories_.TagAt(cell) == scratch_tag) continue;
+    ledger_.Note(FindingKind::kOverwritten, scratch_tag, cell, 1, "its result lies in its own scratch");
+    break;
+  }
+}
+
+ElementSet Machine::ReadsOf(const Compute& compute, const Operand& operand, const Box& output) const {
+  const graph::Operator& op = network_.operators[static_cast<size_t>(compute.op)];
+  switch (operand.kind) {
+    case Operand::Kind::kInput:
+      return ReadsOfInput(network_, op, operand.position, output);
+    case Operand::Kind::kConstant:
+      return ReadsOfConstant(network_, op, operand.position, output);
+    case Operand::Kind::kTable:
+      break;
+  }
+  // Entries stand side by side, one for each channel of the constant.
+  const int64_t bytes = contents_.ShapeOf(operand.place.content).front();
+  const auto filters = FilterAxesOf(network_, op, operand.position);
+  if (!filters || IsEmpty(output)) return AllOf({{0, IsEmpty(output) ? 0 : bytes}});
+  const graph::Tensor& constant = network_.tensors[static_cast<size_t>(op.weights[operand.position])];
+  const int64_t each = bytes / constant.shape[filters->constant];
+  const Range channels = output[filters->output];
+  return AllOf({{channels.begin * each, channels.end * each}});
+}
+
+void Machine::ReadOperand(const Compute& compute, const Operand& operand) {
+  const graph::Operator& op = network_.operators[static_cast<size_t>(compute.op)];
+  ElementSet reads;
+  for (const Result& result : compute.results) {
+    if (result.place.content == op.outputs.front()) reads = ReadsOf(compute, operand, result.box);
+  }
+  // Windows that lie wholly in the padding read no pads either.
+  if (operand.place.axes.size() > 0 && IsEmpty(HullOf(reads, contents_.ShapeOf(operand.place.content))))
+    return;
+  for (size_t axis = 0; axis < reads.axes.size(); ++axis) {
+    const AxisPlace& at = operand.place.axes[axis];
+    if (at.pad_low + at.pad_high > 0) continue;
+    std::erase_if(reads.axes[axis], [&](int64_t index) { return index < 0 || index >= at.extent; });
+  }
+  const std::vector<execute::Run> runs = RunsOf(operand.place, reads);
+  if (runs.empty() || !memories_.MayTouch(operand.place, runs, AccessKind::kRead)) return;
+  memories_.CheckRead(operand.place, runs);
+  CheckMode(memories_.BanksOf(operand.place, runs), compute.engine, AccessKind::kRead);
+}
+
+void Machine::WriteResult(const Compute& compute, const Result& result, uint32_t deed) {
+  const std::vector<execute::Run> runs = RunsOf(result.place, WithPads(result.place, result.box));
+  if (!IsThere(result.place, result.box) || runs.empty() ||
+      !memories_.MayTouch(result.place, runs, AccessKind::kWrite))
+    return;
+  CheckMode(memories_.BanksOf(result.place, runs), compute.engine, AccessKind::kWrite);
+  if (result.place.where == Where::kTileMemory) {
+    CheckInPlace(compute, result, runs);
+    if (result.fills) memories_.Fill(result.place.cells, Contents::TagOf(contents_.Spoiled(), 0), deed);
+  }
+  memories_.Write(result.place, runs, deed);
+}
+
+// The cells that the result is about to cover, against the operands that lie in them.
+void Machine::CheckInPlace(const Compute& compute, const Result& result,
+                           const std::vector<execute::Run>& runs) {
+  const graph::Operator& op = network_.operators[static_cast<size_t>(compute.op)];
+  for (const Operand& operand : compute.operands) {
+    if (operand.place.where != Where::kTileMemory || !Intersects(operand.place.cells, result.place.cells))
+      continue;
+    std::map<int64_t, Tag> coming;  // what each cell will hold
+    if (result.fills) {
+      const problem::AddressRange all = memories_.WithinMemory(result.place.cells);
+      for (int64_t cell = all.begin; cell < all.end; ++cell) coming[cell] = kNothing;
+    }
+    for (const execute::Run& run : runs) {
+      for (int64_t i = 0; i < run.count; ++i) {
+        for (int64_t part = 0; part < result.place.element_cells; ++part) {
+          coming[run.address + i * run.address_step + part] = memories_.Expected(result.place, run, i, part);
+        }
+      }
+    }
+    const bool element_by_element = operand.kind == Operand::Kind::kInput && operand.replaceable &&
+                                    IsPointwise(network_, op, operand.position) &&
+                                    operand.place.element_cells == result.place.element_cells;
+    for (const auto& [cell, tag] : coming) {
+      const Tag found = memories_.TagAt(cell);
+      const bool wanted = cell >= operand.place.cells.begin && cell < operand.place.cells.end &&
+                          Contents::ContentOf(found) == operand.place.content;
+      if (!wanted) continue;
+      const bool dies_with_it = element_by_element && Contents::ContentOf(tag) == result.place.content &&
+                                Contents::NumberOf(tag) == Contents::NumberOf(found);
+      if (dies_with_it) continue;
+      ledger_.Note(FindingKind::kInPlace, found, cell, 1,
+                   fmt::format("overwrites its own operand {} at address {}, which it may still have to read",
+                               contents_.Describe(found), cell / contents_.CellsPerByte()));
+      break;
+    }
+  }
+}
+
+void Machine::Do(const Expect& expect) {
+  if (expect.place.where == Where::kNowhere) return;
+  const std::vector<execute::Run> runs = RunsOf(expect.place, AllOf(expect.box));
+  ledger_.Enter(at_.step, -1);
+  if (!memories_.MayTouch(expect.place, runs, AccessKind::kRead)) return;
+  memories_.CheckRead(expect.place, runs, FindingKind::kIncomplete);
+}
+
+void Machine::Do(const Complaint& complaint) {
+  ledger_.Note(FindingKind::kControl, kNothing, -1, 0, complaint.message);
+}
+
+}  // namespace tessera::plan::execute

@@ -1,0 +1,65 @@
+#include "tessera/plan/execute/obstacle.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "tessera/plan/execute/contents.h"
+
+namespace tessera::plan::execute {
+namespace {
+
+bool IsIndex(int index, size_t count) { return index >= 0 && static_cast<size_t>(index) < count; }
+
+std::string FindObstacleInSteps(const Plan& plan) {
+  int subgraph = 0;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const StepUse& step = plan.steps[i];
+    if (step.subgraph < subgraph || !IsIndex(step.subgraph, plan.subgraphs.size())) {
+      return fmt::format("step {} is out of its subgraph's order", i);
+    }
+    subgraph = step.subgraph;
+    const graph::Interval interval = plan.subgraphs[static_cast<size_t>(subgraph)].interval;
+    const bool computes = step.kind == StepKind::kCompute;
+    if ((computes || step.op >= 0) && (step.op < interval.first || interval.last < step.op)) {
+      return fmt::format("step {} names no operator of its subgraph", i);
+    }
+    if (step.parity != 0 && step.parity != 1) return fmt::format("step {} has no parity", i);
+    for (const int tensor : step.transfers) {
+      if (!IsIndex(tensor, plan.network.tensors.size())) return fmt::format("step {} moves no tensor", i);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string FindObstacle(const Plan& plan) {
+  if (plan.subgraphs.empty() || plan.steps.empty()) return "the plan has no steps";
+  if (plan.problem.buffers.size() != plan.buffers.size() ||
+      plan.problem.buffers.size() != plan.allocation.offsets.size()) {
+    return "buffers, their uses and their offsets are not the same number";
+  }
+  int next = plan.subgraphs.front().interval.first;
+  for (const Subgraph& subgraph : plan.subgraphs) {
+    if (subgraph.interval.first != next || subgraph.interval.last < next || next < 0 ||
+        !IsIndex(subgraph.interval.last, plan.network.operators.size())) {
+      return "subgraphs are not neighbouring intervals of the operators";
+    }
+    next = subgraph.interval.last + 1;
+    const graph::Operator& last = plan.network.operators[static_cast<size_t>(subgraph.interval.last)];
+    const graph::Shape& shape = plan.network.tensors[static_cast<size_t>(last.outputs.front())].shape;
+    if (subgraph.tiles < 1 || subgraph.tile.size() != shape.size() ||
+        std::any_of(subgraph.tile.begin(), subgraph.tile.end(), [](int64_t extent) { return extent < 1; })) {
+      return "a subgraph has no tiles";
+    }
+  }
+  for (const graph::Tensor& tensor : plan.network.tensors) {
+    if (graph::ElementsOf(tensor.shape) > Contents::kMostCells / 16) {
+      return fmt::format("tensor '{}' has more elements than an execution can tell apart", tensor.id);
+    }
+  }
+  return FindObstacleInSteps(plan);
+}
+
+}  // namespace tessera::plan::execute

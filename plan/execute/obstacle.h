@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "tessera/plan/plan.h"
+
+namespace tessera::plan::execute {
+
+// Why the plan cannot be turned into instructions at all, in words; empty if it can. What tessera::plan::Validate or the reader
+// of plans would refuse: indices out of range, lists of different length, steps that are no program.
+std::string FindObstacle(const Plan& plan);
+
+}  // namespace tessera::plan::execute

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tessera/plan/execute/elements.h"
+#include "tessera/problem/address.h"
+
+// Where the elements of one tensor, or of a part of it, lie.
+namespace tessera::plan::execute {
+
+// One axis of a tensor as it is stored. Index i in [held.begin, held.end) lies i - held.begin steps behind the base. Pads stand
+// right beside what is held: index -p of the tensor lies p steps before the base, index extent + p one more than p steps behind
+// the last one held.
+struct AxisPlace {
+  Range held;
+  int64_t extent = 1;        // of the tensor
+  int64_t address_step = 0;  // cells
+  int64_t number_step = 1;   // elements, row-major in the tensor
+  int64_t pad_low = 0;       // stored pads
+  int64_t pad_high = 0;
+};
+
+enum class Where : uint8_t {
+  kTileMemory,
+  kHome,     // the tensor's own store in another memory; no addresses are planned there
+  kNowhere,  // the plan has no buffer for it
+};
+
+struct Place {
+  Where where = Where::kNowhere;
+  int content = -1;
+  std::string buffer;           // its id, for messages
+  problem::AddressRange cells;  // of the buffer
+  int64_t base = 0;             // cell of the first element held
+  int64_t element_cells = 1;    // cells of one element, side by side
+  std::vector<AxisPlace> axes;  // of the tensor
+  std::string refusal;          // why it may not be touched so, in words; empty if it may
+};
+
+// Elements in equal steps: `count` of them, the first at cell `address` with row-major number `number`.
+struct Run {
+  int64_t address = 0;
+  int64_t number = 0;
+  int64_t count = 1;
+  int64_t address_step = 0;
+  int64_t number_step = 0;
+  bool pad = false;  // stored padding: numbers mean nothing
+};
+
+// The elements in runs along the axis that serves best. Cost: linear in the runs.
+std::vector<Run> RunsOf(const Place& place, const ElementSet& elements);
+
+// A box that is written, and the pads beside it wherever it ends where the place does.
+ElementSet WithPads(const Place& place, const Box& box);
+
+}  // namespace tessera::plan::execute

@@ -1,0 +1,267 @@
+#include "tessera/plan/execute/places.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tessera/base/checked.h"
+
+// docs/program.md, "Inside a buffer": batch by batch, row by row, in each row column by column, in each column channel by
+// channel, with the pitches of the largest tile. A tile of any size begins at the buffer's first byte, behind the pads:
+//
+//     pads above                       .------------.
+//                                      | . . . . .  |
+//     pad  [0, c0] [0, c1] pad pad     | . a b c .  |   row pitch
+//     pad  [1, c0] [1, c1] pad pad     | . d e f .  |
+//     pads below                       '------------'
+//
+// Constants, and tensors whose axes have no names, are in row-major order without gaps; a constant's table follows it.
+namespace tessera::plan::execute {
+namespace {
+
+using base::Axis;
+
+std::vector<int64_t> ExtentsOf(const Box& box) {
+  std::vector<int64_t> extents;
+  for (const Range& range : box) extents.push_back(range.end - range.begin);
+  return extents;
+}
+
+bool HasWindow(base::OperatorKind kind) {
+  return kind == base::OperatorKind::kConv || kind == base::OperatorKind::kDepthwise ||
+         kind == base::OperatorKind::kPool;
+}
+
+// Lays out `place.axes` with the row-major numbers of the whole tensor.
+void NumberAxes(Place& place, const graph::Shape& shape) {
+  place.axes.resize(shape.size());
+  int64_t step = 1;
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    place.axes[axis].extent = shape[axis];
+    place.axes[axis].number_step = step;
+    step *= shape[axis];
+  }
+}
+
+}  // namespace
+
+Places::Places(const Plan& plan, const Contents& contents, const std::vector<Users>& users)
+    : plan_(plan), contents_(contents), users_(users) {
+  for (size_t i = 0; i < plan.buffers.size(); ++i)
+    buffers_.emplace(KeyOf(plan.buffers[i]), static_cast<int>(i));
+}
+
+void Places::EnterSubgraph(int subgraph, std::map<int, std::vector<int64_t>> largest) {
+  subgraph_ = subgraph;
+  largest_ = std::move(largest);
+}
+
+int Places::BufferOf(const BufferUse& use) const {
+  const auto found = buffers_.find(KeyOf(use));
+  return found == buffers_.end() ? -1 : found->second;
+}
+
+bool Places::IsHeldInTiles(int tensor) const {
+  return BufferOf({BufferKind::kTile, subgraph_, tensor, -1, 0, 0}) >= 0 ||
+         BufferOf({BufferKind::kTile, subgraph_, tensor, -1, 1, 0}) >= 0;
+}
+
+bool Places::IsStreamed(int op, int constant) const {
+  return BufferOf({BufferKind::kSlice, subgraph_, constant, op, 0, 0}) >= 0 ||
+         BufferOf({BufferKind::kSlice, subgraph_, constant, op, 1, 0}) >= 0;
+}
+
+base::TensorRole Places::RoleOf(int tensor) const {
+  using base::TensorRole;
+  const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
+  if (facts.constant) return TensorRole::kConstant;
+  if (facts.state) return TensorRole::kState;
+  if (facts.network_input) return TensorRole::kNetworkInput;
+  if (facts.network_output) return TensorRole::kNetworkOutput;
+  if (subgraph_ < 0) return TensorRole::kBorder;
+  const graph::Interval interval = plan_.subgraphs[static_cast<size_t>(subgraph_)].interval;
+  const Users& users = users_[static_cast<size_t>(tensor)];
+  const bool stays =
+      users.MadeIn(interval) && (users.readers.empty() || users.readers.back() <= interval.last);
+  return stays ? TensorRole::kFeature : TensorRole::kBorder;
+}
+
+Place Places::InBuffer(int buffer, int content, const Intent& intent) const {
+  const problem::Buffer& facts = plan_.problem.buffers[static_cast<size_t>(buffer)];
+  const int64_t offset = plan_.allocation.offsets[static_cast<size_t>(buffer)];
+  Place place;
+  place.where = Where::kTileMemory;
+  place.content = content;
+  place.buffer = facts.id;
+  place.cells = {offset * contents_.CellsPerByte(), (offset + facts.size) * contents_.CellsPerByte()};
+  place.base = place.cells.begin;
+  place.element_cells = contents_.CellsPerElement(content);
+  for (int64_t step = intent.first; step <= intent.last && place.refusal.empty(); ++step) {
+    if (!LivesAt(facts, step))
+      place.refusal = fmt::format("in buffer '{}', which does not live at step {}", facts.id, step);
+  }
+  return place;
+}
+
+Place Places::OfTile(int tensor, int parity, const Box& held, const Intent& intent) const {
+  const int buffer = BufferOf({BufferKind::kTile, subgraph_, tensor, -1, parity, 0});
+  if (buffer < 0) return OfWhole(tensor, intent);
+  Place place = InBuffer(buffer, tensor, intent);
+  const auto largest = largest_.find(tensor);
+  LayOut(place, RoleOf(tensor), largest == largest_.end() ? ExtentsOf(held) : largest->second, held,
+         plan_.subgraphs[static_cast<size_t>(subgraph_)].interval);
+  return place;
+}
+
+Place Places::OfWhole(int tensor, const Intent& intent) const {
+  const int buffer = BufferOf(Whole(tensor));
+  if (buffer < 0) return AtHome(tensor, intent);
+  Place place = InBuffer(buffer, tensor, intent);
+  const graph::Shape& shape = contents_.ShapeOf(tensor);
+  const base::TensorRole role =
+      RoleOf(tensor) == base::TensorRole::kFeature ? base::TensorRole::kBorder : RoleOf(tensor);
+  LayOut(place, role, shape, WholeBox(shape), {0, static_cast<int>(plan_.network.operators.size()) - 1});
+  return place;
+}
+
+Place Places::AtHome(int content, const Intent& intent) const {
+  const auto tensors = static_cast<int>(plan_.network.tensors.size());
+  const int tensor = content < tensors ? content : content - tensors;
+  Place place;
+  place.content = content;
+  place.element_cells = contents_.CellsPerElement(content);
+  LayOutInOrder(place, WholeBox(contents_.ShapeOf(content)));
+  if (hw_profiles::LayoutOf(plan_.profile, RoleOf(tensor)).home == plan_.profile.tile_memory) return place;
+  place.where = Where::kHome;
+  place.refusal = RefusalAtHome(tensor, intent);
+  return place;
+}
+
+std::string Places::RefusalAtHome(int tensor, const Intent& intent) const {
+  const int home = hw_profiles::LayoutOf(plan_.profile, RoleOf(tensor)).home;
+  const hw_profiles::Memory& memory = plan_.profile.memories[static_cast<size_t>(home)];
+  const bool reads = intent.kind == problem::AccessKind::kRead;
+  if (intent.by == Intent::By::kEngine && !(reads ? memory.direct_read : memory.direct_write)) {
+    return fmt::format("in memory '{}', which no engine {}", memory.name, reads ? "reads" : "writes");
+  }
+  if (!reads && !memory.writable) return fmt::format("in memory '{}', which cannot be written", memory.name);
+  if (intent.by == Intent::By::kLink &&
+      hw_profiles::LinkBetween(plan_.profile, home, plan_.profile.tile_memory) == nullptr) {
+    return fmt::format("in memory '{}', to which no link leads", memory.name);
+  }
+  return "";
+}
+
+Place Places::OfConstantWhole(int constant, const Intent& intent, bool table) const {
+  const int content = table ? contents_.TablesOf(constant) : constant;
+  const int buffer = BufferOf(Whole(constant));
+  if (buffer < 0) return AtHome(content, intent);
+  Place place = InBuffer(buffer, content, intent);
+  LayOutInOrder(place, WholeBox(contents_.ShapeOf(content)));
+  const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(constant)];
+  if (table)
+    place.base += base::BytesOf(facts.type, graph::ElementsOf(facts.shape)) * contents_.CellsPerByte();
+  return place;
+}
+
+Place Places::OfResident(int constant, const Intent& intent, bool table) const {
+  const int content = table ? contents_.TablesOf(constant) : constant;
+  Place place = InBuffer(BufferOf(Resident(constant)), content, intent);
+  LayOutInOrder(place, WholeBox(contents_.ShapeOf(content)));
+  const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(constant)];
+  if (table)
+    place.base += base::BytesOf(facts.type, graph::ElementsOf(facts.shape)) * contents_.CellsPerByte();
+  return place;
+}
+
+Place Places::OfSlice(int op, int constant, int parity, int slot, const Slice& slice, const Intent& intent,
+                      bool table) const {
+  const int content = table ? contents_.TablesOf(constant) : constant;
+  const int buffer = BufferOf({BufferKind::kSlice, subgraph_, constant, op, parity, slot});
+  Place place;
+  place.content = content;
+  if (buffer >= 0) place = InBuffer(buffer, content, intent);
+  const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(constant)];
+  const int64_t channels = facts.shape[slice.axis];
+  if (!table) {
+    Box held = WholeBox(facts.shape);
+    held[slice.axis] = slice.channels;
+    LayOutInOrder(place, held);
+    return place;
+  }
+  const int64_t each = contents_.ShapeOf(content).front() / channels;
+  LayOutInOrder(place, {{slice.channels.begin * each, slice.channels.end * each}});
+  const int64_t elements = graph::ElementsOf(facts.shape) / channels * slice.granule;
+  place.base += base::BytesOf(facts.type, elements) * contents_.CellsPerByte();
+  return place;
+}
+
+std::optional<Place> Places::OfScratch(int op, int parity, const Intent& intent) const {
+  const int buffer = BufferOf({BufferKind::kScratch, subgraph_, -1, op, parity, 0});
+  if (buffer < 0) return std::nullopt;
+  Place place = InBuffer(buffer, contents_.ScratchOf(op), intent);
+  place.element_cells = 1;
+  return place;
+}
+
+void Places::LayOutInOrder(Place& place, const Box& held) const {
+  NumberAxes(place, contents_.ShapeOf(place.content));
+  int64_t step = place.element_cells;
+  for (size_t axis = held.size(); axis-- > 0;) {
+    place.axes[axis].held = held[axis];
+    place.axes[axis].address_step = step;
+    step *= held[axis].end - held[axis].begin;
+  }
+}
+
+void Places::LayOut(Place& place, base::TensorRole role, const std::vector<int64_t>& extents, const Box& held,
+                    graph::Interval readers) const {
+  const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(place.content)];
+  const size_t rank = extents.size();
+  if (!MeaningOf(rank, 0)) {
+    LayOutInOrder(place, held);
+    return;
+  }
+  NumberAxes(place, facts.shape);
+  std::map<Axis, int64_t> extent = {
+      {Axis::kBatch, 1}, {Axis::kChannels, 1}, {Axis::kRows, 1}, {Axis::kColumns, 1}};
+  for (size_t axis = 0; axis < rank; ++axis) {
+    place.axes[axis].held = held[axis];
+    extent[*MeaningOf(rank, axis)] = extents[axis];
+  }
+  if (!plan_.profile.tiling.implicit_padding) AddPads(place, readers);
+  std::map<Axis, int64_t> low;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    const Axis meaning = *MeaningOf(rank, axis);
+    low[meaning] = place.axes[axis].pad_low;
+    extent[meaning] += place.axes[axis].pad_low + place.axes[axis].pad_high;
+  }
+  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan_.profile, role);
+  const int64_t channels = base::RoundUp(extent[Axis::kChannels], layout.channel_block);
+  const int64_t row =
+      base::RoundUp(base::BytesOf(facts.type, extent[Axis::kColumns] * channels), layout.row_pitch_bytes);
+  std::map<Axis, int64_t> step;
+  step[Axis::kChannels] = place.element_cells;
+  step[Axis::kColumns] = channels * place.element_cells;
+  step[Axis::kRows] = row * contents_.CellsPerByte();
+  step[Axis::kBatch] = extent[Axis::kRows] * step[Axis::kRows];
+  for (size_t axis = 0; axis < rank; ++axis) place.axes[axis].address_step = step[*MeaningOf(rank, axis)];
+  place.base += low[Axis::kRows] * step[Axis::kRows] + low[Axis::kColumns] * step[Axis::kColumns];
+}
+
+// The most that any windowed reader in `readers` asks for, on either side.
+void Places::AddPads(Place& place, graph::Interval readers) const {
+  if (place.axes.size() != 4) return;
+  for (const int reader : users_[static_cast<size_t>(place.content)].readers) {
+    const graph::Operator& op = plan_.network.operators[static_cast<size_t>(reader)];
+    if (reader < readers.first || reader > readers.last || !HasWindow(op.kind)) continue;
+    for (size_t spatial = 0; spatial < 2; ++spatial) {
+      AxisPlace& axis = place.axes[spatial + 2];
+      axis.pad_low = std::max(axis.pad_low, op.window.pad_low[spatial]);
+      axis.pad_high = std::max(axis.pad_high, op.window.pad_high[spatial]);
+    }
+  }
+}
+
+}  // namespace tessera::plan::execute

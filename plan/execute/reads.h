@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+
+#include "tessera/graph/graph.h"
+#include "tessera/plan/execute/elements.h"
+
+// What each operator kind reads, from its definition: the judge of an execution.
+namespace tessera::plan::execute {
+
+// The elements of op.inputs[input] that the elements `output` of its first result are made from. Windows also name the taps that
+// fall into the padding, at indices outside the tensor. Nothing for no output. Cost: the indices along each axis times the
+// window; the elements, where axes are mixed.
+ElementSet ReadsOfInput(const graph::Graph& network, const graph::Operator& op, size_t input,
+                        const Box& output);
+
+// The elements of op.weights[constant] that they take: filters of the output channels in question, all of any other constant.
+ElementSet ReadsOfConstant(const graph::Graph& network, const graph::Operator& op, size_t constant,
+                           const Box& output);
+
+// A constant that is filters: index i along its axis `constant` serves index i along axis `output` of the result, and no other.
+struct FilterAxes {
+  size_t constant = 0;
+  size_t output = 0;
+};
+std::optional<FilterAxes> FilterAxesOf(const graph::Graph& network, const graph::Operator& op,
+                                       size_t constant);
+
+// Whether each element of the result is made from the element of op.inputs[input] at the same coordinates and no other of it.
+bool IsPointwise(const graph::Graph& network, const graph::Operator& op, size_t input);
+
+}  // namespace tessera::plan::execute

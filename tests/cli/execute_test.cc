@@ -1,0 +1,73 @@
+#include <gmock/gmock.h>
+
+#include "command_line.h"
+
+// `tessera check --execute`: shipped networks on shipped accelerators, planned and run.
+namespace tessera::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct Pair {
+  std::string network;
+  std::string profile;
+};
+
+class ShippedPlanTest : public CommandLineTest, public testing::WithParamInterface<Pair> {};
+
+TEST_P(ShippedPlanTest, Runs) {
+  const Outcome planned =
+      Run({"plan", Shipped("examples/networks/" + GetParam().network + ".yaml"), "--hw",
+           Shipped("hw_profiles/" + GetParam().profile + ".yaml"), "--output", "plan.json"});
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  const Outcome run = Run({"check", "--execute", "plan.json"});
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("\nexecuted: "));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, ShippedPlanTest,
+    testing::Values(Pair{"patent_chain", "edge_npu_1mib"}, Pair{"patent_chain", "mcu_320k"},
+                    Pair{"patent_chain", "three_bank_two_mode"}, Pair{"transformer_encoder", "edge_npu_1mib"},
+                    Pair{"transformer_encoder", "mcu_320k"}, Pair{"mobilenet_v2", "ethos_u55_256"}),
+    [](const auto& info) { return info.param.network + "_on_" + info.param.profile; });
+
+class ExecuteTest : public CommandLineTest {
+ protected:
+  ExecuteTest() {
+    const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                                 Shipped("hw_profiles/edge_npu_1mib.yaml"), "--output", "plan.json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+};
+
+TEST_F(ExecuteTest, TellsWhatWasRun) {
+  const Outcome outcome = Run({"check", "--execute", "plan.json", "--format", "json"});
+  const nlohmann::ordered_json document = ParseJson(outcome.out);
+  EXPECT_EQ(document["status"], "accepted");
+  EXPECT_EQ(document["execution"]["tiles"], 1);
+  EXPECT_EQ(document["execution"]["operators"], 3);
+  EXPECT_GT(document["execution"]["cells_checked"], 0);
+}
+
+TEST_F(ExecuteTest, TellsWhereAPlanGoesWrong) {
+  nlohmann::ordered_json plan = ReadJson("plan.json");
+  nlohmann::ordered_json& steps = plan["subgraphs"][0]["steps"];
+  steps.front().erase("transfers");
+  Write("broken.json", plan.dump());
+  const Outcome outcome = Run({"check", "--execute", "broken.json"});
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("refused: "));
+  EXPECT_THAT(outcome.out, HasSubstr("  execution: unwritten: step 1, tile 0, operator 'conv1': "));
+}
+
+TEST_F(ExecuteTest, RunsPlansOnly) {
+  Write("buffers.csv", "id,lower,upper,size,offset\na,0,1,4,0\n");
+  const Outcome outcome = Run({"check", "--execute", "buffers.csv", "--capacity", "4"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--execute: only a plan can be run"));
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,112 @@
+#include "base_plans.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "../fixture.h"
+#include "plans.h"
+
+namespace tessera::plan::execute {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::WeightPolicy;
+
+hw_profiles::Profile ProfileWith(DmaSteps dma) {
+  hw_profiles::Profile profile = SmallProfile();
+  profile.memories[0].capacity_bytes = 4096;
+  profile.tiling.dma = dma;
+  return profile;
+}
+
+Plan TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, WeightPolicy weights) {
+  return Spread(TwoConvs(10), profile, {{{0, 1}, {1, 4, rows, 4}, {weights, false}}});
+}
+
+graph::Operator Elementwise(const std::string& id, std::vector<int> inputs, int output) {
+  graph::Operator op;
+  op.id = id;
+  op.kind = base::OperatorKind::kElementwise;
+  op.inputs = std::move(inputs);
+  op.outputs = {output};
+  op.function = "add";
+  return op;
+}
+
+}  // namespace
+
+Plan StreamedOwnSteps() { return TwoConvsIn(ProfileWith(DmaSteps::kOwnSteps), 4, WeightPolicy::kStreamed); }
+
+Plan StreamedOverlapped() {
+  return TwoConvsIn(ProfileWith(DmaSteps::kOverlapped), 2, WeightPolicy::kStreamed);
+}
+
+Plan ThreeTiles() { return TwoConvsIn(ProfileWith(DmaSteps::kOverlapped), 4, WeightPolicy::kResident); }
+
+Plan TwoSubgraphs() {
+  const encoder::Policy policy = {WeightPolicy::kResident, false};
+  return Spread(TwoConvs(10), ProfileWith(DmaSteps::kOwnSteps),
+                {{{0, 0}, {1, 4, 5, 4}, policy}, {{1, 1}, {1, 4, 5, 4}, policy}});
+}
+
+Plan StoredPads() {
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  profile.tiling.implicit_padding = false;
+  return TwoConvsIn(profile, 5, WeightPolicy::kResident);
+}
+
+Plan WithScratch() {
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  profile.scratch = {{base::OperatorKind::kConv, 8, {hw_profiles::ScratchFactor::kInChannels}}};
+  return TwoConvsIn(profile, 5, WeightPolicy::kResident);
+}
+
+Plan WithState() {
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  profile.memories[1].direct_read = true;
+  profile.memories[1].direct_write = true;
+  graph::Graph network;
+  network.tensors = {FeatureTensor("x", {4, 8}), FeatureTensor("state", {4, 8}), FeatureTensor("s", {4, 8}),
+                     FeatureTensor("y", {4, 8})};
+  network.tensors[0].network_input = true;
+  network.tensors[1].state = true;
+  network.tensors[3].network_output = true;
+  network.operators = {Elementwise("add", {0, 1}, 2), Elementwise("relu", {2}, 3)};
+  return Spread(network, profile, {{{0, 1}, {4, 8}, {WeightPolicy::kResident, false}}});
+}
+
+Plan InPlace() {
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  profile.tiling.in_place = {base::OperatorKind::kElementwise};
+  graph::Graph network;
+  network.tensors = {FeatureTensor("x", {1, 4, 4, 4}), FeatureTensor("a", {1, 4, 4, 4}),
+                     FeatureTensor("b", {1, 4, 4, 4})};
+  network.tensors[0].network_input = true;
+  network.tensors[2].network_output = true;
+  network.operators = {Elementwise("relu", {0}, 1), Elementwise("add", {1, 0}, 2)};
+  Plan plan = Spread(network, profile, {{{0, 1}, {1, 4, 4, 4}, {WeightPolicy::kResident, true}}});
+  OffsetOf(plan, "s0/b@0") = OffsetOf(plan, "s0/a@0");
+  return plan;
+}
+
+size_t BufferAt(const Plan& plan, const std::string& id) {
+  for (size_t i = 0; i < plan.problem.buffers.size(); ++i) {
+    if (plan.problem.buffers[i].id == id) return i;
+  }
+  throw std::out_of_range("no buffer " + id);
+}
+
+int64_t& OffsetOf(Plan& plan, const std::string& id) { return plan.allocation.offsets[BufferAt(plan, id)]; }
+problem::Buffer& FactsOf(Plan& plan, const std::string& id) {
+  return plan.problem.buffers[BufferAt(plan, id)];
+}
+BufferUse& UseOf(Plan& plan, const std::string& id) { return plan.buffers[BufferAt(plan, id)]; }
+
+void RemoveBuffer(Plan& plan, const std::string& id) {
+  const auto at = static_cast<std::ptrdiff_t>(BufferAt(plan, id));
+  plan.problem.buffers.erase(plan.problem.buffers.begin() + at);
+  plan.buffers.erase(plan.buffers.begin() + at);
+  plan.allocation.offsets.erase(plan.allocation.offsets.begin() + at);
+}
+
+}  // namespace tessera::plan::execute

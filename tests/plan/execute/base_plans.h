@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+
+#include "tessera/plan/plan.h"
+
+// Plans that run, each an example of something, every buffer at an address of its own; and handles on their parts.
+namespace tessera::plan::execute {
+
+// Two convolutions of 10 rows in tiles of 4, 4 and 2, weights in two slices, steps of their own for each transfer:
+//
+//     step   0 load x | 1 load wa  2 a | 3 load wb  4 b | 5 store y          [0, 6) three times; [1, 3) and [3, 5) twice
+Plan StreamedOwnSteps();
+
+// The same in tiles of 2 with transfers beside compute, five tiles:
+//
+//     step   0 P | 1 a  2 b | 3 a  4 b | 5 E                        leaves after step 2
+Plan StreamedOverlapped();
+
+// The same with whole weights in three tiles, straight through: 0 P | 1 a 2 b | 3 a 4 b | 5 a 6 b | 7 E
+Plan ThreeTiles();
+
+// The same as two subgraphs of two tiles, with the map between them in DRAM. own_steps:
+//
+//     step   0 load wa | 1 load x  2 a  3 store m | 4 load wb | 5 load m  6 b  7 store y
+Plan TwoSubgraphs();
+
+// The same in one subgraph of two tiles, pads stored, own_steps: 0 load wa  1 load wb | 2 load x  3 a  4 b  5 store y
+Plan StoredPads();
+
+// The same with a scratch for each convolution.
+Plan WithScratch();
+
+// s = x + state, in one tile; x comes and y goes directly from and to DRAM, the state lies in SRAM: 0 add  1 relu
+Plan WithState();
+
+// x -> relu -> a -> b = a + x, all in SRAM but x and y; b in the place of a: 0 load x  1 relu  2 add  3 store b
+Plan InPlace();
+
+// Index of the buffer of that id.
+size_t BufferAt(const Plan& plan, const std::string& id);
+int64_t& OffsetOf(Plan& plan, const std::string& id);
+problem::Buffer& FactsOf(Plan& plan, const std::string& id);
+BufferUse& UseOf(Plan& plan, const std::string& id);
+
+// The plan without that buffer.
+void RemoveBuffer(Plan& plan, const std::string& id);
+
+}  // namespace tessera::plan::execute

@@ -1,0 +1,312 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <ostream>
+
+#include "../fixture.h"
+#include "base_plans.h"
+#include "plans.h"
+#include "tessera/plan/execute/machine.h"
+#include "tessera/plan/execute/program.h"
+
+// Seeded faults of derivation: what a planner would do that misses a halo row or takes a ragged tile for a full one. The plan
+// is sound; one instruction of its program is not.
+namespace tessera::plan::execute {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+using Program = std::vector<Instruction>;
+
+Program ProgramOf(const Plan& plan, const Contents& contents) {
+  Program program;
+  Unroll(plan, contents, [&](const Instruction& instruction) { program.push_back(instruction); });
+  return program;
+}
+
+std::vector<std::string> MessagesOf(const Plan& plan, const Contents& contents, const Program& program) {
+  Machine machine(plan.network, contents, hw_profiles::AsProblemMemory(plan.profile.memories.front()), 100);
+  for (const Instruction& instruction : program) machine.Run(instruction);
+  return MessagesOf(machine.TakeFindings());
+}
+
+struct Fault {
+  std::string name;
+  Plan (*plan)();
+  std::function<void(Program&)> spoil;
+  std::string kind;
+  std::string told;
+};
+
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+
+class InstructionFault : public testing::TestWithParam<Fault> {};
+
+TEST_P(InstructionFault, IsFound) {
+  const Plan plan = GetParam().plan();
+  const Contents contents(plan.network, plan.profile.table_bytes_per_channel);
+  Program program = ProgramOf(plan, contents);
+  ASSERT_THAT(MessagesOf(plan, contents, program), IsEmpty());
+  GetParam().spoil(program);
+  EXPECT_THAT(MessagesOf(plan, contents, program),
+              Contains(AllOf(StartsWith(GetParam().kind + ": "), HasSubstr(GetParam().told))));
+}
+
+// The n-th transfer of a content, counted from 0.
+size_t TransferAt(const Program& program, int content, int n) {
+  for (size_t i = 0; i < program.size(); ++i) {
+    const auto* start = std::get_if<StartTransfer>(&program[i]);
+    if (start != nullptr && start->moves.front().to.content == content && n-- == 0) return i;
+  }
+  return program.size();
+}
+
+Move& MoveAt(Program& program, int content, int n) {
+  return std::get<StartTransfer>(program.at(TransferAt(program, content, n))).moves.front();
+}
+
+size_t FinishOf(const Program& program, size_t start) {
+  const int64_t number = std::get<StartTransfer>(program.at(start)).number;
+  return static_cast<size_t>(std::find_if(program.begin(), program.end(),
+                                          [&](const Instruction& instruction) {
+                                            const auto* finish = std::get_if<FinishTransfer>(&instruction);
+                                            return finish != nullptr && finish->number == number;
+                                          }) -
+                             program.begin());
+}
+
+// The n-th run of an operator.
+size_t ComputeIndex(const Program& program, int op, int n) {
+  for (size_t i = 0; i < program.size(); ++i) {
+    const auto* compute = std::get_if<Compute>(&program[i]);
+    if (compute != nullptr && compute->op == op && n-- == 0) return i;
+  }
+  return program.size();
+}
+
+Compute& ComputeAt(Program& program, int op, int n) {
+  return std::get<Compute>(program.at(ComputeIndex(program, op, n)));
+}
+
+void Remove(Program& program, size_t at) { program.erase(program.begin() + static_cast<std::ptrdiff_t>(at)); }
+
+// Takes an instruction out and puts it before another.
+void MoveBefore(Program& program, size_t from, size_t to) {
+  const Instruction moved = program.at(from);
+  Remove(program, from);
+  program.insert(program.begin() + static_cast<std::ptrdiff_t>(to > from ? to - 1 : to), moved);
+}
+
+constexpr size_t kRows = 2;
+constexpr int kX = 0;
+constexpr int kWa = 1;
+constexpr int kWb = 2;
+constexpr int kM = 3;
+constexpr int kY = 4;
+
+// Tiles of ThreeTiles are rows [0, 4), [4, 8) and [8, 10) of y.
+const std::vector<Fault> kRegions = {
+    {"UpperHaloRowMissed", ThreeTiles, [](Program& program) { MoveAt(program, kX, 1).box[kRows].begin += 1; },
+     "overwritten", "'x' [0, 0, 2, 0]"},
+    {"LowerHaloRowMissed", ThreeTiles, [](Program& program) { MoveAt(program, kX, 1).box[kRows].end -= 1; },
+     "overwritten", "'x' [0, 0, 9, 0]"},
+    {"HaloColumnMissed", ThreeTiles, [](Program& program) { MoveAt(program, kX, 1).box[3].end -= 1; },
+     "overwritten", "'x'"},
+    {"ChannelMissed", ThreeTiles, [](Program& program) { MoveAt(program, kX, 0).box[1].begin += 1; },
+     "overwritten", "'x' [0, 0, 0, 0]"},
+    {"HaloRowOfTheInnerMapMissed", ThreeTiles,
+     [](Program& program) { ComputeAt(program, 0, 1).results[0].box[kRows].begin += 1; }, "overwritten",
+     "'m' [0, 0, 3, 0]"},
+    {"RowsOfTheTileBefore", ThreeTiles,
+     [](Program& program) {
+       MoveAt(program, kX, 1).box[kRows] = {1, 7};
+       MoveAt(program, kX, 1).to.axes[kRows].held = {1, 7};
+     },
+     "stale", "'x'"},
+    {"OneRowTooLow", ThreeTiles,
+     [](Program& program) {
+       for (Range* rows : {&MoveAt(program, kX, 1).box[kRows], &MoveAt(program, kX, 1).to.axes[kRows].held}) {
+         rows->begin -= 1;
+         rows->end -= 1;
+       }
+     },
+     "stale", "holds 'x' [0, 0, 1, 0]"},
+    {"RaggedTileTakenForAFullOne", ThreeTiles,
+     [](Program& program) {
+       ComputeAt(program, 1, 2).results[0].box[kRows] = {8, 12};
+     },
+     "outside", "'y' [0, 0, 8, 0]"},
+    {"ShareTakenForTheNeed", ThreeTiles,
+     [](Program& program) { ComputeAt(program, 1, 0).results[0].box[kRows].end += 1; }, "outside", "'y'"},
+    {"LastTileStoredAsTheOneBefore", ThreeTiles,
+     [](Program& program) {
+       MoveAt(program, kY, 2).box[kRows] = {4, 8};
+     },
+     "incomplete", "'y' [0, 0, 8, 0]"},
+    {"StoreOneRowShort", ThreeTiles, [](Program& program) { MoveAt(program, kY, 0).box[kRows].end -= 1; },
+     "incomplete", "'y' [0, 0, 3, 0]"},
+    {"StoreOneColumnShort", ThreeTiles, [](Program& program) { MoveAt(program, kY, 1).box[3].begin += 1; },
+     "incomplete", "'y' [0, 0, 4, 0]"},
+    {"StoreOfTheOtherParity", ThreeTiles,
+     [](Program& program) { MoveAt(program, kY, 0).from = MoveAt(program, kY, 1).from; }, "outside", "'y'"},
+    {"PadsLeftOut", StoredPads,
+     [](Program& program) {
+       for (AxisPlace& axis : MoveAt(program, kX, 0).to.axes) axis.pad_low = 0;
+     },
+     "overwritten", "a pad of 'x'"},
+    {"PadsOfAResultLeftOut", StoredPads,
+     [](Program& program) {
+       for (AxisPlace& axis : ComputeAt(program, 0, 1).results[0].place.axes) axis.pad_high = 0;
+     },
+     "overwritten", "a pad of 'm'"},
+};
+
+const std::vector<Fault> kPlaces = {
+    {"DestinationOneRowOff", ThreeTiles,
+     [](Program& program) {
+       Move& move = MoveAt(program, kX, 0);
+       move.to.base += move.to.axes[kRows].address_step;
+     },
+     "overwritten", "'x'"},
+    {"SourceOneColumnOff", ThreeTiles,
+     [](Program& program) {
+       Move& move = MoveAt(program, kY, 0);
+       move.from.base += move.from.axes[3].address_step;
+     },
+     "outside", "'y'"},
+    {"RowPitchOfTheRaggedTile", ThreeTiles,
+     [](Program& program) { ComputeAt(program, 0, 2).results[0].place.axes[kRows].address_step -= 4; },
+     "stale", "'m'"},
+    {"OperandReadWithAnotherPitch", ThreeTiles,
+     [](Program& program) { ComputeAt(program, 0, 0).operands[0].place.axes[3].address_step = 2; }, "stale",
+     "'x'"},
+    {"OperandOfTheOtherParity", ThreeTiles,
+     [](Program& program) {
+       ComputeAt(program, 0, 2).operands[0].place.base = ComputeAt(program, 0, 1).operands[0].place.base;
+     },
+     "outside", "'x'"},
+    {"WeightsOfTheOtherOperator", ThreeTiles,
+     [](Program& program) {
+       ComputeAt(program, 1, 0).operands[1].place = ComputeAt(program, 0, 0).operands[1].place;
+       ComputeAt(program, 1, 0).operands[1].place.content = kWb;
+     },
+     "overwritten", "'wb'"},
+    {"TableOneChannelOff", ThreeTiles,
+     [](Program& program) { ComputeAt(program, 0, 0).operands[2].place.base -= 2; }, "overwritten",
+     "the table of 'wa'"},
+    {"SliceInTheOtherSlot", StreamedOverlapped,
+     [](Program& program) {
+       ComputeAt(program, 0, 1).operands[1].place.base = ComputeAt(program, 0, 0).operands[1].place.base;
+     },
+     "outside", "'wa'"},
+    {"SliceOfTheWrongChannels", StreamedOwnSteps,
+     [](Program& program) {
+       for (const size_t part : {0, 1}) {
+         auto& moves = std::get<StartTransfer>(program.at(TransferAt(program, kWa, 1))).moves;
+         moves[part].box = std::get<StartTransfer>(program.at(TransferAt(program, kWa, 0))).moves[part].box;
+         for (size_t axis = 0; axis < moves[part].box.size(); ++axis)
+           moves[part].to.axes[axis].held = moves[part].box[axis];
+       }
+     },
+     "stale", "'wa' [2, 0, 0, 0]"},
+    {"SliceForgetsItsTable", StreamedOwnSteps,
+     [](Program& program) {
+       std::get<StartTransfer>(program.at(TransferAt(program, kWa, 1))).moves.pop_back();
+     },
+     "stale", "the table of 'wa'"},
+    {"RoundMakesTheChannelsOfAnother", StreamedOwnSteps,
+     [](Program& program) {
+       ComputeAt(program, 0, 1).results[0].box[1] = {0, 2};
+     },
+     "outside", "'wa'"},
+    {"ResultOverItsOperandInOneTile", ThreeTiles,
+     [](Program& program) {
+       Place& result = ComputeAt(program, 0, 1).results[0].place;
+       const Place& operand = ComputeAt(program, 0, 1).operands[0].place;
+       result.base = operand.base;
+       result.cells = operand.cells;
+     },
+     "in place", "'x'"},
+};
+
+const std::vector<Fault> kOrders = {
+    {"TransferForgotten", ThreeTiles, [](Program& program) { Remove(program, TransferAt(program, kX, 1)); },
+     "unwritten", "'x'"},
+    {"TransferOfTheLastTileForgotten", ThreeTiles,
+     [](Program& program) { Remove(program, TransferAt(program, kY, 2)); }, "incomplete", "'y' [0, 0, 8, 0]"},
+    {"TransferNeverAwaited", ThreeTiles,
+     [](Program& program) { Remove(program, FinishOf(program, TransferAt(program, kX, 1))); }, "arriving",
+     "'x'"},
+    {"TransferAwaitedOneOperatorLate", ThreeTiles,
+     [](Program& program) {
+       MoveBefore(program, FinishOf(program, TransferAt(program, kX, 1)), ComputeIndex(program, 0, 1) + 1);
+     },
+     "arriving", "'x'"},
+    {"LoadWhileTheTileBeforeIsRead", ThreeTiles,
+     [](Program& program) { MoveBefore(program, TransferAt(program, kX, 2), ComputeIndex(program, 0, 0)); },
+     "arriving", "'x'"},
+    {"StoreBeforeItsOperator", ThreeTiles,
+     [](Program& program) { MoveBefore(program, TransferAt(program, kY, 1), ComputeIndex(program, 1, 1)); },
+     "unwritten", "'y'"},
+    {"StoreStillUnderWayWhenTheNextResultComes", ThreeTiles,
+     [](Program& program) {
+       MoveBefore(program, FinishOf(program, TransferAt(program, kY, 0)), ComputeIndex(program, 1, 2) + 1);
+     },
+     "moving", "'y'"},
+    {"OperatorForgottenInOneTile", ThreeTiles,
+     [](Program& program) { Remove(program, ComputeIndex(program, 0, 1)); }, "unwritten", "'m'"},
+    {"OperatorsOfOneTileExchanged", ThreeTiles,
+     [](Program& program) { MoveBefore(program, ComputeIndex(program, 1, 1), ComputeIndex(program, 0, 1)); },
+     "unwritten", "'m'"},
+    {"OperatorOfTheTileBeforeRunAgain", ThreeTiles,
+     [](Program& program) { program[ComputeIndex(program, 0, 2)] = ComputeAt(program, 0, 0); }, "stale",
+     "'x'"},
+    {"SliceLoadedBeforeTheOneBeforeIsUsed", StreamedOwnSteps,
+     [](Program& program) {
+       const size_t start = TransferAt(program, kWa, 1);
+       MoveBefore(program, FinishOf(program, start), ComputeIndex(program, 0, 0));
+       MoveBefore(program, TransferAt(program, kWa, 1), ComputeIndex(program, 0, 0) - 1);
+     },
+     "stale", "'wa' [0, 0, 0, 0]"},
+    {"NothingProvided", ThreeTiles,
+     [](Program& program) {
+       std::erase_if(program, [](const Instruction& i) { return std::holds_alternative<Provide>(i); });
+     },
+     "unwritten", "'x' [0, 0, 0, 0] was never written in its home"},
+    {"BorderStoredAfterItIsLoaded", TwoSubgraphs,
+     [](Program& program) {
+       const size_t load = TransferAt(program, kM, 2);
+       MoveBefore(program, TransferAt(program, kM, 1), load);
+     },
+     "unwritten", "'m' [0, 0, 5, 0] was never written in its home"},
+    {"ModeOfAnotherStep", BankedPlan,
+     [](Program& program) {
+       for (Instruction& instruction : program) {
+         auto* enter = std::get_if<EnterStep>(&instruction);
+         if (enter != nullptr && enter->step == 2) enter->mode = 1;
+       }
+     },
+     "forbidden", "step 2"},
+    {"BufferForgottenInTheMiddle", ThreeTiles,
+     [](Program& program) {
+       const problem::AddressRange cells = ComputeAt(program, 1, 1).operands[0].place.cells;
+       const size_t at = ComputeIndex(program, 1, 1);
+       program.insert(program.begin() + static_cast<std::ptrdiff_t>(at), Forget{{cells}});
+     },
+     "lost", "'m'"},
+};
+
+std::string NameOfFault(const testing::TestParamInfo<Fault>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Regions, InstructionFault, testing::ValuesIn(kRegions), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(Places, InstructionFault, testing::ValuesIn(kPlaces), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(Orders, InstructionFault, testing::ValuesIn(kOrders), NameOfFault);
+
+}  // namespace
+}  // namespace tessera::plan::execute

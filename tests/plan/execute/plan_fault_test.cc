@@ -1,0 +1,306 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <ostream>
+#include <utility>
+
+#include "../fixture.h"
+#include "base_plans.h"
+#include "plans.h"
+
+// Seeded faults of plans. Each makes one thing of a plan that runs wrong, and must be found where it does harm, by the kind of
+// harm it does.
+namespace tessera::plan::execute {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+struct Fault {
+  std::string name;
+  Plan (*plan)();
+  std::function<void(Plan&)> spoil;
+  std::string kind;
+  std::string told;  // part of the message
+};
+
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+
+class PlanFault : public testing::TestWithParam<Fault> {};
+
+TEST_P(PlanFault, IsFound) {
+  Plan plan = GetParam().plan();
+  ASSERT_THAT(MessagesOf(plan), IsEmpty());
+  GetParam().spoil(plan);
+  EXPECT_THAT(MessagesOf(plan),
+              Contains(AllOf(StartsWith(GetParam().kind + ": "), HasSubstr(GetParam().told))));
+}
+
+std::function<void(Plan&)> Put(const std::string& id, const std::string& onto, int64_t shift = 0) {
+  return [=](Plan& plan) { OffsetOf(plan, id) = OffsetOf(plan, onto) + shift; };
+}
+
+std::function<void(Plan&)> Shift(const std::string& id, int64_t bytes) {
+  return [=](Plan& plan) { OffsetOf(plan, id) += bytes; };
+}
+
+std::function<void(Plan&)> Live(const std::string& id, std::vector<problem::Lifespan> lifespans) {
+  return [=](Plan& plan) { FactsOf(plan, id).lifespans = lifespans; };
+}
+
+std::function<void(Plan&)> MoveOnly(std::vector<size_t> steps, std::vector<int> transfers) {
+  return [=](Plan& plan) {
+    for (const size_t step : steps) plan.steps[step].transfers = transfers;
+  };
+}
+
+std::function<void(Plan&)> Without(const std::string& id) {
+  return [=](Plan& plan) { RemoveBuffer(plan, id); };
+}
+
+void SwapUses(Plan& plan, const std::string& a, const std::string& b) {
+  std::swap(UseOf(plan, a), UseOf(plan, b));
+}
+
+void Schedule(Plan& plan, problem::ModeSchedule modes) { plan.allocation.modes = {std::move(modes)}; }
+
+// Tensors of TwoConvs: 0 x, 1 wa, 2 wb, 3 m, 4 y. Those of OneConvPlan: 0 x, 1 w, 2 y.
+const std::vector<Fault> kAddresses = {
+    {"PingInThePlaceOfPong", TwoConvsPlan, Put("s0/x@1", "s0/x@0"), "arriving", "'x'"},
+    {"InputShiftedOntoItsTwin", TwoConvsPlan, Shift("s0/x@0", 16), "arriving", "'x'"},
+    {"InputShiftedDownOntoItsTwin", TwoConvsPlan, Shift("s0/x@1", -16), "arriving", "'x'"},
+    {"OutputShiftedOntoItsTwin", TwoConvsPlan, Shift("s0/y@0", 16), "moving", "'y'"},
+    {"InnerTileWhereTheNextTileArrives", TwoConvsPlan, Put("s0/m@0", "s0/x@1"), "arriving", "'m'"},
+    {"InnerTileOverItsOwnOperand", TwoConvsPlan, Put("s0/m@0", "s0/x@0"), "in place", "own operand 'x'"},
+    {"InnerTileOverTheLeavingTile", TwoConvsPlan, Put("s0/m@1", "s0/y@0"), "moving", "'y'"},
+    {"OutputOverItsOwnOperand", TwoConvsPlan, Put("s0/y@0", "s0/m@0"), "in place", "own operand 'm'"},
+    {"OutputWhereTheNextTileArrives", TwoConvsPlan, Put("s0/y@0", "s0/x@1"), "arriving", "step 2"},
+    {"WeightsUnderTheInput", TwoConvsPlan, Put("s0/wa", "s0/x@0"), "arriving", "step 0"},
+    {"WeightsUnderAResult", TwoConvsPlan, Put("s0/wb", "s0/m@1", -8), "overwritten", "'wb'"},
+    {"WeightsUnderTheLastTileOnly", TwoConvsPlan, Put("s0/y@1", "s0/wb"), "in place", "own operand 'wb'"},
+    {"TwoConstantsInOnePlace", TwoConvsPlan, Put("s0/wa", "s0/wb"), "arriving", "transfer"},
+    {"BeyondTheMemory", TwoConvsPlan, [](Plan& plan) { OffsetOf(plan, "s0/x@1") = 1024 - 80; }, "outside",
+     "outside the memory"},
+    {"BelowTheMemory", TwoConvsPlan, [](Plan& plan) { OffsetOf(plan, "s0/x@0") = -16; }, "outside",
+     "outside the memory"},
+    {"OutputOverItsOperandInOneTile", OneConvPlan, Put("s0/y@0", "s0/x@0"), "in place", "own operand 'x'"},
+    {"OutputOverItsWeights", OneConvPlan, Put("s0/y@0", "s0/w", 16), "in place", "own operand 'w'"},
+    {"OutputOverItsTable", OneConvPlan, Put("s0/y@0", "s0/w", 144), "in place", "the table of 'w'"},
+    {"InputOverLoadedWeights", OneConvPlan, Put("s0/x@0", "s0/w", 112), "overwritten", "the table of 'w'"},
+    {"SliceOverTheInput", StreamedOwnSteps, Put("s0/a/wa@0.0", "s0/x@0"), "overwritten", "'x'"},
+    {"SliceOverThePartlyWrittenOutput", StreamedOwnSteps, Put("s0/a/wa@0.0", "s0/m@0"), "in place", "'wa'"},
+    {"BothSlotsInOnePlace", StreamedOverlapped, Put("s0/a/wa@0.1", "s0/a/wa@0.0"), "arriving", "'wa'"},
+    {"SlotWhereTheNextOperatorsSliceArrives", StreamedOverlapped, Put("s0/b/wb@0.0", "s0/a/wa@0.1"),
+     "arriving", "step 1"},
+    {"SliceOfTheNextTileOverAResult", StreamedOverlapped, Put("s0/a/wa@1.0", "s0/m@0"), "arriving", "'m'"},
+    {"ScratchOverTheInput", WithScratch, Put("s0/a/scratch@0", "s0/x@0"), "overwritten", "scratch of 'a'"},
+    {"ScratchOverTheWeightsOfTheNext", WithScratch, Put("s0/a/scratch@0", "s0/wb"), "overwritten", "'wb'"},
+    {"ScratchUnderTheResult", WithScratch, Put("s0/a/scratch@0", "s0/m@0"), "overwritten", "own scratch"},
+    {"ResultOverState", WithState, Put("s0/s@0", "state", 16), "in place", "'state'"},
+    {"InPlaceButShifted", InPlace, Shift("s0/b@0", 16), "in place", "own operand 'a'"},
+    {"InPlaceOfTheLaterRead", InPlace, Put("s0/a@0", "s0/x@0"), "overwritten", "'x' [0, 0, 0, 0]"},
+    {"InPlaceInWholeBuffersButShifted", OneSramPlan, Shift("y", 16), "in place", "own operand 'm'"},
+    {"ConvolutionInPlace", OneSramPlan, Put("m", "x"), "in place", "own operand 'x'"},
+};
+
+const std::vector<Fault> kLives = {
+    {"LeavingTileForgottenOneStepEarly", TwoConvsPlan, Live("s0/y@0", {{2, 4}}), "moving", "step 4"},
+    {"ArrivingTileLivesOneStepLate", TwoConvsPlan, Live("s0/x@1", {{2, 4}}), "forbidden",
+     "does not live at step 1"},
+    {"TileDiesBeforeItIsRead", TwoConvsPlan, Live("s0/x@0", {{0, 1}, {3, 5}}), "lost", "'x'"},
+    {"InnerTileDiesBeforeItIsRead", TwoConvsPlan, Live("s0/m@1", {{3, 4}}), "lost", "'m'"},
+    {"WeightsWithAGap", TwoConvsPlan, Live("s0/wa", {{0, 2}, {3, 5}}), "lost", "'wa'"},
+    {"WeightsDieAtTheBackEdge", TwoConvsPlan, Live("s0/wb", {{0, 4}}), "lost", "'wb'"},
+    {"LastTileDiesBeforeItLeaves", TwoConvsPlan, Live("s0/y@0", {{2, 5}}), "forbidden",
+     "does not live at step 5"},
+    {"WeightsDieBeforeTheOneTile", OneConvPlan, Live("s0/w", {{0, 2}}), "lost", "'w'"},
+    {"SliceDiesBeforeItsOperator", StreamedOwnSteps, Live("s0/b/wb@0.0", {{3, 4}}), "lost", "'wb'"},
+    {"OutputLivesFromItsOperatorOnlyBetweenSlices", StreamedOwnSteps, Live("s0/m@0", {{2, 3}, {4, 5}}),
+     "lost", "'m'"},
+    {"StateForgottenAtTheEnd", WithState, Live("state", {{0, 1}}), "incomplete", "'state'"},
+    {"ShortenedAndOverlapping", ThreeTiles,
+     [](Plan& plan) {
+       FactsOf(plan, "s0/x@1").lifespans = {{2, 4}};
+       OffsetOf(plan, "s0/x@1") =
+           OffsetOf(plan, "s0/x@0");  // which lives until step 2 and again from step 3 on
+     },
+     "arriving", "'x'"},
+    {"WholeResultEndsBeforeItsReader", OneSramPlan, Live("m", {{0, 1}}), "forbidden",
+     "does not live at step 1"},
+};
+
+const std::vector<Fault> kSteps = {
+    {"PrologueWithoutTheFirstTile", TwoConvsPlan, MoveOnly({0}, {1, 2}), "unwritten", "'x' [0, 0, 0, 0]"},
+    {"PrologueWithoutWeights", TwoConvsPlan, MoveOnly({0}, {0, 1}), "unwritten", "'wb'"},
+    {"WeightsLoadedWhileTheyAreRead", TwoConvsPlan,
+     [](Plan& plan) {
+       plan.steps[0].transfers = {0, 1};
+       plan.steps[2].transfers = {0, 2, 4};
+     },
+     "arriving", "'wb'"},
+    {"OddTilesNeverArrive", TwoConvsPlan, MoveOnly({1, 2}, {4}), "unwritten", "'x'"},
+    {"EvenTilesArriveOnlyOnce", TwoConvsPlan, MoveOnly({3, 4}, {4}), "lost", "tile 2"},
+    {"EvenTilesNeverLeave", TwoConvsPlan, MoveOnly({3, 4}, {0}), "incomplete", "'y' [0, 0, 0, 0]"},
+    {"OddTilesNeverLeave", TwoConvsPlan, MoveOnly({1, 2}, {0}), "incomplete", "'y' [0, 0, 2, 0]"},
+    {"LastTileNeverLeaves", TwoConvsPlan, MoveOnly({5}, {}), "incomplete", "'y' [0, 0, 8, 0]"},
+    {"OneTileTooFew", TwoConvsPlan, [](Plan& plan) { plan.subgraphs[0].tiles = 4; }, "incomplete",
+     "'y' [0, 0, 8, 0]"},
+    {"OneTileTooMany", TwoConvsPlan, [](Plan& plan) { plan.subgraphs[0].tiles = 6; }, "control",
+     "6 tiles where there are 5"},
+    {"LoopLeavesAfterTheWrongPass", TwoConvsPlan, [](Plan& plan) { plan.problem.loops[0].exits = {5}; },
+     "control", "follows step 2"},
+    {"LoopIsMissing", TwoConvsPlan, [](Plan& plan) { plan.problem.loops.clear(); }, "control",
+     "follows step 4"},
+    {"LoopBeginsTooLate", TwoConvsPlan, [](Plan& plan) { plan.problem.loops[0].begin = 2; }, "control",
+     "follows step 4"},
+    {"PingAndPongExchangedInAPass", TwoConvsPlan,
+     [](Plan& plan) {
+       plan.steps[3].parity = 0;
+       plan.steps[4].parity = 0;
+     },
+     "lost", "'s0/x@0'"},
+    {"PingAndPongExchangedInBothPasses", TwoConvsPlan,
+     [](Plan& plan) {
+       for (const size_t step : {1, 2, 3, 4}) plan.steps[step].parity = 1 - plan.steps[step].parity;
+     },
+     "unwritten", "'s0/x@1'"},
+    {"ParityOfOneOperatorWrong", TwoConvsPlan, [](Plan& plan) { plan.steps[4].parity = 0; }, "forbidden",
+     "'s0/m@0'"},
+    {"OperatorsInTheWrongOrder", TwoConvsPlan,
+     [](Plan& plan) {
+       plan.steps[1].op = 1;
+       plan.steps[2].op = 0;
+     },
+     "unwritten", "'m'"},
+    {"OneOperatorInThePlaceOfAnother", TwoConvsPlan, [](Plan& plan) { plan.steps[2].op = 0; }, "unwritten",
+     "'y'"},
+    {"LoadDropped", OneConvPlan, MoveOnly({1}, {}), "unwritten", "'x'"},
+    {"LoadOfWeightsDropped", OneConvPlan, MoveOnly({0}, {}), "unwritten", "'w'"},
+    {"StoreDropped", OneConvPlan, MoveOnly({3}, {}), "incomplete", "'y'"},
+    {"StoreOfAnotherTensor", OneConvPlan, MoveOnly({3}, {0}), "incomplete", "'y'"},
+    {"StoreBeforeTheOperator", OneConvPlan, [](Plan& plan) { std::swap(plan.steps[2], plan.steps[3]); },
+     "unwritten", "'y'"},
+    {"WeightsAfterTheOperator", OneConvPlan, [](Plan& plan) { std::swap(plan.steps[0], plan.steps[2]); },
+     "unwritten", "'w'"},
+    {"SlicesNeverArrive", StreamedOwnSteps, MoveOnly({3}, {}), "unwritten", "'wb'"},
+    {"SliceLoopIsMissing", StreamedOwnSteps,
+     [](Plan& plan) {
+       std::erase(plan.problem.loops, problem::Loop{1, 3, {3}});
+     },
+     "control", "follows step 2"},
+    {"FirstSliceNeverArrives", StreamedOverlapped, MoveOnly({1}, {0, 1, 4}), "unwritten",
+     "'wb' [0, 0, 0, 0]"},
+    {"LaterSlicesNeverArrive", StreamedOverlapped, MoveOnly({2}, {0, 1, 4}), "unwritten",
+     "'wb' [2, 0, 0, 0]"},
+    {"FirstSliceOfTheNextTileNeverArrives", StreamedOverlapped, MoveOnly({2}, {0, 2, 4}), "unwritten",
+     "'wa'"},
+    {"BorderNeverStored", TwoSubgraphs, MoveOnly({3}, {}), "incomplete", "'m'"},
+    {"BorderNeverLoaded", TwoSubgraphs, MoveOnly({5}, {}), "unwritten", "'m'"},
+    {"BorderLoadedOnceTooFew", TwoSubgraphs, [](Plan& plan) { plan.subgraphs[1].tiles = 1; }, "incomplete",
+     "'y' [0, 0, 5, 0]"},
+};
+
+const std::vector<Fault> kUses = {
+    {"PingAndPongExchangedInTheBuffers", TwoConvsPlan, [](Plan& plan) { SwapUses(plan, "s0/x@0", "s0/x@1"); },
+     "forbidden", "does not live"},
+    {"SlotsExchangedInTheBuffers", StreamedOverlapped,
+     [](Plan& plan) { SwapUses(plan, "s0/a/wa@0.0", "s0/a/wa@0.1"); }, "forbidden", "does not live"},
+    {"InputAndOutputExchanged", OneConvPlan, [](Plan& plan) { SwapUses(plan, "s0/x@0", "s0/y@0"); },
+     "forbidden", "does not live"},
+    {"TileBufferMissing", TwoConvsPlan, Without("s0/m@1"), "outside", "no buffer"},
+    {"IncomingBufferMissing", OneConvPlan, Without("s0/x@0"), "forbidden", "no engine reads"},
+    {"OutgoingBufferMissing", OneConvPlan, Without("s0/y@0"), "forbidden", "no engine writes"},
+    {"ResidentBufferMissing", OneConvPlan, Without("s0/w"), "forbidden", "no engine reads"},
+    {"SecondSlotMissing", StreamedOverlapped, Without("s0/a/wa@1.1"), "outside", "no buffer"},
+    {"InputTooSmallByARow", TwoConvsPlan, [](Plan& plan) { FactsOf(plan, "s0/x@0").size -= 16; }, "outside",
+     "'s0/x@0'"},
+    {"InnerTileTooSmall", TwoConvsPlan, [](Plan& plan) { FactsOf(plan, "s0/m@1").size -= 1; }, "outside",
+     "'s0/m@1'"},
+    {"WeightsWithoutTheirTable", OneConvPlan, [](Plan& plan) { FactsOf(plan, "s0/w").size = 144; }, "outside",
+     "the table of 'w'"},
+    {"SlicesOfMoreChannels", StreamedOwnSteps,
+     [](Plan& plan) { plan.profile.tiling.weight_granule_channels = 3; }, "outside", "'wa'"},
+    {"RaggedTileTakenForTheLargest", ThreeTiles, [](Plan& plan) { FactsOf(plan, "s0/x@0").size = 64; },
+     "outside", "'s0/x@0'"},
+};
+
+const std::vector<Fault> kHardware = {
+    {"StoredPadsForgotten", TwoSubgraphs, [](Plan& plan) { plan.profile.tiling.implicit_padding = false; },
+     "outside", "'x'"},
+    {"ChannelBlocksForgotten", OneConvPlan,
+     [](Plan& plan) {
+       for (hw_profiles::RoleLayout& role : plan.profile.roles) role.channel_block = 8;
+     },
+     "outside", "'x'"},
+    {"RowPitchForgotten", OneConvPlan,
+     [](Plan& plan) {
+       for (hw_profiles::RoleLayout& role : plan.profile.roles) role.row_pitch_bytes = 32;
+     },
+     "outside", "'x'"},
+    {"ReservedRangeForgotten", OneConvPlan,
+     [](Plan& plan) {
+       plan.profile.memories[0].reserved = {{{130, 131}, "stack"}};
+     },
+     "outside", "reserved"},
+    {"EngineThatCannotWorkInPlace", OneSramPlan, [](Plan& plan) { plan.profile.tiling.in_place.clear(); },
+     "in place", "'m'"},
+    {"OperandStillWanted", OneSramPlan, [](Plan& plan) { plan.network.tensors[2].network_output = true; },
+     "incomplete", "'m'"},
+    {"EngineThatCannotReadAtHome", WithState,
+     [](Plan& plan) { plan.profile.memories[1].direct_read = false; }, "forbidden", "no engine reads"},
+    {"HomeThatCannotBeWritten", WithState, [](Plan& plan) { plan.profile.memories[1].writable = false; },
+     "forbidden", "cannot be written"},
+    {"NoLink", OneConvPlan, [](Plan& plan) { plan.profile.links.clear(); }, "forbidden", "no link"},
+    {"ModeOfTheOperatorWrong", BankedPlan,
+     [](Plan& plan) {
+       Schedule(plan, {1, 1, 1, 1});
+     },
+     "forbidden", "step 2"},
+    {"ModeOfALoadWrong", BankedPlan,
+     [](Plan& plan) {
+       Schedule(plan, {1, 0, 0, 1});
+     },
+     "forbidden", "step 1"},
+    {"ModeOfTheStoreWrong", BankedPlan,
+     [](Plan& plan) {
+       Schedule(plan, {1, 1, 0, 0});
+     },
+     "forbidden", "step 3"},
+    {"ResultInABankThatIsRead", BankedPlan, [](Plan& plan) { OffsetOf(plan, "s0/y@0") = 320; }, "forbidden",
+     "bank 'low'"},
+    {"ResultAcrossBanks", BankedPlan, [](Plan& plan) { OffsetOf(plan, "s0/y@0") = 480; }, "forbidden",
+     "bank 'low'"},
+    {"TransitionThatIsNone", BankedPlan,
+     [](Plan& plan) {
+       plan.profile.memories[0].transitions = {{{0, 1}}};
+     },
+     "forbidden", "may not follow"},
+    {"BankOffWhileItHoldsWeights", BankedPlan,
+     [](Plan& plan) {
+       hw_profiles::Memory& sram = plan.profile.memories[0];
+       sram.modes.push_back({"sleep", {{true, {}}, {false, {}}}});
+       sram.transitions.reset();
+       Schedule(plan, {1, 2, 0, 1});
+     },
+     "lost", "'w'"},
+    {"LinkThatTheModeDoesNotLetWrite", BankedPlan,
+     [](Plan& plan) {
+       plan.profile.memories[0].modes[1].banks[0].allowed = {{"pe", problem::AccessKind::kWrite}};
+     },
+     "forbidden", "'dma' write"},
+};
+
+std::string NameOfFault(const testing::TestParamInfo<Fault>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Addresses, PlanFault, testing::ValuesIn(kAddresses), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(Lives, PlanFault, testing::ValuesIn(kLives), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(Steps, PlanFault, testing::ValuesIn(kSteps), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(Uses, PlanFault, testing::ValuesIn(kUses), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(Hardware, PlanFault, testing::ValuesIn(kHardware), NameOfFault);
+
+}  // namespace
+}  // namespace tessera::plan::execute

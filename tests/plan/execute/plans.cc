@@ -1,0 +1,276 @@
+#include "plans.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "tessera/base/checked.h"
+#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/graph/shape_inference.h"
+#include "tessera/graph/tiling.h"
+#include "tessera/plan/execute/execute.h"
+#include "tessera/search/allocate/canonical.h"
+#include "tessera/search/allocate/greedy.h"
+#include "tessera/search/allocate/portfolio.h"
+#include "tessera/tests/graph/graph_builder.h"
+
+namespace tessera::plan::execute {
+namespace {
+
+using base::DataType;
+using base::OperatorKind;
+using base::Random;
+using hw_profiles::Profile;
+
+template <typename T, size_t n>
+T OneOf(Random& random, const std::array<T, n>& values) {
+  return values.at(static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(n) - 1)));
+}
+
+int AddConstant(graph::Graph& network, graph::Shape shape, DataType type) {
+  graph::Tensor tensor;
+  tensor.id = "w" + std::to_string(network.tensors.size());
+  tensor.shape = std::move(shape);
+  tensor.type = type;
+  tensor.constant = true;
+  network.tensors.push_back(std::move(tensor));
+  return static_cast<int>(network.tensors.size()) - 1;
+}
+
+// The filters of an operator that has any, a factor for some elementwise ones, a second table for some; shared where two
+// want the same shape.
+void AddConstants(Random& random, graph::Graph& network, graph::Operator& op) {
+  std::vector<graph::Shape> shapes;
+  for (const int input : op.inputs) shapes.push_back(network.tensors[static_cast<size_t>(input)].shape);
+  const graph::Shape out = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
+  if (const auto filters = graph::WeightShapeOf(op, shapes, out)) {
+    for (size_t i = 0; i < network.tensors.size(); ++i) {
+      const bool same = network.tensors[i].constant && network.tensors[i].shape == *filters;
+      if (same && op.weights.empty() && random.Chance(0.4)) op.weights.push_back(static_cast<int>(i));
+    }
+    if (op.weights.empty())
+      op.weights.push_back(AddConstant(
+          network, *filters, OneOf(random, std::array{DataType::kInt8, DataType::kInt4, DataType::kInt16})));
+    if (random.Chance(0.3))
+      op.weights.push_back(AddConstant(network, {out.size() > 1 ? out[1] : 1}, DataType::kInt32));
+  } else if (op.kind == OperatorKind::kElementwise && random.Chance(0.4)) {
+    op.weights.push_back(AddConstant(network, {out.back()}, DataType::kInt8));
+  }
+}
+
+// An elementwise operator behind the last one: the first that may work in place.
+void AddActivation(graph::Graph& network) {
+  graph::Operator op;
+  op.id = "act" + std::to_string(network.operators.size());
+  op.kind = OperatorKind::kElementwise;
+  op.inputs = {network.operators.back().outputs.front()};
+  op.outputs = {static_cast<int>(network.tensors.size())};
+  graph::Tensor tensor = network.tensors[static_cast<size_t>(op.inputs.front())];
+  network.tensors[static_cast<size_t>(op.inputs.front())].network_output = false;
+  tensor.id = op.id;
+  tensor.network_output = true;
+  network.tensors.push_back(std::move(tensor));
+  network.operators.push_back(std::move(op));
+}
+
+hw_profiles::Memory MemoryOf(const std::string& name, int64_t capacity) {
+  hw_profiles::Memory memory;
+  memory.name = name;
+  memory.capacity_bytes = capacity;
+  return memory;
+}
+
+Subgraph SubgraphOf(const graph::Graph& network, const encoder::SubgraphChoice& choice) {
+  Subgraph subgraph;
+  subgraph.interval = choice.interval;
+  subgraph.tile = choice.tile;
+  subgraph.tiles = graph::Tile(network, choice.interval, choice.tile).tiles;
+  subgraph.weights = choice.policy.weights;
+  subgraph.in_place = choice.policy.in_place;
+  return subgraph;
+}
+
+Plan PlanOf(const graph::Graph& network, const Profile& profile,
+            const std::vector<encoder::SubgraphChoice>& choices, const encoder::Program& program) {
+  Plan plan;
+  plan.network = network;
+  plan.profile = profile;
+  for (const encoder::SubgraphChoice& choice : choices) plan.subgraphs.push_back(SubgraphOf(network, choice));
+  plan.problem = program.problem;
+  for (const encoder::ProgramBuffer& buffer : program.buffers) {
+    plan.buffers.push_back({static_cast<BufferKind>(buffer.kind), buffer.subgraph, buffer.tensor, buffer.op,
+                            buffer.parity, buffer.slot});
+  }
+  for (const encoder::ProgramStep& step : program.steps) {
+    plan.steps.push_back(
+        {static_cast<StepKind>(step.kind), step.subgraph, step.parity, step.op, step.transfers});
+  }
+  return plan;
+}
+
+std::optional<problem::Allocation> Allocate(const problem::Problem& problem) {
+  const search::GreedyEngine greedy;
+  const search::CanonicalEngine canonical;
+  const encoder::SatEngine sat;
+  const std::vector<const problem::Engine*> engines = {&greedy, &canonical, &sat};
+  search::AllocateOptions options;
+  options.minimize = problem.memories.front().modes.empty();
+  options.budget.units = problem.memories.front().modes.empty() ? 2000 : 200;
+  const auto result = search::Allocate(problem, nullptr, 0, engines, options);
+  if (!result) return std::nullopt;
+  return result->allocation;
+}
+
+}  // namespace
+
+std::optional<Plan> PlaceLow(const graph::Graph& network, const Profile& profile,
+                             const std::vector<encoder::SubgraphChoice>& choices) {
+  const auto program = encoder::BuildProgram(network, profile, choices);
+  if (!program) return std::nullopt;
+  std::optional<problem::Allocation> allocation = Allocate(program->problem);
+  if (!allocation) return std::nullopt;
+  Plan plan = PlanOf(network, profile, choices, *program);
+  plan.allocation = *std::move(allocation);
+  return plan;
+}
+
+Plan Spread(const graph::Graph& network, const Profile& profile,
+            const std::vector<encoder::SubgraphChoice>& choices) {
+  const auto program = encoder::BuildProgram(network, profile, choices);
+  Plan plan = PlanOf(network, profile, choices, program.value());
+  int64_t offset = 0;
+  for (const problem::Buffer& buffer : plan.problem.buffers) {
+    plan.allocation.offsets.push_back(offset);
+    offset = base::RoundUp(offset + buffer.size, 16);
+  }
+  return plan;
+}
+
+graph::Graph DrawNetwork(Random& random, int operators) {
+  graph::Graph network = graph::RandomGraph(random, static_cast<int>(random.Uniform(1, operators)));
+  const DataType usual =
+      OneOf(random, std::array{DataType::kInt8, DataType::kInt8, DataType::kInt16, DataType::kInt4});
+  for (graph::Tensor& tensor : network.tensors) {
+    tensor.type = random.Chance(0.85)
+                      ? usual
+                      : OneOf(random, std::array{DataType::kInt32, DataType::kInt4, DataType::kInt8});
+    if (tensor.network_input && random.Chance(0.2)) {
+      tensor.network_input = false;
+      tensor.state = true;
+    } else if (!tensor.network_input && random.Chance(0.15)) {
+      tensor.network_output = true;
+    }
+  }
+  for (int i = 0; i < operators / 2 && random.Chance(0.5); ++i) AddActivation(network);
+  for (graph::Operator& op : network.operators) AddConstants(random, network, op);
+  return network;
+}
+
+Profile DrawProfile(Random& random) {
+  Profile profile;
+  profile.name = "drawn";
+  profile.clock_hz = 1e9;
+  profile.memories = {MemoryOf("dram", int64_t{1} << 24), MemoryOf("sram", int64_t{1} << 18)};
+  profile.tile_memory = 1;
+  hw_profiles::Memory& dram = profile.memories[0];
+  dram.direct_read = random.Chance(0.4);
+  dram.direct_write = random.Chance(0.3);
+  profile.memories[1].alignment_bytes = OneOf(random, std::array<int64_t, 3>{1, 4, 16});
+  hw_profiles::Engine engine;
+  engine.name = "pe";
+  for (size_t kind = 0; kind < base::OperatorKindNames().size(); ++kind) {
+    hw_profiles::Throughput throughput;
+    throughput.kind = static_cast<OperatorKind>(kind);
+    engine.throughputs.push_back(throughput);
+  }
+  profile.engines = {engine};
+  hw_profiles::Link link;
+  link.name = "dma";
+  link.second = 1;
+  link.alignment_bytes = OneOf(random, std::array<int64_t, 2>{1, 8});
+  profile.links = {link};
+  for (size_t role = 0; role < base::TensorRoleNames().size(); ++role) {
+    profile.roles.push_back({random.Chance(0.3) ? 1 : 0, 1, OneOf(random, std::array<int64_t, 3>{1, 1, 4}),
+                             OneOf(random, std::array<int64_t, 3>{1, 1, 8})});
+  }
+  profile.roles[static_cast<size_t>(base::TensorRole::kFeature)].home = 1;
+  if (!dram.direct_read) profile.roles[static_cast<size_t>(base::TensorRole::kState)].home = 1;
+  hw_profiles::Tiling& tiling = profile.tiling;
+  tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 1}};
+  tiling.dma = random.Chance(0.6) ? hw_profiles::DmaSteps::kOverlapped : hw_profiles::DmaSteps::kOwnSteps;
+  tiling.weights = {hw_profiles::WeightPolicy::kResident, hw_profiles::WeightPolicy::kStreamed};
+  if (dram.direct_read) tiling.weights.push_back(hw_profiles::WeightPolicy::kDirect);
+  tiling.implicit_padding = random.Chance(0.7);
+  if (random.Chance(0.6)) tiling.in_place = {OperatorKind::kElementwise};
+  tiling.weight_granule_channels = random.Uniform(1, 3);
+  if (random.Chance(0.3)) {
+    profile.scratch = {{OneOf(random, std::array{OperatorKind::kConv, OperatorKind::kElementwise}),
+                        random.Uniform(1, 9),
+                        {hw_profiles::ScratchFactor::kInChannels}}};
+  }
+  profile.table_bytes_per_channel = random.Chance(0.5) ? 0 : random.Uniform(1, 5);
+  return profile;
+}
+
+void DrawModes(Random& random, Profile& profile) {
+  hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  memory.capacity_bytes = 3072;
+  memory.alignment_bytes = 16;
+  const int64_t banks = random.Uniform(2, 3);
+  const int64_t each = memory.capacity_bytes / banks;
+  for (int64_t bank = 0; bank < banks; ++bank) {
+    memory.banks.push_back({"bank" + std::to_string(bank), {bank * each, (bank + 1) * each}, {}});
+  }
+  for (int64_t mode = 0; mode < 3; ++mode) {
+    problem::Mode& drawn = memory.modes.emplace_back();
+    drawn.name = "mode" + std::to_string(mode);
+    for (int64_t bank = 0; bank < banks; ++bank) {
+      problem::BankMode& state = drawn.banks.emplace_back();
+      state.off = random.Chance(0.1);
+      if (state.off) continue;
+      if (random.Chance(0.7)) state.allowed.push_back({"", problem::AccessKind::kRead});
+      if (random.Chance(0.7))
+        state.allowed.push_back({random.Chance(0.5) ? "" : "pe", problem::AccessKind::kWrite});
+    }
+  }
+  memory.span = problem::Span::kSingle;
+}
+
+std::optional<Plan> DrawPlan(Random& random, bool with_modes) {
+  const graph::Graph network = DrawNetwork(random, with_modes ? 3 : 6);
+  Profile profile = DrawProfile(random);
+  if (with_modes) DrawModes(random, profile);
+  const auto operators = static_cast<int>(network.operators.size());
+  const int skipped = random.Chance(0.2) ? static_cast<int>(random.Uniform(0, operators - 1)) : 0;
+  std::vector<encoder::SubgraphChoice> choices;
+  for (int first = skipped; first < operators;) {
+    const int last = static_cast<int>(random.Uniform(first, operators - 1));
+    std::vector<graph::CutAxis> axes;
+    for (const hw_profiles::AxisGranule& axis : profile.tiling.axes)
+      axes.push_back({axis.axis, axis.granule});
+    const std::vector<graph::TileShape> shapes =
+        graph::ShapesOf(graph::TileShapes(network, {first, last}, axes));
+    const auto tile = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(shapes.size()) - 1));
+    const auto& weights = profile.tiling.weights;
+    const auto policy = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(weights.size()) - 1));
+    choices.push_back({{first, last}, shapes[tile], {weights[policy], random.Chance(0.6)}});
+    first = last + 1;
+  }
+  return PlaceLow(network, profile, choices);
+}
+
+std::vector<std::string> MessagesOf(const Plan& plan) {
+  const Report report = Execute(plan);
+  if (!report.obstacle.empty()) return {"obstacle: " + report.obstacle};
+  return MessagesOf(report.findings);
+}
+
+std::vector<std::string> MessagesOf(const std::vector<Finding>& findings) {
+  std::vector<std::string> messages;
+  for (const Finding& finding : findings) {
+    messages.push_back(std::string(NameOf(finding.kind)) + ": " + finding.message);
+  }
+  return messages;
+}
+
+}  // namespace tessera::plan::execute

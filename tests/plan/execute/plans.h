@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/base/random.h"
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/plan/execute/finding.h"
+#include "tessera/plan/plan.h"
+
+// Plans to run: by hand, and at random.
+namespace tessera::plan::execute {
+
+// The program of these choices with every buffer placed as low as a quick search can; nullopt where the profile cannot run
+// it or nothing fits. With modes, where the memory has any.
+std::optional<Plan> PlaceLow(const graph::Graph& network, const hw_profiles::Profile& profile,
+                             const std::vector<encoder::SubgraphChoice>& choices);
+
+// The same with every buffer at an address of its own, in the order of the Problem: nothing shares a byte.
+Plan Spread(const graph::Graph& network, const hw_profiles::Profile& profile,
+            const std::vector<encoder::SubgraphChoice>& choices);
+
+// A random network of up to so many operators with weights, tables of constants and data types of all widths.
+graph::Graph DrawNetwork(base::Random& random, int operators);
+
+// A random accelerator that may run it: homes, layouts, pads, direct access, slices, scratch, in-place, either kind of DMA.
+hw_profiles::Profile DrawProfile(base::Random& random);
+
+// Gives the tile memory two or three banks and random modes.
+void DrawModes(base::Random& random, hw_profiles::Profile& profile);
+
+// A random partition with random tiles and policies; nullopt where the draw is no program.
+std::optional<Plan> DrawPlan(base::Random& random, bool with_modes = false);
+
+// The findings of a run, one line each; "obstacle: .." where nothing could be run.
+std::vector<std::string> MessagesOf(const Plan& plan);
+std::vector<std::string> MessagesOf(const std::vector<Finding>& findings);
+
+}  // namespace tessera::plan::execute

@@ -1,0 +1,90 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+
+#include "plans.h"
+#include "tessera/plan/execute/execute.h"
+#include "tessera/tests/draws.h"
+
+// Whatever the planner makes of a random network on a random accelerator, runs.
+namespace tessera::plan::execute {
+namespace {
+
+// What a plan is an example of.
+std::set<std::string> TraitsOf(const Plan& plan) {
+  static constexpr std::array kKinds = {"tile", "whole", "resident", "slice", "scratch"};
+  std::set<std::string> traits;
+  const bool overlapped = plan.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+  for (const Subgraph& subgraph : plan.subgraphs) {
+    traits.insert((overlapped ? "overlapped " : "own steps ") +
+                  std::to_string(std::min<int64_t>(subgraph.tiles, 6)));
+  }
+  for (const BufferUse& use : plan.buffers) {
+    traits.insert(kKinds.at(static_cast<size_t>(use.kind)));
+    if (use.slot == 1) traits.insert("two slots");
+  }
+  if (!plan.problem.relations.empty()) traits.insert("in place");
+  if (!plan.profile.tiling.implicit_padding) traits.insert("stored pads");
+  if (plan.subgraphs.size() > 1) traits.insert("borders");
+  if (plan.subgraphs.front().interval.first > 0) traits.insert("part of the network");
+  for (const graph::Tensor& tensor : plan.network.tensors) {
+    if (tensor.state) traits.insert("state");
+  }
+  return traits;
+}
+
+class RandomPlans : public testing::TestWithParam<int> {};
+
+TEST_P(RandomPlans, Run) {
+  for (int draw = 0; draw < DrawsOf(100); ++draw) {
+    const auto seed = static_cast<uint64_t>(GetParam() * 1000 + draw);
+    base::Random random(seed);
+    const std::optional<Plan> plan = DrawPlan(random);
+    if (!plan) continue;
+    ASSERT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
+  }
+}
+
+TEST_P(RandomPlans, RunInModes) {
+  for (int draw = 0; draw < DrawsOf(20); ++draw) {
+    const auto seed = static_cast<uint64_t>(100'000 + GetParam() * 1000 + draw);
+    base::Random random(seed);
+    const std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/true);
+    if (!plan) continue;
+    ASSERT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomPlans, testing::Range(0, 8));
+
+TEST(RandomPlanDraws, AreOfEveryKind) {
+  std::multiset<std::string> traits;
+  int planned = 0;
+  int in_modes = 0;
+  for (int draw = 0; draw < 400; ++draw) {
+    base::Random random(static_cast<uint64_t>(draw));
+    if (const std::optional<Plan> plan = DrawPlan(random)) {
+      ++planned;
+      const std::set<std::string> shown = TraitsOf(*plan);
+      traits.insert(shown.begin(), shown.end());
+    }
+    if (draw % 4 == 0 && DrawPlan(random, /*with_modes=*/true)) ++in_modes;
+  }
+  EXPECT_GT(planned, 200);
+  EXPECT_GT(in_modes, 10);
+  for (const char* trait :
+       {"tile",         "whole",        "resident",     "slice",        "scratch",
+        "two slots",    "in place",     "stored pads",  "borders",      "part of the network",
+        "state",        "own steps 1",  "own steps 2",  "own steps 3",  "own steps 4",
+        "own steps 6",  "overlapped 1", "overlapped 2", "overlapped 3", "overlapped 4",
+        "overlapped 5", "overlapped 6"}) {
+    EXPECT_GE(traits.count(trait), 3U) << trait;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::plan::execute
