@@ -38,9 +38,6 @@ class Contents {
   static int ContentOf(Tag tag) { return static_cast<int>(tag >> kNumberBits) - 1; }
   static int64_t NumberOf(Tag tag) { return static_cast<int64_t>(tag & ((Tag{1} << kNumberBits) - 1)); }
 
-  // Cells of one content that tags can tell apart.
-  static constexpr int64_t kMostCells = int64_t{1} << 40;
-
   // "'x' [0, 3, 4, 0]", "a pad of 'x'", "nothing"; the number counts elements' cells.
   std::string Describe(Tag tag) const;
   std::string NameOf(int content) const;

@@ -1,5 +1,7 @@
 #include "tessera/plan/execute/execute.h"
 
+#include <algorithm>
+
 #include "tessera/plan/execute/machine.h"
 #include "tessera/plan/execute/obstacle.h"
 #include "tessera/plan/execute/program.h"
@@ -19,8 +21,10 @@ Report Execute(const Plan& plan, size_t most) {
   report.obstacle = FindObstacle(plan);
   if (!report.obstacle.empty()) return report;
   const Contents contents(plan.network, plan.profile.table_bytes_per_channel);
-  const hw_profiles::Memory& memory = plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)];
-  Machine machine(plan.network, contents, hw_profiles::AsProblemMemory(memory), most);
+  problem::Memory memory =
+      hw_profiles::AsProblemMemory(plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)]);
+  memory.capacity = std::min(memory.capacity, EndOfBuffers(plan));  // no cells where no buffer lies
+  Machine machine(plan.network, contents, memory, most);
   Unroll(plan, contents, [&](const Instruction& instruction) { machine.Run(instruction); });
   for (const Subgraph& subgraph : plan.subgraphs) report.tally.tiles += subgraph.tiles;
   report.found = machine.Found();

@@ -14,7 +14,6 @@ namespace tessera::plan::execute {
 // The next step begins. Everything up to the next EnterStep happens in it.
 struct EnterStep {
   int64_t step = 0;
-  int subgraph = 0;
   int64_t tile = -1;        // -1: outside tiles
   std::optional<int> mode;  // of the tile memory
   bool foreseen = true;     // the plan's loops lead here from the step before
@@ -77,7 +76,6 @@ struct Compute {
 struct Expect {
   Place place;
   Box box;
-  std::string wanted;  // by whom: "after the program"
 };
 
 // Something that the plan says and no instruction can.

@@ -41,7 +41,6 @@ class Ledger {
   // "operator 'conv1' at step 3 for tile 1"
   std::string TextOfDeed(uint32_t deed) const;
 
-  int64_t Step() const { return at_.step; }
   Tally& Totals() { return tally_; }
   const Tally& Totals() const { return tally_; }
   std::vector<Finding> TakeFindings() { return std::move(findings_); }

@@ -45,7 +45,6 @@ class Memories {
   AccessRules::Banks BanksOf(const Place& place, const std::vector<Run>& runs) const;
   const AccessRules& Rules() const { return rules_; }
   Tag TagAt(int64_t cell) const { return memory_.TagAt(cell); }
-  bool Contains(int64_t cell) const { return memory_.Contains(cell); }
   problem::AddressRange WithinMemory(const problem::AddressRange& cells) const;
 
   // What the cell of the run's element i, part p, should hold.

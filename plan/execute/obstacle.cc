@@ -4,10 +4,15 @@
 
 #include <algorithm>
 
-#include "tessera/plan/execute/contents.h"
+#include "tessera/base/checked.h"
 
 namespace tessera::plan::execute {
 namespace {
+
+// What an execution can hold and go through.
+constexpr int64_t kMostBytes = int64_t{1} << 31;
+constexpr int64_t kMostElements = int64_t{1} << 32;
+constexpr int64_t kMostTiles = int64_t{1} << 24;
 
 bool IsIndex(int index, size_t count) { return index >= 0 && static_cast<size_t>(index) < count; }
 
@@ -53,13 +58,28 @@ std::string FindObstacle(const Plan& plan) {
         std::any_of(subgraph.tile.begin(), subgraph.tile.end(), [](int64_t extent) { return extent < 1; })) {
       return "a subgraph has no tiles";
     }
+    int64_t tiles = 1;
+    for (size_t axis = 0; axis < shape.size() && tiles <= kMostTiles; ++axis) {
+      tiles *= std::min(base::CeilDiv(shape[axis], subgraph.tile[axis]), kMostTiles + 1);
+    }
+    if (tiles > kMostTiles) return "a subgraph has more tiles than an execution can go through";
   }
+  const int64_t capacity = plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)].capacity_bytes;
+  if (std::min(capacity, EndOfBuffers(plan)) > kMostBytes) return "the tile memory is too large to execute";
   for (const graph::Tensor& tensor : plan.network.tensors) {
-    if (graph::ElementsOf(tensor.shape) > Contents::kMostCells / 16) {
+    if (graph::ElementsOf(tensor.shape) > kMostElements) {
       return fmt::format("tensor '{}' has more elements than an execution can tell apart", tensor.id);
     }
   }
   return FindObstacleInSteps(plan);
+}
+
+int64_t EndOfBuffers(const Plan& plan) {
+  int64_t end = 0;
+  for (size_t i = 0; i < plan.problem.buffers.size(); ++i) {
+    end = std::max(end, plan.allocation.offsets[i] + plan.problem.buffers[i].size);
+  }
+  return end;
 }
 
 }  // namespace tessera::plan::execute

@@ -88,7 +88,7 @@ class Unrolling {
       if (!tensor.network_output && !tensor.state && !readers.empty() && !read_later) continue;
       Place place = places_.OfWhole(static_cast<int>(i), look);
       if (place.where == Where::kHome) place.refusal.clear();
-      run_(Expect{place, WholeBox(tensor.shape), "later"});
+      run_(Expect{place, WholeBox(tensor.shape)});
     }
   }
 
@@ -106,14 +106,13 @@ class Unrolling {
       if (!wanted || !places_.IsWhole(static_cast<int>(i))) continue;
       const Place place = tensor.constant ? places_.OfConstantWhole(static_cast<int>(i), look, false)
                                           : places_.OfWhole(static_cast<int>(i), look);
-      run_(Expect{place, WholeBox(tensor.shape), "after the program"});
+      run_(Expect{place, WholeBox(tensor.shape)});
     }
   }
 
   void RunSubgraph(int subgraph, Step begin, Step end) {
     Actions actions(plan_, contents_, users_, places_, subgraph);
     actions_ = &actions;
-    subgraph_ = subgraph;
     const int64_t planned = plan_.subgraphs[static_cast<size_t>(subgraph)].tiles;
     tiles_ = std::min(planned, actions.Tiles());
     if (planned > tiles_)
@@ -127,7 +126,7 @@ class Unrolling {
   }
 
   void Enter(Step step, int64_t tile) {
-    EnterStep enter{step, subgraph_, tile, std::nullopt, true};
+    EnterStep enter{step, tile, std::nullopt, true};
     if (!plan_.allocation.modes.empty() &&
         static_cast<size_t>(step) < plan_.allocation.modes.front().size()) {
       enter.mode = plan_.allocation.modes.front()[static_cast<size_t>(step)];
@@ -374,7 +373,6 @@ class Unrolling {
   Places places_;
   std::map<std::pair<Step, Step>, std::vector<problem::AddressRange>> dying_;
   Actions* actions_ = nullptr;
-  int subgraph_ = -1;
   int64_t tiles_ = 0;
   Step before_ = -1;
 };
