@@ -64,7 +64,8 @@ std::string FindObstacle(const Plan& plan) {
     }
     if (tiles > kMostTiles) return "a subgraph has more tiles than an execution can go through";
   }
-  const int64_t capacity = plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)].capacity_bytes;
+  const int64_t capacity =
+      plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)].capacity_bytes;
   if (std::min(capacity, EndOfBuffers(plan)) > kMostBytes) return "the tile memory is too large to execute";
   for (const graph::Tensor& tensor : plan.network.tensors) {
     if (graph::ElementsOf(tensor.shape) > kMostElements) {

@@ -9,12 +9,12 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-struct Pair {
+struct NetworkOnProfile {
   std::string network;
   std::string profile;
 };
 
-class ShippedPlanTest : public CommandLineTest, public testing::WithParamInterface<Pair> {};
+class ShippedPlanTest : public CommandLineTest, public testing::WithParamInterface<NetworkOnProfile> {};
 
 TEST_P(ShippedPlanTest, Runs) {
   const Outcome planned =
@@ -26,12 +26,14 @@ TEST_P(ShippedPlanTest, Runs) {
   EXPECT_THAT(run.out, HasSubstr("\nexecuted: "));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Of, ShippedPlanTest,
-    testing::Values(Pair{"patent_chain", "edge_npu_1mib"}, Pair{"patent_chain", "mcu_320k"},
-                    Pair{"patent_chain", "three_bank_two_mode"}, Pair{"transformer_encoder", "edge_npu_1mib"},
-                    Pair{"transformer_encoder", "mcu_320k"}, Pair{"mobilenet_v2", "ethos_u55_256"}),
-    [](const auto& info) { return info.param.network + "_on_" + info.param.profile; });
+INSTANTIATE_TEST_SUITE_P(Of, ShippedPlanTest,
+                         testing::Values(NetworkOnProfile{"patent_chain", "edge_npu_1mib"},
+                                         NetworkOnProfile{"patent_chain", "mcu_320k"},
+                                         NetworkOnProfile{"patent_chain", "three_bank_two_mode"},
+                                         NetworkOnProfile{"transformer_encoder", "edge_npu_1mib"},
+                                         NetworkOnProfile{"transformer_encoder", "mcu_320k"},
+                                         NetworkOnProfile{"mobilenet_v2", "ethos_u55_256"}),
+                         [](const auto& info) { return info.param.network + "_on_" + info.param.profile; });
 
 class ExecuteTest : public CommandLineTest {
  protected:

@@ -30,13 +30,13 @@ Program ProgramOf(const Plan& plan, const Contents& contents) {
   return program;
 }
 
-std::vector<std::string> MessagesOf(const Plan& plan, const Contents& contents, const Program& program) {
+std::vector<std::string> MessagesOfRun(const Plan& plan, const Contents& contents, const Program& program) {
   Machine machine(plan.network, contents, hw_profiles::AsProblemMemory(plan.profile.memories.front()), 100);
   for (const Instruction& instruction : program) machine.Run(instruction);
   return MessagesOf(machine.TakeFindings());
 }
 
-struct Fault {
+struct SpoiledProgram {
   std::string name;
   Plan (*plan)();
   std::function<void(Program&)> spoil;
@@ -44,17 +44,17 @@ struct Fault {
   std::string told;
 };
 
-void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+void PrintTo(const SpoiledProgram& fault, std::ostream* out) { *out << fault.name; }
 
-class InstructionFault : public testing::TestWithParam<Fault> {};
+class InstructionFault : public testing::TestWithParam<SpoiledProgram> {};
 
 TEST_P(InstructionFault, IsFound) {
   const Plan plan = GetParam().plan();
   const Contents contents(plan.network, plan.profile.table_bytes_per_channel);
   Program program = ProgramOf(plan, contents);
-  ASSERT_THAT(MessagesOf(plan, contents, program), IsEmpty());
+  ASSERT_THAT(MessagesOfRun(plan, contents, program), IsEmpty());
   GetParam().spoil(program);
-  EXPECT_THAT(MessagesOf(plan, contents, program),
+  EXPECT_THAT(MessagesOfRun(plan, contents, program),
               Contains(AllOf(StartsWith(GetParam().kind + ": "), HasSubstr(GetParam().told))));
 }
 
@@ -111,7 +111,7 @@ constexpr int kM = 3;
 constexpr int kY = 4;
 
 // Tiles of ThreeTiles are rows [0, 4), [4, 8) and [8, 10) of y.
-const std::vector<Fault> kRegions = {
+const std::vector<SpoiledProgram> kRegions = {
     {"UpperHaloRowMissed", ThreeTiles, [](Program& program) { MoveAt(program, kX, 1).box[kRows].begin += 1; },
      "overwritten", "'x' [0, 0, 2, 0]"},
     {"LowerHaloRowMissed", ThreeTiles, [](Program& program) { MoveAt(program, kX, 1).box[kRows].end -= 1; },
@@ -167,7 +167,7 @@ const std::vector<Fault> kRegions = {
      "overwritten", "a pad of 'm'"},
 };
 
-const std::vector<Fault> kPlaces = {
+const std::vector<SpoiledProgram> kPlaces = {
     {"DestinationOneRowOff", ThreeTiles,
      [](Program& program) {
        Move& move = MoveAt(program, kX, 0);
@@ -235,7 +235,7 @@ const std::vector<Fault> kPlaces = {
      "in place", "'x'"},
 };
 
-const std::vector<Fault> kOrders = {
+const std::vector<SpoiledProgram> kOrders = {
     {"TransferForgotten", ThreeTiles, [](Program& program) { Remove(program, TransferAt(program, kX, 1)); },
      "unwritten", "'x'"},
     {"TransferOfTheLastTileForgotten", ThreeTiles,
@@ -302,11 +302,11 @@ const std::vector<Fault> kOrders = {
      "lost", "'m'"},
 };
 
-std::string NameOfFault(const testing::TestParamInfo<Fault>& info) { return info.param.name; }
+std::string NameOfProgram(const testing::TestParamInfo<SpoiledProgram>& info) { return info.param.name; }
 
-INSTANTIATE_TEST_SUITE_P(Regions, InstructionFault, testing::ValuesIn(kRegions), NameOfFault);
-INSTANTIATE_TEST_SUITE_P(Places, InstructionFault, testing::ValuesIn(kPlaces), NameOfFault);
-INSTANTIATE_TEST_SUITE_P(Orders, InstructionFault, testing::ValuesIn(kOrders), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(Regions, InstructionFault, testing::ValuesIn(kRegions), NameOfProgram);
+INSTANTIATE_TEST_SUITE_P(Places, InstructionFault, testing::ValuesIn(kPlaces), NameOfProgram);
+INSTANTIATE_TEST_SUITE_P(Orders, InstructionFault, testing::ValuesIn(kOrders), NameOfProgram);
 
 }  // namespace
 }  // namespace tessera::plan::execute

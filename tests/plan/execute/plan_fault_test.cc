@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-struct Fault {
+struct SpoiledPlan {
   std::string name;
   Plan (*plan)();
   std::function<void(Plan&)> spoil;
@@ -28,9 +28,9 @@ struct Fault {
   std::string told;  // part of the message
 };
 
-void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+void PrintTo(const SpoiledPlan& fault, std::ostream* out) { *out << fault.name; }
 
-class PlanFault : public testing::TestWithParam<Fault> {};
+class PlanFault : public testing::TestWithParam<SpoiledPlan> {};
 
 TEST_P(PlanFault, IsFound) {
   Plan plan = GetParam().plan();
@@ -69,7 +69,7 @@ void SwapUses(Plan& plan, const std::string& a, const std::string& b) {
 void Schedule(Plan& plan, problem::ModeSchedule modes) { plan.allocation.modes = {std::move(modes)}; }
 
 // Tensors of TwoConvs: 0 x, 1 wa, 2 wb, 3 m, 4 y. Those of OneConvPlan: 0 x, 1 w, 2 y.
-const std::vector<Fault> kAddresses = {
+const std::vector<SpoiledPlan> kAddresses = {
     {"PingInThePlaceOfPong", TwoConvsPlan, Put("s0/x@1", "s0/x@0"), "arriving", "'x'"},
     {"InputShiftedOntoItsTwin", TwoConvsPlan, Shift("s0/x@0", 16), "arriving", "'x'"},
     {"InputShiftedDownOntoItsTwin", TwoConvsPlan, Shift("s0/x@1", -16), "arriving", "'x'"},
@@ -107,7 +107,7 @@ const std::vector<Fault> kAddresses = {
     {"ConvolutionInPlace", OneSramPlan, Put("m", "x"), "in place", "own operand 'x'"},
 };
 
-const std::vector<Fault> kLives = {
+const std::vector<SpoiledPlan> kLives = {
     {"LeavingTileForgottenOneStepEarly", TwoConvsPlan, Live("s0/y@0", {{2, 4}}), "moving", "step 4"},
     {"ArrivingTileLivesOneStepLate", TwoConvsPlan, Live("s0/x@1", {{2, 4}}), "forbidden",
      "does not live at step 1"},
@@ -133,7 +133,7 @@ const std::vector<Fault> kLives = {
      "does not live at step 1"},
 };
 
-const std::vector<Fault> kSteps = {
+const std::vector<SpoiledPlan> kSteps = {
     {"PrologueWithoutTheFirstTile", TwoConvsPlan, MoveOnly({0}, {1, 2}), "unwritten", "'x' [0, 0, 0, 0]"},
     {"PrologueWithoutWeights", TwoConvsPlan, MoveOnly({0}, {0, 1}), "unwritten", "'wb'"},
     {"WeightsLoadedWhileTheyAreRead", TwoConvsPlan,
@@ -204,7 +204,7 @@ const std::vector<Fault> kSteps = {
      "'y' [0, 0, 5, 0]"},
 };
 
-const std::vector<Fault> kUses = {
+const std::vector<SpoiledPlan> kUses = {
     {"PingAndPongExchangedInTheBuffers", TwoConvsPlan, [](Plan& plan) { SwapUses(plan, "s0/x@0", "s0/x@1"); },
      "forbidden", "does not live"},
     {"SlotsExchangedInTheBuffers", StreamedOverlapped,
@@ -228,7 +228,7 @@ const std::vector<Fault> kUses = {
      "outside", "'s0/x@0'"},
 };
 
-const std::vector<Fault> kHardware = {
+const std::vector<SpoiledPlan> kHardware = {
     {"StoredPadsForgotten", TwoSubgraphs, [](Plan& plan) { plan.profile.tiling.implicit_padding = false; },
      "outside", "'x'"},
     {"ChannelBlocksForgotten", OneConvPlan,
@@ -294,13 +294,13 @@ const std::vector<Fault> kHardware = {
      "forbidden", "'dma' write"},
 };
 
-std::string NameOfFault(const testing::TestParamInfo<Fault>& info) { return info.param.name; }
+std::string NameOfPlan(const testing::TestParamInfo<SpoiledPlan>& info) { return info.param.name; }
 
-INSTANTIATE_TEST_SUITE_P(Addresses, PlanFault, testing::ValuesIn(kAddresses), NameOfFault);
-INSTANTIATE_TEST_SUITE_P(Lives, PlanFault, testing::ValuesIn(kLives), NameOfFault);
-INSTANTIATE_TEST_SUITE_P(Steps, PlanFault, testing::ValuesIn(kSteps), NameOfFault);
-INSTANTIATE_TEST_SUITE_P(Uses, PlanFault, testing::ValuesIn(kUses), NameOfFault);
-INSTANTIATE_TEST_SUITE_P(Hardware, PlanFault, testing::ValuesIn(kHardware), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(Addresses, PlanFault, testing::ValuesIn(kAddresses), NameOfPlan);
+INSTANTIATE_TEST_SUITE_P(Lives, PlanFault, testing::ValuesIn(kLives), NameOfPlan);
+INSTANTIATE_TEST_SUITE_P(Steps, PlanFault, testing::ValuesIn(kSteps), NameOfPlan);
+INSTANTIATE_TEST_SUITE_P(Uses, PlanFault, testing::ValuesIn(kUses), NameOfPlan);
+INSTANTIATE_TEST_SUITE_P(Hardware, PlanFault, testing::ValuesIn(kHardware), NameOfPlan);
 
 }  // namespace
 }  // namespace tessera::plan::execute
