@@ -12,9 +12,11 @@ constexpr std::array<std::string_view, 11> kDataTypes = {
     "int4", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "bool"};
 constexpr std::array<int64_t, 11> kBits = {4, 8, 8, 16, 32, 64, 16, 16, 32, 64, 8};
 
-constexpr std::array<std::string_view, 13> kOperatorKinds = {
-    "conv",    "depthwise",  "pool",    "global_pool", "elementwise", "concat", "matmul",
-    "softmax", "layer_norm", "reshape", "resize",      "transpose",   "opaque"};
+constexpr std::array<std::string_view, 20> kOperatorKinds = {
+    "conv",   "depthwise",   "transposed_conv", "pool",           "global_pool",
+    "reduce", "elementwise", "concat",          "slice",          "pad",
+    "gather", "matmul",      "softmax",         "layer_norm",     "reshape",
+    "resize", "transpose",   "depth_to_space",  "space_to_depth", "opaque"};
 
 constexpr std::array<std::string_view, 6> kTensorRoles = {"network_input", "network_output", "border",
                                                           "feature",       "constant",       "state"};
@@ -33,6 +35,22 @@ std::optional<Kind> Parse(std::string_view name, const std::array<std::string_vi
 int64_t BitsOf(DataType type) { return kBits[static_cast<size_t>(type)]; }
 
 int64_t BytesOf(DataType type, int64_t count) { return CeilDiv(count * BitsOf(type), 8); }
+
+bool OnlyMovesData(OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::kConcat:
+    case OperatorKind::kSlice:
+    case OperatorKind::kPad:
+    case OperatorKind::kGather:
+    case OperatorKind::kReshape:
+    case OperatorKind::kTranspose:
+    case OperatorKind::kDepthToSpace:
+    case OperatorKind::kSpaceToDepth:
+      return true;
+    default:
+      return false;
+  }
+}
 
 std::string_view NameOf(DataType type) { return kDataTypes[static_cast<size_t>(type)]; }
 std::string_view NameOf(OperatorKind kind) { return kOperatorKinds[static_cast<size_t>(kind)]; }

@@ -32,18 +32,29 @@ int64_t BytesOf(DataType type, int64_t count);
 enum class OperatorKind : uint8_t {
   kConv,
   kDepthwise,
+  kTransposedConv,
   kPool,
   kGlobalPool,
+  kReduce,
   kElementwise,
   kConcat,
+  kSlice,
+  kPad,
+  kGather,
   kMatmul,
   kSoftmax,
   kLayerNorm,
   kReshape,
   kResize,
   kTranspose,
+  kDepthToSpace,
+  kSpaceToDepth,
   kOpaque,
 };
+
+// Whether the kind only moves data: its output holds elements of its operands, or a filler, and nothing is
+// computed.
+bool OnlyMovesData(OperatorKind kind);
 
 // What a tensor is to the program; the profile gives each role a home memory, an alignment and a layout.
 enum class TensorRole : uint8_t {

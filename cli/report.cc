@@ -39,7 +39,8 @@ figure svg { max-width: 100%; height: auto; display: block; }
 
 constexpr std::string_view kKindColours[] = {"#5b8def", "#35b39a", "#e0a93b", "#d98b2b", "#c06bd1",
                                              "#8a93a3", "#e06666", "#7aa5b8", "#6fae4b", "#a9a9a9",
-                                             "#4fb6d8", "#b28ad6", "#707070"};
+                                             "#4fb6d8", "#b28ad6", "#2f7f93", "#c9826b", "#93a85c",
+                                             "#5c6fa8", "#c2b04f", "#7f6b9c", "#3f8f6b", "#707070"};
 
 std::string_view ColourOf(base::OperatorKind kind) { return kKindColours[static_cast<size_t>(kind)]; }
 

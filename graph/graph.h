@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +31,9 @@ struct Tensor {
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 
-// The window of a convolution or pooling along rows [0] and columns [1].
+// The window of a convolution or pooling along rows [0] and columns [1]. Output index o of a convolution or
+// pooling reads input o * stride - pad_low + t * dilation for every t < kernel, where that lies in the input;
+// in a transposed convolution input index i adds to output i * stride - pad_low + t * dilation.
 struct Window {
   std::array<int64_t, 2> kernel = {1, 1};
   std::array<int64_t, 2> stride = {1, 1};
@@ -40,33 +43,118 @@ struct Window {
   friend bool operator==(const Window&, const Window&) = default;
 };
 
-enum class ResizeMode : uint8_t { kNearest, kBilinear };
+// A positive fraction, in any terms.
+struct Ratio {
+  int64_t numerator = 1;
+  int64_t denominator = 1;
+  friend bool operator==(const Ratio&, const Ratio&) = default;
+};
 
-// Shapes by kind: convolutions, pools and resizes work on [batch, channels, rows, columns]; a global pool
-// gives [batch, channels, 1, 1] or [batch, channels]; a matmul multiplies the last two axes, leading axes
-// broadcast; elementwise operands are aligned at the right and broadcast where their extent is 1.
+// How many inputs an output is interpolated from along one axis: one, two or four.
+enum class ResizeMode : uint8_t { kNearest, kBilinear, kCubic };
+
+// Where output index x lies on the input's axis, n input and m output indices long, s the scale (ONNX):
+//   half_pixel            (x + 1/2) / s - 1/2
+//   pytorch_half_pixel    the same, but 0 where m = 1
+//   align_corners         x * (n - 1) / (m - 1), but 0 where m = 1
+//   asymmetric            x / s
+//   tf_half_pixel_for_nn  (x + 1/2) / s
+enum class ResizeCoordinates : uint8_t {
+  kHalfPixel,
+  kPytorchHalfPixel,
+  kAlignCorners,
+  kAsymmetric,
+  kTfHalfPixelForNn
+};
+
+// Which input a place between two is nearest to: halves go down or up, or every place does.
+enum class NearestRounding : uint8_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
+
+struct Resize {
+  ResizeMode mode = ResizeMode::kNearest;
+  ResizeCoordinates coordinates = ResizeCoordinates::kHalfPixel;
+  NearestRounding rounding = NearestRounding::kRoundPreferFloor;  // kNearest only
+  // Output over input, for each axis; none: the ratio of the extents. An axis that keeps its extent at a scale
+  // of 1 keeps its indices.
+  std::vector<Ratio> scales;
+  friend bool operator==(const Resize&, const Resize&) = default;
+};
+
+// What stands where a pad has no element of the input: one value, or elements mirrored about the first and
+// last, those two repeated, or the input over and over.
+enum class PadMode : uint8_t { kConstant, kReflect, kEdge, kWrap };
+
+struct Padding {
+  PadMode mode = PadMode::kConstant;
+  std::vector<int64_t> low;  // elements before the first, for each axis
+  std::vector<int64_t> high;
+  friend bool operator==(const Padding&, const Padding&) = default;
+};
+
+// Channel of the deep tensor that phase (i, j) of a block of `block` by `block` and channel c of the wide one,
+// of C channels, meet in: (i * block + j) * C + c, or c * block^2 + i * block + j.
+enum class DepthOrder : uint8_t { kDcr, kCrd };
+
+// What a described operator reads of one operand: all of it at any time; the same element, aligned at the
+// right and broadcast where the extent is 1; or a window of rows and columns, of the same batch, and of all
+// channels or the same.
+enum class AccessKind : uint8_t { kFull, kElementwise, kWindow };
+
+struct OperandAccess {
+  AccessKind kind = AccessKind::kFull;
+  Window window;               // kWindow
+  bool every_channel = false;  // kWindow
+  friend bool operator==(const OperandAccess&, const OperandAccess&) = default;
+};
+
+// Shapes by kind: convolutions and pools work on [batch, channels, rows, columns]; a global pool gives
+// [batch, channels, 1, 1] or [batch, channels]; a matmul multiplies the last two axes, leading axes broadcast;
+// elementwise operands are aligned at the right and broadcast where their extent is 1; reduced axes, and that
+// of a gather by one index alone, have extent 1 or are dropped: the ranks tell.
 struct Operator {
   std::string id;  // unique among operators
   base::OperatorKind kind = base::OperatorKind::kOpaque;
   std::vector<int> inputs;  // feature tensors, in order
-  // Constants. First of a conv or depthwise: [output channels, input channels / groups, kernel rows, kernel
-  // columns], of a matmul with one input: [depth, columns]; further ones, and those of other kinds, broadcast
-  // to the output or are tables.
+  // Constants. First of a conv, transposed conv or depthwise: [output channels, input channels / groups,
+  // kernel rows, kernel columns], of a matmul with one input: [depth, columns]; further ones, and those of
+  // other kinds, broadcast to the output or are tables.
   std::vector<int> weights;
-  std::vector<int> outputs;       // one, but for opaque operators
-  Window window;                  // kConv, kDepthwise, kPool
-  int64_t groups = 1;             // kConv; for kDepthwise always the input channels, and not read here
-  int64_t macs = 0;               // kOpaque: as its author states
-  int axis = 0;                   // kConcat, kSoftmax, kLayerNorm: an index into the output's shape
+  std::vector<int> outputs;  // one, but for barriers
+  Window window;             // kConv, kDepthwise, kTransposedConv, kPool
+  int64_t groups = 1;  // kConv, kTransposedConv; for kDepthwise always the input channels, and not read here
+  int axis = 0;        // kConcat, kGather: an index into the input's shape
+  std::vector<int> axes;          // kReduce, kSoftmax, kLayerNorm: those reduced over, ascending
   std::vector<int> permutation;   // kTranspose: output axis i is input axis permutation[i]
+  bool transpose_first = false;   // kMatmul: the first operand is [depth, rows]
   bool transpose_second = false;  // kMatmul with two feature operands: the second is [columns, depth]
-  ResizeMode resize_mode =
-      ResizeMode::kNearest;  // kResize: scale is output over input extent, half-pixel centres
-  std::string function;      // "max" or "average" for pools, "add", "mul", ... for elementwise
-  std::string activation;    // fused, as the user wrote it; empty: none
+  std::vector<int64_t> starts;    // kSlice, for each axis: output index x is input starts + x * steps
+  std::vector<int64_t> steps;     // kSlice: any but 0
+  std::vector<int64_t> indices;   // kGather: output index x is input indices[x]
+  Padding padding;                // kPad
+  Resize resize;                  // kResize
+  int64_t block = 1;              // kDepthToSpace, kSpaceToDepth
+  DepthOrder depth_order = DepthOrder::kDcr;
+  std::string function;    // "max" or "average" for pools, "add", "mean", ... for elementwise and reduce
+  std::string activation;  // fused, as the user wrote it; empty: none
+  // kOpaque, as its author states.
+  int64_t macs = 0;                     // of the whole operator
+  std::vector<OperandAccess> accesses;  // parallel to inputs; none: a barrier
+  int64_t scratch_bytes = 0;            // held while it runs, for a tile of any size
+  std::string engine;                   // the only one that runs it; empty: the first that can
+  std::vector<int> in_place;            // numbers of the inputs that its output may overwrite
   std::map<std::string, std::string> annotations;
   friend bool operator==(const Operator&, const Operator&) = default;
 };
+
+std::span<const std::string_view> ResizeModeNames();         // "nearest", ...
+std::span<const std::string_view> ResizeCoordinatesNames();  // "half_pixel", ...
+std::span<const std::string_view> NearestRoundingNames();    // "round_prefer_floor", ...
+std::span<const std::string_view> PadModeNames();            // "constant", ...
+std::span<const std::string_view> DepthOrderNames();         // "dcr", "crd"
+
+// Whether nothing is known of which inputs an output needs: an opaque operator that is not described. It needs
+// all of its inputs and makes all of its outputs at once.
+bool IsBarrier(const Operator& op);
 
 struct Graph {
   std::string name;
@@ -102,7 +190,9 @@ base::TensorRole RoleIn(const Graph& graph, const Usage& usage, int tensor, Inte
 int64_t ElementsOf(const Shape& shape);
 
 // The multiply-accumulates of one operator: of its whole (first) output, taps that fall into the padding
-// included, as is usual. 0 for kinds without any: pools, elementwise, softmax and layout changes.
+// included, as is usual; those of a transposed convolution are shared out evenly, taps / (row stride * column
+// stride) to each output, rounded up in sum. 0 for kinds without any: pools, elementwise, softmax and layout
+// changes.
 int64_t MacsOf(const Graph& graph, const Operator& op);
 
 }  // namespace tessera::graph

@@ -82,12 +82,12 @@ void Propagation::MarkLeaving(const Graph& graph, Interval interval) {
   leaves_[last_slot_] = 1;
 }
 
-// An opaque operator makes all its outputs whole when any is asked for: its outputs ask for each other, and
-// each for all inputs.
+// A barrier makes all its outputs whole when any is asked for: its outputs ask for each other, and each for
+// all inputs.
 void Propagation::CompileAsks(const Graph& graph, Interval interval) {
   for (int i = interval.last; i >= interval.first; --i) {
     const Operator& op = graph.operators[static_cast<size_t>(i)];
-    if (op.kind == base::OperatorKind::kOpaque) AskForOutputs(op, static_cast<size_t>(i - interval.first));
+    if (IsBarrier(op)) AskForOutputs(op, static_cast<size_t>(i - interval.first));
     for (size_t input = 0; input < op.inputs.size(); ++input) {
       std::vector<AxisMap> maps = AxisMapsOf(graph, op, input);
       const bool may_be_empty =
@@ -185,7 +185,8 @@ std::vector<Propagation::Dependence> Propagation::Dependences(AxisSet cut) const
 Propagation::AxisSet Propagation::AxesBehind(const Ask& ask, const AxisMap& map,
                                              std::span<const Dependence> found) const {
   AxisSet axes = 0;
-  for (size_t k = 0; k < map.sources; ++k) axes |= found[begins_[ask.output] + map.source + k].axes;
+  for (size_t k = 0; k < map.sources; ++k)
+    axes |= found[begins_[ask.output] + map.source + k * map.source_step].axes;
   return axes;
 }
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "tessera/base/checked.h"
 #include "tessera/graph/axis_map.h"
 
 namespace tessera::graph {
 namespace {
 
-// What each output element costs.
+__extension__ using Wide = __int128;
+
+// What each output element costs, of a transposed conv were its stride 1.
 int64_t MacsPerElement(const Graph& graph, const Operator& op) {
   const auto input_shape = [&]() -> const Shape& {
     return graph.tensors[static_cast<size_t>(op.inputs.front())].shape;
@@ -15,11 +18,12 @@ int64_t MacsPerElement(const Graph& graph, const Operator& op) {
   const int64_t taps = op.window.kernel[0] * op.window.kernel[1];
   switch (op.kind) {
     case base::OperatorKind::kConv:
+    case base::OperatorKind::kTransposedConv:
       return taps * (input_shape()[1] / op.groups);
     case base::OperatorKind::kDepthwise:
       return taps;
     case base::OperatorKind::kMatmul:
-      return input_shape().back();
+      return input_shape()[input_shape().size() - (op.transpose_first ? 2 : 1)];
     default:
       return 0;
   }
@@ -65,8 +69,14 @@ Box InputRegion(const Graph& graph, const Operator& op, size_t input, const Box&
 }
 
 int64_t MacsOf(const Graph& graph, const Operator& op, const Box& output) {
-  if (op.kind == base::OperatorKind::kOpaque) return IsEmpty(output) ? 0 : op.macs;
-  return ElementsOf(output) * MacsPerElement(graph, op);
+  const int64_t elements = ElementsOf(output);
+  if (op.kind == base::OperatorKind::kOpaque) {
+    const int64_t all = ElementsOf(graph.tensors[static_cast<size_t>(op.outputs.front())].shape);
+    return static_cast<int64_t>((Wide{op.macs} * elements + all - 1) / all);
+  }
+  const int64_t macs = elements * MacsPerElement(graph, op);
+  if (op.kind != base::OperatorKind::kTransposedConv) return macs;
+  return base::CeilDiv(macs, op.window.stride[0] * op.window.stride[1]);
 }
 
 }  // namespace tessera::graph

@@ -26,10 +26,10 @@ int64_t ElementsOf(const Box& box);
 Box Hull(const Box& a, const Box& b);
 
 // What `op` needs of its input number `input` (index into op.inputs) to compute `output` of its first output.
-// Opaque operators need everything.
+// Barriers need everything.
 Box InputRegion(const Graph& graph, const Operator& op, size_t input, const Box& output);
 
-// The multiply-accumulates that computing `output` takes.
+// The multiply-accumulates that computing `output` takes; of an opaque operator its share, rounded up.
 int64_t MacsOf(const Graph& graph, const Operator& op, const Box& output);
 
 }  // namespace tessera::graph

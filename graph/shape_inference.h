@@ -15,14 +15,22 @@ namespace tessera::graph {
 
 // What a network states of an operator beyond the fields of Operator, as the source of its output's shape.
 struct Wanted {
-  std::optional<int64_t> out_channels;  // conv
+  std::optional<int64_t> out_channels;  // conv, transposed_conv
   int64_t multiplier = 1;               // depthwise: output channels for each input channel
-  // Conv, depthwise, pool: output extent = ceil(input / stride), low pads the smaller.
+  // Conv, depthwise, pool: output extent = ceil(input / stride), low pads the smaller. Transposed conv:
+  // output extent = input * stride.
   bool same_pads = false;
-  bool keep_axes = true;           // global_pool: [batch, channels, 1, 1] instead of [batch, channels]
+  // Transposed conv, rows and columns: what the output's extent has beyond (input - 1) * stride + reach - pads.
+  std::array<int64_t, 2> output_padding = {0, 0};
+  // Pool: the last window may reach beyond the padding, as long as it begins in front of the high pad.
+  bool ceil_mode = false;
+  // Global pool, reduce: reduced axes stay with extent 1. Gather: the axis stays, though there is one index.
+  bool keep_axes = true;
   std::optional<int64_t> columns;  // matmul with one input
-  std::optional<std::array<int64_t, 2>> size;  // resize: rows and columns of the output
-  std::optional<Shape> shape;                  // reshape
+  // Resize: extents of the output's last axes; none: from the scales. Pool: rows and columns of the output,
+  // from the extents without to those with any window that reaches beyond the padding; none: by ceil_mode.
+  std::vector<int64_t> size;
+  std::optional<Shape> shape;  // reshape, slice
 };
 
 // An attribute that does not fit.
@@ -34,13 +42,18 @@ struct ShapeFault {
 };
 
 // The shape of the only output of `op`, whose attributes are set but for inputs, weights and outputs. Fills
-// in pads where `wanted` asks for `same`. Every extent is at least 1 and the product at most 2^56. Not for
+// in pads where `wanted` asks for `same`, and what lists by axis leave out: steps of a slice (1), pads (0),
+// scales of a resize (1 for its first axes). Every extent is at least 1 and the product at most 2^56. Not for
 // opaque operators.
 tl::expected<Shape, ShapeFault> InferShape(Operator& op, const Wanted& wanted,
                                            const std::vector<Shape>& inputs);
 
 // The shape of the first weight that `op` needs, or nullopt for kinds without one of its own.
 std::optional<Shape> WeightShapeOf(const Operator& op, const std::vector<Shape>& inputs, const Shape& output);
+
+// What keeps an operand of that shape from being read so by a described operator with that output, if
+// anything.
+std::optional<ShapeFault> CheckAccess(const OperandAccess& access, const Shape& operand, const Shape& output);
 
 // The shape that operands take together, aligned at the right, or nullopt where they do not agree.
 std::optional<Shape> Broadcast(const Shape& a, const Shape& b);

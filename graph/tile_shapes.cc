@@ -13,7 +13,7 @@ namespace {
 // The weights of these are cut where no feature operand is.
 bool HasWeightedChannels(base::OperatorKind kind) {
   return kind == base::OperatorKind::kConv || kind == base::OperatorKind::kDepthwise ||
-         kind == base::OperatorKind::kMatmul;
+         kind == base::OperatorKind::kTransposedConv || kind == base::OperatorKind::kMatmul;
 }
 
 bool IsCut(const Propagation& propagation, std::span<const Propagation::Dependence> dependences,
@@ -78,7 +78,7 @@ std::optional<size_t> AxisOf(const Shape& shape, Axis axis) {
 
 bool CanCut(const Graph& graph, Interval interval, size_t output_axis) {
   for (int i = interval.first; i <= interval.last; ++i) {
-    if (graph.operators[static_cast<size_t>(i)].kind == base::OperatorKind::kOpaque) return false;
+    if (IsBarrier(graph.operators[static_cast<size_t>(i)])) return false;
   }
   const Propagation propagation(graph, interval);
   if (propagation.ShapeOf(propagation.LastSlot())[output_axis] == 1) return false;

@@ -70,6 +70,7 @@ class NetworkReader {
   std::vector<int> DependenciesOf(const Draft& draft, const std::map<std::string, int>& maker) const;
   void ComplainOfCycle(const std::vector<int>& cycle) const;
   void ReadOperator(Draft& draft);
+  void CheckAccesses(const Draft& draft) const;
   void InferOutput(Draft& draft);
   void CheckTotals(const Draft& draft);
   void AddImplicitWeights();
@@ -239,7 +240,31 @@ void NetworkReader::ReadOperator(Draft& draft) {
   }
   for (const std::string& operand : draft.operands) draft.operand_shapes.push_back(features_.at(operand));
   if (reader_.Failed()) return;
-  if (draft.op.kind != base::OperatorKind::kOpaque) InferOutput(draft);
+  if (draft.op.kind == base::OperatorKind::kOpaque) {
+    CheckAccesses(draft);
+  } else {
+    InferOutput(draft);
+  }
+}
+
+void NetworkReader::CheckAccesses(const Draft& draft) const {
+  if (draft.op.accesses.empty()) {
+    const bool pairs = !draft.op.in_place.empty();
+    if (pairs)
+      draft.entry.At("in_place").Complain("a place to overwrite in a barrier", "accesses that allow it");
+    return;
+  }
+  const std::vector<YamlNode> nodes = draft.entry.At("accesses").Items();
+  const Shape& output = draft.made.front().shape;
+  if (draft.made.size() > 1) {
+    draft.entry.At("outputs").Complain(std::to_string(draft.made.size()) + " outputs of a described operator",
+                                       "one");
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const std::optional<ShapeFault> fault =
+        CheckAccess(draft.op.accesses[i], draft.operand_shapes[i], output);
+    if (fault) nodes[i].Complain(fault->message, fault->expected, fault->hint);
+  }
 }
 
 void NetworkReader::InferOutput(Draft& draft) {
@@ -269,8 +294,9 @@ void NetworkReader::CheckTotals(const Draft& draft) {
     return;
   }
   const bool windowed = draft.op.kind != base::OperatorKind::kMatmul;
-  const int64_t depth =
-      windowed ? ElementsOf(*draft.own_weight) / (*draft.own_weight)[0] : draft.operand_shapes[0].back();
+  const Shape& first = draft.operand_shapes[0];
+  const int64_t depth = windowed ? ElementsOf(*draft.own_weight) / (*draft.own_weight)[0]
+                                 : first[first.size() - (draft.op.transpose_first ? 2 : 1)];
   const std::optional<int64_t> macs = base::CheckedMul(ElementsOf(draft.made.front().shape), depth);
   const std::optional<int64_t> total = macs ? base::CheckedAdd(total_macs_, *macs) : std::nullopt;
   if (!total) id.Complain("multiply-accumulates of the network pass 2^62", "at most 2^62");

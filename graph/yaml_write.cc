@@ -1,4 +1,7 @@
+#include <array>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
 
 #include "tessera/base/json_writer.h"
 #include "tessera/base/vocabulary.h"
@@ -35,8 +38,52 @@ void PutWindow(const Window& window, Json& json) {
   json["dilation"] = window.dilation;
 }
 
+std::string_view NameOf(std::span<const std::string_view> names, auto value) {
+  return names[static_cast<size_t>(value)];
+}
+
+void PutTransposedConv(const Operator& op, const Shape& input, const Shape& output, Json& json) {
+  json["out_channels"] = output[1];
+  json["groups"] = op.groups;
+  PutWindow(op.window, json);
+  std::array<int64_t, 2> padding{};
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const int64_t reach = (op.window.kernel[axis] - 1) * op.window.dilation[axis] + 1;
+    const int64_t padded = (input[axis + 2] - 1) * op.window.stride[axis] + reach;
+    padding[axis] = output[axis + 2] + op.window.pad_low[axis] + op.window.pad_high[axis] - padded;
+  }
+  json["output_padding"] = padding;
+}
+
+void PutResize(const Resize& resize, const Shape& output, Json& json) {
+  json["mode"] = NameOf(ResizeModeNames(), resize.mode);
+  json["coordinates"] = NameOf(ResizeCoordinatesNames(), resize.coordinates);
+  json["rounding"] = NameOf(NearestRoundingNames(), resize.rounding);
+  json["size"] = output;
+  for (const Ratio& scale : resize.scales) {
+    json["scales"].push_back(std::to_string(scale.numerator) + "/" + std::to_string(scale.denominator));
+  }
+}
+
+void PutOpaque(const Operator& op, Json& json) {
+  json["macs"] = op.macs;
+  for (const OperandAccess& access : op.accesses) {
+    Json& entry = json["accesses"].emplace_back();
+    if (access.kind == AccessKind::kWindow) {
+      PutWindow(access.window, entry);
+      entry["every_channel"] = access.every_channel;
+    } else {
+      entry = access.kind == AccessKind::kFull ? "full" : "elementwise";
+    }
+  }
+  if (op.scratch_bytes > 0) json["scratch_bytes"] = op.scratch_bytes;
+  if (!op.engine.empty()) json["engine"] = op.engine;
+  if (!op.in_place.empty()) json["in_place"] = op.in_place;
+}
+
 void PutAttributes(const Graph& graph, const Operator& op, Json& json) {
   const Shape& output = TensorOf(graph, op.outputs.front()).shape;
+  const Shape& input = TensorOf(graph, op.inputs.front()).shape;
   switch (op.kind) {
     case base::OperatorKind::kConv:
       json["out_channels"] = output[1];
@@ -44,35 +91,65 @@ void PutAttributes(const Graph& graph, const Operator& op, Json& json) {
       PutWindow(op.window, json);
       break;
     case base::OperatorKind::kDepthwise:
-      json["multiplier"] = output[1] / TensorOf(graph, op.inputs.front()).shape[1];
+      json["multiplier"] = output[1] / input[1];
       PutWindow(op.window, json);
+      break;
+    case base::OperatorKind::kTransposedConv:
+      PutTransposedConv(op, input, output, json);
       break;
     case base::OperatorKind::kPool:
       json["function"] = op.function;
       PutWindow(op.window, json);
+      json["size"] = {output[2], output[3]};
       break;
     case base::OperatorKind::kGlobalPool:
       json["function"] = op.function;
       json["keep_axes"] = output.size() == 4;
       break;
+    case base::OperatorKind::kReduce:
+      json["function"] = op.function;
+      json["axis"] = op.axes;
+      json["keep_axes"] = output.size() == input.size();
+      break;
     case base::OperatorKind::kElementwise:
       json["function"] = op.function;
       break;
     case base::OperatorKind::kConcat:
-    case base::OperatorKind::kSoftmax:
-    case base::OperatorKind::kLayerNorm:
       json["axis"] = op.axis;
       break;
+    case base::OperatorKind::kSoftmax:
+    case base::OperatorKind::kLayerNorm:
+      json["axis"] = op.axes;
+      break;
+    case base::OperatorKind::kSlice:
+      json["starts"] = op.starts;
+      json["steps"] = op.steps;
+      break;
+    case base::OperatorKind::kPad:
+      json["low"] = op.padding.low;
+      json["high"] = op.padding.high;
+      json["mode"] = NameOf(PadModeNames(), op.padding.mode);
+      break;
+    case base::OperatorKind::kGather:
+      json["axis"] = op.axis;
+      json["indices"] = op.indices;
+      if (output.size() < input.size()) json["indices"] = op.indices.front();
+      break;
     case base::OperatorKind::kMatmul:
+      json["transpose_first"] = op.transpose_first;
       if (op.inputs.size() == 1) json["columns"] = output.back();
       if (op.inputs.size() == 2) json["transpose_second"] = op.transpose_second;
       break;
     case base::OperatorKind::kResize:
-      json["mode"] = op.resize_mode == ResizeMode::kNearest ? "nearest" : "bilinear";
-      json["size"] = {output[2], output[3]};
+      PutResize(op.resize, output, json);
       break;
     case base::OperatorKind::kTranspose:
       json["permutation"] = op.permutation;
+      break;
+    case base::OperatorKind::kDepthToSpace:
+    case base::OperatorKind::kSpaceToDepth:
+      json["block"] = op.block;
+      json["order"] = NameOf(DepthOrderNames(), op.depth_order);
       break;
     case base::OperatorKind::kReshape:
     case base::OperatorKind::kOpaque:
@@ -86,7 +163,7 @@ Json ToJson(const Graph& graph, const Operator& op) {
   if (op.kind == base::OperatorKind::kOpaque) {
     json["outputs"] = Json::array();
     for (const int tensor : op.outputs) json["outputs"].push_back(ToJson(TensorOf(graph, tensor)));
-    json["macs"] = op.macs;
+    PutOpaque(op, json);
   } else {
     const Tensor& output = TensorOf(graph, op.outputs.front());
     if (output.id != op.id) json["output"] = output.id;

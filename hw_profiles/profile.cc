@@ -17,16 +17,18 @@ constexpr std::array<std::string_view, 6> kScratchFactors = {"kernel_rows",  "ke
 }  // namespace
 
 bool HasUnroll(OperatorKind kind) {
-  return kind == OperatorKind::kConv || kind == OperatorKind::kDepthwise || kind == OperatorKind::kMatmul;
+  return kind == OperatorKind::kConv || kind == OperatorKind::kDepthwise ||
+         kind == OperatorKind::kTransposedConv || kind == OperatorKind::kMatmul;
 }
 
 const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role) {
   return profile.roles[static_cast<size_t>(role)];
 }
 
-const Engine* EngineFor(const Profile& profile, OperatorKind kind, base::DataType type) {
+const Engine* EngineFor(const Profile& profile, OperatorKind kind, base::DataType type,
+                        std::string_view named) {
   const auto found = std::find_if(profile.engines.begin(), profile.engines.end(), [&](const Engine& engine) {
-    return ThroughputFor(engine, kind, type) != nullptr;
+    return (named.empty() || engine.name == named) && ThroughputFor(engine, kind, type) != nullptr;
   });
   return found == profile.engines.end() ? nullptr : &*found;
 }
@@ -38,7 +40,8 @@ const Throughput* ThroughputFor(const Engine& engine, OperatorKind kind, base::D
     if (throughput.type == type) return &throughput;
     if (!throughput.type && general == nullptr) general = &throughput;
   }
-  return general;
+  const bool like_reshape = general == nullptr && base::OnlyMovesData(kind) && kind != OperatorKind::kReshape;
+  return like_reshape ? ThroughputFor(engine, OperatorKind::kReshape, type) : general;
 }
 
 const Link* LinkBetween(const Profile& profile, int first, int second) {

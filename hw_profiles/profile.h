@@ -152,9 +152,11 @@ bool HasUnroll(base::OperatorKind kind);
 
 const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role);
 
-// The first engine with a throughput for `kind` on data of `type`, or nullptr; and the throughput of one engine: the entry for
-// that type, else the general one of the kind, else nullptr.
-const Engine* EngineFor(const Profile& profile, base::OperatorKind kind, base::DataType type);
+// The first engine with a throughput for `kind` on data of `type`, of those called `named` if that is not empty, or nullptr; and
+// the throughput of one engine: the entry for that type, else the general one of the kind, else for a kind that only moves data
+// that of a reshape, else nullptr.
+const Engine* EngineFor(const Profile& profile, base::OperatorKind kind, base::DataType type,
+                        std::string_view named = {});
 const Throughput* ThroughputFor(const Engine& engine, base::OperatorKind kind, base::DataType type);
 
 // The link between two memories, or nullptr.

@@ -148,7 +148,7 @@ class PartitionCheck {
                      fmt::format("subgraph {} has {} tiles, too many to check", i, tiles));
     }
     for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op) {
-      if (tiles == 1 || At(op).kind != base::OperatorKind::kOpaque) continue;
+      if (tiles == 1 || !graph::IsBarrier(At(op))) continue;
       findings_.Note(
           ViolationKind::kTile,
           fmt::format("operator '{}' is opaque, but subgraph {} has {} tiles", At(op).id, i, tiles));

@@ -30,6 +30,7 @@ bool IsTakenByChannel(const graph::Graph& network, const graph::Operator& op, in
   switch (op.kind) {
     case base::OperatorKind::kConv:
     case base::OperatorKind::kDepthwise:
+    case base::OperatorKind::kTransposedConv:
       return !have.empty() && make.size() > 1 && have.front() == make[1];
     case base::OperatorKind::kMatmul:
       return op.inputs.size() == 1 && !make.empty() &&
@@ -138,7 +139,7 @@ Held HoldingOf(const Plan& plan, const std::vector<Users>& users, const Subgraph
 const hw_profiles::Engine* EngineOf(const Plan& plan, const graph::Operator& op) {
   const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
   return hw_profiles::EngineFor(plan.profile, op.kind,
-                                plan.network.tensors[static_cast<size_t>(typical)].type);
+                                plan.network.tensors[static_cast<size_t>(typical)].type, op.engine);
 }
 
 std::vector<int> TensorsOf(const graph::Graph& network, graph::Interval interval) {

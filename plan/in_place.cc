@@ -54,9 +54,7 @@ class PairSearch {
 
   void Run() {
     const graph::Interval interval = plan_.subgraphs[static_cast<size_t>(subgraph_)].interval;
-    for (int op = interval.first; op <= interval.last; ++op) {
-      if (IsNamed(op)) Search(op);
-    }
+    for (int op = interval.first; op <= interval.last; ++op) Search(op);
   }
 
  private:
@@ -71,6 +69,11 @@ class PairSearch {
            std::find(kinds.begin(), kinds.end(), At(op).kind) != kinds.end();
   }
 
+  // What the author of a described operator says of it.
+  bool AllowsInPlace(int op, int number) const {
+    return std::count(At(op).in_place.begin(), At(op).in_place.end(), number) > 0;
+  }
+
   void Search(int op) {
     std::map<int, std::vector<Lifespan>> turns;  // by parity
     for (const Turn& turn : trace_.turns) {
@@ -78,7 +81,9 @@ class PairSearch {
     }
     const int result = At(op).outputs.front();
     if (IsForNobody(result)) return;
-    for (const int operand : At(op).inputs) {
+    for (size_t number = 0; number < At(op).inputs.size(); ++number) {
+      const int operand = At(op).inputs[number];
+      if (!IsNamed(op) && !AllowsInPlace(op, static_cast<int>(number))) continue;
       if (operand == result || !LookAlike(operand, result) || !extents_.AlwaysEqual(operand, result))
         continue;
       const std::vector<InPlacePair> found = PairsOf(turns, operand, result);

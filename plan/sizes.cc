@@ -71,7 +71,7 @@ int64_t FactorOf(const graph::Operator& op, ScratchFactor factor, const LargestE
 }
 
 int64_t ScratchBytes(const Plan& plan, const graph::Operator& op, const LargestExtents& largest) {
-  int64_t bytes = 0;
+  int64_t bytes = op.scratch_bytes;
   for (const hw_profiles::Scratch& scratch : plan.profile.scratch) {
     if (scratch.kind != op.kind) continue;
     int64_t product = scratch.bytes;

@@ -70,7 +70,7 @@ class Propagation {
   }
 
   void Ask(const Operator& op, Tile& tile) const {
-    if (op.kind == base::OperatorKind::kOpaque) {
+    if (graph::IsBarrier(op)) {
       for (const int output : op.outputs) tile.needs[output] = WholeOf(ShapeOf(network_, output));
     }
     const Box output = tile.needs[op.outputs.front()];

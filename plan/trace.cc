@@ -166,7 +166,8 @@ class Execution {
   }
 
   bool HasScratch(int op) const {
-    return std::any_of(plan_.profile.scratch.begin(), plan_.profile.scratch.end(),
+    return At(op).scratch_bytes > 0 ||
+           std::any_of(plan_.profile.scratch.begin(), plan_.profile.scratch.end(),
                        [&](const hw_profiles::Scratch& scratch) { return scratch.kind == At(op).kind; });
   }
 

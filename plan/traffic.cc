@@ -17,11 +17,12 @@ int64_t TermsOf(const graph::Graph& network, const graph::Operator& op) {
   const int64_t window = op.window.kernel[0] * op.window.kernel[1];
   switch (op.kind) {
     case OperatorKind::kConv:
+    case OperatorKind::kTransposedConv:
       return in.size() == 4 ? in[1] / std::max<int64_t>(1, op.groups) * window : 0;
     case OperatorKind::kDepthwise:
       return window;
     case OperatorKind::kMatmul:
-      return in.empty() ? 0 : in.back();
+      return in.size() < 2 ? 0 : in[in.size() - (op.transpose_first ? 2 : 1)];
     default:
       return 0;
   }
@@ -30,9 +31,18 @@ int64_t TermsOf(const graph::Graph& network, const graph::Operator& op) {
 }  // namespace
 
 int64_t MacsFor(const graph::Graph& network, const graph::Operator& op, const Box& output) {
-  if (op.kind == base::OperatorKind::kOpaque) return IsEmpty(output) ? 0 : op.macs;
+  if (op.kind == OperatorKind::kOpaque) {
+    __extension__ using Wide = __int128;
+    const Wide all = VolumeOf(WholeOf(ShapeOf(network, op.outputs.front())));
+    const Wide share = Wide{op.macs} * VolumeOf(output) / all;
+    return static_cast<int64_t>(share * all < Wide{op.macs} * VolumeOf(output) ? share + 1 : share);
+  }
   if (op.inputs.empty()) return 0;
-  return VolumeOf(output) * TermsOf(network, op);
+  const int64_t terms = VolumeOf(output) * TermsOf(network, op);
+  if (op.kind != OperatorKind::kTransposedConv) return terms;
+  // A kernel moved by a stride over the output meets each of its places taps / stride times on average.
+  const int64_t spread = op.window.stride[0] * op.window.stride[1];
+  return (terms + spread - 1) / spread;
 }
 
 WorkCount::WorkCount(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph)

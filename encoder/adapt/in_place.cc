@@ -46,16 +46,22 @@ class Finder {
   void Find() {
     for (int k = 0; k < uses_.Operators(); ++k) {
       const graph::Operator& op = uses_.OperatorAt(graph_, k);
-      const std::vector<base::OperatorKind>& kinds = profile_.tiling.in_place;
-      if (op.kind != base::OperatorKind::kElementwise) continue;
-      if (std::find(kinds.begin(), kinds.end(), op.kind) == kinds.end()) continue;
-      for (const int input : op.inputs) {
+      for (const int input : OverwritableOf(op)) {
         if (Colocate(k, input, op.outputs.front())) break;
       }
     }
   }
 
  private:
+  // The inputs that may be overwritten element by element: by the profile, or by the operator's own description.
+  std::vector<int> OverwritableOf(const graph::Operator& op) const {
+    std::vector<int> inputs;
+    for (const int number : op.in_place) inputs.push_back(op.inputs[static_cast<size_t>(number)]);
+    const std::vector<base::OperatorKind>& kinds = profile_.tiling.in_place;
+    const bool named = std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
+    return named && op.kind == base::OperatorKind::kElementwise ? op.inputs : inputs;
+  }
+
   // Adds a relation for each parity, if all of them are sound.
   bool Colocate(int k, int operand, int result) {
     if (!AreAlike(operand, result) || ArePadded(operand, result)) return false;

@@ -44,7 +44,8 @@ bool IsFirstConstant(const graph::Operator& op, int tensor) {
 bool AllowsSlices(const graph::Graph& graph, int tensor, const graph::Operator& op) {
   const auto uses = std::count(op.weights.begin(), op.weights.end(), tensor);
   if (uses == 0) return true;
-  const bool convolves = op.kind == base::OperatorKind::kConv || op.kind == base::OperatorKind::kDepthwise;
+  const bool convolves = op.kind == base::OperatorKind::kConv || op.kind == base::OperatorKind::kDepthwise ||
+                         op.kind == base::OperatorKind::kTransposedConv;
   const bool multiplies = op.kind == base::OperatorKind::kMatmul && op.inputs.size() == 1;
   if (uses > 1 || !IsFirstConstant(op, tensor) || (!convolves && !multiplies)) return false;
   const graph::Shape& output = TensorAt(graph, op.outputs.front()).shape;
@@ -145,15 +146,16 @@ Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
   return {base::CeilDiv(channels, held), std::max<Bytes>(1, bytes)};
 }
 
-bool HasScratch(const hw_profiles::Profile& profile, base::OperatorKind kind) {
-  return std::any_of(
-      profile.scratch.begin(), profile.scratch.end(),
-      [kind](const hw_profiles::Scratch& scratch) { return scratch.kind == kind && scratch.bytes > 0; });
+bool HasScratch(const hw_profiles::Profile& profile, const graph::Operator& op) {
+  return op.scratch_bytes > 0 || std::any_of(profile.scratch.begin(), profile.scratch.end(),
+                                             [&op](const hw_profiles::Scratch& scratch) {
+                                               return scratch.kind == op.kind && scratch.bytes > 0;
+                                             });
 }
 
 Bytes ScratchBytes(const hw_profiles::Profile& profile, const graph::Operator& op, const NamedExtents& input,
                    const NamedExtents& output) {
-  Bytes total = 0;
+  Bytes total = op.scratch_bytes;
   for (const hw_profiles::Scratch& scratch : profile.scratch) {
     if (scratch.kind != op.kind) continue;
     Bytes bytes = scratch.bytes;

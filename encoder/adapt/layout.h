@@ -53,7 +53,7 @@ Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                  const graph::Operator& user);
 
 // Whether operators of this kind need scratch, and how much of it for a tile with these extents of first input and output.
-bool HasScratch(const hw_profiles::Profile& profile, base::OperatorKind kind);
+bool HasScratch(const hw_profiles::Profile& profile, const graph::Operator& op);
 problem::Bytes ScratchBytes(const hw_profiles::Profile& profile, const graph::Operator& op,
                             const NamedExtents& input, const NamedExtents& output);
 

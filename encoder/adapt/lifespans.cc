@@ -192,7 +192,7 @@ class Drafter {
 
   void AddScratch(int k) {
     const graph::Operator& op = OperatorAt(k);
-    if (!HasScratch(profile_, op.kind)) return;
+    if (!HasScratch(profile_, op)) return;
     for (size_t parity = 0; parity < timeline_.Parities(); ++parity) {
       BufferDraft& draft =
           Open(BufferKind::kScratch, fmt::format("s{}/{}/scratch@{}", subgraph_, op.id, parity));

@@ -27,7 +27,8 @@ bool MayBeInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile
   const std::vector<base::OperatorKind>& kinds = profile.tiling.in_place;
   for (int i = interval.first; i <= interval.last; ++i) {
     const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
-    if (std::find(kinds.begin(), kinds.end(), op.kind) == kinds.end() || op.outputs.empty()) continue;
+    const bool named = std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
+    if ((!named && op.in_place.empty()) || op.outputs.empty()) continue;
     const graph::Tensor& result = graph.tensors[static_cast<size_t>(op.outputs.front())];
     const auto is_alike = [&](int input) {
       const graph::Tensor& operand = graph.tensors[static_cast<size_t>(input)];

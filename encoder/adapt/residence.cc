@@ -163,8 +163,9 @@ Diagnostic NoEngine(const graph::Operator& op, base::DataType type, const Profil
   const std::string types = TypesOf(profile, op.kind);
   Diagnostic refusal;
   refusal.message =
-      fmt::format("operator '{}' is of kind {} and type {}, which no engine of profile '{}' runs", op.id,
-                  base::NameOf(op.kind), base::NameOf(type), profile.name);
+      fmt::format("operator '{}' is of kind {} and type {}, which no engine{} of profile '{}' runs", op.id,
+                  base::NameOf(op.kind), base::NameOf(type),
+                  op.engine.empty() ? "" : " called '" + op.engine + "'", profile.name);
   refusal.expected = types.empty() ? "an engine with a throughput for that kind" : "one of " + types;
   return refusal;
 }
@@ -189,7 +190,7 @@ base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vect
   for (int i = interval.first; i <= interval.last; ++i) {
     const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
     const base::DataType type = WorkingType(graph, op);
-    const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind, type);
+    const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind, type, op.engine);
     if (engine == nullptr) return base::Unexpected(NoEngine(op, type, profile));
     uses.engines.emplace_back(engine->name);
   }

@@ -87,7 +87,8 @@ class Floor {
       Accumulate(made, BytesAs(role, tensor, extents_of(tensor), true));
     }
     const std::vector<OperatorKind>& in_place = profile_.tiling.in_place;
-    const bool shares = std::find(in_place.begin(), in_place.end(), op.kind) != in_place.end();
+    const bool shares =
+        !op.in_place.empty() || std::find(in_place.begin(), in_place.end(), op.kind) != in_place.end();
     return shares ? std::max(read, made) : SaturatingAdd(read, made);
   }
 

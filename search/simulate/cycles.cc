@@ -23,6 +23,12 @@ const graph::Tensor& TensorAt(const Graph& graph, int tensor) {
 
 int64_t Steps(int64_t length, int64_t unroll) { return base::CeilDiv(length, std::max<int64_t>(1, unroll)); }
 
+// The taps along an axis that one output adds up: of a transposed convolution those that a stride leaves it, at most.
+int64_t TapsOf(const Operator& op, size_t axis) {
+  const bool transposed = op.kind == OperatorKind::kTransposedConv;
+  return transposed ? base::CeilDiv(op.window.kernel[axis], op.window.stride[axis]) : op.window.kernel[axis];
+}
+
 int64_t StepsOfConvolution(const Graph& graph, const Operator& op, const Extents& output,
                            const Unroll& unroll) {
   const int64_t in_channels = TensorAt(graph, op.inputs.front()).shape[1];
@@ -37,8 +43,8 @@ int64_t StepsOfConvolution(const Graph& graph, const Operator& op, const Extents
   steps = SaturatingMul(steps, Steps(output[0], unroll.batch));
   steps = SaturatingMul(steps, Steps(output[2], unroll.out_rows));
   steps = SaturatingMul(steps, Steps(output[3], unroll.out_columns));
-  steps = SaturatingMul(steps, Steps(op.window.kernel[0], unroll.kernel_rows));
-  return SaturatingMul(steps, Steps(op.window.kernel[1], unroll.kernel_columns));
+  steps = SaturatingMul(steps, Steps(TapsOf(op, 0), unroll.kernel_rows));
+  return SaturatingMul(steps, Steps(TapsOf(op, 1), unroll.kernel_columns));
 }
 
 // Rows by depth times depth by columns, once for each index of the leading axes.
@@ -50,7 +56,8 @@ int64_t StepsOfMatmul(const Graph& graph, const Operator& op, const Extents& out
   for (size_t axis = 0; axis + 2 < rank; ++axis) batch = SaturatingMul(batch, output[axis]);
   int64_t steps = SaturatingMul(Steps(batch, unroll.batch), Steps(rows, unroll.out_rows));
   steps = SaturatingMul(steps, Steps(columns, unroll.out_channels));
-  return SaturatingMul(steps, Steps(TensorAt(graph, op.inputs.front()).shape.back(), unroll.in_channels));
+  const graph::Shape& first = TensorAt(graph, op.inputs.front()).shape;
+  return SaturatingMul(steps, Steps(first[first.size() - (op.transpose_first ? 2 : 1)], unroll.in_channels));
 }
 
 const hw_profiles::Port& PortOf(const Profile& profile, int memory) {
@@ -80,7 +87,7 @@ int64_t Descriptors(const hw_profiles::Link& link, const Runs& runs) {
 Compute ComputeOf(const Graph& graph, const Profile& profile, const Operator& op, const Extents& output) {
   const base::DataType type = encoder::WorkingType(graph, op);
   const int64_t elements = graph::ElementsOf(output);
-  const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind, type);
+  const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind, type, op.engine);
   if (elements == 0 || engine == nullptr) return {.engine = engine};
   const Throughput* throughput = hw_profiles::ThroughputFor(*engine, op.kind, type);
   double cycles = static_cast<double>(elements) * throughput->cycles_per_output;

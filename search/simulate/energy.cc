@@ -26,7 +26,7 @@ void FillEnergy(const hw_profiles::Profile& profile, double mac_pj, std::span<co
 double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile, const graph::Operator& op,
                  int64_t macs) {
   const hw_profiles::Engine* engine =
-      hw_profiles::EngineFor(profile, op.kind, encoder::WorkingType(graph, op));
+      hw_profiles::EngineFor(profile, op.kind, encoder::WorkingType(graph, op), op.engine);
   return engine == nullptr ? 0 : engine->mac_pj * static_cast<double>(macs);
 }
 

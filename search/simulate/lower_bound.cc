@@ -19,19 +19,37 @@ namespace {
 using graph::Extents;
 using hw_profiles::Profile;
 
-// Whether a cover of the output asks for a cover of the input's hull.
-bool ReadsWithoutHoles(const graph::Graph& graph, const graph::Operator& op, int input) {
-  if (op.kind == base::OperatorKind::kResize) {
-    const graph::Shape& from = graph.tensors[static_cast<size_t>(input)].shape;
-    const graph::Shape& to = graph.tensors[static_cast<size_t>(op.outputs.front())].shape;
-    return std::equal(from.begin(), from.end(), to.begin(), to.end(), std::less_equal<>());
-  }
-  const graph::Window& window = op.window;
+bool SlidesWithoutHoles(const graph::Window& window) {
   for (size_t axis = 0; axis < 2; ++axis) {
     if (window.dilation[axis] != 1 && window.kernel[axis] > 1) return false;
     if (window.stride[axis] > window.kernel[axis]) return false;
   }
   return true;
+}
+
+// Whether a cover of the output asks for a cover of the input's hull.
+bool ReadsWithoutHoles(const graph::Graph& graph, const graph::Operator& op, int input) {
+  switch (op.kind) {
+    case base::OperatorKind::kResize: {
+      const graph::Shape& from = graph.tensors[static_cast<size_t>(input)].shape;
+      const graph::Shape& to = graph.tensors[static_cast<size_t>(op.outputs.front())].shape;
+      return op.resize.scales.empty() &&
+             std::equal(from.begin(), from.end(), to.begin(), to.end(), std::less_equal<>());
+    }
+    case base::OperatorKind::kSlice:
+      return std::all_of(op.steps.begin(), op.steps.end(),
+                         [](int64_t step) { return step == 1 || step == -1; });
+    case base::OperatorKind::kGather:
+    case base::OperatorKind::kDepthToSpace:
+    case base::OperatorKind::kSpaceToDepth:
+      return false;
+    case base::OperatorKind::kOpaque:
+      return std::all_of(op.accesses.begin(), op.accesses.end(), [](const graph::OperandAccess& access) {
+        return SlidesWithoutHoles(access.window);
+      });
+    default:
+      return SlidesWithoutHoles(op.window);
+  }
 }
 
 class Bound {

@@ -123,8 +123,9 @@ std::optional<int> AddRandomOperator(base::Random& random, GraphBuilder& builder
   wanted.size = {random.Uniform(1, 9), random.Uniform(1, 9)};
   wanted.shape = RandomRegrouping(random, shape);
   op.transpose_second = random.Chance(0.5);
-  op.resize_mode = random.Chance(0.5) ? ResizeMode::kNearest : ResizeMode::kBilinear;
+  op.resize.mode = random.Chance(0.5) ? ResizeMode::kNearest : ResizeMode::kBilinear;
   op.axis = static_cast<int>(random.Uniform(0, rank - 1));
+  op.axes = {op.axis};
   if (op.kind == OperatorKind::kTranspose) {
     for (int axis = 0; axis < rank; ++axis) op.permutation.push_back(axis);
     random.Shuffle(std::span<int>(op.permutation));

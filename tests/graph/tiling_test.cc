@@ -247,7 +247,7 @@ TEST(CanCut, RowsThroughConvolutionsButNotChannels) {
 TEST(CanCut, NotAlongAReducedAxis) {
   GraphBuilder builder;
   Operator softmax = OfKind(OperatorKind::kSoftmax);
-  softmax.axis = 2;
+  softmax.axes = {2};
   builder.Add(softmax, {}, {builder.AddInput({1, 8, 8})}).value();
   const Graph graph = std::move(builder).Build();
   EXPECT_FALSE(CanCut(graph, {0, 0}, 2));

@@ -145,9 +145,9 @@ TEST(ProfileFault, ASpanWithoutBanks) {
 TEST(ProfileFault, AnUnknownOperatorKind) {
   ExpectComplaint("pool: {", "pol: {",
                   {18, 7, "unknown key 'pol'",
-                   "one of conv, depthwise, pool, global_pool, elementwise, concat, matmul, softmax, "
-                   "layer_norm, reshape, "
-                   "resize, transpose, opaque",
+                   "one of conv, depthwise, transposed_conv, pool, global_pool, reduce, elementwise, concat, "
+                   "slice, pad, gather, matmul, softmax, layer_norm, reshape, resize, transpose, "
+                   "depth_to_space, space_to_depth, opaque",
                    "", "did you mean 'pool'?"});
 }
 

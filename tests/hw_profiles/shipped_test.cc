@@ -41,7 +41,9 @@ TEST_P(ShippedProfile, RunsTheOperatorsOfAnImageNetwork) {
   for (const OperatorKind kind :
        {OperatorKind::kConv, OperatorKind::kDepthwise, OperatorKind::kPool, OperatorKind::kGlobalPool,
         OperatorKind::kElementwise, OperatorKind::kConcat, OperatorKind::kMatmul, OperatorKind::kReshape,
-        OperatorKind::kSoftmax}) {
+        OperatorKind::kSoftmax, OperatorKind::kTransposedConv, OperatorKind::kReduce, OperatorKind::kSlice,
+        OperatorKind::kPad, OperatorKind::kGather, OperatorKind::kTranspose, OperatorKind::kDepthToSpace,
+        OperatorKind::kSpaceToDepth}) {
     EXPECT_NE(EngineFor(profile, kind, base::DataType::kInt8), nullptr) << base::NameOf(kind);
   }
 }

@@ -224,7 +224,7 @@ TEST(Needs, MatmulReadsRowsOfOneAndColumnsOfTheOther) {
 TEST(Needs, ReductionsReadTheWholeOfTheirAxis) {
   for (const OperatorKind kind : {OperatorKind::kSoftmax, OperatorKind::kLayerNorm}) {
     Case made = MakeCase(kind, {{2, 4, 6}}, {2, 4, 6});
-    OpOf(made).axis = 2;
+    OpOf(made).axes = {2};
     made.reads = [](const Index& out) { return AllAlong(out, {2, 4, 6}, {2}); };
     ExpectExact(made, 10);
   }
@@ -273,14 +273,14 @@ TEST(Needs, ResizesReadHalfPixelNeighbours) {
        std::vector<std::pair<int64_t, int64_t>>{{4, 8}, {4, 12}, {9, 3}, {5, 7}, {6, 6}}) {
     for (const graph::ResizeMode mode : {graph::ResizeMode::kNearest, graph::ResizeMode::kBilinear}) {
       Case made = MakeCase(OperatorKind::kResize, {{1, 1, in, in}}, {1, 1, out, out});
-      OpOf(made).resize_mode = mode;
+      OpOf(made).resize.mode = mode;
       const auto along = [in = in, out = out, mode](int64_t o) -> std::vector<int64_t> {
         if (in == out) return {o};
         const double x =
             (static_cast<double>(o) + 0.5) * static_cast<double>(in) / static_cast<double>(out) - 0.5;
         const auto clamp = [in](double i) { return std::clamp<int64_t>(static_cast<int64_t>(i), 0, in - 1); };
         if (mode == graph::ResizeMode::kNearest) return {clamp(std::ceil(x - 0.5))};
-        return {clamp(std::floor(x + 1e-9)), clamp(std::floor(x + 1e-9) + 1)};
+        return {clamp(std::floor(x + 1e-9)), clamp(std::ceil(x - 1e-9))};
       };
       made.reads = [along](const Index& index) {
         std::vector<Index> reads;
