@@ -359,4 +359,20 @@ void ReadAttributes(const YamlNode& entry, size_t operands, Operator& op, Wanted
   }
 }
 
+void CheckAccesses(const YamlNode& entry, const Operator& op, const std::vector<Shape>& operands,
+                   const std::vector<Tensor>& made) {
+  if (op.accesses.empty()) {
+    if (op.in_place.empty()) return;
+    return entry.At("in_place").Complain("a place to overwrite in a barrier", "accesses that allow it");
+  }
+  if (made.size() > 1) {
+    entry.At("outputs").Complain(std::to_string(made.size()) + " outputs of a described operator", "one");
+  }
+  const std::vector<YamlNode> nodes = entry.At("accesses").Items();
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const std::optional<ShapeFault> fault = CheckAccess(op.accesses[i], operands[i], made.front().shape);
+    if (fault) nodes[i].Complain(fault->message, fault->expected, fault->hint);
+  }
+}
+
 }  // namespace tessera::graph

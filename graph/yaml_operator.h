@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "tessera/base/yaml_reader.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/shape_inference.h"
@@ -16,5 +18,9 @@ Arity ArityOf(base::OperatorKind kind);
 // Reads the attributes of op.kind from an entry of `operators` into `op` and `wanted`; complains of keys that
 // the kind does not have. `operands` is the number of feature operands.
 void ReadAttributes(const base::YamlNode& entry, size_t operands, Operator& op, Wanted& wanted);
+
+// Complains where the description of an opaque operator does not fit the shapes of its operands and of what it makes.
+void CheckAccesses(const base::YamlNode& entry, const Operator& op, const std::vector<Shape>& operands,
+                   const std::vector<Tensor>& made);
 
 }  // namespace tessera::graph

@@ -70,7 +70,6 @@ class NetworkReader {
   std::vector<int> DependenciesOf(const Draft& draft, const std::map<std::string, int>& maker) const;
   void ComplainOfCycle(const std::vector<int>& cycle) const;
   void ReadOperator(Draft& draft);
-  void CheckAccesses(const Draft& draft) const;
   void InferOutput(Draft& draft);
   void CheckTotals(const Draft& draft);
   void AddImplicitWeights();
@@ -241,29 +240,9 @@ void NetworkReader::ReadOperator(Draft& draft) {
   for (const std::string& operand : draft.operands) draft.operand_shapes.push_back(features_.at(operand));
   if (reader_.Failed()) return;
   if (draft.op.kind == base::OperatorKind::kOpaque) {
-    CheckAccesses(draft);
+    CheckAccesses(draft.entry, draft.op, draft.operand_shapes, draft.made);
   } else {
     InferOutput(draft);
-  }
-}
-
-void NetworkReader::CheckAccesses(const Draft& draft) const {
-  if (draft.op.accesses.empty()) {
-    const bool pairs = !draft.op.in_place.empty();
-    if (pairs)
-      draft.entry.At("in_place").Complain("a place to overwrite in a barrier", "accesses that allow it");
-    return;
-  }
-  const std::vector<YamlNode> nodes = draft.entry.At("accesses").Items();
-  const Shape& output = draft.made.front().shape;
-  if (draft.made.size() > 1) {
-    draft.entry.At("outputs").Complain(std::to_string(draft.made.size()) + " outputs of a described operator",
-                                       "one");
-  }
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const std::optional<ShapeFault> fault =
-        CheckAccess(draft.op.accesses[i], draft.operand_shapes[i], output);
-    if (fault) nodes[i].Complain(fault->message, fault->expected, fault->hint);
   }
 }
 

@@ -20,6 +20,11 @@ const Shape& ShapeOf(const Graph& network, int tensor) {
   return network.tensors[static_cast<size_t>(tensor)].shape;
 }
 
+bool StandsFor(size_t tiled_rank, size_t tiled_axis, size_t rank, size_t axis) {
+  const auto name = AxisName(rank, axis);
+  return name ? AxisName(tiled_rank, tiled_axis) == name : tiled_rank == rank && tiled_axis == axis;
+}
+
 class Propagation {
  public:
   Propagation(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph)
@@ -53,15 +58,15 @@ class Propagation {
   }
 
  private:
-  // Tile [a, b) of extent E answers for [floor(aF / E), ceil(bF / E)) of extent F along the axis of the same name.
+  // Tile [a, b) of extent E answers for [floor(aF / E), ceil(bF / E)) of extent F along the axis of the same name, or
+  // the same place where no axis has a name.
   Box ShareOf(int tensor, const Box& box) const {
     const Shape& shape = ShapeOf(network_, tensor);
     const Shape& tiled = ShapeOf(network_, tiled_);
     Box share = WholeOf(shape);
     for (size_t axis = 0; axis < shape.size(); ++axis) {
-      const auto name = AxisName(shape.size(), axis);
-      for (size_t other = 0; name && other < tiled.size(); ++other) {
-        if (AxisName(tiled.size(), other) != name) continue;
+      for (size_t other = 0; other < tiled.size(); ++other) {
+        if (!StandsFor(tiled.size(), other, shape.size(), axis)) continue;
         share[axis] = {base::FloorDiv(box[other].begin * shape[axis], tiled[other]),
                        base::CeilDiv(box[other].end * shape[axis], tiled[other])};
       }

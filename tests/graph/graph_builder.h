@@ -5,12 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/base/random.h"
 #include "tessera/graph/graph.h"
-#include "tessera/graph/region.h"
 #include "tessera/graph/shape_inference.h"
 
-// Small graphs for tests, by hand and at random.
+// Small graphs for tests, by hand; random_graph.h draws them.
 namespace tessera::graph {
 
 class GraphBuilder {
@@ -19,6 +17,9 @@ class GraphBuilder {
 
   // Adds the operator if its attributes fit its inputs; the index of its output tensor, or nullopt.
   std::optional<int> Add(Operator op, const Wanted& wanted, std::vector<int> inputs);
+
+  // An opaque operator, described by op.accesses if there are any, with outputs of these shapes; their indices.
+  std::vector<int> AddOpaque(Operator op, const std::vector<Shape>& outputs, std::vector<int> inputs);
 
   // An operator of one of the windowed kinds; square windows.
   int AddConv(int input, int64_t channels, int64_t kernel, int64_t stride = 1, int64_t pad = 0);
@@ -38,13 +39,7 @@ class GraphBuilder {
 
 Operator OfKind(base::OperatorKind kind);
 
-// A random operator of any kind but opaque on the tensors so far; nullopt when the draw does not fit them.
-std::optional<int> AddRandomOperator(base::Random& random, GraphBuilder& builder);
-
-// `operators` random operators on one or two small inputs: chains, skips, concatenations, broadcasts, several
-// outputs.
-Graph RandomGraph(base::Random& random, int operators);
-
-Box RandomBox(base::Random& random, const Shape& shape);
+// One operator on inputs of these shapes, which it must fit.
+Graph OneOperator(Operator op, const Wanted& wanted, const std::vector<Shape>& inputs);
 
 }  // namespace tessera::graph

@@ -9,7 +9,7 @@ namespace tessera::graph {
 namespace {
 
 // A network of the one operator `line` on x [2, 4, 8, 6] and, where it names it, m [3, 8, 5].
-std::string Around(const std::string& line) {
+std::string NetworkOf(const std::string& line) {
   return "schema: 1\nname: n\ninputs:\n  - {id: x, shape: [2, 4, 8, 6]}\n" +
          std::string(line.find("[m") != std::string::npos || line.find(", m]") != std::string::npos
                          ? "  - {id: m, shape: [3, 8, 5]}\n"
@@ -27,7 +27,7 @@ struct Kind {
 class EveryKind : public testing::TestWithParam<Kind> {};
 
 TEST_P(EveryKind, HasItsShapeAndItsWorkAndReadsBackFromJson) {
-  const base::Expected<Graph> graph = ReadNetwork(Around(GetParam().line), "n.yaml");
+  const base::Expected<Graph> graph = ReadNetwork(NetworkOf(GetParam().line), "n.yaml");
   ASSERT_TRUE(graph) << base::Format(graph.error());
   EXPECT_EQ(ToText(graph->tensors[static_cast<size_t>(*FindTensor(*graph, "y"))].shape),
             ToText(GetParam().shape));
@@ -105,7 +105,7 @@ struct Slip {
 class SlipOfKind : public testing::TestWithParam<Slip> {};
 
 TEST_P(SlipOfKind, IsRefused) {
-  const base::Expected<Graph> graph = ReadNetwork(Around(GetParam().line), "n.yaml");
+  const base::Expected<Graph> graph = ReadNetwork(NetworkOf(GetParam().line), "n.yaml");
   ASSERT_FALSE(graph);
   EXPECT_EQ(graph.error().message, GetParam().message);
 }

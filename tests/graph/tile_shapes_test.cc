@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph_builder.h"
+#include "random_graph.h"
 #include "tessera/base/checked.h"
 #include "tessera/graph/tiling.h"
 

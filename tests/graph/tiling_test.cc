@@ -7,6 +7,7 @@
 #include <set>
 
 #include "graph_builder.h"
+#include "random_graph.h"
 #include "tessera/base/checked.h"
 
 namespace tessera::graph {

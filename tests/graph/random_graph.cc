@@ -1,0 +1,227 @@
+#include "random_graph.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tessera::graph {
+namespace {
+
+using base::OperatorKind;
+using base::Random;
+
+// One operator on its way: what is drawn of it, on inputs of these shapes.
+struct Draft {
+  Operator op;
+  Wanted wanted;
+  std::vector<Shape> inputs;
+};
+
+template <typename Value>
+Value DrawOne(Random& random, Value last) {
+  return static_cast<Value>(random.Uniform(0, static_cast<int64_t>(last)));
+}
+
+std::vector<int> DrawAxes(Random& random, int rank) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < rank; ++axis) {
+    if (random.Chance(0.4)) axes.push_back(axis);
+  }
+  if (axes.empty()) axes.push_back(static_cast<int>(random.Uniform(0, rank - 1)));
+  return axes;
+}
+
+Window DrawWindow(Random& random) {
+  Window window;
+  for (size_t axis = 0; axis < 2; ++axis) {
+    window.kernel[axis] = random.Uniform(1, 4);
+    window.stride[axis] = random.Uniform(1, 3);
+    window.dilation[axis] = random.Chance(0.7) ? 1 : random.Uniform(1, 4);
+    window.pad_low[axis] = random.Chance(0.3) ? 0 : random.Uniform(0, 5);
+    window.pad_high[axis] = random.Chance(0.3) ? 0 : random.Uniform(0, 5);
+  }
+  return window;
+}
+
+void DrawWindowed(Random& random, Draft& draft) {
+  draft.op.window = DrawWindow(random);
+  draft.op.groups = random.Chance(0.6) ? 1 : 2;
+  draft.wanted.out_channels = random.Uniform(1, 3) * draft.op.groups;
+  draft.wanted.multiplier = random.Uniform(1, 2);
+  draft.wanted.same_pads = random.Chance(0.2);
+  draft.wanted.ceil_mode = random.Chance(0.4);
+  draft.wanted.output_padding = {random.Uniform(0, 2), random.Uniform(0, 2)};
+}
+
+// A reshape whose every axis is a product of neighbours, or a factor of one axis.
+Shape DrawRegrouping(Random& random, const Shape& shape) {
+  Shape regrouped;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (random.Chance(0.2)) regrouped.push_back(1);
+    if (random.Chance(0.3) && axis + 1 < shape.size()) {
+      regrouped.push_back(shape[axis] * shape[axis + 1]);
+      ++axis;
+    } else if (shape[axis] % 2 == 0 && random.Chance(0.5)) {
+      regrouped.push_back(2);
+      regrouped.push_back(shape[axis] / 2);
+    } else {
+      regrouped.push_back(shape[axis]);
+    }
+  }
+  return regrouped;
+}
+
+void DrawSlice(Random& random, Draft& draft) {
+  draft.wanted.shape.emplace();
+  for (const int64_t extent : draft.inputs[0]) {
+    const int64_t count = random.Chance(0.5) ? extent : random.Uniform(1, extent);
+    const int64_t step = count > 1 ? random.Uniform(1, (extent - 1) / (count - 1)) : 1;
+    const int64_t first = random.Uniform(0, extent - 1 - (count - 1) * step);
+    const bool down = random.Chance(0.3);
+    draft.op.starts.push_back(down ? first + (count - 1) * step : first);
+    draft.op.steps.push_back(down ? -step : step);
+    draft.wanted.shape->push_back(count);
+  }
+}
+
+void DrawPadding(Random& random, Draft& draft) {
+  draft.op.padding.mode = DrawOne(random, PadMode::kWrap);
+  for (size_t axis = 0; axis < draft.inputs[0].size(); ++axis) {
+    draft.op.padding.low.push_back(random.Chance(0.6) ? 0 : random.Uniform(1, 7));
+    draft.op.padding.high.push_back(random.Chance(0.6) ? 0 : random.Uniform(1, 7));
+  }
+}
+
+void DrawGather(Random& random, Draft& draft) {
+  draft.wanted.keep_axes = random.Chance(0.7);
+  const int64_t extent = draft.inputs[0][static_cast<size_t>(draft.op.axis)];
+  const int64_t count = draft.wanted.keep_axes ? random.Uniform(1, 4) : 1;
+  for (int64_t i = 0; i < count; ++i) draft.op.indices.push_back(random.Uniform(0, extent - 1));
+}
+
+void DrawResize(Random& random, Draft& draft) {
+  Resize& resize = draft.op.resize;
+  resize.mode = DrawOne(random, ResizeMode::kCubic);
+  resize.coordinates = DrawOne(random, ResizeCoordinates::kTfHalfPixelForNn);
+  resize.rounding = DrawOne(random, NearestRounding::kCeil);
+  const bool stated = random.Chance(0.4);
+  const bool sized = !stated || random.Chance(0.3);
+  for (size_t axis = 0; axis < std::min<size_t>(draft.inputs[0].size(), 2); ++axis) {
+    if (stated) resize.scales.push_back({random.Uniform(1, 5), random.Uniform(1, 5)});
+    if (sized) draft.wanted.size.push_back(random.Uniform(1, 9));
+  }
+}
+
+void DrawAttributes(Random& random, Draft& draft) {
+  const auto rank = static_cast<int>(draft.inputs[0].size());
+  draft.op.axis = static_cast<int>(random.Uniform(0, rank - 1));
+  draft.wanted.keep_axes = random.Chance(0.8);
+  switch (draft.op.kind) {
+    case OperatorKind::kConv:
+    case OperatorKind::kDepthwise:
+    case OperatorKind::kTransposedConv:
+    case OperatorKind::kPool:
+      return DrawWindowed(random, draft);
+    case OperatorKind::kReduce:
+    case OperatorKind::kSoftmax:
+    case OperatorKind::kLayerNorm:
+      draft.op.axes = DrawAxes(random, rank);
+      return;
+    case OperatorKind::kSlice:
+      return DrawSlice(random, draft);
+    case OperatorKind::kPad:
+      return DrawPadding(random, draft);
+    case OperatorKind::kGather:
+      return DrawGather(random, draft);
+    case OperatorKind::kMatmul:
+      draft.wanted.columns = random.Uniform(1, 4);
+      draft.op.transpose_first = random.Chance(0.5);
+      draft.op.transpose_second = random.Chance(0.5);
+      return;
+    case OperatorKind::kReshape:
+      draft.wanted.shape = DrawRegrouping(random, draft.inputs[0]);
+      return;
+    case OperatorKind::kResize:
+      return DrawResize(random, draft);
+    case OperatorKind::kTranspose:
+      for (int axis = 0; axis < rank; ++axis) draft.op.permutation.push_back(axis);
+      random.Shuffle(std::span<int>(draft.op.permutation));
+      return;
+    case OperatorKind::kDepthToSpace:
+    case OperatorKind::kSpaceToDepth:
+      draft.op.block = random.Uniform(1, 3);
+      draft.op.depth_order = DrawOne(random, DepthOrder::kCrd);
+      return;
+    default:
+      return;
+  }
+}
+
+// A described operator on one or two tensors whose output has the shape of the first, or that of its windows.
+std::optional<int> AddDescribed(Random& random, GraphBuilder& builder, Draft draft, std::vector<int> inputs) {
+  const Shape output = draft.inputs[0];
+  for (const Shape& input : draft.inputs) {
+    OperandAccess access;
+    access.kind = DrawOne(random, AccessKind::kWindow);
+    access.window = DrawWindow(random);
+    access.every_channel = random.Chance(0.5);
+    if (CheckAccess(access, input, output)) return std::nullopt;
+    draft.op.accesses.push_back(access);
+  }
+  draft.op.macs = random.Uniform(0, 1000);
+  return builder.AddOpaque(std::move(draft.op), {output}, std::move(inputs)).front();
+}
+
+bool TakesTwo(Random& random, OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::kConcat:
+    case OperatorKind::kElementwise:
+      return true;
+    case OperatorKind::kMatmul:
+    case OperatorKind::kOpaque:
+      return random.Chance(0.7);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::optional<int> AddRandomOperator(Random& random, GraphBuilder& builder) {
+  Draft draft;
+  draft.op.kind = DrawOne(random, OperatorKind::kOpaque);
+  const auto draw_tensor = [&] { return static_cast<int>(random.Uniform(0, builder.TensorCount() - 1)); };
+  std::vector<int> inputs = {random.Chance(0.6) ? builder.TensorCount() - 1 : draw_tensor()};
+  if (TakesTwo(random, draft.op.kind)) inputs.push_back(draw_tensor());
+  for (const int input : inputs) draft.inputs.push_back(builder.ShapeOf(input));
+  if (draft.inputs[0].empty()) return std::nullopt;
+  DrawAttributes(random, draft);
+  if (draft.op.kind == OperatorKind::kOpaque) return AddDescribed(random, builder, draft, inputs);
+  Operator trial = draft.op;
+  const auto shape = InferShape(trial, draft.wanted, draft.inputs);
+  if (!shape || ElementsOf(*shape) > kMostRandomElements) return std::nullopt;
+  return builder.Add(std::move(draft.op), draft.wanted, std::move(inputs));
+}
+
+Graph RandomGraph(Random& random, int operators) {
+  GraphBuilder builder;
+  Shape shape = {1, random.Uniform(1, 2) * 2, random.Uniform(3, 7), random.Uniform(3, 7)};
+  if (random.Chance(0.2)) {
+    shape.clear();
+    for (int64_t rank = random.Uniform(1, 5); rank > 0; --rank) shape.push_back(random.Uniform(1, 4));
+  }
+  builder.AddInput(shape);
+  if (random.Chance(0.5)) builder.AddInput(shape);
+  while (builder.OperatorCount() < operators) AddRandomOperator(random, builder);
+  return std::move(builder).Build();
+}
+
+Box RandomBox(Random& random, const Shape& shape) {
+  Box box;
+  for (const int64_t extent : shape) {
+    const int64_t begin = random.Uniform(0, extent - 1);
+    box.push_back({begin, random.Uniform(begin + 1, extent)});
+  }
+  return box;
+}
+
+}  // namespace tessera::graph

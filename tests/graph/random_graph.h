@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+
+#include "graph_builder.h"
+#include "tessera/base/random.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/region.h"
+
+// Small graphs at random, of every kind of operator.
+namespace tessera::graph {
+
+// Tensors hold at most this many elements, so that every pair of them can be asked.
+inline constexpr int64_t kMostRandomElements = 250;
+
+// A random operator on the tensors so far, of any kind but barriers, the newest tensor being likely among its inputs;
+// nullopt where the draw does not fit them.
+std::optional<int> AddRandomOperator(base::Random& random, GraphBuilder& builder);
+
+// `operators` random operators on one or two inputs of rank 1 to 5, mostly feature maps: chains, skips,
+// concatenations, broadcasts, several outputs.
+Graph RandomGraph(base::Random& random, int operators);
+
+Box RandomBox(base::Random& random, const Shape& shape);
+
+}  // namespace tessera::graph

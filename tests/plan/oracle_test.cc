@@ -1,0 +1,136 @@
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "random_graph.h"
+#include "region_oracle.h"
+#include "tessera/graph/tiling.h"
+#include "tessera/plan/needs.h"
+#include "tessera/plan/tiles.h"
+#include "tessera/plan/traffic.h"
+
+// What plan/ derives, against the oracle of elements and against graph/, on random graphs of every kind of operator.
+namespace tessera::plan {
+namespace {
+
+using graph::Graph;
+using graph::Interval;
+using graph::Operator;
+
+graph::Box AsGraphBox(const Box& box) {
+  graph::Box same;
+  for (const Range& range : box) same.push_back({range.begin, range.end});
+  return same;
+}
+
+std::string TextOf(const graph::Box& box) {
+  std::string text;
+  for (const graph::Extent& extent : box) {
+    text += "[" + std::to_string(extent.begin) + ", " + std::to_string(extent.end) + ")";
+  }
+  return text;
+}
+
+Box AsPlanBox(const graph::Box& box) {
+  Box same;
+  for (const graph::Extent& extent : box) same.push_back({extent.begin, extent.end});
+  return same;
+}
+
+std::string Describe(const Graph& graph) {
+  std::string text;
+  for (const Operator& op : graph.operators) {
+    text += "\n  " + std::string(base::NameOf(op.kind));
+    for (const int input : op.inputs) text += " " + graph.tensors[static_cast<size_t>(input)].id;
+    const graph::Tensor& output = graph.tensors[static_cast<size_t>(op.outputs[0])];
+    text += " -> " + output.id + " " + graph::ToText(output.shape);
+  }
+  return text;
+}
+
+TEST(Needs, OfEveryKindAreTheSmallestBoxAroundWhatTheElementsRead) {
+  base::Random random(50);
+  std::map<base::OperatorKind, int> seen;
+  for (int round = 0; round < 1000; ++round) {
+    const Graph graph = graph::RandomGraph(random, 5);
+    for (const Operator& op : graph.operators) {
+      ++seen[op.kind];
+      const graph::Shape& shape = graph.tensors[static_cast<size_t>(op.outputs[0])].shape;
+      const graph::Box output = graph::RandomBox(random, shape);
+      graph::ElementSet asked(shape);
+      asked.AddBox(output);
+      for (size_t operand = 0; operand < op.inputs.size(); ++operand) {
+        const Box need = NeedOf(graph, op, operand, AsPlanBox(output));
+        ASSERT_EQ(TextOf(AsGraphBox(need)), TextOf(graph::NeedOf(graph, op, operand, asked).Hull()))
+            << Describe(graph);
+      }
+      ASSERT_EQ(MacsFor(graph, op, AsPlanBox(output)), graph::MacsOf(graph, op, output)) << Describe(graph);
+    }
+  }
+  for (const std::string_view name : base::OperatorKindNames()) {
+    EXPECT_GE(seen[*base::ParseOperatorKind(name)], 40) << name;
+  }
+}
+
+// graph/ propagates intervals and counts classes, plan/ walks indices and goes tile by tile: they must agree on every
+// box, for the validator to accept what the encoder makes of it.
+TEST(Tiles, NeedAndShareWhatGraphSaysOfThem) {
+  base::Random random(60);
+  int64_t tiles_seen = 0;
+  for (int round = 0; round < 1500; ++round) {
+    const Graph graph = graph::RandomGraph(random, static_cast<int>(random.Uniform(1, 7)));
+    const auto last = static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
+    Subgraph subgraph;
+    subgraph.interval = {static_cast<int>(random.Uniform(0, last)), last};
+    const int tiled = graph.operators[static_cast<size_t>(last)].outputs[0];
+    for (const int64_t extent : graph.tensors[static_cast<size_t>(tiled)].shape) {
+      subgraph.tile.push_back(random.Chance(0.4) ? extent : random.Uniform(1, extent));
+    }
+    const graph::TiledSubgraph counted = graph::Tile(graph, subgraph.interval, subgraph.tile);
+    size_t number = 0;
+    ForEachTile(graph, FindUsers(graph), subgraph, [&](const Tile& tile) {
+      const graph::TileClass& alike = counted.classes[static_cast<size_t>(counted.class_of[number++])];
+      const std::vector<graph::Box> regions =
+          graph::RegionsOfTile(graph, subgraph.interval, AsGraphBox(tile.shares.at(tiled)));
+      for (size_t slot = 0; slot < counted.tensors.size(); ++slot) {
+        const int tensor = counted.tensors[slot];
+        ASSERT_EQ(TextOf(AsGraphBox(tile.needs.at(tensor))), TextOf(regions[slot]))
+            << Describe(graph) << "\ntensor " << tensor;
+        const auto share = tile.shares.find(tensor);
+        const graph::Extents stated =
+            share == tile.shares.end() ? graph::Extents{} : ExtentsOf(share->second);
+        ASSERT_EQ(stated, alike.share[slot]) << Describe(graph) << "\ntensor " << tensor;
+      }
+      ++tiles_seen;
+    });
+    ASSERT_EQ(number, counted.class_of.size());
+  }
+  EXPECT_GE(tiles_seen, 5000);
+}
+
+TEST(Tiles, HoldAllThatTheirElementsNeed) {
+  base::Random random(70);
+  for (int round = 0; round < 400; ++round) {
+    const Graph graph = graph::RandomGraph(random, static_cast<int>(random.Uniform(2, 6)));
+    const auto last = static_cast<int>(graph.operators.size()) - 1;
+    Subgraph subgraph;
+    subgraph.interval = {0, last};
+    const int tiled = graph.operators[static_cast<size_t>(last)].outputs[0];
+    for (const int64_t extent : graph.tensors[static_cast<size_t>(tiled)].shape) {
+      subgraph.tile.push_back(random.Uniform((extent + 1) / 2, extent));
+    }
+    ForEachTile(graph, FindUsers(graph), subgraph, [&](const Tile& tile) {
+      const auto needs = graph::NeedsOfTile(graph, subgraph.interval, AsGraphBox(tile.shares.at(tiled)));
+      for (const auto& [tensor, set] : needs) {
+        Box hull = AsPlanBox(set.Hull());
+        const Box held = tile.needs.at(tensor);
+        Enclose(hull, held);
+        ASSERT_EQ(TextOf(AsGraphBox(hull)), TextOf(AsGraphBox(held)))
+            << Describe(graph) << "\ntensor " << tensor;
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace tessera::plan
