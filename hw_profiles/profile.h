@@ -121,7 +121,8 @@ enum class ScratchFactor : uint8_t {
   kInChannels,
   kOutChannels,
   kOutColumns,
-  kOutRows
+  kOutRows,
+  kOutBatch
 };
 
 // Temporary bytes of one operator kind: bytes * product of factors, at the largest tile.

@@ -66,6 +66,8 @@ int64_t FactorOf(const graph::Operator& op, ScratchFactor factor, const LargestE
       return out.columns;
     case ScratchFactor::kOutRows:
       return out.rows;
+    case ScratchFactor::kOutBatch:
+      return out.batch;
   }
   return 1;
 }

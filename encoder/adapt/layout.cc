@@ -68,6 +68,8 @@ int64_t ValueOf(hw_profiles::ScratchFactor factor, const graph::Operator& op, co
       return output.columns;
     case hw_profiles::ScratchFactor::kOutRows:
       return output.rows;
+    case hw_profiles::ScratchFactor::kOutBatch:
+      return output.batch;
   }
   return 1;
 }

@@ -27,8 +27,9 @@ bool SlidesWithoutHoles(const graph::Window& window) {
   return true;
 }
 
-// Whether a cover of the output asks for a cover of the input's hull.
-bool ReadsWithoutHoles(const graph::Graph& graph, const graph::Operator& op, int input) {
+// Whether a cover of the output asks for a cover of the input's hull; `whole_output`: of all the output. Kinds that put every
+// element in another place leave holes in parts alone.
+bool ReadsWithoutHoles(const graph::Graph& graph, const graph::Operator& op, int input, bool whole_output) {
   switch (op.kind) {
     case base::OperatorKind::kResize: {
       const graph::Shape& from = graph.tensors[static_cast<size_t>(input)].shape;
@@ -39,9 +40,13 @@ bool ReadsWithoutHoles(const graph::Graph& graph, const graph::Operator& op, int
     case base::OperatorKind::kSlice:
       return std::all_of(op.steps.begin(), op.steps.end(),
                          [](int64_t step) { return step == 1 || step == -1; });
-    case base::OperatorKind::kGather:
+    case base::OperatorKind::kPad:
+      return whole_output || op.padding.mode != graph::PadMode::kWrap;
+    case base::OperatorKind::kReshape:
     case base::OperatorKind::kDepthToSpace:
     case base::OperatorKind::kSpaceToDepth:
+      return whole_output;
+    case base::OperatorKind::kGather:
       return false;
     case base::OperatorKind::kOpaque:
       return std::all_of(op.accesses.begin(), op.accesses.end(), [](const graph::OperandAccess& access) {
@@ -91,11 +96,17 @@ class Bound {
     return whole_.classes.front().needed[static_cast<size_t>(at - whole_.tensors.begin())];
   }
 
+  bool IsNeededWhole(const graph::Operator& op) const {
+    const int output = op.outputs.front();
+    return NeededOf(output) == graph_.tensors[static_cast<size_t>(output)].shape;
+  }
+
   // Some counted operator inside reads all of the hull.
   bool SurelyRead(int tensor) const {
     const std::vector<int>& consumers = UsageOf(tensor).consumers;
     return std::any_of(consumers.begin(), consumers.end(), [&](int op) {
-      return Inside(op) && CountsAt(op) && ReadsWithoutHoles(graph_, OpAt(op), tensor);
+      return Inside(op) && CountsAt(op) &&
+             ReadsWithoutHoles(graph_, OpAt(op), tensor, IsNeededWhole(OpAt(op)));
     });
   }
 

@@ -45,6 +45,27 @@ TEST(Profile, AnEntryForTheDataTypeGoesBeforeTheGeneralOne) {
   EXPECT_EQ(ThroughputFor(engine, OperatorKind::kMatmul, DataType::kInt16), nullptr);
 }
 
+TEST(Profile, WhatOnlyMovesDataRunsAsAReshapeWhereItIsNotListed) {
+  Engine engine;
+  engine.throughputs = {{OperatorKind::kReshape, std::nullopt, {}, 1, 1, 7},
+                        {OperatorKind::kTranspose, std::nullopt, {}, 1, 1, 9}};
+  EXPECT_EQ(ThroughputFor(engine, OperatorKind::kSlice, DataType::kInt8)->start_cycles, 7);
+  EXPECT_EQ(ThroughputFor(engine, OperatorKind::kTranspose, DataType::kInt8)->start_cycles, 9);
+  EXPECT_EQ(ThroughputFor(engine, OperatorKind::kReduce, DataType::kInt8), nullptr);
+  engine.throughputs.erase(engine.throughputs.begin());
+  EXPECT_EQ(ThroughputFor(engine, OperatorKind::kSlice, DataType::kInt8), nullptr);
+}
+
+TEST(Profile, AnEngineThatIsNamedIsTheOnlyOne) {
+  Profile profile;
+  profile.engines.resize(2);
+  profile.engines[0] = {"vector", {{OperatorKind::kOpaque, std::nullopt, {}, 1, 1, 0}}, 0, 1};
+  profile.engines[1] = {"host", {{OperatorKind::kOpaque, std::nullopt, {}, 1, 1, 0}}, 0, 1};
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kOpaque, DataType::kInt8, "host")->name, "host");
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kOpaque, DataType::kInt8, "dsp"), nullptr);
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kConv, DataType::kInt8, "host"), nullptr);
+}
+
 TEST(Profile, ALinkJoinsEitherWay) {
   const Profile profile = Read(kSmall);
   ASSERT_NE(LinkBetween(profile, 0, 1), nullptr);

@@ -77,5 +77,27 @@ TEST(Sizes, ScratchFormulasOfOneKindAddUp) {
             2 * 9 * 4 + 4 * 3 * 4 * 2);
 }
 
+TEST(Sizes, ScratchOfWideAccumulatorsHasOneForEachOutput) {
+  using hw_profiles::ScratchFactor;
+  Plan plan = OneConvPlan();
+  plan.profile.scratch = {{base::OperatorKind::kConv,
+                           4,
+                           {ScratchFactor::kOutBatch, ScratchFactor::kOutRows, ScratchFactor::kOutColumns,
+                            ScratchFactor::kOutChannels}}};
+  const LargestExtents largest = {{0, {3, 4, 4, 4}}, {2, {3, 5, 2, 7}}};
+  EXPECT_EQ(FootprintOf(plan, FindUsers(plan.network), {BufferKind::kScratch, 0, -1, 0, 0, 0}, largest).size,
+            4 * 3 * 5 * 2 * 7);
+}
+
+// What an operator says of itself comes on top of what the profile says of its kind.
+TEST(Sizes, ScratchOfADescribedOperatorIsAdded) {
+  Plan plan = OneConvPlan();
+  plan.network.operators[0].scratch_bytes = 100;
+  plan.profile.scratch = {{base::OperatorKind::kConv, 8, {hw_profiles::ScratchFactor::kOutRows}}};
+  const LargestExtents largest = {{0, {1, 4, 4, 4}}, {2, {1, 4, 2, 3}}};
+  EXPECT_EQ(FootprintOf(plan, FindUsers(plan.network), {BufferKind::kScratch, 0, -1, 0, 0, 0}, largest).size,
+            100 + 8 * 2);
+}
+
 }  // namespace
 }  // namespace tessera::plan

@@ -53,6 +53,24 @@ TEST(InPlace, TakesThePlaceOfAnOperandThatDies) {
               ElementsAre("s0/a@0 = s0/y@0"));
 }
 
+// Its author says which operand it may overwrite, whatever kinds the profile names.
+TEST(InPlace, ADescribedOperatorTakesThePlaceOfTheOperandItNames) {
+  Network net = ConvThenRelu();
+  graph::Operator& op = net.graph.operators[1];
+  op.kind = base::OperatorKind::kOpaque;
+  op.accesses = {{.kind = graph::AccessKind::kElementwise, .window = {}, .every_channel = false}};
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.engines[0].throughputs.push_back({base::OperatorKind::kOpaque, std::nullopt, {}, 1, 1, 0});
+  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 4, 4}), IsEmpty());
+  op.in_place = {0};
+  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 4, 4}), ElementsAre("s0/a@0 = s0/y@0"));
+  // With a window that reads its neighbours the tile of the operand is larger, and stays where it is.
+  op.accesses[0].kind = graph::AccessKind::kWindow;
+  op.accesses[0].window.kernel = {3, 1};
+  op.accesses[0].window.pad_low = {1, 0};
+  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 4, 4}), IsEmpty());
+}
+
 TEST(InPlace, HoldsForBothParities) {
   EXPECT_THAT(InPlace(ConvThenRelu().graph, WithInPlace(TwoLevels(DmaSteps::kOverlapped)), {1, 2, 4, 4}),
               ElementsAre("s0/a@0 = s0/y@0", "s0/a@1 = s0/y@1"));

@@ -357,12 +357,24 @@ TEST(Sizes, ScratchFollowsTheFormulasAtTheLargestTile) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   using hw_profiles::ScratchFactor;
   profile.scratch = {{base::OperatorKind::kConv, 2, {ScratchFactor::kKernelRows, ScratchFactor::kInChannels}},
-                     {base::OperatorKind::kConv, 1, {ScratchFactor::kOutRows}}};
+                     {base::OperatorKind::kConv, 1, {ScratchFactor::kOutBatch, ScratchFactor::kOutRows}}};
   profile.tiling.weight_granule_channels = 2;
   EXPECT_EQ(Describe(Build(profile, 3, kResident).problem, "s0/conv1/scratch@0"),
             "s0/conv1/scratch@0: 15 bytes, [3,4), 3 pe r, 3 pe w");  // 2 * 3 * 2 + 3
   EXPECT_EQ(Describe(Build(profile, 4, kStreamed).problem, "s0/conv2/scratch@0"),
             "s0/conv2/scratch@0: 12 bytes, [3,5), 4 pe r, 4 pe w");  // 2 * 1 * 4 + 4, through all slices
+}
+
+TEST(Sizes, ScratchThatADescribedOperatorStatesIsAdded) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Network net = TwoConvs();
+  net.graph.operators[0].scratch_bytes = 50;
+  const SubgraphChoice choice = {{0, 1}, {1, 3, 3, 4}, kResident};
+  EXPECT_EQ(Describe(BuildProgram(net.graph, profile, {&choice, 1})->problem, "s0/conv1/scratch@0"),
+            "s0/conv1/scratch@0: 50 bytes, [3,4), 3 pe r, 3 pe w");
+  profile.scratch = {{base::OperatorKind::kConv, 2, {hw_profiles::ScratchFactor::kKernelRows}}};
+  EXPECT_EQ(Describe(BuildProgram(net.graph, profile, {&choice, 1})->problem, "s0/conv1/scratch@0"),
+            "s0/conv1/scratch@0: 56 bytes, [3,4), 3 pe r, 3 pe w");
 }
 
 TEST(Sizes, AlignmentIsTheRolesAndTheLinksForWhatMoves) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "random_graph.h"
 #include "small_machine.h"
 #include "tessera/search/simulate/simulate.h"
 
@@ -64,6 +65,35 @@ RC_GTEST_PROP(LowerBound, NoTileOrPolicyOrCutUndercutsIt, ()) {
   for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
     RC_ASSERT(plan::ValueOf(bound_of_all, metric) <= plan::ValueOf(total, metric) * (1 + 1e-12));
   }
+}
+
+TEST(LowerBound, HoldsForEveryKindOfOperator) {
+  hw_profiles::Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  for (const std::string_view name : base::OperatorKindNames()) {
+    const hw_profiles::Throughput throughput{*base::ParseOperatorKind(name), std::nullopt, {}, 1, 1, 2};
+    profile.engines[0].throughputs.push_back(throughput);
+  }
+  base::Random random(80);
+  int several_tiles = 0;
+  for (int round = 0; round < 500; ++round) {
+    const graph::Graph graph = graph::RandomGraph(random, static_cast<int>(random.Uniform(2, 6)));
+    const int last = static_cast<int>(graph.operators.size()) - 1;
+    const graph::Interval interval{static_cast<int>(random.Uniform(0, last)), last};
+    const int result = graph.operators[static_cast<size_t>(last)].outputs.front();
+    graph::TileShape tile = graph.tensors[static_cast<size_t>(result)].shape;
+    for (size_t axis = 0; axis < tile.size(); ++axis) {
+      if (graph::CanCut(graph, interval, axis)) tile[axis] = random.Uniform(1, tile[axis]);
+    }
+    const graph::TiledSubgraph tiled = graph::Tile(graph, interval, tile);
+    several_tiles += tiled.tiles > 1 ? 1 : 0;
+    const plan::Metrics cost = Simulate(graph, profile, tiled, {WeightPolicy::kResident, false});
+    const plan::Metrics bound = LowerBound(graph, profile, interval);
+    EXPECT_LE(bound.macs, cost.macs) << round;
+    for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
+      EXPECT_LE(plan::ValueOf(bound, metric), plan::ValueOf(cost, metric) * (1 + 1e-12)) << metric << round;
+    }
+  }
+  EXPECT_GE(several_tiles, 100);
 }
 
 TEST(LowerBound, IsMetByOneWholeTileWhereNothingIsLost) {
