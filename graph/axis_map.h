@@ -62,7 +62,6 @@ struct AxisMap {
   // on an input reads that one. Beyond either end the last input stands for those that are missing.
   struct Scaled {
     int64_t extent = 0;
-    int64_t output_extent = 0;
     int64_t step = 0;
     int64_t shift = 0;
     int64_t scale = 1;
@@ -98,7 +97,6 @@ struct AxisMap {
     int64_t stride = 1;
     int64_t extent = 1;
   };
-
   // Rows or columns of a space-to-depth: a digit of the channel asked for, and a row or column, which is the
   // second source, times the digit's extent.
   struct Unfolded {

@@ -58,7 +58,6 @@ AxisMap ScaledAxis(const Resize& resize, size_t axis, int64_t input, int64_t out
   const Ratio scale = resize.scales.empty() ? Ratio{output, input} : resize.scales[axis];
   if (input == output && scale.numerator == scale.denominator) return SameAxis(axis);
   AxisMap::Scaled scaled{.extent = input,
-                         .output_extent = output,
                          .step = 2 * scale.denominator,
                          .shift = 0,
                          .scale = 2 * scale.numerator,
