@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tessera/plan/execute/index_lists.h"
+
 // The judge names elements, not intervals: a convolution of stride 2 with a kernel of 1 reads every other column, and a cell
 // between two of them may hold anything. Most kinds treat their axes apart, so a set is a product of index lists:
 //
@@ -9,7 +11,8 @@
 //     output [0, 2)                                          output 1  reads   2 4        -> { -1 1 2 4 }
 //
 // The lists are gathered output index by output index, straight from the definition of the kind, and sorted. A reshape mixes axes;
-// it reads the element of the same row-major number, and its elements are listed. Index -1 is a tap in the padding: whether it
+// it reads the element of the same row-major number, and its elements are listed, and so are those of blocks that move to depth or
+// back. moved_reads.cc has the kinds that move data or resample it. Index -1 is a tap in the padding: whether it
 // is read from a stored pad or made up by the engine is for the machine to know.
 namespace tessera::plan::execute {
 namespace {
@@ -18,26 +21,10 @@ using base::OperatorKind;
 using graph::Graph;
 using graph::Operator;
 using graph::Shape;
-using Indices = std::vector<int64_t>;
 
 const Shape& ShapeOf(const Graph& network, int tensor) {
   return network.tensors[static_cast<size_t>(tensor)].shape;
 }
-
-template <typename Definition>
-Indices Gather(Range outputs, const Definition& reads) {
-  Indices indices;
-  for (int64_t output = outputs.begin; output < outputs.end; ++output) reads(output, indices);
-  std::sort(indices.begin(), indices.end());
-  indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
-  return indices;
-}
-
-Indices Same(Range outputs) {
-  return Gather(outputs, [](int64_t output, Indices& indices) { indices.push_back(output); });
-}
-
-Indices Every(int64_t extent) { return Same({0, extent}); }
 
 // An operand of extent 1 serves every output.
 Indices Stretched(Range outputs, int64_t extent) { return extent == 1 ? Indices{0} : Same(outputs); }
@@ -49,6 +36,18 @@ Indices Taps(const graph::Window& window, size_t spatial, Range outputs) {
     const int64_t corner = output * window.stride[spatial] - window.pad_low[spatial];
     for (int64_t tap = 0; tap < window.kernel[spatial]; ++tap) {
       indices.push_back(corner + tap * window.dilation[spatial]);
+    }
+  });
+}
+
+// Input index i adds to output i * stride - pad + tap * dilation; nothing beyond the input is stored.
+Indices TransposedTaps(const graph::Window& window, size_t spatial, Range outputs, int64_t extent) {
+  return Gather(outputs, [&](int64_t output, Indices& indices) {
+    for (int64_t input = 0; input < extent; ++input) {
+      const int64_t way = output + window.pad_low[spatial] - input * window.stride[spatial];
+      const int64_t tap = way / window.dilation[spatial];
+      if (way >= 0 && way % window.dilation[spatial] == 0 && tap < window.kernel[spatial])
+        indices.push_back(input);
     }
   });
 }
@@ -69,6 +68,12 @@ ElementSet WindowReads(const Operator& op, const Shape& in, const Shape& out, co
   const int64_t groups = op.kind == OperatorKind::kConv ? op.groups : in[1];
   return {{Same(output[0]), ChannelsOfGroups(output[1], out[1], in[1], groups), Taps(op.window, 0, output[2]),
            Taps(op.window, 1, output[3])},
+          {}};
+}
+
+ElementSet TransposedReads(const Operator& op, const Shape& in, const Shape& out, const Box& output) {
+  return {{Same(output[0]), ChannelsOfGroups(output[1], out[1], in[1], op.groups),
+           TransposedTaps(op.window, 0, output[2], in[2]), TransposedTaps(op.window, 1, output[3], in[3])},
           {}};
 }
 
@@ -108,85 +113,39 @@ ElementSet MatmulReads(const Operator& op, size_t input, const Shape& in, const 
   for (size_t axis = 0; axis + 2 < in.size(); ++axis) {
     elements.axes.push_back(Stretched(output[axis + missing], in[axis]));
   }
-  const Indices rows = Same(output[output.size() - 2]);
-  const Indices columns = Same(output.back());
-  if (input == 0) {
-    elements.axes.push_back(rows);
-    elements.axes.push_back(Every(in.back()));
-  } else if (op.transpose_second) {
-    elements.axes.push_back(columns);
-    elements.axes.push_back(Every(in.back()));
-  } else {
-    elements.axes.push_back(Every(in[in.size() - 2]));
-    elements.axes.push_back(columns);
-  }
+  const bool first = input == 0;
+  const Indices kept = Same(output[output.size() - (first ? 2 : 1)]);
+  const bool depth_last = first ? !op.transpose_first : op.transpose_second;
+  const Indices depth = Every(in[in.size() - (depth_last ? 1 : 2)]);
+  elements.axes.push_back(depth_last ? kept : depth);
+  elements.axes.push_back(depth_last ? depth : kept);
   return elements;
 }
 
-// Each line along the axis is one whole.
-ElementSet LineReads(size_t line, const Shape& in, const Box& output) {
+// Everything along the axes that are reduced over, which the result may lack.
+ElementSet ReductionReads(const Operator& op, const Shape& in, const Box& output) {
   ElementSet elements;
+  size_t next = 0;
   for (size_t axis = 0; axis < in.size(); ++axis) {
-    elements.axes.push_back(axis == line ? Every(in[axis]) : Same(output[axis]));
+    const bool reduced = std::find(op.axes.begin(), op.axes.end(), static_cast<int>(axis)) != op.axes.end();
+    elements.axes.push_back(reduced ? Every(in[axis]) : Same(output[next]));
+    next += reduced && output.size() < in.size() ? 0 : 1;
   }
   return elements;
 }
 
-ElementSet TransposeReads(const Operator& op, const Shape& in, const Box& output) {
-  ElementSet elements;
-  elements.axes.resize(in.size());
-  for (size_t axis = 0; axis < output.size(); ++axis) {
-    elements.axes[static_cast<size_t>(op.permutation[axis])] = Same(output[axis]);
+// As the author says. What a described window would read beyond the operand it makes up itself.
+ElementSet DescribedReads(const graph::OperandAccess& access, const Shape& in, const Shape& out,
+                          const Box& output) {
+  if (access.kind == graph::AccessKind::kFull) return EverythingOf(in);
+  if (access.kind == graph::AccessKind::kElementwise) return ElementwiseReads(in, out, output);
+  ElementSet elements = {{Same(output[0]), access.every_channel ? Every(in[1]) : Same(output[1]),
+                          Taps(access.window, 0, output[2]), Taps(access.window, 1, output[3])},
+                         {}};
+  for (const size_t axis : {size_t{2}, size_t{3}}) {
+    std::erase_if(elements.axes[axis], [&](int64_t index) { return index < 0 || index >= in[axis]; });
   }
   return elements;
-}
-
-// Both grids of centres are laid over [0, 1): input i has its centre at (2i + 1) / (2 in), output o at (2o + 1) / (2 out). Nearest
-// takes the input whose centre is nearest, the lower of two; bilinear the two on either side, the outermost where there is none
-// beyond, and one alone where the centres meet. An axis that keeps its extent is not looked at.
-Indices Resampled(Range outputs, int64_t in, int64_t out, graph::ResizeMode mode) {
-  if (in == out) return Same(outputs);
-  return Gather(outputs, [&](int64_t output, Indices& indices) {
-    const auto behind = [&](int64_t input) { return (2 * input + 1) * out - (2 * output + 1) * in; };
-    int64_t input = (2 * output + 1) * in / (2 * out);  // its cell holds the output's centre
-    if (behind(input) > 0) --input;
-    if (mode == graph::ResizeMode::kBilinear) {
-      indices.push_back(std::max<int64_t>(input, 0));
-      if (behind(input) != 0) indices.push_back(std::min(input + 1, in - 1));
-    } else {
-      const bool next = input < 0 || (input + 1 < in && behind(input + 1) < -behind(input));
-      indices.push_back(next ? input + 1 : input);
-    }
-  });
-}
-
-ElementSet ResizeReads(const Operator& op, const Shape& in, const Shape& out, const Box& output) {
-  ElementSet elements;
-  for (size_t axis = 0; axis < in.size(); ++axis) {
-    elements.axes.push_back(Resampled(output[axis], in[axis], out[axis], op.resize_mode));
-  }
-  return elements;
-}
-
-// The elements of a box, each by its row-major number in the tensor.
-Indices NumbersOf(const Box& box, const Shape& shape) {
-  Indices numbers = {0};
-  for (size_t axis = 0; axis < box.size(); ++axis) {
-    Indices longer;
-    longer.reserve(numbers.size() * static_cast<size_t>(box[axis].end - box[axis].begin));
-    for (const int64_t number : numbers) {
-      for (int64_t index = box[axis].begin; index < box[axis].end; ++index) {
-        longer.push_back(number * shape[axis] + index);
-      }
-    }
-    numbers = std::move(longer);
-  }
-  return numbers;
-}
-
-ElementSet ReshapeReads(const Shape& in, const Shape& out, const Box& output) {
-  if (output == WholeBox(out)) return EverythingOf(in);
-  return {{}, NumbersOf(output, out)};
 }
 
 }  // namespace
@@ -200,6 +159,8 @@ ElementSet ReadsOfInput(const Graph& network, const Operator& op, size_t input, 
     case OperatorKind::kDepthwise:
     case OperatorKind::kPool:
       return input == 0 ? WindowReads(op, in, out, output) : EverythingOf(in);
+    case OperatorKind::kTransposedConv:
+      return TransposedReads(op, in, out, output);
     case OperatorKind::kGlobalPool:
       return {{Same(output[0]), Same(output[1]), Every(in[2]), Every(in[3])}, {}};
     case OperatorKind::kElementwise:
@@ -208,16 +169,28 @@ ElementSet ReadsOfInput(const Graph& network, const Operator& op, size_t input, 
       return ConcatReads(network, op, input, output);
     case OperatorKind::kMatmul:
       return MatmulReads(op, input, in, out, output);
+    case OperatorKind::kReduce:
     case OperatorKind::kSoftmax:
     case OperatorKind::kLayerNorm:
-      return LineReads(static_cast<size_t>(op.axis), in, output);
+      return ReductionReads(op, in, output);
+    case OperatorKind::kSlice:
+      return SliceReads(op, in, output);
+    case OperatorKind::kPad:
+      return PadReads(op, in, output);
+    case OperatorKind::kGather:
+      return GatherReads(op, in, output);
     case OperatorKind::kReshape:
       return ReshapeReads(in, out, output);
     case OperatorKind::kResize:
       return ResizeReads(op, in, out, output);
     case OperatorKind::kTranspose:
       return TransposeReads(op, in, output);
+    case OperatorKind::kDepthToSpace:
+      return DepthToSpaceReads(op, in, out, output);
+    case OperatorKind::kSpaceToDepth:
+      return SpaceToDepthReads(op, in, out, output);
     case OperatorKind::kOpaque:
+      if (!graph::IsBarrier(op)) return DescribedReads(op.accesses[input], in, out, output);
       break;
   }
   return EverythingOf(in);
@@ -237,7 +210,8 @@ std::optional<FilterAxes> FilterAxesOf(const Graph& network, const Operator& op,
   if (constant != 0) return std::nullopt;
   const Shape& filters = ShapeOf(network, op.weights.front());
   const Shape& out = ShapeOf(network, op.outputs.front());
-  const bool window = op.kind == OperatorKind::kConv || op.kind == OperatorKind::kDepthwise;
+  const bool window = op.kind == OperatorKind::kConv || op.kind == OperatorKind::kDepthwise ||
+                      op.kind == OperatorKind::kTransposedConv;
   const bool columns = op.kind == OperatorKind::kMatmul && op.inputs.size() == 1;
   if (window && !filters.empty() && out.size() == 4 && filters.front() == out[1]) return FilterAxes{0, 1};
   if (columns && !filters.empty() && !out.empty() && filters.back() == out.back()) {
@@ -247,7 +221,9 @@ std::optional<FilterAxes> FilterAxesOf(const Graph& network, const Operator& op,
 }
 
 bool IsPointwise(const Graph& network, const Operator& op, size_t input) {
-  return op.kind == OperatorKind::kElementwise &&
+  const bool described =
+      input < op.accesses.size() && op.accesses[input].kind == graph::AccessKind::kElementwise;
+  return (op.kind == OperatorKind::kElementwise || described) &&
          ShapeOf(network, op.inputs[input]) == ShapeOf(network, op.outputs.front());
 }
 

@@ -77,7 +77,7 @@ TileBoxes Tiles::At(int64_t tile) const {
   }
   for (int i = interval.last; i >= interval.first; --i) {
     const graph::Operator& op = network_.operators[static_cast<size_t>(i)];
-    if (op.kind == base::OperatorKind::kOpaque) {  // makes all or nothing
+    if (graph::IsBarrier(op)) {  // makes all or nothing
       for (const int tensor : op.outputs) boxes.held[tensor] = WholeBox(ShapeOf(tensor));
     }
     for (size_t input = 0; input < op.inputs.size(); ++input) {

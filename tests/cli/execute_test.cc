@@ -32,6 +32,8 @@ INSTANTIATE_TEST_SUITE_P(Of, ShippedPlanTest,
                                          NetworkOnProfile{"patent_chain", "three_bank_two_mode"},
                                          NetworkOnProfile{"transformer_encoder", "edge_npu_1mib"},
                                          NetworkOnProfile{"transformer_encoder", "mcu_320k"},
+                                         NetworkOnProfile{"every_kind", "edge_npu_1mib"},
+                                         NetworkOnProfile{"every_kind", "tpu_like"},
                                          NetworkOnProfile{"mobilenet_v2", "ethos_u55_256"}),
                          [](const auto& info) { return info.param.network + "_on_" + info.param.profile; });
 

@@ -193,12 +193,11 @@ std::optional<int> AddRandomOperator(Random& random, GraphBuilder& builder) {
   std::vector<int> inputs = {random.Chance(0.6) ? builder.TensorCount() - 1 : draw_tensor()};
   if (TakesTwo(random, draft.op.kind)) inputs.push_back(draw_tensor());
   for (const int input : inputs) draft.inputs.push_back(builder.ShapeOf(input));
-  if (draft.inputs[0].empty()) return std::nullopt;
   DrawAttributes(random, draft);
   if (draft.op.kind == OperatorKind::kOpaque) return AddDescribed(random, builder, draft, inputs);
   Operator trial = draft.op;
   const auto shape = InferShape(trial, draft.wanted, draft.inputs);
-  if (!shape || ElementsOf(*shape) > kMostRandomElements) return std::nullopt;
+  if (!shape || shape->empty() || ElementsOf(*shape) > kMostRandomElements) return std::nullopt;
   return builder.Add(std::move(draft.op), draft.wanted, std::move(inputs));
 }
 

@@ -5,6 +5,7 @@
 #include "random_graph.h"
 #include "region_oracle.h"
 #include "tessera/graph/tiling.h"
+#include "tessera/plan/execute/reads.h"
 #include "tessera/plan/needs.h"
 #include "tessera/plan/tiles.h"
 #include "tessera/plan/traffic.h"
@@ -69,6 +70,49 @@ TEST(Needs, OfEveryKindAreTheSmallestBoxAroundWhatTheElementsRead) {
   }
   for (const std::string_view name : base::OperatorKindNames()) {
     EXPECT_GE(seen[*base::ParseOperatorKind(name)], 40) << name;
+  }
+}
+
+// The flags of a set that the executing checker names; what lies in the padding is in no tensor.
+std::vector<char> FlagsOf(const execute::ElementSet& set, const graph::Shape& shape) {
+  std::vector<char> has(static_cast<size_t>(graph::ElementsOf(shape)), 0);
+  if (set.listed) {
+    for (const int64_t number : *set.listed) has[static_cast<size_t>(number)] = 1;
+    return has;
+  }
+  std::vector<int64_t> numbers = {0};
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    std::vector<int64_t> longer;
+    for (const int64_t number : numbers) {
+      for (const int64_t index : set.axes[axis]) {
+        if (index >= 0 && index < shape[axis]) longer.push_back(number * shape[axis] + index);
+      }
+    }
+    numbers = std::move(longer);
+  }
+  for (const int64_t number : numbers) has[static_cast<size_t>(number)] = 1;
+  return has;
+}
+
+// No hull here: the judge of an execution knows the holes.
+TEST(Reads, OfEveryKindAreTheElementsThatItsDefinitionReads) {
+  base::Random random(55);
+  for (int round = 0; round < 800; ++round) {
+    const Graph graph = graph::RandomGraph(random, 5);
+    for (const Operator& op : graph.operators) {
+      const graph::Shape& shape = graph.tensors[static_cast<size_t>(op.outputs[0])].shape;
+      const graph::Box output = graph::RandomBox(random, shape);
+      graph::ElementSet asked(shape);
+      asked.AddBox(output);
+      execute::Box box;
+      for (const graph::Extent& extent : output) box.push_back({extent.begin, extent.end});
+      for (size_t input = 0; input < op.inputs.size(); ++input) {
+        const graph::ElementSet needed = graph::NeedOf(graph, op, input, asked);
+        ASSERT_EQ(FlagsOf(execute::ReadsOfInput(graph, op, input, box), *needed.shape), needed.has)
+            << Describe(graph) << "\n"
+            << op.id;
+      }
+    }
   }
 }
 

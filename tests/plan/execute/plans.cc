@@ -12,7 +12,7 @@
 #include "tessera/search/allocate/canonical.h"
 #include "tessera/search/allocate/greedy.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/tests/graph/graph_builder.h"
+#include "tessera/tests/graph/random_graph.h"
 
 namespace tessera::plan::execute {
 namespace {
