@@ -73,7 +73,7 @@ bool IntervalChoices::AddChoices(const std::vector<graph::TileShape>& tile_shape
     }
   } else {
     TileOptions options;
-    options.engines = planning_->engines;
+    options.engines = planning_->tile_engines;
     options.budget = planning_->budget;
     options.shapes = tile_shapes;
     base::Expected<IntervalTiles> tiles =

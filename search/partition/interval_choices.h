@@ -34,7 +34,8 @@ struct Planning {
   const Scale& scale;
   const base::Stop& stop;
   Engines engines;
-  base::Budget budget;  // for each question put to an engine
+  Engines tile_engines;  // the same, asked whether single subgraphs fit: they may remember (cached_engines.h)
+  base::Budget budget;   // for each question put to an engine
 };
 
 enum class Verdict : uint8_t {

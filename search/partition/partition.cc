@@ -89,6 +89,13 @@ base::Expected<Attempted> TrySelections(const Planning& planning, PathSearch& pa
 
 bool IsCapped(const PathSearch& paths) { return paths.MostOperators() < paths.Operators(); }
 
+void ReportCache(const PartitionOptions& options, const CachedEngines& cached) {
+  if (!options.progress) return;
+  const VerdictCache::Counts counts = cached.Count();
+  options.progress(fmt::format("{} of {} answers about subgraphs were known, {} kB are kept", counts.hits,
+                               counts.hits + counts.misses, counts.bytes / 1000));
+}
+
 // A plan that meets its own lower bound is best whatever was left open.
 std::string_view StatusOf(const Planning& planning, const PathSearch& paths, const Attempted& attempted,
                           const plan::Metrics& lower_bounds) {
@@ -184,13 +191,17 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
   if (!scale) return base::Unexpected(scale.error());
 
   const base::Stop never;
+  const Engines engines(options.engines.begin(), options.engines.end());
+  const CachedEngines own(options.cached != nullptr ? Engines() : engines);
+  const CachedEngines& cached = options.cached != nullptr ? *options.cached : own;
   const Simulator simulator(graph, profile);
   const Planning planning{.graph = graph,
                           .profile = profile,
                           .simulator = simulator,
                           .scale = *scale,
                           .stop = options.stop != nullptr ? *options.stop : never,
-                          .engines = {options.engines.begin(), options.engines.end()},
+                          .engines = engines,
+                          .tile_engines = cached.Pointers(),
                           .budget = options.budget};
   PathSearch paths(planning, operators, options.max_operators, options.threads, options.progress);
   const Floors floors{.costs = lower_bounds, .tightest = floor.op};
@@ -203,6 +214,7 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
   if (!attempted->best) return WithoutPlan(planning, paths, *attempted, floors);
   paths.DecideSingles();  // of those that were extended meanwhile
 
+  ReportCache(options, cached);
   plan::Plan plan = *attempted->best;
   plan.status = StatusOf(planning, paths, *attempted, lower_bounds);
   plan.baseline = AssembleBaseline(planning, paths);

@@ -15,6 +15,7 @@
 #include "tessera/plan/plan.h"
 #include "tessera/problem/engine.h"
 #include "tessera/problem/result.h"
+#include "tessera/search/tiling/cached_engines.h"
 
 // From a network and a profile to a plan: which operators run as one subgraph, with which tiles, and where every buffer lies.
 namespace tessera::search {
@@ -25,7 +26,10 @@ struct PartitionOptions {
   plan::Objective objective;                // without weights: latency
   int max_operators = kUsualMostOperators;  // in one subgraph
   std::span<const problem::Engine* const>
-      engines;          // in the order in which they are asked; they outlive the search
+      engines;  // in the order in which they are asked; they outlive the search
+  // The same engines with what they remember of other searches; nullptr: this search starts afresh. Changes the
+  // time taken, never the plan.
+  const CachedEngines* cached = nullptr;
   uint64_t seed = 0;    // of the engines; recorded in the plan
   int threads = 1;      // changes the time taken, never the plan
   base::Budget budget;  // for each question put to an engine

@@ -55,7 +55,8 @@ std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::Tile
       if (!refusal) refusal = ladders.error();
       continue;
     }
-    const Policy without = {policy.weights, false};
+    Policy without = policy;
+    without.in_place = false;
     if (policy.in_place && std::find(policies_.begin(), policies_.end(), without) != policies_.end()) {
       std::erase_if(*ladders,
                     [](const SubgraphLadder& each) { return each.program.problem.relations.empty(); });

@@ -52,6 +52,9 @@ class IntervalTiles {
   // too. A policy in place lists only shapes for which some result is in place, when the same policy without is there as well.
   std::span<const TileCandidate> Candidates() const { return candidates_; }
 
+  // Those that were tried, in the order of preference.
+  const std::vector<encoder::Policy>& Policies() const { return policies_; }
+
   // Frees the classes of all tilings, which are large where tiles are many and which nothing but a simulation needs.
   void DropClasses();
 
@@ -97,21 +100,5 @@ class IntervalTiles {
   std::vector<LadderSearch> searches_;  // parallel to ladders_, to whose elements they refer
   std::vector<TileCandidate> candidates_;
 };
-
-// Everything about the tiles of one interval.
-struct TileSearch {
-  IntervalTiles tiles;  // all decided
-  std::optional<size_t>
-      largest;  // the fitting candidate with most output elements in a tile; among equals the first
-  // Every tile shape with more elements is proven infeasible, under every policy; with none that fits, every shape
-  // is. Shapes are those of GridOf, listed or not, or those of TileOptions.
-  bool largest_proven = false;
-};
-
-// Finds the largest tile that fits. Where the grid has many shapes only some become candidates: those of a coarse grid, then
-// those that could be larger than the largest and that no refused shape is within.
-base::Expected<TileSearch> SearchTiles(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                       graph::Interval interval, const TileOptions& options,
-                                       const base::Stop& stop);
 
 }  // namespace tessera::search

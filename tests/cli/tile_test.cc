@@ -27,9 +27,105 @@ TEST_F(TileTest, AnswersForTheWholeNetwork) {
   EXPECT_EQ(answer.at("status"), "feasible");
   EXPECT_EQ(answer.at("largest"), "1x4x4x14");
   EXPECT_EQ(answer.at("largest_proven"), true);
-  const auto& whole = answer.at("candidates").back();
+  EXPECT_EQ(answer.at("fewest_tiles").at("tiles"), 1);
+  EXPECT_EQ(answer.at("fewest_tiles").at("proven"), true);
+  ASSERT_EQ(answer.at("corners").size(), 1U);
+  const auto& whole = answer.at("corners").front();
   EXPECT_EQ(whole.at("tile"), "1x4x4x14");
   EXPECT_EQ(whole.at("tiles"), 1);
+  EXPECT_EQ(whole.at("proven"), true);
+  EXPECT_TRUE(whole.at("beyond").empty());
+  EXPECT_EQ(whole.at("cost").at("recomputed_macs"), 0);
+  EXPECT_FALSE(answer.contains("candidates"));
+}
+
+TEST_F(TileTest, ListsEveryShapeOnRequest) {
+  const auto answer = ParseJson(TileChain({"--all"}).out);
+  EXPECT_EQ(answer.at("candidates").size(), 21U);  // 3 extents of 4 rows times 7 of 14 columns
+  EXPECT_EQ(answer.at("candidates").back().at("tile"), "1x4x4x14");
+}
+
+// The second block of MobileNetV2 on 1 MiB: halves fit, the whole does not.
+class CornerTest : public CommandLineTest {
+ protected:
+  Outcome TileBlock(const Arguments& more) const {
+    Arguments arguments = {"tile",  Shipped("examples/networks/mobilenet_v2.yaml"),
+                           "--hw",  Shipped("hw_profiles/edge_npu_1mib.yaml"),
+                           "--ops", "block1_expand..block1_project"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+};
+
+TEST_F(CornerTest, EachCornerSaysWhatItCostsAndWhatStandsInTheWay) {
+  const Outcome outcome = TileBlock({"--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto answer = ParseJson(outcome.out);
+  EXPECT_EQ(answer.at("fewest_tiles").at("tiles"), 2);
+  ASSERT_EQ(answer.at("corners").size(), 4U);  // halves along either axis, resident and streamed
+  for (const auto& corner : answer.at("corners")) {
+    EXPECT_EQ(corner.at("tiles"), 2);
+    EXPECT_EQ(corner.at("proven"), true);
+    EXPECT_GT(corner.at("cost").at("latency_cycles"), 0);
+    EXPECT_GT(corner.at("cost").at("recomputed_macs"), 0);
+    ASSERT_EQ(corner.at("beyond").size(), 1U);
+    EXPECT_EQ(corner.at("beyond")[0].at("tile"), "1x24x56x56");
+    EXPECT_EQ(corner.at("beyond")[0].at("status"), "infeasible");
+    EXPECT_EQ(corner.at("beyond")[0].at("reason"),
+              "'s0/block1_expand@0' needs 1204224 bytes; 'sram' holds 1048576");
+  }
+}
+
+TEST_F(CornerTest, AShapeThatFitsIsAnsweredWithItsPeakAndCost) {
+  const Outcome outcome = TileBlock({"--why-not", "28x28", "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto answer = ParseJson(outcome.out);
+  EXPECT_EQ(answer.at("tile"), "1x24x28x28");
+  EXPECT_EQ(answer.at("status"), "feasible");
+  ASSERT_EQ(answer.at("policies").size(), 2U);
+  EXPECT_LE(answer.at("policies")[0].at("peak"), 1 << 20);
+  EXPECT_GT(answer.at("policies")[0].at("cost").at("latency_cycles"), 0);
+}
+
+TEST_F(CornerTest, AShapeThatDoesNotFitIsExplained) {
+  const Outcome outcome = TileBlock({"--why-not", "rows=56,columns=56"});
+  EXPECT_EQ(outcome.exit_code, 20);
+  EXPECT_THAT(outcome.out,
+              HasSubstr("why it does not fit, resident: 's0/block1_expand@0' needs 1204224 bytes"));
+  EXPECT_THAT(outcome.out, HasSubstr("with 460832 bytes more in 'sram', 1509408 in all"));
+}
+
+TEST_F(CornerTest, AShapeIsGivenByRowsByAxesOrInFull) {
+  const std::string by_rows = TileBlock({"--why-not", "7x56"}).out;
+  EXPECT_THAT(by_rows, HasSubstr("tile 1x24x7x56\n"));
+  EXPECT_EQ(TileBlock({"--why-not", "7"}).out, by_rows);
+  EXPECT_EQ(TileBlock({"--why-not", "rows=7"}).out, by_rows);
+  EXPECT_EQ(TileBlock({"--why-not", "1x24x7x56"}).out, by_rows);
+}
+
+TEST_F(CornerTest, AnIllegalShapeIsRefusedWithTheNearest) {
+  const Outcome outcome = TileBlock({"--why-not", "7x57"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.err,
+            "error: tile 1x24x7x57 is no tile of 1x24x56x56\n"
+            "  expected: from 1 to 56 columns\n"
+            "  hint: the nearest is 1x24x7x56\n");
+  EXPECT_THAT(TileBlock({"--why-not", "rows=7,channels=12"}).err,
+              HasSubstr("expected: all 24 of axis channels: the operators inside do not allow it to be cut"));
+  EXPECT_THAT(TileBlock({"--why-not", "rows=7,chanels=24"}).err, HasSubstr("did you mean 'channels'?"));
+  EXPECT_THAT(TileBlock({"--why-not", "7xx"}).err, HasSubstr("'' gives no extent"));
+  EXPECT_THAT(TileBlock({"--why-not", "7x7x7"}).err, HasSubstr("tile 7x7x7 has 3 extents"));
+}
+
+TEST_F(CornerTest, ExtentsBetweenGranulesHaveTwoNeighbours) {
+  const Outcome outcome = Run({"tile", Shipped("examples/networks/mobilenet_v2.yaml"), "--hw",
+                               Shipped("hw_profiles/edge_npu_1mib.yaml"), "--ops", "block1_expand",
+                               "--why-not", "rows=7,channels=40"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.err,
+            "error: tile 1x40x7x112 is no tile of 1x96x112x112\n"
+            "  expected: a multiple of 32 channels below 96, or all of them\n"
+            "  hint: the nearest is 1x32x7x112 or 1x64x7x112\n");
 }
 
 TEST_F(TileTest, TakesOperatorsByNameOrNumber) {
