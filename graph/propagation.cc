@@ -37,6 +37,7 @@ void Apply(const Propagation::Ask& ask, std::span<const Extent> output, std::spa
 Propagation::Propagation(const Graph& graph, Interval interval) {
   CollectTensors(graph, interval);
   MarkLeaving(graph, interval);
+  FindShareSources();
   CompileAsks(graph, interval);
 }
 
@@ -110,28 +111,41 @@ void Propagation::AskForOutputs(const Operator& op, size_t position) {
   }
 }
 
-std::optional<size_t> Propagation::ShareSource(size_t slot, size_t axis) const {
+void Propagation::FindShareSources() {
   const Shape& last = ShapeOf(last_slot_);
-  const Shape& other = ShapeOf(slot);
-  if (last.size() == other.size()) return axis;
-  for (const Axis name : {Axis::kRows, Axis::kColumns, Axis::kChannels, Axis::kBatch}) {
-    if (AxisOf(other, name) == axis) return AxisOf(last, name);
+  for (size_t slot = 0; slot < tensors_.size(); ++slot) {
+    const Shape& other = ShapeOf(slot);
+    for (size_t axis = 0; axis < other.size(); ++axis) {
+      std::optional<size_t>& source = share_sources_.emplace_back();
+      if (last.size() == other.size()) source = axis;
+      for (const Axis name : {Axis::kRows, Axis::kColumns, Axis::kChannels, Axis::kBatch}) {
+        if (last.size() != other.size() && AxisOf(other, name) == axis) source = AxisOf(last, name);
+      }
+    }
   }
-  return std::nullopt;
+}
+
+Extent Propagation::ShareAlong(size_t slot, size_t axis, const Box& tile) const {
+  const int64_t whole = ShapeOf(slot)[axis];
+  const std::optional<size_t> source = ShareSource(slot, axis);
+  if (!source) return {0, whole};
+  const int64_t cut = ShapeOf(last_slot_)[*source];
+  if (whole == cut) return tile[*source];
+  const Wide extent = cut;
+  const Wide other = whole;
+  return {static_cast<int64_t>(tile[*source].begin * other / extent),
+          static_cast<int64_t>((tile[*source].end * other + extent - 1) / extent)};
 }
 
 Box Propagation::ShareOf(size_t slot, const Box& tile) const {
-  const Shape& last = ShapeOf(last_slot_);
-  Box share = WholeBox(ShapeOf(slot));
-  for (size_t axis = 0; axis < share.size(); ++axis) {
-    const std::optional<size_t> source = ShareSource(slot, axis);
-    if (!source) continue;
-    const Wide extent = last[*source];
-    const Wide other = share[axis].end;
-    share[axis].begin = static_cast<int64_t>(tile[*source].begin * other / extent);
-    share[axis].end = static_cast<int64_t>((tile[*source].end * other + extent - 1) / extent);
-  }
+  Box share;
+  for (size_t axis = 0; axis < ShapeOf(slot).size(); ++axis) share.push_back(ShareAlong(slot, axis, tile));
   return share;
+}
+
+void Propagation::AppendShareLengths(size_t slot, const Box& tile, std::vector<int64_t>& lengths) const {
+  for (size_t axis = 0; axis < ShapeOf(slot).size(); ++axis)
+    lengths.push_back(ShareAlong(slot, axis, tile).Length());
 }
 
 void Propagation::Run(const Box& tile, std::span<Extent> regions) const {
@@ -141,8 +155,8 @@ void Propagation::Run(const Box& tile, std::span<Extent> regions) const {
   };
   for (size_t slot = 0; slot < tensors_.size(); ++slot) {
     if (!leaves_[slot]) continue;
-    const Box share = ShareOf(slot, tile);
-    std::copy(share.begin(), share.end(), region(slot).begin());
+    for (size_t axis = 0; axis < ShapeOf(slot).size(); ++axis)
+      region(slot)[axis] = ShareAlong(slot, axis, tile);
   }
   for (const Ask& ask : asks_) Apply(ask, region(ask.output), region(ask.input));
 }

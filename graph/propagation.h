@@ -48,10 +48,14 @@ class Propagation {
   // The axis of the last output that decides over an axis of what leaves: the same position where the ranks
   // agree, else the same name (rows, columns, channels, batch), else none: then every tile brings home the
   // whole axis.
-  std::optional<size_t> ShareSource(size_t slot, size_t axis) const;
+  std::optional<size_t> ShareSource(size_t slot, size_t axis) const {
+    return share_sources_[begins_[slot] + axis];
+  }
 
   // What the tile must bring home of a slot that leaves: its extents in proportion, rounded outwards.
   Box ShareOf(size_t slot, const Box& tile) const;
+  // The same, appended as lengths.
+  void AppendShareLengths(size_t slot, const Box& tile, std::vector<int64_t>& lengths) const;
 
   // Which cut axes of the last output decide over an axis of a slot: bit i stands for axis i.
   using AxisSet = uint64_t;
@@ -80,6 +84,8 @@ class Propagation {
   void MarkLeaving(const Graph& graph, Interval interval);
   void CompileAsks(const Graph& graph, Interval interval);
   void AskForOutputs(const Operator& op, size_t position);
+  void FindShareSources();
+  Extent ShareAlong(size_t slot, size_t axis, const Box& tile) const;
 
   std::vector<int> tensors_;
   std::vector<const Shape*> shapes_;
@@ -87,7 +93,8 @@ class Propagation {
   std::vector<char> leaves_;
   std::vector<size_t> begins_;
   size_t last_slot_ = 0;
-  std::vector<Ask> asks_;  // last operator first
+  std::vector<std::optional<size_t>> share_sources_;  // parallel to the regions of Run
+  std::vector<Ask> asks_;                             // last operator first
 };
 
 }  // namespace tessera::graph

@@ -41,32 +41,37 @@ struct Group {
   std::vector<int> class_at;  // of each joint position, row-major
 };
 
+// Which cut axes decide over each length, and the groups that this ties them into; the same for all tiles that cut the
+// same axes.
+struct Structure {
+  std::vector<AxisSet> deciders;  // parallel to PositionClass::lengths
+  std::vector<AxisSet> groups;
+};
+
 class TileCounter {
  public:
-  TileCounter(const Graph& graph, Interval interval, const TileShape& tile)
+  TileCounter(const Graph& graph, Interval interval, const Propagation& propagation,
+              const Structure& structure, const TileShape& tile)
       : graph_(graph),
         interval_(interval),
         tile_(tile),
-        propagation_(graph, interval),
-        output_(OutputShape()) {
+        propagation_(propagation),
+        output_(propagation.ShapeOf(propagation.LastSlot())),
+        deciders_(structure.deciders),
+        regions_(propagation.Size()),
+        box_(output_.size()) {
     for (size_t axis = 0; axis < output_.size(); ++axis) {
       positions_.push_back(base::CeilDiv(output_[axis], tile_[axis]));
       if (positions_.back() > 1) cut_ |= Bit(axis);
     }
-    FindDeciders();
-    FindGroups();
-    for (Group& group : groups_) CountPositions(group);
+    for (const AxisSet axes : structure.groups) CountPositions(groups_.emplace_back(Group{axes, {}, {}}));
   }
 
   TiledSubgraph Count() const;
 
  private:
-  const Shape& OutputShape() const { return propagation_.ShapeOf(propagation_.LastSlot()); }
-  void FindDeciders();
-  void FindGroups();
   void CountPositions(Group& group);
-  Box TileAt(const std::vector<int64_t>& position) const;
-  std::vector<int64_t> LengthsOf(const Box& tile, std::vector<Extent>& regions) const;
+  void GoTo(const std::vector<int64_t>& position);
   int64_t IndexOf(const std::vector<int64_t>& position, AxisSet axes) const;
   TileClass Combine(const std::vector<int>& choice) const;
   void FindLargest(TiledSubgraph& subgraph) const;
@@ -74,44 +79,51 @@ class TileCounter {
   const Graph& graph_;
   Interval interval_;
   const TileShape& tile_;
-  Propagation propagation_;
+  const Propagation& propagation_;
   const Shape& output_;
+  const std::vector<AxisSet>& deciders_;
   std::vector<int64_t> positions_;  // how many along each axis of the output
   AxisSet cut_ = 0;
-  std::vector<AxisSet> deciders_;  // parallel to PositionClass::lengths
   std::vector<Group> groups_;
+
+  // Of the position at hand.
+  std::vector<Extent> regions_;
+  Box box_;
+  std::vector<int64_t> lengths_;
 };
 
-void TileCounter::FindDeciders() {
-  for (const Propagation::Dependence& dependence : propagation_.Dependences(cut_))
-    deciders_.push_back(dependence.axes);
-  for (size_t slot = 0; slot < propagation_.Tensors().size(); ++slot) {
-    if (!propagation_.Leaves(slot)) continue;
-    for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size(); ++axis) {
-      const std::optional<size_t> source = propagation_.ShareSource(slot, axis);
-      deciders_.push_back(source ? cut_ & Bit(*source) : 0);
+std::vector<AxisSet> FindDeciders(const Propagation& propagation, AxisSet cut) {
+  std::vector<AxisSet> deciders;
+  for (const Propagation::Dependence& dependence : propagation.Dependences(cut))
+    deciders.push_back(dependence.axes);
+  for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
+    if (!propagation.Leaves(slot)) continue;
+    for (size_t axis = 0; axis < propagation.ShapeOf(slot).size(); ++axis) {
+      const std::optional<size_t> source = propagation.ShareSource(slot, axis);
+      deciders.push_back(source ? cut & Bit(*source) : 0);
     }
   }
+  return deciders;
 }
 
 // Groups are the connected components of the sets of deciders. Without any cut there is one group, with one
 // position.
-void TileCounter::FindGroups() {
-  for (size_t axis = 0; axis < output_.size(); ++axis) {
-    if (cut_ & Bit(axis)) groups_.push_back({Bit(axis), {}, {}});
-  }
-  for (const AxisSet deciders : deciders_) {
+Structure FindStructure(const Propagation& propagation, AxisSet cut) {
+  Structure structure{FindDeciders(propagation, cut), {}};
+  for (AxisSet left = cut; left != 0; left &= left - 1) structure.groups.push_back(left & -left);
+  for (const AxisSet deciders : structure.deciders) {
     const bool ties = (deciders & (deciders - 1)) != 0;
     if (!ties) continue;
-    Group tied{deciders, {}, {}};
-    std::erase_if(groups_, [&tied, deciders](const Group& group) {
-      if ((group.axes & deciders) == 0) return false;
-      tied.axes |= group.axes;
+    AxisSet tied = deciders;
+    std::erase_if(structure.groups, [&tied, deciders](AxisSet group) {
+      if ((group & deciders) == 0) return false;
+      tied |= group;
       return true;
     });
-    groups_.push_back(std::move(tied));
+    structure.groups.push_back(tied);
   }
-  if (groups_.empty()) groups_.emplace_back();
+  if (structure.groups.empty()) structure.groups.push_back(0);
+  return structure;
 }
 
 // Goes to the next position along the axes of the set, in row-major order; false after the last one.
@@ -126,36 +138,30 @@ bool Advance(std::vector<int64_t>& position, const std::vector<int64_t>& counts,
 
 void TileCounter::CountPositions(Group& group) {
   std::map<std::vector<int64_t>, size_t> class_of;
-  std::vector<Extent> regions(propagation_.Size());
   std::vector<int64_t> position(output_.size(), 0);
   do {
-    std::vector<int64_t> lengths = LengthsOf(TileAt(position), regions);
-    const auto [entry, fresh] = class_of.try_emplace(std::move(lengths), group.classes.size());
-    if (fresh) group.classes.push_back({0, entry->first});
+    GoTo(position);
+    auto entry = class_of.find(lengths_);
+    if (entry == class_of.end()) {
+      entry = class_of.emplace(lengths_, group.classes.size()).first;
+      group.classes.push_back({0, lengths_});
+    }
     ++group.classes[entry->second].count;
     group.class_at.push_back(static_cast<int>(entry->second));
   } while (Advance(position, positions_, group.axes));
 }
 
-Box TileCounter::TileAt(const std::vector<int64_t>& position) const {
-  Box box(position.size());
+void TileCounter::GoTo(const std::vector<int64_t>& position) {
   for (size_t axis = 0; axis < position.size(); ++axis) {
-    box[axis].begin = position[axis] * tile_[axis];
-    box[axis].end = std::min(box[axis].begin + tile_[axis], output_[axis]);
+    box_[axis].begin = position[axis] * tile_[axis];
+    box_[axis].end = std::min(box_[axis].begin + tile_[axis], output_[axis]);
   }
-  return box;
-}
-
-std::vector<int64_t> TileCounter::LengthsOf(const Box& tile, std::vector<Extent>& regions) const {
-  propagation_.Run(tile, regions);
-  std::vector<int64_t> lengths;
-  lengths.reserve(deciders_.size());
-  for (const Extent& extent : regions) lengths.push_back(extent.Length());
+  propagation_.Run(box_, regions_);
+  lengths_.clear();
+  for (const Extent& extent : regions_) lengths_.push_back(extent.Length());
   for (size_t slot = 0; slot < propagation_.Tensors().size(); ++slot) {
-    if (!propagation_.Leaves(slot)) continue;
-    for (const Extent& extent : propagation_.ShareOf(slot, tile)) lengths.push_back(extent.Length());
+    if (propagation_.Leaves(slot)) propagation_.AppendShareLengths(slot, box_, lengths_);
   }
-  return lengths;
 }
 
 // Row-major number of a position among those along the axes of the set.
@@ -180,18 +186,25 @@ TileClass TileCounter::Combine(const std::vector<int>& choice) const {
     while (g + 1 < groups_.size() && (groups_[g].axes & deciders_[i]) == 0) ++g;
     return chosen(g).lengths[i];
   };
+  const size_t slots = propagation_.Tensors().size();
+  tiles.needed.resize(slots);
+  tiles.share.resize(slots);
   size_t next_share = propagation_.Size();
-  for (size_t slot = 0; slot < propagation_.Tensors().size(); ++slot) {
-    Extents& needed = tiles.needed.emplace_back();
-    Extents& share = tiles.share.emplace_back();
+  for (size_t slot = 0; slot < slots; ++slot) {
+    Extents& needed = tiles.needed[slot];
+    Extents& share = tiles.share[slot];
+    needed.reserve(propagation_.ShapeOf(slot).size());
     for (size_t i = propagation_.Begin(slot); i < propagation_.Begin(slot + 1); ++i)
       needed.push_back(length(i));
     if (!propagation_.Leaves(slot)) continue;
+    share.reserve(needed.size());
     for (size_t axis = 0; axis < needed.size(); ++axis) share.push_back(length(next_share++));
   }
+  tiles.macs.reserve(static_cast<size_t>(interval_.last - interval_.first) + 1);
+  Box made;
   for (int i = interval_.first; i <= interval_.last; ++i) {
     const Operator& op = graph_.operators[static_cast<size_t>(i)];
-    Box made;
+    made.clear();
     for (const int64_t extent : tiles.needed[propagation_.SlotOf(op.outputs.front())])
       made.push_back({0, extent});
     tiles.macs.push_back(MacsOf(graph_, op, made));
@@ -243,8 +256,38 @@ void TileCounter::FindLargest(TiledSubgraph& subgraph) const {
 
 }  // namespace
 
+class Tiler::Interior {
+ public:
+  Interior(const Graph& graph, Interval interval)
+      : graph_(graph), interval_(interval), propagation_(graph, interval) {}
+
+  TiledSubgraph Cut(const TileShape& tile) {
+    const Shape& output = propagation_.ShapeOf(propagation_.LastSlot());
+    AxisSet cut = 0;
+    for (size_t axis = 0; axis < output.size(); ++axis) {
+      if (tile[axis] < output[axis]) cut |= Bit(axis);
+    }
+    auto structure = structures_.find(cut);
+    if (structure == structures_.end())
+      structure = structures_.emplace(cut, FindStructure(propagation_, cut)).first;
+    return TileCounter(graph_, interval_, propagation_, structure->second, tile).Count();
+  }
+
+ private:
+  const Graph& graph_;
+  Interval interval_;
+  Propagation propagation_;
+  std::map<AxisSet, Structure> structures_;  // by the axes that are cut
+};
+
+Tiler::Tiler(const Graph& graph, Interval interval)
+    : interior_(std::make_unique<Interior>(graph, interval)) {}
+Tiler::~Tiler() = default;
+
+TiledSubgraph Tiler::Cut(const TileShape& tile) { return interior_->Cut(tile); }
+
 TiledSubgraph Tile(const Graph& graph, Interval interval, const TileShape& tile) {
-  return TileCounter(graph, interval, tile).Count();
+  return Tiler(graph, interval).Cut(tile);
 }
 
 std::vector<Box> RegionsOfTile(const Graph& graph, Interval interval, const Box& tile) {

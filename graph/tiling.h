@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,6 +54,22 @@ struct TiledSubgraph {
 // extent for each axis. Cost: one propagation for each position along each cut axis, not for each tile,
 // unless a concatenation, a far padding or a reshape ties axes together.
 TiledSubgraph Tile(const Graph& graph, Interval interval, const TileShape& tile);
+
+// The same for many tile shapes of one interval: what does not depend on the shape is found once. The graph
+// outlives it. Not safe to use from two threads at once.
+class Tiler {
+ public:
+  Tiler(const Graph& graph, Interval interval);
+  Tiler(const Tiler&) = delete;
+  Tiler& operator=(const Tiler&) = delete;
+  ~Tiler();
+
+  TiledSubgraph Cut(const TileShape& tile);
+
+ private:
+  class Interior;
+  std::unique_ptr<Interior> interior_;
+};
 
 // The regions of one tile, a box of the last operator's (first) output; parallel to TiledSubgraph::tensors. A
 // tensor that the tile does not need has a box of empty extents.

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tessera::encoder {
 namespace {
@@ -18,6 +20,11 @@ base::Diagnostic Fault(std::string message, std::string expected) {
 
 const graph::Operator& LastOf(const graph::Graph& graph, graph::Interval interval) {
   return graph.operators[static_cast<size_t>(interval.last)];
+}
+
+bool IsInRange(const graph::Shape& shape, const graph::TileShape& tile) {
+  return std::equal(tile.begin(), tile.end(), shape.begin(), shape.end(),
+                    [](int64_t extent, int64_t whole) { return 1 <= extent && extent <= whole; });
 }
 
 }  // namespace
@@ -41,21 +48,28 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Inte
 
 std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Interval interval,
                                           const graph::TileShape& tile) {
+  return FindFault(graph, interval, std::span(&tile, 1));
+}
+
+std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Interval interval,
+                                          std::span<const graph::TileShape> tiles) {
   const graph::Shape& shape = OutputShape(graph, interval);
-  bool in_range = tile.size() == shape.size();
-  for (size_t axis = 0; in_range && axis < shape.size(); ++axis)
-    in_range = 1 <= tile[axis] && tile[axis] <= shape[axis];
-  if (!in_range) {
-    return Fault(
-        fmt::format("[{}] is no tile of an output [{}]", fmt::join(tile, ", "), fmt::join(shape, ", ")),
-        "an extent from 1 to the output's own for each axis");
-  }
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    if (tile[axis] == shape[axis] || graph::CanCut(graph, interval, axis)) continue;
-    return Fault(
-        fmt::format("tile [{}] cuts axis {} of the output of '{}', which the operators inside do not allow",
-                    fmt::join(tile, ", "), axis, LastOf(graph, interval).id),
-        fmt::format("the whole extent, {}", shape[axis]));
+  std::vector<std::optional<bool>> can_cut(shape.size());  // by axis, as far as somebody asked
+  for (const graph::TileShape& tile : tiles) {
+    if (!IsInRange(shape, tile)) {
+      return Fault(
+          fmt::format("[{}] is no tile of an output [{}]", fmt::join(tile, ", "), fmt::join(shape, ", ")),
+          "an extent from 1 to the output's own for each axis");
+    }
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (tile[axis] == shape[axis]) continue;
+      if (!can_cut[axis]) can_cut[axis] = graph::CanCut(graph, interval, axis);
+      if (*can_cut[axis]) continue;
+      return Fault(
+          fmt::format("tile [{}] cuts axis {} of the output of '{}', which the operators inside do not allow",
+                      fmt::join(tile, ", "), axis, LastOf(graph, interval).id),
+          fmt::format("the whole extent, {}", shape[axis]));
+    }
   }
   return std::nullopt;
 }

@@ -17,6 +17,10 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Inte
 std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Interval interval,
                                           const graph::TileShape& tile);
 
+// The fault of the first of many tile shapes that has one, or nullopt.
+std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Interval interval,
+                                          std::span<const graph::TileShape> tiles);
+
 // Why the choices are no program: none at all, gaps between them, or the fault of one; or nullopt.
 std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, std::span<const SubgraphChoice> choices);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -77,21 +78,23 @@ bool AreAlike(const std::vector<Relation>& a, const std::vector<Relation>& b) {
 class LadderBuilder {
  public:
   LadderBuilder(const graph::Graph& graph, const hw_profiles::Profile& profile, SubgraphUses uses,
-                bool in_place)
+                bool in_place, const CutTiles& cut)
       : graph_(graph),
         profile_(profile),
         usages_(graph::UsagesOf(graph)),
         uses_(std::move(uses)),
-        in_place_(in_place) {}
+        in_place_(in_place),
+        cut_(cut) {}
 
   std::optional<base::Diagnostic> Add(const graph::TileShape& tile) {
-    graph::TiledSubgraph tiling = graph::Tile(graph_, uses_.interval, tile);
-    const int64_t alike = LeastAlike(tiling.tiles, profile_.tiling.dma);
+    std::shared_ptr<graph::TiledSubgraph> tiling = cut_(tile);
+    const int64_t alike = LeastAlike(tiling->tiles, profile_.tiling.dma);
     const Skeleton& skeleton = SkeletonFor(alike);
-    base::Expected<std::vector<problem::Bytes>> sizes = SizesOf(graph_, profile_, skeleton, {&tiling, 1});
+    base::Expected<std::vector<problem::Bytes>> sizes =
+        SizesOf(graph_, profile_, skeleton, {tiling.get(), 1});
     if (!sizes) return sizes.error();
     std::vector<Relation> relations;
-    if (in_place_) AddInPlace(graph_, profile_, skeleton, 0, tiling, *sizes, relations);
+    if (in_place_) AddInPlace(graph_, profile_, skeleton, 0, *tiling, *sizes, relations);
     SubgraphLadder& ladder = LadderFor(alike, std::move(relations));
     ladder.ladder.rungs.push_back({NameOf(OutputShape(graph_, uses_.interval), tile), *std::move(sizes)});
     ladder.tilings.push_back(std::move(tiling));
@@ -131,6 +134,7 @@ class LadderBuilder {
   std::vector<graph::Usage> usages_;
   SubgraphUses uses_;
   bool in_place_;
+  const CutTiles& cut_;
   std::map<int64_t, Skeleton> skeletons_;  // by the least number of tiles alike
   std::vector<SubgraphLadder> ladders_;
   std::vector<int64_t> tiles_;  // parallel to ladders_
@@ -143,14 +147,24 @@ base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& gra
                                                          graph::Interval interval, const Policy& policy,
                                                          std::span<const graph::TileShape> shapes) {
   if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
+  graph::Tiler tiler(graph, interval);
+  return BuildLadders(graph, profile, interval, policy, shapes, [&tiler](const graph::TileShape& tile) {
+    return std::make_shared<graph::TiledSubgraph>(tiler.Cut(tile));
+  });
+}
+
+base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& graph,
+                                                         const hw_profiles::Profile& profile,
+                                                         graph::Interval interval, const Policy& policy,
+                                                         std::span<const graph::TileShape> shapes,
+                                                         const CutTiles& cut) {
+  if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
   base::Expected<SubgraphUses> uses =
       FindUses(graph, graph::UsagesOf(graph), profile, interval, policy.weights);
   if (!uses) return base::Unexpected(uses.error());
-  LadderBuilder builder(graph, profile, *std::move(uses), policy.in_place);
-  for (const graph::TileShape& tile : shapes) {
-    if (std::optional<base::Diagnostic> fault = FindFault(graph, interval, tile))
-      return base::Unexpected(*fault);
-  }
+  LadderBuilder builder(graph, profile, *std::move(uses), policy.in_place, cut);
+  if (std::optional<base::Diagnostic> fault = FindFault(graph, interval, shapes))
+    return base::Unexpected(*fault);
   for (const graph::TileShape& tile : Sort(shapes)) {
     if (std::optional<base::Diagnostic> fault = builder.Add(tile)) return base::Unexpected(*fault);
   }

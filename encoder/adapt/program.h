@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -70,8 +72,12 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
 struct SubgraphLadder {
   Program program;  // with the sizes of the first rung
   problem::Ladder ladder;
-  std::vector<graph::TiledSubgraph> tilings;  // parallel to the rungs
+  std::vector<std::shared_ptr<graph::TiledSubgraph>> tilings;  // parallel to the rungs
 };
+
+// Cuts the interval into tiles of a shape: for ladders of several policies over the same shapes, which then share
+// what does not depend on the policy.
+using CutTiles = std::function<std::shared_ptr<graph::TiledSubgraph>(const graph::TileShape&)>;
 
 // One ladder for each distinct structure (the number of tiles as far as steps depend on it, results in place) among the
 // shapes.
@@ -79,6 +85,11 @@ base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& gra
                                                          const hw_profiles::Profile& profile,
                                                          graph::Interval interval, const Policy& policy,
                                                          std::span<const graph::TileShape> shapes);
+base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& graph,
+                                                         const hw_profiles::Profile& profile,
+                                                         graph::Interval interval, const Policy& policy,
+                                                         std::span<const graph::TileShape> shapes,
+                                                         const CutTiles& cut);
 
 // Which policies the profile allows for this interval, in its order of preference; at least one.
 std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "tessera/encoder/adapt/choice.h"
@@ -48,9 +49,16 @@ std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::Tile
   const size_t first_candidate = candidates_.size();
   const size_t first_ladder = ladders_.size();
   std::optional<base::Diagnostic> refusal;
+  graph::Tiler tiler(*graph_, interval_);
+  std::map<graph::TileShape, std::shared_ptr<graph::TiledSubgraph>> tilings;
+  const encoder::CutTiles cut = [&](const graph::TileShape& tile) {
+    std::shared_ptr<graph::TiledSubgraph>& tiling = tilings[tile];
+    if (!tiling) tiling = std::make_shared<graph::TiledSubgraph>(tiler.Cut(tile));
+    return tiling;
+  };
   for (const Policy& policy : policies_) {
     base::Expected<std::vector<SubgraphLadder>> ladders =
-        encoder::BuildLadders(*graph_, *profile_, interval_, policy, shapes);
+        encoder::BuildLadders(*graph_, *profile_, interval_, policy, shapes, cut);
     if (!ladders) {
       if (!refusal) refusal = ladders.error();
       continue;
@@ -79,7 +87,7 @@ void IntervalTiles::AddPolicy(const Policy& policy, std::vector<SubgraphLadder> 
   for (SubgraphLadder& ladder : ladders) {
     for (size_t rung = 0; rung < ladder.tilings.size(); ++rung) {
       TileCandidate& candidate = candidates_.emplace_back();
-      candidate.choice = {ladder.tilings[rung].interval, ladder.tilings[rung].tile, policy};
+      candidate.choice = {ladder.tilings[rung]->interval, ladder.tilings[rung]->tile, policy};
       candidate.ladder = ladders_.size();
       candidate.rung = rung;
     }
@@ -106,9 +114,9 @@ void IntervalTiles::Sort() {
 
 void IntervalTiles::DropClasses() {
   for (const std::unique_ptr<SubgraphLadder>& ladder : ladders_) {
-    for (graph::TiledSubgraph& tiling : ladder->tilings) {
-      tiling.classes = {};
-      tiling.class_of = std::vector<int>();
+    for (const std::shared_ptr<graph::TiledSubgraph>& tiling : ladder->tilings) {
+      tiling->classes = {};
+      tiling->class_of = std::vector<int>();
     }
   }
 }
@@ -118,7 +126,7 @@ const SubgraphLadder& IntervalTiles::LadderOf(size_t candidate) const {
 }
 
 const graph::TiledSubgraph& IntervalTiles::TilingOf(size_t candidate) const {
-  return LadderOf(candidate).tilings[candidates_[candidate].rung];
+  return *LadderOf(candidate).tilings[candidates_[candidate].rung];
 }
 
 problem::Problem IntervalTiles::ProblemOf(size_t candidate) const {

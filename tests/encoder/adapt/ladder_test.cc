@@ -40,7 +40,7 @@ void ExpectSamePrograms(const graph::Graph& graph, const Profile& profile, Polic
     ASSERT_FALSE(problem::FindFault(ladder.program.problem, ladder.ladder).has_value());
     ASSERT_EQ(ladder.tilings.size(), ladder.ladder.rungs.size());
     for (size_t rung = 0; rung < ladder.tilings.size(); ++rung) {
-      const SubgraphChoice choice = {ladder.tilings[rung].interval, ladder.tilings[rung].tile, policy};
+      const SubgraphChoice choice = {ladder.tilings[rung]->interval, ladder.tilings[rung]->tile, policy};
       const base::Expected<Program> program = BuildProgram(graph, profile, {&choice, 1});
       ASSERT_TRUE(program.has_value());
       const problem::Problem at_rung = AtRung(ladder.program.problem, ladder.ladder.rungs[rung]);
