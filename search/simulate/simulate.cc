@@ -1,6 +1,7 @@
 #include "tessera/search/simulate/simulate.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "tessera/search/simulate/energy.h"
@@ -70,6 +71,10 @@ class Timeline {
     int64_t cycles = 0;
     std::vector<int64_t> bytes;  // parallel to Profile::memories
   };
+
+  // The classes of a tile and of those before and after it, -1 where there is none: they decide its slot, and are mostly those
+  // of the tile before.
+  using Neighbours = std::array<int, 3>;
 
   bool Overlapped() const { return profile_.tiling.dma == DmaSteps::kOverlapped; }
   const TileCost& TileAt(size_t tile) const { return classes_[static_cast<size_t>(tiling_.class_of[tile])]; }
@@ -202,8 +207,14 @@ Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
 }
 
 void Timeline::AddTime(plan::Metrics& metrics) const {
-  for (size_t tile = 0; tile < tiling_.class_of.size(); ++tile) {
-    const Slot slot = Overlapped() ? OverlappedSlot(tile) : OwnStepsSlot(tile);
+  const std::vector<int>& class_of = tiling_.class_of;
+  Neighbours seen = {};
+  Slot slot;
+  for (size_t tile = 0; tile < class_of.size(); ++tile) {
+    const Neighbours here = {tile == 0 ? -1 : class_of[tile - 1], class_of[tile],
+                             tile + 1 == class_of.size() ? -1 : class_of[tile + 1]};
+    if (tile == 0 || here != seen) slot = Overlapped() ? OverlappedSlot(tile) : OwnStepsSlot(tile);
+    seen = here;
     Accumulate(metrics.latency_cycles, slot.cycles);
     if (slot.cycles == 0) continue;
     for (const int64_t bytes : slot.bytes) {
