@@ -6,7 +6,7 @@
 
 #include "tessera/encoder/adapt/choice.h"
 
-// A walk along the staircase, line by line (saddleback search: Gries, Prins 1985; Bird 2006).
+// A walk along the staircase, line by line (saddleback search: Gries 1981; Bird 2006).
 //
 //     columns                     Lines run along the axis with most extents, here columns; they are taken from the
 //        ^   x x x | | |          largest rows down. A line need only be searched above what corners of earlier
