@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, Axis> kAxes[] = {{"rows", Axis::kRows},
                                                        {"channels", Axis::kChannels},
                                                        {"batch", Axis::kBatch}};
 
-base::Diagnostic Fault(std::string message, std::string expected, std::string hint = "") {
+base::Diagnostic TileFault(std::string message, std::string expected, std::string hint = "") {
   base::Diagnostic fault;
   fault.message = std::move(message);
   fault.expected = std::move(expected);
@@ -39,9 +39,10 @@ base::Expected<int> ParseOperator(const std::string& words, const std::string& w
     if (network.operators[i].id == word || std::to_string(i) == word) return static_cast<int>(i);
     names.emplace_back(network.operators[i].id);
   }
-  return tl::unexpected(Fault(fmt::format("--ops {}: there is no operator '{}'", words, word),
-                              fmt::format("an id, or a number from 0 to {}", network.operators.size() - 1),
-                              base::DidYouMean(word, names)));
+  return tl::unexpected(
+      TileFault(fmt::format("--ops {}: there is no operator '{}'", words, word),
+                fmt::format("an id, or a number from 0 to {}", network.operators.size() - 1),
+                base::DidYouMean(word, names)));
 }
 
 std::vector<std::string_view> Split(std::string_view words, char separator) {
@@ -94,9 +95,9 @@ class ShapeReader {
       const std::optional<size_t> axis =
           known == std::end(kAxes) ? std::nullopt : graph::AxisOf(output_, known->second);
       if (!axis) {
-        return Fault(fmt::format("tile {}: the output has no axis '{}'", words_, name),
-                     names.empty() ? "no tile: the output has no named axes" : base::Join(names),
-                     base::DidYouMean(name, names));
+        return TileFault(fmt::format("tile {}: the output has no axis '{}'", words_, name),
+                         names.empty() ? "no tile: the output has no named axes" : base::Join(names),
+                         base::DidYouMean(name, names));
       }
       const std::optional<int64_t> extent =
           equals == std::string_view::npos ? std::nullopt : ParseExtent(part.substr(equals + 1));
@@ -121,7 +122,7 @@ class ShapeReader {
       shape_[*rows] = extents[0];
       if (extents.size() == 2) shape_[*columns] = extents[1];
     } else {
-      return Fault(
+      return TileFault(
           fmt::format("tile {} has {} extents", words_, extents.size()),
           fmt::format("rows x columns, axes by name, or all extents of the output {}", ShapeText(output_)));
     }
@@ -129,8 +130,8 @@ class ShapeReader {
   }
 
   base::Diagnostic NoNumber(std::string_view part) const {
-    return Fault(fmt::format("tile {}: '{}' gives no extent", words_, part),
-                 "rows x columns as in 7x56, or axes by name as in rows=7,channels=32");
+    return TileFault(fmt::format("tile {}: '{}' gives no extent", words_, part),
+                     "rows x columns as in 7x56, or axes by name as in rows=7,channels=32");
   }
 
   // The granule along an axis where the profile and the operators let it be cut.
@@ -171,8 +172,8 @@ class ShapeReader {
     if (why.empty()) return std::nullopt;
     std::string listed;
     for (const graph::TileShape& shape : nearest) listed += (listed.empty() ? "" : " or ") + ShapeText(shape);
-    return Fault(fmt::format("tile {} is no tile of {}", ShapeText(shape_), ShapeText(output_)), why,
-                 "the nearest is " + listed);
+    return TileFault(fmt::format("tile {} is no tile of {}", ShapeText(shape_), ShapeText(output_)), why,
+                     "the nearest is " + listed);
   }
 
   std::string WhyIllegal(size_t axis) const {

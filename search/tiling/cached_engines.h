@@ -10,8 +10,8 @@
 namespace tessera::search {
 
 // Engines that remember answers across rungs, subgraphs and networks: see cached_engines.cc. They answer alike
-// whatever was asked before, whoever else asks, and however many bytes there are to remember in. Safe to share
-// between threads.
+// whatever was asked before, whoever else asks, and however many bytes there are to remember in. They decide, and
+// minimise no costs. Safe to share between threads.
 class CachedEngines {
  public:
   // The engines outlive this.

@@ -14,7 +14,7 @@ namespace {
 using problem::Problem;
 
 // Three buffers in a chain, each of which overlaps the next.
-Problem Chain() {
+Problem ThreeInARow() {
   Problem problem;
   problem.memories.emplace_back();
   problem.memories[0].capacity = 20;
@@ -37,8 +37,8 @@ problem::Result Ask(const CachedEngines& engines, const Problem& problem, int64_
 TEST(CachedEngines, KnowAProblemUnderOtherNamesAndTimes) {
   const CanonicalEngine canonical;
   const CachedEngines engines({&canonical});
-  const problem::Result first = Ask(engines, Chain());
-  Problem renamed = Chain();
+  const problem::Result first = Ask(engines, ThreeInARow());
+  Problem renamed = ThreeInARow();
   renamed.name = "another network";
   for (problem::Buffer& buffer : renamed.buffers) {
     buffer.id += "_again";
@@ -63,8 +63,8 @@ class EveryChange : public testing::TestWithParam<Change> {};
 TEST_P(EveryChange, MakesAnotherQuestion) {
   const CanonicalEngine canonical;
   const CachedEngines engines({&canonical});
-  Ask(engines, Chain());
-  Problem changed = Chain();
+  Ask(engines, ThreeInARow());
+  Problem changed = ThreeInARow();
   GetParam().make(changed);
   Ask(engines, changed);
   EXPECT_EQ(engines.Count().hits, 0);
@@ -110,9 +110,9 @@ TEST(CachedEngines, TellEnginesAndBudgetsApart) {
   const CanonicalEngine canonical;
   const GreedyEngine greedy;
   const CachedEngines engines({&canonical, &greedy});
-  Ask(engines, Chain(), 1000);
-  Ask(engines, Chain(), 1001);
-  const Problem problem = Chain();
+  Ask(engines, ThreeInARow(), 1000);
+  Ask(engines, ThreeInARow(), 1001);
+  const Problem problem = ThreeInARow();
   EXPECT_EQ(
       engines.Pointers()[1]->Open(problem, nullptr)->Solve(0, 20, base::Budget{1000}, base::Stop()).engine,
       "greedy");
@@ -124,14 +124,14 @@ TEST(CachedEngines, KeepNothingThatAStopCutOff) {
   const CachedEngines engines({&canonical});
   base::Stop stop;
   stop.Request();
-  const Problem problem = Chain();
+  const Problem problem = ThreeInARow();
   EXPECT_EQ(engines.Pointers()[0]->Open(problem, nullptr)->Solve(0, 20, base::Budget(), stop).status,
             problem::Status::kUnknown);
   EXPECT_EQ(Ask(engines, problem).status, problem::Status::kFeasible);
 }
 
 TEST(WithoutNames, KeepsStepsWhereModesLookAtThem) {
-  Problem problem = Chain();
+  Problem problem = ThreeInARow();
   problem.buffers[0].lifespans = {{0, 7}};
   problem.buffers[0].accesses = {{4, "pe", problem::AccessKind::kRead}};
   EXPECT_EQ(WithoutNames(problem).buffers[0].lifespans[0].upper, 5);  // after 0, 1, 2, 3 and 4
@@ -143,7 +143,7 @@ TEST(WithoutNames, KeepsStepsWhereModesLookAtThem) {
 }
 
 TEST(RestoreNames, PutsIdsBack) {
-  EXPECT_EQ(RestoreNames("#0 and '#2' collide; # 1", Chain()), "b0 and 'b2' collide; # 1");
+  EXPECT_EQ(RestoreNames("#0 and '#2' collide; # 1", ThreeInARow()), "b0 and 'b2' collide; # 1");
 }
 
 }  // namespace

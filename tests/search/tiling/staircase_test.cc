@@ -104,16 +104,16 @@ TEST_F(TwoConvsStaircase, ProvesNothingWithoutAnEngine) {
 
 // Says what it is told to of Problems with a greatest buffer of so many bytes; where that is kFeasible, has the canonical engine
 // place them.
-class ScriptedEngine final : public problem::Engine {
+class ObedientEngine final : public problem::Engine {
  public:
   using Script = std::function<Status(problem::Bytes)>;
-  explicit ScriptedEngine(Script script) : script_(std::move(script)) {}
-  std::string_view Name() const override { return "scripted"; }
+  explicit ObedientEngine(Script script) : script_(std::move(script)) {}
+  std::string_view Name() const override { return "obedient"; }
   std::unique_ptr<problem::Session> Open(const problem::Problem& problem,
                                          const problem::Ladder* ladder) const override {
-    class Scripted final : public problem::Session {
+    class Obedient final : public problem::Session {
      public:
-      Scripted(const Script& script, const problem::Ladder* ladder, std::unique_ptr<problem::Session> session)
+      Obedient(const Script& script, const problem::Ladder* ladder, std::unique_ptr<problem::Session> session)
           : script_(script), ladder_(ladder), session_(std::move(session)) {}
       problem::Result Solve(size_t rung, problem::Bytes capacity, const base::Budget& budget,
                             const base::Stop& stop) override {
@@ -121,7 +121,7 @@ class ScriptedEngine final : public problem::Engine {
         problem::Result result;
         result.status = script_(*std::max_element(sizes.begin(), sizes.end()));
         if (result.status == Status::kFeasible) return session_->Solve(rung, capacity, budget, stop);
-        result.reason = "as scripted";
+        result.reason = "as told";
         return result;
       }
 
@@ -130,7 +130,7 @@ class ScriptedEngine final : public problem::Engine {
       const problem::Ladder* ladder_;
       std::unique_ptr<problem::Session> session_;
     };
-    return std::make_unique<Scripted>(script_, ladder, canonical_.Open(problem, ladder));
+    return std::make_unique<Obedient>(script_, ladder, canonical_.Open(problem, ladder));
   }
 
  private:
@@ -143,9 +143,9 @@ class ScriptedStaircase : public testing::Test {
  protected:
   static constexpr problem::Bytes kRow = 16;
 
-  Staircase Where(ScriptedEngine::Script script, DmaSteps dma = DmaSteps::kOwnSteps) const {
-    const ScriptedEngine scripted(std::move(script));
-    return Find(graph_, TwoLevels(dma, 10'000), With({&scripted}));
+  Staircase Where(ObedientEngine::Script script, DmaSteps dma = DmaSteps::kOwnSteps) const {
+    const ObedientEngine obedient(std::move(script));
+    return Find(graph_, TwoLevels(dma, 10'000), With({&obedient}));
   }
 
   graph::Graph graph_ = TwoConvs(16).graph;
