@@ -22,6 +22,14 @@
 // Within a group, positions with the same extents of every tensor form one class; the classes of the subgraph
 // are the products.
 namespace tessera::graph {
+
+// Which cut axes decide over each length, and the groups that this ties them into; the same for all tiles that cut
+// the same axes.
+struct CutStructure {
+  std::vector<Propagation::AxisSet> deciders;  // parallel to PositionClass::lengths
+  std::vector<Propagation::AxisSet> groups;
+};
+
 namespace {
 
 using AxisSet = Propagation::AxisSet;
@@ -41,17 +49,10 @@ struct Group {
   std::vector<int> class_at;  // of each joint position, row-major
 };
 
-// Which cut axes decide over each length, and the groups that this ties them into; the same for all tiles that cut the
-// same axes.
-struct Structure {
-  std::vector<AxisSet> deciders;  // parallel to PositionClass::lengths
-  std::vector<AxisSet> groups;
-};
-
 class TileCounter {
  public:
   TileCounter(const Graph& graph, Interval interval, const Propagation& propagation,
-              const Structure& structure, const TileShape& tile)
+              const CutStructure& structure, const TileShape& tile)
       : graph_(graph),
         interval_(interval),
         tile_(tile),
@@ -108,8 +109,8 @@ std::vector<AxisSet> FindDeciders(const Propagation& propagation, AxisSet cut) {
 
 // Groups are the connected components of the sets of deciders. Without any cut there is one group, with one
 // position.
-Structure FindStructure(const Propagation& propagation, AxisSet cut) {
-  Structure structure{FindDeciders(propagation, cut), {}};
+CutStructure FindStructure(const Propagation& propagation, AxisSet cut) {
+  CutStructure structure{FindDeciders(propagation, cut), {}};
   for (AxisSet left = cut; left != 0; left &= left - 1) structure.groups.push_back(left & -left);
   for (const AxisSet deciders : structure.deciders) {
     const bool ties = (deciders & (deciders - 1)) != 0;
@@ -277,7 +278,7 @@ class Tiler::Interior {
   const Graph& graph_;
   Interval interval_;
   Propagation propagation_;
-  std::map<AxisSet, Structure> structures_;  // by the axes that are cut
+  std::map<AxisSet, CutStructure> structures_;  // by the axes that are cut
 };
 
 Tiler::Tiler(const Graph& graph, Interval interval)
