@@ -15,9 +15,10 @@
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/plan_text.h"
 #include "tessera/cli/reasons.h"
-#include "tessera/cli/report.h"
+#include "tessera/cli/report/report.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/cli/tables.h"
+#include "tessera/cli/trace.h"
 #include "tessera/plan/json_write.h"
 #include "tessera/problem/json_explanation.h"
 #include "tessera/problem/svg.h"
@@ -39,7 +40,7 @@ class PlanCommand final : public Command {
     return "Metrics: latency (cycles), energy (pJ), off_chip_bytes, peak (bytes in the tile memory).\n\n"
            "Examples:\n"
            "  tessera plan examples/networks/mobilenet_v2.yaml --hw hw_profiles/ethos_u65_256.yaml\n"
-           "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --output plan.json --report "
+           "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --output plan.json --output "
            "plan.html\n"
            "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit peak=300000\n\n"
            "Where an operator fits nowhere it says which few conditions collide when it runs alone, and "
@@ -65,8 +66,10 @@ class PlanCommand final : public Command {
     app.add_option("--format", format_, "What stdout gets")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
-    app.add_option("--output", outputs_, "Also write the plan here: .json, or its memory map as .svg");
-    app.add_option("--report", report_, "Also write a self-contained HTML page");
+    app.add_option("--output", outputs_,
+                   "Also write the plan here: .json, its memory map as .svg, or a report as .html");
+    app.add_option("--report", report_, "Also write a self-contained HTML page: the same as --output x.html");
+    app.add_option("--trace", trace_, "Also write who works when, in Chrome's trace format");
     search_.Declare(app);
     reasons_.Declare(app);
   }
@@ -78,8 +81,8 @@ class PlanCommand final : public Command {
       return ExitCode::kUsage;
     }
     for (const std::string& path : outputs_) {
-      if (SuffixOf(path) == ".json" || SuffixOf(path) == ".svg") continue;
-      console.Note(fmt::format("--output {}: expected a name that ends in .json or .svg", path));
+      if (SuffixOf(path) == ".json" || SuffixOf(path) == ".svg" || SuffixOf(path) == ".html") continue;
+      console.Note(fmt::format("--output {}: expected a name that ends in .json, .svg or .html", path));
       return ExitCode::kUsage;
     }
     const base::Expected<graph::Graph> network = LoadNetwork(network_);
@@ -163,14 +166,19 @@ class PlanCommand final : public Command {
                               ShapeText(result.misfit->tile), collision->Text(2));
   }
 
+  static std::string Render(const std::string& suffix, const plan::Plan& plan) {
+    if (suffix == ".json") return plan::WritePlanJson(plan);
+    if (suffix == ".html") return WriteReport(plan);
+    return WriteSvg(plan.problem, plan.allocation, plan.problem.memories[0].capacity);
+  }
+
   ExitCode Write(Console& console, const plan::Plan& plan) {
     std::vector<Output> files;
     for (const std::string& path : outputs_) {
-      files.push_back({path, SuffixOf(path) == ".json" ? plan::WritePlanJson(plan)
-                                                       : WriteSvg(plan.problem, plan.allocation,
-                                                                  plan.problem.memories[0].capacity)});
+      files.push_back({path, Render(SuffixOf(path), plan)});
     }
     if (!report_.empty()) files.push_back({report_, WriteReport(plan)});
+    if (!trace_.empty()) files.push_back({trace_, WriteTrace(plan)});
     if (const auto written = WriteOutputs(files); !written) {
       console.Refuse(written.error());
       return ExitCode::kCannotWrite;
@@ -188,6 +196,7 @@ class PlanCommand final : public Command {
   std::string format_ = "text";
   std::vector<std::string> outputs_;
   std::string report_;
+  std::string trace_;
   SearchOptions search_;
   Reasons reasons_;
 };
