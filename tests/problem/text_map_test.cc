@@ -29,7 +29,7 @@ TEST(TextMapTest, TellsBanksModesRolesAndWhatIsReserved) {
   problem.buffers[0].role = "weights";
   problem.memories[0].name = "sram";
   problem.memories[0].reserved = {{{12, 16}, "stack"}};
-  EXPECT_EQ(WriteTextMap(problem, {{0}, {{1, 0}}}, 16, 40),
+  EXPECT_EQ(WriteTextMap(problem, {{0}, {{1, 0}}}, 16),
             "sram: peak 4 of 16 bytes\n"
             "          step  0        1\n"
             "12 .. 16  high  ##################\n"
