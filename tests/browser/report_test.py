@@ -95,8 +95,15 @@ class ReportTest(unittest.TestCase):
         self.assertIn("cycles", self.text("#tooltip"))
 
     def test_zooms_by_buttons_and_wheel_and_fits_again(self):
+        # What stands in the middle stays in view.
+        middle = self.browser.run("""
+            const centre = (node) => (([box]) => box.left + box.width / 2)(node.getClientRects());
+            const wanted = centre(document.querySelector('#subgraph .timeline'));
+            const blocks = [...document.querySelectorAll('#subgraph .activity')];
+            blocks.sort((a, b) => Math.abs(centre(a) - wanted) - Math.abs(centre(b) - wanted));
+            return blocks[0].dataset.activity;""")
         for figure, thing in (("#network", ".node rect"), ("#subgraph figure:nth-of-type(1)", ".buffer rect"),
-                              ("#subgraph figure:nth-of-type(2)", ".activity rect")):
+                              ("#subgraph figure:nth-of-type(2)", f"[data-activity='{middle}'] rect")):
             with self.subTest(figure):
                 first = f"{figure} {thing}"
                 before = self.width(first)

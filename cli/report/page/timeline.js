@@ -85,7 +85,7 @@ class TimelineDrawing {
     const { left, top, width } = this.viewport.frame;
     const rowOf = new Map(this.rows.map(({ index }, row) => [index, row]));
     const group = svg('g', { class: 'activities' });
-    for (const activity of this.of.activities) {
+    for (const [index, activity] of this.of.activities.entries()) {
       const [begin, end, track, kind, tile] = activity;
       const [from, to] = [this.x(begin), this.x(end)];
       if (to < left || from > left + width) continue;
@@ -95,7 +95,7 @@ class TimelineDrawing {
       const label = cutText(title, shown - 6);
       const block = svg(
         'g',
-        { class: tile % 2 ? 'activity odd' : 'activity', style: `--colour: ${colourOf('do', kind)}` },
+        { class: tile % 2 ? 'activity odd' : 'activity', style: `--colour: ${colourOf('do', kind)}`, 'data-activity': index },
         svg('rect', { x: px(from), y, width: px(Math.max(0.6, to - from - 0.6)), height: rowHeight - 8, rx: Math.min(3, (to - from) / 4) }),
         label ? svg('text', { x: px(Math.max(from, left) + shown / 2), y: y + 17 }, label) : null,
       );
