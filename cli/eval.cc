@@ -40,10 +40,12 @@ class EvalCommand final : public Command {
            "delete\n"
            "those that matter no more, or say --move.\n\n"
            "Examples:\n"
-           "  tessera plan net.yaml --hw npu.yaml --output plan.json\n"
-           "  cp plan.json edited.json                      then change a tile in an editor\n"
-           "  tessera eval edited.json --move --output better.json\n"
-           "  tessera diff plan.json better.json\n";
+           "  tessera eval edited.json --move --output better.json    after a change of tile in an editor\n"
+           "  tessera eval edited.json                                to see what it costs and what is "
+           "wrong\n\n"
+           "`tessera plan --output plan.json` writes what to begin with; `tessera diff plan.json "
+           "better.json` tells "
+           "them apart.\n";
   }
 
   void Declare(CLI::App& app) override {

@@ -218,6 +218,7 @@ base::Expected<Evaluation> Evaluate(const plan::Draft& draft, const EvaluateOpti
                           .scale = *scale,
                           .stop = options.stop != nullptr ? *options.stop : never,
                           .engines = options.engines,
+                          .tile_engines = options.engines,
                           .budget = options.budget};
   return Evaluator(draft, options, planning).Run(lower_bounds);
 }

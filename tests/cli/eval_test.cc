@@ -100,7 +100,7 @@ TEST_F(EvalTest, SaysPreciselyWhatIsWrong) {
   Outcome outcome = Eval(edited);
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err,
-              StartsWith("edited.json: /subgraphs: error: operator 'conv3' is in no subgraph\n"));
+              StartsWith("edited.json: at /subgraphs: error: operator 'conv3' is in no subgraph\n"));
 
   edited = Bare();
   edited["subgraphs"][0]["tile"] = {1, 4, 400, 14};
@@ -113,7 +113,7 @@ TEST_F(EvalTest, SaysPreciselyWhatIsWrong) {
   outcome = Eval(edited);
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err,
-              StartsWith("edited.json: /subgraphs/0/buffers/0: error: this partition has no 's0/conv1@O'\n"));
+              StartsWith("edited.json: at /subgraphs/0/buffers/0: error: this partition has no 's0/conv1@O'\n"));
   EXPECT_THAT(outcome.err, HasSubstr("did you mean 's0/conv1@0'?"));
 
   edited = Bare();

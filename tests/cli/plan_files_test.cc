@@ -60,7 +60,7 @@ TEST_F(PlanFilesTest, TheHeaderCompilesAsCAndAsCpp) {
 // Ids that are no identifiers, that hold what C treats specially, and that are one identifier once simplified.
 TEST_F(PlanFilesTest, NamesAreMadeValidAndUnique) {
   Write("odd.yaml",
-        "schema: 1\nname: \"2 */ odd??/\"\ninputs: [{id: \"x-1\", shape: [1, 4, 8, 8]}]\n"
+        "schema: 1\nname: \"2 */ odd?\?/\"\ninputs: [{id: \"x-1\", shape: [1, 4, 8, 8]}]\n"
         "operators:\n  - {id: \"x.1\", kind: pool, inputs: [\"x-1\"], kernel: 2, stride: 2}\n"
         "  - {id: \"x 1\", kind: pool, inputs: [\"x.1\"], kernel: 2, stride: 2}\n");
   const Outcome outcome = Plan("odd.yaml", "edge_npu_1mib", {"--emit-header", "plan.h"});
