@@ -166,7 +166,7 @@ bool Grounds::LieApart(const std::vector<int>& members) const {
 bool Grounds::Overflows(const std::vector<int>& members, Bytes begin, Bytes end) const {
   const Bytes room = end - begin;
   Bytes sum = 0;
-  Bytes stride = 0;
+  Bytes stride = facts_.StrideOf(members.front());
   for (const int member : members) {
     sum += facts_.SizeOf(member);
     stride = std::gcd(stride, facts_.StrideOf(member));
@@ -176,7 +176,8 @@ bool Grounds::Overflows(const std::vector<int>& members, Bytes begin, Bytes end)
   Bytes padded = 0;
   Bytes widest = 0;
   for (const int member : members) {
-    const Bytes padding = base::RoundUp(facts_.SizeOf(member), stride) - facts_.SizeOf(member);
+    const Bytes padding =
+        base::RoundUp(facts_.SizeOf(member), std::max<Bytes>(stride, 1)) - facts_.SizeOf(member);
     padded += facts_.SizeOf(member) + padding;
     widest = std::max(widest, padding);
   }
