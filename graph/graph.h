@@ -27,6 +27,7 @@ struct Tensor {
   bool network_output = false;
   bool constant = false;  // weights and tables
   bool state = false;     // handed in like a network input, yet lives for all program time
+  int64_t stored_bytes = 0;  // of a constant that is stored in another way than shape and type say; 0: as they say
   std::map<std::string, std::string> annotations;  // the user's own keys with their text
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
@@ -134,7 +135,7 @@ struct Operator {
   Resize resize;                  // kResize
   int64_t block = 1;              // kDepthToSpace, kSpaceToDepth
   DepthOrder depth_order = DepthOrder::kDcr;
-  std::string function;    // "max" or "average" for pools, "add", "mean", ... for elementwise and reduce
+  std::string function;    // "max", "average" or "lp" for pools, "add", "mean", ... for elementwise and reduce
   std::string activation;  // fused, as the user wrote it; empty: none
   // kOpaque, as its author states.
   int64_t macs = 0;                     // of the whole operator

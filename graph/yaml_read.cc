@@ -21,6 +21,8 @@ namespace {
 
 using base::YamlNode;
 
+constexpr int64_t kMostStoredBytes = int64_t{1} << 56;
+
 std::string Quoted(const std::string& name) { return "'" + name + "'"; }
 
 std::string Describe(const Arity& arity) {
@@ -133,9 +135,11 @@ void NetworkReader::ReadConstants() {
   const YamlNode constants = root_.Maybe("constants");
   if (!constants) return;
   for (const YamlNode& entry : constants.Items()) {
-    entry.OnlyKeys({"id", "shape", "dtype"});
+    entry.OnlyKeys({"id", "shape", "dtype", "stored_bytes"});
     Tensor tensor = ReadTensor(entry, default_type_);
     tensor.constant = true;
+    if (const YamlNode stored = entry.Maybe("stored_bytes"))
+      tensor.stored_bytes = stored.Integer(1, kMostStoredBytes);
     Claim(constants_, entry.Maybe("id"), tensor.id, tensor.shape);
     graph_.tensors.push_back(std::move(tensor));
   }

@@ -21,6 +21,7 @@ void PutAnnotations(const std::map<std::string, std::string>& annotations, Json&
 Json ToJson(const Tensor& tensor) {
   Json json = {{"id", tensor.id}, {"shape", tensor.shape}, {"dtype", base::NameOf(tensor.type)}};
   if (tensor.state) json["state"] = true;
+  if (tensor.stored_bytes > 0) json["stored_bytes"] = tensor.stored_bytes;
   PutAnnotations(tensor.annotations, json);
   return json;
 }

@@ -28,6 +28,12 @@ bool HasWindow(OperatorKind kind) {
   return kind == OperatorKind::kConv || kind == OperatorKind::kDepthwise || kind == OperatorKind::kPool;
 }
 
+// A constant as it lies in memory, its tables apart.
+int64_t ContentBytes(const graph::Tensor& constant) {
+  if (constant.stored_bytes > 0) return constant.stored_bytes;
+  return base::BytesOf(constant.type, VolumeOf(WholeOf(constant.shape)));
+}
+
 int64_t TableBytes(const Plan& plan, const graph::Operator& op, int constant, int64_t channels) {
   return op.weights.front() == constant ? plan.profile.table_bytes_per_channel * channels : 0;
 }
@@ -163,22 +169,25 @@ int64_t StoredBytes(const NamedExtents& extents, base::DataType type, int64_t ch
 
 int64_t ConstantBytes(const Plan& plan, const graph::Operator& op, int constant) {
   const graph::Tensor& tensor = TensorAt(plan, constant);
-  return base::BytesOf(tensor.type, VolumeOf(WholeOf(tensor.shape))) +
-         TableBytes(plan, op, constant, SlicingOf(plan, op, constant).channels);
+  return ContentBytes(tensor) + TableBytes(plan, op, constant, SlicingOf(plan, op, constant).channels);
 }
 
 int64_t SliceBytes(const Plan& plan, const graph::Operator& op, int constant) {
   const graph::Tensor& tensor = TensorAt(plan, constant);
   const Slicing slicing = SlicingOf(plan, op, constant);
   const int64_t each = VolumeOf(WholeOf(tensor.shape)) / slicing.channels;
-  return std::max<int64_t>(1, base::BytesOf(tensor.type, each * slicing.granule) +
-                                  TableBytes(plan, op, constant, slicing.granule));
+  int64_t content = base::BytesOf(tensor.type, each * slicing.granule);
+  if (tensor.stored_bytes > 0) {
+    const int64_t shares = base::CheckedMul(tensor.stored_bytes, slicing.granule).value_or(base::kMaxTotal);
+    content = base::CeilDiv(shares, slicing.channels);
+  }
+  return std::max<int64_t>(1, content + TableBytes(plan, op, constant, slicing.granule));
 }
 
 int64_t ConstantBytes(const Plan& plan, const std::vector<Users>& users, int constant,
                       graph::Interval interval) {
   const graph::Tensor& tensor = TensorAt(plan, constant);
-  int64_t bytes = std::max<int64_t>(1, base::BytesOf(tensor.type, VolumeOf(WholeOf(tensor.shape))));
+  int64_t bytes = std::max<int64_t>(1, ContentBytes(tensor));
   for (const int reader : users[static_cast<size_t>(constant)].readers) {
     if (!Contains(interval, reader)) continue;
     bytes = std::max(bytes, ConstantBytes(plan, OperatorAt(plan, reader), constant));

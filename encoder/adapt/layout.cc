@@ -122,7 +122,8 @@ Bytes FeatureBytes(const hw_profiles::RoleLayout& layout, base::DataType type, c
 Bytes ConstantBytes(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
                     const std::vector<int>& users) {
   const graph::Tensor& constant = TensorAt(graph, tensor);
-  const Bytes bytes = std::max<Bytes>(1, PackedBytes(constant.type, graph::ElementsOf(constant.shape)));
+  const Bytes packed = std::max<Bytes>(1, PackedBytes(constant.type, graph::ElementsOf(constant.shape)));
+  const Bytes bytes = constant.stored_bytes > 0 ? constant.stored_bytes : packed;
   const auto first_of = std::find_if(users.begin(), users.end(), [&](int user) {
     return IsFirstConstant(graph.operators[static_cast<size_t>(user)], tensor);
   });
@@ -144,7 +145,11 @@ Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
   const int64_t held = std::min(channels, profile.tiling.weight_granule_channels);
   const int64_t table = IsFirstConstant(user, tensor) ? profile.table_bytes_per_channel : 0;
   const int64_t elements = graph::ElementsOf(constant.shape) / channels * held;
-  const Bytes bytes = Add(PackedBytes(constant.type, elements), Multiply(table, held));
+  // Channels stored in another way are taken to share their bytes evenly.
+  const Bytes content = constant.stored_bytes > 0
+                            ? base::CeilDiv(Multiply(constant.stored_bytes, held), channels)
+                            : PackedBytes(constant.type, elements);
+  const Bytes bytes = Add(content, Multiply(table, held));
   return {base::CeilDiv(channels, held), std::max<Bytes>(1, bytes)};
 }
 
