@@ -8,7 +8,6 @@
 
 #include "tessera/base/suggest.h"
 #include "tessera/cli/files.h"
-#include "tessera/graph/yaml.h"
 #include "tessera/hw_profiles/reader.h"
 #include "tessera/problem/csv.h"
 
@@ -55,17 +54,25 @@ base::Expected<size_t> FindRung(const problem::ProblemDocument& document, const 
 
 std::string NamesOfRungs(const problem::Ladder& ladder) { return base::Join(ViewNames(ladder)); }
 
-base::Expected<graph::Graph> LoadNetwork(const std::string& path) {
-  const base::Expected<std::string> text = ReadInput(path);
-  if (!text) return tl::unexpected(text.error());
-  return graph::ReadNetwork(*text, path == "-" ? "standard input" : path);
-}
-
 base::Expected<hw_profiles::Profile> LoadProfile(const std::string& path) {
   base::Expected<std::string> text = ReadInput(path);
   if (!text) return tl::unexpected(text.error());
   return hw_profiles::ReadProfile(*std::move(text), path,
                                   [](std::string_view name) { return ReadInput(std::string(name)); });
+}
+
+base::Expected<std::vector<std::pair<std::string, std::string>>> ReadProfileTexts(const std::string& path) {
+  base::Expected<std::string> text = ReadInput(path);
+  if (!text) return tl::unexpected(text.error());
+  std::vector<std::pair<std::string, std::string>> texts = {{path, *text}};
+  const base::Expected<hw_profiles::Profile> profile =
+      hw_profiles::ReadProfile(*std::move(text), path, [&texts](std::string_view name) {
+        base::Expected<std::string> extended = ReadInput(std::string(name));
+        if (extended) texts.emplace_back(name, *extended);
+        return extended;
+      });
+  if (!profile) return tl::unexpected(profile.error());
+  return texts;
 }
 
 }  // namespace tessera::cli

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tessera/base/diagnostic.h"
-#include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/problem/json.h"
 
@@ -20,9 +21,10 @@ base::Expected<size_t> FindRung(const problem::ProblemDocument& document, const 
 // "rows=1, rows=2".
 std::string NamesOfRungs(const problem::Ladder& ladder);
 
-base::Expected<graph::Graph> LoadNetwork(const std::string& path);
-
 // With what it extends, looked up beside the file that says so.
 base::Expected<hw_profiles::Profile> LoadProfile(const std::string& path);
+
+// Name and content of a profile's file and of each file that it extends, the profile first.
+base::Expected<std::vector<std::pair<std::string, std::string>>> ReadProfileTexts(const std::string& path);
 
 }  // namespace tessera::cli

@@ -11,6 +11,7 @@
 #include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/interrupt.h"
+#include "tessera/cli/network_options.h"
 #include "tessera/cli/objective.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/plan_outputs.h"
@@ -44,6 +45,7 @@ class PlanCommand final : public Command {
            "  tessera plan examples/networks/mobilenet_v2.yaml --hw hw_profiles/ethos_u65_256.yaml\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --output plan.json --output "
            "plan.html\n"
+           "  tessera plan model.onnx --hw npu.yaml --dim batch=1 --floats-as int8\n"
            "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit peak=300000\n"
            "  tessera plan net.yaml --hw npu.yaml --emit-header plan.h --dump-problems asked\n\n"
            "Where an operator fits nowhere it says which few conditions collide when it runs alone, and "
@@ -52,7 +54,8 @@ class PlanCommand final : public Command {
   }
 
   void Declare(CLI::App& app) override {
-    app.add_option("network", network_, "The network; - reads standard input")->required();
+    app.add_option("network", network_, "The network in YAML, JSON or ONNX; - reads standard input")
+        ->required();
     app.add_option("--hw", profile_, "The hardware profile")->required();
     CLI::Option* minimize =
         app.add_option("--minimize", minimize_, "The metric to minimise (default: latency)");
@@ -73,6 +76,7 @@ class PlanCommand final : public Command {
     dump_.Declare(app);
     app.add_option("--report", report_, "Also write a self-contained HTML page: the same as --output x.html");
     app.add_option("--trace", trace_, "Also write who works when, in Chrome's trace format");
+    import_.Declare(app);
     search_.Declare(app);
     reasons_.Declare(app);
   }
@@ -84,15 +88,19 @@ class PlanCommand final : public Command {
       return ExitCode::kUsage;
     }
     if (!outputs_.Check(console)) return ExitCode::kUsage;
-    const base::Expected<graph::Graph> network = LoadNetwork(network_);
-    if (!network) return console.Refuse(network.error());
+    const auto network = import_.Load(network_, profile_);
+    if (!network) {
+      console.Refuse(network.error().diagnostic);
+      return network.error().code;
+    }
+    for (const std::string& note : network->notes) console.Note(note);
     const base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
     if (!profile) return console.Refuse(profile.error());
     return Search(console, *network, *profile, *objective);
   }
 
  private:
-  ExitCode Search(Console& console, const graph::Graph& network, const hw_profiles::Profile& profile,
+  ExitCode Search(Console& console, const LoadedNetwork& network, const hw_profiles::Profile& profile,
                   const plan::Objective& objective) {
     base::Stop stop(search_.Deadline());
     const InterruptGuard guard(stop);
@@ -111,14 +119,17 @@ class PlanCommand final : public Command {
     };
     options.version = TESSERA_VERSION;
     const auto start = std::chrono::steady_clock::now();
-    const base::Expected<search::PartitionResult> result = search::SearchPartition(network, profile, options);
+    const base::Expected<search::PartitionResult> result =
+        search::SearchPartition(network.graph, profile, options);
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     if (!result) return console.Fail(result.error());
     if (const ExitCode code = dump_.Write(console, recording); code != ExitCode::kAnswer) return code;
-    if (!result->plan) return Decline(console, network, *result, stop);
-    if (const ExitCode code = Write(console, *result->plan); code != ExitCode::kAnswer) return code;
-    console.Print(format_ == "json" ? plan::WritePlanJson(*result->plan, elapsed.count())
-                                    : DescribePlan(*result->plan, elapsed.count()));
+    if (!result->plan) return Decline(console, network.graph, *result, stop);
+    plan::Plan plan = *result->plan;
+    plan.notes.insert(plan.notes.end(), network.notes.begin(), network.notes.end());
+    if (const ExitCode code = Write(console, plan); code != ExitCode::kAnswer) return code;
+    console.Print(format_ == "json" ? plan::WritePlanJson(plan, elapsed.count())
+                                    : DescribePlan(plan, elapsed.count()));
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
   }
 
@@ -190,6 +201,7 @@ class PlanCommand final : public Command {
   ProblemDump dump_;
   std::string report_;
   std::string trace_;
+  NetworkOptions import_;
   SearchOptions search_;
   Reasons reasons_;
 };

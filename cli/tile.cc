@@ -7,6 +7,7 @@
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/interrupt.h"
+#include "tessera/cli/network_options.h"
 #include "tessera/cli/reasons.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/cli/tile_teller.h"
@@ -48,7 +49,8 @@ class TileCommand final : public Command {
   }
 
   void Declare(CLI::App& app) override {
-    CLI::Option* network = app.add_option("network", network_, "The network; - reads standard input");
+    CLI::Option* network =
+        app.add_option("network", network_, "The network in YAML, JSON or ONNX; - reads standard input");
     CLI::Option* profile = app.add_option("--hw", profile_, "The hardware profile");
     network->needs(profile);
     profile->needs(network);
@@ -66,6 +68,7 @@ class TileCommand final : public Command {
     app.add_option("--format", format_, "What stdout gets")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
+    import_.Declare(app);
     search_.Declare(app);
     reasons_.Declare(app);
   }
@@ -79,8 +82,11 @@ class TileCommand final : public Command {
     const InterruptGuard guard(stop);
     const TileTeller teller(search_, reasons_, stop);
     if (!ladder_.empty()) return Finish(console, teller.ClimbLadder(ladder_, search_.Limit(kTileBudget)));
-    const base::Expected<TileSubject> subject = Load();
-    if (!subject) return console.Refuse(subject.error());
+    const tl::expected<TileSubject, NetworkRefusal> subject = Load(console);
+    if (!subject) {
+      console.Refuse(subject.error().diagnostic);
+      return subject.error().code;
+    }
     const EngineSet engines(search_);
     const search::CachedEngines cached(engines.Pointers());
     search::TileOptions options;
@@ -97,14 +103,15 @@ class TileCommand final : public Command {
   }
 
  private:
-  base::Expected<TileSubject> Load() const {
-    base::Expected<graph::Graph> network = LoadNetwork(network_);
-    if (!network) return tl::unexpected(network.error());
+  tl::expected<TileSubject, NetworkRefusal> Load(Console& console) const {
+    tl::expected<LoadedNetwork, NetworkRefusal> network = import_.Load(network_, profile_);
+    if (!network) return tl::unexpected(std::move(network.error()));
+    for (const std::string& note : network->notes) console.Note(note);
     base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
-    if (!profile) return tl::unexpected(profile.error());
-    const base::Expected<graph::Interval> interval = ParseInterval(interval_, *network);
-    if (!interval) return tl::unexpected(interval.error());
-    return TileSubject{*std::move(network), *std::move(profile), *interval};
+    if (!profile) return tl::unexpected(NetworkRefusal{profile.error()});
+    const base::Expected<graph::Interval> interval = ParseInterval(interval_, network->graph);
+    if (!interval) return tl::unexpected(NetworkRefusal{interval.error()});
+    return TileSubject{std::move(network->graph), *std::move(profile), *interval};
   }
 
   ExitCode Finish(Console& console, const base::Expected<TileAnswer>& answer) const {
@@ -158,6 +165,7 @@ class TileCommand final : public Command {
   std::string ladder_;
   std::string format_ = "text";
   bool all_ = false;
+  NetworkOptions import_;
   SearchOptions search_;
   Reasons reasons_;
 };

@@ -19,7 +19,7 @@ using base::YamlNode;
 
 constexpr int64_t kMostWindow = 65536;  // taps, steps and pads beyond this are a slip of the pen
 
-constexpr std::array<std::string_view, 2> kPoolFunctions = {"max", "average"};
+constexpr std::array<std::string_view, 3> kPoolFunctions = {"max", "average", "lp"};
 
 std::vector<std::string_view> KeysOf(OperatorKind kind, size_t operands) {
   std::vector<std::string_view> keys = {"id", "kind", "inputs"};
@@ -234,25 +234,6 @@ void ReadBlock(const YamlNode& entry, Operator& op) {
     op.depth_order = static_cast<DepthOrder>(order.OneOf(DepthOrderNames()));
 }
 
-// "full", "elementwise", or a window: {kernel: 3, pads: [1, 1], every_channel: true}.
-OperandAccess ReadAccess(const YamlNode& node) {
-  OperandAccess access;
-  if (node.IsScalar()) {
-    static constexpr std::array<std::string_view, 2> kNames = {"full", "elementwise"};
-    access.kind = static_cast<AccessKind>(node.OneOf(kNames));
-    return access;
-  }
-  node.OnlyKeys({"kernel", "stride", "pads", "dilation", "every_channel"});
-  access.kind = AccessKind::kWindow;
-  Operator windowed;
-  Wanted wanted;
-  ReadWindow(node, windowed, wanted);
-  access.window = windowed.window;
-  if (wanted.same_pads) node.At("pads").Complain("pads that nothing determines", "valid, or a list of pads");
-  if (const YamlNode every = node.Maybe("every_channel")) access.every_channel = every.Boolean();
-  return access;
-}
-
 void ReadOpaque(const YamlNode& entry, size_t operands, Operator& op) {
   if (const YamlNode macs = entry.Maybe("macs")) op.macs = macs.Integer(0, base::kMaxTotal);
   if (const YamlNode accesses = entry.Maybe("accesses")) {
@@ -273,6 +254,24 @@ void ReadOpaque(const YamlNode& entry, size_t operands, Operator& op) {
 }
 
 }  // namespace
+
+OperandAccess ReadAccess(const YamlNode& node) {
+  OperandAccess access;
+  if (node.IsScalar()) {
+    static constexpr std::array<std::string_view, 2> kNames = {"full", "elementwise"};
+    access.kind = static_cast<AccessKind>(node.OneOf(kNames));
+    return access;
+  }
+  node.OnlyKeys({"kernel", "stride", "pads", "dilation", "every_channel"});
+  access.kind = AccessKind::kWindow;
+  Operator windowed;
+  Wanted wanted;
+  ReadWindow(node, windowed, wanted);
+  access.window = windowed.window;
+  if (wanted.same_pads) node.At("pads").Complain("pads that nothing determines", "valid, or a list of pads");
+  if (const YamlNode every = node.Maybe("every_channel")) access.every_channel = every.Boolean();
+  return access;
+}
 
 Arity ArityOf(OperatorKind kind) {
   constexpr size_t kAny = std::numeric_limits<size_t>::max();

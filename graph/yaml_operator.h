@@ -23,4 +23,7 @@ void ReadAttributes(const base::YamlNode& entry, size_t operands, Operator& op, 
 void CheckAccesses(const base::YamlNode& entry, const Operator& op, const std::vector<Shape>& operands,
                    const std::vector<Tensor>& made);
 
+// How an operand is read: "full", "elementwise", or a window {kernel: 3, stride: 1, pads: [1, 1], every_channel: true}.
+OperandAccess ReadAccess(const base::YamlNode& node);
+
 }  // namespace tessera::graph

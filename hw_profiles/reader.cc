@@ -79,7 +79,7 @@ Expected<std::vector<YamlFile>> ReadChain(std::string text, std::string file_nam
 
 void ReadHead(const YamlNode& root, Profile& profile) {
   root.OnlyKeys({"schema", "name", "description", "extends", "clock_hz", "memories", "tile_memory", "engines",
-                 "links", "roles", "tiling", "scratch", "rules", "table_bytes_per_channel"});
+                 "links", "roles", "tiling", "scratch", "rules", "table_bytes_per_channel", "ops"});
   root.At("schema").Integer(1, 1);
   profile.name = root.At("name").Text();
   if (const YamlNode description = root.Maybe("description")) profile.description = description.Text();

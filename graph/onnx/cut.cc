@@ -1,0 +1,70 @@
+#include "tessera/graph/onnx/cut.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tessera/base/checked.h"
+
+namespace tessera::graph::onnx {
+namespace {
+
+struct Bounds {
+  int64_t start = 0;
+  int64_t end = 0;
+  int64_t step = 1;
+};
+
+// The extent is 0 where nothing remains.
+void CutAxis(Cut& cut, size_t axis, int64_t extent, Bounds bounds) {
+  const auto from_end = [extent](int64_t index) {
+    return index < 0 ? std::max(index, -extent - 1) + extent : index;
+  };
+  const bool forward = bounds.step > 0;
+  const int64_t start = std::clamp<int64_t>(from_end(bounds.start), 0, forward ? extent : extent - 1);
+  const int64_t end = std::clamp<int64_t>(from_end(bounds.end), forward ? 0 : -1, extent);
+  const int64_t way = forward ? end - start : start - end;
+  const int64_t step = std::min(forward ? bounds.step : -std::max(bounds.step, -extent), extent);
+  cut.starts[axis] = start;
+  cut.steps[axis] = forward ? step : -step;
+  cut.shape[axis] = way > 0 ? base::CeilDiv(way, step) : 0;
+}
+
+// The list of an operand, or of the attribute that operator sets before 10 have.
+std::optional<std::vector<int64_t>> Listed(const Node& node, const IntegersOf& integers, size_t operand,
+                                           std::string_view attribute) {
+  if (node.version < 10) return node.Ints(attribute);
+  if (!node.HasInput(operand)) return std::vector<int64_t>{};
+  return integers(operand);
+}
+
+}  // namespace
+
+tl::expected<Cut, Obstacle> ReadCut(const Node& node, const Shape& input, const IntegersOf& integers) {
+  const auto starts = Listed(node, integers, 1, "starts");
+  const auto ends = Listed(node, integers, 2, "ends");
+  auto axes = Listed(node, integers, 3, "axes");
+  const auto steps = Listed(node, integers, 4, "steps");
+  if (!starts || !ends || !axes || !steps) return Barrier("its bounds are computed while the network runs");
+  if (axes->empty()) {
+    axes->resize(starts->size());
+    std::iota(axes->begin(), axes->end(), 0);
+  }
+  const bool step_for_each = steps->empty() || steps->size() == starts->size();
+  if (ends->size() != starts->size() || axes->size() != starts->size() || !step_for_each)
+    return Fault("starts, ends, axes and steps of different lengths", "lists of one length");
+  Cut cut{std::vector<int64_t>(input.size(), 0), std::vector<int64_t>(input.size(), 1), input};
+  for (size_t i = 0; i < axes->size(); ++i) {
+    const std::optional<int> axis = AxisFrom((*axes)[i], input.size());
+    if (!axis) {
+      return Fault("axis " + std::to_string((*axes)[i]) + " of an input of shape " + ToText(input),
+                   "an axis of the input");
+    }
+    const int64_t extent = input[static_cast<size_t>(*axis)];
+    const int64_t step = steps->empty() ? 1 : (*steps)[i];
+    if (step == 0) return Fault("a step of 0", "any other");
+    if (extent > 0) CutAxis(cut, static_cast<size_t>(*axis), extent, {(*starts)[i], (*ends)[i], step});
+  }
+  return cut;
+}
+
+}  // namespace tessera::graph::onnx

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+
+#include "tessera/graph/onnx/draft.h"
+
+namespace tessera::graph::onnx {
+
+// What a Slice takes along each axis: output index x is input starts + x * steps.
+struct Cut {
+  std::vector<int64_t> starts;
+  std::vector<int64_t> steps;  // any but 0
+  Shape shape;                 // extents may be 0
+};
+
+// The integers of an operand, where they are known.
+using IntegersOf = std::function<std::optional<std::vector<int64_t>>(size_t operand)>;
+
+// Reads a Slice of any version and clamps its bounds as ONNX defines.
+tl::expected<Cut, Obstacle> ReadCut(const Node& node, const Shape& input, const IntegersOf& integers);
+
+}  // namespace tessera::graph::onnx

@@ -1,0 +1,437 @@
+#include "tessera/graph/onnx/model_file.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
+#include <onnx/defs/schema.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <set>
+
+#include "tessera/base/utf8.h"
+#include "tessera/graph/onnx/message.h"
+#include "tessera/graph/onnx/structure.h"
+#include "tessera/graph/onnx/types.h"
+#include "tessera/graph/shape_inference.h"
+
+// From protobuf messages to plain values. Whatever the messages hold is checked here once, so that later steps may
+// rely on it; the library throws, and this is where that ends.
+namespace tessera::graph::onnx {
+namespace {
+
+using ::onnx::AttributeProto;
+using ::onnx::GraphProto;
+using ::onnx::ModelProto;
+using ::onnx::NodeProto;
+using ::onnx::TensorProto;
+
+bool ParseBytes(std::string_view bytes, ModelProto& model) {
+  // Protobuf tells of broken messages on stderr; the diagnostic says it better.
+  const ::google::protobuf::LogSilencer silence;
+  ::google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  ::google::protobuf::io::CodedInputStream coded(&stream);
+  coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
+  return model.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
+}
+
+template <typename Stored, typename Value>
+std::vector<Value> FromRaw(const std::string& raw) {
+  std::vector<Value> values(raw.size() / sizeof(Stored));
+  for (size_t i = 0; i < values.size(); ++i) {
+    Stored stored;
+    std::memcpy(&stored, raw.data() + i * sizeof(Stored), sizeof(Stored));
+    values[i] = static_cast<Value>(stored);
+  }
+  return values;
+}
+
+template <typename Value, typename Field>
+std::vector<Value> FromField(const Field& field) {
+  return {field.begin(), field.end()};
+}
+
+std::optional<std::vector<int64_t>> IntegersOf(const TensorProto& tensor) {
+  const std::string& raw = tensor.raw_data();
+  switch (tensor.data_type()) {
+    case TensorProto::INT64:
+      return raw.empty() ? FromField<int64_t>(tensor.int64_data()) : FromRaw<int64_t, int64_t>(raw);
+    case TensorProto::INT32:
+      return raw.empty() ? FromField<int64_t>(tensor.int32_data()) : FromRaw<int32_t, int64_t>(raw);
+    case TensorProto::INT16:
+      return raw.empty() ? FromField<int64_t>(tensor.int32_data()) : FromRaw<int16_t, int64_t>(raw);
+    case TensorProto::INT8:
+      return raw.empty() ? FromField<int64_t>(tensor.int32_data()) : FromRaw<int8_t, int64_t>(raw);
+    case TensorProto::BOOL:
+    case TensorProto::UINT8:
+      return raw.empty() ? FromField<int64_t>(tensor.int32_data()) : FromRaw<uint8_t, int64_t>(raw);
+    case TensorProto::UINT16:
+      return raw.empty() ? FromField<int64_t>(tensor.int32_data()) : FromRaw<uint16_t, int64_t>(raw);
+    case TensorProto::UINT32:
+      return raw.empty() ? FromField<int64_t>(tensor.uint64_data()) : FromRaw<uint32_t, int64_t>(raw);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<std::vector<double>> RealsOf(const TensorProto& tensor) {
+  const std::string& raw = tensor.raw_data();
+  switch (tensor.data_type()) {
+    case TensorProto::FLOAT:
+      return raw.empty() ? FromField<double>(tensor.float_data()) : FromRaw<float, double>(raw);
+    case TensorProto::DOUBLE:
+      return raw.empty() ? FromField<double>(tensor.double_data()) : FromRaw<double, double>(raw);
+    default:
+      return std::nullopt;
+  }
+}
+
+// Constants of few bytes keep their values; where the bytes do not match the extents there are none.
+void ReadValues(const TensorProto& tensor, Constant& constant) {
+  const int64_t count = ElementsOf(constant.shape);
+  if (count > kMostValues || tensor.data_location() == TensorProto::EXTERNAL) return;
+  const int64_t bits = base::BitsOf(constant.type);
+  if (!tensor.raw_data().empty() && static_cast<int64_t>(tensor.raw_data().size()) * 8 != count * bits)
+    return;
+  if (auto integers = IntegersOf(tensor); integers && static_cast<int64_t>(integers->size()) == count) {
+    constant.integers = std::move(integers);
+  }
+  if (auto reals = RealsOf(tensor); reals && static_cast<int64_t>(reals->size()) == count) {
+    constant.reals = std::move(reals);
+  }
+}
+
+// Extents of constants may be 0, unlike those of features.
+bool IsPossible(const Shape& shape) {
+  Shape positive = shape;
+  for (int64_t& extent : positive) {
+    if (extent < 0) return false;
+    extent = std::max<int64_t>(extent, 1);
+  }
+  return IsCountable(positive);
+}
+
+base::Expected<Constant> ReadConstant(const TensorProto& tensor, const std::string& name,
+                                      const std::string& file) {
+  Constant constant;
+  constant.shape = {tensor.dims().begin(), tensor.dims().end()};
+  const std::optional<base::DataType> type = TypeFromOnnx(tensor.data_type());
+  if (!type) {
+    return FileFault(file, "constant '" + name + "' has data type " + std::to_string(tensor.data_type()),
+                     "integers, Booleans, or floating-point numbers of 16, 32 or 64 bits");
+  }
+  if (!IsPossible(constant.shape)) {
+    return FileFault(file, "constant '" + name + "' has the extents " + ToText(constant.shape),
+                     "extents from 0 on, and at most 2^56 elements");
+  }
+  constant.type = *type;
+  ReadValues(tensor, constant);
+  return constant;
+}
+
+template <typename T>
+Constant ListConstant(std::vector<T> values, base::DataType type, bool scalar) {
+  Constant constant;
+  if (!scalar) constant.shape = {static_cast<int64_t>(values.size())};
+  constant.type = type;
+  if constexpr (std::is_same_v<T, double>) {
+    constant.reals = std::move(values);
+  } else {
+    constant.integers = std::move(values);
+  }
+  return constant;
+}
+
+// Strings have no type here; a constant of strings is one that nobody can use.
+base::Expected<Attribute> ReadAttribute(const AttributeProto& attribute, const std::string& file) {
+  switch (attribute.type()) {
+    case AttributeProto::INT:
+      return Attribute(attribute.i());
+    case AttributeProto::FLOAT:
+      return Attribute(static_cast<double>(attribute.f()));
+    case AttributeProto::STRING:
+      return Attribute(attribute.s());
+    case AttributeProto::INTS:
+      return Attribute(FromField<int64_t>(attribute.ints()));
+    case AttributeProto::FLOATS:
+      return Attribute(FromField<double>(attribute.floats()));
+    case AttributeProto::STRINGS:
+      return Attribute(FromField<std::string>(attribute.strings()));
+    case AttributeProto::TENSOR: {
+      if (attribute.t().data_type() == TensorProto::STRING) return Attribute();
+      base::Expected<Constant> constant = ReadConstant(attribute.t(), attribute.name(), file);
+      if (!constant) return base::Unexpected(constant.error());
+      return Attribute(*std::move(constant));
+    }
+    default:
+      return Attribute();
+  }
+}
+
+std::string TextOf(int64_t value) { return std::to_string(value); }
+
+// As few digits as tell the number from others.
+std::string TextOf(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof(text), static_cast<float>(value)).ptr;
+  return {text, end};
+}
+
+std::string TextOf(const std::string& value) { return value; }
+
+template <typename T>
+std::string TextOf(const std::vector<T>& values) {
+  std::string text;
+  for (const T& value : values) text += (text.empty() ? "[" : ", ") + TextOf(value);
+  return text.empty() ? "[]" : text + "]";
+}
+
+// None for graphs, tensors and what is no text.
+std::optional<std::string> TextOf(const Attribute& attribute) {
+  std::optional<std::string> text = std::visit(
+      [](const auto& value) -> std::optional<std::string> {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, std::monostate> || std::is_same_v<T, Constant>) {
+          return std::nullopt;
+        } else {
+          return TextOf(value);
+        }
+      },
+      attribute);
+  return text && base::IsUtf8(*text) ? text : std::nullopt;
+}
+
+// Values of outer graphs that `graph` reads, with those of the graphs inside it.
+void CollectCaptured(const GraphProto& graph, std::set<std::string> inner, std::set<std::string>& captured) {
+  for (const auto& input : graph.input()) inner.insert(input.name());
+  for (const auto& constant : graph.initializer()) inner.insert(constant.name());
+  for (const NodeProto& node : graph.node()) inner.insert(node.output().begin(), node.output().end());
+  for (const NodeProto& node : graph.node()) {
+    for (const std::string& input : node.input()) {
+      if (!input.empty() && inner.count(input) == 0) captured.insert(input);
+    }
+    for (const AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_g()) CollectCaptured(attribute.g(), inner, captured);
+    }
+  }
+  for (const auto& output : graph.output()) {
+    if (inner.count(output.name()) == 0) captured.insert(output.name());
+  }
+}
+
+class ModelReader {
+ public:
+  ModelReader(const ModelProto& message, const std::unordered_map<std::string, int>& versions,
+              const std::string& file)
+      : message_(message), versions_(versions), file_(file) {}
+
+  base::Expected<Model> Read() {
+    const GraphProto& graph = message_.graph();
+    model_.name = graph.name();
+    model_.doc = graph.doc_string().empty() ? message_.doc_string() : graph.doc_string();
+    for (const auto& entry : message_.metadata_props()) model_.metadata.emplace(entry.key(), entry.value());
+    base::Expected<void> done = ReadConstants(graph);
+    if (done) done = ReadDeclarations(graph);
+    if (done) done = ReadNodes(graph);
+    if (done) done = OrderNodes(model_, file_);
+    if (!done) return base::Unexpected(done.error());
+    return std::move(model_);
+  }
+
+ private:
+  base::Expected<void> CheckName(const std::string& name) const {
+    if (base::IsUtf8(name)) return {};
+    return FileFault(file_, "a name that is no UTF-8", "names in UTF-8");
+  }
+
+  base::Expected<void> ReadConstants(const GraphProto& graph) {
+    const auto add = [&](const std::string& name, const TensorProto& tensor,
+                         const auto& dims) -> base::Expected<void> {
+      if (const auto named = CheckName(name); !named) return named;
+      base::Expected<Constant> constant = ReadConstant(tensor, name, file_);
+      if (!constant) return base::Unexpected(constant.error());
+      constant->shape = {dims.begin(), dims.end()};
+      if (model_.constants.emplace(name, *std::move(constant)).second) return {};
+      return FileFault(file_, "constant '" + name + "' is there twice", "a name of its own");
+    };
+    for (const TensorProto& tensor : graph.initializer()) {
+      if (const auto added = add(tensor.name(), tensor, tensor.dims()); !added) return added;
+      if (!tensor.doc_string().empty()) model_.constant_docs.emplace(tensor.name(), tensor.doc_string());
+    }
+    for (const auto& sparse : graph.sparse_initializer()) {
+      if (const auto added = add(sparse.values().name(), sparse.values(), sparse.dims()); !added)
+        return added;
+    }
+    return {};
+  }
+
+  base::Expected<Declaration> ReadDeclaration(const ::onnx::ValueInfoProto& info) const {
+    if (const auto named = CheckName(info.name()); !named) return base::Unexpected(named.error());
+    Declaration declaration;
+    declaration.name = info.name();
+    declaration.doc = info.doc_string();
+    if (!info.type().has_tensor_type()) return declaration;
+    const auto& type = info.type().tensor_type();
+    declaration.type = TypeFromOnnx(type.elem_type());
+    if (!type.has_shape()) return declaration;
+    declaration.shape.emplace();
+    for (const auto& dimension : type.shape().dim()) {
+      Dimension& extent = declaration.shape->emplace_back();
+      if (dimension.has_dim_value()) extent.extent = dimension.dim_value();
+      if (dimension.has_dim_param()) extent.symbol = dimension.dim_param();
+    }
+    return declaration;
+  }
+
+  base::Expected<void> ReadDeclarations(const GraphProto& graph) {
+    for (const auto& info : graph.input()) {
+      if (model_.constants.count(info.name()) > 0) continue;
+      base::Expected<Declaration> input = ReadDeclaration(info);
+      if (!input) return base::Unexpected(input.error());
+      model_.inputs.push_back(*std::move(input));
+    }
+    for (const auto& info : graph.output()) {
+      base::Expected<Declaration> output = ReadDeclaration(info);
+      if (!output) return base::Unexpected(output.error());
+      model_.outputs.push_back(*std::move(output));
+    }
+    for (const auto& info : graph.value_info()) {
+      base::Expected<Declaration> inner = ReadDeclaration(info);
+      if (!inner) return base::Unexpected(inner.error());
+      model_.inner.emplace(info.name(), *std::move(inner));
+    }
+    if (!model_.outputs.empty()) return {};
+    return FileFault(file_, "the model has no outputs", "at least one graph output");
+  }
+
+  // An empty domain and "ai.onnx" are the same.
+  static std::string DomainOf(const NodeProto& node) {
+    return node.domain() == "ai.onnx" ? "" : node.domain();
+  }
+
+  base::Expected<void> ReadNodes(const GraphProto& graph) {
+    for (const NodeProto& message : graph.node()) {
+      Node& node = model_.nodes.emplace_back();
+      node.index = static_cast<int>(model_.nodes.size()) - 1;
+      node.name = message.name();
+      node.type = message.op_type();
+      node.domain = DomainOf(message);
+      if (!message.doc_string().empty()) node.annotations.emplace("x-doc_string", message.doc_string());
+      node.inputs = FromField<std::string>(message.input());
+      node.outputs = FromField<std::string>(message.output());
+      if (const auto read = ReadAttributes(message, node); !read) return read;
+      if (const auto checked = Check(message, node); !checked) return checked;
+    }
+    if (!model_.nodes.empty()) return {};
+    return FileFault(file_, "the model has no operators", "at least one");
+  }
+
+  base::Expected<void> ReadAttributes(const NodeProto& message, Node& node) const {
+    std::set<std::string> captured;
+    for (const AttributeProto& attribute : message.attribute()) {
+      base::Expected<Attribute> value = ReadAttribute(attribute, file_);
+      if (!value)
+        return base::Unexpected(FaultAt(file_, node, value.error().message, value.error().expected));
+      node.attributes.emplace(attribute.name(), *std::move(value));
+      if (attribute.has_g()) CollectCaptured(attribute.g(), {}, captured);
+    }
+    node.captured.assign(captured.begin(), captured.end());
+    return {};
+  }
+
+  base::Expected<void> Check(const NodeProto& message, Node& node) const {
+    std::vector<std::string> names = {node.name, node.type, node.domain};
+    names.insert(names.end(), node.inputs.begin(), node.inputs.end());
+    names.insert(names.end(), node.outputs.begin(), node.outputs.end());
+    for (const std::string& name : names) {
+      if (const auto named = CheckName(name); !named) return named;
+    }
+    const auto version = versions_.find(node.domain);
+    node.version = version == versions_.end() ? 0 : version->second;
+    if (node.outputs.empty()) {
+      return base::Unexpected(FaultAt(file_, node, "it has no outputs", "at least one output"));
+    }
+    const auto newest = ::onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().find(node.domain);
+    const ::onnx::OpSchema* schema =
+        ::onnx::OpSchemaRegistry::Schema(node.type, static_cast<int>(node.version), node.domain);
+    Annotate(schema, node);
+    if (schema == nullptr) return {};
+    node.known = node.version <= newest->second.second;
+    if (!node.known) return {};
+    NodeProto defined = message;
+    auto& attributes = *defined.mutable_attribute();
+    attributes.erase(
+        std::remove_if(attributes.begin(), attributes.end(),
+                       [&](const auto& each) { return node.annotations.count("x-" + each.name()) > 0; }),
+        attributes.end());
+    try {
+      schema->Verify(defined);
+    } catch (const std::exception& error) {
+      return base::Unexpected(
+          FaultAt(file_, node, error.what(),
+                  "an operator as ONNX version " + std::to_string(node.version) + " defines it"));
+    }
+    return {};
+  }
+
+  // Attributes that the operator's definition does not have are the user's own.
+  static void Annotate(const ::onnx::OpSchema* schema, Node& node) {
+    for (const auto& [name, value] : node.attributes) {
+      if (schema != nullptr && schema->attributes().count(name) > 0) continue;
+      if (std::optional<std::string> text = TextOf(value))
+        node.annotations.emplace("x-" + name, *std::move(text));
+    }
+  }
+
+  const ModelProto& message_;
+  const std::unordered_map<std::string, int>& versions_;
+  const std::string& file_;
+  Model model_;
+};
+
+std::unordered_map<std::string, int> VersionsOf(const ModelProto& model) {
+  std::unordered_map<std::string, int> versions;
+  for (const auto& set : model.opset_import()) {
+    const std::string domain = set.domain() == "ai.onnx" ? "" : set.domain();
+    versions[domain] = static_cast<int>(std::clamp<int64_t>(set.version(), 0, 1000));
+  }
+  versions.emplace("", 1);
+  return versions;
+}
+
+}  // namespace
+
+ModelFile::ModelFile() : message_(std::make_unique<Message>()) {}
+ModelFile::ModelFile(ModelFile&&) noexcept = default;
+ModelFile& ModelFile::operator=(ModelFile&&) noexcept = default;
+ModelFile::~ModelFile() = default;
+
+base::Expected<ModelFile> ModelFile::Parse(std::string_view bytes, const std::string& file_name) {
+  constexpr const char* kWanted = "an ONNX model, as exporters write it";
+  if (bytes.empty()) return FileFault(file_name, "the file is empty", kWanted);
+  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()))
+    return FileFault(file_name, "the file is larger than 2 GiB", kWanted, "keep weights in external data");
+  ModelFile file;
+  try {
+    if (!ParseBytes(bytes, file.message_->model)) {
+      return FileFault(file_name, "the file is no ONNX model, or it is truncated", kWanted,
+                       "export it again, and compare its size with the original");
+    }
+    if (!file.message_->model.has_graph()) return FileFault(file_name, "the model has no graph", kWanted);
+    if (file.message_->model.opset_import().empty() && file.message_->model.ir_version() >= 3)
+      return FileFault(file_name, "the model names no operator set, or it is truncated",
+                       "an entry in opset_import");
+    file.message_->versions = VersionsOf(file.message_->model);
+    base::Expected<Model> model =
+        ModelReader(file.message_->model, file.message_->versions, file_name).Read();
+    if (!model) return base::Unexpected(model.error());
+    file.model_ = *std::move(model);
+  } catch (const std::exception& error) {
+    return FileFault(file_name, std::string("the ONNX library refuses the file: ") + error.what(), kWanted);
+  }
+  return file;
+}
+
+}  // namespace tessera::graph::onnx

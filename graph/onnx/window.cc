@@ -1,0 +1,113 @@
+#include "tessera/graph/onnx/window.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tessera/base/checked.h"
+
+namespace tessera::graph::onnx {
+namespace {
+
+constexpr int64_t kMostWindow = 65536;  // as networks in YAML have it
+
+struct WindowPads {
+  std::array<int64_t, 2> low = {0, 0};
+  std::array<int64_t, 2> high = {0, 0};
+};
+
+// Explicit pads: all low ones, then all high ones.
+tl::expected<WindowPads, Obstacle> ReadWindowPads(const Node& node, size_t axes) {
+  WindowPads pads;
+  const std::vector<int64_t> stated = node.Ints("pads");
+  if (stated.empty()) return pads;
+  if (stated.size() != 2 * axes) {
+    return Fault("'pads' has " + std::to_string(stated.size()) + " entries",
+                 std::to_string(2 * axes) + ": two for each spatial axis");
+  }
+  for (const int64_t pad : stated) {
+    if (pad < 0) return Barrier("its pads are negative");
+    if (pad > kMostWindow) return Barrier("a pad of " + std::to_string(pad) + " is beyond 65536");
+  }
+  for (size_t axis = 0; axis < axes; ++axis) {
+    pads.low[axis + 2 - axes] = stated[axis];
+    pads.high[axis + 2 - axes] = stated[axis + axes];
+  }
+  return pads;
+}
+
+// ceil(extent / stride) windows fit; the odd pad goes where `upper` says.
+void PadToSame(Window& window, size_t axis, int64_t extent, bool upper) {
+  const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
+  const int64_t windows = base::CeilDiv(extent, window.stride[axis]);
+  const int64_t total = std::max<int64_t>((windows - 1) * window.stride[axis] + reach - extent, 0);
+  window.pad_low[axis] = upper ? total / 2 : total - total / 2;
+  window.pad_high[axis] = total - window.pad_low[axis];
+}
+
+}  // namespace
+
+std::optional<Shape> AsFeatureMap(const Shape& shape) {
+  if (shape.size() == 4) return shape;
+  if (shape.size() == 3) return Shape{shape[0], shape[1], 1, shape[2]};
+  return std::nullopt;
+}
+
+tl::expected<std::array<int64_t, 2>, Obstacle> ReadSpatial(const Node& node, std::string_view attribute,
+                                                           size_t axes, int64_t otherwise, int64_t least) {
+  std::array<int64_t, 2> values = {otherwise, otherwise};
+  const std::vector<int64_t> stated = node.Ints(attribute);
+  if (stated.empty()) return values;
+  if (stated.size() != axes) {
+    return Fault("'" + std::string(attribute) + "' has " + std::to_string(stated.size()) + " entries",
+                 std::to_string(axes) + ": one for each spatial axis");
+  }
+  for (size_t axis = 0; axis < axes; ++axis) {
+    if (stated[axis] < least) {
+      return Fault("'" + std::string(attribute) + "' holds " + std::to_string(stated[axis]),
+                   "at least " + std::to_string(least));
+    }
+    if (stated[axis] > kMostWindow)
+      return Barrier("'" + std::string(attribute) + "' holds " + std::to_string(stated[axis]) +
+                     ", beyond 65536");
+    values[axis + 2 - axes] = stated[axis];
+  }
+  return values;
+}
+
+tl::expected<Window, Obstacle> ReadWindow(const Node& node, const Shape& input,
+                                          const std::vector<int64_t>& kernel) {
+  const size_t axes = input.size() - 2;
+  if (kernel.size() != axes) {
+    return Fault(
+        "a kernel of " + std::to_string(kernel.size()) + " axes on an input of shape " + ToText(input),
+        std::to_string(axes) + " axes");
+  }
+  Window window;
+  for (size_t axis = 0; axis < axes; ++axis) {
+    if (kernel[axis] < 1) return Fault("a kernel of extent " + std::to_string(kernel[axis]), "at least 1");
+    if (kernel[axis] > kMostWindow)
+      return Barrier("a kernel of extent " + std::to_string(kernel[axis]) + " is beyond 65536");
+    window.kernel[axis + 2 - axes] = kernel[axis];
+  }
+  const auto stride = ReadSpatial(node, "strides", axes, 1, 1);
+  if (!stride) return tl::unexpected(stride.error());
+  const auto dilation = ReadSpatial(node, "dilations", axes, 1, 1);
+  if (!dilation) return tl::unexpected(dilation.error());
+  window.stride = *stride;
+  window.dilation = *dilation;
+  const std::string automatic = node.Text("auto_pad", "NOTSET");
+  if (automatic == "NOTSET" || automatic.empty()) {
+    const tl::expected<WindowPads, Obstacle> pads = ReadWindowPads(node, axes);
+    if (!pads) return tl::unexpected(pads.error());
+    window.pad_low = pads->low;
+    window.pad_high = pads->high;
+  } else if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
+    for (size_t axis = 0; axis < axes; ++axis)
+      PadToSame(window, axis + 2 - axes, input[axis + 2], automatic == "SAME_UPPER");
+  } else if (automatic != "VALID") {
+    return Fault("auto_pad is '" + automatic + "'", "NOTSET, SAME_UPPER, SAME_LOWER or VALID");
+  }
+  return window;
+}
+
+}  // namespace tessera::graph::onnx

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <tl/expected.hpp>
+
+#include "tessera/graph/onnx/draft.h"
+
+namespace tessera::graph::onnx {
+
+// Rank 4 of a feature map with fewer axes: [batch, channels, columns] gets one row. None for ranks other than 3 and 4.
+std::optional<Shape> AsFeatureMap(const Shape& shape);
+
+// The window that a convolution or pool states: strides, dilations, pads, auto_pad. `kernel` has an extent for each of the input's
+// spatial axes, `input` is the shape in the file. Pads of a transposed convolution are read as they are stated.
+tl::expected<Window, Obstacle> ReadWindow(const Node& node, const Shape& input,
+                                          const std::vector<int64_t>& kernel);
+
+// Rows and columns of a list with an entry for each spatial axis, `otherwise` where it is empty or a row is missing.
+tl::expected<std::array<int64_t, 2>, Obstacle> ReadSpatial(const Node& node, std::string_view attribute,
+                                                           size_t axes, int64_t otherwise, int64_t least);
+
+}  // namespace tessera::graph::onnx

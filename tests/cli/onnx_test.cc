@@ -1,0 +1,114 @@
+#include <gmock/gmock.h>
+
+#include "command_line.h"
+#include "networks.h"
+
+// From an ONNX file to a plan that `tessera check` accepts.
+namespace tessera::cli {
+namespace {
+
+using graph::onnx::ModelBuilder;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Network {
+  std::string name;
+  void (*build)(ModelBuilder&);
+  std::string dim;  // of its one symbol; empty: none
+};
+
+class OnnxTest : public CommandLineTest {
+ protected:
+  void WriteModel(void (*build)(ModelBuilder&)) const {
+    ModelBuilder model;
+    build(model);
+    Write("net.onnx", model.Bytes());
+  }
+
+  static std::string Profile() { return Shipped("hw_profiles/edge_npu_1mib.yaml"); }
+};
+
+class OnnxPlanTest : public OnnxTest, public testing::WithParamInterface<Network> {};
+
+TEST_P(OnnxPlanTest, IsPlannedFromEndToEnd) {
+  WriteModel(GetParam().build);
+  Arguments arguments = {"plan", "net.onnx",        "--hw", Profile(),  "--floats-as", "int8", "--budget",
+                         "2000", "--max-operators", "4",    "--output", "plan.json"};
+  if (!GetParam().dim.empty()) arguments.insert(arguments.end(), {"--dim", GetParam().dim});
+  const Outcome outcome = Run(arguments);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err << outcome.out;
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, OnnxPlanTest,
+                         testing::Values(Network{"resnet", graph::onnx::BuildResNet, "batch=1"},
+                                         Network{"mobilenet", graph::onnx::BuildMobileNet, "N=1"},
+                                         Network{"inception", graph::onnx::BuildInception, ""},
+                                         Network{"unet", graph::onnx::BuildUNet, ""},
+                                         Network{"transformer", graph::onnx::BuildTransformer, "length=16"},
+                                         Network{"decoder", graph::onnx::BuildDecoderStep, "past=15"}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_F(OnnxTest, PrintsWhatItDidAndWritesItIntoThePlan) {
+  WriteModel(graph::onnx::BuildMobileNet);
+  const Outcome outcome = Run({"plan", "net.onnx", "--hw", Profile(), "--dim", "N=1", "--floats-as", "int8",
+                               "--max-operators", "1", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("folded constants, 4: shape, batch, listed, wanted\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("relu6 into block0_expand"));
+  EXPECT_THAT(ReadJson("plan.json")["notes"].dump(),
+              HasSubstr("folded constants, 4: shape, batch, listed, wanted"));
+}
+
+TEST_F(OnnxTest, ASymbolWithoutAnExtentIsBadInput) {
+  WriteModel(graph::onnx::BuildMobileNet);
+  const Outcome outcome = Run({"tile", "net.onnx", "--hw", Profile()});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("expected: --dim N=1"));
+}
+
+TEST_F(OnnxTest, IsKnownByContentOnStandardInput) {
+  ModelBuilder model;
+  graph::onnx::BuildInception(model);
+  const Outcome outcome =
+      Run({"tile", "-", "--hw", Profile(), "--ops", "block0_1x1", "--floats-as", "int8"}, model.Bytes());
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("largest tile that fits"));
+}
+
+TEST_F(OnnxTest, AProfileMayDescribeOperators) {
+  ModelBuilder model;
+  model.Input("x", {1, 4, 8, 8});
+  model.Add("my.domain:Blur", {"x"}, "y");
+  model.Output("y");
+  Write("net.onnx", model.Bytes());
+  const Arguments plan = {"plan", "net.onnx", "--hw", "chip.yaml", "--floats-as", "int8"};
+  const std::string parent = "schema: 1\nextends: " + Profile() + "\n";
+  Write("chip.yaml", parent);
+  EXPECT_EQ(Run(plan).exit_code, 3);
+  Write("chip.yaml",
+        parent + "ops:\n  my.domain:Blur: {accesses: [{kernel: 3, pads: [1, 1]}], shape_of: 0}\n");
+  const Outcome outcome = Run(plan);
+  EXPECT_THAT(outcome.err, HasSubstr("assumed of y: my.domain:Blur is as described under 'ops'"));
+}
+
+TEST_F(OnnxTest, ConstantsMayBeStoredInFewerBytes) {
+  WriteModel(graph::onnx::BuildResNet);
+  Write("sizes.csv", "tensor,bytes\nstem.weight,100\n");
+  const Outcome outcome =
+      Run({"plan", "net.onnx", "--hw", Profile(), "--dim", "batch=1", "--floats-as", "int8",
+           "--max-operators", "1", "--sizes", "sizes.csv", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+  EXPECT_THAT(Read("plan.json"), HasSubstr("\"stored_bytes\": 100"));
+  Write("sizes.csv", "tensor,bytes\nstem.wieght,100\n");
+  const Outcome refused =
+      Run({"plan", "net.onnx", "--hw", Profile(), "--dim", "batch=1", "--sizes", "sizes.csv"});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_THAT(refused.err, HasSubstr("sizes.csv:2:1: error: there is no constant 'stem.wieght'"));
+  EXPECT_THAT(refused.err, HasSubstr("did you mean 'stem.weight'?"));
+}
+
+}  // namespace
+}  // namespace tessera::cli

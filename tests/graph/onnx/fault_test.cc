@@ -1,0 +1,212 @@
+#include <gmock/gmock.h>
+
+#include "model_builder.h"
+
+// Files that are no network: each is refused with the file, the operator that is wrong, and what was expected.
+namespace tessera::graph::onnx {
+namespace {
+
+using Ints = std::vector<int64_t>;
+using testing::HasSubstr;
+
+// A good model, to be spoilt: y = relu(conv(x)).
+void Build(ModelBuilder& model) {
+  model.Input("x", {1, 4, 8, 8});
+  model.Weight("w", {4, 4, 3, 3});
+  model.Add("Conv", {"x", "w"}, "c");
+  model.Add("Relu", {"c"}, "y");
+  model.Output("y");
+}
+
+void ExpectFault(const std::string& bytes, const std::string& message, const std::string& expected = "") {
+  const base::Diagnostic fault = FaultOf(bytes);
+  EXPECT_EQ(fault.file, "model.onnx");
+  EXPECT_THAT(fault.message, HasSubstr(message));
+  EXPECT_THAT(fault.expected, HasSubstr(expected));
+  EXPECT_FALSE(fault.expected.empty());
+}
+
+TEST(OnnxFault, EmptyFile) { ExpectFault("", "the file is empty", "an ONNX model"); }
+
+TEST(OnnxFault, AnyTruncation) {
+  ModelBuilder model;
+  Build(model);
+  const std::string whole = model.Bytes();
+  for (size_t length = 1; length < whole.size(); ++length) {
+    const base::Expected<Import> import = ImportOnnx(whole.substr(0, length), "model.onnx", {});
+    EXPECT_FALSE(import.has_value()) << length;
+  }
+}
+
+TEST(OnnxFault, AnyByteChanged) {
+  ModelBuilder model;
+  Build(model);
+  const std::string whole = model.Bytes();
+  for (size_t place = 0; place < whole.size(); ++place) {
+    for (const int flip : {0x01, 0x10, 0x80, 0xff}) {
+      std::string spoilt = whole;
+      spoilt[place] = static_cast<char>(spoilt[place] ^ flip);
+      const base::Expected<Import> import = ImportOnnx(spoilt, "model.onnx", {});
+      if (!import) {
+        EXPECT_FALSE(import.error().message.empty());
+      }
+    }
+  }
+}
+
+TEST(OnnxFault, Text) { ExpectFault("ir_version: 8\ngraph { }\n", "no ONNX model"); }
+
+TEST(OnnxFault, NoOperators) {
+  ModelBuilder model;
+  model.Input("x", {1});
+  model.Output("x");
+  ExpectFault(model.Bytes(), "the model has no operators");
+}
+
+TEST(OnnxFault, NoOutputs) {
+  ModelBuilder model;
+  model.Add("Relu", {model.Input("x", {1})}, "y");
+  ExpectFault(model.Bytes(), "the model has no outputs");
+}
+
+TEST(OnnxFault, AValueMadeTwice) {
+  ModelBuilder model;
+  Build(model);
+  model.Add("Exp", {"x"}, "y");
+  ExpectFault(model.Bytes(), "operator 'y' (Exp): value 'y' is also made by operator 'y' (Relu)",
+              "made once");
+}
+
+TEST(OnnxFault, AConstantThatIsThereTwice) {
+  ModelBuilder model;
+  Build(model);
+  model.Weight("w", {1});
+  ExpectFault(model.Bytes(), "constant 'w' is there twice");
+}
+
+TEST(OnnxFault, AnInputThatNobodyMakes) {
+  ModelBuilder model;
+  Build(model);
+  model.Add("Add", {"y", "cc"}, "z");
+  ExpectFault(model.Bytes(), "operator 'z' (Add): nobody makes its input 'cc'");
+  EXPECT_EQ(FaultOf(model.Bytes()).hint, "did you mean 'c'?");
+}
+
+TEST(OnnxFault, ACycle) {
+  ModelBuilder model;
+  model.Input("x", {4});
+  model.Add("Add", {"x", "b"}, "a");
+  model.Add("Relu", {"a"}, "b");
+  model.Output("b");
+  ExpectFault(model.Bytes(),
+              "operators depend on each other in a cycle: operator 'b' (Relu) -> operator 'a' (Add) -> ");
+}
+
+TEST(OnnxFault, OperatorsInAnyOrderAreFine) {
+  ModelBuilder model;
+  model.Input("x", {4});
+  model.Add("Exp", {"a"}, "b");
+  model.Add("Relu", {"x"}, "a");
+  model.Output("b");
+  EXPECT_EQ(MustImportGraph(model).operators[0].id, "a");
+}
+
+TEST(OnnxFault, AnAttributeThatIsMissing) {
+  ModelBuilder model;
+  model.Add("MaxPool", {model.Input("x", {1, 1, 8, 8})}, "y");
+  model.Output("y");
+  ExpectFault(model.Bytes(), "kernel_shape");
+}
+
+TEST(OnnxFault, ChannelsThatDoNotFit) {
+  ModelBuilder model;
+  model.Input("x", {1, 5, 8, 8});
+  model.Add("Conv", {"x", model.Weight("w", {4, 4, 3, 3})}, "y");
+  model.Output("y");
+  ExpectFault(model.Bytes(), "operator 'y' (Conv): an input of 5 channels", "4 input channels");
+}
+
+TEST(OnnxFault, AKernelLargerThanItsInput) {
+  ModelBuilder model;
+  model.Input("x", {1, 4, 2, 8});
+  model.Add("Conv", {"x", model.Weight("w", {4, 4, 3, 3})}, "y");
+  model.Output("y");
+  ExpectFault(model.Bytes(), "kernel reaches over 3 rows of a padded input of 2");
+}
+
+TEST(OnnxFault, ShapesThatDoNotBroadcast) {
+  ModelBuilder model;
+  model.Add("Add", {model.Input("a", {3}), model.Input("b", {4})}, "y");
+  model.Output("y");
+  ExpectFault(model.Bytes(), "operator 'y' (Add): an operand of shape [4] does not fit the others");
+}
+
+TEST(OnnxFault, ADeclaredShapeThatIsAnother) {
+  ModelBuilder model;
+  Build(model);
+  model.Declare("c", {1, 4, 7, 7});
+  ExpectFault(model.Bytes(),
+              "operator 'c' (Conv): its output 'c' has shape [1, 4, 6, 6], and the file says [1, 4, 7, 7]");
+}
+
+TEST(OnnxFault, ExtentsBeyondMeasure) {
+  ModelBuilder model;
+  model.Add("Relu", {model.Input("x", {int64_t{1} << 40, int64_t{1} << 40})}, "y");
+  model.Output("y");
+  ExpectFault(model.Bytes(), "network input 'x' has shape", "at most 2^56 elements");
+  ModelBuilder weights;
+  weights.Input("x", {4});
+  weights.Weight("w", {-3});
+  weights.Add("Relu", {"x"}, "y");
+  weights.Output("y");
+  ExpectFault(weights.Bytes(), "constant 'w' has the extents [-3]");
+}
+
+TEST(OnnxFault, NamesThatAreNoUtf8) {
+  ModelBuilder model;
+  model.Add("Relu", {model.Input("x\xff", {4})}, "y");
+  model.Output("y");
+  ExpectFault(model.Bytes(), "a name that is no UTF-8");
+}
+
+TEST(OnnxFault, AnIndexBeyondItsAxis) {
+  ModelBuilder model;
+  model.Input("x", {4, 8});
+  model.Add("Gather", {"x", model.Integers("i", {4})}, "y");
+  model.Output("y");
+  ExpectFault(model.Bytes(), "index 4 of an axis of 4");
+}
+
+TEST(Dimensions, NeedAnExtentEach) {
+  ModelBuilder model;
+  model.Add("Add", {model.Input("a", {"batch", 3, "width"}), model.Input("b", {"batch", 3, "width"})}, "y");
+  model.Output("y");
+  const base::Diagnostic fault = FaultOf(model.Bytes());
+  EXPECT_EQ(fault.message, "the extent of dimension 'batch' is not in the file");
+  EXPECT_EQ(fault.expected, "--dim batch=1 --dim width=1");
+  ImportOptions options;
+  options.dims = {{"batch", 2}, {"width", 5}};
+  EXPECT_EQ(Describe(MustImportGraph(model, options)), "elementwise add (a, b) -> y [2, 3, 5]\n");
+}
+
+TEST(Dimensions, WithoutASymbolGoByTheirPlace) {
+  ModelBuilder model;
+  model.Add("Relu", {model.Input("x", {-1, 3})}, "y");
+  model.Output("y");
+  EXPECT_EQ(FaultOf(model.Bytes()).expected, "--dim x[0]=1");
+  ImportOptions options;
+  options.dims = {{"x[0]", 4}};
+  EXPECT_EQ(Describe(MustImportGraph(model, options)), "elementwise relu (x) -> y [4, 3]\n");
+}
+
+TEST(Dimensions, OfNobodyAreRefused) {
+  ModelBuilder model;
+  model.Add("Relu", {model.Input("x", {"batch"})}, "y");
+  model.Output("y");
+  ImportOptions options;
+  options.dims = {{"batch", 2}, {"bacth", 1}};
+  EXPECT_EQ(FaultOf(model.Bytes(), options).message, "there is no symbolic dimension 'bacth'");
+}
+
+}  // namespace
+}  // namespace tessera::graph::onnx

@@ -1,0 +1,214 @@
+#include <gmock/gmock.h>
+
+#include "model_builder.h"
+
+// What becomes part of another operator, and what does not.
+namespace tessera::graph::onnx {
+namespace {
+
+using Ints = std::vector<int64_t>;
+using testing::HasSubstr;
+
+// A model in which "c" is a convolution of x to [1, 4, 8, 8].
+class FuseTest : public testing::Test {
+ protected:
+  FuseTest() {
+    model_.Input("x", {1, 4, 8, 8});
+    model_.Weight("w", {4, 4, 1, 1});
+    model_.Add("Conv", {"x", "w"}, "c");
+  }
+  std::string Add(const std::string& type, const std::vector<std::string>& inputs,
+                  const std::string& output) {
+    return model_.Add(type, inputs, output);
+  }
+  std::string GraphOf(const std::string& output) {
+    model_.Output(output);
+    return Describe(MustImportGraph(model_));
+  }
+  ModelBuilder model_;
+};
+
+TEST_F(FuseTest, BatchNormAndActivation) {
+  for (const char* part : {"scale", "shift", "mean", "variance"}) model_.Weight(part, {4});
+  Add("BatchNormalization", {"c", "scale", "shift", "mean", "variance"}, "n");
+  Add("Relu", {"n"}, "y");
+  EXPECT_EQ(GraphOf("y"), "conv then relu (x, w) -> y [1, 4, 8, 8]\n");
+}
+
+TEST_F(FuseTest, ABiasByTheChannel) {
+  Add("Add", {"c", model_.Weight("bias", {1, 4, 1, 1})}, "y");
+  EXPECT_EQ(GraphOf("y"), "conv (x, w) -> y [1, 4, 8, 8]\n");
+}
+
+TEST_F(FuseTest, NotAnAddendOfAnotherForm) {
+  Add("Add", {"c", model_.Weight("map", {1, 1, 8, 8})}, "y");
+  EXPECT_EQ(GraphOf("y"), "conv (x, w) -> c [1, 4, 8, 8]\nelementwise add (c, map) -> y [1, 4, 8, 8]\n");
+}
+
+TEST_F(FuseTest, AnActivationOfSeveralOperators) {
+  Add("Mul", {"c", Add("Sigmoid", {"c"}, "s")}, "y");
+  EXPECT_EQ(GraphOf("y"), "conv then silu (x, w) -> y [1, 4, 8, 8]\n");
+}
+
+TEST_F(FuseTest, HardSwishSpelledOut) {
+  Add("Add", {"c", model_.Real("three", 3)}, "a");
+  model_.Real("zero", 0);
+  model_.Real("six", 6);
+  Add("Clip", {"a", "zero", "six"}, "b");
+  Add("Div", {Add("Mul", {"c", "b"}, "m"), "six"}, "y");
+  EXPECT_EQ(GraphOf("y"), "conv then hard_swish (x, w) -> y [1, 4, 8, 8]\n");
+}
+
+TEST_F(FuseTest, NotWhatAnotherReads) {
+  Add("Relu", {"c"}, "r");
+  Add("Add", {"c", "r"}, "s");
+  model_.Output("c");
+  EXPECT_EQ(GraphOf("s"),
+            "conv (x, w) -> c [1, 4, 8, 8]\nelementwise relu (c) -> r [1, 4, 8, 8]\nelementwise add (c, r) "
+            "-> s [1, 4, 8, 8]\n");
+}
+
+TEST_F(FuseTest, ClipOfZeroAndSixIsRelu6) {
+  model_.Real("zero", 0);
+  model_.Real("six", 6);
+  Add("Clip", {"c", "zero", "six"}, "y");
+  EXPECT_EQ(GraphOf("y"), "conv then relu6 (x, w) -> y [1, 4, 8, 8]\n");
+}
+
+TEST_F(FuseTest, ASkipGoesOnWithItsActivation) {
+  Add("Relu", {Add("Add", {"c", "x"}, "s")}, "y");
+  EXPECT_EQ(GraphOf("y"),
+            "conv (x, w) -> c [1, 4, 8, 8]\nelementwise add then relu (c, x) -> y [1, 4, 8, 8]\n");
+}
+
+TEST_F(FuseTest, IdentityAndDropoutVanish) {
+  Add("Relu", {Add("Dropout", {Add("Identity", {"c"}, "i")}, "d")}, "y");
+  EXPECT_EQ(GraphOf("y"), "conv then relu (x, w) -> y [1, 4, 8, 8]\n");
+}
+
+TEST_F(FuseTest, AnOutputKeepsItsName) {
+  Add("Identity", {"c"}, "y");
+  EXPECT_EQ(GraphOf("y"), "conv (x, w) -> y [1, 4, 8, 8]\n");
+}
+
+TEST_F(FuseTest, ReshapesInARowAreOne) {
+  Add("Reshape", {"c", model_.Integers("a", {1, 4, 64})}, "r");
+  Add("Reshape", {"r", model_.Integers("b", {4, 64})}, "y");
+  EXPECT_EQ(GraphOf("y"), "conv (x, w) -> c [1, 4, 8, 8]\nreshape (c) -> y [4, 64]\n");
+}
+
+TEST_F(FuseTest, WhatNobodyReadsIsDropped) {
+  Add("Exp", {"c"}, "unread");
+  Add("Relu", {"c"}, "y");
+  model_.Output("y");
+  const Import import = MustImport(model_);
+  EXPECT_EQ(Describe(import.graph), "conv then relu (x, w) -> y [1, 4, 8, 8]\n");
+  EXPECT_EQ(import.notes,
+            (std::vector<std::string>{"dropped, 1: unread (nobody reads it)", "fused, 1: y (relu into c)"}));
+}
+
+TEST(Fuse, GeluInEitherSpelling) {
+  ModelBuilder model;
+  model.Input("x", {4, 8});
+  model.Weight("w", {8, 8});
+  model.Add("MatMul", {"x", "w"}, "p");
+  const std::string cube = model.Add("Pow", {"p", model.Real("three", 3)}, "cube");
+  const std::string small = model.Add("Mul", {cube, model.Real("c0", 0.044715)}, "small");
+  const std::string sum = model.Add("Add", {"p", small}, "sum");
+  const std::string scaled = model.Add("Mul", {sum, model.Real("c1", 0.797885)}, "scaled");
+  const std::string shifted =
+      model.Add("Add", {model.Add("Tanh", {scaled}, "tanh"), model.Real("one", 1)}, "shifted");
+  const std::string half = model.Add("Mul", {"p", model.Real("c2", 0.5)}, "half");
+  model.Add("Mul", {half, shifted}, "y");
+  model.Output("y");
+  EXPECT_EQ(Describe(MustImportGraph(model)), "matmul then gelu (x, w) -> y [4, 8]\n");
+}
+
+TEST(Fuse, ALayerNormSpelledOutIsOne) {
+  ModelBuilder model;
+  model.Input("x", {1, 6, 8});
+  const Attributes last = {{"axes", Ints{-1}}};
+  const std::string centred =
+      model.Add("Sub", {"x", model.Add("ReduceMean", {"x"}, "mean", last)}, "centred");
+  const std::string square = model.Add("Mul", {centred, centred}, "square");
+  const std::string shifted = model.Add(
+      "Add", {model.Add("ReduceMean", {square}, "variance", last), model.Real("eps", 1e-5)}, "shifted");
+  model.Add("Div", {centred, model.Add("Sqrt", {shifted}, "root")}, "normed");
+  model.Add("Mul", {"normed", model.Weight("scale", {8})}, "scaled");
+  model.Add("Add", {"scaled", model.Weight("bias", {8})}, "y");
+  model.Output("y");
+  EXPECT_EQ(Describe(MustImportGraph(model)), "layer_norm (x, scale, bias) -> y [1, 6, 8]\n");
+}
+
+TEST(Weights, SharedByTwoAreOneTensor) {
+  ModelBuilder model;
+  model.Input("x", {1, 4, 8, 8});
+  model.Weight("w", {4, 4, 1, 1});
+  model.Add("Conv", {"x", "w"}, "a");
+  model.Add("Conv", {"a", model.Add("Identity", {"w"}, "same")}, "y");
+  model.Output("y");
+  const Graph graph = MustImportGraph(model);
+  EXPECT_EQ(graph.operators[0].weights, graph.operators[1].weights);
+  EXPECT_EQ(graph.tensors.size(), 4U);
+}
+
+// x -> Q -> DQ -> conv (weights DQ) -> relu -> Q -> DQ -> y
+TEST(Quantization, PairsSetDataTypes) {
+  ModelBuilder model;
+  model.Input("x", {1, 4, 8, 8});
+  model.Weight("scale", {});
+  model.Weight("zero", {}, kInt8);
+  model.Weight("w8", {4, 4, 1, 1}, kInt8);
+  const auto pair = [&model](const std::string& value) {
+    model.Add("QuantizeLinear", {value, "scale", "zero"}, value + "_q");
+    return model.Add("DequantizeLinear", {value + "_q", "scale", "zero"}, value + "_dq");
+  };
+  const std::string w = model.Add("DequantizeLinear", {"w8", "scale", "zero"}, "w");
+  const std::string c = model.Add("Conv", {pair("x"), w}, "c");
+  pair(model.Add("Relu", {c}, "r"));
+  model.Output("r_dq");
+  const Import import = MustImport(model);
+  EXPECT_EQ(Describe(import.graph), "conv then relu (x, w8) -> r_dq [1, 4, 8, 8]\n");
+  for (const Tensor& tensor : import.graph.tensors)
+    EXPECT_EQ(tensor.type, base::DataType::kInt8) << tensor.id;
+  EXPECT_THAT(import.notes, testing::Contains(HasSubstr("x: it is handed in as int8")));
+  EXPECT_THAT(import.notes, testing::Contains(HasSubstr("r_dq: it is handed out as int8")));
+}
+
+TEST(Quantization, ALoneConversionIsDoneByTheOperatorBefore) {
+  ModelBuilder model;
+  model.Input("x", {1, 4, 8, 8}, kUint8);
+  for (const char* scale : {"s0", "s1", "s2"}) model.Weight(scale, {});
+  model.Weight("zero", {}, kUint8);
+  model.Weight("w", {4, 4, 1, 1}, kUint8);
+  model.Add("QLinearConv", {"x", "s0", "zero", "w", "s1", "zero", "s2", "zero"}, "c");
+  model.Add("DequantizeLinear", {"c", "s2", "zero"}, "y");
+  model.Output("y");
+  const Graph graph = MustImportGraph(model);
+  EXPECT_EQ(Describe(graph), "conv (x, w) -> y [1, 4, 8, 8]\n");
+  EXPECT_EQ(TensorNamed(graph, "y").type, base::DataType::kFloat32);
+}
+
+TEST(Quantization, OfSharedValuesStays) {
+  ModelBuilder model;
+  model.Input("x", {4, 8});
+  model.Add("Relu", {"x"}, "r");
+  model.Add("QuantizeLinear", {"r", model.Weight("scale", {}), model.Weight("zero", {}, kInt8)}, "q");
+  model.Output("r");
+  model.Output("q", {}, kInt8);
+  EXPECT_EQ(Describe(MustImportGraph(model)),
+            "elementwise relu (x) -> r [4, 8]\nelementwise quantize (r) -> q [4, 8]\n");
+}
+
+TEST(Floats, MayBePlannedAsAnotherType) {
+  ModelBuilder model;
+  model.Input("x", {4, 8});
+  model.Add("Relu", {"x"}, "y");
+  model.Output("y");
+  ImportOptions options;
+  options.floats_as = base::DataType::kInt8;
+  EXPECT_EQ(TensorNamed(MustImportGraph(model, options), "y").type, base::DataType::kInt8);
+}
+
+}  // namespace
+}  // namespace tessera::graph::onnx

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tessera/graph/onnx/import.h"
+
+// ONNX models as exporters write them, made with the ONNX library's own messages.
+namespace tessera::graph::onnx {
+
+using Extent = std::variant<int64_t, std::string>;  // a number or a symbol
+using AttributeValue = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
+using Attributes = std::map<std::string, AttributeValue>;
+
+// The numbers of TensorProto.DataType.
+inline constexpr int kFloat = 1;
+inline constexpr int kUint8 = 2;
+inline constexpr int kInt8 = 3;
+inline constexpr int kInt32 = 6;
+inline constexpr int kInt64 = 7;
+inline constexpr int kBool = 9;
+
+class ModelBuilder {
+ public:
+  explicit ModelBuilder(int64_t version = 13);
+  ~ModelBuilder();
+  ModelBuilder(const ModelBuilder&) = delete;
+  ModelBuilder& operator=(const ModelBuilder&) = delete;
+
+  std::string Input(const std::string& name, const std::vector<Extent>& shape, int type = kFloat);
+  void Output(const std::string& name, const std::vector<Extent>& shape = {}, int type = kFloat);
+  void Declare(const std::string& name, const std::vector<Extent>& shape, int type = kFloat);  // value_info
+
+  // Constants: without data, as of weightless files; and small ones with values.
+  std::string Weight(const std::string& name, const std::vector<int64_t>& shape, int type = kFloat);
+  std::string Integers(const std::string& name, const std::vector<int64_t>& values);
+  std::string Scalar(const std::string& name, int64_t value);
+  std::string Reals(const std::string& name, const std::vector<double>& values);
+  std::string Real(const std::string& name, double value);
+
+  // Appends an operator named after its first output, which is returned; "my.domain:Type" for a domain of one's own.
+  std::string Add(const std::string& type, const std::vector<std::string>& inputs, const std::string& output,
+                  const Attributes& attributes = {});
+  void AddMany(const std::string& type, const std::vector<std::string>& inputs,
+               const std::vector<std::string>& outputs, const Attributes& attributes = {});
+  // An If whose branches hand out `captured`.
+  std::string AddIf(const std::string& condition, const std::string& captured, const std::string& output);
+
+  void Metadata(const std::string& key, const std::string& value);
+  void Document(const std::string& operator_name, const std::string& text);
+
+  // The file's bytes.
+  std::string Bytes() const;
+
+ private:
+  struct Message;
+  std::unique_ptr<Message> message_;
+};
+
+// The graph, or a failed test.
+Import MustImport(const ModelBuilder& model, const ImportOptions& options = {});
+Graph MustImportGraph(const ModelBuilder& model, const ImportOptions& options = {});
+
+// The fault, or a failed test.
+base::Diagnostic FaultOf(const std::string& bytes, const ImportOptions& options = {});
+
+// "conv relu(a, w) -> b [1, 8, 4, 4]", one line for each operator: kind, activation, inputs with weights, outputs with shapes.
+std::string Describe(const Graph& graph);
+
+const Operator& OperatorNamed(const Graph& graph, const std::string& id);
+const Tensor& TensorNamed(const Graph& graph, const std::string& id);
+
+}  // namespace tessera::graph::onnx

@@ -1,0 +1,356 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "model_builder.h"
+
+// What each family of ONNX operators becomes. Expected shapes are those of the ONNX definition, worked out by hand.
+namespace tessera::graph::onnx {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+// The graph of one operator over input "x"; its result is "y".
+Graph ImportOne(const std::string& type, const std::vector<Extent>& x, const std::vector<std::string>& others,
+                const Attributes& attributes, const std::function<void(ModelBuilder&)>& constants = {},
+                int64_t version = 13) {
+  ModelBuilder model(version);
+  model.Input("x", x);
+  if (constants) constants(model);
+  std::vector<std::string> inputs = {"x"};
+  inputs.insert(inputs.end(), others.begin(), others.end());
+  model.Add(type, inputs, "y", attributes);
+  model.Output("y");
+  return MustImportGraph(model);
+}
+
+Graph ImportConv(const std::vector<Extent>& x, const Ints& weight, const Attributes& attributes,
+                 const std::string& type = "Conv") {
+  return ImportOne(type, x, {"w"}, attributes, [&weight](ModelBuilder& model) { model.Weight("w", weight); });
+}
+
+TEST(Conv, ReadsStridesPadsAndDilations) {
+  const Graph graph =
+      ImportConv({1, 3, 20, 30}, {8, 3, 3, 5},
+                 {{"strides", Ints{2, 1}}, {"pads", Ints{1, 2, 0, 3}}, {"dilations", Ints{2, 1}}});
+  EXPECT_EQ(Describe(graph), "conv (x, w) -> y [1, 8, 9, 31]\n");
+  const Window& window = graph.operators[0].window;
+  EXPECT_EQ(window.pad_low, (std::array<int64_t, 2>{1, 2}));
+  EXPECT_EQ(window.pad_high, (std::array<int64_t, 2>{0, 3}));
+}
+
+TEST(Conv, PadsTheUpperOrTheLowerEndToSame) {
+  const Graph upper =
+      ImportConv({1, 1, 8, 8}, {1, 1, 3, 3}, {{"auto_pad", "SAME_UPPER"}, {"strides", Ints{2, 2}}});
+  EXPECT_EQ(upper.operators[0].window.pad_low, (std::array<int64_t, 2>{0, 0}));
+  EXPECT_EQ(upper.operators[0].window.pad_high, (std::array<int64_t, 2>{1, 1}));
+  const Graph lower =
+      ImportConv({1, 1, 8, 8}, {1, 1, 3, 3}, {{"auto_pad", "SAME_LOWER"}, {"strides", Ints{2, 2}}});
+  EXPECT_EQ(lower.operators[0].window.pad_low, (std::array<int64_t, 2>{1, 1}));
+  EXPECT_EQ(lower.operators[0].window.pad_high, (std::array<int64_t, 2>{0, 0}));
+}
+
+TEST(Conv, IsDepthwiseWhereEachChannelIsAGroup) {
+  const Graph graph = ImportConv({1, 6, 8, 8}, {12, 1, 3, 3}, {{"group", int64_t{6}}});
+  EXPECT_EQ(Describe(graph), "depthwise (x, w) -> y [1, 12, 6, 6]\n");
+}
+
+TEST(Conv, KeepsItsGroups) {
+  const Graph graph = ImportConv({1, 6, 8, 8}, {4, 3, 1, 1}, {{"group", int64_t{2}}});
+  EXPECT_EQ(graph.operators[0].groups, 2);
+}
+
+TEST(Conv, OfSoundHasOneRow) {
+  EXPECT_EQ(Describe(ImportConv({1, 4, 50}, {8, 4, 5}, {{"strides", Ints{2}}, {"pads", Ints{2, 2}}})),
+            "reshape (x) -> y/map [1, 4, 1, 50]\n"
+            "conv (y/map, w) -> y/map_out [1, 8, 1, 25]\n"
+            "reshape (y/map_out) -> y [1, 8, 25]\n");
+}
+
+TEST(Conv, OfVolumesIsABarrier) {
+  EXPECT_EQ(Describe(ImportConv({1, 4, 8, 8, 8}, {8, 4, 3, 3, 3}, {})),
+            "opaque (x, w) -> y [1, 8, 6, 6, 6]\n");
+}
+
+TEST(Conv, OfIntegersGivesTheTypesThatItStates) {
+  ModelBuilder model(13);
+  model.Input("x", {1, 3, 8, 8}, kUint8);
+  model.Weight("w", {4, 3, 3, 3}, kUint8);
+  model.Add("ConvInteger", {"x", "w"}, "y");
+  model.Output("y", {}, kInt32);
+  EXPECT_EQ(TensorNamed(MustImportGraph(model), "y").type, base::DataType::kInt32);
+}
+
+TEST(Conv, QLinearHasItsWeightsFourth) {
+  ModelBuilder model(13);
+  model.Input("x", {1, 3, 8, 8}, kUint8);
+  for (const char* scale : {"xs", "ws", "ys"}) model.Weight(scale, {});
+  for (const char* zero : {"xz", "yz"}) model.Weight(zero, {}, kUint8);
+  model.Weight("wz", {}, kInt8);
+  model.Weight("w", {4, 3, 3, 3}, kInt8);
+  model.Add("QLinearConv", {"x", "xs", "xz", "w", "ws", "wz", "ys", "yz"}, "y");
+  model.Output("y", {}, kUint8);
+  const Graph graph = MustImportGraph(model);
+  EXPECT_EQ(Describe(graph), "conv (x, w) -> y [1, 4, 6, 6]\n");
+  EXPECT_EQ(TensorNamed(graph, "y").type, base::DataType::kUint8);
+  EXPECT_EQ(TensorNamed(graph, "w").type, base::DataType::kInt8);
+}
+
+TEST(TransposedConv, GrowsByItsStride) {
+  EXPECT_EQ(Describe(ImportConv(
+                {1, 6, 8, 8}, {6, 4, 3, 3},
+                {{"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}, {"output_padding", Ints{1, 1}}},
+                "ConvTranspose")),
+            "transposed_conv (x, w) -> y [1, 4, 16, 16]\n");
+}
+
+TEST(TransposedConv, TakesItsPadsFromTheOutputThatItStates) {
+  const Graph graph = ImportConv({1, 6, 8, 8}, {6, 4, 3, 3},
+                                 {{"strides", Ints{2, 2}}, {"output_shape", Ints{16, 14}}}, "ConvTranspose");
+  EXPECT_EQ(Describe(graph), "transposed_conv (x, w) -> y [1, 4, 16, 14]\n");
+  // In all (8 - 1) * 2 + 3 - 16 = 1 of rows, and 3 of columns; the low end gets the odd one.
+  EXPECT_EQ(graph.operators[0].window.pad_low, (std::array<int64_t, 2>{1, 2}));
+  EXPECT_EQ(graph.operators[0].window.pad_high, (std::array<int64_t, 2>{0, 1}));
+}
+
+TEST(Pool, MayReachBeyondThePadding) {
+  const Attributes attributes = {
+      {"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t{1}}};
+  EXPECT_EQ(Describe(ImportOne("MaxPool", {1, 4, 8, 8}, {}, attributes)), "pool max (x) -> y [1, 4, 4, 4]\n");
+}
+
+TEST(Pool, OfAllIsGlobal) {
+  EXPECT_EQ(Describe(ImportOne("GlobalAveragePool", {1, 4, 8, 8}, {}, {})),
+            "global_pool average (x) -> y [1, 4, 1, 1]\n");
+  EXPECT_EQ(
+      Describe(ImportOne("ReduceMean", {1, 4, 8, 8}, {}, {{"axes", Ints{2, 3}}, {"keepdims", int64_t{0}}})),
+      "global_pool average (x) -> y [1, 4]\n");
+}
+
+TEST(Pool, OfPowersIsItsOwnFunction) {
+  EXPECT_EQ(Describe(ImportOne("LpPool", {1, 4, 8, 8}, {},
+                               {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}})),
+            "pool lp (x) -> y [1, 4, 4, 4]\n");
+}
+
+TEST(MatMul, OfAWeightHasOneOperand) {
+  EXPECT_EQ(Describe(ImportOne("MatMul", {2, 5, 8}, {"w"}, {},
+                               [](ModelBuilder& m) {
+                                 m.Weight("w", {8, 3});
+                               })),
+            "matmul (x, w) -> y [2, 5, 3]\n");
+}
+
+TEST(MatMul, ByAWeightFromTheLeftIsMadeTransposed) {
+  ModelBuilder model;
+  model.Input("x", {8, 5});
+  model.Weight("w", {3, 8});
+  model.Add("MatMul", {"w", "x"}, "y");
+  model.Output("y", {3, 5});
+  EXPECT_EQ(Describe(MustImportGraph(model)),
+            "matmul (x, w) -> y/transposed [5, 3]\ntranspose (y/transposed) -> y [3, 5]\n");
+}
+
+TEST(MatMul, OfGemmMayTransposeBoth) {
+  ModelBuilder model;
+  model.Input("x", {8, 5});
+  model.Weight("w", {3, 8});
+  model.Weight("b", {3});
+  model.Add("Gemm", {"x", "w", "b"}, "y", {{"transA", int64_t{1}}, {"transB", int64_t{1}}});
+  model.Output("y", {5, 3});
+  const Graph graph = MustImportGraph(model);
+  EXPECT_EQ(Describe(graph), "matmul (x, w) -> y [5, 3]\n");
+  EXPECT_TRUE(graph.operators[0].transpose_first);
+  EXPECT_EQ(TensorNamed(graph, "w").shape, (Shape{8, 3}));
+}
+
+TEST(MatMul, OfGemmAddsWhatIsMoreThanABias) {
+  ModelBuilder model;
+  model.Input("x", {5, 8});
+  model.Input("c", {5, 3});
+  model.Weight("w", {8, 3});
+  model.Add("Gemm", {"x", "w", "c"}, "y");
+  model.Output("y", {5, 3});
+  EXPECT_EQ(Describe(MustImportGraph(model)),
+            "matmul (x, w) -> y/product [5, 3]\nelementwise add (y/product, c) -> y [5, 3]\n");
+}
+
+TEST(MatMul, FusedHasAShapeRuleOfItsOwn) {
+  ModelBuilder model;
+  model.Input("a", {5, 2, 8});
+  model.Input("b", {2, 3, 8});
+  model.Add("com.microsoft:FusedMatMul", {"a", "b"}, "y",
+            {{"transBatchA", int64_t{1}}, {"transB", int64_t{1}}});
+  model.Output("y");
+  EXPECT_EQ(Describe(MustImportGraph(model)),
+            "transpose (a) -> y/batches_a [2, 5, 8]\nmatmul (y/batches_a, b) -> y [2, 5, 3]\n");
+}
+
+TEST(Elementwise, BroadcastsConstantsAsTables) {
+  EXPECT_EQ(Describe(ImportOne("Mul", {1, 4, 8, 8}, {"c"}, {},
+                               [](ModelBuilder& m) {
+                                 m.Weight("c", {4, 1, 1});
+                               })),
+            "elementwise mul (x, c) -> y [1, 4, 8, 8]\n");
+}
+
+TEST(Elementwise, ScalarsAreNoTensors) {
+  EXPECT_EQ(Describe(ImportOne("Add", {4, 8}, {"c"}, {}, [](ModelBuilder& m) { m.Real("c", 1); })),
+            "elementwise add (x) -> y [4, 8]\n");
+}
+
+TEST(Elementwise, RepeatsAFeatureWhereAConstantIsLonger) {
+  EXPECT_EQ(Describe(ImportOne("Add", {1, 8}, {"c"}, {},
+                               [](ModelBuilder& m) {
+                                 m.Weight("c", {5, 8});
+                               })),
+            "gather (x) -> y/repeat [5, 8]\nelementwise add (y/repeat, c) -> y [5, 8]\n");
+}
+
+TEST(Elementwise, ComparisonsGiveBooleans) {
+  const Graph graph = ImportOne("Less", {4, 8}, {"c"}, {}, [](ModelBuilder& m) { m.Real("c", 1); });
+  EXPECT_EQ(TensorNamed(graph, "y").type, base::DataType::kBool);
+}
+
+TEST(Pieces, SlicesClampAndStepBack) {
+  const Graph graph = ImportOne("Slice", {1, 10, 9}, {"s", "e", "a", "t"}, {}, [](ModelBuilder& m) {
+    m.Integers("s", {-3, 100});
+    m.Integers("e", {INT64_MAX, INT64_MIN});
+    m.Integers("a", {1, 2});
+    m.Integers("t", {2, -3});
+  });
+  EXPECT_EQ(Describe(graph), "slice (x) -> y [1, 2, 3]\n");
+  EXPECT_EQ(graph.operators[0].starts, (Ints{0, 7, 8}));
+  EXPECT_EQ(graph.operators[0].steps, (Ints{1, 2, -3}));
+}
+
+TEST(Pieces, SplitsAreSlices) {
+  ModelBuilder model;
+  model.Input("x", {1, 7, 4});
+  model.AddMany("Split", {"x", model.Integers("sizes", {3, 4})}, {"a", "b"}, {{"axis", int64_t{1}}});
+  model.Output("a");
+  model.Output("b");
+  const Graph graph = MustImportGraph(model);
+  EXPECT_EQ(Describe(graph), "slice (x) -> a [1, 3, 4]\nslice (x) -> b [1, 4, 4]\n");
+  EXPECT_EQ(graph.operators[1].starts, (Ints{0, 3, 0}));
+}
+
+TEST(Pieces, PadsMayCut) {
+  const Graph graph = ImportOne("Pad", {1, 2, 8, 8}, {"p"}, {{"mode", "reflect"}}, [](ModelBuilder& m) {
+    m.Integers("p", {0, 0, 2, -1, 0, 0, 1, 0});
+  });
+  EXPECT_EQ(Describe(graph), "slice (x) -> y/cut [1, 2, 8, 7]\npad (y/cut) -> y [1, 2, 11, 7]\n");
+  EXPECT_EQ(graph.operators[1].padding.mode, PadMode::kReflect);
+}
+
+TEST(Pieces, ConstantsAtTheEndsOfAConcatFillPads) {
+  ModelBuilder model;
+  model.Input("x", {1, 16, 8});
+  model.Weight("class_token", {1, 1, 8});
+  model.Add("Concat", {"class_token", "x"}, "y", {{"axis", int64_t{1}}});
+  model.Output("y");
+  EXPECT_EQ(Describe(MustImportGraph(model)), "pad (x, class_token) -> y [1, 17, 8]\n");
+}
+
+TEST(Pieces, GathersByConstantIndices) {
+  EXPECT_EQ(Describe(ImportOne("Gather", {2, 5, 3}, {"i"}, {{"axis", int64_t{1}}},
+                               [](ModelBuilder& m) { m.Scalar("i", -1); })),
+            "gather (x) -> y [2, 3]\n");
+  EXPECT_EQ(Describe(ImportOne("Gather", {2, 5, 3}, {"i"}, {{"axis", int64_t{1}}},
+                               [](ModelBuilder& m) {
+                                 m.Integers("i", {4, 0});
+                               })),
+            "gather (x) -> y [2, 2, 3]\n");
+}
+
+TEST(Pieces, ExpandRepeats) {
+  EXPECT_EQ(Describe(ImportOne("Expand", {3, 1}, {"s"}, {},
+                               [](ModelBuilder& m) {
+                                 m.Integers("s", {2, 1, 4});
+                               })),
+            "reshape (x) -> y/rank [1, 3, 1]\ngather (y/rank) -> y/axis0 [2, 3, 1]\ngather (y/axis0) -> y "
+            "[2, 3, 4]\n");
+}
+
+TEST(Shapes, FollowReshapeFlattenSqueezeAndTranspose) {
+  EXPECT_EQ(Describe(ImportOne("Reshape", {2, 3, 4}, {"s"}, {},
+                               [](ModelBuilder& m) {
+                                 m.Integers("s", {0, -1});
+                               })),
+            "reshape (x) -> y [2, 12]\n");
+  EXPECT_EQ(Describe(ImportOne("Flatten", {2, 3, 4}, {}, {{"axis", int64_t{-1}}})),
+            "reshape (x) -> y [6, 4]\n");
+  EXPECT_EQ(
+      Describe(ImportOne("Squeeze", {2, 1, 4}, {"a"}, {}, [](ModelBuilder& m) { m.Integers("a", {1}); })),
+      "reshape (x) -> y [2, 4]\n");
+  EXPECT_EQ(Describe(ImportOne("Unsqueeze", {2, 4}, {"a"}, {},
+                               [](ModelBuilder& m) {
+                                 m.Integers("a", {0, -1});
+                               })),
+            "reshape (x) -> y [1, 2, 4, 1]\n");
+  EXPECT_EQ(Describe(ImportOne("Transpose", {2, 3, 4}, {}, {})), "transpose (x) -> y [4, 3, 2]\n");
+}
+
+TEST(Shapes, MoveBetweenDepthAndSpace) {
+  const Graph graph =
+      ImportOne("DepthToSpace", {1, 12, 4, 5}, {}, {{"blocksize", int64_t{2}}, {"mode", "CRD"}});
+  EXPECT_EQ(Describe(graph), "depth_to_space (x) -> y [1, 3, 8, 10]\n");
+  EXPECT_EQ(graph.operators[0].depth_order, DepthOrder::kCrd);
+  EXPECT_EQ(Describe(ImportOne("SpaceToDepth", {1, 3, 4, 6}, {}, {{"blocksize", int64_t{2}}})),
+            "space_to_depth (x) -> y [1, 12, 2, 3]\n");
+}
+
+TEST(Resize, KnowsTheModesOfItsVersions) {
+  const auto scales = [](ModelBuilder& m) { m.Reals("s", {1, 1, 2, 1.5}); };
+  const Graph newer =
+      ImportOne("Resize", {1, 2, 4, 4}, {"", "s"},
+                {{"mode", "cubic"}, {"coordinate_transformation_mode", "align_corners"}}, scales);
+  EXPECT_EQ(Describe(newer), "resize (x) -> y [1, 2, 8, 6]\n");
+  EXPECT_EQ(newer.operators[0].resize.mode, ResizeMode::kCubic);
+  EXPECT_EQ(newer.operators[0].resize.coordinates, ResizeCoordinates::kAlignCorners);
+  const Graph older = ImportOne("Resize", {1, 2, 4, 4}, {"s"}, {}, scales, 10);
+  EXPECT_EQ(older.operators[0].resize.coordinates, ResizeCoordinates::kAsymmetric);
+  EXPECT_EQ(older.operators[0].resize.rounding, NearestRounding::kFloor);
+}
+
+TEST(Resize, KeepsAScaleThatIsNotTheRatioOfTheExtents) {
+  const Graph graph = ImportOne("Resize", {1, 2, 5, 4}, {"", "s"}, {}, [](ModelBuilder& m) {
+    m.Reals("s", {1, 1, 1.5, 1});
+  });
+  EXPECT_EQ(Describe(graph), "resize (x) -> y [1, 2, 7, 4]\n");
+  EXPECT_EQ(graph.operators[0].resize.scales.at(2), (Ratio{3, 2}));
+}
+
+TEST(Reduce, DropsOrKeepsItsAxes) {
+  EXPECT_EQ(Describe(ImportOne("ReduceMax", {2, 3, 4}, {}, {{"axes", Ints{-1}}})),
+            "reduce max (x) -> y [2, 3, 1]\n");
+  EXPECT_EQ(Describe(ImportOne("ArgMax", {2, 3, 4}, {}, {{"axis", int64_t{1}}, {"keepdims", int64_t{0}}})),
+            "reduce arg_max (x) -> y [2, 4]\n");
+}
+
+TEST(Reduce, OfLaterVersionsHasItsAxesAsAnOperand) {
+  EXPECT_EQ(Describe(ImportOne(
+                "ReduceSum", {2, 3, 4}, {"a"}, {}, [](ModelBuilder& m) { m.Integers("a", {0}); }, 18)),
+            "reduce sum (x) -> y [1, 3, 4]\n");
+}
+
+TEST(Softmax, TookBlocksOfAxesUpToVersion12) {
+  EXPECT_EQ(ImportOne("Softmax", {2, 3, 4}, {}, {{"axis", int64_t{1}}}, {}, 11).operators[0].axes,
+            (std::vector<int>{1, 2}));
+  EXPECT_EQ(ImportOne("Softmax", {2, 3, 4}, {}, {{"axis", int64_t{1}}}, {}, 13).operators[0].axes,
+            (std::vector<int>{1}));
+}
+
+TEST(Normalization, ReducesTheAxesOfItsKind) {
+  const auto tables = [](ModelBuilder& m) {
+    m.Weight("scale", {4});
+    m.Weight("bias", {4});
+  };
+  EXPECT_EQ(ImportOne("LayerNormalization", {2, 3, 4}, {"scale", "bias"}, {}, tables, 17).operators[0].axes,
+            (std::vector<int>{2}));
+  EXPECT_EQ(ImportOne("InstanceNormalization", {2, 4, 6, 6}, {"scale", "bias"}, {}, tables).operators[0].axes,
+            (std::vector<int>{2, 3}));
+}
+
+}  // namespace
+}  // namespace tessera::graph::onnx
