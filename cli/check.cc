@@ -88,6 +88,7 @@ class CheckCommand final : public Command {
     std::optional<plan::execute::Report> execution;
     if (execute_) {
       execution = plan::execute::Execute(*answer->plan);
+      if (violations.empty() && !execution->obstacle.empty()) return Decline(console, execution->obstacle);
       AddFindings(*execution, violations);
     }
     const bool as_json = format_ == "json";
@@ -100,6 +101,15 @@ class CheckCommand final : public Command {
   }
 
  private:
+  // A plan that holds, yet is beyond what an execution can follow.
+  static ExitCode Decline(Console& console, const std::string& obstacle) {
+    base::Diagnostic fault;
+    fault.message = "--execute: " + obstacle;
+    fault.hint = "without --execute the plan is accepted";
+    console.Refuse(fault);
+    return ExitCode::kUnsupported;
+  }
+
   static void AddFindings(const plan::execute::Report& execution, std::vector<std::string>& violations) {
     if (!execution.obstacle.empty()) violations.push_back("execution: " + execution.obstacle);
     for (const plan::execute::Finding& finding : execution.findings) {

@@ -25,9 +25,9 @@ struct Tensor {
   base::DataType type = base::DataType::kInt8;
   bool network_input = false;
   bool network_output = false;
-  bool constant = false;  // weights and tables
-  bool state = false;     // handed in like a network input, yet lives for all program time
-  int64_t stored_bytes = 0;  // of a constant that is stored in another way than shape and type say; 0: as they say
+  bool constant = false;     // weights and tables
+  bool state = false;        // handed in like a network input, yet lives for all program time
+  int64_t stored_bytes = 0;  // of a constant in an encoding of its own; 0: as shape and type say
   std::map<std::string, std::string> annotations;  // the user's own keys with their text
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
@@ -135,7 +135,7 @@ struct Operator {
   Resize resize;                  // kResize
   int64_t block = 1;              // kDepthToSpace, kSpaceToDepth
   DepthOrder depth_order = DepthOrder::kDcr;
-  std::string function;    // "max", "average" or "lp" for pools, "add", "mean", ... for elementwise and reduce
+  std::string function;  // "max", "average" or "lp" for pools, "add", "mean", ... for elementwise and reduce
   std::string activation;  // fused, as the user wrote it; empty: none
   // kOpaque, as its author states.
   int64_t macs = 0;                     // of the whole operator

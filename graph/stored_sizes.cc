@@ -1,7 +1,9 @@
 #include "tessera/graph/stored_sizes.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 

@@ -30,8 +30,8 @@ void CutAxis(Cut& cut, size_t axis, int64_t extent, Bounds bounds) {
 }
 
 // The list of an operand, or of the attribute that operator sets before 10 have.
-std::optional<std::vector<int64_t>> Listed(const Node& node, const IntegersOf& integers, size_t operand,
-                                           std::string_view attribute) {
+std::optional<std::vector<int64_t>> StatedIntegers(const Node& node, const IntegersOf& integers,
+                                                   size_t operand, std::string_view attribute) {
   if (node.version < 10) return node.Ints(attribute);
   if (!node.HasInput(operand)) return std::vector<int64_t>{};
   return integers(operand);
@@ -40,10 +40,10 @@ std::optional<std::vector<int64_t>> Listed(const Node& node, const IntegersOf& i
 }  // namespace
 
 tl::expected<Cut, Obstacle> ReadCut(const Node& node, const Shape& input, const IntegersOf& integers) {
-  const auto starts = Listed(node, integers, 1, "starts");
-  const auto ends = Listed(node, integers, 2, "ends");
-  auto axes = Listed(node, integers, 3, "axes");
-  const auto steps = Listed(node, integers, 4, "steps");
+  const auto starts = StatedIntegers(node, integers, 1, "starts");
+  const auto ends = StatedIntegers(node, integers, 2, "ends");
+  auto axes = StatedIntegers(node, integers, 3, "axes");
+  const auto steps = StatedIntegers(node, integers, 4, "steps");
   if (!starts || !ends || !axes || !steps) return Barrier("its bounds are computed while the network runs");
   if (axes->empty()) {
     axes->resize(starts->size());

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tessera/base/checked.h"
+#include "tessera/base/vocabulary.h"
 
 namespace tessera::plan::execute {
 namespace {
@@ -70,6 +71,11 @@ std::string FindObstacle(const Plan& plan) {
   for (const graph::Tensor& tensor : plan.network.tensors) {
     if (graph::ElementsOf(tensor.shape) > kMostElements) {
       return fmt::format("tensor '{}' has more elements than an execution can tell apart", tensor.id);
+    }
+    if (tensor.stored_bytes > 0 &&
+        tensor.stored_bytes != base::BytesOf(tensor.type, graph::ElementsOf(tensor.shape))) {
+      return fmt::format(
+          "nobody can tell which bytes of constant '{}' hold which element: it has stored_bytes", tensor.id);
     }
   }
   return FindObstacleInSteps(plan);
