@@ -182,6 +182,9 @@ class PartitionCheck {
   void CheckHoldings(size_t i, const std::vector<Users>& users) {
     const Subgraph& subgraph = plan_.subgraphs[i];
     const auto& policies = plan_.profile.tiling.weights;
+    if (subgraph.halo != hw_profiles::HaloStorage::kRecompute) {
+      findings_.Note(ViolationKind::kPolicy, fmt::format("subgraph {} caches its halo, which cannot be checked", i));
+    }
     for (const int tensor : TensorsOf(plan_.network, subgraph.interval)) {
       const Held held = HoldingOf(plan_, users, subgraph, tensor);
       if (!held.fault.empty()) {

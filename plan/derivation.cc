@@ -54,6 +54,12 @@ std::string BufferId(const graph::Graph& network, const BufferUse& use) {
       return fmt::format("s{}/{}", use.subgraph, tensor);
     case BufferKind::kSlice:
       return fmt::format("s{}/{}/{}@{}.{}", use.subgraph, op, tensor, use.parity, use.slot);
+    case BufferKind::kRing:
+      return fmt::format("s{}/{}@ring", use.subgraph, tensor);
+    case BufferKind::kLine:
+      return fmt::format("s{}/{}@line", use.subgraph, tensor);
+    case BufferKind::kHalo:
+      return fmt::format("s{}/{}@{}.halo", use.subgraph, tensor, use.parity);
     case BufferKind::kScratch:
       break;
   }

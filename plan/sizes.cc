@@ -190,6 +190,9 @@ Footprint FootprintOf(const Plan& plan, const std::vector<Users>& users, const B
     case BufferKind::kWhole:
       return WholeFootprint(plan, users, use.tensor);
     case BufferKind::kTile:
+    case BufferKind::kRing:
+    case BufferKind::kLine:
+    case BufferKind::kHalo:
       return TileFootprint(plan, users, use, largest);
     case BufferKind::kResident:
     case BufferKind::kSlice:

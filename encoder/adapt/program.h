@@ -19,6 +19,7 @@ namespace tessera::encoder {
 struct Policy {
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
   bool in_place = false;
+  hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
@@ -28,18 +29,19 @@ struct SubgraphChoice {
   Policy policy;
 };
 
-enum class StepKind : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue };
+enum class StepKind : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue, kCopy };
 
 // What happens at one step of the program.
 struct ProgramStep {
   StepKind kind = StepKind::kCompute;
   int subgraph = 0;  // index into the choices
   int parity = 0;    // of the pass; 0 outside passes
-  int op = -1;       // kCompute: index into Graph::operators; kLoad of a streamed constant: its user
+  int op = -1;       // kCompute: index into Graph::operators; kLoad of a streamed constant: its user; kCopy:
+                     // the operator by whose side it stands
   std::vector<int> transfers;  // tensors that the DMA moves at this step, each once, ascending
 };
 
-enum class BufferKind : uint8_t { kTile, kWhole, kResident, kSlice, kScratch };
+enum class BufferKind : uint8_t { kTile, kWhole, kResident, kSlice, kScratch, kRing, kLine, kHalo };
 
 // What a buffer of the Problem holds.
 struct ProgramBuffer {
@@ -52,7 +54,8 @@ struct ProgramBuffer {
 };
 
 // The Problem with what each of its steps and buffers means. Buffers stand in the order: whole ones by
-// tensor, then subgraph by subgraph resident constants, tiles by tensor and parity, slices, scratch.
+// tensor, then subgraph by subgraph resident constants, tiles by tensor and parity with the tensor's ring, line
+// or halos, slices, scratch.
 struct Program {
   problem::Problem problem;
   std::vector<ProgramStep> steps;      // step t of the Problem is steps[t]
@@ -73,8 +76,9 @@ struct SubgraphLadder {
   std::vector<graph::TiledSubgraph> tilings;  // parallel to the rungs
 };
 
-// One ladder for each distinct structure (the number of tiles as far as steps depend on it, results in place) among the
-// shapes.
+// One ladder for each distinct structure (the number of tiles as far as steps depend on it, results in place,
+// tensors whose rows are cached) among the shapes. Left out are shapes of which a policy with a cached halo would
+// keep no rows.
 base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& graph,
                                                          const hw_profiles::Profile& profile,
                                                          graph::Interval interval, const Policy& policy,

@@ -25,9 +25,8 @@ plan::StepUse UseOf(const encoder::ProgramStep& step) {
           .transfers = step.transfers};
 }
 
-static_assert(static_cast<int>(plan::BufferKind::kScratch) ==
-              static_cast<int>(encoder::BufferKind::kScratch));
-static_assert(static_cast<int>(plan::StepKind::kEpilogue) == static_cast<int>(encoder::StepKind::kEpilogue));
+static_assert(static_cast<int>(plan::BufferKind::kHalo) == static_cast<int>(encoder::BufferKind::kHalo));
+static_assert(static_cast<int>(plan::StepKind::kCopy) == static_cast<int>(encoder::StepKind::kCopy));
 
 // One past the highest byte of all buffers that live while the subgraph runs, guards included.
 Bytes PeakDuring(const JointPlacement& joint, int subgraph) {
@@ -71,6 +70,7 @@ plan::Subgraph SubgraphOf(const Planning& planning, const IntervalChoices& inter
           .tiles = interval.Tiles().TilingOf(choice.candidate).tiles,
           .weights = taken.policy.weights,
           .in_place = taken.policy.in_place,
+          .halo = taken.policy.halo,
           .largest_proven = IsLargest(planning, interval, choice),
           .metrics = choice.metrics};
 }

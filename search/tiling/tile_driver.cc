@@ -15,6 +15,12 @@ namespace {
 using encoder::Policy;
 using encoder::SubgraphLadder;
 
+bool IsInPlace(const std::vector<problem::Relation>& relations) {
+  return std::any_of(relations.begin(), relations.end(), [](const problem::Relation& relation) {
+    return relation.kind == problem::RelationKind::kColocate;
+  });
+}
+
 int64_t TileElements(const TileCandidate& candidate) { return graph::ElementsOf(candidate.choice.tile); }
 
 }  // namespace
@@ -55,10 +61,11 @@ std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::Tile
       if (!refusal) refusal = ladders.error();
       continue;
     }
-    const Policy without = {policy.weights, false};
+    Policy without = policy;
+    without.in_place = false;
     if (policy.in_place && std::find(policies_.begin(), policies_.end(), without) != policies_.end()) {
       std::erase_if(*ladders,
-                    [](const SubgraphLadder& each) { return each.program.problem.relations.empty(); });
+                    [](const SubgraphLadder& each) { return !IsInPlace(each.program.problem.relations); });
     }
     AddPolicy(policy, *std::move(ladders));
   }
