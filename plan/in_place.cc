@@ -77,8 +77,9 @@ class PairSearch {
       if (turn.op == op) turns[turn.parity].push_back(turn.steps);
     }
     const int result = At(op).outputs.front();
-    if (IsForNobody(result)) return;
+    if (IsForNobody(result) || trace_.cached[static_cast<size_t>(subgraph_)].contains(result)) return;
     for (const int operand : At(op).inputs) {
+      if (trace_.cached[static_cast<size_t>(subgraph_)].contains(operand)) continue;
       if (operand == result || !LookAlike(operand, result) || !extents_.AlwaysEqual(operand, result))
         continue;
       const std::vector<InPlacePair> found = PairsOf(turns, operand, result);

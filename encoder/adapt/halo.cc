@@ -16,8 +16,8 @@ namespace tessera::encoder {
 
 using hw_profiles::HaloStorage;
 
-graph::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interval, const graph::TileShape& tile,
-                              HaloStorage halo) {
+graph::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interval,
+                              const graph::TileShape& tile, HaloStorage halo) {
   if (halo == HaloStorage::kRecompute) return graph::Tile(graph, interval, tile);
   return graph::TileKeepingRows(graph, interval, tile, /*across_batch=*/halo != HaloStorage::kAdjacent);
 }
@@ -28,8 +28,8 @@ bool MarkCached(const graph::TiledSubgraph& tiling, HaloStorage halo, SubgraphUs
   for (TensorUse& use : uses.tensors) {
     const bool has_tiles = use.residence == Residence::kInside || use.residence == Residence::kLoaded ||
                            use.residence == Residence::kStored;
-    const auto slot = std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), use.tensor) -
-                      tiling.tensors.begin();
+    const auto slot =
+        std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), use.tensor) - tiling.tensors.begin();
     use.cached = has_tiles && !tiling.rows.empty() && tiling.rows[static_cast<size_t>(slot)].kept > 0;
     any = any || use.cached;
   }

@@ -11,8 +11,8 @@
 namespace tessera::encoder {
 
 // The tiles of a valid choice, as its policy makes them.
-graph::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interval, const graph::TileShape& tile,
-                              hw_profiles::HaloStorage halo);
+graph::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interval,
+                              const graph::TileShape& tile, hw_profiles::HaloStorage halo);
 
 // Marks the tensors whose rows are cached when the subgraph is cut like that. False if none is.
 bool MarkCached(const graph::TiledSubgraph& tiling, hw_profiles::HaloStorage halo, SubgraphUses& uses);

@@ -122,7 +122,8 @@ class Drafter {
 
   // All passes share it, so it never rests.
   void AddRing(const TensorUse& use) {
-    BufferDraft& draft = Open(BufferKind::kRing, fmt::format("s{}/{}@ring", subgraph_, TensorAt(use.tensor).id));
+    BufferDraft& draft =
+        Open(BufferKind::kRing, fmt::format("s{}/{}@ring", subgraph_, TensorAt(use.tensor).id));
     SetTensor(draft, use);
     for (const Pass& pass : timeline_.passes) Compute(draft, use, pass);
     if (timeline_.tile_loop) {
@@ -162,7 +163,8 @@ class Drafter {
   }
 
   void AddLine(const TensorUse& use) {
-    BufferDraft& draft = Open(BufferKind::kLine, fmt::format("s{}/{}@line", subgraph_, TensorAt(use.tensor).id));
+    BufferDraft& draft =
+        Open(BufferKind::kLine, fmt::format("s{}/{}@line", subgraph_, TensorAt(use.tensor).id));
     SetTensor(draft, use);
     draft.buffer.alignment = hw_profiles::LayoutOf(profile_, use.role).alignment_bytes;
     for (size_t q = 0; q < timeline_.passes.size(); ++q) {

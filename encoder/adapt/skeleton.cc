@@ -59,10 +59,9 @@ Bytes TileBytes(const graph::Graph& graph, const hw_profiles::Profile& profile, 
   const graph::Tensor& feature = graph.tensors[static_cast<size_t>(tensor)];
   const NamedExtents extents = NameExtents(feature.shape, LargestOf(tiling, tensor));
   const Pads pads = PadsFor(graph, profile, readers);
-  if (!use.cached)
-    return FeatureBytes(hw_profiles::LayoutOf(profile, use.role), feature.type, extents, pads);
-  return CachedBytes(profile, kind, uses, use, tiling.rows[SlotOf(tiling, tensor)], feature.type, extents, pads,
-                     alignment);
+  if (!use.cached) return FeatureBytes(hw_profiles::LayoutOf(profile, use.role), feature.type, extents, pads);
+  return CachedBytes(profile, kind, uses, use, tiling.rows[SlotOf(tiling, tensor)], feature.type, extents,
+                     pads, alignment);
 }
 
 Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,

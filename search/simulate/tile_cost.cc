@@ -50,7 +50,8 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
 
 void TileCosts::FindCopied(const graph::TiledSubgraph& tiling) {
   for (const Operand& operand : operands_) {
-    const bool has_tiles = operand.route.passage == Passage::kInside || operand.route.passage == Passage::kMoved;
+    const bool has_tiles =
+        operand.route.passage == Passage::kInside || operand.route.passage == Passage::kMoved;
     if (!has_tiles || tiling.rows[operand.index].kept == 0) continue;
     const size_t rows = *graph::AxisOf(operand.tensor->shape, graph::Axis::kRows);
     graph::Extents row = tiling.largest[operand.index];
@@ -203,7 +204,8 @@ void TileCosts::AddStep(const graph::TileClass& tile, size_t step, TileCost& cos
   for (const int tensor : op.outputs) {
     const Operand& operand = OperandAt(tensor);
     const bool direct = operand.route.passage == Passage::kDirect;
-    touch(operand, direct ? tile.share[operand.index] : graph::MadeOf(tile, operand.index), Direction::kWrite);
+    touch(operand, direct ? tile.share[operand.index] : graph::MadeOf(tile, operand.index),
+          Direction::kWrite);
   }
   if (constant_route_.passage == Passage::kDirect) {
     const auto home = static_cast<size_t>(constant_route_.home);

@@ -50,31 +50,32 @@ TEST(Ring, OfALoadedTensorTakesTheNextTileBesideTheOneUnderWork) {
 TEST(Ring, OfAFewTilesEndsWithTheLastReader) {
   const Program program = BuildTwoConvs(DmaSteps::kOverlapped, 3, HaloStorage::kRing);
   EXPECT_THAT(program.problem.loops, IsEmpty());
-  EXPECT_EQ(Describe(program.problem, "s0/x@ring"),
-            "s0/x@ring: 56 bytes, [0,6), 0 dma w, 1 pe r, 1 dma w, 2 dma w, 3 pe r, 3 dma w, 4 dma w, 5 pe r");
+  EXPECT_EQ(
+      Describe(program.problem, "s0/x@ring"),
+      "s0/x@ring: 56 bytes, [0,6), 0 dma w, 1 pe r, 1 dma w, 2 dma w, 3 pe r, 3 dma w, 4 dma w, 5 pe r");
 }
 
 TEST(Copy, OfOwnStepsRestoresBeforeAndSavesBehindTheReader) {
   const Program program = BuildTwoConvs(DmaSteps::kOwnSteps, 2, HaloStorage::kCopy);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
-              ElementsAre("0 load: w1", "1 load: w2", "2 load: x", "3 copy conv1", "4 compute conv1", "5 copy conv1",
-                          "6 compute conv2", "7 store: y"));
+              ElementsAre("0 load: w1", "1 load: w2", "2 load: x", "3 copy conv1", "4 compute conv1",
+                          "5 copy conv1", "6 compute conv2", "7 store: y"));
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[2,8) exits 8"));
-  EXPECT_EQ(Describe(program.problem, "s0/x@0"),
-            "s0/x@0: 32 bytes, [2,6), 2 dma w, 3 pe w, 4 pe r, 5 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/x@0"), "s0/x@0: 32 bytes, [2,6), 2 dma w, 3 pe w, 4 pe r, 5 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/x@line"), "s0/x@line: 16 bytes, [2,4) [5,8), 3 pe r, 5 pe w");
 }
 
 TEST(Copy, OfAFewTilesRestoresNothingFirstAndSavesNothingLast) {
   const Program program = BuildTwoConvs(DmaSteps::kOverlapped, 3, HaloStorage::kCopy);
-  EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
-              ElementsAre("0 prologue: x w1 w2", "1 compute conv1: x", "2 copy conv1: x", "3 compute conv2: x",
-                          "4 copy conv1: x y", "5 compute conv1: x y", "6 copy conv1: x y",
-                          "7 compute conv2: x y", "8 copy conv1: y", "9 compute conv1: y", "10 compute conv2: y",
-                          "11 epilogue: y"));
-  EXPECT_EQ(Describe(program.problem, "s0/x@0"),
-            "s0/x@0: 40 bytes, [0,3) [4,10), 0 dma w, 1 pe r, 2 pe r, 4 dma w, 5 dma w, 6 dma w, 7 dma w, 8 pe w, "
-            "9 pe r");
+  EXPECT_THAT(
+      DescribeSteps(TwoConvs().graph, program),
+      ElementsAre("0 prologue: x w1 w2", "1 compute conv1: x", "2 copy conv1: x", "3 compute conv2: x",
+                  "4 copy conv1: x y", "5 compute conv1: x y", "6 copy conv1: x y", "7 compute conv2: x y",
+                  "8 copy conv1: y", "9 compute conv1: y", "10 compute conv2: y", "11 epilogue: y"));
+  EXPECT_EQ(
+      Describe(program.problem, "s0/x@0"),
+      "s0/x@0: 40 bytes, [0,3) [4,10), 0 dma w, 1 pe r, 2 pe r, 4 dma w, 5 dma w, 6 dma w, 7 dma w, 8 pe w, "
+      "9 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/x@1"),
             "s0/x@1: 40 bytes, [1,7), 1 dma w, 2 dma w, 3 dma w, 4 pe w, 5 pe r, 6 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/x@line"),
@@ -96,7 +97,8 @@ TEST(Adjacent, TilesHoldWhatIsMadeAndTheHaloLiesBeforeThem) {
 TEST(Adjacent, OfTwoTilesTheSecondAloneHasAHalo) {
   const Program program = BuildTwoConvs(DmaSteps::kOverlapped, 4, HaloStorage::kAdjacent);
   EXPECT_EQ(Describe(program.problem, "s0/x@0"), "s0/x@0: 40 bytes, [0,3), 0 dma w, 1 pe r, 2 pe r");
-  EXPECT_EQ(Describe(program.problem, "s0/x@1"), "s0/x@1: 40 bytes, [1,5), 1 dma w, 2 dma w, 3 dma w, 4 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/x@1"),
+            "s0/x@1: 40 bytes, [1,5), 1 dma w, 2 dma w, 3 dma w, 4 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/x@0.halo"), "");
   EXPECT_EQ(Describe(program.problem, "s0/x@1.halo"), "s0/x@1.halo: 16 bytes, [2,5), 2 pe w, 4 pe r");
 }
@@ -130,7 +132,8 @@ TEST(Ring, OfAStoredTensorKeepsWhatLeavesBesideWhatIsMade) {
   EXPECT_EQ(Describe(own.problem, "s0/a@ring"), "s0/a@ring: 12 bytes, [2,7), 3 pe w, 4 dma r, 5 pe r");
   const Program overlapped = Build(StoredInside().graph, TwoLevels(DmaSteps::kOverlapped), choice);
   EXPECT_EQ(Describe(overlapped.problem, "s0/a@ring"),
-            "s0/a@ring: 16 bytes, [1,6), 1 dma r, 1 pe w, 2 dma r, 2 pe r, 3 dma r, 3 pe w, 4 dma r, 4 pe r, 5 dma r");
+            "s0/a@ring: 16 bytes, [1,6), 1 dma r, 1 pe w, 2 dma r, 2 pe r, 3 dma r, 3 pe w, 4 dma r, 4 pe r, "
+            "5 dma r");
 }
 
 TEST(Halo, CachedTensorsAreNotInPlace) {
