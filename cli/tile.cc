@@ -165,7 +165,7 @@ class TileCommand final : public Command {
     for (size_t i = 0; i < candidates.size(); ++i) {
       const encoder::SubgraphChoice& choice = candidates[i].choice;
       answer.rows.push_back({ShapeText(choice.tile),
-                             PolicyText(choice.policy.weights, choice.policy.in_place),
+                             PolicyText(choice.policy.weights, choice.policy.in_place, choice.policy.halo),
                              found->tiles.TilingOf(i).tiles, found->tiles.Known(i)});
     }
     answer.largest = found->largest;

@@ -16,10 +16,10 @@ namespace {
 
 using base::OperatorKind;
 
-const Tensor& TensorAt(const Graph& graph, int tensor) { return graph.tensors[static_cast<size_t>(tensor)]; }
+const Tensor& TensorIn(const Graph& graph, int tensor) { return graph.tensors[static_cast<size_t>(tensor)]; }
 
-const Shape& OutputShape(const Graph& graph, Interval interval) {
-  return TensorAt(graph, graph.operators[static_cast<size_t>(interval.last)].outputs[0]).shape;
+const Shape& OutputOf(const Graph& graph, Interval interval) {
+  return TensorIn(graph, graph.operators[static_cast<size_t>(interval.last)].outputs[0]).shape;
 }
 
 // One tensor over the whole sweep, row by row.
@@ -35,7 +35,7 @@ class NaiveSweep {
  public:
   NaiveSweep(const Graph& graph, Interval interval, const TileShape& tile) : graph_(graph) {
     const Propagation propagation(graph, interval);
-    const Shape& output = OutputShape(graph, interval);
+    const Shape& output = OutputOf(graph, interval);
     const size_t rows = *AxisOf(output, Axis::kRows);
     for (int64_t begin = 0; begin < output[rows]; begin += tile[rows]) {
       tiles_.push_back(WholeBox(output));
@@ -97,7 +97,7 @@ class NaiveSweep {
     found.made_box = found.wanted;
     found.made.resize(tiles_.size());
     found.kept.resize(tiles_.size());
-    const Shape& shape = TensorAt(graph_, tensor).shape;
+    const Shape& shape = TensorIn(graph_, tensor).shape;
     const std::optional<size_t> rows = AxisOf(shape, Axis::kRows);
     if (!rows || !AllWantTheSame(found, *rows)) return;
     const auto wanted = [&](size_t tile) { return found.wanted[tile][*rows]; };
@@ -137,13 +137,13 @@ class NaiveSweep {
   std::set<int> is_kept_;
 };
 
-Extents LengthsOf(const Box& box) {
+Extents ExtentsIn(const Box& box) {
   Extents lengths;
   for (const Extent& extent : box) lengths.push_back(extent.Length());
   return lengths;
 }
 
-void ExpectSameAsNaive(const Graph& graph, Interval interval, const TileShape& tile) {
+void ExpectSameAsSweep(const Graph& graph, Interval interval, const TileShape& tile) {
   const TiledSubgraph found = TileKeepingRows(graph, interval, tile);
   const NaiveSweep naive(graph, interval, tile);
   RC_ASSERT(found.class_of.size() == naive.Tiles());
@@ -151,15 +151,15 @@ void ExpectSameAsNaive(const Graph& graph, Interval interval, const TileShape& t
     const int tensor = found.tensors[slot];
     const Rows& rows = naive.Of(tensor);
     RowCounts most;
-    const std::optional<size_t> axis = AxisOf(TensorAt(graph, tensor).shape, Axis::kRows);
+    const std::optional<size_t> axis = AxisOf(TensorIn(graph, tensor).shape, Axis::kRows);
     for (size_t t = 0; t < naive.Tiles(); ++t) {
       const TileClass& tiles = found.classes[static_cast<size_t>(found.class_of[t])];
-      RC_ASSERT(tiles.needed[slot] == LengthsOf(rows.wanted[t]));
-      RC_ASSERT(tiles.made[slot] == LengthsOf(rows.made_box[t]));
+      RC_ASSERT(tiles.needed[slot] == ExtentsIn(rows.wanted[t]));
+      RC_ASSERT(tiles.made[slot] == ExtentsIn(rows.made_box[t]));
       RC_ASSERT(tiles.kept[slot] == static_cast<int64_t>(rows.kept[t].size()));
       const bool last = t + 1 == naive.Tiles();
       RC_ASSERT(tiles.keeps[slot] == (last ? 0 : static_cast<int64_t>(rows.kept[t + 1].size())));
-      if (!tiles.share[slot].empty()) RC_ASSERT(tiles.share[slot] == LengthsOf(naive.ShareOf(tensor, t)));
+      if (!tiles.share[slot].empty()) RC_ASSERT(tiles.share[slot] == ExtentsIn(naive.ShareOf(tensor, t)));
       if (!axis) continue;
       const int64_t made = tiles.made[slot][*axis];
       const int64_t held = tiles.kept[slot] + made;
@@ -180,7 +180,7 @@ void ExpectEverythingThere(const Graph& graph, Interval interval, const TileShap
   for (const int tensor : found.tensors) {
     if (!naive.KeepsRows(tensor)) continue;
     const Rows& rows = naive.Of(tensor);
-    const size_t axis = *AxisOf(TensorAt(graph, tensor).shape, Axis::kRows);
+    const size_t axis = *AxisOf(TensorIn(graph, tensor).shape, Axis::kRows);
     std::set<int64_t> ever;
     for (size_t t = 0; t < naive.Tiles(); ++t) {
       for (const int64_t row : rows.made[t]) RC_ASSERT(ever.insert(row).second);
@@ -206,12 +206,12 @@ TEST(TileKeepingRows, EqualsTheSweepRowByRow) {
       const Graph graph = RandomGraph(random, static_cast<int>(random.Uniform(1, 8)));
       const auto last = static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
       const Interval interval{static_cast<int>(random.Uniform(0, last)), last};
-      TileShape tile = OutputShape(graph, interval);
+      TileShape tile = OutputOf(graph, interval);
       const std::optional<size_t> rows = AxisOf(tile, Axis::kRows);
       if (!rows || tile[*rows] < 2 || !CanCut(graph, interval, *rows)) continue;
       tile[*rows] = random.Uniform(1, tile[*rows] - 1);
-      RC_ASSERT(CutsRowsAlone(OutputShape(graph, interval), tile));
-      ExpectSameAsNaive(graph, interval, tile);
+      RC_ASSERT(CutsRowsAlone(OutputOf(graph, interval), tile));
+      ExpectSameAsSweep(graph, interval, tile);
       ExpectEverythingThere(graph, interval, tile);
       const TiledSubgraph found = TileKeepingRows(graph, interval, tile);
       keeping +=

@@ -234,17 +234,6 @@ TEST(SearchPartition, ATileIsProvenLargestOnlyAmongAllShapes) {
   EXPECT_FALSE(by_both->plan->subgraphs[0].largest_proven);
 }
 
-TEST(SearchPartition, HaloStorageThatIsNotUsedIsTold) {
-  Profile profile = SmallMachine(DmaSteps::kOverlapped);
-  const auto silent = SearchPartition(Chain(1), profile, With());
-  profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute, hw_profiles::HaloStorage::kRing,
-                         hw_profiles::HaloStorage::kCopy};
-  const auto told = SearchPartition(Chain(1), profile, With());
-  ASSERT_TRUE(silent && silent->plan && told && told->plan);
-  EXPECT_THAT(silent->plan->notes, Not(Contains(HasSubstr("halo"))));
-  EXPECT_THAT(told->plan->notes, Contains("halo rows are recomputed; the profile also allows ring, copy"));
-}
-
 TEST(SearchPartition, TooLittleMemoryIsProvenAndExplained) {
   const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), With());
   ASSERT_TRUE(result);
