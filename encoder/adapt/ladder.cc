@@ -70,6 +70,14 @@ std::string NameOf(const graph::Shape& shape, const graph::TileShape& tile) {
   return name.empty() ? "whole" : name;
 }
 
+// A sweep of more tiles takes long to follow, and nobody wants such a program.
+constexpr int64_t kMostSwept = 4096;
+
+bool MayKeepRows(const graph::Shape& output, const graph::TileShape& tile) {
+  return graph::CutsRowsAlone(output, tile) &&
+         graph::ElementsOf(output) / graph::ElementsOf(tile) < kMostSwept;
+}
+
 bool AreAlike(const std::vector<Relation>& a, const std::vector<Relation>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Relation& left, const Relation& right) {
     return left.first == right.first && left.second == right.second;
@@ -89,7 +97,7 @@ class LadderBuilder {
 
   std::optional<base::Diagnostic> Add(const graph::TileShape& tile) {
     const bool caches = policy_.halo != hw_profiles::HaloStorage::kRecompute;
-    if (caches && !graph::CutsRowsAlone(OutputShape(graph_, uses_.interval), tile)) return std::nullopt;
+    if (caches && !MayKeepRows(OutputShape(graph_, uses_.interval), tile)) return std::nullopt;
     graph::TiledSubgraph tiling = CutTiles(graph_, uses_.interval, tile, policy_.halo);
     if (!MarkCached(tiling, policy_.halo, uses_) && caches) return std::nullopt;
     const Structure alike = {LeastAlike(tiling.tiles, profile_.tiling.dma), CachedOf(uses_)};
