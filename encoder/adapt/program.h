@@ -78,7 +78,7 @@ struct SubgraphLadder {
 
 // One ladder for each distinct structure (the number of tiles as far as steps depend on it, results in place,
 // tensors whose rows are cached) among the shapes. Left out are shapes of which a policy with a cached halo would
-// keep no rows.
+// keep no rows, or which it would cut into more than 4096 tiles.
 base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& graph,
                                                          const hw_profiles::Profile& profile,
                                                          graph::Interval interval, const Policy& policy,
