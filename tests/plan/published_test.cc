@@ -83,7 +83,7 @@ TEST(Published, FsrcnnFusedInTilesThatKeepTheirRows) {
 
 // Two rows for each of the five convolutions, with the columns that pad them.
 TEST(Published, VggEKeepsTwoRowsForEachConvolution) {
-  Plan plan = RowsOf("vgg_e_fused.yaml", 1, hw_profiles::HaloStorage::kCopy);
+  Plan plan = RowsOf("../../tests/plan/vgg_e_fused.yaml", 1, hw_profiles::HaloStorage::kCopy);
   plan.profile.tiling.implicit_padding = false;
   EXPECT_EQ(Count(plan).features, 3'813'376);
   EXPECT_EQ(Count(plan).recomputed, 0);
