@@ -117,10 +117,10 @@ std::string Subgraphs(const plan::Plan& plan) {
         "td>"
         "<td>{}</td><td>{}</td></tr>\n",
         i, SpanOf(plan, subgraph), ShapeText(subgraph.tile), subgraph.tiles,
-        PolicyText(subgraph.weights, subgraph.in_place), Grouped(subgraph.metrics.latency_cycles),
-        Rounded(subgraph.metrics.energy_pj), Grouped(subgraph.metrics.off_chip_bytes),
-        Grouped(subgraph.metrics.peak_bytes), Grouped(subgraph.metrics.recomputed_macs),
-        EscapeMarkup(subgraph.metrics.bound_by));
+        PolicyText(subgraph.weights, subgraph.in_place, subgraph.halo),
+        Grouped(subgraph.metrics.latency_cycles), Rounded(subgraph.metrics.energy_pj),
+        Grouped(subgraph.metrics.off_chip_bytes), Grouped(subgraph.metrics.peak_bytes),
+        Grouped(subgraph.metrics.recomputed_macs), EscapeMarkup(subgraph.metrics.bound_by));
   }
   return html + "</table></div>\n";
 }
@@ -139,13 +139,14 @@ std::vector<std::pair<problem::Step, problem::Step>> StretchesOf(const plan::Pla
 
 // "0 prologue · 1 conv1 · 2 conv2 | 3 conv1 · 4 conv2 · 5 epilogue": a bar between the passes of a loop.
 std::string StepsText(const plan::Plan& plan, problem::Step begin, problem::Step end) {
-  static constexpr std::string_view kKinds[] = {"prologue", "load", "", "store", "epilogue"};
+  static constexpr std::string_view kKinds[] = {"prologue", "load", "", "store", "epilogue", "copy "};
   std::string text;
   for (problem::Step step = begin; step < end; ++step) {
     const plan::StepUse& use = plan.steps[static_cast<size_t>(step)];
     if (step > begin) text += plan.steps[static_cast<size_t>(step - 1)].parity != use.parity ? " | " : " · ";
     text += fmt::format("{} {}", step, kKinds[static_cast<size_t>(use.kind)]);
-    if (use.kind == plan::StepKind::kCompute) text += EscapeMarkup(OperatorAt(plan, use.op).id);
+    if (use.kind == plan::StepKind::kCompute || use.kind == plan::StepKind::kCopy)
+      text += EscapeMarkup(OperatorAt(plan, use.op).id);
     if (use.kind == plan::StepKind::kLoad || use.kind == plan::StepKind::kStore) {
       for (const int tensor : use.transfers)
         text += ' ' + EscapeMarkup(plan.network.tensors[static_cast<size_t>(tensor)].id);

@@ -179,6 +179,8 @@ class PlanReader {
       subgraph.weights =
           static_cast<hw_profiles::WeightPolicy>(policies.OneOf("weights", kWeightPolicyNames));
       subgraph.in_place = policies.Required("in_place").Boolean();
+      if (const JsonValue halo = policies.Optional("halo"))
+        subgraph.halo = static_cast<hw_profiles::HaloStorage>(halo.OneOf(kHaloNames));
     }
     subgraph.largest_proven = object.Required("largest_proven").Boolean();
     subgraph.metrics = ReadMetrics(object.Required("metrics"));
