@@ -52,11 +52,14 @@ class Sweep {
       if (propagation_.Leaves(slot)) AskForShares(slot);
     }
     // Asks stand last operator first: whoever reads an operator's output has spoken when its own turn comes.
+    // A barrier's outputs ask for each other first, before they are settled.
     size_t settled = static_cast<size_t>(interval_.last - interval_.first) + 1;
     for (const Propagation::Ask& ask : propagation_.Asks()) {
-      while (settled > ask.op) SettleOutputs(--settled);
+      const bool between_outputs = IsOutput(ask.op, ask.input);
+      while (settled > ask.op + (between_outputs ? 1 : 0)) SettleOutputs(--settled);
+      std::vector<Extent>& asking = between_outputs ? wanted_ : made_;
       for (size_t tile = 0; tile < tiles_.size(); ++tile)
-        Propagation::Apply(ask, Region(made_, tile, ask.output), Region(wanted_, tile, ask.input));
+        Propagation::Apply(ask, Region(asking, tile, ask.output), Region(wanted_, tile, ask.input));
     }
     while (settled > 0) SettleOutputs(--settled);
     for (size_t slot = 0; slot < Slots(); ++slot) {
@@ -108,9 +111,18 @@ class Sweep {
     }
   }
 
+  const std::vector<int>& OutputsOf(size_t position) const {
+    return graph_.operators[static_cast<size_t>(interval_.first) + position].outputs;
+  }
+
+  bool IsOutput(size_t position, size_t slot) const {
+    const std::vector<int>& outputs = OutputsOf(position);
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](int tensor) { return propagation_.SlotOf(tensor) == slot; });
+  }
+
   void SettleOutputs(size_t position) {
-    for (const int tensor : graph_.operators[static_cast<size_t>(interval_.first) + position].outputs)
-      Settle(propagation_.SlotOf(tensor));
+    for (const int tensor : OutputsOf(position)) Settle(propagation_.SlotOf(tensor));
   }
 
   void Settle(size_t slot) {

@@ -99,7 +99,8 @@ Inferred InferTransposedConv(Operator& op, const Wanted& wanted, const Shape& in
   return output;
 }
 
-// Where the extents of a pool are stated, or rounded up, the last windows may reach beyond the padding.
+// Where the extents of a pool are stated, or rounded up, the last windows may reach beyond the padding: it grows until
+// they do not, so that whoever stores padding stores all of it.
 Inferred InferPool(Operator& op, const Wanted& wanted, const Shape& input) {
   Inferred output = InferWindows(op, wanted, input, input[1]);
   if (!output || (!wanted.ceil_mode && wanted.size.empty())) return output;
@@ -107,22 +108,21 @@ Inferred InferPool(Operator& op, const Wanted& wanted, const Shape& input) {
     return Fault("size", "a size of " + std::to_string(wanted.size.size()) + " extents", "[rows, columns]");
   }
   for (size_t axis = 0; axis < 2; ++axis) {
-    const Window& window = op.window;
+    Window& window = op.window;
     const int64_t extent = input[axis + 2];
     const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
     const int64_t rest = extent + window.pad_low[axis] + window.pad_high[axis] - reach;
     const int64_t least = (*output)[axis + 2];
     const int64_t most = base::CeilDiv(rest, window.stride[axis]) + 1;
     const bool begins_behind = (most - 1) * window.stride[axis] >= extent + window.pad_low[axis];
-    if (wanted.size.empty()) {
-      (*output)[axis + 2] = begins_behind ? least : most;
-      continue;
-    }
-    if (wanted.size[axis] < least || wanted.size[axis] > most) {
-      return Fault("size", std::to_string(wanted.size[axis]) + " " + std::string(kSpatialNames[axis]),
+    const int64_t asked = !wanted.size.empty() ? wanted.size[axis] : begins_behind ? least : most;
+    if (asked < least || asked > most) {
+      return Fault("size", std::to_string(asked) + " " + std::string(kSpatialNames[axis]),
                    std::to_string(least) + " to " + std::to_string(most));
     }
-    (*output)[axis + 2] = wanted.size[axis];
+    (*output)[axis + 2] = asked;
+    const int64_t last_end = (asked - 1) * window.stride[axis] + reach - window.pad_low[axis];
+    window.pad_high[axis] = std::max(window.pad_high[axis], last_end - extent);
   }
   return output;
 }

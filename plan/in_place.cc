@@ -69,9 +69,7 @@ class PairSearch {
            std::find(kinds.begin(), kinds.end(), At(op).kind) != kinds.end();
   }
 
-  bool IsCached(int tensor) const {
-    return trace_.cached[static_cast<size_t>(subgraph_)].contains(tensor);
-  }
+  bool IsCached(int tensor) const { return trace_.cached[static_cast<size_t>(subgraph_)].contains(tensor); }
 
   // What the author of a described operator says of it.
   bool AllowsInPlace(int op, int number) const {

@@ -83,6 +83,7 @@ class Propagation {
     }
     for (int i = interval_.last; i >= interval_.first; --i) {
       const Operator& op = network_.operators[static_cast<size_t>(i)];
+      for (Tile& tile : tiles) WantWhole(op, tile);
       for (const int output : op.outputs) Settle(output, one_image, tiles);
       for (Tile& tile : tiles) {
         for (size_t operand = 0; operand < op.inputs.size(); ++operand) {
@@ -184,10 +185,14 @@ class Propagation {
     return share;
   }
 
+  // What a barrier makes, it makes whole.
+  void WantWhole(const Operator& op, Tile& tile) const {
+    if (!graph::IsBarrier(op)) return;
+    for (const int output : op.outputs) tile.needs[output] = WholeOf(ShapeOf(network_, output));
+  }
+
   void Ask(const Operator& op, Tile& tile) const {
-    if (graph::IsBarrier(op)) {
-      for (const int output : op.outputs) tile.needs[output] = WholeOf(ShapeOf(network_, output));
-    }
+    WantWhole(op, tile);
     const Box output = tile.needs[op.outputs.front()];
     for (size_t operand = 0; operand < op.inputs.size(); ++operand) {
       Enclose(tile.needs[op.inputs[operand]], NeedOf(network_, op, operand, output));

@@ -101,8 +101,7 @@ class LadderBuilder {
     const bool caches = policy_.halo != hw_profiles::HaloStorage::kRecompute;
     if (caches && !MayKeepRows(OutputShape(graph_, uses_.interval), tile)) return std::nullopt;
     std::shared_ptr<graph::TiledSubgraph> tiling =
-        caches ? std::make_shared<graph::TiledSubgraph>(
-                     CutTiles(graph_, uses_.interval, tile, policy_.halo))
+        caches ? std::make_shared<graph::TiledSubgraph>(CutTiles(graph_, uses_.interval, tile, policy_.halo))
                : cut_(tile);
     if (!MarkCached(*tiling, policy_.halo, uses_) && caches) return std::nullopt;
     const Structure alike = {LeastAlike(tiling->tiles, profile_.tiling.dma), CachedOf(uses_)};

@@ -124,7 +124,7 @@ Compute Actions::Run(int op, int64_t tile, int parity, int64_t round, int slot, 
   const hw_profiles::Engine* engine =
       hw_profiles::EngineFor(plan_.profile, facts.kind, TensorAt(typical).type);
   const auto& in_place = plan_.profile.tiling.in_place;
-  const bool replaceable = std::find(in_place.begin(), in_place.end(), facts.kind) != in_place.end();
+  const bool named = std::find(in_place.begin(), in_place.end(), facts.kind) != in_place.end();
   const Intent reads = {Intent::By::kEngine, AccessKind::kRead, step, step};
   const Intent writes = {Intent::By::kEngine, AccessKind::kWrite, step, step};
   Compute compute;
@@ -133,8 +133,10 @@ Compute Actions::Run(int op, int64_t tile, int parity, int64_t round, int slot, 
   const TileBoxes& boxes = BoxesOf(tile);
   for (size_t i = 0; i < facts.inputs.size(); ++i) {
     const int tensor = facts.inputs[i];
+    const bool described = std::count(facts.in_place.begin(), facts.in_place.end(), static_cast<int>(i)) > 0;
     compute.operands.push_back({Operand::Kind::kInput, i,
-                                places_.OfTile(tensor, parity, boxes.held.at(tensor), reads), replaceable});
+                                places_.OfTile(tensor, parity, boxes.held.at(tensor), reads),
+                                named || described});
   }
   for (size_t i = 0; i < facts.weights.size(); ++i) AddConstant(op, i, round, parity, slot, reads, compute);
   for (const int tensor : facts.outputs) {

@@ -10,9 +10,14 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 struct NetworkOnProfile {
-  std::string network;
+  std::string network;  // its file's name
   std::string profile;
+  std::string folder = "examples/networks";
 };
+
+void PrintTo(const NetworkOnProfile& pair, std::ostream* out) {
+  *out << pair.network << " on " << pair.profile;
+}
 
 class ShippedPlanTest : public CommandLineTest, public testing::WithParamInterface<NetworkOnProfile> {};
 
@@ -20,8 +25,8 @@ class ShippedPlanTest : public CommandLineTest, public testing::WithParamInterfa
 TEST_P(ShippedPlanTest, Runs) {
   Write("machine.yaml", "extends: " + Shipped("hw_profiles/" + GetParam().profile + ".yaml") +
                             "\ntiling: {halo: [recompute]}\n");
-  const Outcome planned = Run({"plan", Shipped("examples/networks/" + GetParam().network + ".yaml"), "--hw",
-                               "machine.yaml", "--output", "plan.json"});
+  const Outcome planned = Run({"plan", Shipped(GetParam().folder + '/' + GetParam().network + ".yaml"),
+                               "--hw", "machine.yaml", "--output", "plan.json"});
   ASSERT_EQ(planned.exit_code, 0) << planned.err;
   const Outcome run = Run({"check", "--execute", "plan.json"});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
@@ -34,8 +39,8 @@ INSTANTIATE_TEST_SUITE_P(Of, ShippedPlanTest,
                                          NetworkOnProfile{"patent_chain", "three_bank_two_mode"},
                                          NetworkOnProfile{"transformer_encoder", "edge_npu_1mib"},
                                          NetworkOnProfile{"transformer_encoder", "mcu_320k"},
-                                         NetworkOnProfile{"every_kind", "edge_npu_1mib"},
-                                         NetworkOnProfile{"every_kind", "tpu_like"},
+                                         NetworkOnProfile{"every_kind", "edge_npu_1mib", "tests/graph"},
+                                         NetworkOnProfile{"every_kind", "tpu_like", "tests/graph"},
                                          NetworkOnProfile{"mobilenet_v2", "ethos_u55_256"}),
                          [](const auto& info) { return info.param.network + "_on_" + info.param.profile; });
 

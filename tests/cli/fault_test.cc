@@ -234,9 +234,10 @@ INSTANTIATE_TEST_SUITE_P(
                           7,
                           22,
                           "unknown name 'dephtwise'",
-                          {"expected: one of conv, depthwise, pool, global_pool, elementwise, concat, "
-                           "matmul, softmax, layer_norm, "
-                           "reshape, resize, transpose, opaque",
+                          {"expected: one of conv, depthwise, transposed_conv, pool, global_pool, reduce, "
+                           "elementwise, concat, "
+                           "slice, pad, gather, matmul, softmax, layer_norm, reshape, resize, transpose, "
+                           "depth_to_space, space_to_depth, opaque",
                            "found: 'dephtwise'", "hint: did you mean 'depthwise'?"}},
                     Fault{"misspelt_key",
                           "stride: 2",
@@ -245,8 +246,7 @@ INSTANTIATE_TEST_SUITE_P(
                           71,
                           "unknown key 'strde'",
                           {"expected: one of id, kind, inputs, output, shape, dtype, activation, weights, "
-                           "function, kernel, stride, "
-                           "pads, dilation",
+                           "function, kernel, stride, pads, dilation, ceil_mode, size",
                            "hint: did you mean 'stride'?"}},
                     Fault{"unknown_input",
                           "inputs: [stem], ",

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "../../graph/graph_builder.h"
+#include "random_graph.h"
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/graph/kept_rows.h"
@@ -180,7 +180,6 @@ TEST(Derivations, AgreeOnRandomPrograms) {
   int programs = 0;
   for (int round = 0; round < 1500; ++round) {
     graph::Graph graph = graph::RandomGraph(random, static_cast<int>(random.Uniform(1, 7)));
-    for (graph::Operator& op : graph.operators) op.resize_mode = graph::ResizeMode::kNearest;
     AddWeights(random, graph);
     const Profile profile = AnyMachine(random);
     std::vector<encoder::SubgraphChoice> choices;
