@@ -55,7 +55,7 @@ class Sweep {
     // A barrier's outputs ask for each other first, before they are settled.
     size_t settled = static_cast<size_t>(interval_.last - interval_.first) + 1;
     for (const Propagation::Ask& ask : propagation_.Asks()) {
-      const bool between_outputs = IsOutput(ask.op, ask.input);
+      const bool between_outputs = IsBetweenOutputs(ask);
       while (settled > ask.op + (between_outputs ? 1 : 0)) SettleOutputs(--settled);
       std::vector<Extent>& asking = between_outputs ? wanted_ : made_;
       for (size_t tile = 0; tile < tiles_.size(); ++tile)
@@ -111,18 +111,19 @@ class Sweep {
     }
   }
 
-  const std::vector<int>& OutputsOf(size_t position) const {
-    return graph_.operators[static_cast<size_t>(interval_.first) + position].outputs;
+  const Operator& At(size_t position) const {
+    return graph_.operators[static_cast<size_t>(interval_.first) + position];
   }
 
-  bool IsOutput(size_t position, size_t slot) const {
-    const std::vector<int>& outputs = OutputsOf(position);
-    return std::any_of(outputs.begin(), outputs.end(),
-                       [&](int tensor) { return propagation_.SlotOf(tensor) == slot; });
+  bool IsBetweenOutputs(const Propagation::Ask& ask) const {
+    const std::vector<int>& outputs = At(ask.op).outputs;
+    return IsBarrier(At(ask.op)) && std::any_of(outputs.begin(), outputs.end(), [&](int tensor) {
+             return propagation_.SlotOf(tensor) == ask.input;
+           });
   }
 
   void SettleOutputs(size_t position) {
-    for (const int tensor : OutputsOf(position)) Settle(propagation_.SlotOf(tensor));
+    for (const int tensor : At(position).outputs) Settle(propagation_.SlotOf(tensor));
   }
 
   void Settle(size_t slot) {

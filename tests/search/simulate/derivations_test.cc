@@ -23,11 +23,6 @@ using hw_profiles::HaloStorage;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-constexpr std::array kAllKinds = {
-    OperatorKind::kConv,        OperatorKind::kDepthwise, OperatorKind::kPool,     OperatorKind::kGlobalPool,
-    OperatorKind::kElementwise, OperatorKind::kConcat,    OperatorKind::kMatmul,   OperatorKind::kSoftmax,
-    OperatorKind::kReshape,     OperatorKind::kResize,    OperatorKind::kTranspose};
-
 // Weights for most operators that may have them; some are used by two.
 void AddWeights(Random& random, graph::Graph& graph) {
   std::vector<int> before;
@@ -73,9 +68,9 @@ Profile AnyMachine(Random& random) {
   profile.links = {link};
   hw_profiles::Engine engine;
   engine.name = "pe";
-  for (const OperatorKind kind : kAllKinds) {
+  for (size_t kind = 0; kind < base::OperatorKindNames().size(); ++kind) {
     hw_profiles::Throughput throughput;
-    throughput.kind = kind;
+    throughput.kind = static_cast<OperatorKind>(kind);
     engine.throughputs.push_back(throughput);
   }
   profile.engines = {engine};
