@@ -15,6 +15,7 @@
 #include "tessera/plan/execute/execute.h"
 #include "tessera/plan/validator.h"
 #include "tessera/problem/validator.h"
+#include "tessera/search/partition/pricing.h"
 
 // `tessera check`: is this answer right? Asks no engine and believes nothing that can be recomputed.
 namespace tessera::cli {
@@ -73,6 +74,10 @@ class CheckCommand final : public Command {
     if (answer->plan) {
       for (const plan::Violation& violation : plan::Validate(*answer->plan)) {
         violations.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
+      }
+      if (violations.empty()) {
+        for (const plan::Violation& violation : search::FindMispriced(*answer->plan))
+          violations.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
       }
     } else {
       for (const problem::Violation& violation :

@@ -37,6 +37,8 @@ std::unique_ptr<Command> MakeAllocCommand();
 std::unique_ptr<Command> MakeEncodeCommand();
 std::unique_ptr<Command> MakeDecodeCommand();
 std::unique_ptr<Command> MakeCheckCommand();
+std::unique_ptr<Command> MakeDiffCommand();
+std::unique_ptr<Command> MakeEvalCommand();
 std::unique_ptr<Command> MakeShowCommand();
 std::unique_ptr<Command> MakeModesCommand();
 

@@ -26,7 +26,7 @@ constexpr const char* kExitCodes =
     "reached without an answer; "
     "20 proven infeasible; 70 internal or verification failure; 74 cannot write; 130 interrupted.";
 
-using Commands = std::array<std::unique_ptr<Command>, 8>;
+using Commands = std::array<std::unique_ptr<Command>, 10>;
 
 // What may have been meant by a first word that is no command; empty when it is one, or an option.
 std::string SuggestCommand(int argc, char** argv, const Commands& commands) {
@@ -46,7 +46,8 @@ int Main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("tessera ") + TESSERA_VERSION);
   app.require_subcommand(1);
   const Commands commands = {MakePlanCommand(),   MakeTileCommand(),  MakeAllocCommand(), MakeEncodeCommand(),
-                             MakeDecodeCommand(), MakeCheckCommand(), MakeShowCommand(),  MakeModesCommand()};
+                             MakeDecodeCommand(), MakeCheckCommand(), MakeEvalCommand(),  MakeDiffCommand(),
+                             MakeShowCommand(),   MakeModesCommand()};
   for (const auto& command : commands) {
     CLI::App* subcommand = app.add_subcommand(command->Name(), command->Summary());
     subcommand->footer(command->Examples());

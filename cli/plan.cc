@@ -13,11 +13,14 @@
 #include "tessera/cli/interrupt.h"
 #include "tessera/cli/objective.h"
 #include "tessera/cli/outputs.h"
+#include "tessera/cli/plan_outputs.h"
 #include "tessera/cli/plan_text.h"
+#include "tessera/cli/problem_dump.h"
 #include "tessera/cli/reasons.h"
-#include "tessera/cli/report.h"
+#include "tessera/cli/report/report.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/cli/tables.h"
+#include "tessera/cli/trace.h"
 #include "tessera/plan/json_write.h"
 #include "tessera/problem/json_explanation.h"
 #include "tessera/problem/svg.h"
@@ -39,9 +42,10 @@ class PlanCommand final : public Command {
     return "Metrics: latency (cycles), energy (pJ), off_chip_bytes, peak (bytes in the tile memory).\n\n"
            "Examples:\n"
            "  tessera plan examples/networks/mobilenet_v2.yaml --hw hw_profiles/ethos_u65_256.yaml\n"
-           "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --output plan.json --report "
+           "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --output plan.json --output "
            "plan.html\n"
-           "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit peak=300000\n\n"
+           "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit peak=300000\n"
+           "  tessera plan net.yaml --hw npu.yaml --emit-header plan.h --dump-problems asked\n\n"
            "Where an operator fits nowhere it says which few conditions collide when it runs alone, and "
            "which\n"
            "single changes would help; --output map.svg then draws what collides.\n";
@@ -65,8 +69,10 @@ class PlanCommand final : public Command {
     app.add_option("--format", format_, "What stdout gets")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
-    app.add_option("--output", outputs_, "Also write the plan here: .json, or its memory map as .svg");
-    app.add_option("--report", report_, "Also write a self-contained HTML page");
+    outputs_.Declare(app);
+    dump_.Declare(app);
+    app.add_option("--report", report_, "Also write a self-contained HTML page: the same as --output x.html");
+    app.add_option("--trace", trace_, "Also write who works when, in Chrome's trace format");
     search_.Declare(app);
     reasons_.Declare(app);
   }
@@ -77,11 +83,7 @@ class PlanCommand final : public Command {
       console.Refuse(objective.error());
       return ExitCode::kUsage;
     }
-    for (const std::string& path : outputs_) {
-      if (SuffixOf(path) == ".json" || SuffixOf(path) == ".svg") continue;
-      console.Note(fmt::format("--output {}: expected a name that ends in .json or .svg", path));
-      return ExitCode::kUsage;
-    }
+    if (!outputs_.Check(console)) return ExitCode::kUsage;
     const base::Expected<graph::Graph> network = LoadNetwork(network_);
     if (!network) return console.Refuse(network.error());
     const base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
@@ -95,10 +97,11 @@ class PlanCommand final : public Command {
     base::Stop stop(search_.Deadline());
     const InterruptGuard guard(stop);
     const EngineSet engines(search_);
+    ProblemDump::Recording recording = dump_.Record(engines.Pointers());
     search::PartitionOptions options;
     options.objective = objective;
     options.max_operators = max_operators_;
-    options.engines = engines.Pointers();
+    options.engines = recording.Engines();
     options.seed = search_.seed;
     options.threads = threads_;
     options.budget = search_.Limit(kPlanBudget);
@@ -111,6 +114,7 @@ class PlanCommand final : public Command {
     const base::Expected<search::PartitionResult> result = search::SearchPartition(network, profile, options);
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     if (!result) return console.Fail(result.error());
+    if (const ExitCode code = dump_.Write(console, recording); code != ExitCode::kAnswer) return code;
     if (!result->plan) return Decline(console, network, *result, stop);
     if (const ExitCode code = Write(console, *result->plan); code != ExitCode::kAnswer) return code;
     console.Print(format_ == "json" ? plan::WritePlanJson(*result->plan, elapsed.count())
@@ -124,7 +128,7 @@ class PlanCommand final : public Command {
     if (result.misfit)
       collision = reasons_.FindIfProven(result.misfit->problem, result.misfit->capacity, search_, stop);
     std::vector<Output> pictures;
-    for (const std::string& path : outputs_) {
+    for (const std::string& path : outputs_.paths) {
       if (!collision || SuffixOf(path) != ".svg") continue;
       pictures.push_back({path, problem::WriteCollisionSvg(collision->problem, collision->explanation,
                                                            collision->capacity)});
@@ -164,13 +168,9 @@ class PlanCommand final : public Command {
   }
 
   ExitCode Write(Console& console, const plan::Plan& plan) {
-    std::vector<Output> files;
-    for (const std::string& path : outputs_) {
-      files.push_back({path, SuffixOf(path) == ".json" ? plan::WritePlanJson(plan)
-                                                       : WriteSvg(plan.problem, plan.allocation,
-                                                                  plan.problem.memories[0].capacity)});
-    }
+    std::vector<Output> files = outputs_.Render(plan);
     if (!report_.empty()) files.push_back({report_, WriteReport(plan)});
+    if (!trace_.empty()) files.push_back({trace_, WriteTrace(plan)});
     if (const auto written = WriteOutputs(files); !written) {
       console.Refuse(written.error());
       return ExitCode::kCannotWrite;
@@ -186,8 +186,10 @@ class PlanCommand final : public Command {
   int max_operators_ = 12;
   int threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   std::string format_ = "text";
-  std::vector<std::string> outputs_;
+  PlanOutputs outputs_;
+  ProblemDump dump_;
   std::string report_;
+  std::string trace_;
   SearchOptions search_;
   Reasons reasons_;
 };

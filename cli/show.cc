@@ -1,43 +1,61 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "tessera/cli/answers.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/files.h"
+#include "tessera/cli/tables.h"
+#include "tessera/problem/explanation_text.h"
 #include "tessera/problem/svg.h"
+#include "tessera/problem/text_map.h"
+#include "tessera/problem/window.h"
 
-// `tessera show`: the memory map of an answer as a picture.
+// `tessera show`: the memory map of an answer as a picture, or in letters for a terminal.
 namespace tessera::cli {
 namespace {
 
 class ShowCommand final : public Command {
  public:
   std::string Name() const override { return "show"; }
-  std::string Summary() const override { return "Draw the memory map of a plan or an allocation as SVG"; }
+  std::string Summary() const override {
+    return "Draw the memory map of a plan or an allocation as SVG or in letters";
+  }
   std::string Examples() const override {
     return "Time runs to the right, addresses upwards; banks are bands. Hold the pointer on a buffer to read "
            "about it. Of an infeasible answer it\n"
-           "draws what collides.\n\n"
+           "draws what collides. In letters (--format text) rows are addresses, columns are steps, and a "
+           "plan is shown "
+           "subgraph by subgraph.\n\n"
            "Examples:\n"
            "  tessera show plan.json --output map.svg\n"
+           "  tessera show plan.json --format text --subgraph 3\n"
            "  tessera show answer.csv --capacity 1048576 > map.svg\n";
   }
 
   void Declare(CLI::App& app) override {
     files_.Declare(app);
     app.add_option("--output", output_, "Write the picture here instead of to stdout");
+    app.add_option("--format", format_, "What the picture is made of")
+        ->check(CLI::IsMember({"svg", "text"}))
+        ->capture_default_str();
+    app.add_option("--subgraph", subgraph_, "Draw only this subgraph of a plan, counted from 0");
   }
 
   ExitCode Run(Console& console) override {
     const base::Expected<Answer> answer = LoadAnswer(files_, true);
     if (!answer) return console.Refuse(answer.error());
-    const std::string picture =
-        answer->explanation
-            ? problem::WriteCollisionSvg(answer->problem, *answer->explanation, answer->capacity)
-            : problem::WriteSvg(answer->problem, answer->allocation, answer->capacity);
+    if (subgraph_ && (!answer->plan || *subgraph_ >= answer->plan->subgraphs.size())) {
+      console.Note(answer->plan ? fmt::format("--subgraph {}: the plan has {}", *subgraph_,
+                                              answer->plan->subgraphs.size())
+                                : "--subgraph: only plans have subgraphs");
+      return ExitCode::kUsage;
+    }
+    const std::string picture = format_ == "text" ? InLetters(*answer) : AsSvg(*answer);
     if (output_.empty()) {
       console.Print(picture);
       return ExitCode::kAnswer;
@@ -51,8 +69,50 @@ class ShowCommand final : public Command {
   }
 
  private:
+  std::string AsSvg(const Answer& answer) const {
+    if (answer.explanation) {
+      return problem::WriteCollisionSvg(answer.problem, *answer.explanation, answer.capacity);
+    }
+    if (!subgraph_) return problem::WriteSvg(answer.problem, answer.allocation, answer.capacity);
+    const problem::Window window = WindowOf(*answer.plan, *subgraph_);
+    return problem::WriteSvg(window.problem, window.allocation, answer.capacity);
+  }
+
+  std::string InLetters(const Answer& answer) const {
+    std::string text;
+    if (answer.explanation) {
+      for (const std::string& line : problem::Sentences(answer.problem, *answer.explanation, answer.capacity))
+        text += line + '\n';
+      return text;
+    }
+    if (!answer.plan) return problem::WriteTextMap(answer.problem, answer.allocation, answer.capacity);
+    const plan::Plan& plan = *answer.plan;
+    for (size_t i = subgraph_.value_or(0); i < (subgraph_ ? *subgraph_ + 1 : plan.subgraphs.size()); ++i) {
+      const plan::Subgraph& subgraph = plan.subgraphs[i];
+      const auto id = [&](int op) { return plan.network.operators[static_cast<size_t>(op)].id; };
+      const problem::Window window = WindowOf(plan, i);
+      text += fmt::format("{}subgraph {}: {}..{}, {} tile{} of {}\n", text.empty() ? "" : "\n", i,
+                          id(subgraph.interval.first), id(subgraph.interval.last), subgraph.tiles,
+                          subgraph.tiles == 1 ? "" : "s", ShapeText(subgraph.tile));
+      text += problem::WriteTextMap(window.problem, window.allocation, answer.capacity);
+    }
+    return text;
+  }
+
+  // The steps of one subgraph.
+  static problem::Window WindowOf(const plan::Plan& plan, size_t subgraph) {
+    const auto of_subgraph = [subgraph](const plan::StepUse& step) {
+      return static_cast<size_t>(step.subgraph) == subgraph;
+    };
+    const auto first = std::find_if(plan.steps.begin(), plan.steps.end(), of_subgraph);
+    const auto end = std::find_if_not(first, plan.steps.end(), of_subgraph);
+    return CutWindow(plan.problem, plan.allocation, first - plan.steps.begin(), end - plan.steps.begin());
+  }
+
   AnswerFiles files_;
   std::string output_;
+  std::string format_ = "svg";
+  std::optional<size_t> subgraph_;
 };
 
 }  // namespace

@@ -7,21 +7,18 @@
 #include <vector>
 
 #include "tessera/base/checked.h"
-#include "tessera/plan/holdings.h"
-#include "tessera/plan/sizes.h"
+#include "tessera/plan/derivation.h"
+#include "tessera/plan/home_stays.h"
+#include "tessera/problem/validator.h"
+#include "tessera/problem/well_formed.h"
 
-// The homes' books are kept while the program runs, subgraph by subgraph: what a subgraph makes and others read moves in
-// as it begins, what nobody after it reads moves out as it ends. In between, the memory holds both.
-//
-//     constants, state, network inputs  ->| s0 |-> ...  | s1 |-> ...  | s2 |
-//                                     +a  ----------------------  -a
-//
-// Addresses are not planned outside the tile memory; that the bytes fit is as much as can be said.
+// Whether every tensor outside the tile memory has an address of its own while it is there. What must be there follows from the
+// partition (home_stays.h); that the bytes fit is asked first, for it tells more than any placement that fails.
 namespace tessera::plan {
 namespace {
 
-using base::TensorRole;
 using hw_profiles::Memory;
+using problem::Buffer;
 
 // Bytes that are not reserved: those in front of each reserved range, and those behind the last.
 int64_t FreeBytes(const Memory& memory) {
@@ -41,85 +38,126 @@ int64_t FreeBytes(const Memory& memory) {
 
 class HomeCheck {
  public:
-  HomeCheck(const Plan& plan, Findings& findings)
-      : plan_(plan),
-        findings_(findings),
-        users_(FindUsers(plan.network)),
-        loads_(plan.profile.memories.size()),
-        readers_left_(plan.network.tensors.size()) {}
+  HomeCheck(const Plan& plan, Findings& findings) : plan_(plan), findings_(findings) {
+    for (const HomeStay& stay : FindHomeStays(plan)) {
+      if (stay.memory != plan.profile.tile_memory) stays_[stay.memory].push_back(stay);
+    }
+  }
 
   void Run() {
-    for (size_t tensor = 0; tensor < users_.size(); ++tensor) {
-      readers_left_[tensor] = users_[tensor].readers.size();
-      const graph::Tensor& facts = plan_.network.tensors[tensor];
-      if (facts.constant || facts.state || facts.network_input) MoveIn(static_cast<int>(tensor), {});
-    }
-    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
-      const graph::Interval interval = plan_.subgraphs[i].interval;
-      for (int op = interval.first; op <= interval.last; ++op) {
-        for (const int output : At(op).outputs) MoveIn(output, interval);
+    for (const auto& [memory, stays] : stays_) CheckLoad(memory, stays);
+    if (!findings_.Empty()) return;
+    for (const Home& home : plan_.homes) {
+      if (!stays_.contains(home.memory)) {
+        findings_.Note(ViolationKind::kMemory, "the plan has a home that holds nothing");
+      } else if (!homes_.emplace(home.memory, &home).second) {
+        findings_.Note(ViolationKind::kMemory, fmt::format("home '{}' is there twice", NameOf(home.memory)));
       }
-      Compare(i);
-      for (const int tensor : TensorsOf(plan_.network, interval)) MoveOutAfter(interval, tensor);
+    }
+    for (const auto& [memory, stays] : stays_) {
+      const auto home = homes_.find(memory);
+      if (home == homes_.end()) {
+        findings_.Note(ViolationKind::kMemory, fmt::format("home '{}' has no addresses", NameOf(memory)));
+      } else {
+        CheckHome(*home->second, stays);
+      }
     }
   }
 
  private:
-  struct Stay {
-    size_t home = 0;
-    int64_t bytes = 0;
-  };
-
-  const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
-
-  void MoveIn(int tensor, graph::Interval interval) {
-    const auto index = static_cast<size_t>(tensor);
-    const graph::Tensor& facts = plan_.network.tensors[index];
-    const TensorRole role = RoleOf(facts, users_[index], interval);
-    if (role == TensorRole::kFeature || stays_.contains(tensor)) return;
-    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan_.profile, role);
-    const graph::Interval everything{0, static_cast<int>(plan_.network.operators.size()) - 1};
-    const int64_t bytes =
-        role == TensorRole::kConstant
-            ? ConstantBytes(plan_, users_, tensor, everything)
-            : StoredBytes(NameExtents(facts.shape), facts.type, layout.channel_block, layout.row_pitch_bytes);
-    const Stay stay{static_cast<size_t>(layout.home), bytes};
-    stays_.emplace(tensor, stay);
-    loads_[stay.home] = base::CheckedAdd(loads_[stay.home], bytes).value_or(base::kMaxTotal);
+  const std::string& NameOf(int memory) const {
+    return plan_.profile.memories[static_cast<size_t>(memory)].name;
+  }
+  const std::string& TensorId(int tensor) const {
+    return plan_.network.tensors[static_cast<size_t>(tensor)].id;
   }
 
-  void MoveOutAfter(graph::Interval interval, int tensor) {
-    const auto index = static_cast<size_t>(tensor);
-    const graph::Tensor& facts = plan_.network.tensors[index];
-    const std::vector<int>& readers = users_[index].readers;
-    readers_left_[index] -= static_cast<size_t>(std::count_if(
-        readers.begin(), readers.end(), [&](int reader) { return Contains(interval, reader); }));
-    if (readers.empty() || readers_left_[index] > 0) return;
-    if (facts.constant || facts.state || facts.network_output) return;
-    const auto stay = stays_.find(tensor);
-    if (stay == stays_.end()) return;
-    loads_[stay->second.home] -= stay->second.bytes;
-    stays_.erase(stay);
-  }
-
-  void Compare(size_t i) {
-    for (size_t memory = 0; memory < loads_.size(); ++memory) {
-      if (static_cast<int>(memory) == plan_.profile.tile_memory) continue;
-      const Memory& home = plan_.profile.memories[memory];
-      if (loads_[memory] <= FreeBytes(home)) continue;
+  void CheckLoad(int memory, const std::vector<HomeStay>& stays) {
+    const int64_t room = FreeBytes(plan_.profile.memories[static_cast<size_t>(memory)]);
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
+      const auto step = static_cast<problem::Step>(i);
+      int64_t load = 0;
+      for (const HomeStay& stay : stays) {
+        if (stay.subgraphs.lower <= step && step < stay.subgraphs.upper)
+          load = base::CheckedAdd(load, stay.size).value_or(base::kMaxTotal);
+      }
+      if (load <= room) continue;
       findings_.Note(
           ViolationKind::kMemory,
           fmt::format("memory '{}' is home to {} bytes while subgraph {} runs, and has room for {}",
-                      home.name, loads_[memory], i, FreeBytes(home)));
+                      NameOf(memory), load, i, room));
+    }
+  }
+
+  void CheckHome(const Home& home, const std::vector<HomeStay>& stays) {
+    std::map<int, const Buffer*> buffers;
+    for (size_t i = 0; i < home.problem.buffers.size(); ++i) {
+      const int tensor = i < home.tensors.size() ? home.tensors[i] : -1;
+      const bool known = std::any_of(stays.begin(), stays.end(),
+                                     [&](const HomeStay& stay) { return stay.tensor == tensor; });
+      if (!known || !buffers.emplace(tensor, &home.problem.buffers[i]).second) {
+        findings_.Note(ViolationKind::kBuffer,
+                       fmt::format("tensor '{}' is not in its home '{}', or there twice",
+                                   home.problem.buffers[i].id, NameOf(home.memory)));
+      }
+    }
+    for (const HomeStay& stay : stays) {
+      const auto buffer = buffers.find(stay.tensor);
+      if (buffer == buffers.end()) {
+        findings_.Note(ViolationKind::kBuffer, fmt::format("tensor '{}' has no address in its home '{}'",
+                                                           TensorId(stay.tensor), NameOf(home.memory)));
+      } else {
+        CheckTensor(*buffer->second, stay);
+      }
+    }
+    if (findings_.Empty()) CheckAddresses(home);
+  }
+
+  void CheckTensor(const Buffer& buffer, const HomeStay& stay) {
+    const std::string where =
+        fmt::format("tensor '{}' in its home '{}'", TensorId(stay.tensor), NameOf(stay.memory));
+    const std::vector<problem::Lifespan> expected = {stay.subgraphs};
+    if (buffer.size != stay.size) {
+      findings_.Note(ViolationKind::kSize,
+                     fmt::format("{} has {} bytes but needs {}", where, buffer.size, stay.size));
+    }
+    if (buffer.alignment != stay.alignment) {
+      findings_.Note(ViolationKind::kAlignment, fmt::format("{} is aligned to {} bytes instead of {}", where,
+                                                            buffer.alignment, stay.alignment));
+    }
+    if (buffer.lifespans != expected) {
+      findings_.Note(ViolationKind::kLifespan, fmt::format("{} should be there for subgraphs [{}, {})", where,
+                                                           stay.subgraphs.lower, stay.subgraphs.upper));
+    }
+    const problem::Span span = plan_.profile.memories[static_cast<size_t>(stay.memory)].span;
+    if (buffer.span != span || !buffer.allowed_banks.empty() || buffer.memory != 0) {
+      findings_.Note(ViolationKind::kSpan, fmt::format("{} is not bound to banks as its memory says", where));
+    }
+  }
+
+  // Against the profile's memory, whatever the plan says of it.
+  void CheckAddresses(const Home& home) {
+    problem::Problem problem;
+    problem.buffers = home.problem.buffers;
+    problem.memories = {HomeMemory(plan_.profile, home.memory)};
+    for (Buffer& buffer : problem.buffers) buffer.offset.reset();
+    if (const auto fault = problem::FindFault(problem)) {
+      findings_.Note(ViolationKind::kMemory,
+                     fmt::format("home '{}': {}: {}", NameOf(home.memory), fault->pointer, fault->message));
+      return;
+    }
+    for (const problem::Violation& violation :
+         problem::Validate(problem, home.allocation, problem.memories.front().capacity)) {
+      findings_.Note(ViolationKind::kAllocation,
+                     fmt::format("home '{}': {}: {}", NameOf(home.memory), problem::NameOf(violation.kind),
+                                 violation.message));
     }
   }
 
   const Plan& plan_;
   Findings& findings_;
-  const std::vector<Users> users_;
-  std::vector<int64_t> loads_;        // by memory
-  std::vector<size_t> readers_left_;  // by tensor
-  std::map<int, Stay> stays_;         // by tensor: what is at home now
+  std::map<int, std::vector<HomeStay>> stays_;  // by memory
+  std::map<int, const Home*> homes_;            // by memory
 };
 
 }  // namespace

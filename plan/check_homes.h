@@ -5,8 +5,9 @@
 
 namespace tessera::plan {
 
-// Notes every subgraph while which a memory other than the tile memory is home to more bytes than it has room for. The
-// partition has passed CheckPartition. Cost: linear in the tensors and operands of the network, times memories.
+// Derives what every memory other than the tile memory is home to, subgraph by subgraph, notes where it is more than there is
+// room for, and holds the plan's homes and their addresses against it. The partition has passed CheckPartition. Cost: that of
+// problem::Validate for each memory, plus tensors times subgraphs.
 void CheckHomes(const Plan& plan, Findings& findings);
 
 }  // namespace tessera::plan

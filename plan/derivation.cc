@@ -76,17 +76,30 @@ std::string BufferId(const graph::Graph& network, const BufferUse& use) {
   return fmt::format("s{}/{}/scratch@{}", use.subgraph, op, use.parity);
 }
 
-problem::Memory TileMemory(const hw_profiles::Profile& profile) {
-  const hw_profiles::Memory& from = profile.memories[static_cast<size_t>(profile.tile_memory)];
+namespace {
+
+problem::Memory ToMemory(const hw_profiles::Memory& from) {
   problem::Memory memory;
   memory.name = from.name;
   memory.capacity = from.capacity_bytes;
   memory.alignment = from.alignment_bytes;
   memory.reserved = from.reserved;
   memory.banks = from.banks;
+  return memory;
+}
+
+}  // namespace
+
+problem::Memory TileMemory(const hw_profiles::Profile& profile) {
+  const hw_profiles::Memory& from = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  problem::Memory memory = ToMemory(from);
   memory.modes = from.modes;
   memory.transitions = from.transitions;
   return memory;
+}
+
+problem::Memory HomeMemory(const hw_profiles::Profile& profile, int memory) {
+  return ToMemory(profile.memories[static_cast<size_t>(memory)]);
 }
 
 }  // namespace tessera::plan

@@ -30,4 +30,7 @@ std::string BufferId(const graph::Graph& network, const BufferUse& use);
 // The tile memory as a problem states it.
 problem::Memory TileMemory(const hw_profiles::Profile& profile);
 
+// Another memory as the problem of its tensors states it: no access within a subgraph, so no modes.
+problem::Memory HomeMemory(const hw_profiles::Profile& profile, int memory);
+
 }  // namespace tessera::plan

@@ -3,15 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 
 #include "tessera/base/checked.h"
 #include "tessera/base/json_reader.h"
-#include "tessera/graph/yaml.h"
-#include "tessera/hw_profiles/reader.h"
 #include "tessera/plan/derivation.h"
+#include "tessera/plan/json_homes.h"
+#include "tessera/plan/json_partition.h"
 #include "tessera/plan/names.h"
 #include "tessera/problem/json_rules.h"
 
@@ -60,20 +59,6 @@ Metrics ReadMetrics(const JsonValue& value) {
   return metrics;
 }
 
-uint64_t ReadSeed(const JsonValue& value) {
-  const std::string text = value.Text();
-  uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error == std::errc() && end == text.data() + text.size()) return seed;
-  value.Refuse("this is no seed", "an integer from 0 to 2^64 - 1");
-  return 0;
-}
-
-void RefuseEmbedded(const JsonValue& value, std::string_view what, const base::Diagnostic& fault) {
-  value.Refuse(fmt::format("the embedded {} is refused: {}", what, fault.message), fault.expected,
-               fault.hint);
-}
-
 class PlanReader {
  public:
   explicit PlanReader(JsonReader& reader) : reader_(reader) {}
@@ -81,14 +66,14 @@ class PlanReader {
   Plan Run() {
     JsonObject root = reader_.Root().Object();
     root.Format("tessera-plan", 1);
-    ReadNetwork(root.Required("network"));
+    plan_.network = ReadEmbeddedNetwork(root.Required("network"));
     ReadProfile(root.Required("profile"));
     plan_.version = root.String("made_by");
     plan_.problem.name = root.String("name");
     plan_.status = root.String("status");
     plan_.score = root.Number("score", 0, kMostNumber);
     root.Number("time_ms", 0, kMostNumber, 0);  // what a run on a terminal adds; no part of the plan
-    ReadObjective(root.Required("objective"));
+    plan_.objective = ReadObjective(root.Required("objective"));
     plan_.seed = ReadSeed(root.Required("seed"));
     plan_.totals = ReadMetrics(root.Required("totals"));
     plan_.lower_bounds = ReadMetrics(root.Required("lower_bounds"));
@@ -98,6 +83,7 @@ class PlanReader {
     ReadBuffers(root.Items("buffers"), -1);
     const std::vector<JsonValue> subgraphs = root.Items("subgraphs");
     for (size_t i = 0; i < subgraphs.size(); ++i) ReadSubgraph(subgraphs[i], static_cast<int>(i));
+    plan_.homes = ReadHomes(root.Items("homes"), plan_);
     for (const JsonValue& loop : root.Items("loops")) ReadLoop(loop);
     for (const JsonValue& relation : root.Items("relations")) ReadRelation(relation);
     const problem::BufferIndex index(plan_.problem.buffers);
@@ -107,45 +93,16 @@ class PlanReader {
   }
 
  private:
-  void ReadNetwork(const JsonValue& value) {
-    if (!value) return;
-    auto network = graph::ReadNetwork(value.Text(), "");
-    if (!network) return RefuseEmbedded(value, "network", network.error());
-    plan_.network = std::move(*network);
+  void ReadProfile(const JsonValue& value) {
     for (const graph::Tensor& tensor : plan_.network.tensors) tensors_.emplace(tensor.id, tensors_.size());
     for (const graph::Operator& op : plan_.network.operators) operators_.emplace(op.id, operators_.size());
-  }
-
-  void ReadProfile(const JsonValue& value) {
-    if (!value) return;
-    auto profile = hw_profiles::ReadProfile(value.Text(), "", {});
-    if (!profile) return RefuseEmbedded(value, "profile", profile.error());
-    plan_.profile = std::move(*profile);
+    plan_.profile = ReadEmbeddedProfile(value);
+    if (plan_.profile.memories.empty()) return;
     plan_.problem.memories = {TileMemory(plan_.profile)};
     for (const problem::Mode& mode : Memory().modes) mode_names_.push_back(mode.name);
   }
 
   const problem::Memory& Memory() const { return plan_.problem.memories.front(); }
-
-  void ReadObjective(const JsonValue& value) {
-    JsonObject object = value.Object();
-    plan_.objective.weights = ReadMetricMap(object.Required("weights"));
-    plan_.objective.limits = ReadMetricMap(object.Required("limits"));
-  }
-
-  static std::map<std::string, double> ReadMetricMap(const JsonValue& value) {
-    std::map<std::string, double> numbers;
-    const std::vector<std::string_view> names = MetricNames();
-    JsonObject object = value.Object();
-    for (const auto& [name, number] : object.Members()) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) {
-        number.Refuse(fmt::format("there is no metric '{}'", name),
-                      "latency, energy, off_chip_bytes or peak");
-      }
-      numbers[name] = number.Number(0, kMostNumber);
-    }
-    return numbers;
-  }
 
   void ReadBaseline(const JsonValue& value) {
     JsonObject object = value.Object();
@@ -170,18 +127,8 @@ class PlanReader {
 
   void ReadSubgraph(const JsonValue& value, int index) {
     JsonObject object = value.Object();
-    Subgraph subgraph;
-    subgraph.interval = ReadInterval(object.Required("operators"));
-    for (const JsonValue& extent : object.Items("tile")) subgraph.tile.push_back(extent.Integer(kAtLeastOne));
+    Subgraph subgraph = ReadCut(object, plan_.network);
     subgraph.tiles = object.Integer("tiles", kAtLeastOne);
-    {
-      JsonObject policies = object.Required("policies").Object();
-      subgraph.weights =
-          static_cast<hw_profiles::WeightPolicy>(policies.OneOf("weights", kWeightPolicyNames));
-      subgraph.in_place = policies.Required("in_place").Boolean();
-      if (const JsonValue halo = policies.Optional("halo"))
-        subgraph.halo = static_cast<hw_profiles::HaloStorage>(halo.OneOf(kHaloNames));
-    }
     subgraph.largest_proven = object.Required("largest_proven").Boolean();
     subgraph.metrics = ReadMetrics(object.Required("metrics"));
     const JsonValue first = object.Required("first_step");
@@ -191,20 +138,6 @@ class PlanReader {
     for (const JsonValue& step : object.Items("steps")) ReadStep(step, index);
     ReadBuffers(object.Items("buffers"), index);
     plan_.subgraphs.push_back(std::move(subgraph));
-  }
-
-  graph::Interval ReadInterval(const JsonValue& value) const {
-    const std::vector<JsonValue> ids = value.Items();
-    if (ids.empty()) value.Refuse("a subgraph holds at least one operator");
-    graph::Interval interval;
-    for (size_t i = 0; i < ids.size(); ++i) {
-      const int op = OperatorOf(ids[i]);
-      if (i > 0 && op != interval.last + 1)
-        ids[i].Refuse("the operators of a subgraph follow one another in the network");
-      if (i == 0) interval.first = op;
-      interval.last = op;
-    }
-    return interval;
   }
 
   void ReadStep(const JsonValue& value, int subgraph) {

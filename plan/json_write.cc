@@ -7,6 +7,7 @@
 #include "tessera/base/json_writer.h"
 #include "tessera/graph/yaml.h"
 #include "tessera/hw_profiles/writer.h"
+#include "tessera/plan/json_homes.h"
 #include "tessera/plan/names.h"
 #include "tessera/problem/json_rules.h"
 
@@ -63,6 +64,7 @@ class PlanWriter {
       json["subgraphs"].push_back(SubgraphToJson(static_cast<int>(i)));
     }
     json["buffers"] = BuffersToJson(-1);
+    json["homes"] = HomesToJson(plan_);
     json["loops"] = LoopsToJson();
     json["relations"] = RelationsToJson();
     for (const problem::Rule& rule : plan_.problem.rules)

@@ -83,6 +83,15 @@ struct Baseline {
   double score = 0;
 };
 
+// Where the tensors at home in one memory other than the tile memory lie, on a problem of its own: its steps are the subgraphs,
+// its buffers bear the tensors' ids.
+struct Home {
+  int memory = 0;  // index into the profile's memories
+  problem::Problem problem;
+  problem::Allocation allocation;
+  std::vector<int> tensors;  // parallel to problem.buffers
+};
+
 struct Plan {
   std::string version;  // of the program that made it
   graph::Graph network;
@@ -94,6 +103,7 @@ struct Plan {
   problem::Allocation allocation;
   std::vector<BufferUse> buffers;  // parallel to problem.buffers
   std::vector<StepUse> steps;      // step t of the problem
+  std::vector<Home> homes;         // by memory; those to which no tensor is home are left out
   Metrics totals;
   Metrics lower_bounds;  // no plan for this network and profile does better on any one of them
   double score = 0;      // 1.0 is ideal for a weighted mean; the metric itself when one is minimised

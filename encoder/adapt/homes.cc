@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,8 @@
 //     y                           |--------|      network output
 //
 // What passes a border between two subgraphs is there in both, so the loads of the subgraphs bound those of the borders. A load
-// within the capacity is necessary for addresses to exist, not sufficient: alignment and fragmentation are not counted.
+// within the capacity is necessary for addresses to exist, not sufficient: alignment and fragmentation are not counted. The Problem
+// of a home counts everything; its buffers are the bars of the picture.
 namespace tessera::encoder {
 namespace {
 
@@ -47,68 +49,65 @@ Bytes RoomOf(const Memory& memory) {
   return room;
 }
 
-// What stays at each home, in each subgraph.
-class Ledger {
+// A tensor at home in a memory while subgraphs [first, last] run.
+struct Stay {
+  int tensor = 0;
+  TensorRole role = TensorRole::kBorder;
+  size_t memory = 0;
+  Bytes bytes = 1;
+  size_t first = 0;
+  size_t last = 0;
+};
+
+// Who stays where, the tile memory included.
+class Residents {
  public:
-  Ledger(const graph::Graph& graph, const Profile& profile, size_t subgraphs)
-      : graph_(graph),
-        profile_(profile),
-        usages_(graph::UsagesOf(graph)),
-        always_(profile.memories.size()),
-        loads_(profile.memories.size(), std::vector<Bytes>(subgraphs)) {
-    for (int tensor = 0; tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
-      const graph::Tensor& facts = graph.tensors[static_cast<size_t>(tensor)];
+  Residents(const graph::Graph& graph, const Profile& profile)
+      : graph_(graph), profile_(profile), usages_(graph::UsagesOf(graph)) {}
+
+  // Constants and state, which are there for all of `subgraphs`.
+  std::vector<Stay> FindLasting(size_t subgraphs) const {
+    std::vector<Stay> stays;
+    for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
+      const graph::Tensor& facts = graph_.tensors[static_cast<size_t>(tensor)];
       if (!facts.constant && !facts.state) continue;
       const TensorRole role = facts.constant ? TensorRole::kConstant : TensorRole::kState;
-      Bytes& load = always_[static_cast<size_t>(hw_profiles::LayoutOf(profile, role).home)];
-      load = Sum(load, BytesOf(tensor, role));
+      stays.push_back(StayOf(tensor, role, 0, std::max<size_t>(subgraphs, 1) - 1));
     }
+    return stays;
   }
 
-  void Add(std::span<const SubgraphChoice> choices) {
-    for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) Add(choices, tensor);
-  }
-
-  std::optional<base::Diagnostic> FindOverflow(std::span<const SubgraphChoice> choices) const {
-    for (size_t s = 0; s < choices.size(); ++s) {
-      for (size_t memory = 0; memory < always_.size(); ++memory) {
-        const Bytes load = Sum(always_[memory], loads_[memory][s]);
-        if (Fits(memory, load)) continue;
-        const graph::Interval interval = choices[s].interval;
-        return Refuse(memory, load,
-                      fmt::format(" while operators '{}' to '{}' run",
-                                  graph_.operators[static_cast<size_t>(interval.first)].id,
-                                  graph_.operators[static_cast<size_t>(interval.last)].id));
-      }
+  // Those and what comes and goes, by tensor.
+  std::vector<Stay> FindAll(std::span<const SubgraphChoice> choices) const {
+    std::vector<Stay> stays = FindLasting(choices.size());
+    for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
+      if (const std::optional<Stay> visit = FindVisit(choices, tensor)) stays.push_back(*visit);
     }
-    return std::nullopt;
-  }
-
-  std::optional<base::Diagnostic> FindConstantOverflow() const {
-    for (size_t memory = 0; memory < always_.size(); ++memory) {
-      if (!Fits(memory, always_[memory]))
-        return Refuse(memory, always_[memory], ", constants and state alone");
-    }
-    return std::nullopt;
+    std::sort(stays.begin(), stays.end(), [](const Stay& a, const Stay& b) { return a.tensor < b.tensor; });
+    return stays;
   }
 
  private:
-  void Add(std::span<const SubgraphChoice> choices, int tensor) {
+  // nullopt for constants and state, features, and what has gone before or comes after the choices.
+  std::optional<Stay> FindVisit(std::span<const SubgraphChoice> choices, int tensor) const {
     const graph::Tensor& facts = graph_.tensors[static_cast<size_t>(tensor)];
     const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
     const int begin = choices.front().interval.first;
     const int end = choices.back().interval.last;
     const bool to_the_end = facts.network_output || usage.consumers.empty();
-    if (facts.constant || facts.state || usage.producer > end) return;
-    if (!to_the_end && usage.consumers.back() < begin) return;
+    if (facts.constant || facts.state || usage.producer > end) return std::nullopt;
+    if (!to_the_end && usage.consumers.back() < begin) return std::nullopt;
     const size_t first = usage.producer < begin ? 0 : SubgraphOf(choices, usage.producer);
     const bool passes = to_the_end || usage.consumers.back() > end;
     const size_t last = passes ? choices.size() - 1 : SubgraphOf(choices, usage.consumers.back());
     const TensorRole role = graph::RoleIn(graph_, usage, tensor, choices[first].interval);
-    if (role == TensorRole::kFeature) return;
-    std::vector<Bytes>& loads = loads_[static_cast<size_t>(hw_profiles::LayoutOf(profile_, role).home)];
-    const Bytes bytes = BytesOf(tensor, role);
-    for (size_t s = first; s <= last; ++s) loads[s] = Sum(loads[s], bytes);
+    if (role == TensorRole::kFeature) return std::nullopt;
+    return StayOf(tensor, role, first, last);
+  }
+
+  Stay StayOf(int tensor, TensorRole role, size_t first, size_t last) const {
+    const auto home = static_cast<size_t>(hw_profiles::LayoutOf(profile_, role).home);
+    return {tensor, role, home, BytesOf(tensor, role), first, last};
   }
 
   static size_t SubgraphOf(std::span<const SubgraphChoice> choices, int op) {
@@ -126,39 +125,117 @@ class Ledger {
                         NameExtents(facts.shape, facts.shape), Pads{});
   }
 
-  bool Fits(size_t memory, Bytes load) const {
-    return static_cast<int>(memory) == profile_.tile_memory || load <= RoomOf(profile_.memories[memory]);
+  const graph::Graph& graph_;
+  const Profile& profile_;
+  std::vector<graph::Usage> usages_;
+};
+
+// What each home holds while each subgraph runs.
+class Ledger {
+ public:
+  Ledger(const Profile& profile, size_t subgraphs, std::span<const Stay> stays)
+      : profile_(profile), loads_(profile.memories.size(), std::vector<Bytes>(subgraphs)) {
+    for (const Stay& stay : stays) {
+      for (size_t s = stay.first; s <= stay.last; ++s)
+        loads_[stay.memory][s] = Sum(loads_[stay.memory][s], stay.bytes);
+    }
   }
 
-  base::Diagnostic Refuse(size_t memory, Bytes load, std::string_view when) const {
-    const Memory& home = profile_.memories[memory];
+  struct Overflow {
+    size_t subgraph = 0;
+    size_t memory = 0;
+  };
+
+  std::optional<Overflow> FindOverflow() const {
+    for (size_t s = 0; s < loads_.front().size(); ++s) {
+      for (size_t memory = 0; memory < loads_.size(); ++memory) {
+        if (!Fits(memory, loads_[memory][s])) return Overflow{s, memory};
+      }
+    }
+    return std::nullopt;
+  }
+
+  base::Diagnostic Refuse(const Overflow& overflow, std::string_view when) const {
+    const Memory& home = profile_.memories[overflow.memory];
     base::Diagnostic refusal;
-    refusal.message = fmt::format("memory '{}' of profile '{}' has room for {} bytes, and is home to {}{}",
-                                  home.name, profile_.name, RoomOf(home), load, when);
+    refusal.message =
+        fmt::format("memory '{}' of profile '{}' has room for {} bytes, and is home to {}{}", home.name,
+                    profile_.name, RoomOf(home), loads_[overflow.memory][overflow.subgraph], when);
     refusal.expected = fmt::format("at most {} bytes", RoomOf(home));
     refusal.hint = "a larger memory, or another home for one of the roles";
     return refusal;
   }
 
-  const graph::Graph& graph_;
+ private:
+  bool Fits(size_t memory, Bytes load) const {
+    return static_cast<int>(memory) == profile_.tile_memory || load <= RoomOf(profile_.memories[memory]);
+  }
+
   const Profile& profile_;
-  std::vector<graph::Usage> usages_;
-  std::vector<Bytes> always_;              // by memory
-  std::vector<std::vector<Bytes>> loads_;  // by memory and subgraph, what is there for a while
+  std::vector<std::vector<Bytes>> loads_;  // by memory and subgraph
 };
+
+// What a placement of whole tensors needs to know of their home. Modes belong to steps within subgraphs.
+problem::Memory AsHome(const Memory& memory) {
+  problem::Memory home = hw_profiles::AsProblemMemory(memory);
+  home.modes.clear();
+  home.transitions.reset();
+  return home;
+}
+
+problem::Buffer BufferOf(const graph::Graph& graph, const Profile& profile, const Stay& stay) {
+  const auto memory = static_cast<int>(stay.memory);
+  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, memory, profile.tile_memory);
+  problem::Buffer buffer;
+  buffer.id = graph.tensors[static_cast<size_t>(stay.tensor)].id;
+  buffer.role = base::NameOf(stay.role);
+  buffer.size = stay.bytes;
+  buffer.alignment = std::lcm(hw_profiles::LayoutOf(profile, stay.role).alignment_bytes,
+                              link == nullptr ? int64_t{1} : link->alignment_bytes);
+  buffer.span = profile.memories[stay.memory].span;
+  buffer.lifespans = {{static_cast<problem::Step>(stay.first), static_cast<problem::Step>(stay.last) + 1}};
+  return buffer;
+}
 
 }  // namespace
 
 std::optional<base::Diagnostic> FindHomeOverflow(const graph::Graph& graph, const Profile& profile,
                                                  std::span<const SubgraphChoice> choices) {
   if (choices.empty()) return std::nullopt;
-  Ledger ledger(graph, profile, choices.size());
-  ledger.Add(choices);
-  return ledger.FindOverflow(choices);
+  const Ledger ledger(profile, choices.size(), Residents(graph, profile).FindAll(choices));
+  const std::optional<Ledger::Overflow> overflow = ledger.FindOverflow();
+  if (!overflow) return std::nullopt;
+  const graph::Interval interval = choices[overflow->subgraph].interval;
+  return ledger.Refuse(*overflow, fmt::format(" while operators '{}' to '{}' run",
+                                              graph.operators[static_cast<size_t>(interval.first)].id,
+                                              graph.operators[static_cast<size_t>(interval.last)].id));
 }
 
 std::optional<base::Diagnostic> FindConstantOverflow(const graph::Graph& graph, const Profile& profile) {
-  return Ledger(graph, profile, 0).FindConstantOverflow();
+  const Ledger ledger(profile, 1, Residents(graph, profile).FindLasting(1));
+  const std::optional<Ledger::Overflow> overflow = ledger.FindOverflow();
+  if (!overflow) return std::nullopt;
+  return ledger.Refuse(*overflow, ", constants and state alone");
+}
+
+std::vector<HomeProblem> BuildHomes(const graph::Graph& graph, const Profile& profile,
+                                    std::span<const SubgraphChoice> choices) {
+  std::vector<HomeProblem> homes;
+  const std::vector<Stay> stays = Residents(graph, profile).FindAll(choices);
+  for (size_t memory = 0; memory < profile.memories.size(); ++memory) {
+    if (static_cast<int>(memory) == profile.tile_memory) continue;
+    HomeProblem home;
+    home.memory = static_cast<int>(memory);
+    home.problem.name = fmt::format("{} in {}", graph.name, profile.memories[memory].name);
+    home.problem.memories = {AsHome(profile.memories[memory])};
+    for (const Stay& stay : stays) {
+      if (stay.memory != memory) continue;
+      home.problem.buffers.push_back(BufferOf(graph, profile, stay));
+      home.tensors.push_back(stay.tensor);
+    }
+    if (!home.tensors.empty()) homes.push_back(std::move(home));
+  }
+  return homes;
 }
 
 }  // namespace tessera::encoder

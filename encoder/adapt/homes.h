@@ -2,13 +2,14 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 
-// Whether the memories outside the tile memory hold what is at home there (docs/program.md, "Homes have a capacity").
+// What the memories outside the tile memory are home to, and whether they hold it (docs/program.md, "Homes").
 namespace tessera::encoder {
 
 // The first overflow of such a memory while one of the subgraphs runs: which memory, which operators, how many bytes and for
@@ -21,5 +22,18 @@ std::optional<base::Diagnostic> FindHomeOverflow(const graph::Graph& graph,
 // An overflow by constants and state alone, which no partition can avoid; or nullopt.
 std::optional<base::Diagnostic> FindConstantOverflow(const graph::Graph& graph,
                                                      const hw_profiles::Profile& profile);
+
+// Where the tensors at home in one memory may lie: a Problem of its own, whose steps are the subgraphs and whose buffers bear the
+// tensors' ids.
+struct HomeProblem {
+  int memory = 0;  // index into Profile::memories
+  problem::Problem problem;
+  std::vector<int> tensors;  // parallel to problem.buffers, ascending
+};
+
+// One for each memory but the tile memory to which some tensor is home, by memory. The choices cover the network, and
+// FindHomeOverflow finds nothing.
+std::vector<HomeProblem> BuildHomes(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                    std::span<const SubgraphChoice> choices);
 
 }  // namespace tessera::encoder

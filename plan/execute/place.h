@@ -24,7 +24,7 @@ struct AxisPlace {
 
 enum class Where : uint8_t {
   kTileMemory,
-  kHome,     // the tensor's own store in another memory; no addresses are planned there
+  kHome,     // the tensor's own store in another memory; its address there is not looked at
   kNowhere,  // the plan has no buffer for it
 };
 

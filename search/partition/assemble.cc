@@ -80,21 +80,31 @@ plan::Subgraph SubgraphOf(const Planning& planning, const IntervalChoices& inter
 }  // namespace
 
 plan::Plan AssemblePlan(const Planning& planning, const Selection& selection, const JointPlacement& joint) {
+  std::vector<plan::Subgraph> subgraphs;
+  for (size_t s = 0; s < selection.intervals.size(); ++s) {
+    const IntervalChoices& interval = *selection.intervals[s];
+    subgraphs.push_back(SubgraphOf(planning, interval, interval.Choices()[selection.choices[s]]));
+  }
+  return AssemblePlan(planning, std::move(subgraphs), joint);
+}
+
+plan::Plan AssemblePlan(const Planning& planning, std::vector<plan::Subgraph> subgraphs,
+                        const JointPlacement& joint) {
   plan::Plan plan;
   plan.network = planning.graph;
   plan.profile = planning.profile;
   plan.objective = planning.scale.Objective();
-  for (size_t s = 0; s < selection.intervals.size(); ++s) {
-    const IntervalChoices& interval = *selection.intervals[s];
-    plan::Subgraph subgraph = SubgraphOf(planning, interval, interval.Choices()[selection.choices[s]]);
-    subgraph.metrics.peak_bytes = PeakDuring(joint, static_cast<int>(s));
-    plan::Accumulate(plan.totals, subgraph.metrics);
-    plan.subgraphs.push_back(std::move(subgraph));
+  plan.subgraphs = std::move(subgraphs);
+  for (size_t s = 0; s < plan.subgraphs.size(); ++s) {
+    plan::Metrics& metrics = plan.subgraphs[s].metrics;
+    metrics.peak_bytes = PeakDuring(joint, static_cast<int>(s));
+    plan::Accumulate(plan.totals, metrics);
   }
   plan.problem = joint.program.problem;
   plan.allocation = *joint.result.allocation;
   for (const encoder::ProgramBuffer& buffer : joint.program.buffers) plan.buffers.push_back(UseOf(buffer));
   for (const encoder::ProgramStep& step : joint.program.steps) plan.steps.push_back(UseOf(step));
+  plan.homes = joint.homes;
   plan.totals.peak_bytes = problem::PeakOf(plan.problem, plan.allocation);
   plan.score = planning.scale.ScoreOf(plan.totals);
   return plan;

@@ -7,12 +7,16 @@
 #include "tessera/search/partition/joint.h"
 #include "tessera/search/partition/path_search.h"
 
-// What the search found, in the words of a Plan.
+// What was found, in the words of a Plan.
 namespace tessera::search {
 
 // Subgraphs, joint Problem, allocation, steps, totals and score. Network, profile and objective are embedded; seed, version,
 // lower bounds, baseline, status and notes are left to the caller.
 plan::Plan AssemblePlan(const Planning& planning, const Selection& selection, const JointPlacement& joint);
+
+// The same for subgraphs of which all but the peak is known.
+plan::Plan AssemblePlan(const Planning& planning, std::vector<plan::Subgraph> subgraphs,
+                        const JointPlacement& joint);
 
 // Every operator alone, with the best choice that fits by itself. Needs PathSearch::DecideSingles.
 plan::Baseline AssembleBaseline(const Planning& planning, const PathSearch& paths);

@@ -11,6 +11,7 @@
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/partition/home_placement.h"
 
 namespace tessera::search {
 namespace {
@@ -69,6 +70,13 @@ std::optional<Allocation> Compose(const Selection& selection, const problem::Pro
   return composed;
 }
 
+JointPlacement Refused(problem::Status status, const std::string& reason) {
+  JointPlacement refused;
+  refused.result.status = status;
+  refused.result.reason = reason;
+  return refused;
+}
+
 }  // namespace
 
 std::vector<encoder::SubgraphChoice> ChoicesOf(const Selection& selection) {
@@ -83,15 +91,16 @@ std::vector<encoder::SubgraphChoice> ChoicesOf(const Selection& selection) {
 
 base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Selection& selection) {
   const std::vector<encoder::SubgraphChoice> choices = ChoicesOf(selection);
-  if (const auto overflow = encoder::FindHomeOverflow(planning.graph, planning.profile, choices)) {
-    JointPlacement refused;
-    refused.result.status = problem::Status::kInfeasible;
-    refused.result.reason = overflow->message;
-    return refused;
-  }
+  if (const auto overflow = encoder::FindHomeOverflow(planning.graph, planning.profile, choices))
+    return Refused(problem::Status::kInfeasible, overflow->message);
+  base::Expected<HomePlacement> homes =
+      PlaceHomes(encoder::BuildHomes(planning.graph, planning.profile, choices), planning.engines,
+                 planning.budget, planning.stop);
+  if (!homes) return base::Unexpected(homes.error());
+  if (!homes->reason.empty()) return Refused(homes->status, homes->reason);
   base::Expected<encoder::Program> program = encoder::BuildProgram(planning.graph, planning.profile, choices);
   if (!program) return base::Unexpected(program.error());
-  JointPlacement joint{.program = *std::move(program), .result = {}};
+  JointPlacement joint{.program = *std::move(program), .result = {}, .homes = std::move(homes->homes)};
   AddHints(selection, joint.program);
   const problem::Problem& problem = joint.program.problem;
 

@@ -4,6 +4,7 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/encoder/adapt/program.h"
+#include "tessera/plan/plan.h"
 #include "tessera/problem/result.h"
 #include "tessera/search/partition/path_search.h"
 
@@ -13,9 +14,10 @@ namespace tessera::search {
 struct JointPlacement {
   encoder::Program program;
   problem::Result result;
+  std::vector<plan::Home> homes;  // where the result has an allocation
 };
 
-// Puts the placements that the subgraphs found alone side by side. Where long-lived buffers got one address in all of them that
+// Finds addresses in the other memories, then puts the placements that the subgraphs found alone side by side. Where long-lived buffers got one address in all of them that
 // is the answer already; else the engines decide the joint Problem with those addresses as hints, nothing being fixed. Minimises
 // the peak where the objective does, and obeys its limit. After planning.stop
 // little is tried beyond the composition. An error is what encoder::BuildProgram refuses, or a fault of the program.

@@ -13,6 +13,7 @@
 #include "tessera/search/partition/joint.h"
 #include "tessera/search/partition/path_search.h"
 #include "tessera/search/partition/peak_floor.h"
+#include "tessera/search/partition/pricing.h"
 #include "tessera/search/partition/refusal.h"
 
 // Subgraphs are chosen as if each were alone, with exactly that reserved which passes over it; this is exact but for long-lived
@@ -173,9 +174,8 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
     return PartitionResult{problem::Status::kInfeasible, std::nullopt, overflow->message};
   }
   const auto operators = static_cast<int>(graph.operators.size());
-  plan::Metrics lower_bounds = LowerBound(graph, profile, {0, operators - 1});
   const PeakFloor floor = FindPeakFloor(graph, profile);
-  lower_bounds.peak_bytes = floor.bytes;
+  plan::Metrics lower_bounds = FindLowerBounds(graph, profile);
   base::Expected<Scale> scale = Scale::Make(options.objective, lower_bounds);
   if (!scale) return base::Unexpected(scale.error());
 

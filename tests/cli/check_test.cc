@@ -93,6 +93,26 @@ INSTANTIATE_TEST_SUITE_P(
                    "metric: the plan states 1 off-chip bytes where 2064 are counted"},
         Corruption{"lower_latency", [](ordered_json& plan) { plan["totals"]["latency_cycles"] = 1000; },
                    "metric: the plan states 1000 cycles where "},
+        Corruption{"lower_latency_throughout",
+                   [](ordered_json& plan) {
+                     for (ordered_json* metrics : {&plan["totals"], &plan["subgraphs"][0]["metrics"]})
+                       (*metrics)["latency_cycles"] = (*metrics)["latency_cycles"].get<int64_t>() - 1;
+                     plan["score"] = plan["totals"]["latency_cycles"];
+                   },
+                   "metric: subgraph 0 states cycles of "},
+        Corruption{"lower_bound_of_its_own",
+                   [](ordered_json& plan) { plan["lower_bounds"]["latency_cycles"] = 1; },
+                   "metric: the lower bound states cycles of 1 where a simulation gives "},
+        Corruption{"tensor_at_home_in_anothers_place",
+                   [](ordered_json& plan) {
+                     for (ordered_json& tensor : plan["homes"][0]["tensors"]) tensor["offset"] = 0;
+                     plan["homes"][0].erase("peak");
+                     int64_t peak = 0;
+                     for (const ordered_json& tensor : plan["homes"][0]["tensors"])
+                       peak = std::max(peak, tensor["size"].get<int64_t>());
+                     plan["homes"][0]["peak"] = peak;
+                   },
+                   "allocation: home 'dram': overlap: "},
         Corruption{"lower_peak", [](ordered_json& plan) { plan["totals"]["peak_bytes"] = 100; },
                    "metric: the plan states 100 bytes of peak where "},
         Corruption{"score_of_its_own", [](ordered_json& plan) { plan["score"] = 1; },

@@ -20,8 +20,8 @@ TEST_F(HelpTest, VersionIsOneLine) {
 TEST_F(HelpTest, NamesEverySubcommandAndExitCode) {
   const Outcome outcome = Run({"--help"});
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* name :
-       {"  plan ", "  tile ", "  alloc ", "  encode ", "  decode ", "  check ", "  show ", "  modes "}) {
+  for (const char* name : {"  plan ", "  tile ", "  alloc ", "  encode ", "  decode ", "  check ", "  eval ",
+                           "  diff ", "  show ", "  modes "}) {
     EXPECT_THAT(outcome.out, HasSubstr(name));
   }
   for (const char* code :
@@ -48,8 +48,8 @@ TEST_P(SubcommandHelpTest, RefusesAnUnknownOption) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, SubcommandHelpTest,
-                         testing::Values("plan", "tile", "alloc", "encode", "decode", "check", "show",
-                                         "modes"),
+                         testing::Values("plan", "tile", "alloc", "encode", "decode", "check", "eval", "diff",
+                                         "show", "modes"),
                          [](const auto& info) { return info.param; });
 
 // A command line that is refused before any file is read: none of the files named here exists.
@@ -96,7 +96,11 @@ INSTANTIATE_TEST_SUITE_P(
                  "--output map.png: expected a name that ends in .csv, .json or .svg"},
         Nonsense{"plan_of_unknown_suffix",
                  {"plan", "n.yaml", "--hw", "h.yaml", "--output", "plan.csv"},
-                 "--output plan.csv: expected a name that ends in .json or .svg"},
+                 "--output plan.csv: expected a name that ends in .json, .svg or .html"},
+        Nonsense{"edited_plan_of_unknown_suffix",
+                 {"eval", "plan.json", "--output", "plan.yaml"},
+                 "--output plan.yaml: expected a name that ends in .json, .svg or .html"},
+        Nonsense{"diff_of_one", {"diff", "plan.json"}, "second is required"},
         Nonsense{"plan_without_profile", {"plan", "n.yaml"}, "--hw is required"},
         Nonsense{"two_objectives",
                  {"plan", "n.yaml", "--hw", "h.yaml", "--minimize", "peak", "--score", "peak=1"},

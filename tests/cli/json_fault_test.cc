@@ -30,18 +30,18 @@ const std::string kAllocation = R"({
 }
 )";
 
-struct Fault {
+struct JsonFault {
   std::string name;
   std::string from;
   std::string to;
   std::string complaint;  // all of stderr
 };
 
-void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+void PrintTo(const JsonFault& fault, std::ostream* out) { *out << fault.name; }
 
-std::string NameOf(const testing::TestParamInfo<Fault>& info) { return info.param.name; }
+std::string NameOfJsonFault(const testing::TestParamInfo<JsonFault>& info) { return info.param.name; }
 
-class JsonFaultTest : public CommandLineTest, public testing::WithParamInterface<Fault> {
+class JsonFaultTest : public CommandLineTest, public testing::WithParamInterface<JsonFault> {
  protected:
   static void ExpectComplaint(const Outcome& outcome) {
     EXPECT_EQ(outcome.exit_code, 3);
@@ -79,90 +79,94 @@ TEST_P(PlanFaultTest, IsToldInFull) {
 INSTANTIATE_TEST_SUITE_P(
     Of, ProblemFaultTest,
     testing::Values(
-        Fault{"missing_comma", "\"size\": 8,", "\"size\": 8",
-              "problem.json:7:27: error: syntax error while parsing object - unexpected string literal\n"
-              "    7 |     {\"id\": \"b\", \"size\": 8 \"lifespans\": [[1, 4]], \"alignment\": 8}\n"
-              "      |                           ^\n"
-              "  expected: '}'\n"},
-        Fault{"open_brace", "\"alignment\": 8}", "\"alignment\": 8",
-              "problem.json:8:3: error: syntax error while parsing object - unexpected ']'\n"
-              "    8 |   ],\n"
-              "      |   ^\n"
-              "  expected: '}'\n"},
-        Fault{"another_version", "\"version\": 1", "\"version\": 2",
-              "problem.json: at /version: error: this version of the format is not known\n"
-              "  expected: 1\n"
-              "  found: 2\n"},
-        Fault{"key_given_twice", "\"size\": 8,", "\"size\": 8, \"size\": 9,",
-              "problem.json: at /buffers/1/size: error: the key 'size' is given twice\n"
-              "  expected: each key once\n"},
-        Fault{"text_for_a_number", "\"size\": 16", "\"size\": \"16\"",
-              "problem.json: at /buffers/0/size: error: the value is not what belongs here\n"
-              "  expected: an integer from 1 to 4611686018427387904\n"
-              "  found: \"16\"\n"},
-        Fault{"life_that_ends_before_it_begins", "[[0, 2]]", "[[2, 0]]",
-              "problem.json: at /buffers/0/lifespans/0: error: the lifespan [2, 0) is empty\n"
-              "  expected: lower < upper\n"},
-        Fault{"misspelt_relation", "\"separate\"", "\"seperate\"",
-              "problem.json: at /relations/0/kind: error: unknown name 'seperate'\n"
-              "  expected: one of colocate, adjacent, same_bank, different_bank, separate, exclusive\n"
-              "  found: \"seperate\"\n"
-              "  hint: did you mean 'separate'?\n"},
-        Fault{"relation_to_nobody", "\"second\": \"b\"", "\"second\": \"c\"",
-              "problem.json: at /relations/0/second: error: there is no buffer 'c'\n"
-              "  expected: the id of a buffer\n"
-              "  found: \"c\"\n"
-              "  hint: did you mean 'a'?\n"},
-        Fault{"bank_beyond_its_memory", "[0, 32]", "[0, 65]",
-              "problem.json: at /memories/0/banks/0: error: bank [0, 65) is empty or leaves its memory\n"
-              "  expected: 0 <= begin < end <= 64\n"}),
-    NameOf);
+        JsonFault{"missing_comma", "\"size\": 8,", "\"size\": 8",
+                  "problem.json:7:27: error: syntax error while parsing object - unexpected string literal\n"
+                  "    7 |     {\"id\": \"b\", \"size\": 8 \"lifespans\": [[1, 4]], \"alignment\": 8}\n"
+                  "      |                           ^\n"
+                  "  expected: '}'\n"},
+        JsonFault{"open_brace", "\"alignment\": 8}", "\"alignment\": 8",
+                  "problem.json:8:3: error: syntax error while parsing object - unexpected ']'\n"
+                  "    8 |   ],\n"
+                  "      |   ^\n"
+                  "  expected: '}'\n"},
+        JsonFault{"another_version", "\"version\": 1", "\"version\": 2",
+                  "problem.json: at /version: error: this version of the format is not known\n"
+                  "  expected: 1\n"
+                  "  found: 2\n"},
+        JsonFault{"key_given_twice", "\"size\": 8,", "\"size\": 8, \"size\": 9,",
+                  "problem.json: at /buffers/1/size: error: the key 'size' is given twice\n"
+                  "  expected: each key once\n"},
+        JsonFault{"text_for_a_number", "\"size\": 16", "\"size\": \"16\"",
+                  "problem.json: at /buffers/0/size: error: the value is not what belongs here\n"
+                  "  expected: an integer from 1 to 4611686018427387904\n"
+                  "  found: \"16\"\n"},
+        JsonFault{"life_that_ends_before_it_begins", "[[0, 2]]", "[[2, 0]]",
+                  "problem.json: at /buffers/0/lifespans/0: error: the lifespan [2, 0) is empty\n"
+                  "  expected: lower < upper\n"},
+        JsonFault{"misspelt_relation", "\"separate\"", "\"seperate\"",
+                  "problem.json: at /relations/0/kind: error: unknown name 'seperate'\n"
+                  "  expected: one of colocate, adjacent, same_bank, different_bank, separate, exclusive\n"
+                  "  found: \"seperate\"\n"
+                  "  hint: did you mean 'separate'?\n"},
+        JsonFault{"relation_to_nobody", "\"second\": \"b\"", "\"second\": \"c\"",
+                  "problem.json: at /relations/0/second: error: there is no buffer 'c'\n"
+                  "  expected: the id of a buffer\n"
+                  "  found: \"c\"\n"
+                  "  hint: did you mean 'a'?\n"},
+        JsonFault{"bank_beyond_its_memory", "[0, 32]", "[0, 65]",
+                  "problem.json: at /memories/0/banks/0: error: bank [0, 65) is empty or leaves its memory\n"
+                  "  expected: 0 <= begin < end <= 64\n"}),
+    NameOfJsonFault);
 
 INSTANTIATE_TEST_SUITE_P(
     Of, AllocationFaultTest,
-    testing::Values(Fault{"list_for_an_object", "\"offsets\": {", "\"offsets\": [",
-                          "answer.json:6:18: error: syntax error while parsing array - unexpected ':'\n"
-                          "    6 |   \"offsets\": [\"a\": 0, \"b\": 16}\n"
-                          "      |                  ^\n"
-                          "  expected: ']'\n"},
-                    Fault{"offset_of_nobody", "\"b\": 16", "\"c\": 16",
-                          "answer.json: at /offsets/c: error: there is no buffer 'c'\n"
-                          "  expected: the id of a buffer\n"
-                          "  found: 16\n"
-                          "  hint: did you mean 'a'?\n"},
-                    Fault{"buffer_without_an_offset", ", \"b\": 16", "",
-                          "answer.json: at /offsets: error: buffer 'b' is missing\n"
-                          "  expected: an entry for each buffer\n"
-                          "  found: an object of 1\n"},
-                    Fault{"unknown_status", "\"feasible\"", "\"best\"",
-                          "answer.json: at /status: error: unknown name 'best'\n"
-                          "  expected: one of optimal, feasible, infeasible, unknown, invalid, unsupported\n"
-                          "  found: \"best\"\n"}),
-    NameOf);
+    testing::Values(JsonFault{"list_for_an_object", "\"offsets\": {", "\"offsets\": [",
+                              "answer.json:6:18: error: syntax error while parsing array - unexpected ':'\n"
+                              "    6 |   \"offsets\": [\"a\": 0, \"b\": 16}\n"
+                              "      |                  ^\n"
+                              "  expected: ']'\n"},
+                    JsonFault{"offset_of_nobody", "\"b\": 16", "\"c\": 16",
+                              "answer.json: at /offsets/c: error: there is no buffer 'c'\n"
+                              "  expected: the id of a buffer\n"
+                              "  found: 16\n"
+                              "  hint: did you mean 'a'?\n"},
+                    JsonFault{"buffer_without_an_offset", ", \"b\": 16", "",
+                              "answer.json: at /offsets: error: buffer 'b' is missing\n"
+                              "  expected: an entry for each buffer\n"
+                              "  found: an object of 1\n"},
+                    JsonFault{
+                        "unknown_status", "\"feasible\"", "\"best\"",
+                        "answer.json: at /status: error: unknown name 'best'\n"
+                        "  expected: one of optimal, feasible, infeasible, unknown, invalid, unsupported\n"
+                        "  found: \"best\"\n"}),
+    NameOfJsonFault);
 
 INSTANTIATE_TEST_SUITE_P(
     Of, PlanFaultTest,
     testing::Values(
-        Fault{"missing_comma", "\"version\": 1,", "\"version\": 1",
-              "plan.json:4:3: error: syntax error while parsing object - unexpected string literal\n"
-              "    4 |   \"made_by\": \"0.1.0\",\n"
-              "      |   ^\n"
-              "  expected: '}'\n"},
-        Fault{"unknown_key", "\"seed\": 0,", "\"seed\": 0, \"sede\": 1,",
-              "plan.json: at /sede: error: unknown key 'sede'\n"
-              "  expected: one of format, version, network, profile, made_by, name, status, score, time_ms, "
-              "objective, "
-              "seed, totals, lower_bounds, baseline, notes, buffers, subgraphs, loops, relations, rules\n"
-              "  found: 1\n"
-              "  hint: did you mean 'seed'?\n"},
-        Fault{"unknown_operator", "[\"conv1\", \"conv2\", \"conv3\"]", "[\"cnov1\", \"conv2\", \"conv3\"]",
-              "plan.json: at /subgraphs/0/operators/0: error: there is no operator 'cnov1'\n"
-              "  found: \"cnov1\"\n"},
-        Fault{"first_step_that_is_not", "\"first_step\": 0", "\"first_step\": 1",
-              "plan.json: at /subgraphs/0/first_step: error: the subgraphs before this one end elsewhere\n"
-              "  expected: 0\n"
-              "  found: 1\n"}),
-    NameOf);
+        JsonFault{"missing_comma", "\"version\": 1,", "\"version\": 1",
+                  "plan.json:4:3: error: syntax error while parsing object - unexpected string literal\n"
+                  "    4 |   \"made_by\": \"0.1.0\",\n"
+                  "      |   ^\n"
+                  "  expected: '}'\n"},
+        JsonFault{
+            "unknown_key", "\"seed\": 0,", "\"seed\": 0, \"sede\": 1,",
+            "plan.json: at /sede: error: unknown key 'sede'\n"
+            "  expected: one of format, version, network, profile, made_by, name, status, score, time_ms, "
+            "objective, "
+            "seed, totals, lower_bounds, baseline, notes, buffers, subgraphs, homes, loops, relations, rules\n"
+            "  found: 1\n"
+            "  hint: did you mean 'seed'?\n"},
+        JsonFault{"unknown_operator", "[\"conv1\", \"conv2\", \"conv3\"]",
+                  "[\"cnov1\", \"conv2\", \"conv3\"]",
+                  "plan.json: at /subgraphs/0/operators/0: error: there is no operator 'cnov1'\n"
+                  "  found: \"cnov1\"\n"},
+        JsonFault{
+            "first_step_that_is_not", "\"first_step\": 0", "\"first_step\": 1",
+            "plan.json: at /subgraphs/0/first_step: error: the subgraphs before this one end elsewhere\n"
+            "  expected: 0\n"
+            "  found: 1\n"}),
+    NameOfJsonFault);
 
 }  // namespace
 }  // namespace tessera::cli

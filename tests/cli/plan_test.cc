@@ -7,10 +7,8 @@ namespace tessera::cli {
 namespace {
 
 using testing::ElementsAre;
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 using testing::StartsWith;
 
 class PlanTest : public CommandLineTest {
@@ -47,19 +45,6 @@ TEST_F(PlanTest, TextShowsSubgraphsAndTotals) {
   EXPECT_THAT(outcome.out, HasSubstr("every operator alone  lower bound\n"));
   EXPECT_THAT(outcome.out, HasSubstr("\noptimal, checked; score "));
   EXPECT_THAT(outcome.err, IsEmpty());
-}
-
-TEST_F(PlanTest, ReportNeedsNothingElse) {
-  Plan("patent_chain", "three_bank_two_mode", {"--report", "plan.html"});
-  const std::string report = Read("plan.html");
-  EXPECT_THAT(report, StartsWith("<!"));
-  EXPECT_THAT(report, EndsWith("</html>\n"));
-  for (const char* part : {"patent_chain", "three_bank_two_mode", "conv1", "conv2", "conv3", "<svg "}) {
-    EXPECT_THAT(report, HasSubstr(part));
-  }
-  for (const char* foreign : {"<script src", "<link", "<img", "url(", "@import"}) {
-    EXPECT_THAT(report, Not(HasSubstr(foreign)));
-  }
 }
 
 TEST_F(PlanTest, JsonAnswersInFull) {

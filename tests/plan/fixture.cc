@@ -82,6 +82,35 @@ problem::Memory SramOf(const hw_profiles::Profile& profile) {
   return memory;
 }
 
+// One tensor of a home, aligned to 16.
+struct Resident {
+  int tensor = 0;
+  int64_t size = 0;
+  int64_t offset = 0;
+  problem::Lifespan subgraphs;
+};
+
+void AddHome(Plan& plan, const std::vector<Resident>& residents) {
+  Home home;
+  home.memory = 1;
+  problem::Memory memory;
+  memory.name = plan.profile.memories[1].name;
+  memory.capacity = plan.profile.memories[1].capacity_bytes;
+  memory.alignment = plan.profile.memories[1].alignment_bytes;
+  home.problem.memories = {memory};
+  for (const Resident& resident : residents) {
+    problem::Buffer buffer;
+    buffer.id = plan.network.tensors[static_cast<size_t>(resident.tensor)].id;
+    buffer.size = resident.size;
+    buffer.alignment = 16;
+    buffer.lifespans = {resident.subgraphs};
+    home.problem.buffers.push_back(std::move(buffer));
+    home.allocation.offsets.push_back(resident.offset);
+    home.tensors.push_back(resident.tensor);
+  }
+  plan.homes = {std::move(home)};
+}
+
 graph::Operator Relu(const std::string& id, int input, int output) {
   graph::Operator op;
   op.id = id;
@@ -197,6 +226,7 @@ Plan OneConvPlan() {
   Add(plan, TileUse(0, 0), "s0/x@0", 64, 0, {{1, 3}}, {{1, "dma", kWrite}, {2, "pe", kRead}});
   Add(plan, ResidentUse(1), "s0/w", 152, 128, {{0, 3}}, {{0, "dma", kWrite}, {2, "pe", kRead}});
   Add(plan, TileUse(2, 0), "s0/y@0", 64, 64, {{2, 4}}, {{2, "pe", kWrite}, {3, "dma", kRead}});
+  AddHome(plan, {{0, 64, 0, {0, 1}}, {1, 152, 64, {0, 1}}, {2, 64, 224, {0, 1}}});
   SetTotals(plan);
   return plan;
 }
@@ -233,6 +263,7 @@ Plan TwoConvsPlan() {
       {{0, "dma", kWrite}, {1, "pe", kRead}, {3, "pe", kRead}});
   Add(plan, ResidentUse(2), "s0/wb", 152, 544, {{0, 5}},
       {{0, "dma", kWrite}, {2, "pe", kRead}, {4, "pe", kRead}});
+  AddHome(plan, {{0, 160, 0, {0, 1}}, {1, 152, 160, {0, 1}}, {2, 152, 320, {0, 1}}, {4, 160, 480, {0, 1}}});
   SetTotals(plan);
   return plan;
 }
@@ -265,6 +296,7 @@ Plan OneSramPlan() {
   Add(plan, WholeUse(2), "m", 64, 64, {{0, 2}}, {{0, "pe", kWrite}, {1, "pe", kRead}});
   Add(plan, WholeUse(3), "y", 64, 64, {{1, 2}}, {{1, "pe", kWrite}});
   plan.problem.relations = {{problem::RelationKind::kColocate, 1, 2, 0}};
+  AddHome(plan, {{1, 152, 0, {0, 2}}});
   SetTotals(plan);
   return plan;
 }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "small_networks.h"
 
 namespace tessera::encoder {
@@ -93,6 +95,32 @@ TEST(Homes, ThatConstantsAloneOverflowAreKnownWithoutAPartition) {
       overflow->message,
       "memory 'dram' of profile 'small' has room for 35 bytes, and is home to 36, constants and state alone");
   EXPECT_EQ(overflow->expected, "at most 35 bytes");
+}
+
+TEST(Homes, BecomeAProblemWhoseStepsAreTheSubgraphs) {
+  Profile profile = WithDram(4096);
+  profile.memories[0].alignment_bytes = 4;
+  for (hw_profiles::RoleLayout& layout : profile.roles) layout.alignment_bytes = 6;
+  for (hw_profiles::Link& link : profile.links) link.alignment_bytes = 8;
+  const Network network = TwoConvs();
+  const std::vector<HomeProblem> homes = BuildHomes(network.graph, profile, Apart());
+  ASSERT_EQ(homes.size(), 1U);
+  EXPECT_EQ(homes[0].memory, 0);
+  EXPECT_EQ(homes[0].problem.memories.at(0).name, "dram");
+  EXPECT_EQ(homes[0].problem.memories.at(0).alignment, 4);
+  std::map<std::string, std::pair<problem::Bytes, std::vector<problem::Lifespan>>> found;
+  for (const problem::Buffer& buffer : homes[0].problem.buffers) {
+    EXPECT_EQ(buffer.alignment, 24) << buffer.id;
+    if (buffer.role != "constant") found[buffer.id] = {buffer.size, buffer.lifespans};
+  }
+  const decltype(found) expected = {{"x", {64, {{0, 1}}}}, {"a", {128, {{0, 2}}}}, {"y", {96, {{1, 2}}}}};
+  EXPECT_EQ(found, expected);
+}
+
+TEST(Homes, ThatHoldNothingAreNoProblem) {
+  Profile profile = OneSram(/*capacity=*/1 << 20);
+  for (hw_profiles::RoleLayout& layout : profile.roles) layout.home = profile.tile_memory;
+  EXPECT_TRUE(BuildHomes(TwoConvs().graph, profile, Together()).empty());
 }
 
 TEST(Homes, ThatOverflowRefuseTheWholeProgramOnly) {

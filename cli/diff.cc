@@ -1,0 +1,205 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "tessera/base/json_writer.h"
+#include "tessera/base/suggest.h"
+#include "tessera/cli/command.h"
+#include "tessera/cli/console.h"
+#include "tessera/cli/files.h"
+#include "tessera/cli/tables.h"
+#include "tessera/plan/difference.h"
+#include "tessera/plan/json_read.h"
+
+// `tessera diff`: what changed from one plan to another, and what that costs.
+namespace tessera::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using plan::Difference;
+using plan::Metrics;
+using plan::Plan;
+
+// What is compared, with its unit for people.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kCompared = {
+    {{"latency", "cycles"}, {"energy", "pJ"}, {"off_chip_bytes", "bytes"}, {"peak", "bytes"}}};
+
+constexpr size_t kShownShifts = 20;
+
+std::string Signed(double change) {
+  if (change == 0) return "same";
+  return (change > 0 ? "+" : "-") + Rounded(change > 0 ? change : -change);
+}
+
+std::string Percent(double from, double to) {
+  return from == 0 || from == to ? "" : fmt::format("{:+.2f} %", (to - from) / from * 100);
+}
+
+std::string SubgraphText(const Plan& plan, size_t index) {
+  const plan::Subgraph& subgraph = plan.subgraphs[index];
+  const auto id = [&](int op) { return plan.network.operators[static_cast<size_t>(op)].id; };
+  const auto [first, last] = subgraph.interval;
+  return fmt::format("[{}] tile {}, {} tile{}, {}", first == last ? id(first) : id(first) + ".." + id(last),
+                     ShapeText(subgraph.tile), Grouped(subgraph.tiles), subgraph.tiles == 1 ? "" : "s",
+                     PolicyText(subgraph.weights, subgraph.in_place, subgraph.halo));
+}
+
+std::string DescribeStretch(const Plan& a, const Plan& b, const plan::Stretch& stretch) {
+  std::string text = fmt::format("\noperators {} to {}:\n",
+                                 a.network.operators[static_cast<size_t>(stretch.interval.first)].id,
+                                 a.network.operators[static_cast<size_t>(stretch.interval.last)].id);
+  for (const size_t i : stretch.first) text += fmt::format("  - {}\n", SubgraphText(a, i));
+  for (const size_t i : stretch.second) text += fmt::format("  + {}\n", SubgraphText(b, i));
+  for (const auto& [metric, unit] : kCompared) {
+    const double from = ValueOf(stretch.first_costs, metric);
+    const double to = ValueOf(stretch.second_costs, metric);
+    if (from != to)
+      text += fmt::format("  {}: {} {} {}\n", metric, Signed(to - from), unit, Percent(from, to));
+  }
+  return text;
+}
+
+std::string DescribeShifts(const Difference& difference) {
+  if (difference.shifts.empty()) return {};
+  std::string text =
+      fmt::format("\n{} buffers at other addresses or of other sizes:\n", difference.shifts.size());
+  for (size_t i = 0; i < std::min(kShownShifts, difference.shifts.size()); ++i) {
+    const plan::Shift& shift = difference.shifts[i];
+    text +=
+        fmt::format("  {} in {}: {} -> {}", shift.id, shift.memory, shift.first_offset, shift.second_offset);
+    if (shift.first_size != shift.second_size)
+      text += fmt::format(", {} bytes -> {}", shift.first_size, shift.second_size);
+    text += '\n';
+  }
+  if (difference.shifts.size() > kShownShifts)
+    text += fmt::format("  and {} more; --format json has all\n", difference.shifts.size() - kShownShifts);
+  return text;
+}
+
+std::string DifferenceAsText(const Plan& a, const Plan& b, const Difference& difference) {
+  Table table({"", "first", "second", "change", ""});
+  for (const auto& [metric, unit] : kCompared) {
+    const double from = ValueOf(a.totals, metric);
+    const double to = ValueOf(b.totals, metric);
+    table.Add({fmt::format("{}, {}", metric, unit), Rounded(from), Rounded(to), Signed(to - from),
+               Percent(from, to)});
+  }
+  std::string text = table.Text();
+  if (!difference.circumstances.empty()) {
+    const std::vector<std::string_view> what(difference.circumstances.begin(),
+                                             difference.circumstances.end());
+    text += fmt::format("the plans are not made for the same {}\n", base::Join(what));
+  }
+  if (!difference.comparable) return text + "their operators differ: subgraphs are not compared\n";
+  if (difference.stretches.empty() && difference.shifts.empty())
+    return text + "same subgraphs, same addresses\n";
+  for (const plan::Stretch& stretch : difference.stretches) text += DescribeStretch(a, b, stretch);
+  return text + DescribeShifts(difference);
+}
+
+Json CostsToJson(const Metrics& first, const Metrics& second) {
+  Json json = Json::object();
+  for (const auto& [metric, unit] : kCompared) {
+    const double from = ValueOf(first, metric);
+    const double to = ValueOf(second, metric);
+    json[std::string(metric)] = {{"first", from}, {"second", to}, {"change", to - from}};
+  }
+  return json;
+}
+
+Json SubgraphsToJson(const Plan& plan, const std::vector<size_t>& indices) {
+  Json json = Json::array();
+  for (const size_t i : indices) {
+    const plan::Subgraph& subgraph = plan.subgraphs[i];
+    Json operators = Json::array();
+    for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op)
+      operators.push_back(plan.network.operators[static_cast<size_t>(op)].id);
+    json.push_back({{"subgraph", i},
+                    {"operators", operators},
+                    {"tile", subgraph.tile},
+                    {"tiles", subgraph.tiles},
+                    {"weights", hw_profiles::NameOf(subgraph.weights)},
+                    {"in_place", subgraph.in_place},
+                    {"halo", hw_profiles::NameOf(subgraph.halo)}});
+  }
+  return json;
+}
+
+std::string DifferenceAsJson(const Plan& a, const Plan& b, const Difference& difference) {
+  Json json = Json::object();
+  json["same"] = difference.circumstances.empty() && difference.comparable && difference.stretches.empty() &&
+                 difference.shifts.empty();
+  json["made_for_other"] = difference.circumstances;
+  json["comparable"] = difference.comparable;
+  json["totals"] = CostsToJson(a.totals, b.totals);
+  json["stretches"] = Json::array();
+  for (const plan::Stretch& stretch : difference.stretches) {
+    json["stretches"].push_back({{"first", SubgraphsToJson(a, stretch.first)},
+                                 {"second", SubgraphsToJson(b, stretch.second)},
+                                 {"costs", CostsToJson(stretch.first_costs, stretch.second_costs)}});
+  }
+  json["addresses"] = Json::array();
+  for (const plan::Shift& shift : difference.shifts) {
+    json["addresses"].push_back({{"buffer", shift.id},
+                                 {"memory", shift.memory},
+                                 {"first", {{"offset", shift.first_offset}, {"size", shift.first_size}}},
+                                 {"second", {{"offset", shift.second_offset}, {"size", shift.second_size}}}});
+  }
+  return base::WriteJson(json);
+}
+
+base::Expected<Plan> LoadPlan(const std::string& path) {
+  const base::Expected<std::string> text = ReadInput(path);
+  if (!text) return tl::unexpected(text.error());
+  return plan::ReadPlanJson(*text, path);
+}
+
+class DiffCommand final : public Command {
+ public:
+  std::string Name() const override { return "diff"; }
+  std::string Summary() const override {
+    return "Say what changed from one plan to another, and what it costs";
+  }
+  std::string Examples() const override {
+    return "Subgraphs are compared between the cuts that both plans make, buffers where a subgraph has the "
+           "same\n"
+           "operators in both. The plans are read, not checked; the exit code is 0 whether they differ or "
+           "not.\n\n"
+           "Examples:\n"
+           "  tessera diff plan.json edited.json\n"
+           "  tessera diff old.json new.json --format json\n";
+  }
+
+  void Declare(CLI::App& app) override {
+    app.add_option("first", first_, "A plan; - reads standard input")->required();
+    app.add_option("second", second_, "The plan to compare with it")->required();
+    app.add_option("--format", format_, "What stdout gets")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+  }
+
+  ExitCode Run(Console& console) override {
+    const base::Expected<Plan> first = LoadPlan(first_);
+    if (!first) return console.Refuse(first.error());
+    const base::Expected<Plan> second = LoadPlan(second_);
+    if (!second) return console.Refuse(second.error());
+    const Difference difference = FindDifference(*first, *second);
+    console.Print(format_ == "json" ? DifferenceAsJson(*first, *second, difference)
+                                    : DifferenceAsText(*first, *second, difference));
+    return ExitCode::kAnswer;
+  }
+
+ private:
+  std::string first_;
+  std::string second_;
+  std::string format_ = "text";
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeDiffCommand() { return std::make_unique<DiffCommand>(); }
+
+}  // namespace tessera::cli

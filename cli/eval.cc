@@ -1,0 +1,155 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tessera/base/json_writer.h"
+#include "tessera/cli/command.h"
+#include "tessera/cli/console.h"
+#include "tessera/cli/files.h"
+#include "tessera/cli/interrupt.h"
+#include "tessera/cli/outputs.h"
+#include "tessera/cli/plan_outputs.h"
+#include "tessera/cli/plan_text.h"
+#include "tessera/cli/reasons.h"
+#include "tessera/cli/refusals.h"
+#include "tessera/cli/search_options.h"
+#include "tessera/plan/draft.h"
+#include "tessera/plan/json_write.h"
+#include "tessera/problem/json_explanation.h"
+#include "tessera/search/partition/evaluate.h"
+
+// `tessera eval`: what a plan costs that a person wrote or changed, and whether it works.
+namespace tessera::cli {
+namespace {
+
+constexpr int64_t kEvalBudget = 200'000;
+
+class EvalCommand final : public Command {
+ public:
+  std::string Name() const override { return "eval"; }
+  std::string Summary() const override { return "Price, complete and check a plan that was edited by hand"; }
+  std::string Examples() const override {
+    return "Of the file count network, profile, objective, and of each subgraph its operators, tile and "
+           "policies; the\n"
+           "rest is derived again and may be left out. Where a buffer or a tensor at home has an \"offset\", "
+           "it stays\n"
+           "there; what has none is placed. After a change of tile or partition old addresses seldom fit: "
+           "delete\n"
+           "those that matter no more, or say --move.\n\n"
+           "Examples:\n"
+           "  tessera eval edited.json --move --output better.json    after a change of tile in an editor\n"
+           "  tessera eval edited.json                                to see what it costs and what is "
+           "wrong\n\n"
+           "`tessera plan --output plan.json` writes what to begin with; `tessera diff plan.json "
+           "better.json` tells "
+           "them apart.\n";
+  }
+
+  void Declare(CLI::App& app) override {
+    app.add_option("file", file_, "The edited plan; - reads standard input")->required();
+    app.add_flag("--move", move_,
+                 "Try the addresses in the file first, but place anew what does not fit there");
+    app.add_option("--threads", threads_, "Threads to work with; they change the time, never the plan")
+        ->check(CLI::Range(1, 256))
+        ->capture_default_str();
+    app.add_option("--format", format_, "What stdout gets")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    outputs_.Declare(app);
+    search_.Declare(app);
+    reasons_.Declare(app);
+  }
+
+  ExitCode Run(Console& console) override {
+    if (!outputs_.Check(console)) return ExitCode::kUsage;
+    const base::Expected<std::string> text = ReadInput(file_);
+    if (!text) return console.Refuse(text.error());
+    const base::Expected<plan::Draft> draft = plan::ReadDraft(*text, file_);
+    if (!draft) return console.Refuse(draft.error());
+    base::Stop stop(search_.Deadline());
+    const InterruptGuard guard(stop);
+    const EngineSet engines(search_);
+    search::EvaluateOptions options;
+    options.engines = engines.Pointers();
+    options.budget = search_.Limit(kEvalBudget);
+    options.stop = &stop;
+    options.threads = threads_;
+    options.version = TESSERA_VERSION;
+    options.may_move = move_;
+    const auto start = std::chrono::steady_clock::now();
+    base::Expected<search::Evaluation> evaluation = search::Evaluate(*draft, options);
+    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+    if (!evaluation) {
+      if (evaluation.error().file.empty()) evaluation.error().file = file_;
+      return console.Refuse(evaluation.error());
+    }
+    if (!evaluation->violations.empty()) return RefuseAsBroken(console, evaluation->violations);
+    if (!evaluation->plan) return Decline(console, *evaluation, stop);
+    if (const auto written = WriteOutputs(outputs_.Render(*evaluation->plan)); !written) {
+      console.Refuse(written.error());
+      return ExitCode::kCannotWrite;
+    }
+    console.Print(IsJson() ? plan::WritePlanJson(*evaluation->plan, elapsed.count())
+                           : DescribePlan(*evaluation->plan, elapsed.count()));
+    return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
+  }
+
+ private:
+  bool IsJson() const { return format_ == "json"; }
+
+  ExitCode RefuseAsBroken(Console& console, const std::vector<plan::Violation>& violations) const {
+    std::vector<std::string> lines;
+    for (const plan::Violation& violation : violations)
+      lines.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
+    console.Print(DescribeRefusal(lines, IsJson()));
+    return ExitCode::kCheckRefused;
+  }
+
+  ExitCode Decline(Console& console, const search::Evaluation& evaluation, const base::Stop& stop) const {
+    std::optional<Collision> collision;
+    if (evaluation.misfit && evaluation.status == problem::Status::kInfeasible)
+      collision = reasons_.Find(*evaluation.misfit, evaluation.capacity, search_, stop);
+    console.Print(IsJson() ? DeclineAsJson(evaluation, collision) : DeclineAsText(evaluation, collision));
+    if (!move_ && evaluation.status == problem::Status::kInfeasible)
+      console.Note("addresses in the file are kept; --move lets them change");
+    problem::Result outcome;
+    outcome.status = evaluation.status;
+    return ExitCodeOf(outcome);
+  }
+
+  static std::string DeclineAsJson(const search::Evaluation& evaluation,
+                                   const std::optional<Collision>& collision) {
+    nlohmann::ordered_json document;
+    document["status"] = NameOf(evaluation.status);
+    document["reason"] = evaluation.reason;
+    if (collision) {
+      document["explanation"] =
+          problem::ExplanationToJson(collision->problem, collision->explanation, collision->capacity);
+    }
+    return base::WriteJson(document);
+  }
+
+  static std::string DeclineAsText(const search::Evaluation& evaluation,
+                                   const std::optional<Collision>& collision) {
+    std::string text = fmt::format("{}: {}\n", NameOf(evaluation.status), evaluation.reason);
+    if (collision) text += fmt::format("\nwhy it does not fit: {}", collision->Text(2));
+    return text;
+  }
+
+  std::string file_;
+  bool move_ = false;
+  int threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  std::string format_ = "text";
+  PlanOutputs outputs_;
+  SearchOptions search_;
+  Reasons reasons_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeEvalCommand() { return std::make_unique<EvalCommand>(); }
+
+}  // namespace tessera::cli

@@ -1,0 +1,96 @@
+#include "tessera/cli/report/data.h"
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace tessera::cli::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json AsData(const plan::Metrics& metrics) {
+  Json data;
+  data["latency"] = metrics.latency_cycles;
+  data["energy"] = metrics.energy_pj;
+  data["off_chip_bytes"] = metrics.off_chip_bytes;
+  data["peak"] = metrics.peak_bytes;
+  data["energy_by_part"] = metrics.energy_by_part;
+  data["off_chip_by_cause"] = metrics.off_chip_by_cause;
+  data["macs"] = metrics.macs;
+  data["recomputed_macs"] = metrics.recomputed_macs;
+  data["peak_bytes_per_cycle"] = metrics.peak_bytes_per_cycle;
+  data["bound_by"] = metrics.bound_by;
+  return data;
+}
+
+Json AsData(const graph::Graph& network, const graph::Operator& op) {
+  Json data;
+  data["id"] = op.id;
+  data["kind"] = NameOf(op.kind);
+  data["inputs"] = op.inputs;
+  data["weights"] = op.weights;
+  data["outputs"] = op.outputs;
+  data["macs"] = graph::MacsOf(network, op);
+  return data;
+}
+
+std::string_view RoleOf(const graph::Tensor& tensor) {
+  if (tensor.constant) return "constant";
+  if (tensor.state) return "state";
+  if (tensor.network_input) return "network input";
+  return tensor.network_output ? "network output" : "feature";
+}
+
+Json AsData(const graph::Tensor& tensor) {
+  Json data;
+  data["id"] = tensor.id;
+  data["shape"] = tensor.shape;
+  data["type"] = NameOf(tensor.type);
+  data["role"] = RoleOf(tensor);
+  data["bytes"] = base::BytesOf(tensor.type, graph::ElementsOf(tensor.shape));
+  return data;
+}
+
+Json AsData(const plan::Subgraph& subgraph) {
+  Json data;
+  data["first"] = subgraph.interval.first;
+  data["last"] = subgraph.interval.last;
+  data["tile"] = subgraph.tile;
+  data["tiles"] = subgraph.tiles;
+  data["weights"] = NameOf(subgraph.weights);
+  data["in_place"] = subgraph.in_place;
+  data["halo"] = NameOf(subgraph.halo);
+  data["largest_proven"] = subgraph.largest_proven;
+  data["metrics"] = AsData(subgraph.metrics);
+  return data;
+}
+
+}  // namespace
+
+Json DataOf(const plan::Plan& plan) {
+  Json data;
+  data["network"] = plan.network.name;
+  data["profile"] = plan.profile.name;
+  data["clock_hz"] = plan.profile.clock_hz;
+  data["version"] = plan.version;
+  data["seed"] = plan.seed;
+  data["status"] = plan.status;
+  data["score"] = plan.score;
+  data["objective"] = {{"weights", plan.objective.weights}, {"limits", plan.objective.limits}};
+  data["notes"] = plan.notes;
+  data["totals"] = AsData(plan.totals);
+  data["lower_bounds"] = AsData(plan.lower_bounds);
+  data["baseline"] = {{"complete", plan.baseline.complete},
+                      {"do_not_fit", plan.baseline.do_not_fit},
+                      {"totals", AsData(plan.baseline.totals)}};
+  for (Json* list : {&data["operators"], &data["tensors"], &data["subgraphs"]}) *list = Json::array();
+  for (const graph::Operator& op : plan.network.operators)
+    data["operators"].push_back(AsData(plan.network, op));
+  for (const graph::Tensor& tensor : plan.network.tensors) data["tensors"].push_back(AsData(tensor));
+  for (const plan::Subgraph& subgraph : plan.subgraphs) data["subgraphs"].push_back(AsData(subgraph));
+  AddMemory(plan, data);
+  AddTimelines(plan, data);
+  return data;
+}
+
+}  // namespace tessera::cli::report

@@ -1,0 +1,101 @@
+// The totals: each metric beside the lower bound and what every operator alone would need, then where energy and traffic go.
+//
+//   Latency                       0        bound    plan          alone
+//   3 443 507 cycles              |----------|=======|-------------|
+
+const metrics = [
+  { key: 'latency', title: 'Latency', text: (value) => `${grouped(value)} cycles`, aside: timeText },
+  { key: 'energy', title: 'Energy', text: energyText, aside: () => '' },
+  { key: 'off_chip_bytes', title: 'Off-chip traffic', text: bytesText, aside: (value) => `${grouped(value)} B` },
+  { key: 'peak', title: 'Peak on chip', text: bytesText, aside: (value) => `${grouped(value)} B` },
+];
+
+function metricCard({ key, title, text, aside }) {
+  const value = plan.totals[key];
+  const bound = plan.lower_bounds[key];
+  const alone = plan.baseline.complete ? plan.baseline.totals[key] : undefined;
+  const most = 1.06 * Math.max(value, alone ?? 0, bound, 1);
+  const at = (number) => `${px((100 * number) / most)}%`;
+  const scale = html(
+    'div',
+    { class: 'scale' },
+    html('i', { class: 'bar', style: `width: ${at(value)}` }),
+    html('i', { class: 'mark bound', style: `left: ${at(bound)}` }),
+    alone === undefined ? null : html('i', { class: 'mark alone', style: `left: ${at(alone)}` }),
+  );
+  explain(scale, () => ({
+    title,
+    rows: [
+      ['this plan', text(value)],
+      ['every operator alone', alone === undefined ? 'does not fit' : text(alone)],
+      ['lower bound', text(bound)],
+    ],
+  }));
+  const claims = [];
+  if (bound > 0) claims.push(`${(value / bound).toFixed(2)} × bound`);
+  if (alone > 0) claims.push(`${percent(Math.abs(1 - value / alone))} ${value <= alone ? 'below' : 'above'} alone`);
+  const wanted = key in plan.objective.weights;
+  return html(
+    'div',
+    { class: 'card' },
+    html('h3', {}, title, wanted ? html('em', {}, 'minimised') : null),
+    html('p', { class: 'figure' }, text(value), html('small', {}, aside(value))),
+    scale,
+    html('p', { class: 'faint' }, claims.join(' · ')),
+  );
+}
+
+// Shares of a whole as one bar with its legend; `family` names the colours.
+function sharesBar(title, shares, text, family) {
+  const parts = Object.entries(shares).filter(([, value]) => value > 0);
+  const total = parts.reduce((sum, [, value]) => sum + value, 0);
+  const bar = html('div', { class: 'shares' });
+  const legend = html('ul', { class: 'legend' });
+  parts.sort((a, b) => b[1] - a[1]);
+  parts.forEach(([name, value], index) => {
+    const colour = family ? colourOf(family, name) : `var(--part-${index % 6})`;
+    const part = html('i', { style: `width: ${px((100 * value) / total)}%; background: ${colour}` });
+    explain(part, () => ({ title: name, rows: [[percent(value / total), text(value)]] }));
+    bar.append(part);
+    legend.append(
+      html('li', {}, html('i', { style: `background: ${colour}` }), `${name} `, html('b', {}, text(value))),
+    );
+  });
+  if (total === 0) legend.append(html('li', {}, 'none'));
+  return html('div', { class: 'card' }, html('h3', {}, title), bar, legend);
+}
+
+function drawHeading() {
+  const edges = `${count(plan.operators.length, 'operator')} in ${count(plan.subgraphs.length, 'subgraph')}`;
+  byId('heading').append(
+    html('h1', {}, plan.network, html('span', {}, ' on '), plan.profile),
+    html('p', { class: 'faint' }, `${edges} · ${plan.status} · seed ${plan.seed} · tessera ${plan.version}`),
+  );
+}
+
+function drawHeadline() {
+  const alone = plan.baseline.do_not_fit.map((op) => plan.operators[op].id);
+  const notes = [...plan.notes];
+  if (alone.length > 0) notes.push(`alone, these operators do not fit: ${alone.join(', ')}`);
+  byId('headline').append(
+    html('div', { class: 'cards four' }, ...metrics.map(metricCard)),
+    html(
+      'p',
+      { class: 'key faint' },
+      html('i', { class: 'mark bound' }),
+      'lower bound that no plan beats',
+      html('i', { class: 'mark alone' }),
+      'every operator as a subgraph of its own',
+    ),
+    html(
+      'div',
+      { class: 'cards two' },
+      sharesBar('Energy by part', plan.totals.energy_by_part, energyText),
+      sharesBar('Off-chip traffic by cause', plan.totals.off_chip_by_cause, bytesText, 'cause'),
+    ),
+    notes.length === 0
+      ? null
+      : html('details', { class: 'card notes', open: '' }, html('summary', {}, 'What the search says'),
+             html('ul', {}, ...notes.map((note) => html('li', {}, note)))),
+  );
+}

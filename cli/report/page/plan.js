@@ -1,0 +1,55 @@
+// The plan, as cli/report/data.h wrote it. Arrays refer to each other by index, -1 means none:
+//
+//   operators   id, kind, inputs, weights, outputs (tensors), macs
+//   tensors     id, shape, type, role, bytes
+//   subgraphs   first, last (operators), tile, tiles, weights, in_place, halo, largest_proven, metrics
+//   memories    name, capacity, banks, modes, reserved; the first is the one whose capacity is asked about
+//   steps       kind, subgraph, parity, op, transfers (tensors); schedules: a mode for each step, by memory
+//   loops       [begin, end) in steps
+//   buffers     id, role, size, offset, memory, subgraph, tensor, op, lives [lower, upper), accesses [step, engine, kind]
+//   tracks      name, flow; timelines by subgraph: cycles, busy, omissions, activities
+//               [begin, end, track, kind, tile, op, tensor, bytes]
+
+const plan = JSON.parse(byId('plan').textContent);
+
+// Who makes each tensor, who reads it, and where each operator runs.
+const producerOf = plan.tensors.map(() => -1);
+const readersOf = plan.tensors.map(() => []);
+const subgraphOf = plan.operators.map(() => -1);
+plan.operators.forEach((operator, index) => {
+  for (const tensor of operator.outputs) producerOf[tensor] = index;
+  for (const tensor of [...operator.inputs, ...operator.weights]) readersOf[tensor].push(index);
+});
+plan.subgraphs.forEach((subgraph, index) => {
+  for (let op = subgraph.first; op <= subgraph.last; ++op) subgraphOf[op] = index;
+});
+
+// The steps of each subgraph, [begin, end).
+const stepsOf = plan.subgraphs.map(() => [Infinity, 0]);
+plan.steps.forEach((step, index) => {
+  const range = stepsOf[step.subgraph];
+  range[0] = Math.min(range[0], index);
+  range[1] = Math.max(range[1], index + 1);
+});
+
+function spanOf(subgraph) {
+  const first = plan.operators[subgraph.first].id;
+  return subgraph.first === subgraph.last ? first : `${first} … ${plan.operators[subgraph.last].id}`;
+}
+
+function policyOf(subgraph) {
+  return `weights ${subgraph.weights}${subgraph.in_place ? ', results in place' : ''}${subgraph.halo === 'recompute' ? '' : `, halo ${subgraph.halo}`}`;
+}
+
+function stepText(step) {
+  if (step.kind === 'compute') return plan.operators[step.op].id;
+  if (step.kind === 'copy') return `copy ${plan.operators[step.op].id}`;
+  const moved = step.transfers.map((tensor) => plan.tensors[tensor].id).join(', ');
+  return step.kind === 'load' || step.kind === 'store' ? `${step.kind} ${moved}` : step.kind;
+}
+
+// "s3/conv1@0" -> "conv1@0": the subgraph is known where this is written.
+const shortId = (buffer) => buffer.id.replace(/^s\d+\//, '');
+
+// Colours of kinds, roles and activities are variables of the style sheet: --kind-conv, --role-border, --do-load.
+const colourOf = (family, name) => `var(--${family}-${name.replace(/[^a-z]+/g, '-')}, var(--other))`;

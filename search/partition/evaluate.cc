@@ -1,0 +1,228 @@
+#include "tessera/search/partition/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "tessera/base/suggest.h"
+#include "tessera/encoder/adapt/homes.h"
+#include "tessera/plan/validator.h"
+#include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/partition/assemble.h"
+#include "tessera/search/partition/home_placement.h"
+#include "tessera/search/partition/path_search.h"
+#include "tessera/search/partition/pricing.h"
+
+// Nothing that a person wrote is believed but network, profile, partition and addresses: the joint Problem is built as the search
+// builds it, the given addresses become fixed offsets (or hints), and engines place the rest around them.
+namespace tessera::search {
+namespace {
+
+using encoder::SubgraphChoice;
+using problem::Buffer;
+using problem::Bytes;
+using problem::Status;
+
+base::Diagnostic DraftFault(std::string message, std::string expected, std::string pointer = "") {
+  base::Diagnostic fault;
+  fault.message = std::move(message);
+  fault.expected = std::move(expected);
+  fault.pointer = std::move(pointer);
+  return fault;
+}
+
+// Why the subgraphs do not cover the network, each operator once and in order; or nullopt.
+std::optional<base::Diagnostic> FindGap(const plan::Draft& draft) {
+  const auto id = [&](int op) { return draft.network.operators[static_cast<size_t>(op)].id; };
+  const auto operators = static_cast<int>(draft.network.operators.size());
+  if (operators == 0) return DraftFault("the network has no operators", "at least one", "/network");
+  int next = 0;
+  for (size_t i = 0; i < draft.subgraphs.size(); ++i) {
+    const int first = draft.subgraphs[i].interval.first;
+    if (first != next) {
+      return DraftFault(fmt::format("subgraph {} begins with operator '{}'", i, id(first)),
+                        next < operators ? fmt::format("'{}', which follows the subgraph before", id(next))
+                                         : "no further subgraph: the network ends before",
+                        fmt::format("/subgraphs/{}/operators", i));
+    }
+    next = draft.subgraphs[i].interval.last + 1;
+  }
+  if (next == operators) return std::nullopt;
+  return DraftFault(fmt::format("operator '{}' is in no subgraph", id(next)), "each operator in one",
+                    "/subgraphs");
+}
+
+// Gives the buffers of one memory the addresses that the draft states for them.
+std::optional<base::Diagnostic> Pin(const plan::Draft& draft, const std::string& memory, bool may_move,
+                                    problem::Problem& problem) {
+  std::map<std::string_view, Buffer*> buffers;
+  for (Buffer& buffer : problem.buffers) buffers.emplace(buffer.id, &buffer);
+  for (const plan::Pin& pin : draft.pins) {
+    if (pin.memory != memory) continue;
+    const auto buffer = buffers.find(pin.id);
+    if (buffer != buffers.end()) {
+      (may_move ? buffer->second->hint : buffer->second->offset) = pin.offset;
+      continue;
+    }
+    if (may_move) continue;
+    std::vector<std::string_view> names;
+    for (const auto& [id, known] : buffers) names.push_back(id);
+    base::Diagnostic fault =
+        DraftFault(fmt::format("this partition has no '{}'{}", pin.id, memory.empty() ? "" : " in " + memory),
+                   "the address of something that is there", pin.pointer);
+    fault.hint = base::DidYouMean(pin.id, names);
+    if (fault.hint.empty()) fault.hint = "leave out the addresses of what has changed";
+    return fault;
+  }
+  return std::nullopt;
+}
+
+std::optional<base::Diagnostic> FindUnknownHome(const plan::Draft& draft,
+                                                const std::vector<encoder::HomeProblem>& homes) {
+  for (const plan::Pin& pin : draft.pins) {
+    const bool known = std::any_of(homes.begin(), homes.end(), [&](const encoder::HomeProblem& home) {
+      return home.problem.memories.front().name == pin.memory;
+    });
+    if (pin.memory.empty() || known) continue;
+    return DraftFault(fmt::format("memory '{}' is home to nothing", pin.memory),
+                      "a memory outside the tile memory that holds tensors", pin.pointer);
+  }
+  return std::nullopt;
+}
+
+void Unpin(problem::Problem& problem) {
+  for (Buffer& buffer : problem.buffers) {
+    buffer.offset.reset();
+    buffer.hint.reset();
+  }
+}
+
+class Evaluator {
+ public:
+  Evaluator(const plan::Draft& draft, const EvaluateOptions& options, const Planning& planning)
+      : draft_(draft), options_(options), planning_(planning) {
+    for (const plan::Subgraph& subgraph : draft.subgraphs) {
+      choices_.push_back(
+          {subgraph.interval,
+           subgraph.tile,
+           {.weights = subgraph.weights, .in_place = subgraph.in_place, .halo = subgraph.halo}});
+    }
+  }
+
+  base::Expected<Evaluation> Run(const plan::Metrics& lower_bounds) {
+    if (const auto overflow = encoder::FindHomeOverflow(draft_.network, draft_.profile, choices_))
+      return Declined(Status::kInfeasible, overflow->message);
+    base::Expected<encoder::Program> program =
+        encoder::BuildProgram(draft_.network, draft_.profile, choices_);
+    if (!program) return base::Unexpected(program.error());
+    joint_.program = *std::move(program);
+    base::Expected<std::optional<Evaluation>> declined = PlaceAtHome();
+    if (!declined) return base::Unexpected(declined.error());
+    if (*declined) return **std::move(declined);
+    declined = PlaceTiles();
+    if (!declined) return base::Unexpected(declined.error());
+    if (*declined) return **std::move(declined);
+    return Finish(lower_bounds);
+  }
+
+ private:
+  static Evaluation Declined(Status status, std::string reason) {
+    Evaluation evaluation;
+    evaluation.status = status;
+    evaluation.reason = std::move(reason);
+    return evaluation;
+  }
+
+  base::Expected<std::optional<Evaluation>> PlaceAtHome() {
+    std::vector<encoder::HomeProblem> homes = encoder::BuildHomes(draft_.network, draft_.profile, choices_);
+    if (auto fault = FindUnknownHome(draft_, homes)) return base::Unexpected(*fault);
+    for (encoder::HomeProblem& home : homes) {
+      if (auto fault = Pin(draft_, home.problem.memories.front().name, options_.may_move, home.problem))
+        return base::Unexpected(*fault);
+    }
+    base::Expected<HomePlacement> placed =
+        PlaceHomes(std::move(homes), planning_.engines, planning_.budget, planning_.stop);
+    if (!placed) return base::Unexpected(placed.error());
+    if (!placed->reason.empty()) return Declined(placed->status, placed->reason);
+    joint_.homes = std::move(placed->homes);
+    for (plan::Home& home : joint_.homes) Unpin(home.problem);
+    return std::nullopt;
+  }
+
+  base::Expected<std::optional<Evaluation>> PlaceTiles() {
+    problem::Problem& problem = joint_.program.problem;
+    if (auto fault = Pin(draft_, "", options_.may_move, problem)) return base::Unexpected(*fault);
+    AllocateOptions allocate;
+    allocate.capacity = problem.memories.front().capacity;
+    if (planning_.scale.LimitsPeak() && planning_.scale.PeakLimit() < static_cast<double>(*allocate.capacity))
+      allocate.capacity = static_cast<Bytes>(planning_.scale.PeakLimit());
+    allocate.minimize = planning_.scale.MinimizesPeak();
+    allocate.budget = planning_.budget;
+    allocate.threads = options_.threads;
+    allocate.stop = &planning_.stop;
+    base::Expected<problem::Result> result = Allocate(problem, nullptr, 0, planning_.engines, allocate);
+    if (!result) return base::Unexpected(result.error());
+    if (!result->allocation) {
+      Evaluation declined = Declined(result->status, result->reason);
+      declined.misfit = std::move(problem);
+      declined.capacity = *allocate.capacity;
+      return declined;
+    }
+    joint_.result = *std::move(result);
+    Unpin(problem);
+    return std::nullopt;
+  }
+
+  Evaluation Finish(const plan::Metrics& lower_bounds) {
+    std::vector<plan::Subgraph> subgraphs = draft_.subgraphs;
+    for (plan::Subgraph& subgraph : subgraphs) {
+      subgraph.tiles = graph::Tile(draft_.network, subgraph.interval, subgraph.tile).tiles;
+      subgraph.metrics = PriceOf(draft_.network, planning_.simulator, subgraph);
+    }
+    plan::Plan plan = AssemblePlan(planning_, std::move(subgraphs), joint_);
+    PathSearch singles(planning_, static_cast<int>(draft_.network.operators.size()), 1, options_.threads, {});
+    singles.OpenSingles();
+    singles.DecideSingles();
+    plan.baseline = AssembleBaseline(planning_, singles);
+    plan.lower_bounds = lower_bounds;
+    plan.status = "feasible";
+    plan.notes = {"the partition was given, not searched for"};
+    plan.version = options_.version;
+    plan.seed = draft_.seed;
+    Evaluation evaluation;
+    evaluation.status = Status::kFeasible;
+    evaluation.violations = plan::Validate(plan);
+    if (evaluation.violations.empty()) evaluation.plan = std::move(plan);
+    return evaluation;
+  }
+
+  const plan::Draft& draft_;
+  const EvaluateOptions& options_;
+  const Planning& planning_;
+  std::vector<SubgraphChoice> choices_;
+  JointPlacement joint_;
+};
+
+}  // namespace
+
+base::Expected<Evaluation> Evaluate(const plan::Draft& draft, const EvaluateOptions& options) {
+  if (auto fault = FindGap(draft)) return base::Unexpected(*fault);
+  const plan::Metrics lower_bounds = FindLowerBounds(draft.network, draft.profile);
+  const base::Expected<Scale> scale = Scale::Make(draft.objective, lower_bounds);
+  if (!scale) return base::Unexpected(scale.error());
+  const base::Stop never;
+  const Simulator simulator(draft.network, draft.profile);
+  const Planning planning{.graph = draft.network,
+                          .profile = draft.profile,
+                          .simulator = simulator,
+                          .scale = *scale,
+                          .stop = options.stop != nullptr ? *options.stop : never,
+                          .engines = options.engines,
+                          .tile_engines = options.engines,
+                          .budget = options.budget};
+  return Evaluator(draft, options, planning).Run(lower_bounds);
+}
+
+}  // namespace tessera::search

@@ -1,0 +1,60 @@
+#include "tessera/search/partition/home_placement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "tessera/search/allocate/portfolio.h"
+
+// Homes are roomy and their tensors few: a greedy order usually meets the bound, and no metric looks at the peak. So only a
+// little is spent on lowering it; what is spent on finding any placement at all is the whole budget.
+namespace tessera::search {
+namespace {
+
+using problem::Result;
+
+constexpr int64_t kLoweringBudget = 2'000;
+
+// What a search that was stopped may still take for one home.
+constexpr std::chrono::milliseconds kHomeGrace{200};
+
+base::Expected<Result> PlaceHome(const problem::Problem& problem, const Engines& engines,
+                                 const base::Budget& budget, const base::Stop& stop) {
+  AllocateOptions options;
+  options.minimize = true;
+  options.budget.units = std::min(budget.units, kLoweringBudget);
+  options.stop = &stop;
+  base::Expected<Result> result = Allocate(problem, nullptr, 0, engines, options);
+  if (!result || result->allocation || result->status != problem::Status::kUnknown) return result;
+  const base::Stop grace(base::Stop::Clock::now() + kHomeGrace);
+  options.minimize = false;
+  options.budget = budget;
+  if (stop.Requested()) options.stop = &grace;
+  return Allocate(problem, nullptr, 0, engines, options);
+}
+
+}  // namespace
+
+base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::HomeProblem> problems, const Engines& engines,
+                                         const base::Budget& budget, const base::Stop& stop) {
+  HomePlacement placement;
+  for (encoder::HomeProblem& home : problems) {
+    base::Expected<Result> result = PlaceHome(home.problem, engines, budget, stop);
+    if (!result) return base::Unexpected(result.error());
+    if (!result->allocation) {
+      placement.status = result->status;
+      placement.reason = fmt::format("tensors at home in memory '{}' have no addresses: {}",
+                                     home.problem.memories.front().name, result->reason);
+      return placement;
+    }
+    placement.homes.push_back({.memory = home.memory,
+                               .problem = std::move(home.problem),
+                               .allocation = *std::move(result->allocation),
+                               .tensors = std::move(home.tensors)});
+  }
+  return placement;
+}
+
+}  // namespace tessera::search

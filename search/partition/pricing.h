@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/plan.h"
+#include "tessera/plan/violation.h"
+#include "tessera/search/simulate/simulate.h"
+
+// What a simulation and bounds make of a plan.
+namespace tessera::search {
+
+// Below these no plan of the network stays.
+plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile);
+
+// What the subgraph costs as it is cut, but for the peak, which is 0. The network and the profile are the simulator's.
+plan::Metrics PriceOf(const graph::Graph& graph, const Simulator& simulator, const plan::Subgraph& subgraph);
+
+// Where latencies, energies, bandwidths and what bounds a subgraph, or the lower bounds, are not as a simulation and the bounds
+// give them. The plan is one that plan::Validate accepts. Cost: that of a simulation of every tile.
+std::vector<plan::Violation> FindMispriced(const plan::Plan& plan);
+
+}  // namespace tessera::search

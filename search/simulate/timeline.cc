@@ -1,0 +1,449 @@
+#include "tessera/search/simulate/timeline.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "tessera/encoder/adapt/halo.h"
+#include "tessera/encoder/adapt/layout.h"
+#include "tessera/search/simulate/cycles.h"
+#include "tessera/search/simulate/saturating.h"
+#include "tessera/search/simulate/tile_cost.h"
+#include "tessera/search/simulate/traffic.h"
+
+// simulate.cc counts how long each slot lasts; here every activity gets its place in the slot, and the slot ends where the last
+// one does. The model fixes less than a picture needs, so three things are this file's choice:
+//
+//     engine   | C_0      | C_1   | .. |          one step after another; a step that waits for its slices is followed by a gap
+//     dma      |ss load   |ss load| store |       slices begin with their step; what is free is filled with direct work, then
+//                                                 loads, then stores, each cut where slices come between
+//
+// Whatever is filled in leaves no track idle while something waits for it, so a slot is as long as the longest of its tracks: the
+// same as the greatest of the sums that simulate.cc compares. Slots look alike when they and both neighbours are of the same
+// classes, so each kind of slot is laid out once.
+namespace tessera::search {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+
+// A tile of one tensor on its way.
+struct Crossing {
+  int tensor = 0;
+  int op = 0;  // the first reader or the maker
+  Direction direction = Direction::kRead;
+  int memory = 0;
+  int64_t cycles = 0;
+  int64_t bytes = 0;
+};
+
+// All slices of one operator for one tile: those that must be there before its step, and the others.
+struct Slices {
+  int64_t first_cycles = 0;
+  int64_t first_bytes = 0;
+  int64_t later_cycles = 0;
+  int64_t later_bytes = 0;
+};
+
+struct TileWork {
+  TileCost cost;
+  std::vector<Crossing> crossings;
+};
+
+// A stretch of time with its activities, counted from its begin. Tiles are counted from the one that it computes.
+struct Slot {
+  int64_t cycles = 0;
+  std::vector<Activity> activities;
+};
+
+// A link with one transfer under way at a time works like a shared port.
+bool WorksInTurn(const Profile& profile, int memory) {
+  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, memory, profile.tile_memory);
+  return profile.memories[static_cast<size_t>(memory)].port.shared ||
+         (link != nullptr && link->outstanding < 2);
+}
+
+// The tracks of a profile: its engines, then the ways to every memory but the tile memory.
+class Tracks {
+ public:
+  explicit Tracks(const Profile& profile) : profile_(profile) {
+    for (const hw_profiles::Engine& engine : profile.engines)
+      tracks_.push_back({engine.name, TrackFlow::kCompute});
+    for (int memory = 0; memory < static_cast<int>(profile.memories.size()); ++memory) AddMemory(memory);
+  }
+
+  int OfEngine(const hw_profiles::Engine* engine) const {
+    return engine == nullptr ? 0 : static_cast<int>(engine - profile_.engines.data());
+  }
+  int OfMemory(int memory, Direction direction) const {
+    return of_memory_[static_cast<size_t>(memory)][direction == Direction::kRead ? 0 : 1];
+  }
+  const std::vector<Track>& All() const { return tracks_; }
+
+ private:
+  void AddMemory(int memory) {
+    const auto at = static_cast<int>(tracks_.size());
+    if (memory == profile_.tile_memory) {
+      of_memory_.push_back({-1, -1});
+      return;
+    }
+    const hw_profiles::Link* link = hw_profiles::LinkBetween(profile_, memory, profile_.tile_memory);
+    const std::string& name =
+        link == nullptr ? profile_.memories[static_cast<size_t>(memory)].name : link->name;
+    const bool in_turn = WorksInTurn(profile_, memory);
+    of_memory_.push_back({at, in_turn ? at : at + 1});
+    tracks_.push_back({name, in_turn ? TrackFlow::kBoth : TrackFlow::kIn});
+    if (!in_turn) tracks_.push_back({name, TrackFlow::kOut});
+  }
+
+  const Profile& profile_;
+  std::vector<Track> tracks_;
+  std::vector<std::array<int, 2>> of_memory_;  // in, out
+};
+
+// Places activities in what one track leaves free.
+class Filling {
+ public:
+  Filling(Slot& slot, int track) : slot_(slot), track_(track) {
+    for (const Activity& activity : slot.activities) {
+      if (activity.track == track) taken_.emplace_back(activity.begin, activity.end);
+    }
+    std::sort(taken_.begin(), taken_.end());
+  }
+
+  // As early as possible after what was added before.
+  void Add(Activity activity, int64_t cycles) {
+    activity.track = track_;
+    while (cycles > 0) {
+      while (next_ < taken_.size() && taken_[next_].first <= at_) at_ = std::max(at_, taken_[next_++].second);
+      const int64_t free = next_ < taken_.size() ? taken_[next_].first - at_ : cycles;
+      activity.begin = at_;
+      activity.end = at_ + std::min(free, cycles);
+      slot_.activities.push_back(activity);
+      slot_.cycles = std::max(slot_.cycles, activity.end);
+      cycles -= activity.end - activity.begin;
+      at_ = activity.end;
+    }
+  }
+
+ private:
+  Slot& slot_;
+  int track_;
+  std::vector<std::pair<int64_t, int64_t>> taken_;
+  size_t next_ = 0;
+  int64_t at_ = 0;
+};
+
+class Layout {
+ public:
+  Layout(const graph::Graph& graph, const Profile& profile, const graph::TiledSubgraph& tiling,
+         const encoder::Policy& policy)
+      : graph_(graph),
+        profile_(profile),
+        tiling_(tiling),
+        usages_(graph::UsagesOf(graph)),
+        costs_(graph, profile, usages_, tiling, policy),
+        tracks_(profile) {
+    for (const graph::TileClass& tile : tiling.classes)
+      work_.push_back({costs_.CostOf(tile), CrossingsOf(tile)});
+    FindConstants(policy.weights);
+  }
+
+  SubgraphTimeline Run(int64_t most_tiles);
+
+ private:
+  bool Overlapped() const { return profile_.tiling.dma == DmaSteps::kOverlapped; }
+  const TileWork* WorkOf(int64_t tile) const {
+    if (tile < 0 || tile >= tiling_.tiles) return nullptr;
+    return &work_[static_cast<size_t>(tiling_.class_of[static_cast<size_t>(tile)])];
+  }
+  int ConstantTrack() const { return tracks_.OfMemory(costs_.ConstantRoute().home, Direction::kRead); }
+
+  std::vector<Crossing> CrossingsOf(const graph::TileClass& tile) const;
+  void FindConstants(WeightPolicy policy);
+  Slices SlicesOf(int op) const;
+  Slot Prologue() const;
+  Slot Epilogue() const;
+  Slot OwnSteps(const TileWork& here) const;
+  Slot Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const;
+  void AddPass(const TileWork& here, bool last, Slot& slot) const;
+  static Activity AsActivity(const Crossing& crossing, int64_t tile);
+  void Append(const Slot& slot, int64_t tile, bool shown);
+
+  const graph::Graph& graph_;
+  const Profile& profile_;
+  const graph::TiledSubgraph& tiling_;
+  const std::vector<graph::Usage> usages_;
+  const TileCosts costs_;
+  const Tracks tracks_;
+  std::vector<TileWork> work_;  // parallel to TiledSubgraph::classes
+  bool streamed_ = false;
+  std::vector<Slices> slices_;  // parallel to the operators of the interval; empty unless streamed
+  int64_t resident_cycles_ = 0;
+  int64_t resident_bytes_ = 0;
+  SubgraphTimeline timeline_;
+};
+
+std::vector<Crossing> Layout::CrossingsOf(const graph::TileClass& tile) const {
+  std::vector<Crossing> crossings;
+  const graph::Interval interval = tiling_.interval;
+  for (size_t i = 0; i < tiling_.tensors.size(); ++i) {
+    const int tensor = tiling_.tensors[i];
+    const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
+    const Route route = RouteOf(graph_, profile_, usage, tensor, interval);
+    if (route.passage != Passage::kMoved) continue;
+    const bool made = interval.first <= usage.producer && usage.producer <= interval.last;
+    const auto reader = std::lower_bound(usage.consumers.begin(), usage.consumers.end(), interval.first);
+    const graph::Extents& extents = made ? tile.share[i] : graph::MadeOf(tile, i);
+    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
+    const graph::Tensor& moved = graph_.tensors[static_cast<size_t>(tensor)];
+    Crossing crossing{.tensor = tensor,
+                      .op = made ? usage.producer : *reader,
+                      .direction = made ? Direction::kWrite : Direction::kRead,
+                      .memory = route.home};
+    crossing.cycles =
+        TransferCycles(profile_, route.home, crossing.direction, RunsOf(moved, extents, layout));
+    crossing.bytes = PayloadBytes(moved, extents, layout);
+    if (crossing.cycles > 0) crossings.push_back(crossing);
+  }
+  return crossings;
+}
+
+void Layout::FindConstants(WeightPolicy policy) {
+  const Route& route = costs_.ConstantRoute();
+  if (route.passage != Passage::kMoved) return;
+  streamed_ = policy == WeightPolicy::kStreamed;
+  if (streamed_) {
+    for (int op = tiling_.interval.first; op <= tiling_.interval.last; ++op) slices_.push_back(SlicesOf(op));
+  }
+  for (const int64_t bytes : ResidentBytes(graph_, profile_, tiling_.interval, policy)) {
+    Accumulate(resident_bytes_, bytes);
+    Accumulate(resident_cycles_, TransferCycles(profile_, route.home, Direction::kRead, OneRun(bytes)));
+  }
+}
+
+// Cycles as TileCosts found them; of the bytes, the first slice of each constant comes first.
+Slices Layout::SlicesOf(int op) const {
+  const ConstantCost& cost = costs_.Constants()[static_cast<size_t>(op - tiling_.interval.first)];
+  Slices slices{.first_cycles = cost.first_slice_cycles, .later_cycles = cost.later_slices_cycles};
+  const graph::Operator& user = graph_.operators[static_cast<size_t>(op)];
+  if (cost.streamed_bytes == 0) return slices;
+  for (auto at = user.weights.begin(); at != user.weights.end(); ++at) {
+    if (std::find(user.weights.begin(), at, *at) != at) continue;
+    if (!encoder::IsSliceable(graph_, *at, tiling_.interval)) continue;
+    const encoder::Slicing slicing = encoder::SlicesOf(graph_, profile_, *at, user);
+    Accumulate(slices.first_bytes, slicing.count == 1 ? cost.streamed_bytes : slicing.bytes);
+  }
+  slices.first_bytes = std::min(slices.first_bytes, cost.streamed_bytes);
+  slices.later_bytes = cost.streamed_bytes - slices.first_bytes;
+  return slices;
+}
+
+Activity Layout::AsActivity(const Crossing& crossing, int64_t tile) {
+  const bool in = crossing.direction == Direction::kRead;
+  return {.kind = in ? ActivityKind::kLoad : ActivityKind::kStore,
+          .tile = tile,
+          .op = crossing.op,
+          .tensor = crossing.tensor,
+          .bytes = crossing.bytes};
+}
+
+// What is loaded once and, where transfers run beside compute, the first tile and the first slice. Memories work side by side.
+Slot Layout::Prologue() const {
+  Slot slot;
+  for (int memory = 0; memory < static_cast<int>(profile_.memories.size()); ++memory) {
+    if (memory == profile_.tile_memory) continue;
+    Filling filling(slot, tracks_.OfMemory(memory, Direction::kRead));
+    const bool of_constants = memory == costs_.ConstantRoute().home;
+    if (of_constants)
+      filling.Add({.kind = ActivityKind::kConstants, .bytes = resident_bytes_}, resident_cycles_);
+    if (!Overlapped()) continue;
+    for (const Crossing& crossing : WorkOf(0)->crossings) {
+      if (crossing.memory == memory && crossing.direction == Direction::kRead)
+        filling.Add(AsActivity(crossing, 0), crossing.cycles);
+    }
+    if (of_constants && streamed_) {
+      filling.Add(
+          {.kind = ActivityKind::kSlices, .op = tiling_.interval.first, .bytes = slices_.front().first_bytes},
+          slices_.front().first_cycles);
+    }
+  }
+  return slot;
+}
+
+Slot Layout::Epilogue() const {
+  Slot slot;
+  if (!Overlapped()) return slot;
+  for (int memory = 0; memory < static_cast<int>(profile_.memories.size()); ++memory) {
+    if (memory == profile_.tile_memory) continue;
+    Filling filling(slot, tracks_.OfMemory(memory, Direction::kWrite));
+    for (const Crossing& crossing : WorkOf(tiling_.tiles - 1)->crossings) {
+      if (crossing.memory == memory && crossing.direction == Direction::kWrite)
+        filling.Add(AsActivity(crossing, 0), crossing.cycles);
+    }
+  }
+  return slot;
+}
+
+// One thing after another: an operator's operands arrive, its slices, it computes, its results leave. (Slices and compute take
+// turns in the program; here all slices come first.) Direct work is part of the step and holds nothing else up.
+Slot Layout::OwnSteps(const TileWork& here) const {
+  Slot slot;
+  const auto put = [&slot](Activity activity, int track, int64_t cycles) {
+    if (cycles == 0) return;
+    activity.track = track;
+    activity.begin = slot.cycles;
+    activity.end = slot.cycles += cycles;
+    slot.activities.push_back(activity);
+  };
+  const auto transfer = [&](Direction direction, int op) {
+    for (const Crossing& crossing : here.crossings) {
+      if (crossing.direction != direction || crossing.op != op) continue;
+      put(AsActivity(crossing, 0), tracks_.OfMemory(crossing.memory, direction), crossing.cycles);
+    }
+  };
+  for (size_t step = 0; step < here.cost.engine.size(); ++step) {
+    const int op = tiling_.interval.first + static_cast<int>(step);
+    transfer(Direction::kRead, op);
+    if (streamed_) {
+      const Slices& slices = slices_[step];
+      put({.kind = ActivityKind::kSlices, .op = op, .bytes = slices.first_bytes + slices.later_bytes},
+          ConstantTrack(), slices.first_cycles + slices.later_cycles);
+    }
+    put({.kind = ActivityKind::kCompute, .op = op}, tracks_.OfEngine(here.cost.runs_on[step]),
+        here.cost.engine[step]);
+    transfer(Direction::kWrite, op);
+  }
+  put({.kind = ActivityKind::kCopy}, tracks_.OfEngine(here.cost.runs_on.back()), here.cost.copies);
+  return slot;
+}
+
+// The engine's steps, and beside each the slices that must arrive during it; copies of kept rows come last.
+void Layout::AddPass(const TileWork& here, bool last, Slot& slot) const {
+  const size_t steps = here.cost.engine.size();
+  for (size_t step = 0; step < steps; ++step) {
+    const int op = tiling_.interval.first + static_cast<int>(step);
+    const int64_t begin = slot.cycles;
+    const auto put = [&](Activity activity, int track, int64_t from, int64_t cycles) {
+      if (cycles == 0) return;
+      activity.track = track;
+      activity.begin = from;
+      activity.end = from + cycles;
+      slot.cycles = std::max(slot.cycles, activity.end);
+      slot.activities.push_back(activity);
+    };
+    put({.kind = ActivityKind::kCompute, .op = op}, tracks_.OfEngine(here.cost.runs_on[step]), begin,
+        here.cost.engine[step]);
+    if (!streamed_) continue;
+    const Slices& own = slices_[step];
+    put({.kind = ActivityKind::kSlices, .op = op, .bytes = own.later_bytes}, ConstantTrack(), begin,
+        own.later_cycles);
+    const bool ends = step + 1 == steps;
+    if (ends && last) continue;
+    const Slices& following = slices_[ends ? 0 : step + 1];
+    put({.kind = ActivityKind::kSlices,
+         .tile = ends ? 1 : 0,
+         .op = ends ? tiling_.interval.first : op + 1,
+         .bytes = following.first_bytes},
+        ConstantTrack(), begin + own.later_cycles, following.first_cycles);
+  }
+  if (here.cost.copies == 0) return;
+  const int64_t begin = slot.cycles;
+  slot.cycles += here.cost.copies;
+  slot.activities.push_back({.begin = begin,
+                             .end = slot.cycles,
+                             .track = tracks_.OfEngine(here.cost.runs_on.back()),
+                             .kind = ActivityKind::kCopy});
+}
+
+// A tile is computed while the next one arrives and the one before leaves.
+Slot Layout::Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const {
+  Slot slot;
+  AddPass(here, next == nullptr, slot);
+  const auto transfer = [](const TileWork* work, Direction direction, int memory, int64_t tile,
+                           Filling& filling) {
+    if (work == nullptr) return;
+    for (const Crossing& crossing : work->crossings) {
+      if (crossing.memory == memory && crossing.direction == direction)
+        filling.Add(AsActivity(crossing, tile), crossing.cycles);
+    }
+  };
+  for (int memory = 0; memory < static_cast<int>(profile_.memories.size()); ++memory) {
+    if (memory == profile_.tile_memory) continue;
+    const int in_track = tracks_.OfMemory(memory, Direction::kRead);
+    const int out_track = tracks_.OfMemory(memory, Direction::kWrite);
+    const Flow& flow = here.cost.flows[static_cast<size_t>(memory)];
+    const Activity read = {.kind = ActivityKind::kDirect,
+                           .bytes = flow.direct_read_bytes + flow.direct_constant_bytes};
+    const Activity write = {.kind = ActivityKind::kDirect, .bytes = flow.direct_write_bytes};
+    Filling in(slot, in_track);
+    in.Add(read, flow.direct_read_cycles);
+    if (in_track == out_track) in.Add(write, flow.direct_write_cycles);
+    transfer(next, Direction::kRead, memory, 1, in);
+    Filling apart(slot, out_track);
+    if (in_track != out_track) apart.Add(write, flow.direct_write_cycles);
+    transfer(previous, Direction::kWrite, memory, -1, in_track == out_track ? in : apart);
+  }
+  return slot;
+}
+
+void Layout::Append(const Slot& slot, int64_t tile, bool shown) {
+  for (const Activity& activity : slot.activities) {
+    Accumulate(timeline_.busy[static_cast<size_t>(activity.track)], activity.end - activity.begin);
+    if (!shown) continue;
+    timeline_.activities.push_back(activity);
+    Activity& added = timeline_.activities.back();
+    added.begin += timeline_.cycles;
+    added.end += timeline_.cycles;
+    added.tile += tile;
+  }
+  Accumulate(timeline_.cycles, slot.cycles);
+}
+
+SubgraphTimeline Layout::Run(int64_t most_tiles) {
+  timeline_ = {};
+  timeline_.tracks = tracks_.All();
+  timeline_.busy.resize(timeline_.tracks.size());
+  const int64_t tiles = tiling_.tiles;
+  const int64_t tail = tiles <= most_tiles ? 0 : std::max<int64_t>(1, most_tiles / 3);
+  const int64_t head = tiles <= most_tiles ? tiles : std::max<int64_t>(1, most_tiles - tail);
+  std::map<std::tuple<const TileWork*, const TileWork*, const TileWork*>, Slot> slots;
+  Append(Prologue(), 0, true);
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    const TileWork* here = WorkOf(tile);
+    const TileWork* previous = Overlapped() ? WorkOf(tile - 1) : nullptr;
+    const TileWork* next = Overlapped() ? WorkOf(tile + 1) : nullptr;
+    const auto [slot, added] = slots.try_emplace({previous, here, next});
+    if (added) slot->second = Overlapped() ? Beside(previous, *here, next) : OwnSteps(*here);
+    const bool shown = tile < head || tile >= tiles - tail;
+    if (tile == head)
+      timeline_.omissions.push_back({head, tiles - tail - head, timeline_.cycles, timeline_.cycles});
+    Append(slot->second, tile, shown);
+    if (!shown) timeline_.omissions.back().end = timeline_.cycles;
+  }
+  Append(Epilogue(), tiles - 1, true);
+  std::stable_sort(timeline_.activities.begin(), timeline_.activities.end(),
+                   [](const Activity& a, const Activity& b) {
+                     return std::pair(a.begin, a.track) < std::pair(b.begin, b.track);
+                   });
+  return std::move(timeline_);
+}
+
+}  // namespace
+
+SubgraphTimeline TimelineOf(const graph::Graph& graph, const Profile& profile,
+                            const graph::TiledSubgraph& tiling, const encoder::Policy& policy,
+                            int64_t most_tiles) {
+  return Layout(graph, profile, tiling, policy).Run(most_tiles);
+}
+
+SubgraphTimeline TimelineOf(const plan::Plan& plan, size_t subgraph, int64_t most_tiles) {
+  const plan::Subgraph& part = plan.subgraphs[subgraph];
+  const graph::TiledSubgraph tiling = encoder::CutTiles(plan.network, part.interval, part.tile, part.halo);
+  return TimelineOf(plan.network, plan.profile, tiling, {part.weights, part.in_place, part.halo}, most_tiles);
+}
+
+}  // namespace tessera::search

@@ -1,0 +1,163 @@
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "command_line.h"
+
+// `tessera eval` and `tessera diff`: a plan taken into an editor and back.
+namespace tessera::cli {
+namespace {
+
+using nlohmann::ordered_json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class EvalTest : public CommandLineTest {
+ protected:
+  EvalTest() {
+    const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                                 Shipped("hw_profiles/edge_npu_1mib.yaml"), "--output", "plan.json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    plan_ = ReadJson("plan.json");
+  }
+
+  // Nothing but what a person has to say.
+  ordered_json Bare() const {
+    ordered_json bare;
+    for (const char* key : {"format", "version", "network", "profile"}) bare[key] = plan_.at(key);
+    for (const ordered_json& subgraph : plan_.at("subgraphs")) {
+      bare["subgraphs"].push_back({{"operators", subgraph.at("operators")},
+                                   {"tile", subgraph.at("tile")},
+                                   {"policies", subgraph.at("policies")}});
+    }
+    return bare;
+  }
+
+  Outcome Eval(const ordered_json& edited, const Arguments& more = {}) const {
+    Write("edited.json", edited.dump());
+    Arguments arguments = {"eval", "edited.json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+
+  ordered_json plan_;
+};
+
+TEST_F(EvalTest, ThePlanAsItWasKeepsEveryAddressAndPrice) {
+  const Outcome outcome = Eval(plan_, {"--output", "again.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const ordered_json again = ReadJson("again.json");
+  for (const char* key : {"totals", "lower_bounds", "baseline", "score", "homes", "loops", "relations"})
+    EXPECT_EQ(again.at(key), plan_.at(key)) << key;
+  EXPECT_EQ(Run({"check", "again.json"}).exit_code, 0);
+  const auto difference = ParseJson(Run({"diff", "plan.json", "again.json", "--format", "json"}).out);
+  EXPECT_EQ(difference.at("same"), true) << difference;
+  EXPECT_THAT(Run({"diff", "plan.json", "again.json"}).out, HasSubstr("same subgraphs, same addresses\n"));
+}
+
+TEST_F(EvalTest, APartitionAloneBecomesAWholePlan) {
+  ASSERT_EQ(Eval(Bare(), {"--output", "whole.json"}).exit_code, 0);
+  EXPECT_EQ(Run({"check", "whole.json"}).exit_code, 0);
+  const ordered_json whole = ReadJson("whole.json");
+  EXPECT_EQ(whole.at("totals").at("latency_cycles"), plan_.at("totals").at("latency_cycles"));
+  EXPECT_EQ(whole.at("status"), "feasible");
+}
+
+TEST_F(EvalTest, AnAddressThatIsGivenStays) {
+  ordered_json edited = Bare();
+  edited["subgraphs"][0]["buffers"] = {{{"id", "s0/conv1@0"}, {"offset", 65536}}};
+  edited["homes"] = {{{"memory", "dram"}, {"tensors", {{{"tensor", "image"}, {"offset", 4096}}}}}};
+  const Outcome outcome = Eval(edited, {"--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const auto answer = ParseJson(outcome.out);
+  std::map<std::string, int64_t> offsets;
+  for (const auto& buffer : answer.at("subgraphs")[0].at("buffers"))
+    offsets[buffer.at("id")] = buffer.at("offset");
+  EXPECT_EQ(offsets.at("s0/conv1@0"), 65536);
+  for (const auto& tensor : answer.at("homes")[0].at("tensors"))
+    offsets[tensor.at("tensor")] = tensor.at("offset");
+  EXPECT_EQ(offsets.at("image"), 4096);
+}
+
+TEST_F(EvalTest, AddressesThatCollideAreNamedAndMayMove) {
+  ordered_json edited = plan_;
+  for (ordered_json& buffer : edited["subgraphs"][0]["buffers"]) buffer["offset"] = 0;
+  const Outcome kept = Eval(edited, {"--output", "no.json"});
+  EXPECT_EQ(kept.exit_code, 20) << kept.out << kept.err;
+  EXPECT_THAT(kept.out, StartsWith("infeasible: "));
+  EXPECT_THAT(kept.err, HasSubstr("--move lets them change\n"));
+  EXPECT_THAT(Files(), testing::Not(testing::Contains("no.json")));
+  const Outcome moved = Eval(edited, {"--move", "--output", "yes.json"});
+  EXPECT_EQ(moved.exit_code, 0) << moved.out << moved.err;
+  EXPECT_EQ(Run({"check", "yes.json"}).exit_code, 0);
+}
+
+// What a fault says, and where.
+TEST_F(EvalTest, SaysPreciselyWhatIsWrong) {
+  ordered_json edited = Bare();
+  edited["subgraphs"][0]["operators"] = {"conv1", "conv2"};
+  Outcome outcome = Eval(edited);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err,
+              StartsWith("edited.json: at /subgraphs: error: operator 'conv3' is in no subgraph\n"));
+
+  edited = Bare();
+  edited["subgraphs"][0]["tile"] = {1, 4, 400, 14};
+  outcome = Eval(edited);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("[1, 4, 400, 14] is no tile of an output [1, 4, 4, 14]"));
+
+  edited = Bare();
+  edited["subgraphs"][0]["buffers"] = {{{"id", "s0/conv1@O"}, {"offset", 0}}};
+  outcome = Eval(edited);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err,
+              StartsWith("edited.json: at /subgraphs/0/buffers/0: error: this partition has no 's0/conv1@O'\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("did you mean 's0/conv1@0'?"));
+
+  edited = Bare();
+  edited["homes"] = {{{"memory", "moon"}, {"tensors", {{{"tensor", "image"}, {"offset", 0}}}}}};
+  outcome = Eval(edited);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("memory 'moon' is home to nothing"));
+}
+
+TEST_F(EvalTest, WhatTheObjectiveForbidsIsRefused) {
+  ordered_json edited = Bare();
+  edited["objective"] = {{"weights", {{"latency", 1}}}, {"limits", {{"latency", 1}}}};
+  const Outcome outcome = Eval(edited, {"--output", "no.json"});
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("beyond the limit of 1"));
+  EXPECT_THAT(Files(), testing::Not(testing::Contains("no.json")));
+}
+
+TEST_F(EvalTest, ASmallerTileCostsWhatDiffSays) {
+  ordered_json edited = Bare();
+  edited["subgraphs"][0]["tile"] = {1, 4, 2, 14};
+  const Outcome outcome = Eval(edited, {"--output", "smaller.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const auto difference = ParseJson(Run({"diff", "plan.json", "smaller.json", "--format", "json"}).out);
+  EXPECT_EQ(difference.at("same"), false);
+  ASSERT_EQ(difference.at("stretches").size(), 1U);
+  const auto& stretch = difference.at("stretches")[0];
+  EXPECT_EQ(stretch.at("second")[0].at("tile"), ordered_json({1, 4, 2, 14}));
+  const double change = stretch.at("costs").at("latency").at("change");
+  EXPECT_EQ(change, ReadJson("smaller.json").at("totals").at("latency_cycles").get<double>() -
+                        plan_.at("totals").at("latency_cycles").get<double>());
+  EXPECT_NE(change, 0);
+  const std::string text = Run({"diff", "plan.json", "smaller.json"}).out;
+  EXPECT_THAT(text, HasSubstr("\noperators conv1 to conv3:\n  - [conv1..conv3] tile 1x4x4x14"));
+  EXPECT_THAT(text, HasSubstr("  + [conv1..conv3] tile 1x4x2x14, 2 tiles"));
+}
+
+TEST_F(EvalTest, DiffRefusesWhatIsNoPlan) {
+  Write("other.json", "{}");
+  const Outcome outcome = Run({"diff", "plan.json", "other.json"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, StartsWith("other.json: "));
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,199 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <numeric>
+#include <string_view>
+
+#include "command_line.h"
+
+// The HTML report: one well-formed file that needs nothing else and holds the whole plan as data. What it does in a browser is
+// tested by tests/browser.
+namespace tessera::cli {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+// Reads a page strictly: every element that is opened is closed in order, but for those without content; attributes stand in
+// double quotes; what scripts and styles hold is not looked at.
+class MarkupReader {
+ public:
+  explicit MarkupReader(std::string_view page) : rest_(page) {}
+
+  // What is wrong, or nothing.
+  std::string Fault() {
+    while (fault_.empty() && !rest_.empty()) {
+      const size_t at = rest_.find('<');
+      const std::string_view text = rest_.substr(0, at);
+      if (text.find('>') != std::string_view::npos) return "a bare > in text";
+      if (at == std::string_view::npos) break;
+      rest_.remove_prefix(at + 1);
+      ReadTag();
+    }
+    if (fault_.empty() && !open_.empty()) fault_ = "never closed: " + open_.back();
+    return fault_;
+  }
+
+ private:
+  std::string Name() {
+    const auto end =
+        std::find_if_not(rest_.begin(), rest_.end(), [](unsigned char c) { return std::isalnum(c); });
+    const std::string name(rest_.begin(), end);
+    rest_.remove_prefix(name.size());
+    return name;
+  }
+
+  void ReadTag() {
+    if (rest_.starts_with("!DOCTYPE html>")) return rest_.remove_prefix(14);
+    const bool closes = rest_.starts_with('/');
+    if (closes) rest_.remove_prefix(1);
+    const std::string name = Name();
+    if (name.empty()) return Fail("a tag without a name");
+    if (closes) return Close(name);
+    ReadAttributes();
+    static constexpr std::array<std::string_view, 2> kVoid = {"meta", "input"};
+    if (std::find(kVoid.begin(), kVoid.end(), name) != kVoid.end()) return;
+    open_.push_back(name);
+    if (name != "script" && name != "style") return;
+    const size_t end = rest_.find("</" + name);
+    if (end == std::string_view::npos) return Fail("no end of " + name);
+    rest_.remove_prefix(end);
+  }
+
+  void Close(const std::string& name) {
+    if (open_.empty() || open_.back() != name) return Fail("closed out of order: " + name);
+    open_.pop_back();
+    if (!rest_.starts_with('>')) return Fail("an end tag with more than a name: " + name);
+    rest_.remove_prefix(1);
+  }
+
+  void ReadAttributes() {
+    bool quoted = false;
+    size_t at = 0;
+    while (at < rest_.size() && (quoted || rest_[at] != '>')) {
+      if (rest_[at] == '"') quoted = !quoted;
+      if (rest_[at] == '<') return Fail("< in a tag");
+      if (rest_[at] == '=' && !quoted && rest_.substr(at + 1, 1) != "\"")
+        return Fail("an attribute without quotes");
+      ++at;
+    }
+    if (at == rest_.size()) return Fail("a tag without an end");
+    rest_.remove_prefix(at + 1);
+  }
+
+  void Fail(const std::string& fault) { fault_ = fault; }
+
+  std::string_view rest_;
+  std::vector<std::string> open_;
+  std::string fault_;
+};
+
+class ReportTest : public CommandLineTest {
+ protected:
+  std::string Report(const std::string& network, const std::string& profile,
+                     const Arguments& more = {}) const {
+    Arguments arguments = {"plan",     network,    "--hw", Shipped("hw_profiles/" + profile + ".yaml"),
+                           "--output", "plan.html"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return Read("plan.html");
+  }
+
+  std::string ReportOnChain(const Arguments& more = {}) const {
+    return Report(Shipped("examples/networks/patent_chain.yaml"), "three_bank_two_mode", more);
+  }
+
+  // The text of the element that holds the plan.
+  static std::string DataText(const std::string& report) {
+    const std::string mark = "id=\"plan\">";
+    const size_t begin = report.find(mark) + mark.size();
+    return report.substr(begin, report.find("</script>", begin) - begin);
+  }
+};
+
+TEST_F(ReportTest, IsWellFormed) {
+  const std::string report = ReportOnChain();
+  EXPECT_THAT(report, StartsWith("<!DOCTYPE html>\n"));
+  EXPECT_THAT(report, EndsWith("</html>\n"));
+  EXPECT_THAT(MarkupReader(report).Fault(), IsEmpty());
+}
+
+TEST_F(ReportTest, NeedsNothingElse) {
+  std::string report = ReportOnChain();
+  EXPECT_THAT(report, HasSubstr("default-src 'none'"));
+  for (const char* foreign :
+       {"src=", "<link", "<img", "@import", "fetch(", "XMLHttpRequest", "WebSocket", "{{"}) {
+    EXPECT_THAT(report, Not(HasSubstr(foreign)));
+  }
+  // Addresses are names of vocabularies, pictures are of the page itself.
+  for (size_t at = report.find("url("); at != std::string::npos; at = report.find("url(", at + 1))
+    EXPECT_EQ(report[at + 4], '#');
+  for (size_t at = report.find("://"); at != std::string::npos; at = report.find("://", at + 1))
+    EXPECT_EQ(report.substr(at, 13), "://www.w3.org");
+}
+
+TEST_F(ReportTest, HoldsTheWholePlan) {
+  const auto data = ParseJson(DataText(ReportOnChain({"--output", "plan.json"})));
+  const auto plan = ReadJson("plan.json");
+  EXPECT_EQ(data.at("network"), "patent_chain");
+  EXPECT_EQ(data.at("totals").at("latency"), plan.at("totals").at("latency_cycles"));
+  EXPECT_EQ(data.at("lower_bounds").at("off_chip_bytes"), plan.at("lower_bounds").at("off_chip_bytes"));
+  EXPECT_EQ(data.at("baseline").at("totals").at("energy"), plan.at("baseline").at("totals").at("energy_pj"));
+  EXPECT_EQ(data.at("subgraphs").size(), plan.at("subgraphs").size());
+  EXPECT_EQ(data.at("notes"), plan.at("notes"));
+  EXPECT_EQ(data.at("memories")[0].at("banks").size(), 3U);
+  EXPECT_EQ(data.at("schedules")[0].size(), data.at("steps").size());
+  size_t buffers = plan.at("buffers").size();
+  for (const auto& subgraph : plan.at("subgraphs")) buffers += subgraph.at("buffers").size();
+  EXPECT_EQ(data.at("buffers").size(), buffers);
+}
+
+TEST_F(ReportTest, TimelinesAddUpToTheLatency) {
+  const auto data = ParseJson(DataText(ReportOnChain()));
+  int64_t cycles = 0;
+  for (size_t i = 0; i < data.at("timelines").size(); ++i) {
+    const auto& timeline = data.at("timelines")[i];
+    EXPECT_EQ(timeline.at("cycles"), data.at("subgraphs")[i].at("metrics").at("latency"));
+    EXPECT_EQ(timeline.at("busy").size(), data.at("tracks").size());
+    EXPECT_FALSE(timeline.at("activities").empty());
+    cycles += timeline.at("cycles").get<int64_t>();
+  }
+  EXPECT_EQ(cycles, data.at("totals").at("latency"));
+}
+
+TEST_F(ReportTest, NamesAreDataWhateverTheyHold) {
+  const std::string hostile = "</script><img src=x onerror=alert(1)>&\\u003c\"'`${1}\xE2\x80\xA8";
+  const std::string quoted = nlohmann::json(hostile).dump();
+  Write("net.yaml", "schema: 1\nname: " + quoted + "\ninputs: [{id: " + quoted +
+                        ", shape: [1, 4, 8, 8]}]\noperators: [{id: a, kind: pool, inputs: [" + quoted +
+                        "], kernel: 2, stride: 2}]\n");
+  const std::string report = Report("net.yaml", "mcu_320k");
+  EXPECT_THAT(MarkupReader(report).Fault(), IsEmpty());
+  EXPECT_THAT(report, Not(HasSubstr("<img")));
+  EXPECT_THAT(DataText(report), Not(HasSubstr("<")));
+  const auto data = ParseJson(DataText(report));
+  EXPECT_EQ(data.at("network"), hostile);
+  EXPECT_EQ(data.at("tensors")[0].at("id"), hostile);
+}
+
+TEST_F(ReportTest, TheSameRunGivesTheSameBytes) {
+  const std::string once = ReportOnChain({"--threads", "1"});
+  EXPECT_EQ(ReportOnChain({"--threads", "2"}), once);
+  ReportOnChain({"--report", "other.html"});
+  EXPECT_EQ(Read("other.html"), once);
+}
+
+TEST_F(ReportTest, OfMobileNetItIsSmall) {
+  const std::string report = Report(Shipped("examples/networks/mobilenet_v2.yaml"), "ethos_u65_256");
+  EXPECT_LT(report.size(), 2U << 20);
+  EXPECT_EQ(ParseJson(DataText(report)).at("operators").size(), 64U);
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,80 @@
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "command_line.h"
+
+// docs/schemas against what the command writes: a schema that the program outgrew is found here.
+namespace tessera::cli {
+namespace {
+
+// Debian's python3 has Debian's packages, whatever other python3 comes first in the path.
+constexpr const char* kPython = "/usr/bin/python3";
+
+constexpr const char* kJudge = R"(
+import fastjsonschema, json, os, sys
+folder = sys.argv[1]
+load = lambda name: json.load(open(os.path.join(folder, os.path.basename(name))))
+for path in sys.argv[2:]:
+    document = json.load(open(path))
+    schema = load(document["format"].removeprefix("tessera-") + ".schema.json")
+    try:
+        fastjsonschema.compile(schema, handlers={"": load})(document)
+    except fastjsonschema.JsonSchemaException as fault:
+        sys.exit(f"{path}: {fault.message}")
+)";
+
+class SchemaTest : public CommandLineTest {
+ protected:
+  void SetUp() override {
+    const std::string probe = std::string(kPython) + " -c 'import fastjsonschema' 2> /dev/null";
+    if (std::system(probe.c_str()) != 0)  // NOLINT(cert-env33-c): no shell input but ours
+      GTEST_SKIP() << "python3-fastjsonschema is not installed";
+    Write("judge.py", kJudge);
+  }
+
+  // Whether the files, named from the work folder, keep their schemas.
+  bool Accepts(const std::string& files) const {
+    const std::string command = "cd '" + Folder().string() + "' && " + kPython + " judge.py '" +
+                                Shipped("docs/schemas") + "' " + files;
+    return std::system(command.c_str()) == 0;  // NOLINT(cert-env33-c)
+  }
+};
+
+TEST_F(SchemaTest, PlansKeepTheirs) {
+  for (const char* profile : {"edge_npu_1mib", "three_bank_two_mode", "ethos_u55_256", "tpu_like"}) {
+    const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                                 Shipped(std::string("hw_profiles/") + profile + ".yaml"), "--output",
+                                 std::string(profile) + ".json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_TRUE(Accepts(std::string(profile) + ".json")) << profile;
+  }
+}
+
+TEST_F(SchemaTest, ProblemsAndAllocationsKeepTheirs) {
+  for (const std::string name :
+       {"patent_three_banks.json", "patent_five_banks.json", "minimalloc_example.csv"}) {
+    const Outcome outcome = Run({"alloc", Shipped("examples/problems/" + name), "--format", "json"});
+    Write("answer.json", outcome.out);
+    EXPECT_TRUE(Accepts("answer.json")) << name;
+    if (name.ends_with(".json")) {
+      EXPECT_TRUE(Accepts(Shipped("examples/problems/" + name)));
+    }
+  }
+  EXPECT_TRUE(Accepts(Shipped("examples/problems/halo_ladder.json")));
+  Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+       Shipped("hw_profiles/three_bank_two_mode.yaml"), "--dump-problems", "asked"});
+  EXPECT_TRUE(Accepts("asked/*.json"));
+}
+
+TEST_F(SchemaTest, WhatTheReaderRefusesIsRefused) {
+  Write("problem.json", R"({"format": "tessera-problem", "version": 1, "memories": [{"capacity": 8}],
+                            "buffers": [{"id": "a", "size": 0, "lifespans": [[0, 1]]}]})");
+  EXPECT_EQ(Run({"alloc", "problem.json"}).exit_code, 3);
+  EXPECT_FALSE(Accepts("problem.json 2> /dev/null"));
+  Write("answer.json", R"({"format": "tessera-allocation", "version": 1, "ofsets": {}})");
+  EXPECT_FALSE(Accepts("answer.json 2> /dev/null"));
+}
+
+}  // namespace
+}  // namespace tessera::cli

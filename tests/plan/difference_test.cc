@@ -1,0 +1,94 @@
+#include "tessera/plan/difference.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fixture.h"
+
+namespace tessera::plan {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Five operators in a row, cut after those operators; each subgraph costs a cycle for each of its operators, squared.
+Plan CutAfter(const std::vector<int>& lasts) {
+  Plan plan = OneConvPlan();
+  const graph::Operator op = plan.network.operators[0];
+  plan.network.operators.clear();
+  for (const char* id : {"a", "b", "c", "d", "e"}) {
+    plan.network.operators.push_back(op);
+    plan.network.operators.back().id = id;
+  }
+  const Subgraph subgraph = plan.subgraphs[0];
+  plan.subgraphs.clear();
+  int first = 0;
+  for (const int last : lasts) {
+    plan.subgraphs.push_back(subgraph);
+    plan.subgraphs.back().interval = {first, last};
+    plan.subgraphs.back().metrics.latency_cycles = (last - first + 1) * (last - first + 1);
+    first = last + 1;
+  }
+  return plan;
+}
+
+TEST(Difference, OfAPlanAndItselfIsNone) {
+  const Difference difference = FindDifference(TwoConvsPlan(), TwoConvsPlan());
+  EXPECT_THAT(difference.circumstances, IsEmpty());
+  EXPECT_TRUE(difference.comparable);
+  EXPECT_THAT(difference.stretches, IsEmpty());
+  EXPECT_THAT(difference.shifts, IsEmpty());
+}
+
+// a | b c | d e   and   a | b c d | e: the cut after a is shared, and what follows is one stretch.
+TEST(Difference, IsCountedBetweenSharedCuts) {
+  const Difference difference = FindDifference(CutAfter({0, 2, 4}), CutAfter({0, 3, 4}));
+  ASSERT_EQ(difference.stretches.size(), 1U);
+  const Stretch& stretch = difference.stretches[0];
+  EXPECT_EQ(stretch.interval, (graph::Interval{1, 4}));
+  EXPECT_THAT(stretch.first, ElementsAre(1, 2));
+  EXPECT_THAT(stretch.second, ElementsAre(1, 2));
+  EXPECT_EQ(stretch.first_costs.latency_cycles, 4 + 4);
+  EXPECT_EQ(stretch.second_costs.latency_cycles, 9 + 1);
+}
+
+TEST(Difference, OfTilesAndPoliciesConcernsTheirSubgraphAlone) {
+  const Plan first = CutAfter({0, 2, 4});
+  Plan second = first;
+  second.subgraphs[1].tile = {1, 4, 2, 4};
+  second.subgraphs[2].weights = hw_profiles::WeightPolicy::kStreamed;
+  const Difference difference = FindDifference(first, second);
+  ASSERT_EQ(difference.stretches.size(), 2U);
+  EXPECT_THAT(difference.stretches[0].second, ElementsAre(1));
+  EXPECT_THAT(difference.stretches[1].second, ElementsAre(2));
+}
+
+TEST(Difference, NamesWhatMovedOnChipAndOff) {
+  const Plan first = OneConvPlan();
+  Plan second = first;
+  second.allocation.offsets[2] = 512;
+  second.homes[0].allocation.offsets[0] = 1024;
+  second.problem.buffers[1].size = 160;
+  const Difference difference = FindDifference(first, second);
+  EXPECT_THAT(difference.stretches, IsEmpty());
+  std::vector<std::string> shifts;
+  for (const Shift& shift : difference.shifts) {
+    shifts.push_back(shift.memory + " " + shift.id + " " + std::to_string(shift.first_offset) + "+" +
+                     std::to_string(shift.first_size) + " " + std::to_string(shift.second_offset) + "+" +
+                     std::to_string(shift.second_size));
+  }
+  EXPECT_THAT(shifts,
+              ElementsAre("sram s0/y@0 64+64 512+64", "sram s0/w 128+152 128+160", "dram x 0+64 1024+64"));
+}
+
+TEST(Difference, OfOtherOperatorsIsNotComparable) {
+  Plan second = OneConvPlan();
+  second.network.operators[0].id = "other";
+  second.seed = 8;
+  const Difference difference = FindDifference(OneConvPlan(), second);
+  EXPECT_FALSE(difference.comparable);
+  EXPECT_THAT(difference.circumstances, ElementsAre("network", "seed"));
+}
+
+}  // namespace
+}  // namespace tessera::plan

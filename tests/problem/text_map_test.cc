@@ -1,0 +1,69 @@
+#include "tessera/problem/text_map.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "fixture.h"
+
+namespace tessera::problem {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(TextMapTest, RowsEndWhereBuffersDoAndColumnsWhereLivesDo) {
+  const Problem problem = PlainProblem({MakeBuffer("x", 0, 2, 4), MakeBuffer("y", 1, 4, 8)});
+  EXPECT_EQ(WriteTextMap(problem, {{8, 0}, {}}, 16, 40),
+            "memory 0: peak 12 of 16 bytes\n"
+            "    step  0        1        2\n"
+            "12 .. 16  ...........................\n"
+            " 8 .. 12  aaaaaaaaaaaaaaaaaa.........\n"
+            " 0 ..  8  .........bbbbbbbbbbbbbbbbbb\n"
+            "a  x 4 bytes [8, 12), steps [0, 2)\n"
+            "b  y 8 bytes [0, 8), steps [1, 4)\n");
+}
+
+TEST(TextMapTest, TellsBanksModesRolesAndWhatIsReserved) {
+  Problem problem = BankedProblem({MakeBuffer("x", 0, 2, 4)});
+  problem.buffers[0].role = "weights";
+  problem.memories[0].name = "sram";
+  problem.memories[0].reserved = {{{12, 16}, "stack"}};
+  EXPECT_EQ(WriteTextMap(problem, {{0}, {{1, 0}}}, 16),
+            "sram: peak 4 of 16 bytes\n"
+            "          step  0        1\n"
+            "12 .. 16  high  ##################\n"
+            " 8 .. 12  high  ..................\n"
+            " 4 ..  8  low   ..................\n"
+            " 0 ..  4  low   aaaaaaaaaaaaaaaaaa\n"
+            "mode            111111111000000000\n"
+            "a  x (weights) 4 bytes [0, 4), steps [0, 2)\n"
+            "mode 0  rw\n"
+            "mode 1  wr\n");
+}
+
+TEST(TextMapTest, WhatIsTooWideContinuesBelow) {
+  std::vector<Buffer> buffers;
+  for (int i = 0; i < 70; ++i) buffers.push_back(MakeBuffer("b" + std::to_string(i), i, i + 1, 4));
+  const std::string text = WriteTextMap(PlainProblem(buffers), {std::vector<Bytes>(70, 0), {}}, 16);
+  std::istringstream lines(text);
+  int heads = 0;
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(line.size(), kTextMapColumns);
+    if (line.starts_with("    step")) ++heads;
+  }
+  EXPECT_EQ(heads, 2);
+  for (const Buffer& buffer : buffers) EXPECT_THAT(text, HasSubstr("  " + buffer.id + " 4 bytes"));
+}
+
+TEST(TextMapTest, NamesCannotSteerTheTerminal) {
+  const Problem problem = PlainProblem({MakeBuffer("\x1b[2J\xC3\xA4", 0, 1, 4)});
+  EXPECT_THAT(WriteTextMap(problem, {{0}, {}}, 16), HasSubstr("a  ?[2J?? 4 bytes"));
+}
+
+TEST(TextMapTest, NothingIsSaidInWords) {
+  EXPECT_EQ(WriteTextMap(PlainProblem({}), {{}, {}}, 16), "no buffers\n");
+}
+
+}  // namespace
+}  // namespace tessera::problem
