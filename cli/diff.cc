@@ -44,7 +44,7 @@ std::string SubgraphText(const Plan& plan, size_t index) {
   const auto [first, last] = subgraph.interval;
   return fmt::format("[{}] tile {}, {} tile{}, {}", first == last ? id(first) : id(first) + ".." + id(last),
                      ShapeText(subgraph.tile), Grouped(subgraph.tiles), subgraph.tiles == 1 ? "" : "s",
-                     PolicyText(subgraph.weights, subgraph.in_place));
+                     PolicyText(subgraph.weights, subgraph.in_place, subgraph.halo));
 }
 
 std::string DescribeStretch(const Plan& a, const Plan& b, const plan::Stretch& stretch) {
@@ -122,7 +122,8 @@ Json SubgraphsToJson(const Plan& plan, const std::vector<size_t>& indices) {
                     {"tile", subgraph.tile},
                     {"tiles", subgraph.tiles},
                     {"weights", hw_profiles::NameOf(subgraph.weights)},
-                    {"in_place", subgraph.in_place}});
+                    {"in_place", subgraph.in_place},
+                    {"halo", hw_profiles::NameOf(subgraph.halo)}});
   }
   return json;
 }

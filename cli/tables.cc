@@ -1,5 +1,7 @@
 #include "tessera/cli/tables.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -55,8 +57,11 @@ std::string ShapeText(std::span<const int64_t> shape) {
   return text;
 }
 
-std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place) {
-  return std::string(NameOf(weights)) + (in_place ? ", in place" : "");
+std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place, hw_profiles::HaloStorage halo) {
+  std::string text(NameOf(weights));
+  if (in_place) text += ", in place";
+  if (halo != hw_profiles::HaloStorage::kRecompute) text += fmt::format(", halo {}", NameOf(halo));
+  return text;
 }
 
 }  // namespace tessera::cli

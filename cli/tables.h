@@ -32,7 +32,7 @@ std::string Rounded(double number);
 // {1, 32, 14, 112} -> "1x32x14x112".
 std::string ShapeText(std::span<const int64_t> shape);
 
-// "resident, in place".
-std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place);
+// "resident, in place, halo ring".
+std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place, hw_profiles::HaloStorage halo);
 
 }  // namespace tessera::cli

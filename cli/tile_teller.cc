@@ -8,6 +8,7 @@
 
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/tables.h"
+#include "tessera/encoder/adapt/halo.h"
 #include "tessera/search/simulate/simulate.h"
 
 namespace tessera::cli {
@@ -43,10 +44,14 @@ std::optional<size_t> FindNextLarger(const search::Staircase& found) {
 TileRow RowOf(const search::IntervalTiles& tiles, size_t candidate, const TileSubject& subject,
               const search::Simulator* simulator) {
   const encoder::SubgraphChoice& choice = tiles.Candidates()[candidate].choice;
-  TileRow row{ShapeText(choice.tile), PolicyText(choice.policy.weights, choice.policy.in_place),
+  TileRow row{ShapeText(choice.tile),
+              PolicyText(choice.policy.weights, choice.policy.in_place, choice.policy.halo),
               tiles.TilingOf(candidate).tiles, tiles.Known(candidate)};
-  if (simulator != nullptr && Fits(row.answer))
-    row.cost = simulator->Run(graph::Tile(subject.network, choice.interval, choice.tile), choice.policy);
+  if (simulator != nullptr && Fits(row.answer)) {
+    const graph::TiledSubgraph tiling =
+        encoder::CutTiles(subject.network, choice.interval, choice.tile, choice.policy.halo);
+    row.cost = simulator->Run(tiling, choice.policy);
+  }
   return row;
 }
 

@@ -20,8 +20,8 @@ constexpr int64_t kMostSteps = 100'000;
 constexpr int64_t kTilesTold = 12;
 constexpr int kSubgraphTrack = 0;  // engines and links follow
 
-constexpr std::array<std::string_view, 6> kCategories = {"compute",   "load",   "store",
-                                                         "constants", "slices", "direct"};
+constexpr std::array<std::string_view, 7> kCategories = {"compute", "load",   "store", "constants",
+                                                         "slices",  "direct", "copy"};
 
 int64_t CountSteps(const plan::Plan& plan) {
   int64_t steps = 0;
@@ -47,6 +47,8 @@ std::string NameOf(const plan::Plan& plan, const Activity& activity) {
       return "weights of " + op;
     case ActivityKind::kDirect:
       return "direct access";
+    case ActivityKind::kCopy:
+      return "copy kept rows";
   }
   return "";
 }

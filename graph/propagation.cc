@@ -20,18 +20,6 @@ void Grow(Extent& region, bool fresh, const Extent& extent) {
   region.end = fresh ? extent.end : std::max(region.end, extent.end);
 }
 
-// Asks `input` for what `ask` needs; nothing where some axis comes out empty.
-void Apply(const Propagation::Ask& ask, std::span<const Extent> output, std::span<Extent> input) {
-  if (EmptyRegion(output)) return;
-  if (ask.may_be_empty) {
-    for (const AxisMap& map : ask.maps) {
-      if (map.Apply(output).Length() == 0) return;
-    }
-  }
-  const bool fresh = !input.empty() && EmptyRegion(input);
-  for (size_t axis = 0; axis < input.size(); ++axis) Grow(input[axis], fresh, ask.maps[axis].Apply(output));
-}
-
 }  // namespace
 
 Propagation::Propagation(const Graph& graph, Interval interval) {
@@ -159,6 +147,17 @@ void Propagation::Run(const Box& tile, std::span<Extent> regions) const {
       region(slot)[axis] = ShareAlong(slot, axis, tile);
   }
   for (const Ask& ask : asks_) Apply(ask, region(ask.output), region(ask.input));
+}
+
+void Propagation::Apply(const Ask& ask, std::span<const Extent> output, std::span<Extent> input) {
+  if (EmptyRegion(output)) return;
+  if (ask.may_be_empty) {
+    for (const AxisMap& map : ask.maps) {
+      if (map.Apply(output).Length() == 0) return;
+    }
+  }
+  const bool fresh = !input.empty() && EmptyRegion(input);
+  for (size_t axis = 0; axis < input.size(); ++axis) Grow(input[axis], fresh, ask.maps[axis].Apply(output));
 }
 
 // The same walk with sets of axes in place of extents. An input that may be empty carries, on all its axes,

@@ -76,6 +76,9 @@ class Propagation {
   };
   const std::vector<Ask>& Asks() const { return asks_; }
 
+  // Grows `input` to hold what the ask needs for that part of its output: nothing where the part is empty.
+  static void Apply(const Ask& ask, std::span<const Extent> output, std::span<Extent> input);
+
   // The axes of the last output behind one axis of the ask's input, as far as its output has been `found`.
   AxisSet AxesBehind(const Ask& ask, const AxisMap& map, std::span<const Dependence> found) const;
 

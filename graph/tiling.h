@@ -9,8 +9,8 @@
 #include "tessera/graph/graph.h"
 #include "tessera/graph/region.h"
 
-// A subgraph cut into tiles: what every tile computes and holds, in elements, recomputing the halo between
-// neighbours.
+// A subgraph cut into tiles: what every tile computes and holds, in elements. Neighbours compute the halo
+// between them twice, or keep it (kept_rows.h).
 namespace tessera::graph {
 
 using base::Axis;
@@ -36,6 +36,24 @@ struct TileClass {
   std::vector<Extents> needed;  // what the tile reads or makes of the tensor; all zero: nothing
   std::vector<Extents> share;   // of what is made here and leaves: what this tile must bring home; else empty
   std::vector<int64_t> macs;
+
+  // Where rows are kept; empty where they are not, since all that is needed is made then (see MadeOf).
+  std::vector<Extents> made;   // what is made or loaded; the rest of what is needed is there
+  std::vector<int64_t> kept;   // rows that tiles before made, for this one or a later one
+  std::vector<int64_t> keeps;  // rows kept after this tile
+};
+
+inline const Extents& MadeOf(const TileClass& tiles, size_t slot) {
+  return tiles.made.empty() ? tiles.needed[slot] : tiles.made[slot];
+}
+
+// Rows of one tensor where rows are kept, the most over all tiles.
+struct RowCounts {
+  int64_t kept = 0;  // 0: never any
+  int64_t made = 0;
+  int64_t held = 0;    // kept and made
+  int64_t beside = 0;  // held by a tile and made by the next
+  friend bool operator==(const RowCounts&, const RowCounts&) = default;
 };
 
 struct TiledSubgraph {
@@ -46,6 +64,7 @@ struct TiledSubgraph {
   std::vector<Extents> largest;    // parallel to `tensors`: the greatest extent on each axis over all tiles
   std::vector<TileClass> classes;  // in order of their first tile; counts add up to `tiles`
   std::vector<int> class_of;       // for each tile in program order (row-major), its class
+  std::vector<RowCounts> rows;     // parallel to `tensors` where rows are kept; else empty
 };
 
 // Cuts the last operator's (first) output into tiles in row-major order; every other border output is asked

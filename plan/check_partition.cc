@@ -137,6 +137,12 @@ class PartitionCheck {
     }
     for (size_t axis = 0; axis < tiled.shape.size(); ++axis) CheckExtent(i, tiled, axis);
     if (!findings_.Empty()) return;
+    const bool caches = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
+    if (caches && !CutsRowsAlone(tiled.shape, subgraph.tile)) {
+      findings_.Note(
+          ViolationKind::kTile,
+          fmt::format("subgraph {} caches its halo, but its tiles do not lie one below the other", i));
+    }
     const int64_t tiles = CountTiles(tiled.shape, subgraph.tile);
     if (tiles != subgraph.tiles) {
       findings_.Note(ViolationKind::kTile,
@@ -182,6 +188,13 @@ class PartitionCheck {
   void CheckHoldings(size_t i, const std::vector<Users>& users) {
     const Subgraph& subgraph = plan_.subgraphs[i];
     const auto& policies = plan_.profile.tiling.weights;
+    const auto& halos = plan_.profile.tiling.halo;
+    const bool caches = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
+    if (caches && std::find(halos.begin(), halos.end(), subgraph.halo) == halos.end()) {
+      findings_.Note(ViolationKind::kPolicy,
+                     fmt::format("subgraph {} has its halo {}, which the profile does not", i,
+                                 hw_profiles::NameOf(subgraph.halo)));
+    }
     for (const int tensor : TensorsOf(plan_.network, subgraph.interval)) {
       const Held held = HoldingOf(plan_, users, subgraph, tensor);
       if (!held.fault.empty()) {

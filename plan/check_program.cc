@@ -247,7 +247,21 @@ class ProgramCheck {
     }
   }
 
-  // In-place pairs are the only relations of a planned program; a colocation has no direction.
+  // A halo lies before the tile buffer that it continues.
+  std::set<std::pair<size_t, size_t>> HalosAndTiles() const {
+    std::set<std::pair<size_t, size_t>> expected;
+    for (const auto& [use, sighting] : derivation_.trace.buffers) {
+      if (use.kind != BufferKind::kHalo) continue;
+      BufferUse tile = use;
+      tile.kind = BufferKind::kTile;
+      const auto before = index_.find(use);
+      const auto behind = index_.find(tile);
+      if (before != index_.end() && behind != index_.end()) expected.emplace(before->second, behind->second);
+    }
+    return expected;
+  }
+
+  // A planned program relates in-place pairs, and halos with their tiles; a colocation has no direction.
   void CheckRelations() {
     std::set<std::pair<size_t, size_t>> expected;
     for (const auto& [operand, result] : derivation_.pairs) {
@@ -255,6 +269,7 @@ class ProgramCheck {
       const auto y = index_.find(result);
       if (x != index_.end() && y != index_.end()) expected.insert(std::minmax(x->second, y->second));
     }
+    std::set<std::pair<size_t, size_t>> halos = HalosAndTiles();
     std::set<std::pair<size_t, size_t>> found;
     const auto buffers = static_cast<int>(plan_.problem.buffers.size());
     for (const problem::Relation& relation : plan_.problem.relations) {
@@ -263,14 +278,19 @@ class ProgramCheck {
         findings_.Note(ViolationKind::kInPlace, "a relation names no buffer");
         continue;
       }
-      const std::pair<size_t, size_t> pair =
-          std::minmax(static_cast<size_t>(relation.first), static_cast<size_t>(relation.second));
+      const std::pair directed(static_cast<size_t>(relation.first), static_cast<size_t>(relation.second));
+      if (relation.kind == problem::RelationKind::kAdjacent && halos.erase(directed) > 0) continue;
+      const std::pair<size_t, size_t> pair = std::minmax(directed.first, directed.second);
       const bool in_place = relation.kind == problem::RelationKind::kColocate && relation.delta == 0;
       if (!in_place || !expected.contains(pair)) {
         findings_.Note(ViolationKind::kInPlace, fmt::format("buffers '{}' and '{}' may not be related so",
                                                             IdOf(pair.first), IdOf(pair.second)));
       }
       found.insert(pair);
+    }
+    for (const auto& [halo, tile] : halos) {
+      findings_.Note(ViolationKind::kInPlace,
+                     fmt::format("buffer '{}' should lie directly before '{}'", IdOf(halo), IdOf(tile)));
     }
     for (const auto& pair : expected) {
       if (found.contains(pair)) continue;

@@ -3,22 +3,25 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace tessera::plan {
 
 Derivation Derive(const Plan& plan) {
   const std::vector<Users> users = FindUsers(plan.network);
   Derivation derivation;
-  derivation.trace = Execute(plan, users);
-  derivation.rules = FindRules(plan, users, derivation.trace);
-
   std::vector<LargestExtents> largest(plan.subgraphs.size());
+  std::vector<RowTallies> rows(plan.subgraphs.size());
+  std::vector<std::set<int>> cached(plan.subgraphs.size());
   std::vector<ExtentComparison> comparisons(plan.subgraphs.size(), ExtentComparison(plan.network));
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     const Subgraph& subgraph = plan.subgraphs[i];
     WorkCount count(plan, users, subgraph);
+    RowCount row_count(plan.network);
     ForEachTile(plan.network, users, subgraph, [&](const Tile& tile) {
       count.Add(tile);
+      row_count.Add(tile);
       if (subgraph.in_place) comparisons[i].Look(subgraph.interval, tile);
       for (const auto& [tensor, need] : tile.needs) {
         const std::vector<int64_t> extents = ExtentsOf(need);
@@ -27,12 +30,19 @@ Derivation Derive(const Plan& plan) {
       }
     });
     derivation.work.push_back(count.Finish());
+    rows[i] = row_count.Tallies();
+    for (const auto& [tensor, extents] : largest[i]) {
+      if (IsCached(HoldingOf(plan, users, subgraph, tensor), tensor, rows[i])) cached[i].insert(tensor);
+    }
   }
+  derivation.trace = Execute(plan, users, std::move(cached));
+  derivation.rules = FindRules(plan, users, derivation.trace);
 
-  const LargestExtents none;
   for (const auto& [use, sighting] : derivation.trace.buffers) {
-    const LargestExtents& extents = use.subgraph < 0 ? none : largest[static_cast<size_t>(use.subgraph)];
-    derivation.footprints.emplace(use, FootprintOf(plan, users, use, extents));
+    const auto subgraph = static_cast<size_t>(use.subgraph);
+    derivation.footprints.emplace(
+        use, use.subgraph < 0 ? FootprintOf(plan, users, use, {})
+                              : FootprintOf(plan, users, use, largest[subgraph], rows[subgraph]));
   }
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     if (!plan.subgraphs[i].in_place) continue;
@@ -54,6 +64,12 @@ std::string BufferId(const graph::Graph& network, const BufferUse& use) {
       return fmt::format("s{}/{}", use.subgraph, tensor);
     case BufferKind::kSlice:
       return fmt::format("s{}/{}/{}@{}.{}", use.subgraph, op, tensor, use.parity, use.slot);
+    case BufferKind::kRing:
+      return fmt::format("s{}/{}@ring", use.subgraph, tensor);
+    case BufferKind::kLine:
+      return fmt::format("s{}/{}@line", use.subgraph, tensor);
+    case BufferKind::kHalo:
+      return fmt::format("s{}/{}@{}.halo", use.subgraph, tensor, use.parity);
     case BufferKind::kScratch:
       break;
   }

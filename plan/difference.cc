@@ -90,7 +90,8 @@ class Comparison {
   }
 
   static bool IsCutAlike(const Subgraph& a, const Subgraph& b) {
-    return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights && a.in_place == b.in_place;
+    return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights &&
+           a.in_place == b.in_place && a.halo == b.halo;
   }
 
   static bool CostAlike(const Metrics& a, const Metrics& b) {

@@ -69,6 +69,8 @@ class PairSearch {
            std::find(kinds.begin(), kinds.end(), At(op).kind) != kinds.end();
   }
 
+  bool IsCached(int tensor) const { return trace_.cached[static_cast<size_t>(subgraph_)].contains(tensor); }
+
   // What the author of a described operator says of it.
   bool AllowsInPlace(int op, int number) const {
     return std::count(At(op).in_place.begin(), At(op).in_place.end(), number) > 0;
@@ -80,9 +82,10 @@ class PairSearch {
       if (turn.op == op) turns[turn.parity].push_back(turn.steps);
     }
     const int result = At(op).outputs.front();
-    if (IsForNobody(result)) return;
+    if (IsForNobody(result) || IsCached(result)) return;
     for (size_t number = 0; number < At(op).inputs.size(); ++number) {
       const int operand = At(op).inputs[number];
+      if (IsCached(operand)) continue;
       if (!IsNamed(op) && !AllowsInPlace(op, static_cast<int>(number))) continue;
       if (operand == result || !LookAlike(operand, result) || !extents_.AlwaysEqual(operand, result))
         continue;

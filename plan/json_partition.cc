@@ -95,6 +95,8 @@ Subgraph ReadCut(JsonObject& object, const graph::Graph& network) {
   JsonObject policies = object.Required("policies").Object();
   subgraph.weights = static_cast<hw_profiles::WeightPolicy>(policies.OneOf("weights", kWeightPolicyNames));
   subgraph.in_place = policies.Required("in_place").Boolean();
+  if (const JsonValue halo = policies.Optional("halo"))
+    subgraph.halo = static_cast<hw_profiles::HaloStorage>(halo.OneOf(kHaloNames));
   return subgraph;
 }
 

@@ -104,7 +104,8 @@ class PlanWriter {
     json["tile"] = subgraph.tile;
     json["tiles"] = subgraph.tiles;
     json["policies"] = {{"weights", WordFor(subgraph.weights, kWeightPolicyNames)},
-                        {"in_place", subgraph.in_place}};
+                        {"in_place", subgraph.in_place},
+                        {"halo", WordFor(subgraph.halo, kHaloNames)}};
     json["largest_proven"] = subgraph.largest_proven;
     json["metrics"] = MetricsToJson(subgraph.metrics);
     const auto mine = [index](const StepUse& step) { return step.subgraph == index; };

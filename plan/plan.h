@@ -38,11 +38,12 @@ struct Subgraph {
   int64_t tiles = 0;
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
   bool in_place = false;
+  hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
   bool largest_proven = false;  // no larger tile of this shape order is possible, by proof
   Metrics metrics;
 };
 
-enum class BufferKind : uint8_t { kTile, kWhole, kResident, kSlice, kScratch };
+enum class BufferKind : uint8_t { kTile, kWhole, kResident, kSlice, kScratch, kRing, kLine, kHalo };
 
 // What a buffer of the Problem holds; -1 where an index means nothing.
 struct BufferUse {
@@ -54,7 +55,7 @@ struct BufferUse {
   int slot = 0;
 };
 
-enum class StepKind : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue };
+enum class StepKind : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue, kCopy };
 
 // What happens at a step. kPrologue, kEpilogue: P and E of an overlapped subgraph; the load steps before the
 // pass of one with own steps are kLoad, like those inside.
@@ -62,7 +63,7 @@ struct StepUse {
   StepKind kind = StepKind::kCompute;
   int subgraph = 0;
   int parity = 0;              // of the pass; 0 outside
-  int op = -1;                 // kCompute: the operator; kLoad, kStore: the one that it serves, or -1
+  int op = -1;                 // kCompute, kCopy: the operator; kLoad, kStore: the one that it serves, or -1
   std::vector<int> transfers;  // tensors that links move at this step, ascending, each once
 };
 

@@ -73,6 +73,7 @@ class RuleFinder {
   bool Holds(const BufferUse& use, int op, const Operand& operand) const {
     const bool own = use.kind == BufferKind::kSlice || use.kind == BufferKind::kScratch;
     if (own && use.op != op) return false;
+    if (use.kind == BufferKind::kLine) return false;
     if (use.subgraph >= 0 && !Contains(plan_.subgraphs[static_cast<size_t>(use.subgraph)].interval, op))
       return false;
     if (use.kind == BufferKind::kScratch || operand.kind == OperandKind::kScratch)
@@ -140,7 +141,8 @@ class RuleFinder {
 
   // Whether there is one of it for each parity.
   static bool Turns(const BufferUse& use) {
-    return use.kind != BufferKind::kWhole && use.kind != BufferKind::kResident;
+    return use.kind != BufferKind::kWhole && use.kind != BufferKind::kResident &&
+           use.kind != BufferKind::kRing && use.kind != BufferKind::kLine;
   }
 
   const Plan& plan_;

@@ -57,8 +57,10 @@ void AddPads(const Plan& plan, const Users& users, graph::Interval interval, Nam
   extents.columns += left + right;
 }
 
-int64_t FactorOf(const graph::Operator& op, ScratchFactor factor, const LargestExtents& largest) {
-  const NamedExtents out = NameExtents(largest.at(op.outputs.front()));
+int64_t FactorOf(const graph::Operator& op, ScratchFactor factor, const LargestExtents& largest,
+                 const RowTallies& rows) {
+  NamedExtents out = NameExtents(largest.at(op.outputs.front()));
+  if (const auto tally = rows.find(op.outputs.front()); tally != rows.end()) out.rows = tally->second.made;
   switch (factor) {
     case ScratchFactor::kKernelRows:
       return op.window.kernel[0];
@@ -78,12 +80,13 @@ int64_t FactorOf(const graph::Operator& op, ScratchFactor factor, const LargestE
   return 1;
 }
 
-int64_t ScratchBytes(const Plan& plan, const graph::Operator& op, const LargestExtents& largest) {
+int64_t ScratchBytes(const Plan& plan, const graph::Operator& op, const LargestExtents& largest,
+                     const RowTallies& rows) {
   int64_t bytes = op.scratch_bytes;
   for (const hw_profiles::Scratch& scratch : plan.profile.scratch) {
     if (scratch.kind != op.kind) continue;
     int64_t product = scratch.bytes;
-    for (const ScratchFactor factor : scratch.factors) product *= FactorOf(op, factor, largest);
+    for (const ScratchFactor factor : scratch.factors) product *= FactorOf(op, factor, largest, rows);
     bytes += product;
   }
   return std::max<int64_t>(1, bytes);
@@ -114,15 +117,44 @@ Footprint WholeFootprint(const Plan& plan, const std::vector<Users>& users, int 
           layout.alignment_bytes};
 }
 
+// Rows that a buffer of a cached tensor has room for, pads apart.
+int64_t RowsOf(const Plan& plan, const Subgraph& subgraph, const Held& held, BufferKind kind,
+               const RowTally& tally) {
+  switch (kind) {
+    case BufferKind::kLine:
+    case BufferKind::kHalo:
+      return tally.kept;
+    case BufferKind::kRing: {
+      // A tile arrives or leaves while its neighbour is under work.
+      const bool overlapped = plan.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+      return overlapped && held.holding != Holding::kInner ? tally.beside : tally.held;
+    }
+    default:
+      return subgraph.halo == hw_profiles::HaloStorage::kAdjacent ? tally.made : tally.held;
+  }
+}
+
 Footprint TileFootprint(const Plan& plan, const std::vector<Users>& users, const BufferUse& use,
-                        const LargestExtents& largest) {
+                        const LargestExtents& largest, const RowTallies& rows) {
   const Subgraph& subgraph = plan.subgraphs[static_cast<size_t>(use.subgraph)];
   const Held held = HoldingOf(plan, users, subgraph, use.tensor);
   const hw_profiles::RoleLayout& layout = LayoutOf(plan, held.role);
   NamedExtents extents = NameExtents(largest.at(use.tensor));
   AddPads(plan, users[static_cast<size_t>(use.tensor)], subgraph.interval, extents);
-  return {StoredBytes(extents, TensorAt(plan, use.tensor).type, layout.channel_block, layout.row_pitch_bytes),
-          std::lcm(layout.alignment_bytes, LinkAlignment(plan, held))};
+  if (IsCached(held, use.tensor, rows)) {
+    const int64_t pads = extents.rows - NameExtents(largest.at(use.tensor)).rows;
+    const bool aside = use.kind == BufferKind::kLine || use.kind == BufferKind::kHalo;
+    extents.rows = RowsOf(plan, subgraph, held, use.kind, rows.at(use.tensor)) + (aside ? 0 : pads);
+  }
+  const int64_t alignment = use.kind == BufferKind::kLine
+                                ? layout.alignment_bytes
+                                : std::lcm(layout.alignment_bytes, LinkAlignment(plan, held));
+  const int64_t bytes =
+      StoredBytes(extents, TensorAt(plan, use.tensor).type, layout.channel_block, layout.row_pitch_bytes);
+  if (use.kind != BufferKind::kHalo) return {bytes, alignment};
+  const auto tile_memory = static_cast<size_t>(plan.profile.tile_memory);
+  const int64_t begins = std::lcm(alignment, plan.profile.memories[tile_memory].alignment_bytes);
+  return {base::RoundUp(bytes, begins), alignment};
 }
 
 Footprint ConstantFootprint(const Plan& plan, const std::vector<Users>& users, const BufferUse& use) {
@@ -135,6 +167,13 @@ Footprint ConstantFootprint(const Plan& plan, const std::vector<Users>& users, c
 }
 
 }  // namespace
+
+bool IsCached(const Held& held, int tensor, const RowTallies& rows) {
+  const bool tiles =
+      held.holding == Holding::kInner || held.holding == Holding::kLoaded || held.holding == Holding::kStored;
+  const auto tally = rows.find(tensor);
+  return tiles && tally != rows.end() && tally->second.kept > 0;
+}
 
 NamedExtents NameExtents(const std::vector<int64_t>& extents) {
   NamedExtents named;
@@ -196,19 +235,22 @@ int64_t ConstantBytes(const Plan& plan, const std::vector<Users>& users, int con
 }
 
 Footprint FootprintOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use,
-                      const LargestExtents& largest) {
+                      const LargestExtents& largest, const RowTallies& rows) {
   switch (use.kind) {
     case BufferKind::kWhole:
       return WholeFootprint(plan, users, use.tensor);
     case BufferKind::kTile:
-      return TileFootprint(plan, users, use, largest);
+    case BufferKind::kRing:
+    case BufferKind::kLine:
+    case BufferKind::kHalo:
+      return TileFootprint(plan, users, use, largest, rows);
     case BufferKind::kResident:
     case BufferKind::kSlice:
       return ConstantFootprint(plan, users, use);
     case BufferKind::kScratch:
       break;
   }
-  return {ScratchBytes(plan, OperatorAt(plan, use.op), largest),
+  return {ScratchBytes(plan, OperatorAt(plan, use.op), largest, rows),
           LayoutOf(plan, base::TensorRole::kFeature).alignment_bytes};
 }
 

@@ -6,6 +6,7 @@
 
 #include "tessera/plan/holdings.h"
 #include "tessera/plan/needs.h"
+#include "tessera/plan/tiles.h"
 
 // Bytes of buffers and of what is moved: docs/program.md, Sizes.
 namespace tessera::plan {
@@ -35,12 +36,16 @@ int64_t ConstantBytes(const Plan& plan, const std::vector<Users>& users, int con
 // By tensor, the most that any tile needs along each axis.
 using LargestExtents = std::map<int, std::vector<int64_t>>;
 
-// The size and the alignment that a buffer must have. `largest` is of the buffer's subgraph, empty for whole buffers.
+// The size and the alignment that a buffer must have. `largest` and `rows` are of the buffer's subgraph, empty for whole
+// buffers; `rows` also where the halo is not cached.
 struct Footprint {
   int64_t size = 1;
   int64_t alignment = 1;
 };
 Footprint FootprintOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use,
-                      const LargestExtents& largest);
+                      const LargestExtents& largest, const RowTallies& rows = {});
+
+// Whether rows of the tensor stay in tile buffers from one tile of the subgraph to the next.
+bool IsCached(const Held& held, int tensor, const RowTallies& rows);
 
 }  // namespace tessera::plan

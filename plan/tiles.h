@@ -13,14 +13,46 @@ namespace tessera::plan {
 struct Tile {
   std::map<int, Box> needs;   // by tensor: what one pass reads of it, or makes of it; constants are not here
   std::map<int, Box> shares;  // by tensor that leaves the subgraph: the part that this pass answers for
+
+  // Where the subgraph caches its halo, by tensor; empty otherwise, as all that a pass needs is made then.
+  std::map<int, Box> makes;     // what this pass makes of it, or loads
+  std::map<int, int64_t> kept;  // rows that passes before made and this one or a later one needs
 };
+
+const Box& MadeOf(const Tile& tile, int tensor);
 
 // The product over axes of ceil(extent / tile).
 int64_t CountTiles(const graph::Shape& shape, const std::vector<int64_t>& tile);
 
+// Whether the tiles lie one below the other: several of them, cut along the rows and along nothing else.
+bool CutsRowsAlone(const graph::Shape& shape, const std::vector<int64_t>& tile);
+
 // Calls `visit` for each tile in row-major order; the last along each axis may be smaller. subgraph.tile is within
-// the shape. Cost: tiles times operators times the walk of NeedOf.
+// the shape; if the halo is cached, CutsRowsAlone. Cost: tiles times operators times the walk of NeedOf; with a cached
+// halo also rows, and all tiles are held at once.
 void ForEachTile(const graph::Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
                  const std::function<void(const Tile&)>& visit);
+
+// The most rows of a tensor over all tiles, where the halo is cached.
+struct RowTally {
+  int64_t kept = 0;
+  int64_t made = 0;
+  int64_t held = 0;    // kept and made
+  int64_t beside = 0;  // held by one tile, and made by the next
+};
+using RowTallies = std::map<int, RowTally>;  // by tensor that has rows
+
+// Fed with every tile in order.
+class RowCount {
+ public:
+  explicit RowCount(const graph::Graph& network) : network_(network) {}
+  void Add(const Tile& tile);
+  const RowTallies& Tallies() const { return tallies_; }
+
+ private:
+  const graph::Graph& network_;
+  RowTallies tallies_;
+  std::map<int, int64_t> held_before_;
+};
 
 }  // namespace tessera::plan

@@ -1,7 +1,9 @@
 #include "tessera/plan/trace.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "tessera/plan/moment_log.h"
 
@@ -19,9 +21,14 @@
 // What the real program would do only in a longer run counts too: a loop may always go round again. Where ping and pong
 // alternate, up to three tiles run in a row, without a loop: of three passes only the middle one has a neighbour on either
 // side, and folding them onto two would make buffers meet that never do.
+//
+// With a cached halo, rows of a tile stay for the next one. A ring is one value that all tiles touch. Otherwise the rows that
+// tile i leaves are a value of their own, numbered by the tile that will read them: in the line from the step that saves them to
+// the step that restores them, or in the halo of that tile's parity.
 namespace tessera::plan {
 namespace {
 
+using hw_profiles::HaloStorage;
 using problem::AccessKind;
 using problem::Step;
 
@@ -32,7 +39,11 @@ constexpr int64_t kSlices = 3;
 
 class Execution {
  public:
-  Execution(const Plan& plan, const std::vector<Users>& users) : plan_(plan), users_(users) {}
+  Execution(const Plan& plan, const std::vector<Users>& users, std::vector<std::set<int>> cached)
+      : plan_(plan), users_(users) {
+    trace_.cached = std::move(cached);
+    trace_.cached.resize(plan.subgraphs.size());
+  }
 
   Trace Run() {
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
@@ -96,8 +107,70 @@ class Execution {
     return streams;
   }
 
+  bool Caches(int tensor, HaloStorage halo) const {
+    return Current().halo == halo && trace_.cached[static_cast<size_t>(subgraph_)].contains(tensor);
+  }
+
+  // The cached tensors that the operator makes, or, of loaded ones, reads before all others; those that it reads last.
+  std::vector<int> CachedFirstBy(int op) const { return CachedAt(op, true); }
+  std::vector<int> CachedLastBy(int op) const { return CachedAt(op, false); }
+
+  std::vector<int> CachedAt(int op, bool first) const {
+    std::vector<int> tensors;
+    for (const int tensor : trace_.cached[static_cast<size_t>(subgraph_)]) {
+      std::vector<int> touching;
+      for (int each = Current().interval.first; each <= Current().interval.last; ++each) {
+        const auto lists = {&At(each).inputs, &At(each).outputs};
+        const bool touches = std::any_of(lists.begin(), lists.end(), [tensor](const std::vector<int>* list) {
+          return std::find(list->begin(), list->end(), tensor) != list->end();
+        });
+        if (touches) touching.push_back(each);
+      }
+      if ((first ? touching.front() : touching.back()) == op) tensors.push_back(tensor);
+    }
+    return tensors;
+  }
+
+  bool Restores(int op) const { return Current().halo == HaloStorage::kCopy && !CachedFirstBy(op).empty(); }
+  bool Saves(int op) const {
+    const bool copies = Current().halo == HaloStorage::kCopy || Current().halo == HaloStorage::kAdjacent;
+    return copies && !CachedLastBy(op).empty();
+  }
+
   BufferUse TileOf(int tensor, int parity) const {
-    return {BufferKind::kTile, subgraph_, tensor, -1, parity, 0};
+    const bool ring = Caches(tensor, HaloStorage::kRing);
+    return {ring ? BufferKind::kRing : BufferKind::kTile, subgraph_, tensor, -1, ring ? 0 : parity, 0};
+  }
+  BufferUse LineOf(int tensor) const { return {BufferKind::kLine, subgraph_, tensor, -1, 0, 0}; }
+  BufferUse HaloOf(int tensor, int parity) const {
+    return {BufferKind::kHalo, subgraph_, tensor, -1, parity, 0};
+  }
+
+  // What a tile buffer holds; all tiles are one in a ring.
+  int64_t ValueOf(int tensor, int64_t tile) const { return Caches(tensor, HaloStorage::kRing) ? 0 : tile; }
+
+  void MoveTile(int tensor, int parity, int64_t tile, AccessKind kind) {
+    Move(TileOf(tensor, parity), ValueOf(tensor, tile), kind);
+  }
+
+  // R_k: the rows that the tile before has left come into the tile.
+  void Restore(int op, int parity, int64_t tile) {
+    if (tile == 0) return;
+    for (const int tensor : CachedFirstBy(op)) {
+      log_.Touch(LineOf(tensor), tile, EngineOf(op), AccessKind::kRead);
+      log_.Touch(TileOf(tensor, parity), tile, EngineOf(op), AccessKind::kWrite);
+    }
+  }
+
+  // S_k: rows are put aside for the tile after, whose parity is given too.
+  void Save(int op, int parity, int next_parity, int64_t tile) {
+    for (const int tensor : CachedLastBy(op)) {
+      log_.Touch(TileOf(tensor, parity), tile, EngineOf(op), AccessKind::kRead);
+      const bool line = Current().halo == HaloStorage::kCopy;
+      if (!line && tile > 0) log_.Touch(HaloOf(tensor, parity), tile, EngineOf(op), AccessKind::kRead);
+      log_.Touch(line ? LineOf(tensor) : HaloOf(tensor, next_parity), tile + 1, EngineOf(op),
+                 AccessKind::kWrite);
+    }
   }
   BufferUse ResidentOf(int constant) const { return {BufferKind::kResident, subgraph_, constant, -1, 0, 0}; }
   BufferUse SliceOf(int op, int constant, int parity, int slot) const {
@@ -142,7 +215,9 @@ class Execution {
       case Holding::kInner:
       case Holding::kLoaded:
       case Holding::kStored:
-        log_.Touch(TileOf(tensor, parity), tile, engine, kind);
+        log_.Touch(TileOf(tensor, parity), ValueOf(tensor, tile), engine, kind);
+        if (Caches(tensor, HaloStorage::kAdjacent) && kind == AccessKind::kRead && tile > 0)
+          log_.Touch(HaloOf(tensor, parity), tile, engine, kind);
         break;
       case Holding::kDirect:
       case Holding::kResident:
@@ -175,8 +250,10 @@ class Execution {
   struct OwnTurn {
     int op = 0;
     std::vector<std::pair<Step, int>> loads;
+    std::optional<Step> restore;
     std::vector<std::pair<Step, Stream>> weights;
     Step compute = 0;
+    std::optional<Step> save;
     std::vector<std::pair<Step, int>> stores;
     int64_t rounds = 1;  // of the slice loop
   };
@@ -206,6 +283,7 @@ class Execution {
         if (HeldOf(input).holding != Holding::kLoaded || !loaded.insert(input).second) continue;
         turn.loads.emplace_back(AddStep(StepKind::kLoad, 0, op), input);
       }
+      if (Restores(op)) turn.restore = AddStep(StepKind::kCopy, 0, op);
       const auto first = static_cast<Step>(trace_.steps.size());
       for (const Stream& stream : StreamsOf(op)) {
         turn.weights.emplace_back(AddStep(StepKind::kLoad, 0, op), stream);
@@ -215,6 +293,7 @@ class Execution {
       const Step computing = turn.rounds > 1 ? first : turn.compute;
       trace_.turns.push_back({op, 0, {computing, turn.compute + 1}});
       if (turn.rounds > 1) trace_.loops.push_back({first, turn.compute + 1, {turn.compute + 1}});
+      if (Saves(op)) turn.save = AddStep(StepKind::kCopy, 0, op);
       for (const int output : At(op).outputs) {
         if (HeldOf(output).holding == Holding::kStored) {
           turn.stores.emplace_back(AddStep(StepKind::kStore, 0, op), output);
@@ -228,7 +307,11 @@ class Execution {
   void RunOwnTurn(const OwnTurn& turn, int64_t tile) {
     for (const auto& [step, tensor] : turn.loads) {
       RunStep(step);
-      Move(TileOf(tensor, 0), tile, AccessKind::kWrite);
+      MoveTile(tensor, 0, tile, AccessKind::kWrite);
+    }
+    if (turn.restore) {
+      RunStep(*turn.restore);
+      Restore(turn.op, 0, tile);
     }
     for (int64_t round = 0; round < turn.rounds; ++round) {
       for (const auto& [step, stream] : turn.weights) {
@@ -238,9 +321,13 @@ class Execution {
       RunStep(turn.compute);
       Compute(turn.op, 0, tile, round);
     }
+    if (turn.save) {
+      RunStep(*turn.save);
+      Save(turn.op, 0, 0, tile);
+    }
     for (const auto& [step, tensor] : turn.stores) {
       RunStep(step);
-      Move(TileOf(tensor, 0), tile, AccessKind::kRead);
+      MoveTile(tensor, 0, tile, AccessKind::kRead);
     }
   }
 
@@ -262,39 +349,54 @@ class Execution {
     }
   }
 
+  // One step of an overlapped pass.
+  struct PassStep {
+    enum class Task : uint8_t { kRestore, kCompute, kSave };
+    Task task = Task::kCompute;
+    int op = 0;
+    Step step = 0;
+  };
+  using Pass = std::vector<PassStep>;
+
+  // A pass copies rows only from a neighbour before it and for one after it.
+  Pass LayOutPass(int parity, bool has_before, bool has_after) {
+    using Task = PassStep::Task;
+    Pass pass;
+    for (int op = Current().interval.first; op <= Current().interval.last; ++op) {
+      if (has_before && Restores(op))
+        pass.push_back({Task::kRestore, op, AddStep(StepKind::kCopy, parity, op)});
+      pass.push_back({Task::kCompute, op, AddStep(StepKind::kCompute, parity, op)});
+      trace_.turns.push_back({op, parity, {pass.back().step, pass.back().step + 1}});
+      if (has_after && Saves(op)) pass.push_back({Task::kSave, op, AddStep(StepKind::kCopy, parity, op)});
+    }
+    return pass;
+  }
+
   void RunOverlapped() {
-    const graph::Interval interval = Current().interval;
-    const Step operators = Step{interval.last} - interval.first + 1;
     const int64_t tiles = Current().tiles;
     const std::vector<int> incoming = All(Holding::kLoaded);
     const std::vector<int> outgoing = All(Holding::kStored);
     RunPrologue(incoming);
-    const auto begin = static_cast<Step>(trace_.steps.size());
     const bool loops = tiles > kMostTilesInARow;
-    const int64_t laid_out = loops ? 2 : tiles;
-    for (int64_t pass = 0; pass < laid_out; ++pass) {
-      for (int op = interval.first; op <= interval.last; ++op) {
-        const Step step = AddStep(StepKind::kCompute, ParityOf(pass), op);
-        trace_.turns.push_back({op, ParityOf(pass), {step, step + 1}});
-      }
-    }
+    std::vector<Pass> passes;
+    for (int64_t i = 0; i < (loops ? 2 : tiles); ++i)
+      passes.push_back(LayOutPass(ParityOf(i), loops || i > 0, loops || i + 1 < tiles));
     const bool odd = tiles % 2 == 1;
     if (loops) {
-      trace_.loops.push_back(
-          {begin, begin + 2 * operators, {odd ? begin + operators : begin + 2 * operators}});
+      const Step exit = passes[odd ? 0 : 1].back().step + 1;
+      trace_.loops.push_back({passes[0].front().step, passes[1].back().step + 1, {exit}});
     }
-    const int64_t passes = loops ? kAlternatingPasses + (odd ? 1 : 0) : tiles;
-    for (int64_t tile = 0; tile < passes; ++tile) {
-      const Step pass = begin + (tile % laid_out) * operators;
-      for (Step k = 0; k < operators; ++k) {
-        RunStep(pass + k);
-        RunOverlappedStep(interval.first + static_cast<int>(k), tile, passes, incoming, outgoing);
+    const int64_t runs = loops ? kAlternatingPasses + (odd ? 1 : 0) : tiles;
+    for (int64_t tile = 0; tile < runs; ++tile) {
+      const Pass& pass = passes[static_cast<size_t>(tile) % passes.size()];
+      for (size_t i = 0; i < pass.size(); ++i) {
+        RunStep(pass[i].step);
+        RunOverlappedStep(pass, i, tile, runs, incoming, outgoing);
       }
     }
     if (outgoing.empty()) return;
     RunStep(AddStep(StepKind::kEpilogue, 0, -1));
-    for (const int tensor : outgoing)
-      Move(TileOf(tensor, ParityOf(passes - 1)), passes - 1, AccessKind::kRead);
+    for (const int tensor : outgoing) MoveTile(tensor, ParityOf(runs - 1), runs - 1, AccessKind::kRead);
   }
 
   static int ParityOf(int64_t tile) { return static_cast<int>(tile % 2); }
@@ -305,27 +407,42 @@ class Execution {
     if (residents.empty() && incoming.empty() && StreamsOf(first).empty()) return;
     RunStep(AddStep(StepKind::kPrologue, 0, -1));
     for (const int constant : residents) Move(ResidentOf(constant), 0, AccessKind::kWrite);
-    for (const int tensor : incoming) Move(TileOf(tensor, 0), 0, AccessKind::kWrite);
+    for (const int tensor : incoming) MoveTile(tensor, 0, 0, AccessKind::kWrite);
     FillFirstSlots(first, 0, 0);
   }
 
-  // C_k of one tile, and beside it whatever moves for the tile before and the tile after.
-  void RunOverlappedStep(int op, int64_t tile, int64_t passes, const std::vector<int>& incoming,
-                         const std::vector<int>& outgoing) {
-    if (tile + 1 < passes) {
-      for (const int tensor : incoming)
-        Move(TileOf(tensor, ParityOf(tile + 1)), tile + 1, AccessKind::kWrite);
+  // One step of a tile's pass, and beside it whatever moves for the tile before, the tile after, and the operator that
+  // computes next.
+  void RunOverlappedStep(const Pass& pass, size_t position, int64_t tile, int64_t runs,
+                         const std::vector<int>& incoming, const std::vector<int>& outgoing) {
+    const int parity = ParityOf(tile);
+    if (tile + 1 < runs) {
+      for (const int tensor : incoming) MoveTile(tensor, ParityOf(tile + 1), tile + 1, AccessKind::kWrite);
     }
     if (tile > 0) {
-      for (const int tensor : outgoing) Move(TileOf(tensor, ParityOf(tile - 1)), tile - 1, AccessKind::kRead);
+      for (const int tensor : outgoing) MoveTile(tensor, ParityOf(tile - 1), tile - 1, AccessKind::kRead);
     }
-    if (op < Current().interval.last) {
-      FillFirstSlots(op + 1, ParityOf(tile), tile);
-    } else if (tile + 1 < passes) {
+    const auto next =
+        std::find_if(pass.begin() + static_cast<std::ptrdiff_t>(position) + 1, pass.end(),
+                     [](const PassStep& step) { return step.task == PassStep::Task::kCompute; });
+    if (next != pass.end()) {
+      FillFirstSlots(next->op, parity, tile);
+    } else if (tile + 1 < runs) {
       FillFirstSlots(Current().interval.first, ParityOf(tile + 1), tile + 1);
     }
-    FillWhileComputing(op, ParityOf(tile), tile);
-    Compute(op, ParityOf(tile), tile, 0);
+    const int op = pass[position].op;
+    switch (pass[position].task) {
+      case PassStep::Task::kRestore:
+        Restore(op, parity, tile);
+        break;
+      case PassStep::Task::kCompute:
+        FillWhileComputing(op, parity, tile);
+        Compute(op, parity, tile, 0);
+        break;
+      case PassStep::Task::kSave:
+        if (tile + 1 < runs) Save(op, parity, ParityOf(tile + 1), tile);
+        break;
+    }
   }
 
   // Whole buffers of tensors that come from before the program or are wanted after it.
@@ -369,6 +486,8 @@ class Execution {
 
 }  // namespace
 
-Trace Execute(const Plan& plan, const std::vector<Users>& users) { return Execution(plan, users).Run(); }
+Trace Execute(const Plan& plan, const std::vector<Users>& users, std::vector<std::set<int>> cached) {
+  return Execution(plan, users, std::move(cached)).Run();
+}
 
 }  // namespace tessera::plan

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -35,11 +36,14 @@ struct Trace {
   std::vector<problem::Loop> loops;               // ascending
   std::vector<problem::Lifespan> subgraph_steps;  // parallel to Plan::subgraphs
   std::vector<Turn> turns;
+  std::vector<std::set<int>>
+      cached;  // parallel to Plan::subgraphs: tensors of which rows stay from tile to tile
   std::map<BufferUse, Sighting, UseOrder> buffers;
 };
 
 // The whole program, each loop run often enough to see everything that it can do. Subgraphs cover the network, and
-// no tensor of theirs has a fault. Cost: moments executed times tensors moved, plus buffers times moments.
-Trace Execute(const Plan& plan, const std::vector<Users>& users);
+// no tensor of theirs has a fault. `cached` is Trace::cached; left out, nothing is. Cost: moments executed times tensors
+// moved, plus buffers times moments.
+Trace Execute(const Plan& plan, const std::vector<Users>& users, std::vector<std::set<int>> cached = {});
 
 }  // namespace tessera::plan

@@ -59,12 +59,12 @@ WorkCount::WorkCount(const Plan& plan, const std::vector<Users>& users, const Su
 void WorkCount::Add(const Tile& tile) {
   for (int i = subgraph_.interval.first; i <= subgraph_.interval.last; ++i) {
     const graph::Operator& op = plan_.network.operators[static_cast<size_t>(i)];
-    macs_[i] += MacsFor(plan_.network, op, tile.needs.at(op.outputs.front()));
+    macs_[i] += MacsFor(plan_.network, op, MadeOf(tile, op.outputs.front()));
   }
   for (const auto& [tensor, need] : tile.needs) {
     const Held& held = held_.at(tensor);
-    const bool fetched = held.holding == Holding::kLoaded || (held.holding == Holding::kDirect && held.read);
-    if (fetched) Move("inputs", tensor, need);
+    if (held.holding == Holding::kLoaded) Move("inputs", tensor, MadeOf(tile, tensor));
+    if (held.holding == Holding::kDirect && held.read) Move("inputs", tensor, need);
   }
   for (const auto& [tensor, share] : tile.shares) {
     const Holding holding = held_.at(tensor).holding;

@@ -59,6 +59,7 @@ Json AsData(const plan::Subgraph& subgraph) {
   data["tiles"] = subgraph.tiles;
   data["weights"] = NameOf(subgraph.weights);
   data["in_place"] = subgraph.in_place;
+  data["halo"] = NameOf(subgraph.halo);
   data["largest_proven"] = subgraph.largest_proven;
   data["metrics"] = AsData(subgraph.metrics);
   return data;

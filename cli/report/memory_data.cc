@@ -42,8 +42,8 @@ Json AsData(const problem::Memory& memory) {
 }
 
 Json AsData(const plan::StepUse& step) {
-  static constexpr std::array<std::string_view, 5> kKinds = {"prologue", "load", "compute", "store",
-                                                             "epilogue"};
+  static constexpr std::array<std::string_view, 6> kKinds = {"prologue", "load",     "compute",
+                                                             "store",    "epilogue", "copy"};
   Json data;
   data["kind"] = kKinds[static_cast<size_t>(step.kind)];
   data["subgraph"] = step.subgraph;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/graph/kept_rows.h"
+
 namespace tessera::encoder {
 namespace {
 
@@ -85,6 +87,12 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph,
                    fmt::format("operator {}, where the one before ends", next));
     }
     if (std::optional<base::Diagnostic> fault = FindFault(graph, choice.interval, choice.tile)) return fault;
+    const bool caches = choice.policy.halo != hw_profiles::HaloStorage::kRecompute;
+    if (caches && !graph::CutsRowsAlone(OutputShape(graph, choice.interval), choice.tile)) {
+      return Fault(fmt::format("tile [{}] of the output of '{}' keeps no rows for the next",
+                               fmt::join(choice.tile, ", "), LastOf(graph, choice.interval).id),
+                   "a tile cut along the rows alone, or halo: recompute");
+    }
     next = choice.interval.last + 1;
   }
   return std::nullopt;

@@ -40,7 +40,9 @@ class Finder {
         relations_(relations),
         place_(sizes.size()) {
     std::iota(place_.begin(), place_.end(), size_t{0});
-    for (const Relation& relation : relations) Join(relation);
+    for (const Relation& relation : relations) {
+      if (relation.kind == problem::RelationKind::kColocate) Join(relation);
+    }
   }
 
   void Find() {
@@ -66,6 +68,7 @@ class Finder {
   bool Colocate(int k, int operand, int result) {
     if (!AreAlike(operand, result) || ArePadded(operand, result)) return false;
     if (IsWantedAfterwards(operand) || IsUnread(result)) return false;
+    if (UseOf(uses_, operand).cached || UseOf(uses_, result).cached) return false;
     std::vector<Relation> relations;
     for (size_t parity = 0; parity < timeline_.Parities(); ++parity) {
       const std::optional<size_t> from = BufferOf(operand, parity);

@@ -9,17 +9,20 @@
 #include <utility>
 
 #include "tessera/encoder/adapt/choice.h"
+#include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/in_place.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/encoder/adapt/residence.h"
 #include "tessera/encoder/adapt/skeleton.h"
 #include "tessera/encoder/adapt/timeline.h"
+#include "tessera/graph/kept_rows.h"
 
 // Many tile shapes, few structures.
 //
 // Steps, lives and accesses of a subgraph depend on the tile shape only through the number of tiles: one or several, and with
-// overlapped transfers one, two, three, or more, odd or even. So at most five skeletons serve all shapes; each shape adds its
-// sizes. Which results lie in place depends on sizes and extents too: shapes that differ in it stand on different ladders.
+// overlapped transfers one, two, three, or more, odd or even; and through which tensors are cached, which is mostly the same for
+// all. So few skeletons serve all shapes; each shape adds its sizes. Which results lie in place depends on sizes and extents too:
+// shapes that differ in it stand on different ladders.
 //
 // Cost: a skeleton for each structure, then for each shape one propagation of regions and one pass over the buffers.
 namespace tessera::encoder {
@@ -68,6 +71,14 @@ std::string NameOf(const graph::Shape& shape, const graph::TileShape& tile) {
   return name.empty() ? "whole" : name;
 }
 
+// A sweep of more tiles takes long to follow, and nobody wants such a program.
+constexpr int64_t kMostSwept = 4096;
+
+bool MayKeepRows(const graph::Shape& output, const graph::TileShape& tile) {
+  return graph::CutsRowsAlone(output, tile) &&
+         graph::ElementsOf(output) / graph::ElementsOf(tile) < kMostSwept;
+}
+
 bool AreAlike(const std::vector<Relation>& a, const std::vector<Relation>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Relation& left, const Relation& right) {
     return left.first == right.first && left.second == right.second;
@@ -78,23 +89,28 @@ bool AreAlike(const std::vector<Relation>& a, const std::vector<Relation>& b) {
 class LadderBuilder {
  public:
   LadderBuilder(const graph::Graph& graph, const hw_profiles::Profile& profile, SubgraphUses uses,
-                bool in_place, const CutTiles& cut)
+                const Policy& policy, const TileCutter& cut)
       : graph_(graph),
         profile_(profile),
         usages_(graph::UsagesOf(graph)),
         uses_(std::move(uses)),
-        in_place_(in_place),
+        policy_(policy),
         cut_(cut) {}
 
   std::optional<base::Diagnostic> Add(const graph::TileShape& tile) {
-    std::shared_ptr<graph::TiledSubgraph> tiling = cut_(tile);
-    const int64_t alike = LeastAlike(tiling->tiles, profile_.tiling.dma);
+    const bool caches = policy_.halo != hw_profiles::HaloStorage::kRecompute;
+    if (caches && !MayKeepRows(OutputShape(graph_, uses_.interval), tile)) return std::nullopt;
+    std::shared_ptr<graph::TiledSubgraph> tiling =
+        caches ? std::make_shared<graph::TiledSubgraph>(CutTiles(graph_, uses_.interval, tile, policy_.halo))
+               : cut_(tile);
+    if (!MarkCached(*tiling, policy_.halo, uses_) && caches) return std::nullopt;
+    const Structure alike = {LeastAlike(tiling->tiles, profile_.tiling.dma), CachedOf(uses_)};
     const Skeleton& skeleton = SkeletonFor(alike);
     base::Expected<std::vector<problem::Bytes>> sizes =
         SizesOf(graph_, profile_, skeleton, {tiling.get(), 1});
     if (!sizes) return sizes.error();
-    std::vector<Relation> relations;
-    if (in_place_) AddInPlace(graph_, profile_, skeleton, 0, *tiling, *sizes, relations);
+    std::vector<Relation> relations = skeleton.program.problem.relations;
+    if (policy_.in_place) AddInPlace(graph_, profile_, skeleton, 0, *tiling, *sizes, relations);
     SubgraphLadder& ladder = LadderFor(alike, std::move(relations));
     ladder.ladder.rungs.push_back({NameOf(OutputShape(graph_, uses_.interval), tile), *std::move(sizes)});
     ladder.tilings.push_back(std::move(tiling));
@@ -110,22 +126,35 @@ class LadderBuilder {
   }
 
  private:
-  const Skeleton& SkeletonFor(int64_t tiles) {
-    const auto found = skeletons_.find(tiles);
+  // The least number of tiles alike, and the tensors whose rows are cached.
+  using Structure = std::pair<int64_t, std::vector<int>>;
+
+  static std::vector<int> CachedOf(const SubgraphUses& uses) {
+    std::vector<int> cached;
+    for (const TensorUse& use : uses.tensors) {
+      if (use.cached) cached.push_back(use.tensor);
+    }
+    return cached;
+  }
+
+  // `uses_` are marked accordingly.
+  const Skeleton& SkeletonFor(const Structure& structure) {
+    const auto found = skeletons_.find(structure);
     if (found != skeletons_.end()) return found->second;
-    return skeletons_.emplace(tiles, BuildSkeleton(graph_, usages_, profile_, {uses_}, {&tiles, 1}))
+    const int64_t tiles = structure.first;
+    return skeletons_.emplace(structure, BuildSkeleton(graph_, usages_, profile_, {uses_}, {&tiles, 1}))
         .first->second;
   }
 
-  SubgraphLadder& LadderFor(int64_t tiles, std::vector<Relation> relations) {
+  SubgraphLadder& LadderFor(const Structure& structure, std::vector<Relation> relations) {
     for (size_t i = 0; i < ladders_.size(); ++i) {
-      if (tiles_[i] == tiles && AreAlike(ladders_[i].program.problem.relations, relations))
+      if (structures_[i] == structure && AreAlike(ladders_[i].program.problem.relations, relations))
         return ladders_[i];
     }
     SubgraphLadder& ladder = ladders_.emplace_back();
-    ladder.program = SkeletonFor(tiles).program;
+    ladder.program = SkeletonFor(structure).program;
     ladder.program.problem.relations = std::move(relations);
-    tiles_.push_back(tiles);
+    structures_.push_back(structure);
     return ladder;
   }
 
@@ -133,11 +162,11 @@ class LadderBuilder {
   const hw_profiles::Profile& profile_;
   std::vector<graph::Usage> usages_;
   SubgraphUses uses_;
-  bool in_place_;
-  const CutTiles& cut_;
-  std::map<int64_t, Skeleton> skeletons_;  // by the least number of tiles alike
+  Policy policy_;
+  const TileCutter& cut_;
+  std::map<Structure, Skeleton> skeletons_;
   std::vector<SubgraphLadder> ladders_;
-  std::vector<int64_t> tiles_;  // parallel to ladders_
+  std::vector<Structure> structures_;  // parallel to ladders_
 };
 
 }  // namespace
@@ -157,12 +186,12 @@ base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& gra
                                                          const hw_profiles::Profile& profile,
                                                          graph::Interval interval, const Policy& policy,
                                                          std::span<const graph::TileShape> shapes,
-                                                         const CutTiles& cut) {
+                                                         const TileCutter& cut) {
   if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
   base::Expected<SubgraphUses> uses =
       FindUses(graph, graph::UsagesOf(graph), profile, interval, policy.weights);
   if (!uses) return base::Unexpected(uses.error());
-  LadderBuilder builder(graph, profile, *std::move(uses), policy.in_place, cut);
+  LadderBuilder builder(graph, profile, *std::move(uses), policy, cut);
   if (std::optional<base::Diagnostic> fault = FindFault(graph, interval, shapes))
     return base::Unexpected(*fault);
   for (const graph::TileShape& tile : Sort(shapes)) {

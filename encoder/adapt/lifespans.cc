@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "tessera/encoder/adapt/layout.h"
@@ -21,6 +22,7 @@
 namespace tessera::encoder {
 namespace {
 
+using hw_profiles::HaloStorage;
 using problem::AccessKind;
 using problem::Step;
 
@@ -49,6 +51,10 @@ class Drafter {
 
  private:
   void AddTiles(const TensorUse& use) {
+    if (use.cached && uses_.halo == HaloStorage::kRing) {
+      AddRing(use);
+      return;
+    }
     for (size_t parity = 0; parity < timeline_.Parities(); ++parity) {
       switch (use.residence) {
         case Residence::kInside:
@@ -64,6 +70,8 @@ class Drafter {
           return;
       }
     }
+    if (use.cached && uses_.halo == HaloStorage::kCopy) AddLine(use);
+    if (use.cached && uses_.halo == HaloStorage::kAdjacent) AddHalos(use);
   }
 
   void AddInside(const TensorUse& use, size_t parity) {
@@ -109,6 +117,100 @@ class Drafter {
         MoveAlive(draft, use, after->begin, after->end, AccessKind::kRead);
       if (q == timeline_.LastPass())
         MoveAlive(draft, use, *timeline_.epilogue, *timeline_.epilogue + 1, AccessKind::kRead);
+    }
+  }
+
+  // All passes share it, so it never rests.
+  void AddRing(const TensorUse& use) {
+    BufferDraft& draft =
+        Open(BufferKind::kRing, fmt::format("s{}/{}@ring", subgraph_, TensorAt(use.tensor).id));
+    SetTensor(draft, use);
+    for (const Pass& pass : timeline_.passes) Compute(draft, use, pass);
+    if (timeline_.tile_loop) {
+      draft.Live(timeline_.tile_loop->begin, timeline_.tile_loop->end);
+    } else {
+      const bool arrives = use.residence == Residence::kLoaded;
+      draft.Live(arrives ? *timeline_.prologue : FirstStep(use, timeline_.passes.front()),
+                 use.residence == Residence::kStored ? *timeline_.epilogue
+                                                     : LastUse(use, timeline_.passes.back()) + 1);
+    }
+    if (use.residence == Residence::kLoaded) FillRing(draft, use);
+    if (use.residence == Residence::kStored) DrainRing(draft, use);
+  }
+
+  void FillRing(BufferDraft& draft, const TensorUse& use) {
+    if (const auto load = timeline_.loads.find(use.tensor); load != timeline_.loads.end()) {
+      Move(draft, use, load->second, AccessKind::kWrite);
+      return;
+    }
+    MoveAlive(draft, use, *timeline_.prologue, *timeline_.prologue + 1, AccessKind::kWrite);
+    for (size_t q = 0; q < timeline_.passes.size(); ++q) {
+      const Pass& pass = timeline_.passes[q];
+      if (timeline_.After(q) != nullptr) MoveAlive(draft, use, pass.begin, pass.end, AccessKind::kWrite);
+    }
+  }
+
+  void DrainRing(BufferDraft& draft, const TensorUse& use) {
+    if (const auto store = timeline_.stores.find(use.tensor); store != timeline_.stores.end()) {
+      Move(draft, use, store->second, AccessKind::kRead);
+      return;
+    }
+    MoveAlive(draft, use, *timeline_.epilogue, *timeline_.epilogue + 1, AccessKind::kRead);
+    for (size_t q = 0; q < timeline_.passes.size(); ++q) {
+      const Pass& pass = timeline_.passes[q];
+      if (timeline_.Before(q) != nullptr) MoveAlive(draft, use, pass.begin, pass.end, AccessKind::kRead);
+    }
+  }
+
+  void AddLine(const TensorUse& use) {
+    BufferDraft& draft =
+        Open(BufferKind::kLine, fmt::format("s{}/{}@line", subgraph_, TensorAt(use.tensor).id));
+    SetTensor(draft, use);
+    draft.buffer.alignment = hw_profiles::LayoutOf(profile_, use.role).alignment_bytes;
+    for (size_t q = 0; q < timeline_.passes.size(); ++q) {
+      const Pass* after = timeline_.After(q);
+      if (after == nullptr) continue;
+      const Step save = timeline_.passes[q].saves.at(use.Last());
+      const Step restore = after->restores.at(use.First());
+      LiveAcross(draft, save, restore);
+      draft.Touch(save, EngineOf(use.Last()), AccessKind::kWrite);
+      draft.Touch(restore, EngineOf(use.First()), AccessKind::kRead);
+    }
+  }
+
+  void AddHalos(const TensorUse& use) {
+    for (size_t parity = 0; parity < timeline_.Parities(); ++parity) {
+      BufferDraft* halo = nullptr;
+      for (size_t q = parity; q < timeline_.passes.size(); q += 2) {
+        const Pass* before = timeline_.Before(q);
+        if (before == nullptr) continue;
+        if (halo == nullptr) halo = &OpenHalo(use, parity);
+        const Pass& pass = timeline_.passes[q];
+        const Step filled = before->saves.at(use.Last());
+        LiveAcross(*halo, filled, LastUse(use, pass));
+        halo->Touch(filled, EngineOf(use.Last()), AccessKind::kWrite);
+        for (const int k : use.readers)
+          halo->Touch(pass.compute[static_cast<size_t>(k)], EngineOf(k), AccessKind::kRead);
+        if (const auto save = SaveOf(use, pass)) halo->Touch(*save, EngineOf(use.Last()), AccessKind::kRead);
+      }
+    }
+  }
+
+  BufferDraft& OpenHalo(const TensorUse& use, size_t parity) {
+    BufferDraft& draft =
+        Open(BufferKind::kHalo, fmt::format("s{}/{}@{}.halo", subgraph_, TensorAt(use.tensor).id, parity));
+    SetTensor(draft, use);
+    draft.meaning.parity = static_cast<int>(parity);
+    return draft;
+  }
+
+  // From one step to another in the pass after, over the end of the loop if need be.
+  void LiveAcross(BufferDraft& draft, Step from, Step to) const {
+    if (from < to) {
+      draft.Live(from, to + 1);
+    } else {
+      draft.Live(from, timeline_.tile_loop->end);
+      draft.Live(timeline_.tile_loop->begin, to + 1);
     }
   }
 
@@ -181,12 +283,18 @@ class Drafter {
     return draft;
   }
 
-  // The steps after which C_k of pass q may come.
+  // The steps between C_k of pass q and whatever is computed before it, that included.
   std::vector<Step> StepsBefore(int k, size_t q) const {
-    if (k > 0) return {timeline_.passes[q].compute[static_cast<size_t>(k)] - 1};
+    const Pass& pass = timeline_.passes[q];
     std::vector<Step> steps;
+    const auto add = [&steps](Step lower, Step upper) {
+      for (Step step = lower; step < upper; ++step) steps.push_back(step);
+    };
+    const Step compute = pass.compute[static_cast<size_t>(k)];
+    add(k > 0 ? pass.compute[static_cast<size_t>(k) - 1] : pass.begin, compute);
+    if (k > 0) return steps;
     if (q == 0) steps.push_back(*timeline_.prologue);
-    if (const Pass* before = timeline_.Before(q)) steps.push_back(before->end - 1);
+    if (const Pass* before = timeline_.Before(q)) add(before->compute.back(), before->end);
     return steps;
   }
 
@@ -238,6 +346,9 @@ class Drafter {
 
   // What engines do to the tensor in one pass.
   void Compute(BufferDraft& draft, const TensorUse& use, const Pass& pass) const {
+    if (const auto restore = RestoreOf(use, pass))
+      draft.Touch(*restore, EngineOf(use.First()), AccessKind::kWrite);
+    if (const auto save = SaveOf(use, pass)) draft.Touch(*save, EngineOf(use.Last()), AccessKind::kRead);
     for (const int k : use.makers) {
       draft.Touch(pass.compute[static_cast<size_t>(k)], uses_.engines[static_cast<size_t>(k)],
                   AccessKind::kWrite);
@@ -259,12 +370,27 @@ class Drafter {
     for (Step step = lower; step < upper; ++step) Move(draft, use, step, kind);
   }
 
-  static Step FirstStep(const TensorUse& use, const Pass& pass) {
-    return pass.first[static_cast<size_t>(use.makers.front())];
+  // The step of the pass at which kept rows come back into the tile, and that at which rows are taken from it.
+  static std::optional<Step> RestoreOf(const TensorUse& use, const Pass& pass) {
+    return use.cached ? Find(pass.restores, use.First()) : std::nullopt;
+  }
+  static std::optional<Step> SaveOf(const TensorUse& use, const Pass& pass) {
+    return use.cached ? Find(pass.saves, use.Last()) : std::nullopt;
+  }
+  static std::optional<Step> Find(const std::map<int, Step>& steps, int k) {
+    const auto found = steps.find(k);
+    return found == steps.end() ? std::nullopt : std::optional(found->second);
   }
 
-  // The compute step of the last reader, or of the maker when nobody reads.
+  std::string_view EngineOf(int k) const { return uses_.engines[static_cast<size_t>(k)]; }
+
+  static Step FirstStep(const TensorUse& use, const Pass& pass) {
+    return RestoreOf(use, pass).value_or(pass.first[static_cast<size_t>(use.makers.front())]);
+  }
+
+  // The compute step of the last reader, or of the maker when nobody reads; the save step where rows are taken.
   static Step LastUse(const TensorUse& use, const Pass& pass) {
+    if (const auto save = SaveOf(use, pass)) return *save;
     return pass.compute[static_cast<size_t>(use.readers.empty() ? use.makers.back() : use.readers.back())];
   }
 

@@ -1,12 +1,17 @@
 #include <algorithm>
+#include <optional>
 
+#include "tessera/base/checked.h"
 #include "tessera/encoder/adapt/choice.h"
+#include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/encoder/adapt/residence.h"
+#include "tessera/graph/kept_rows.h"
 
 namespace tessera::encoder {
 namespace {
 
+using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
 
 // Whether holding weights in another way would make another program.
@@ -39,6 +44,29 @@ bool MayBeInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile
   return false;
 }
 
+// Whether two halves of the output, one below the other, share rows of some tile buffer.
+bool HaloMatters(const graph::Graph& graph, const hw_profiles::Profile& profile, SubgraphUses uses) {
+  const std::vector<hw_profiles::AxisGranule>& axes = profile.tiling.axes;
+  const graph::Shape& output = OutputShape(graph, uses.interval);
+  const std::optional<size_t> rows = graph::AxisOf(output, graph::Axis::kRows);
+  const bool cuts_rows = std::any_of(axes.begin(), axes.end(), [](const hw_profiles::AxisGranule& axis) {
+    return axis.axis == graph::Axis::kRows;
+  });
+  if (!rows || !cuts_rows || !graph::CanCut(graph, uses.interval, *rows)) return false;
+  graph::TileShape half = output;
+  half[*rows] = base::CeilDiv(output[*rows], 2);
+  if (!graph::CutsRowsAlone(output, half)) return false;
+  return MarkCached(CutTiles(graph, uses.interval, half, HaloStorage::kRing), HaloStorage::kRing, uses);
+}
+
+// In the profile's order; recomputing is always possible.
+std::vector<HaloStorage> HalosOf(const hw_profiles::Profile& profile) {
+  std::vector<HaloStorage> halos = profile.tiling.halo;
+  if (std::find(halos.begin(), halos.end(), HaloStorage::kRecompute) == halos.end())
+    halos.push_back(HaloStorage::kRecompute);
+  return halos;
+}
+
 }  // namespace
 
 std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
@@ -51,12 +79,18 @@ std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Pro
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const bool may_be_in_place = MayBeInPlace(graph, profile, interval);
   const bool offers_resident = std::find(tried.begin(), tried.end(), WeightPolicy::kResident) != tried.end();
+  const std::vector<HaloStorage> halos = HalosOf(profile);
   std::vector<Policy> policies;
   for (const WeightPolicy weights : tried) {
     const base::Expected<SubgraphUses> uses = FindUses(graph, usages, profile, interval, weights);
     if (!uses || (IsResidentByAnotherName(*uses, weights) && offers_resident)) continue;
-    if (may_be_in_place) policies.push_back({weights, true});
-    policies.push_back({weights, false});
+    const bool caches = halos.size() > 1 && HaloMatters(graph, profile, *uses);
+    for (const bool in_place : {true, false}) {
+      if (in_place && !may_be_in_place) continue;
+      for (const HaloStorage halo : halos) {
+        if (caches || halo == HaloStorage::kRecompute) policies.push_back({weights, in_place, halo});
+      }
+    }
     if (!WeightsMatter(*uses)) break;
   }
   // Nothing runs here: building the program with any policy says why.

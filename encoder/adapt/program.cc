@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tessera/encoder/adapt/choice.h"
+#include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/homes.h"
 #include "tessera/encoder/adapt/in_place.h"
 #include "tessera/encoder/adapt/residence.h"
@@ -23,7 +24,8 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
         FindUses(graph, usages, profile, choice.interval, choice.policy.weights);
     if (!found) return base::Unexpected(found.error());
     uses.push_back(*std::move(found));
-    tilings.push_back(graph::Tile(graph, choice.interval, choice.tile));
+    tilings.push_back(CutTiles(graph, choice.interval, choice.tile, choice.policy.halo));
+    MarkCached(tilings.back(), choice.policy.halo, uses.back());
     tiles.push_back(tilings.back().tiles);
   }
 

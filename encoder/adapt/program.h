@@ -21,6 +21,7 @@ namespace tessera::encoder {
 struct Policy {
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
   bool in_place = false;
+  hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
@@ -30,18 +31,19 @@ struct SubgraphChoice {
   Policy policy;
 };
 
-enum class StepKind : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue };
+enum class StepKind : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue, kCopy };
 
 // What happens at one step of the program.
 struct ProgramStep {
   StepKind kind = StepKind::kCompute;
   int subgraph = 0;  // index into the choices
   int parity = 0;    // of the pass; 0 outside passes
-  int op = -1;       // kCompute: index into Graph::operators; kLoad of a streamed constant: its user
+  int op = -1;       // kCompute: index into Graph::operators; kLoad of a streamed constant: its user; kCopy:
+                     // the operator by whose side it stands
   std::vector<int> transfers;  // tensors that the DMA moves at this step, each once, ascending
 };
 
-enum class BufferKind : uint8_t { kTile, kWhole, kResident, kSlice, kScratch };
+enum class BufferKind : uint8_t { kTile, kWhole, kResident, kSlice, kScratch, kRing, kLine, kHalo };
 
 // What a buffer of the Problem holds.
 struct ProgramBuffer {
@@ -54,7 +56,8 @@ struct ProgramBuffer {
 };
 
 // The Problem with what each of its steps and buffers means. Buffers stand in the order: whole ones by
-// tensor, then subgraph by subgraph resident constants, tiles by tensor and parity, slices, scratch.
+// tensor, then subgraph by subgraph resident constants, tiles by tensor and parity with the tensor's ring, line
+// or halos, slices, scratch.
 struct Program {
   problem::Problem problem;
   std::vector<ProgramStep> steps;      // step t of the Problem is steps[t]
@@ -75,12 +78,13 @@ struct SubgraphLadder {
   std::vector<std::shared_ptr<graph::TiledSubgraph>> tilings;  // parallel to the rungs
 };
 
-// Cuts the interval into tiles of a shape: for ladders of several policies over the same shapes, which then share
-// what does not depend on the policy.
-using CutTiles = std::function<std::shared_ptr<graph::TiledSubgraph>(const graph::TileShape&)>;
+// Cuts the interval into tiles of a shape that recompute their halo: for ladders of several policies over the same shapes,
+// which then share what does not depend on the policy.
+using TileCutter = std::function<std::shared_ptr<graph::TiledSubgraph>(const graph::TileShape&)>;
 
-// One ladder for each distinct structure (the number of tiles as far as steps depend on it, results in place) among the
-// shapes.
+// One ladder for each distinct structure (the number of tiles as far as steps depend on it, results in place,
+// tensors whose rows are cached) among the shapes. Left out are shapes of which a policy with a cached halo would
+// keep no rows, or which it would cut into more than 4096 tiles.
 base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& graph,
                                                          const hw_profiles::Profile& profile,
                                                          graph::Interval interval, const Policy& policy,
@@ -89,7 +93,7 @@ base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& gra
                                                          const hw_profiles::Profile& profile,
                                                          graph::Interval interval, const Policy& policy,
                                                          std::span<const graph::TileShape> shapes,
-                                                         const CutTiles& cut);
+                                                         const TileCutter& cut);
 
 // Which policies the profile allows for this interval, in its order of preference; at least one.
 std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,

@@ -30,14 +30,20 @@ struct TensorUse {
   const hw_profiles::Link* link = nullptr;  // between home and tile memory, for what a DMA moves
   std::vector<int> makers;                  // ascending; more than one only for state
   std::vector<int> readers;                 // ascending, each once
+  bool cached = false;                      // rows stay from tile to tile; see MarkCached
+
+  // Of a cached tensor: who makes it, or reads it first if it is loaded; who reads it last.
+  int First() const { return makers.empty() ? readers.front() : makers.front(); }
+  int Last() const { return readers.back(); }
 };
 
-// What holds for a subgraph whatever its tile. Refers to the profile.
+// What holds for a subgraph whatever its tile, but for what is cached. Refers to the profile.
 struct SubgraphUses {
   graph::Interval interval;
   std::vector<TensorUse> tensors;         // features, by tensor
   std::vector<TensorUse> constants;       // in order of first use
   std::vector<std::string_view> engines;  // by operator
+  hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
 
   int Operators() const { return interval.last - interval.first + 1; }
 

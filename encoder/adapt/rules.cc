@@ -23,7 +23,7 @@ class Resolver {
         scratch_[{buffer.subgraph, buffer.op}].push_back(i);
       } else if (buffer.kind == BufferKind::kSlice) {
         slices_[{buffer.subgraph, buffer.op, buffer.tensor}].push_back(i);
-      } else {
+      } else if (buffer.kind != BufferKind::kLine) {  // which no operator reads
         holders_[{buffer.subgraph, buffer.tensor}].push_back(i);
       }
     }
@@ -106,7 +106,8 @@ class Resolver {
 
   bool HasParity(int i) const {
     const BufferKind kind = Meaning(i).kind;
-    return kind != BufferKind::kWhole && kind != BufferKind::kResident;
+    return kind != BufferKind::kWhole && kind != BufferKind::kResident && kind != BufferKind::kRing &&
+           kind != BufferKind::kLine;
   }
 
   template <typename Visit>

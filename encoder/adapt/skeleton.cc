@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/layout.h"
 #include "tessera/encoder/adapt/lifespans.h"
 #include "tessera/encoder/adapt/rules.h"
@@ -24,9 +25,13 @@ void Append(std::vector<BufferDraft> drafts, Program& program) {
   }
 }
 
-const graph::Extents& LargestOf(const graph::TiledSubgraph& tiling, int tensor) {
+size_t SlotOf(const graph::TiledSubgraph& tiling, int tensor) {
   const auto found = std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), tensor);
-  return tiling.largest[static_cast<size_t>(found - tiling.tensors.begin())];
+  return static_cast<size_t>(found - tiling.tensors.begin());
+}
+
+const graph::Extents& LargestOf(const graph::TiledSubgraph& tiling, int tensor) {
+  return tiling.largest[SlotOf(tiling, tensor)];
 }
 
 NamedExtents NamedLargest(const graph::Graph& graph, const graph::TiledSubgraph& tiling,
@@ -36,15 +41,27 @@ NamedExtents NamedLargest(const graph::Graph& graph, const graph::TiledSubgraph&
   return NameExtents(graph.tensors[static_cast<size_t>(tensor)].shape, LargestOf(tiling, tensor));
 }
 
+// What an operator makes at most of its result: all that is needed, unless rows of it are kept.
+NamedExtents NamedMade(const graph::Graph& graph, const graph::TiledSubgraph& tiling,
+                       const std::vector<int>& results) {
+  NamedExtents made = NamedLargest(graph, tiling, results);
+  if (results.empty() || tiling.rows.empty()) return made;
+  const graph::Shape& shape = graph.tensors[static_cast<size_t>(results.front())].shape;
+  if (graph::AxisOf(shape, graph::Axis::kRows)) made.rows = tiling.rows[SlotOf(tiling, results.front())].made;
+  return made;
+}
+
 Bytes TileBytes(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
-                const graph::TiledSubgraph& tiling, int tensor) {
+                const graph::TiledSubgraph& tiling, int tensor, BufferKind kind, int64_t alignment) {
   const TensorUse& use = UseOf(uses, tensor);
   std::vector<int> readers = use.readers;
   for (int& reader : readers) reader += uses.interval.first;
   const graph::Tensor& feature = graph.tensors[static_cast<size_t>(tensor)];
-  return FeatureBytes(hw_profiles::LayoutOf(profile, use.role), feature.type,
-                      NameExtents(feature.shape, LargestOf(tiling, tensor)),
-                      PadsFor(graph, profile, readers));
+  const NamedExtents extents = NameExtents(feature.shape, LargestOf(tiling, tensor));
+  const Pads pads = PadsFor(graph, profile, readers);
+  if (!use.cached) return FeatureBytes(hw_profiles::LayoutOf(profile, use.role), feature.type, extents, pads);
+  return CachedBytes(profile, kind, uses, use, tiling.rows[SlotOf(tiling, tensor)], feature.type, extents,
+                     pads, alignment);
 }
 
 Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
@@ -53,11 +70,15 @@ Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, con
   const auto subgraph = static_cast<size_t>(buffer.subgraph);
   switch (buffer.kind) {
     case BufferKind::kTile:
-      return TileBytes(graph, profile, skeleton.uses[subgraph], tilings[subgraph], buffer.tensor);
+    case BufferKind::kRing:
+    case BufferKind::kLine:
+    case BufferKind::kHalo:
+      return TileBytes(graph, profile, skeleton.uses[subgraph], tilings[subgraph], buffer.tensor, buffer.kind,
+                       skeleton.program.problem.buffers[index].alignment);
     case BufferKind::kScratch: {
       const graph::Operator& op = graph.operators[static_cast<size_t>(buffer.op)];
       return ScratchBytes(profile, op, NamedLargest(graph, tilings[subgraph], op.inputs),
-                          NamedLargest(graph, tilings[subgraph], op.outputs));
+                          NamedMade(graph, tilings[subgraph], op.outputs));
     }
     default:
       return skeleton.program.problem.buffers[index].size;
@@ -86,6 +107,7 @@ Skeleton BuildSkeleton(const graph::Graph& graph, const std::vector<graph::Usage
   }
   Append(DraftWholeBuffers(graph, usages, profile, skeleton.uses, skeleton.timelines), program);
   for (std::vector<BufferDraft>& each : drafts) Append(std::move(each), program);
+  program.problem.relations = AdjacentHalos(program.buffers);
 
   for (const Timeline& timeline : skeleton.timelines) {
     program.steps.insert(program.steps.end(), timeline.steps.begin(), timeline.steps.end());

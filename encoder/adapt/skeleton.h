@@ -11,7 +11,8 @@
 namespace tessera::encoder {
 
 // A program without what depends on the tile shapes: sizes of tiles and scratch are 1, nothing is in place. It holds for
-// every choice of tiles that has the same numbers of tiles up to parity (timeline.h). Refers to the profile.
+// every choice of tiles that has the same numbers of tiles up to parity (timeline.h) and caches the same tensors. Refers to the
+// profile.
 struct Skeleton {
   Program program;
   std::vector<SubgraphUses> uses;   // by subgraph

@@ -17,10 +17,14 @@
 //     P | C_0 C_1 | C_0 C_1 | E                  five go round, and an odd number leaves between the passes
 //         ^...................'
 //
+// Where kept rows are copied, steps R_k and S_k stand around C_k, in every pass that has a neighbour to take rows from or to keep
+// them for.
+//
 // Cost: linear in the operators and their operands.
 namespace tessera::encoder {
 namespace {
 
+using hw_profiles::HaloStorage;
 using problem::Loop;
 using problem::Step;
 
@@ -37,7 +41,8 @@ class Clock {
       if (use.residence == Residence::kResident) timeline_.loads[use.tensor] = Tick(StepKind::kLoad, 0, -1);
     }
     Pass pass = OpenPass();
-    for (int k = 0; k < uses_.Operators(); ++k) LayOwnSteps(k, pass);
+    const bool repeats = timeline_.tiles > 1;
+    for (int k = 0; k < uses_.Operators(); ++k) LayOwnSteps(k, repeats, pass);
     ClosePass(std::move(pass));
     if (timeline_.tiles == 1) return;
     const Pass& only = timeline_.passes.front();
@@ -51,7 +56,11 @@ class Clock {
     const int passes = repeats ? 2 : static_cast<int>(timeline_.tiles);
     for (int q = 0; q < passes; ++q) {
       Pass pass = OpenPass();
-      for (int k = 0; k < uses_.Operators(); ++k) Compute(k, q % 2, pass);
+      for (int k = 0; k < uses_.Operators(); ++k) {
+        if (repeats || q > 0) Restore(k, q % 2, pass);
+        Compute(k, q % 2, pass);
+        if (repeats || q + 1 < passes) Save(k, q % 2, pass);
+      }
       ClosePass(std::move(pass));
     }
     if (repeats) {
@@ -62,13 +71,14 @@ class Clock {
   }
 
  private:
-  void LayOwnSteps(int k, Pass& pass) {
+  void LayOwnSteps(int k, bool repeats, Pass& pass) {
     const graph::Operator& op = OperatorAt(k);
     for (const int tensor : op.inputs) {
       const TensorUse& use = UseOf(uses_, tensor);
       if (use.residence != Residence::kLoaded || timeline_.loads.contains(tensor)) continue;
       timeline_.loads[tensor] = Tick(StepKind::kLoad, 0, -1);
     }
+    if (repeats) Restore(k, 0, pass);
     const Step before_slices = timeline_.end;
     const bool in_slices = LoadSlices(k);
     Compute(k, 0, pass);
@@ -76,6 +86,7 @@ class Clock {
       pass.first.back() = before_slices;
       timeline_.slice_loops.push_back({before_slices, timeline_.end, {timeline_.end}});
     }
+    if (repeats) Save(k, 0, pass);
     for (const int tensor : op.outputs) {
       if (UseOf(uses_, tensor).residence != Residence::kStored) continue;
       timeline_.stores[tensor] = Tick(StepKind::kStore, 0, -1);
@@ -96,6 +107,26 @@ class Clock {
   void Compute(int k, int parity, Pass& pass) {
     pass.compute.push_back(Tick(StepKind::kCompute, parity, uses_.interval.first + k));
     pass.first.push_back(pass.compute.back());
+  }
+
+  // Rows that the tile before left come back before operator k runs,
+  void Restore(int k, int parity, Pass& pass) {
+    const bool copies = uses_.halo == HaloStorage::kCopy;
+    if (copies && CachesAny([k](const TensorUse& use) { return use.First() == k; }))
+      pass.restores[k] = Tick(StepKind::kCopy, parity, uses_.interval.first + k);
+  }
+
+  // and those that the next tile wants are put aside behind it.
+  void Save(int k, int parity, Pass& pass) {
+    const bool copies = uses_.halo == HaloStorage::kCopy || uses_.halo == HaloStorage::kAdjacent;
+    if (copies && CachesAny([k](const TensorUse& use) { return use.Last() == k; }))
+      pass.saves[k] = Tick(StepKind::kCopy, parity, uses_.interval.first + k);
+  }
+
+  template <typename Predicate>
+  bool CachesAny(Predicate holds) const {
+    return std::any_of(uses_.tensors.begin(), uses_.tensors.end(),
+                       [&holds](const TensorUse& use) { return use.cached && holds(use); });
   }
 
   Pass OpenPass() const {

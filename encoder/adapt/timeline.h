@@ -19,7 +19,9 @@ struct Pass {
   problem::Step end = 0;
   std::vector<problem::Step>
       first;  // where the operator starts to write: `compute`, or the begin of its slice loop
-  std::vector<problem::Step> compute;  // C_k
+  std::vector<problem::Step> compute;     // C_k
+  std::map<int, problem::Step> restores;  // R_k, by operator
+  std::map<int, problem::Step> saves;     // S_k, by operator
 };
 
 // The most tiles whose overlapped passes are laid out one after another; more of them run in a loop of two passes.

@@ -64,6 +64,10 @@ std::string FindObstacle(const Plan& plan) {
       tiles *= std::min(base::CeilDiv(shape[axis], subgraph.tile[axis]), kMostTiles + 1);
     }
     if (tiles > kMostTiles) return "a subgraph has more tiles than an execution can go through";
+    if (subgraph.halo != hw_profiles::HaloStorage::kRecompute) {
+      return fmt::format("a subgraph caches its halo ({}), which is checked but not executed",
+                         hw_profiles::NameOf(subgraph.halo));
+    }
   }
   const int64_t capacity =
       plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)].capacity_bytes;

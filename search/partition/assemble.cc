@@ -25,9 +25,8 @@ plan::StepUse UseOf(const encoder::ProgramStep& step) {
           .transfers = step.transfers};
 }
 
-static_assert(static_cast<int>(plan::BufferKind::kScratch) ==
-              static_cast<int>(encoder::BufferKind::kScratch));
-static_assert(static_cast<int>(plan::StepKind::kEpilogue) == static_cast<int>(encoder::StepKind::kEpilogue));
+static_assert(static_cast<int>(plan::BufferKind::kHalo) == static_cast<int>(encoder::BufferKind::kHalo));
+static_assert(static_cast<int>(plan::StepKind::kCopy) == static_cast<int>(encoder::StepKind::kCopy));
 
 // One past the highest byte of all buffers that live while the subgraph runs, guards included.
 Bytes PeakDuring(const JointPlacement& joint, int subgraph) {
@@ -48,7 +47,8 @@ Bytes PeakDuring(const JointPlacement& joint, int subgraph) {
   return peak;
 }
 
-// Whether every larger tile under the same policy is known to be impossible, of all shapes that there are.
+// Whether every larger tile under the same policy, whatever becomes of its halo, is known to be impossible, of all shapes that
+// there are.
 bool IsLargest(const Planning& planning, const IntervalChoices& interval, const Choice& choice) {
   const graph::Operator& last = planning.graph.operators[static_cast<size_t>(interval.Interval().last)];
   const graph::Tensor& output = planning.graph.tensors[static_cast<size_t>(last.outputs.front())];
@@ -58,8 +58,9 @@ bool IsLargest(const Planning& planning, const IntervalChoices& interval, const 
   const encoder::SubgraphChoice& taken = candidates[choice.candidate].choice;
   return std::all_of(interval.Choices().begin(), interval.Choices().end(), [&](const Choice& other) {
     const encoder::SubgraphChoice& rival = candidates[other.candidate].choice;
-    if (!(rival.policy == taken.policy) || graph::ElementsOf(rival.tile) <= graph::ElementsOf(taken.tile))
-      return true;
+    const bool comparable =
+        rival.policy.weights == taken.policy.weights && rival.policy.in_place == taken.policy.in_place;
+    if (!comparable || graph::ElementsOf(rival.tile) <= graph::ElementsOf(taken.tile)) return true;
     return other.verdict == Verdict::kImpossible;
   });
 }
@@ -71,6 +72,7 @@ plan::Subgraph SubgraphOf(const Planning& planning, const IntervalChoices& inter
           .tiles = interval.Tiles().TilingOf(choice.candidate).tiles,
           .weights = taken.policy.weights,
           .in_place = taken.policy.in_place,
+          .halo = taken.policy.halo,
           .largest_proven = IsLargest(planning, interval, choice),
           .metrics = choice.metrics};
 }

@@ -105,7 +105,9 @@ class Evaluator {
       : draft_(draft), options_(options), planning_(planning) {
     for (const plan::Subgraph& subgraph : draft.subgraphs) {
       choices_.push_back(
-          {subgraph.interval, subgraph.tile, {.weights = subgraph.weights, .in_place = subgraph.in_place}});
+          {subgraph.interval,
+           subgraph.tile,
+           {.weights = subgraph.weights, .in_place = subgraph.in_place, .halo = subgraph.halo}});
     }
   }
 

@@ -105,16 +105,6 @@ std::string_view StatusOf(const Planning& planning, const PathSearch& paths, con
   return all_decided && !paths.UntriedCouldBeat(attempted.best->score) ? "optimal" : "feasible";
 }
 
-// "halo rows are recomputed; the profile also allows ring, copy"; empty where it allows nothing else.
-std::string DescribeHalo(const hw_profiles::Profile& profile) {
-  std::string others;
-  for (const hw_profiles::HaloStorage storage : profile.tiling.halo) {
-    if (storage == hw_profiles::HaloStorage::kRecompute) continue;
-    others += fmt::format("{}{}", others.empty() ? "" : ", ", hw_profiles::NameOf(storage));
-  }
-  return others.empty() ? "" : "halo rows are recomputed; the profile also allows " + others;
-}
-
 std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& paths,
                                  const Attempted& attempted, const plan::Plan& plan) {
   std::vector<std::string> notes;
@@ -131,7 +121,6 @@ std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& pat
   if (paths.AnyGivenUp()) notes.emplace_back("a limit left some tiles undecided; they count as not fitting");
   if (planning.stop.Requested())
     notes.emplace_back("the search was stopped; this is the best plan known then");
-  if (const std::string halo = DescribeHalo(planning.profile); !halo.empty()) notes.push_back(halo);
   if (attempted.failed + attempted.undecided > 0) {
     notes.push_back(
         fmt::format("{} better combinations fit subgraph by subgraph but not jointly ({} of them undecided)",

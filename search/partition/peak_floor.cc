@@ -13,7 +13,8 @@
 // What an operator holds in a tile follows from the operators after it in its subgraph alone: they ask for regions of its result,
 // and so for regions of its operands. So for each operator and each end of a subgraph that it can be in, one tile of a single row,
 // column, ... (whatever may be cut), taken from the middle, gives operands that no larger tile has smaller; earlier operators of
-// the subgraph can only add readers. An operator is done with as soon as it is seen to need no more than another one does.
+// the subgraph can only add readers. Where rows may be kept from tile to tile, later operators ask for less, but at some tile the
+// operator still makes a row: then only its own result counts. An operator is done with as soon as it is seen to need no more than another one does.
 // Cost: usually little more than one propagation for each operator; at worst operators^2.
 namespace tessera::search {
 namespace {
@@ -62,9 +63,10 @@ class Floor {
   // Of the interval's first operator. A result may take the place of an operand; then only the larger of the two is certain.
   Bytes OperandBytes(Interval interval) const {
     const graph::Operator& op = graph_.operators[static_cast<size_t>(interval.first)];
+    const Interval asking = KeepsRows() ? Interval{interval.first, interval.first} : interval;
     const std::vector<graph::Box> regions =
-        graph::RegionsOfTile(graph_, interval, SmallestTile(graph_, profile_, interval));
-    const std::vector<int> tensors = TensorsOf(interval);
+        graph::RegionsOfTile(graph_, asking, SmallestTile(graph_, profile_, asking));
+    const std::vector<int> tensors = TensorsOf(asking);
     const auto extents_of = [&](int tensor) {
       const auto at = std::lower_bound(tensors.begin(), tensors.end(), tensor) - tensors.begin();
       graph::Extents extents;
@@ -90,6 +92,13 @@ class Floor {
     const bool shares =
         !op.in_place.empty() || std::find(in_place.begin(), in_place.end(), op.kind) != in_place.end();
     return shares ? std::max(read, made) : SaturatingAdd(read, made);
+  }
+
+  bool KeepsRows() const {
+    const std::vector<hw_profiles::HaloStorage>& halos = profile_.tiling.halo;
+    return std::any_of(halos.begin(), halos.end(), [](hw_profiles::HaloStorage halo) {
+      return halo != hw_profiles::HaloStorage::kRecompute;
+    });
   }
 
   // 0 where the role may need no buffer.

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "tessera/graph/tiling.h"
+#include "tessera/encoder/adapt/halo.h"
 #include "tessera/search/partition/peak_floor.h"
 
 namespace tessera::search {
@@ -80,8 +80,8 @@ Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& p
 }
 
 Metrics PriceOf(const graph::Graph& graph, const Simulator& simulator, const plan::Subgraph& subgraph) {
-  return simulator.Run(graph::Tile(graph, subgraph.interval, subgraph.tile),
-                       {.weights = subgraph.weights, .in_place = subgraph.in_place});
+  return simulator.Run(encoder::CutTiles(graph, subgraph.interval, subgraph.tile, subgraph.halo),
+                       {.weights = subgraph.weights, .in_place = subgraph.in_place, .halo = subgraph.halo});
 }
 
 std::vector<Violation> FindMispriced(const plan::Plan& plan) { return PriceCheck().Run(plan); }

@@ -20,7 +20,7 @@
 //     constants| load 1           | load 2, store 0   | load 3 ..    | store N-2         | store N-1
 //
 // A slot lasts as long as the busiest of the engine pass and the ports. Streamed slices belong to the slot too: those after the
-// first arrive during their own step, the first during the step before it. Only the classes of three neighbouring tiles decide
+// first arrive during their own step, the first during the step before it; steps that copy kept rows delay the engine. Only the classes of three neighbouring tiles decide
 // a slot, so the costs of a class are found once and the loop over tiles only compares numbers.
 // Cost: O(classes * operators + tiles * memories).
 namespace tessera::search {
@@ -125,7 +125,7 @@ void Timeline::FindConstantFlow(WeightPolicy policy) {
 // The engine's way through its steps; where slices stream, each step also waits for what must arrive during it. After the last
 // tile no first slice follows.
 int64_t Timeline::PassOf(const TileCost& tile, bool last) const {
-  int64_t pass = 0;
+  int64_t pass = tile.copies;
   const std::vector<ConstantCost>& constants = costs_.Constants();
   for (size_t step = 0; step < tile.engine.size(); ++step) {
     int64_t slices = 0;
@@ -151,6 +151,7 @@ int64_t Timeline::PortBusy(size_t memory, int64_t in, int64_t out) const {
 Timeline::Slot Timeline::OwnStepsSlot(size_t tile) const {
   const TileCost& cost = TileAt(tile);
   Slot slot{.cycles = constants_.streamed_cycles, .bytes = std::vector<int64_t>(profile_.memories.size())};
+  Accumulate(slot.cycles, cost.copies);
   for (const int64_t cycles : cost.engine) Accumulate(slot.cycles, cycles);
   for (size_t memory = 0; memory < cost.flows.size(); ++memory) {
     const Flow& flow = cost.flows[memory];

@@ -1,6 +1,7 @@
 #include "tessera/search/simulate/tile_cost.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tessera/encoder/adapt/layout.h"
 #include "tessera/search/simulate/cycles.h"
@@ -10,6 +11,7 @@ namespace tessera::search {
 namespace {
 
 using graph::Extents;
+using hw_profiles::HaloStorage;
 using hw_profiles::Port;
 using hw_profiles::Profile;
 using hw_profiles::RoleLayout;
@@ -41,6 +43,20 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
   }
   for (int op = interval_.first; op <= interval_.last; ++op) {
     constants_.push_back(CostOfConstants(op));
+  }
+  restores_ = policy.halo == HaloStorage::kCopy;
+  if (restores_ || policy.halo == HaloStorage::kAdjacent) FindCopied(tiling);
+}
+
+void TileCosts::FindCopied(const graph::TiledSubgraph& tiling) {
+  for (const Operand& operand : operands_) {
+    const bool has_tiles =
+        operand.route.passage == Passage::kInside || operand.route.passage == Passage::kMoved;
+    if (!has_tiles || tiling.rows[operand.index].kept == 0) continue;
+    const size_t rows = *graph::AxisOf(operand.tensor->shape, graph::Axis::kRows);
+    graph::Extents row = tiling.largest[operand.index];
+    row[rows] = 1;
+    copied_.push_back({operand.index, std::move(row), rows});
   }
 }
 
@@ -86,7 +102,27 @@ TileCost TileCosts::CostOf(const graph::TileClass& tile) const {
   cost.touched.resize(profile_->memories.size());
   AddTransfers(tile, cost);
   for (size_t step = 0; step < constants_.size(); ++step) AddStep(tile, step, cost);
+  AddCopies(tile, cost);
   return cost;
+}
+
+// The tile memory's port reads and writes each row once for each copy.
+void TileCosts::AddCopies(const graph::TileClass& tile, TileCost& cost) const {
+  const auto here = static_cast<size_t>(profile_->tile_memory);
+  for (const Copied& copied : copied_) {
+    const Operand& operand = operands_[copied.operand];
+    const RoleLayout& layout = hw_profiles::LayoutOf(*profile_, operand.route.role);
+    for (const int64_t rows : {restores_ ? tile.kept[copied.operand] : 0, tile.keeps[copied.operand]}) {
+      Extents extents = copied.row;
+      extents[copied.rows] = rows;
+      const int64_t bytes = PayloadBytes(*operand.tensor, extents, layout);
+      const int64_t cycles = PortCycles(profile_->memories[here].port, {bytes, bytes});
+      Accumulate(cost.touched[here].read, bytes);
+      Accumulate(cost.touched[here].written, bytes);
+      Accumulate(cost.copies, cycles);
+      Accumulate(cost.tile_memory, cycles);
+    }
+  }
 }
 
 const TileCosts::Operand& TileCosts::OperandAt(int tensor) const {
@@ -94,14 +130,15 @@ const TileCosts::Operand& TileCosts::OperandAt(int tensor) const {
                                        tensors_.begin())];
 }
 
-// A tensor that is read crosses as far as the tile needs it, one that is made as far as the tile's share goes. A state can
-// do both, as can a result that engines write and read in its home.
+// A tensor that is read crosses as far as the tile needs it, less the rows kept from tiles before if it is loaded; one that is made
+// as far as the tile's share goes. A state can do both, as can a result that engines write and read in its home.
 void TileCosts::AddTransfers(const graph::TileClass& tile, TileCost& cost) const {
   for (const Operand& operand : operands_) {
     if (operand.route.passage != Passage::kMoved && operand.route.passage != Passage::kDirect) continue;
     const bool direct = operand.route.passage == Passage::kDirect;
     if (!operand.made_inside || (direct && operand.read_inside)) {
-      AddCrossing(operand, tile.needed[operand.index], Direction::kRead, cost);
+      const Extents& read = direct ? tile.needed[operand.index] : graph::MadeOf(tile, operand.index);
+      AddCrossing(operand, read, Direction::kRead, cost);
     }
     if (operand.made_inside) AddCrossing(operand, tile.share[operand.index], Direction::kWrite, cost);
   }
@@ -158,7 +195,7 @@ void TileCosts::AddStep(const graph::TileClass& tile, size_t step, TileCost& cos
                DirectCycles(*profile_, operand.route.home, direction, runs));
   };
 
-  const Extents& result = tile.needed[OperandAt(op.outputs.front()).index];
+  const Extents& result = graph::MadeOf(tile, OperandAt(op.outputs.front()).index);
   const bool idle = graph::ElementsOf(result) == 0;
   for (const int tensor : op.inputs) {
     const Operand& operand = OperandAt(tensor);
@@ -167,7 +204,8 @@ void TileCosts::AddStep(const graph::TileClass& tile, size_t step, TileCost& cos
   for (const int tensor : op.outputs) {
     const Operand& operand = OperandAt(tensor);
     const bool direct = operand.route.passage == Passage::kDirect;
-    touch(operand, direct ? tile.share[operand.index] : tile.needed[operand.index], Direction::kWrite);
+    touch(operand, direct ? tile.share[operand.index] : graph::MadeOf(tile, operand.index),
+          Direction::kWrite);
   }
   if (constant_route_.passage == Passage::kDirect) {
     const auto home = static_cast<size_t>(constant_route_.home);

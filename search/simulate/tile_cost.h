@@ -36,6 +36,7 @@ struct TileCost {
   std::vector<int64_t>
       engine;  // cycles of each operator's step: the slowest of arithmetic and the ports it works through
   std::vector<const hw_profiles::Engine*> runs_on;  // parallel to `engine`
+  int64_t copies = 0;                               // cycles of the steps that copy kept rows
   int64_t compute = 0;                              // arithmetic alone
   int64_t tile_memory = 0;                          // cycles that the tile memory's port works for engines
   std::vector<Flow> flows;  // parallel to Profile::memories; empty flow for the tile memory
@@ -76,6 +77,13 @@ class TileCosts {
     bool read_inside = false;
   };
 
+  // Rows of a tensor that are copied from tile to tile.
+  struct Copied {
+    size_t operand = 0;
+    graph::Extents row;  // of one row
+    size_t rows = 0;     // the axis
+  };
+
   ConstantCost CostOfConstants(int index) const;
   Operand OperandOf(int tensor, const graph::Usage& usage, size_t index) const;
   const Operand& OperandAt(int tensor) const;
@@ -84,6 +92,8 @@ class TileCosts {
                    TileCost& cost) const;
   static int64_t ExposedStart(const Compute& compute, const TileCost& cost);
   void AddStep(const graph::TileClass& tile, size_t step, TileCost& cost) const;
+  void FindCopied(const graph::TiledSubgraph& tiling);
+  void AddCopies(const graph::TileClass& tile, TileCost& cost) const;
 
   const graph::Graph* graph_;
   const hw_profiles::Profile* profile_;
@@ -92,6 +102,8 @@ class TileCosts {
   Route constant_route_;
   std::vector<ConstantCost> constants_;
   std::vector<Operand> operands_;  // parallel to TiledSubgraph::tensors
+  std::vector<Copied> copied_;
+  bool restores_ = false;  // kept rows are copied twice: out of the tile and into the next
 };
 
 }  // namespace tessera::search

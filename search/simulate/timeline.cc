@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/layout.h"
 #include "tessera/search/simulate/cycles.h"
 #include "tessera/search/simulate/saturating.h"
@@ -196,7 +197,7 @@ std::vector<Crossing> Layout::CrossingsOf(const graph::TileClass& tile) const {
     if (route.passage != Passage::kMoved) continue;
     const bool made = interval.first <= usage.producer && usage.producer <= interval.last;
     const auto reader = std::lower_bound(usage.consumers.begin(), usage.consumers.end(), interval.first);
-    const graph::Extents& extents = made ? tile.share[i] : tile.needed[i];
+    const graph::Extents& extents = made ? tile.share[i] : graph::MadeOf(tile, i);
     const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
     const graph::Tensor& moved = graph_.tensors[static_cast<size_t>(tensor)];
     Crossing crossing{.tensor = tensor,
@@ -316,10 +317,11 @@ Slot Layout::OwnSteps(const TileWork& here) const {
         here.cost.engine[step]);
     transfer(Direction::kWrite, op);
   }
+  put({.kind = ActivityKind::kCopy}, tracks_.OfEngine(here.cost.runs_on.back()), here.cost.copies);
   return slot;
 }
 
-// The engine's steps, and beside each the slices that must arrive during it.
+// The engine's steps, and beside each the slices that must arrive during it; copies of kept rows come last.
 void Layout::AddPass(const TileWork& here, bool last, Slot& slot) const {
   const size_t steps = here.cost.engine.size();
   for (size_t step = 0; step < steps; ++step) {
@@ -348,6 +350,13 @@ void Layout::AddPass(const TileWork& here, bool last, Slot& slot) const {
          .bytes = following.first_bytes},
         ConstantTrack(), begin + own.later_cycles, following.first_cycles);
   }
+  if (here.cost.copies == 0) return;
+  const int64_t begin = slot.cycles;
+  slot.cycles += here.cost.copies;
+  slot.activities.push_back({.begin = begin,
+                             .end = slot.cycles,
+                             .track = tracks_.OfEngine(here.cost.runs_on.back()),
+                             .kind = ActivityKind::kCopy});
 }
 
 // A tile is computed while the next one arrives and the one before leaves.
@@ -433,8 +442,8 @@ SubgraphTimeline TimelineOf(const graph::Graph& graph, const Profile& profile,
 
 SubgraphTimeline TimelineOf(const plan::Plan& plan, size_t subgraph, int64_t most_tiles) {
   const plan::Subgraph& part = plan.subgraphs[subgraph];
-  const graph::TiledSubgraph tiling = graph::Tile(plan.network, part.interval, part.tile);
-  return TimelineOf(plan.network, plan.profile, tiling, {part.weights, part.in_place}, most_tiles);
+  const graph::TiledSubgraph tiling = encoder::CutTiles(plan.network, part.interval, part.tile, part.halo);
+  return TimelineOf(plan.network, plan.profile, tiling, {part.weights, part.in_place, part.halo}, most_tiles);
 }
 
 }  // namespace tessera::search

@@ -29,6 +29,7 @@ enum class ActivityKind : uint8_t {
   kConstants,  // all that is loaded once
   kSlices,     // streamed constants of one operator
   kDirect,     // engines at work in that memory keep its port from transfers
+  kCopy,       // rows kept from tile to tile are moved within the tile memory
 };
 
 // [begin, end) in cycles. What gives way to slices and goes on after them is several activities.
@@ -40,7 +41,7 @@ struct Activity {
   int64_t tile = 0;
   int op = -1;        // kCompute, kSlices; for kLoad and kStore the first reader, the maker
   int tensor = -1;    // kLoad, kStore
-  int64_t bytes = 0;  // of the whole transfer; 0 for kCompute
+  int64_t bytes = 0;  // of the whole transfer; 0 for kCompute and kCopy
 };
 
 // Tiles [first, first + count) that were left out, from the begin of their first slot to the end of their last.

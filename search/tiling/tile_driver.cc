@@ -16,6 +16,12 @@ namespace {
 using encoder::Policy;
 using encoder::SubgraphLadder;
 
+bool IsInPlace(const std::vector<problem::Relation>& relations) {
+  return std::any_of(relations.begin(), relations.end(), [](const problem::Relation& relation) {
+    return relation.kind == problem::RelationKind::kColocate;
+  });
+}
+
 int64_t TileElements(const TileCandidate& candidate) { return graph::ElementsOf(candidate.choice.tile); }
 
 }  // namespace
@@ -51,7 +57,7 @@ std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::Tile
   std::optional<base::Diagnostic> refusal;
   graph::Tiler tiler(*graph_, interval_);
   std::map<graph::TileShape, std::shared_ptr<graph::TiledSubgraph>> tilings;
-  const encoder::CutTiles cut = [&](const graph::TileShape& tile) {
+  const encoder::TileCutter cut = [&](const graph::TileShape& tile) {
     std::shared_ptr<graph::TiledSubgraph>& tiling = tilings[tile];
     if (!tiling) tiling = std::make_shared<graph::TiledSubgraph>(tiler.Cut(tile));
     return tiling;
@@ -67,7 +73,7 @@ std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::Tile
     without.in_place = false;
     if (policy.in_place && std::find(policies_.begin(), policies_.end(), without) != policies_.end()) {
       std::erase_if(*ladders,
-                    [](const SubgraphLadder& each) { return each.program.problem.relations.empty(); });
+                    [](const SubgraphLadder& each) { return !IsInPlace(each.program.problem.relations); });
     }
     AddPolicy(policy, *std::move(ladders));
   }

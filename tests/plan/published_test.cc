@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "fixture.h"
+#include "tessera/base/checked.h"
 #include "tessera/graph/yaml.h"
 #include "tessera/plan/derivation.h"
 
@@ -31,8 +32,19 @@ Plan WholeTiles(const std::string& network, int operators_each) {
   return plan;
 }
 
+// All operators in one subgraph, in tiles of that many rows below one another.
+Plan RowsOf(const std::string& network, int64_t rows, hw_profiles::HaloStorage halo) {
+  Plan plan = WholeTiles(network, 100);
+  Subgraph& subgraph = plan.subgraphs.front();
+  subgraph.tiles = base::CeilDiv(subgraph.tile[2], rows);
+  subgraph.tile[2] = rows;
+  subgraph.halo = halo;
+  return plan;
+}
+
 struct Counted {
   int64_t macs = 0;
+  int64_t recomputed = 0;
   int64_t features = 0;  // off-chip bytes of inputs and outputs
 };
 
@@ -40,6 +52,7 @@ Counted Count(const Plan& plan) {
   Counted counted;
   for (const Work& work : Derive(plan).work) {
     counted.macs += work.macs;
+    counted.recomputed += work.recomputed_macs;
     counted.features += work.off_chip.at("inputs") + work.off_chip.at("outputs");
   }
   return counted;
@@ -52,6 +65,37 @@ TEST(Published, FsrcnnLayerByLayerAndFullyFused) {
   EXPECT_EQ(Count(WholeTiles("fsrcnn_same.yaml", 1)).features, 187'142'400);
   EXPECT_EQ(Count(WholeTiles("fsrcnn_same.yaml", 8)).features, 8'812'800);
   EXPECT_EQ(Count(WholeTiles("fsrcnn_same.yaml", 8)).macs, 8'290'252'800);
+}
+
+// Traffic and work of a fused network do not depend on the tile when rows are kept.
+TEST(Published, FsrcnnFusedInTilesThatKeepTheirRows) {
+  for (const int64_t rows : {4, 100}) {
+    const Counted valid = Count(RowsOf("fsrcnn_valid.yaml", rows, hw_profiles::HaloStorage::kRing));
+    EXPECT_EQ(valid.features, 8'833'996);
+    EXPECT_EQ(valid.macs, 8'362'594'208);
+    EXPECT_EQ(valid.recomputed, 0);
+    const Counted same = Count(RowsOf("fsrcnn_same.yaml", rows, hw_profiles::HaloStorage::kRing));
+    EXPECT_EQ(same.features, 8'812'800);
+    EXPECT_EQ(same.macs, 8'290'252'800);
+    EXPECT_EQ(same.recomputed, 0);
+  }
+}
+
+// Two rows for each of the five convolutions, with the columns that pad them.
+TEST(Published, VggEKeepsTwoRowsForEachConvolution) {
+  Plan plan = RowsOf("../../tests/plan/vgg_e_fused.yaml", 1, hw_profiles::HaloStorage::kCopy);
+  plan.profile.tiling.implicit_padding = false;
+  EXPECT_EQ(Count(plan).features, 3'813'376);
+  EXPECT_EQ(Count(plan).recomputed, 0);
+  int lines = 0;
+  int64_t bytes = 0;
+  for (const auto& [use, footprint] : Derive(plan).footprints) {
+    if (use.kind != BufferKind::kLine) continue;
+    ++lines;
+    bytes += footprint.size;
+  }
+  EXPECT_EQ(lines, 5);
+  EXPECT_EQ(bytes, 355'632);
 }
 
 TEST(Published, MobileNetV2MultiplyAccumulates) {

@@ -39,6 +39,22 @@ TEST(Tiles, GrowByAHaloThroughThreeConvolutions) {
   EXPECT_THAT(ExtentsOf(tile.needs.at(0)), ElementsAre(1, 1, 10, 10));
 }
 
+// The first example of docs/program.md on cached halos.
+TEST(Tiles, ThatKeepRowsMakeEachRowOnce) {
+  Subgraph subgraph;
+  subgraph.interval = {0, 2};
+  subgraph.tile = {1, 1, 2, 14};
+  subgraph.halo = hw_profiles::HaloStorage::kRing;
+  const std::vector<Tile> tiles = TilesOf(ThreeValidConvs(), subgraph);
+  ASSERT_EQ(tiles.size(), 2U);
+  EXPECT_THAT(ExtentsOf(MadeOf(tiles[0], 0)), ElementsAre(1, 1, 8, 20));
+  EXPECT_EQ(tiles[1].needs.at(0)[2], (Range{6, 10}));
+  EXPECT_EQ(MadeOf(tiles[1], 0)[2], (Range{8, 10}));
+  EXPECT_EQ(MadeOf(tiles[1], 2)[2], (Range{6, 8}));
+  EXPECT_EQ(MadeOf(tiles[1], 3)[2], (Range{4, 6}));
+  EXPECT_THAT(tiles[1].kept, ElementsAre(std::pair(0, 2), std::pair(2, 2), std::pair(3, 2)));
+}
+
 TEST(Tiles, ComeInRowMajorOrderWithRaggedEnds) {
   Subgraph subgraph;
   subgraph.interval = {2, 2};

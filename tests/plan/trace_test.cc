@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "fixture.h"
 #include "tessera/plan/derivation.h"
@@ -16,9 +18,9 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // "s0/x@0 [0, 2) [3, 5) w0 r1 w3 w4" for each buffer, in order of id; at one step "dma" before "pe".
-std::vector<std::string> Sightings(const Plan& plan) {
+std::vector<std::string> Sightings(const Plan& plan, std::vector<std::set<int>> cached = {}) {
   std::vector<std::string> lines;
-  for (const auto& [use, sighting] : Execute(plan, FindUsers(plan.network)).buffers) {
+  for (const auto& [use, sighting] : Execute(plan, FindUsers(plan.network), std::move(cached)).buffers) {
     std::string line = BufferId(plan.network, use);
     for (const problem::Lifespan& life : sighting.lifespans)
       line += fmt::format(" [{}, {})", life.lower, life.upper);
@@ -177,6 +179,37 @@ TEST(Trace, AResultThatIsReadInsideAndLeavesStaysUntilBothAreDone) {
   plan.network.tensors[3].network_output = true;  // m
   // 0 load wa, 1 load wb, 2 load x, 3 a, 4 store m, 5 b, 6 store y
   EXPECT_THAT(Sightings(plan), testing::Contains("s0/m@0 [3, 6) w3 r4 r5"));
+}
+
+// step   0 load wa   1 load wb | 2 load x   3 restore x m   4 a   5 save x   6 b   7 save m   8 store y
+TEST(Trace, LinesHoldRowsFromTheStepThatSavesThemToTheOneThatRestoresThem) {
+  Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOwnSteps, hw_profiles::WeightPolicy::kResident, 2, 1);
+  plan.subgraphs[0].halo = hw_profiles::HaloStorage::kCopy;
+  EXPECT_THAT(Sightings(plan, {{0, 3}}),
+              ElementsAre("s0/m@0 [3, 8) w3 w4 r6 r7", "s0/m@line [2, 4) [7, 9) r3 w7", "s0/wa [0, 9) w0 r4",
+                          "s0/wb [1, 9) w1 r6", "s0/x@0 [2, 6) w2 w3 r4 r5", "s0/x@line [2, 4) [5, 9) r3 w5",
+                          "s0/y@0 [6, 9) w6 r8"));
+}
+
+// step   0 P | 1 a   2 save x   3 b   4 save m | 5 a   6 b | 7 E
+TEST(Trace, OfTwoTilesOneSavesRowsForTheHaloOfTheOther) {
+  Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kResident, 2, 3);
+  plan.subgraphs[0].halo = hw_profiles::HaloStorage::kAdjacent;
+  EXPECT_THAT(Sightings(plan, {{0, 3}}),
+              ElementsAre("s0/m@0 [1, 5) w1 r3 r4", "s0/m@1 [5, 7) w5 r6", "s0/m@1.halo [4, 7) w4 r6",
+                          "s0/wa [0, 6) w0 r1 r5", "s0/wb [0, 7) w0 r3 r6", "s0/x@0 [0, 3) w0 r1 r2",
+                          "s0/x@1 [1, 6) w1 w2 w3 w4 r5", "s0/x@1.halo [2, 6) w2 r5",
+                          "s0/y@0 [3, 7) w3 r5 r6", "s0/y@1 [6, 8) w6 r7"));
+}
+
+// step   0 P | 1 a   2 b | 3 a   4 b | 5 E        rings know no parity, and outlive every pass of the loop
+TEST(Trace, RingsLiveThroughTheLoop) {
+  Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kResident, 2, 1);
+  plan.subgraphs[0].halo = hw_profiles::HaloStorage::kRing;
+  EXPECT_THAT(Sightings(plan, {{0, 3}}),
+              ElementsAre("s0/m@ring [1, 5) w1 r2 w3 r4", "s0/wa [0, 5) w0 r1 r3", "s0/wb [0, 5) w0 r2 r4",
+                          "s0/x@ring [0, 5) w0 w1 r1 w2 w3 r3 w4", "s0/y@0 [2, 5) w2 r3 r4",
+                          "s0/y@1 [1, 3) [4, 6) r1 r2 w4 r5"));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 //   operators   id, kind, inputs, weights, outputs (tensors), macs
 //   tensors     id, shape, type, role, bytes
-//   subgraphs   first, last (operators), tile, tiles, weights, in_place, largest_proven, metrics
+//   subgraphs   first, last (operators), tile, tiles, weights, in_place, halo, largest_proven, metrics
 //   memories    name, capacity, banks, modes, reserved; the first is the one whose capacity is asked about
 //   steps       kind, subgraph, parity, op, transfers (tensors); schedules: a mode for each step, by memory
 //   loops       [begin, end) in steps
@@ -38,11 +38,12 @@ function spanOf(subgraph) {
 }
 
 function policyOf(subgraph) {
-  return `weights ${subgraph.weights}${subgraph.in_place ? ', results in place' : ''}`;
+  return `weights ${subgraph.weights}${subgraph.in_place ? ', results in place' : ''}${subgraph.halo === 'recompute' ? '' : `, halo ${subgraph.halo}`}`;
 }
 
 function stepText(step) {
   if (step.kind === 'compute') return plan.operators[step.op].id;
+  if (step.kind === 'copy') return `copy ${plan.operators[step.op].id}`;
   const moved = step.transfers.map((tensor) => plan.tensors[tensor].id).join(', ');
   return step.kind === 'load' || step.kind === 'store' ? `${step.kind} ${moved}` : step.kind;
 }

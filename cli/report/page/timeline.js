@@ -42,6 +42,7 @@ const activityTitles = {
   constants: () => 'constants that stay',
   slices: (op) => `weights of ${op}`,
   direct: () => 'engines read or write in place',
+  copy: () => 'kept rows are copied',
 };
 
 class TimelineDrawing {
@@ -159,7 +160,7 @@ class TimelineDrawing {
 
 function activityLegend(subgraph) {
   const kinds = [...new Set(plan.timelines[subgraph].activities.map(([, , , kind]) => kind))];
-  const words = { compute: 'compute', load: 'tiles in', store: 'tiles out', constants: 'constants, once', slices: 'streamed weights', direct: 'direct access' };
+  const words = { compute: 'compute', load: 'tiles in', store: 'tiles out', constants: 'constants, once', slices: 'streamed weights', direct: 'direct access', copy: 'copies of kept rows' };
   return html('ul', { class: 'legend' }, ...kinds.map((kind) =>
     html('li', {}, html('i', { style: `background: ${colourOf('do', kind)}` }), words[kind])));
 }

@@ -163,7 +163,7 @@ std::vector<std::string> DescribeLoops(const problem::Problem& problem) {
 }
 
 std::vector<std::string> DescribeSteps(const graph::Graph& graph, const Program& program) {
-  constexpr const char* kNames[] = {"prologue", "load", "compute", "store", "epilogue"};
+  constexpr const char* kNames[] = {"prologue", "load", "compute", "store", "epilogue", "copy"};
   std::vector<std::string> lines;
   for (size_t step = 0; step < program.steps.size(); ++step) {
     const ProgramStep& at = program.steps[step];

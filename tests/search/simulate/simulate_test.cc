@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "small_machine.h"
+#include "tessera/encoder/adapt/halo.h"
 
 namespace tessera::search {
 namespace {
@@ -26,7 +27,7 @@ plan::Metrics RunRows(const graph::Graph& graph, const Profile& profile, int64_t
   const int last = static_cast<int>(graph.operators.size()) - 1;
   graph::Shape tile = graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
   tile[2] = rows;
-  return Simulate(graph, profile, graph::Tile(graph, {0, last}, tile), policy);
+  return Simulate(graph, profile, encoder::CutTiles(graph, {0, last}, tile, policy.halo), policy);
 }
 
 // A tile of two rows: 13 cycles to load 12 bytes (3 + 7 + 12/4), 11 to compute (6 steps + 5), 14 to store (3 + 5 + 12/2); the
@@ -123,6 +124,29 @@ TEST(Simulate, HaloIsFetchedAndComputedAgain) {
   EXPECT_EQ(metrics.recomputed_macs, 2 * 3);
   EXPECT_EQ(metrics.off_chip_by_cause.at("inputs"), 2 * 5);
   EXPECT_EQ(metrics.off_chip_by_cause.at("outputs"), 6);
+}
+
+// The second half makes 2 rows in between, and loads 1 row: it finds 2 of each.
+TEST(Simulate, KeptRowsAreNeitherFetchedNorComputedAgain) {
+  NetworkBuilder net;
+  const int x = net.Input({1, 1, 6, 1});
+  const graph::Graph graph = net.Finish(net.Conv(net.Conv(x, 3, 1), 3, 1));
+  const Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  Policy policy = kResident;
+  policy.halo = hw_profiles::HaloStorage::kRing;
+  const plan::Metrics ring = RunRows(graph, profile, 3, policy);
+  EXPECT_EQ(ring.macs, (6 + 6) * 3);
+  EXPECT_EQ(ring.recomputed_macs, 0);
+  EXPECT_EQ(ring.off_chip_by_cause.at("inputs"), 6);
+  EXPECT_EQ(ring.off_chip_by_cause.at("outputs"), 6);
+
+  // Each of the two tensors takes a cycle to save and one to restore, for 2 bytes read and written.
+  policy.halo = hw_profiles::HaloStorage::kCopy;
+  const plan::Metrics copy = RunRows(graph, profile, 3, policy);
+  EXPECT_EQ(copy.latency_cycles, ring.latency_cycles + 4);
+  EXPECT_DOUBLE_EQ(copy.energy_by_part.at("sram"), ring.energy_by_part.at("sram") + 4 * 2 * (1 + 2));
+  policy.halo = hw_profiles::HaloStorage::kAdjacent;
+  EXPECT_EQ(RunRows(graph, profile, 3, policy).latency_cycles, ring.latency_cycles + 2);
 }
 
 TEST(Simulate, ChannelBlocksCountAndRowPitchDoesNot) {

@@ -90,6 +90,10 @@ Profile DrawProfile() {
     if (Draw(0, 3) > 0) profile.tiling.axes.push_back({axis, std::max<int64_t>(1, Draw(-2, 2))});
   }
   if (Flip()) profile.tiling.in_place = {base::OperatorKind::kElementwise};
+  if (Draw(0, 3) > 0) {
+    profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute,
+                           Flip() ? hw_profiles::HaloStorage::kRing : hw_profiles::HaloStorage::kCopy};
+  }
   profile.tiling.implicit_padding = Flip();
   if (Flip()) {
     hw_profiles::Scratch scratch;

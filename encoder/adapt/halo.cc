@@ -1,0 +1,73 @@
+#include "tessera/encoder/adapt/halo.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tessera/base/checked.h"
+#include "tessera/graph/kept_rows.h"
+
+// The rows of each buffer, in the picture of one tile and the next:
+//
+//              kept      made                     ring      kept and made; and made by the next, where a DMA is at work beside it
+//     tile i   [........|------------)            tile      copy: kept and made; adjacent: made
+//     tile i+1             [.........|-------)    line      kept
+//                                                 halo      kept, directly before the tile
+namespace tessera::encoder {
+
+using hw_profiles::HaloStorage;
+
+graph::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interval,
+                              const graph::TileShape& tile, HaloStorage halo) {
+  if (halo == HaloStorage::kRecompute) return graph::Tile(graph, interval, tile);
+  return graph::TileKeepingRows(graph, interval, tile, /*across_batch=*/halo != HaloStorage::kAdjacent);
+}
+
+bool MarkCached(const graph::TiledSubgraph& tiling, HaloStorage halo, SubgraphUses& uses) {
+  uses.halo = halo;
+  bool any = false;
+  for (TensorUse& use : uses.tensors) {
+    const bool has_tiles = use.residence == Residence::kInside || use.residence == Residence::kLoaded ||
+                           use.residence == Residence::kStored;
+    const auto slot =
+        std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), use.tensor) - tiling.tensors.begin();
+    use.cached = has_tiles && !tiling.rows.empty() && tiling.rows[static_cast<size_t>(slot)].kept > 0;
+    any = any || use.cached;
+  }
+  return any;
+}
+
+problem::Bytes CachedBytes(const hw_profiles::Profile& profile, BufferKind kind, const SubgraphUses& uses,
+                           const TensorUse& use, const graph::RowCounts& rows, base::DataType type,
+                           NamedExtents largest, Pads pads, int64_t alignment) {
+  const bool overlapped = profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+  const bool passes_on = overlapped && use.residence != Residence::kInside;
+  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, use.role);
+  if (kind == BufferKind::kLine || kind == BufferKind::kHalo) {
+    largest.rows = rows.kept;
+    pads.rows = 0;
+  } else if (kind == BufferKind::kRing) {
+    largest.rows = passes_on ? rows.beside : rows.held;
+  } else {
+    largest.rows = uses.halo == HaloStorage::kAdjacent ? rows.made : rows.held;
+  }
+  const problem::Bytes bytes = FeatureBytes(layout, type, largest, pads);
+  if (kind != BufferKind::kHalo) return bytes;
+  const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  return base::RoundUp(bytes, std::lcm(alignment, memory.alignment_bytes));
+}
+
+std::vector<problem::Relation> AdjacentHalos(std::span<const ProgramBuffer> buffers) {
+  std::vector<problem::Relation> relations;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].kind != BufferKind::kHalo) continue;
+    const auto tile = std::find_if(buffers.begin(), buffers.end(), [&](const ProgramBuffer& buffer) {
+      return buffer.kind == BufferKind::kTile && buffer.subgraph == buffers[i].subgraph &&
+             buffer.tensor == buffers[i].tensor && buffer.parity == buffers[i].parity;
+    });
+    relations.push_back({problem::RelationKind::kAdjacent, static_cast<int>(i),
+                         static_cast<int>(tile - buffers.begin()), /*delta=*/0});
+  }
+  return relations;
+}
+
+}  // namespace tessera::encoder

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tessera/encoder/adapt/layout.h"
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/adapt/residence.h"
+
+// Rows that stay from tile to tile (docs/program.md, "Cached halo").
+namespace tessera::encoder {
+
+// The tiles of a valid choice, as its policy makes them.
+graph::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interval,
+                              const graph::TileShape& tile, hw_profiles::HaloStorage halo);
+
+// Marks the tensors whose rows are cached when the subgraph is cut like that. False if none is.
+bool MarkCached(const graph::TiledSubgraph& tiling, hw_profiles::HaloStorage halo, SubgraphUses& uses);
+
+// The bytes of a buffer of a tensor whose rows are kept: kTile, kRing, kLine or kHalo. `largest` are the most elements that any
+// tile needs, `pads` those of a tile buffer, `alignment` what the buffer is aligned to.
+problem::Bytes CachedBytes(const hw_profiles::Profile& profile, BufferKind kind, const SubgraphUses& uses,
+                           const TensorUse& use, const graph::RowCounts& rows, base::DataType type,
+                           NamedExtents largest, Pads pads, int64_t alignment);
+
+// Each halo lies directly before the tile buffer of its parity.
+std::vector<problem::Relation> AdjacentHalos(std::span<const ProgramBuffer> buffers);
+
+}  // namespace tessera::encoder

@@ -1,0 +1,264 @@
+#include "tessera/graph/kept_rows.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "tessera/base/checked.h"
+#include "tessera/graph/propagation.h"
+
+// What a sweep down the rows makes, tensor by tensor.
+//
+// Without caching, tiles can be looked at one by one. Here a tile makes what those before it have not, so a
+// tensor is settled for all tiles at once, after all that read it: then what each tile wants of it is known,
+//
+//     rows      0  1  2  3  4  5  6  7  8
+//     tile 0    [------------)                         made 0..4
+//     tile 1          [.......------)                  kept 2..4, made 4..6      lo = 2
+//     tile 2          .............                    wants nothing: kept 2..6, for tile 3
+//     tile 3          [..............------)           kept 2..6, made 6..8
+//
+// and two numbers say the rest: `lo`, the least row that this tile or a later one wants, and the end of what was wanted so
+// far. Rows between them are there, whatever the tiles want in which order. Nothing is assumed of the operators: where a tensor is
+// wanted backwards, the first tile makes all of it.
+//
+// Cost: one propagation for each tile; all their regions are kept at once.
+namespace tessera::graph {
+namespace {
+
+class Sweep {
+ public:
+  Sweep(const Graph& graph, Interval interval, const TileShape& tile, bool across_batch)
+      : graph_(graph),
+        interval_(interval),
+        across_batch_(across_batch),
+        propagation_(graph, interval),
+        tiles_(BoxesOf(propagation_.ShapeOf(propagation_.LastSlot()), tile)),
+        wanted_(tiles_.size() * propagation_.Size()),
+        made_(wanted_.size()),
+        kept_(tiles_.size() * Slots()),
+        shares_(kept_.size()) {
+    subgraph_.interval = interval;
+    subgraph_.tile = tile;
+    subgraph_.tiles = static_cast<int64_t>(tiles_.size());
+    subgraph_.tensors = propagation_.Tensors();
+    subgraph_.rows.resize(Slots());
+  }
+
+  TiledSubgraph Run() {
+    for (size_t slot = 0; slot < Slots(); ++slot) {
+      if (propagation_.Leaves(slot)) AskForShares(slot);
+    }
+    // Asks stand last operator first: whoever reads an operator's output has spoken when its own turn comes.
+    // A barrier's outputs ask for each other first, before they are settled.
+    size_t settled = static_cast<size_t>(interval_.last - interval_.first) + 1;
+    for (const Propagation::Ask& ask : propagation_.Asks()) {
+      const bool between_outputs = IsBetweenOutputs(ask);
+      while (settled > ask.op + (between_outputs ? 1 : 0)) SettleOutputs(--settled);
+      std::vector<Extent>& asking = between_outputs ? wanted_ : made_;
+      for (size_t tile = 0; tile < tiles_.size(); ++tile)
+        Propagation::Apply(ask, Region(asking, tile, ask.output), Region(wanted_, tile, ask.input));
+    }
+    while (settled > 0) SettleOutputs(--settled);
+    for (size_t slot = 0; slot < Slots(); ++slot) {
+      if (!propagation_.MadeInside(slot) || IsState(slot))
+        Settle(slot);  // states are read before they are made
+    }
+    SortIntoClasses();
+    return std::move(subgraph_);
+  }
+
+ private:
+  static std::vector<Box> BoxesOf(const Shape& output, const TileShape& tile) {
+    const size_t rows = *AxisOf(output, Axis::kRows);
+    std::vector<Box> boxes;
+    for (int64_t begin = 0; begin < output[rows]; begin += tile[rows]) {
+      boxes.push_back(WholeBox(output));
+      boxes.back()[rows] = {begin, std::min(begin + tile[rows], output[rows])};
+    }
+    return boxes;
+  }
+
+  size_t Slots() const { return propagation_.Tensors().size(); }
+
+  bool IsState(size_t slot) const {
+    return graph_.tensors[static_cast<size_t>(subgraph_.tensors[slot])].state;
+  }
+
+  std::optional<size_t> RowsOf(size_t slot) const { return AxisOf(propagation_.ShapeOf(slot), Axis::kRows); }
+
+  std::span<Extent> Region(std::vector<Extent>& regions, size_t tile, size_t slot) const {
+    const size_t begin = propagation_.Begin(slot);
+    return std::span(regions).subspan(tile * propagation_.Size() + begin,
+                                      propagation_.Begin(slot + 1) - begin);
+  }
+
+  // Every row leaves once.
+  void AskForShares(size_t slot) {
+    const std::optional<size_t> rows = RowsOf(slot);
+    int64_t left = 0;
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      Box share = propagation_.ShareOf(slot, tiles_[tile]);
+      if (rows) {
+        share[*rows].begin = std::max(share[*rows].begin, left);
+        left = std::max(left, share[*rows].end);
+      }
+      if (IsEmpty(share)) share.assign(share.size(), Extent{});
+      std::copy(share.begin(), share.end(), Region(wanted_, tile, slot).begin());
+      shares_[tile * Slots() + slot] = std::move(share);
+    }
+  }
+
+  const Operator& At(size_t position) const {
+    return graph_.operators[static_cast<size_t>(interval_.first) + position];
+  }
+
+  bool IsBetweenOutputs(const Propagation::Ask& ask) const {
+    const std::vector<int>& outputs = At(ask.op).outputs;
+    return IsBarrier(At(ask.op)) && std::any_of(outputs.begin(), outputs.end(), [&](int tensor) {
+             return propagation_.SlotOf(tensor) == ask.input;
+           });
+  }
+
+  void SettleOutputs(size_t position) {
+    for (const int tensor : At(position).outputs) Settle(propagation_.SlotOf(tensor));
+  }
+
+  void Settle(size_t slot) {
+    const std::optional<size_t> rows = RowsOf(slot);
+    if (rows && KeepsRows(slot, *rows)) {
+      SettleRows(slot, *rows);
+    } else {
+      for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+        const std::span<Extent> wanted = Region(wanted_, tile, slot);
+        std::copy(wanted.begin(), wanted.end(), Region(made_, tile, slot).begin());
+      }
+    }
+    if (rows) CountRows(slot, *rows);
+  }
+
+  bool KeepsRows(size_t slot, size_t rows) {
+    const Shape& shape = propagation_.ShapeOf(slot);
+    const std::optional<size_t> batch = AxisOf(shape, Axis::kBatch);
+    if (IsState(slot)) return false;
+    if (!across_batch_ && batch && shape[*batch] > 1) return false;
+    std::span<const Extent> first;
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      const std::span<const Extent> wanted = Region(wanted_, tile, slot);
+      if (wanted[rows].Length() == 0) continue;
+      if (first.empty()) first = wanted;
+      for (size_t axis = 0; axis < shape.size(); ++axis) {
+        if (axis != rows && wanted[axis] != first[axis]) return false;
+      }
+    }
+    return true;
+  }
+
+  void SettleRows(size_t slot, size_t rows) {
+    std::vector<int64_t> lowest(tiles_.size());
+    int64_t lo = std::numeric_limits<int64_t>::max();
+    for (size_t tile = tiles_.size(); tile-- > 0;) {
+      const Extent& wanted = Region(wanted_, tile, slot)[rows];
+      if (wanted.Length() > 0) lo = std::min(lo, wanted.begin);
+      lowest[tile] = lo;
+    }
+    int64_t end = 0;  // of what was wanted so far
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      const std::span<const Extent> wanted = Region(wanted_, tile, slot);
+      kept_[tile * Slots() + slot] = std::max<int64_t>(0, end - lowest[tile]);
+      const Extent fresh = {std::max(lowest[tile], end), std::max(end, wanted[rows].end)};
+      if (fresh.Length() == 0) continue;
+      const std::span<Extent> made = Region(made_, tile, slot);
+      std::copy(wanted.begin(), wanted.end(), made.begin());
+      made[rows] = fresh;
+      end = fresh.end;
+    }
+  }
+
+  void CountRows(size_t slot, size_t rows) {
+    RowCounts& counts = subgraph_.rows[slot];
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      const int64_t kept = kept_[tile * Slots() + slot];
+      const int64_t made = Region(made_, tile, slot)[rows].Length();
+      const bool last = tile + 1 == tiles_.size();
+      const int64_t next = last ? 0 : Region(made_, tile + 1, slot)[rows].Length();
+      counts.kept = std::max(counts.kept, kept);
+      counts.made = std::max(counts.made, made);
+      counts.held = std::max(counts.held, kept + made);
+      counts.beside = std::max(counts.beside, kept + made + next);
+    }
+  }
+
+  void SortIntoClasses() {
+    const auto key = [](const TileClass& c) { return std::tie(c.needed, c.share, c.made, c.kept, c.keeps); };
+    const auto before = [&key](const TileClass& a, const TileClass& b) { return key(a) < key(b); };
+    std::map<TileClass, int, decltype(before)> classes(before);
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      const auto [entry, fresh] = classes.try_emplace(ClassOf(tile), static_cast<int>(classes.size()));
+      if (fresh) subgraph_.classes.push_back(entry->first);
+      ++subgraph_.classes[static_cast<size_t>(entry->second)].count;
+      subgraph_.class_of.push_back(entry->second);
+    }
+    for (size_t slot = 0; slot < Slots(); ++slot) {
+      Extents& largest = subgraph_.largest.emplace_back(propagation_.ShapeOf(slot).size(), 0);
+      for (const TileClass& tiles : subgraph_.classes) {
+        for (size_t axis = 0; axis < largest.size(); ++axis)
+          largest[axis] = std::max(largest[axis], tiles.needed[slot][axis]);
+      }
+    }
+  }
+
+  TileClass ClassOf(size_t tile) {
+    TileClass tiles;
+    for (size_t slot = 0; slot < Slots(); ++slot) {
+      tiles.needed.push_back(LengthsOf(Region(wanted_, tile, slot)));
+      tiles.made.push_back(LengthsOf(Region(made_, tile, slot)));
+      tiles.share.push_back(LengthsOf(shares_[tile * Slots() + slot]));
+      tiles.kept.push_back(kept_[tile * Slots() + slot]);
+      tiles.keeps.push_back(tile + 1 < tiles_.size() ? kept_[(tile + 1) * Slots() + slot] : 0);
+    }
+    for (int i = interval_.first; i <= interval_.last; ++i) {
+      const Operator& op = graph_.operators[static_cast<size_t>(i)];
+      const std::span<const Extent> made = Region(made_, tile, propagation_.SlotOf(op.outputs.front()));
+      tiles.macs.push_back(MacsOf(graph_, op, Box(made.begin(), made.end())));
+    }
+    return tiles;
+  }
+
+  static Extents LengthsOf(std::span<const Extent> box) {
+    Extents lengths;
+    for (const Extent& extent : box) lengths.push_back(extent.Length());
+    return lengths;
+  }
+
+  const Graph& graph_;
+  Interval interval_;
+  bool across_batch_;
+  Propagation propagation_;
+  std::vector<Box> tiles_;      // of the last output
+  std::vector<Extent> wanted_;  // tile by tile the regions of all slots (propagation.h)
+  std::vector<Extent> made_;    // likewise
+  std::vector<int64_t> kept_;   // tile by tile the rows of all slots
+  std::vector<Box> shares_;     // likewise, of what leaves
+  TiledSubgraph subgraph_;
+};
+
+}  // namespace
+
+bool CutsRowsAlone(const Shape& output, const TileShape& tile) {
+  const std::optional<size_t> rows = AxisOf(output, Axis::kRows);
+  if (!rows || tile.size() != output.size()) return false;
+  for (size_t axis = 0; axis < output.size(); ++axis) {
+    if ((axis == *rows) != (tile[axis] < output[axis])) return false;
+  }
+  return true;
+}
+
+TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const TileShape& tile,
+                              bool across_batch) {
+  return Sweep(graph, interval, tile, across_batch).Run();
+}
+
+}  // namespace tessera::graph

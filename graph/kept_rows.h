@@ -1,0 +1,20 @@
+#pragma once
+
+#include "tessera/graph/tiling.h"
+
+// Tiles that lie one below the other, each keeping rows for the next (docs/program.md, "Cached halo").
+namespace tessera::graph {
+
+// Whether tiles of this shape lie one below the other: cut along the rows, into at least two, and along no
+// other axis.
+bool CutsRowsAlone(const Shape& output, const TileShape& tile);
+
+// As Tile, but a tile makes only rows that no tile before has made, and asks for what that takes. Rows are
+// kept of tensors that have rows and of which all tiles want the same along every other axis, but for state;
+// unless `across_batch`, only of those with one image. TiledSubgraph::largest is the most that is needed, rows
+// that are kept for later tiles apart: see RowCounts. CutsRowsAlone(output, tile), and the rows may be cut
+// (CanCut). Cost: one propagation for each tile.
+TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const TileShape& tile,
+                              bool across_batch = true);
+
+}  // namespace tessera::graph

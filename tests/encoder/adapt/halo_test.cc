@@ -1,0 +1,180 @@
+#include "tessera/encoder/adapt/halo.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "small_networks.h"
+#include "tessera/problem/well_formed.h"
+
+// Rows of TwoConvs' network input x, the only tensor of it that a window reads. Of 8 rows in tiles of 2, tiles want
+// [0, 3), [1, 5), [3, 7) and [5, 8) of x; in tiles of 3, [0, 4), [2, 7) and [5, 8); in tiles of 4, [0, 5) and [3, 8).
+namespace tessera::encoder {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::HaloStorage;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Policy Caching(HaloStorage halo) { return {WeightPolicy::kResident, false, halo}; }
+
+Program Build(const graph::Graph& graph, const Profile& profile, const SubgraphChoice& choice) {
+  base::Expected<Program> program = BuildProgram(graph, profile, {&choice, 1});
+  EXPECT_TRUE(program.has_value()) << base::Format(program.error());
+  EXPECT_FALSE(problem::FindFault(program->problem).has_value());
+  return *std::move(program);
+}
+
+Program BuildTwoConvs(DmaSteps dma, int64_t rows, HaloStorage halo) {
+  return Build(TwoConvs().graph, TwoLevels(dma), {{0, 1}, {1, 3, rows, 4}, Caching(halo)});
+}
+
+TEST(Ring, OfOwnStepsHoldsKeptAndMadeRowsAllThroughTheLoop) {
+  const Program program = BuildTwoConvs(DmaSteps::kOwnSteps, 2, HaloStorage::kRing);
+  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[2,6) exits 6"));
+  EXPECT_EQ(Describe(program.problem, "s0/x@ring"), "s0/x@ring: 32 bytes, [2,6), 2 dma w, 3 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/a@0"), "s0/a@0: 32 bytes, [3,5), 3 pe w, 4 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/x@0"), "");
+}
+
+TEST(Ring, OfALoadedTensorTakesTheNextTileBesideTheOneUnderWork) {
+  const Program program = BuildTwoConvs(DmaSteps::kOverlapped, 2, HaloStorage::kRing);
+  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[1,5) exits 5"));
+  EXPECT_EQ(Describe(program.problem, "s0/x@ring"),
+            "s0/x@ring: 48 bytes, [0,5), 0 dma w, 1 pe r, 1 dma w, 2 dma w, 3 pe r, 3 dma w, 4 dma w");
+}
+
+TEST(Ring, OfAFewTilesEndsWithTheLastReader) {
+  const Program program = BuildTwoConvs(DmaSteps::kOverlapped, 3, HaloStorage::kRing);
+  EXPECT_THAT(program.problem.loops, IsEmpty());
+  EXPECT_EQ(
+      Describe(program.problem, "s0/x@ring"),
+      "s0/x@ring: 56 bytes, [0,6), 0 dma w, 1 pe r, 1 dma w, 2 dma w, 3 pe r, 3 dma w, 4 dma w, 5 pe r");
+}
+
+TEST(Copy, OfOwnStepsRestoresBeforeAndSavesBehindTheReader) {
+  const Program program = BuildTwoConvs(DmaSteps::kOwnSteps, 2, HaloStorage::kCopy);
+  EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
+              ElementsAre("0 load: w1", "1 load: w2", "2 load: x", "3 copy conv1", "4 compute conv1",
+                          "5 copy conv1", "6 compute conv2", "7 store: y"));
+  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[2,8) exits 8"));
+  EXPECT_EQ(Describe(program.problem, "s0/x@0"), "s0/x@0: 32 bytes, [2,6), 2 dma w, 3 pe w, 4 pe r, 5 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/x@line"), "s0/x@line: 16 bytes, [2,4) [5,8), 3 pe r, 5 pe w");
+}
+
+TEST(Copy, OfAFewTilesRestoresNothingFirstAndSavesNothingLast) {
+  const Program program = BuildTwoConvs(DmaSteps::kOverlapped, 3, HaloStorage::kCopy);
+  EXPECT_THAT(
+      DescribeSteps(TwoConvs().graph, program),
+      ElementsAre("0 prologue: x w1 w2", "1 compute conv1: x", "2 copy conv1: x", "3 compute conv2: x",
+                  "4 copy conv1: x y", "5 compute conv1: x y", "6 copy conv1: x y", "7 compute conv2: x y",
+                  "8 copy conv1: y", "9 compute conv1: y", "10 compute conv2: y", "11 epilogue: y"));
+  EXPECT_EQ(
+      Describe(program.problem, "s0/x@0"),
+      "s0/x@0: 40 bytes, [0,3) [4,10), 0 dma w, 1 pe r, 2 pe r, 4 dma w, 5 dma w, 6 dma w, 7 dma w, 8 pe w, "
+      "9 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/x@1"),
+            "s0/x@1: 40 bytes, [1,7), 1 dma w, 2 dma w, 3 dma w, 4 pe w, 5 pe r, 6 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/x@line"),
+            "s0/x@line: 16 bytes, [2,5) [6,9), 2 pe w, 4 pe r, 6 pe w, 8 pe r");
+}
+
+TEST(Adjacent, TilesHoldWhatIsMadeAndTheHaloLiesBeforeThem) {
+  const Program program = BuildTwoConvs(DmaSteps::kOwnSteps, 2, HaloStorage::kAdjacent);
+  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[2,7) exits 7"));
+  EXPECT_EQ(Describe(program.problem, "s0/x@0"), "s0/x@0: 24 bytes, [2,5), 2 dma w, 3 pe r, 4 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/x@0.halo"), "s0/x@0.halo: 16 bytes, [2,7), 3 pe r, 4 pe r, 4 pe w");
+  ASSERT_EQ(program.problem.relations.size(), 1U);
+  const problem::Relation& relation = program.problem.relations.front();
+  EXPECT_EQ(relation.kind, problem::RelationKind::kAdjacent);
+  EXPECT_EQ(program.problem.buffers[static_cast<size_t>(relation.first)].id, "s0/x@0.halo");
+  EXPECT_EQ(program.problem.buffers[static_cast<size_t>(relation.second)].id, "s0/x@0");
+}
+
+TEST(Adjacent, OfTwoTilesTheSecondAloneHasAHalo) {
+  const Program program = BuildTwoConvs(DmaSteps::kOverlapped, 4, HaloStorage::kAdjacent);
+  EXPECT_EQ(Describe(program.problem, "s0/x@0"), "s0/x@0: 40 bytes, [0,3), 0 dma w, 1 pe r, 2 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/x@1"),
+            "s0/x@1: 40 bytes, [1,5), 1 dma w, 2 dma w, 3 dma w, 4 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/x@0.halo"), "");
+  EXPECT_EQ(Describe(program.problem, "s0/x@1.halo"), "s0/x@1.halo: 16 bytes, [2,5), 2 pe w, 4 pe r");
+}
+
+TEST(Adjacent, HalosAreRoundedUpToTheAlignmentOfTheirTiles) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.links[0].alignment_bytes = 12;
+  profile.memories[1].alignment_bytes = 8;
+  const Program program =
+      Build(TwoConvs().graph, profile, {{0, 1}, {1, 3, 2, 4}, Caching(HaloStorage::kAdjacent)});
+  EXPECT_THAT(Describe(program.problem, "s0/x@0.halo"), HasSubstr("x@0.halo: 24 bytes"));
+}
+
+//     x [1,1,6,4] --conv1 3x1--> a --conv2 3x1--> y, a read outside too
+Network StoredInside() {
+  Network net;
+  const int x = net.Input("x", {1, 1, 6, 4});
+  const int a = net.Tensor("a", {1, 1, 6, 4});
+  const int y = net.Tensor("y", {1, 1, 6, 4});
+  net.Output(a);
+  net.Output(y);
+  net.Conv("conv1", x, net.Constant("w1", {1, 1, 3, 1}), a, 3, 1);
+  net.Conv("conv2", a, net.Constant("w2", {1, 1, 3, 1}), y, 3, 1);
+  return net;
+}
+
+// Tiles of 1 row of y make rows [0, 2), 2, 3, 4, 5 and none of a, and hold 2, 3, 3, 3, 3, 2. A row leaves with its share.
+TEST(Ring, OfAStoredTensorKeepsWhatLeavesBesideWhatIsMade) {
+  const SubgraphChoice choice = {{0, 1}, {1, 1, 1, 4}, Caching(HaloStorage::kRing)};
+  const Program own = Build(StoredInside().graph, TwoLevels(DmaSteps::kOwnSteps), choice);
+  EXPECT_EQ(Describe(own.problem, "s0/a@ring"), "s0/a@ring: 12 bytes, [2,7), 3 pe w, 4 dma r, 5 pe r");
+  const Program overlapped = Build(StoredInside().graph, TwoLevels(DmaSteps::kOverlapped), choice);
+  EXPECT_EQ(Describe(overlapped.problem, "s0/a@ring"),
+            "s0/a@ring: 16 bytes, [1,6), 1 dma r, 1 pe w, 2 dma r, 2 pe r, 3 dma r, 3 pe w, 4 dma r, 4 pe r, "
+            "5 dma r");
+}
+
+TEST(Halo, CachedTensorsAreNotInPlace) {
+  Network net;
+  const int x = net.Input("x", {1, 1, 6, 4});
+  const int a = net.Tensor("a", {1, 1, 6, 4});
+  const int b = net.Tensor("b", {1, 1, 6, 4});
+  const int y = net.Tensor("y", {1, 1, 6, 4});
+  net.Output(y);
+  net.Elementwise("first", {x}, a);
+  net.Elementwise("second", {a}, b);
+  net.Conv("conv", b, net.Constant("w", {1, 1, 3, 1}), y, 3, 1);
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.tiling.in_place = {base::OperatorKind::kElementwise};
+  const SubgraphChoice choice = {{0, 2}, {1, 1, 2, 4}, {WeightPolicy::kResident, true, HaloStorage::kRing}};
+  const Program program = Build(net.graph, profile, choice);
+  ASSERT_EQ(program.problem.relations.size(), 1U);  // a takes the place of x, but b, a ring, not that of a
+  EXPECT_EQ(program.problem.buffers[static_cast<size_t>(program.problem.relations[0].second)].id, "s0/a@0");
+}
+
+TEST(Halo, IsRefusedForTilesThatDoNotLieOneBelowTheOther) {
+  const Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  const SubgraphChoice choice = {{0, 1}, {1, 3, 8, 4}, Caching(HaloStorage::kRing)};
+  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  ASSERT_FALSE(program.has_value());
+  EXPECT_THAT(base::Format(program.error()), HasSubstr("keeps no rows for the next"));
+}
+
+TEST(Halo, LaddersLeaveOutShapesThatKeepNothing) {
+  const graph::Graph graph = TwoConvs().graph;
+  const Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  const std::vector<graph::TileShape> shapes = {{1, 3, 1, 4}, {1, 3, 2, 4}, {1, 3, 8, 4}};
+  const auto both = BuildLadders(graph, profile, {0, 1}, Caching(HaloStorage::kAdjacent), shapes);
+  ASSERT_TRUE(both.has_value());
+  ASSERT_EQ(both->size(), 1U);
+  EXPECT_EQ(both->front().ladder.rungs.size(), 2U);
+  EXPECT_EQ(both->front().program.problem.relations.size(), 1U);
+  const auto second = BuildLadders(graph, profile, {1, 1}, Caching(HaloStorage::kRing), shapes);
+  ASSERT_TRUE(second.has_value());
+  EXPECT_THAT(*second, IsEmpty());
+}
+
+}  // namespace
+}  // namespace tessera::encoder

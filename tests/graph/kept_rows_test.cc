@@ -1,0 +1,307 @@
+#include "tessera/graph/kept_rows.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "graph_builder.h"
+#include "tessera/base/checked.h"
+#include "tessera/graph/propagation.h"
+
+namespace tessera::graph {
+namespace {
+
+using base::OperatorKind;
+
+const Tensor& TensorIn(const Graph& graph, int tensor) { return graph.tensors[static_cast<size_t>(tensor)]; }
+
+const Shape& OutputOf(const Graph& graph, Interval interval) {
+  return TensorIn(graph, graph.operators[static_cast<size_t>(interval.last)].outputs[0]).shape;
+}
+
+// One tensor over the whole sweep, row by row.
+struct Rows {
+  std::vector<Box> wanted;
+  std::vector<std::set<int64_t>> made;  // rows
+  std::vector<std::set<int64_t>> kept;
+  std::vector<Box> made_box;
+};
+
+// Which rows are made when, by asking every row of every tensor.
+class NaiveSweep {
+ public:
+  NaiveSweep(const Graph& graph, Interval interval, const TileShape& tile) : graph_(graph) {
+    const Propagation propagation(graph, interval);
+    const Shape& output = OutputOf(graph, interval);
+    const size_t rows = *AxisOf(output, Axis::kRows);
+    for (int64_t begin = 0; begin < output[rows]; begin += tile[rows]) {
+      tiles_.push_back(WholeBox(output));
+      tiles_.back()[rows] = {begin, std::min(begin + tile[rows], output[rows])};
+    }
+    for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
+      Rows& found = rows_[propagation.Tensors()[slot]];
+      found.wanted.assign(tiles_.size(), Box(propagation.ShapeOf(slot).size()));
+      if (propagation.Leaves(slot)) AskForShares(propagation, slot, found);
+    }
+    for (int i = interval.last; i >= interval.first; --i) {
+      const Operator& op = graph.operators[static_cast<size_t>(i)];
+      Settle(op.outputs[0]);
+      for (size_t input = 0; input < op.inputs.size(); ++input) {
+        for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+          Box& wanted = rows_[op.inputs[input]].wanted[tile];
+          wanted = Hull(wanted, InputRegion(graph, op, input, rows_[op.outputs[0]].made_box[tile]));
+        }
+      }
+    }
+    for (auto& [tensor, found] : rows_) {
+      if (found.made_box.empty()) Settle(tensor);
+    }
+  }
+
+  const Rows& Of(int tensor) const { return rows_.at(tensor); }
+  const Box& ShareOf(int tensor, size_t tile) const { return shares_.at(tensor)[tile]; }
+  size_t Tiles() const { return tiles_.size(); }
+
+ private:
+  void AskForShares(const Propagation& propagation, size_t slot, Rows& found) {
+    const std::optional<size_t> rows = AxisOf(propagation.ShapeOf(slot), Axis::kRows);
+    std::set<int64_t> left;
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      Box share = propagation.ShareOf(slot, tiles_[tile]);
+      while (rows && share[*rows].Length() > 0 && left.contains(share[*rows].begin)) ++share[*rows].begin;
+      for (int64_t row = share[rows.value_or(0)].begin; rows && row < share[*rows].end; ++row)
+        left.insert(row);
+      if (IsEmpty(share)) share.assign(share.size(), {});
+      found.wanted[tile] = share;
+      shares_[propagation.Tensors()[slot]].push_back(share);
+    }
+  }
+
+  bool AllWantTheSame(const Rows& found, size_t rows) const {
+    std::set<std::vector<std::pair<int64_t, int64_t>>> others;
+    for (const Box& box : found.wanted) {
+      std::vector<std::pair<int64_t, int64_t>> other;
+      for (size_t axis = 0; axis < box.size(); ++axis) {
+        if (axis != rows) other.emplace_back(box[axis].begin, box[axis].end);
+      }
+      if (!IsEmpty(box)) others.insert(other);
+    }
+    return others.size() <= 1;
+  }
+
+  void Settle(int tensor) {
+    Rows& found = rows_[tensor];
+    found.made_box = found.wanted;
+    found.made.resize(tiles_.size());
+    found.kept.resize(tiles_.size());
+    const Shape& shape = TensorIn(graph_, tensor).shape;
+    const std::optional<size_t> rows = AxisOf(shape, Axis::kRows);
+    if (!rows || !AllWantTheSame(found, *rows)) return;
+    const auto wanted = [&](size_t tile) { return found.wanted[tile][*rows]; };
+    for (int64_t row = 0; row < shape[*rows]; ++row) {
+      bool is_made = false;
+      for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+        bool reached = false;
+        for (size_t t = 0; t <= tile; ++t)
+          reached = reached || (wanted(t).Length() > 0 && row < wanted(t).end);
+        bool needed = false;
+        for (size_t t = tile; t < tiles_.size(); ++t)
+          needed = needed || (wanted(t).Length() > 0 && wanted(t).begin <= row);
+        if (!reached || !needed) continue;
+        (is_made ? found.kept : found.made)[tile].insert(row);
+        is_made = true;
+      }
+    }
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      Box& made = found.made_box[tile];
+      if (found.made[tile].empty()) {
+        made.assign(made.size(), {});
+      } else {
+        made[*rows] = {*found.made[tile].begin(), *found.made[tile].rbegin() + 1};
+      }
+    }
+    is_kept_.insert(tensor);
+  }
+
+ public:
+  bool KeepsRows(int tensor) const { return is_kept_.contains(tensor); }
+
+ private:
+  const Graph& graph_;
+  std::vector<Box> tiles_;
+  std::map<int, Rows> rows_;
+  std::map<int, std::vector<Box>> shares_;
+  std::set<int> is_kept_;
+};
+
+Extents ExtentsIn(const Box& box) {
+  Extents lengths;
+  for (const Extent& extent : box) lengths.push_back(extent.Length());
+  return lengths;
+}
+
+void ExpectSameAsSweep(const Graph& graph, Interval interval, const TileShape& tile) {
+  const TiledSubgraph found = TileKeepingRows(graph, interval, tile);
+  const NaiveSweep naive(graph, interval, tile);
+  RC_ASSERT(found.class_of.size() == naive.Tiles());
+  for (size_t slot = 0; slot < found.tensors.size(); ++slot) {
+    const int tensor = found.tensors[slot];
+    const Rows& rows = naive.Of(tensor);
+    RowCounts most;
+    const std::optional<size_t> axis = AxisOf(TensorIn(graph, tensor).shape, Axis::kRows);
+    for (size_t t = 0; t < naive.Tiles(); ++t) {
+      const TileClass& tiles = found.classes[static_cast<size_t>(found.class_of[t])];
+      RC_ASSERT(tiles.needed[slot] == ExtentsIn(rows.wanted[t]));
+      RC_ASSERT(tiles.made[slot] == ExtentsIn(rows.made_box[t]));
+      RC_ASSERT(tiles.kept[slot] == static_cast<int64_t>(rows.kept[t].size()));
+      const bool last = t + 1 == naive.Tiles();
+      RC_ASSERT(tiles.keeps[slot] == (last ? 0 : static_cast<int64_t>(rows.kept[t + 1].size())));
+      if (!tiles.share[slot].empty()) RC_ASSERT(tiles.share[slot] == ExtentsIn(naive.ShareOf(tensor, t)));
+      if (!axis) continue;
+      const int64_t made = tiles.made[slot][*axis];
+      const int64_t held = tiles.kept[slot] + made;
+      const int64_t next = last ? 0 : rows.made_box[t + 1][*axis].Length();
+      most.kept = std::max(most.kept, tiles.kept[slot]);
+      most.made = std::max(most.made, made);
+      most.held = std::max(most.held, held);
+      most.beside = std::max(most.beside, held + next);
+    }
+    RC_ASSERT(found.rows[slot] == most);
+  }
+}
+
+// Runs the sweep: what a tile wants must be there, and nothing is made twice.
+void ExpectEverythingThere(const Graph& graph, Interval interval, const TileShape& tile) {
+  const NaiveSweep naive(graph, interval, tile);
+  const TiledSubgraph found = TileKeepingRows(graph, interval, tile);
+  for (const int tensor : found.tensors) {
+    if (!naive.KeepsRows(tensor)) continue;
+    const Rows& rows = naive.Of(tensor);
+    const size_t axis = *AxisOf(TensorIn(graph, tensor).shape, Axis::kRows);
+    std::set<int64_t> ever;
+    for (size_t t = 0; t < naive.Tiles(); ++t) {
+      for (const int64_t row : rows.made[t]) RC_ASSERT(ever.insert(row).second);
+      std::set<int64_t> there = rows.kept[t];
+      there.insert(rows.made[t].begin(), rows.made[t].end());
+      for (int64_t row = rows.wanted[t][axis].begin; row < rows.wanted[t][axis].end; ++row)
+        RC_ASSERT(there.contains(row));
+      for (const int64_t row : rows.kept[t]) {
+        RC_ASSERT(t > 0);
+        RC_ASSERT(rows.kept[t - 1].contains(row) || rows.made[t - 1].contains(row));
+      }
+    }
+  }
+}
+
+TEST(TileKeepingRows, EqualsTheSweepRowByRow) {
+  int keeping = 0;
+  int idle = 0;
+  const bool held = rc::check("rows equal those found one by one", [&] {
+    const uint64_t seed = *rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<uint64_t>());
+    base::Random random(seed);
+    for (int round = 0; round < 30; ++round) {
+      const Graph graph = RandomGraph(random, static_cast<int>(random.Uniform(1, 8)));
+      const auto last = static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
+      const Interval interval{static_cast<int>(random.Uniform(0, last)), last};
+      TileShape tile = OutputOf(graph, interval);
+      const std::optional<size_t> rows = AxisOf(tile, Axis::kRows);
+      if (!rows || tile[*rows] < 2 || !CanCut(graph, interval, *rows)) continue;
+      tile[*rows] = random.Uniform(1, tile[*rows] - 1);
+      RC_ASSERT(CutsRowsAlone(OutputOf(graph, interval), tile));
+      ExpectSameAsSweep(graph, interval, tile);
+      ExpectEverythingThere(graph, interval, tile);
+      const TiledSubgraph found = TileKeepingRows(graph, interval, tile);
+      keeping +=
+          std::any_of(found.rows.begin(), found.rows.end(), [](const RowCounts& c) { return c.kept > 0; });
+      for (const TileClass& tiles : found.classes)
+        idle += std::any_of(tiles.made.begin(), tiles.made.end(), [](const Extents& e) { return e[0] == 0; });
+    }
+  });
+  EXPECT_TRUE(held);
+  EXPECT_GE(keeping, 100);
+  EXPECT_GE(idle, 50);
+}
+
+// The first example of docs/program.md.
+TEST(TileKeepingRows, PatentChainMakesEachRowOnce) {
+  GraphBuilder builder;
+  const int input = builder.AddInput({1, 3, 10, 20});
+  builder.AddConv(builder.AddConv(builder.AddConv(input, 8, 3), 8, 3), 4, 3);
+  const Graph graph = std::move(builder).Build();
+  const TiledSubgraph tiled = TileKeepingRows(graph, {0, 2}, {1, 4, 2, 14});
+  ASSERT_EQ(tiled.tiles, 2);
+  EXPECT_EQ(tiled.rows, (std::vector<RowCounts>{{2, 8, 8, 10}, {2, 6, 6, 8}, {2, 4, 4, 6}, {0, 2, 2, 4}}));
+  const TileClass& second = tiled.classes[static_cast<size_t>(tiled.class_of[1])];
+  EXPECT_EQ(second.needed[0], (Extents{1, 3, 4, 20}));
+  EXPECT_EQ(second.made[0], (Extents{1, 3, 2, 20}));
+  EXPECT_EQ(second.keeps, (std::vector<int64_t>{0, 0, 0, 0}));
+  for (size_t op = 0; op < 3; ++op) {
+    int64_t macs = 0;
+    for (const TileClass& tiles : tiled.classes) macs += tiles.count * tiles.macs[op];
+    EXPECT_EQ(macs, MacsOf(graph, graph.operators[op], WholeBox(graph.tensors[op + 1].shape)));
+  }
+}
+
+// The second example of docs/program.md.
+TEST(TileKeepingRows, AnUpsampledConvolutionIsIdleInEverySecondTile) {
+  GraphBuilder builder;
+  const int a = builder.AddConv(builder.AddInput({1, 1, 4, 4}), 1, 3, 1, 1);
+  Wanted wanted;
+  wanted.size = {8, 4};
+  builder.Add(OfKind(OperatorKind::kResize), wanted, {a}).value();
+  const Graph graph = std::move(builder).Build();
+  const TiledSubgraph tiled = TileKeepingRows(graph, {0, 1}, {1, 1, 1, 4});
+  std::vector<int64_t> made_of_a;
+  std::vector<int64_t> made_of_x;
+  std::vector<int64_t> kept_of_x;
+  for (const int c : tiled.class_of) {
+    const TileClass& tiles = tiled.classes[static_cast<size_t>(c)];
+    made_of_x.push_back(tiles.made[0][2]);
+    kept_of_x.push_back(tiles.kept[0]);
+    made_of_a.push_back(tiles.made[1][2]);
+  }
+  EXPECT_EQ(made_of_a, (std::vector<int64_t>{1, 0, 1, 0, 1, 0, 1, 0}));
+  EXPECT_EQ(made_of_x, (std::vector<int64_t>{2, 0, 1, 0, 1, 0, 0, 0}));
+  EXPECT_EQ(kept_of_x, (std::vector<int64_t>{0, 2, 2, 2, 2, 2, 2, 0}));
+  EXPECT_EQ(tiled.rows[0], (RowCounts{2, 2, 3, 3}));
+  EXPECT_EQ(tiled.rows[1], (RowCounts{1, 1, 1, 2}));
+}
+
+// A skip keeps its rows until the slower branch has used them.
+TEST(TileKeepingRows, ASkipWaitsForTheSlowerBranch) {
+  GraphBuilder builder;
+  const int input = builder.AddInput({1, 1, 8, 4});
+  int branch = input;
+  for (int i = 0; i < 3; ++i) branch = builder.AddConv(branch, 1, 3, 1, 1);
+  builder.AddSum(input, branch);
+  const Graph graph = std::move(builder).Build();
+  const TiledSubgraph tiled = TileKeepingRows(graph, {0, 3}, {1, 1, 1, 4});
+  // Tile 3 sums row 3, for which the first convolution makes row 5 of rows 4, 5 and 6: rows 3 to 6 are held.
+  EXPECT_EQ(tiled.rows[0], (RowCounts{3, 4, 4, 5}));
+}
+
+TEST(TileKeepingRows, OperandThatEveryTileWantsWholeIsLoadedOnce) {
+  GraphBuilder builder;
+  const int rows = builder.AddInput({1, 4, 6});
+  const int matrix = builder.AddInput({1, 6, 5});
+  builder.Add(OfKind(OperatorKind::kMatmul), {}, {rows, matrix}).value();
+  const Graph graph = std::move(builder).Build();
+  const TiledSubgraph tiled = TileKeepingRows(graph, {0, 0}, {1, 1, 5});
+  EXPECT_EQ(tiled.rows[0].kept, 0);
+  EXPECT_EQ(tiled.rows[1], (RowCounts{6, 6, 6, 6}));
+}
+
+TEST(CutsRowsAlone, IsACutOfRowsAndOfNothingElse) {
+  EXPECT_TRUE(CutsRowsAlone({1, 4, 8, 8}, {1, 4, 3, 8}));
+  EXPECT_FALSE(CutsRowsAlone({1, 4, 8, 8}, {1, 4, 8, 8}));
+  EXPECT_FALSE(CutsRowsAlone({1, 4, 8, 8}, {1, 2, 3, 8}));
+  EXPECT_FALSE(CutsRowsAlone({1, 4, 8, 8}, {1, 4, 8, 3}));
+  EXPECT_TRUE(CutsRowsAlone({6, 4}, {2, 4}));
+  EXPECT_FALSE(CutsRowsAlone({6}, {2}));
+}
+
+}  // namespace
+}  // namespace tessera::graph

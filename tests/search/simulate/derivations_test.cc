@@ -1,0 +1,203 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "random_graph.h"
+#include "tessera/encoder/adapt/halo.h"
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/graph/kept_rows.h"
+#include "tessera/plan/check_partition.h"
+#include "tessera/plan/check_program.h"
+#include "tessera/plan/derivation.h"
+#include "tessera/search/simulate/simulate.h"
+
+// docs/program.md is derived twice: by encoder/adapt and search/simulate in closed form, by plan/ step by step. Random networks
+// on random machines, cut in random ways: both must say the same.
+namespace tessera::search {
+namespace {
+
+using base::OperatorKind;
+using base::Random;
+using hw_profiles::HaloStorage;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+
+// Weights for most operators that may have them; some are used by two.
+void AddWeights(Random& random, graph::Graph& graph) {
+  std::vector<int> before;
+  for (graph::Operator& op : graph.operators) {
+    const bool convolves = op.kind == OperatorKind::kConv || op.kind == OperatorKind::kDepthwise;
+    if (!convolves && op.kind != OperatorKind::kElementwise) continue;
+    if (random.Chance(0.2)) continue;
+    if (!before.empty() && random.Chance(0.1)) {
+      op.weights = {before.back()};
+      continue;
+    }
+    const graph::Shape& output = graph.tensors[static_cast<size_t>(op.outputs.front())].shape;
+    graph::Tensor weights;
+    weights.id = "w" + std::to_string(graph.tensors.size());
+    weights.shape = {convolves ? output[1] : 3, random.Uniform(1, 4)};
+    weights.constant = true;
+    op.weights = {static_cast<int>(graph.tensors.size())};
+    before.push_back(op.weights.front());
+    graph.tensors.push_back(std::move(weights));
+  }
+}
+
+hw_profiles::Memory MemoryOf(Random& random, std::string name) {
+  hw_profiles::Memory memory;
+  memory.name = std::move(name);
+  memory.capacity_bytes = 1 << 30;
+  memory.alignment_bytes = random.Chance(0.7) ? 1 : 8;
+  return memory;
+}
+
+Profile AnyMachine(Random& random) {
+  Profile profile;
+  profile.name = "any";
+  profile.clock_hz = 1e9;
+  profile.memories = {MemoryOf(random, "dram"), MemoryOf(random, "sram")};
+  profile.memories[0].direct_read = random.Chance(0.3);
+  profile.memories[0].direct_write = random.Chance(0.3);
+  profile.tile_memory = 1;
+  hw_profiles::Link link;
+  link.name = "dma";
+  link.second = 1;
+  link.alignment_bytes = random.Chance(0.7) ? 1 : 12;
+  profile.links = {link};
+  hw_profiles::Engine engine;
+  engine.name = "pe";
+  for (size_t kind = 0; kind < base::OperatorKindNames().size(); ++kind) {
+    hw_profiles::Throughput throughput;
+    throughput.kind = static_cast<OperatorKind>(kind);
+    engine.throughputs.push_back(throughput);
+  }
+  profile.engines = {engine};
+  profile.roles.resize(base::TensorRoleNames().size());
+  for (hw_profiles::RoleLayout& role : profile.roles) {
+    role.home = random.Chance(0.2) ? 1 : 0;
+    role.alignment_bytes = random.Chance(0.7) ? 1 : 16;
+    role.channel_block = random.Chance(0.7) ? 1 : 4;
+    role.row_pitch_bytes = random.Chance(0.7) ? 1 : 8;
+  }
+  profile.roles[static_cast<size_t>(base::TensorRole::kFeature)].home = 1;
+  profile.tiling.dma =
+      random.Chance(0.5) ? hw_profiles::DmaSteps::kOwnSteps : hw_profiles::DmaSteps::kOverlapped;
+  profile.tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 1}};
+  profile.tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed, WeightPolicy::kDirect};
+  profile.tiling.halo = {HaloStorage::kRecompute, HaloStorage::kRing, HaloStorage::kCopy,
+                         HaloStorage::kAdjacent};
+  profile.tiling.implicit_padding = random.Chance(0.7);
+  profile.tiling.weight_granule_channels = random.Uniform(1, 3);
+  if (random.Chance(0.7)) profile.tiling.in_place = {OperatorKind::kElementwise};
+  if (random.Chance(0.3)) {
+    profile.scratch = {{OperatorKind::kConv,
+                        2,
+                        {hw_profiles::ScratchFactor::kOutRows, hw_profiles::ScratchFactor::kInChannels}}};
+  }
+  profile.table_bytes_per_channel = random.Chance(0.7) ? 0 : 5;
+  return profile;
+}
+
+encoder::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph, graph::Interval interval) {
+  const graph::Operator& last = graph.operators[static_cast<size_t>(interval.last)];
+  const graph::Shape& output = graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
+  encoder::SubgraphChoice choice{interval, output, {}};
+  for (size_t axis = 0; axis < output.size(); ++axis) {
+    const bool rows = graph::AxisOf(output, graph::Axis::kRows) == axis;
+    const bool named = rows || graph::AxisOf(output, graph::Axis::kColumns) == axis ||
+                       graph::AxisOf(output, graph::Axis::kChannels) == axis;
+    if (!named || output[axis] < 2 || !random.Chance(rows ? 0.8 : 0.2)) continue;
+    if (graph::CanCut(graph, interval, axis)) choice.tile[axis] = random.Uniform(1, output[axis] - 1);
+  }
+  choice.policy.weights = static_cast<WeightPolicy>(random.Uniform(0, 2));
+  choice.policy.in_place = random.Chance(0.5);
+  if (graph::CutsRowsAlone(output, choice.tile) && random.Chance(0.8))
+    choice.policy.halo = static_cast<HaloStorage>(random.Uniform(1, 3));
+  return choice;
+}
+
+// What the search would say of these choices, but for addresses.
+plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
+                  const std::vector<encoder::SubgraphChoice>& choices, encoder::Program program) {
+  plan::Plan plan;
+  plan.network = graph;
+  plan.profile = profile;
+  for (const encoder::SubgraphChoice& choice : choices) {
+    const graph::TiledSubgraph tiling =
+        encoder::CutTiles(graph, choice.interval, choice.tile, choice.policy.halo);
+    plan::Subgraph& subgraph = plan.subgraphs.emplace_back();
+    subgraph.interval = choice.interval;
+    subgraph.tile = choice.tile;
+    subgraph.tiles = tiling.tiles;
+    subgraph.weights = choice.policy.weights;
+    subgraph.in_place = choice.policy.in_place;
+    subgraph.halo = choice.policy.halo;
+    subgraph.metrics = Simulate(graph, profile, tiling, choice.policy);
+  }
+  for (const encoder::ProgramBuffer& buffer : program.buffers) {
+    plan.buffers.push_back({static_cast<plan::BufferKind>(buffer.kind), buffer.subgraph, buffer.tensor,
+                            buffer.op, buffer.parity, buffer.slot});
+  }
+  for (const encoder::ProgramStep& step : program.steps) {
+    plan.steps.push_back(
+        {static_cast<plan::StepKind>(step.kind), step.subgraph, step.parity, step.op, step.transfers});
+  }
+  plan.problem = std::move(program.problem);
+  return plan;
+}
+
+std::string Disagreements(const plan::Plan& plan) {
+  plan::Findings findings(10);
+  plan::CheckPartition(plan, findings);
+  std::string text;
+  if (findings.Empty()) {
+    const plan::Derivation derivation = plan::Derive(plan);
+    plan::CheckProgram(plan, derivation, findings);
+    for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+      const plan::Metrics& told = plan.subgraphs[i].metrics;
+      const plan::Work& found = derivation.work[i];
+      if (told.macs != found.macs || told.recomputed_macs != found.recomputed_macs) text += "macs\n";
+      for (const auto& [cause, bytes] : told.off_chip_by_cause) {
+        const auto counted = found.off_chip.find(cause);
+        if (bytes != (counted == found.off_chip.end() ? 0 : counted->second)) text += cause + "\n";
+      }
+    }
+  }
+  for (const plan::Violation& violation : findings.Take()) text += violation.message + "\n";
+  return text;
+}
+
+TEST(Derivations, AgreeOnRandomPrograms) {
+  Random random(2026);
+  std::array<int, 4> cached = {};  // subgraphs with a cached tensor, by storage
+  int programs = 0;
+  for (int round = 0; round < 1500; ++round) {
+    graph::Graph graph = graph::RandomGraph(random, static_cast<int>(random.Uniform(1, 7)));
+    AddWeights(random, graph);
+    const Profile profile = AnyMachine(random);
+    std::vector<encoder::SubgraphChoice> choices;
+    const auto operators = static_cast<int>(graph.operators.size());
+    for (int first = 0; first < operators;) {
+      const auto last = static_cast<int>(random.Uniform(first, operators - 1));
+      choices.push_back(AnyChoice(random, graph, {first, last}));
+      first = last + 1;
+    }
+    base::Expected<encoder::Program> program = encoder::BuildProgram(graph, profile, choices);
+    if (!program) continue;
+    ++programs;
+    const plan::Plan plan = AsPlan(graph, profile, choices, *std::move(program));
+    ASSERT_EQ(Disagreements(plan), "") << "round " << round;
+    for (const plan::BufferUse& use : plan.buffers) {
+      const bool keeps = use.kind == plan::BufferKind::kRing || use.kind == plan::BufferKind::kLine ||
+                         use.kind == plan::BufferKind::kHalo;
+      if (keeps) ++cached.at(static_cast<size_t>(plan.subgraphs[static_cast<size_t>(use.subgraph)].halo));
+    }
+  }
+  EXPECT_GE(programs, 500);
+  for (const size_t storage : {1, 2, 3}) EXPECT_GE(cached.at(storage), 50);
+}
+
+}  // namespace
+}  // namespace tessera::search
