@@ -11,7 +11,7 @@
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/graph.h"
 
-// An ONNX model in plain values: what import needs of its protobuf messages, so that one file alone sees those.
+// An ONNX model in plain values: what import needs of its protobuf messages, so that few files see those.
 namespace tessera::graph::onnx {
 
 // A tensor of known extents (0 is possible). Values are there when the file has them in full, they are few, and

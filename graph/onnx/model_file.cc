@@ -6,16 +6,14 @@
 #include <onnx/defs/schema.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 #include <limits>
 #include <set>
 
 #include "tessera/base/utf8.h"
 #include "tessera/graph/onnx/message.h"
+#include "tessera/graph/onnx/message_values.h"
 #include "tessera/graph/onnx/structure.h"
 #include "tessera/graph/onnx/types.h"
-#include "tessera/graph/shape_inference.h"
 
 // From protobuf messages to plain values. Whatever the messages hold is checked here once, so that later steps may
 // rely on it; the library throws, and this is where that ends.
@@ -35,172 +33,6 @@ bool ParseBytes(std::string_view bytes, ModelProto& model) {
   ::google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
   return model.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
-}
-
-template <typename Stored, typename Value>
-std::vector<Value> FromRaw(const std::string& raw) {
-  std::vector<Value> values(raw.size() / sizeof(Stored));
-  for (size_t i = 0; i < values.size(); ++i) {
-    Stored stored;
-    std::memcpy(&stored, raw.data() + i * sizeof(Stored), sizeof(Stored));
-    values[i] = static_cast<Value>(stored);
-  }
-  return values;
-}
-
-template <typename Value, typename Field>
-std::vector<Value> FromField(const Field& field) {
-  return {field.begin(), field.end()};
-}
-
-std::optional<std::vector<int64_t>> IntegersOf(const TensorProto& tensor) {
-  const std::string& raw = tensor.raw_data();
-  switch (tensor.data_type()) {
-    case TensorProto::INT64:
-      return raw.empty() ? FromField<int64_t>(tensor.int64_data()) : FromRaw<int64_t, int64_t>(raw);
-    case TensorProto::INT32:
-      return raw.empty() ? FromField<int64_t>(tensor.int32_data()) : FromRaw<int32_t, int64_t>(raw);
-    case TensorProto::INT16:
-      return raw.empty() ? FromField<int64_t>(tensor.int32_data()) : FromRaw<int16_t, int64_t>(raw);
-    case TensorProto::INT8:
-      return raw.empty() ? FromField<int64_t>(tensor.int32_data()) : FromRaw<int8_t, int64_t>(raw);
-    case TensorProto::BOOL:
-    case TensorProto::UINT8:
-      return raw.empty() ? FromField<int64_t>(tensor.int32_data()) : FromRaw<uint8_t, int64_t>(raw);
-    case TensorProto::UINT16:
-      return raw.empty() ? FromField<int64_t>(tensor.int32_data()) : FromRaw<uint16_t, int64_t>(raw);
-    case TensorProto::UINT32:
-      return raw.empty() ? FromField<int64_t>(tensor.uint64_data()) : FromRaw<uint32_t, int64_t>(raw);
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<std::vector<double>> RealsOf(const TensorProto& tensor) {
-  const std::string& raw = tensor.raw_data();
-  switch (tensor.data_type()) {
-    case TensorProto::FLOAT:
-      return raw.empty() ? FromField<double>(tensor.float_data()) : FromRaw<float, double>(raw);
-    case TensorProto::DOUBLE:
-      return raw.empty() ? FromField<double>(tensor.double_data()) : FromRaw<double, double>(raw);
-    default:
-      return std::nullopt;
-  }
-}
-
-// Constants of few bytes keep their values; where the bytes do not match the extents there are none.
-void ReadValues(const TensorProto& tensor, Constant& constant) {
-  const int64_t count = ElementsOf(constant.shape);
-  if (count > kMostValues || tensor.data_location() == TensorProto::EXTERNAL) return;
-  const int64_t bits = base::BitsOf(constant.type);
-  if (!tensor.raw_data().empty() && static_cast<int64_t>(tensor.raw_data().size()) * 8 != count * bits)
-    return;
-  if (auto integers = IntegersOf(tensor); integers && static_cast<int64_t>(integers->size()) == count) {
-    constant.integers = std::move(integers);
-  }
-  if (auto reals = RealsOf(tensor); reals && static_cast<int64_t>(reals->size()) == count) {
-    constant.reals = std::move(reals);
-  }
-}
-
-// Extents of constants may be 0, unlike those of features.
-bool IsPossible(const Shape& shape) {
-  Shape positive = shape;
-  for (int64_t& extent : positive) {
-    if (extent < 0) return false;
-    extent = std::max<int64_t>(extent, 1);
-  }
-  return IsCountable(positive);
-}
-
-base::Expected<Constant> ReadConstant(const TensorProto& tensor, const std::string& name,
-                                      const std::string& file) {
-  Constant constant;
-  constant.shape = {tensor.dims().begin(), tensor.dims().end()};
-  const std::optional<base::DataType> type = TypeFromOnnx(tensor.data_type());
-  if (!type) {
-    return FileFault(file, "constant '" + name + "' has data type " + std::to_string(tensor.data_type()),
-                     "integers, Booleans, or floating-point numbers of 16, 32 or 64 bits");
-  }
-  if (!IsPossible(constant.shape)) {
-    return FileFault(file, "constant '" + name + "' has the extents " + ToText(constant.shape),
-                     "extents from 0 on, and at most 2^56 elements");
-  }
-  constant.type = *type;
-  ReadValues(tensor, constant);
-  return constant;
-}
-
-template <typename T>
-Constant ListConstant(std::vector<T> values, base::DataType type, bool scalar) {
-  Constant constant;
-  if (!scalar) constant.shape = {static_cast<int64_t>(values.size())};
-  constant.type = type;
-  if constexpr (std::is_same_v<T, double>) {
-    constant.reals = std::move(values);
-  } else {
-    constant.integers = std::move(values);
-  }
-  return constant;
-}
-
-// Strings have no type here; a constant of strings is one that nobody can use.
-base::Expected<Attribute> ReadAttribute(const AttributeProto& attribute, const std::string& file) {
-  switch (attribute.type()) {
-    case AttributeProto::INT:
-      return Attribute(attribute.i());
-    case AttributeProto::FLOAT:
-      return Attribute(static_cast<double>(attribute.f()));
-    case AttributeProto::STRING:
-      return Attribute(attribute.s());
-    case AttributeProto::INTS:
-      return Attribute(FromField<int64_t>(attribute.ints()));
-    case AttributeProto::FLOATS:
-      return Attribute(FromField<double>(attribute.floats()));
-    case AttributeProto::STRINGS:
-      return Attribute(FromField<std::string>(attribute.strings()));
-    case AttributeProto::TENSOR: {
-      if (attribute.t().data_type() == TensorProto::STRING) return Attribute();
-      base::Expected<Constant> constant = ReadConstant(attribute.t(), attribute.name(), file);
-      if (!constant) return base::Unexpected(constant.error());
-      return Attribute(*std::move(constant));
-    }
-    default:
-      return Attribute();
-  }
-}
-
-std::string TextOf(int64_t value) { return std::to_string(value); }
-
-// As few digits as tell the number from others.
-std::string TextOf(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof(text), static_cast<float>(value)).ptr;
-  return {text, end};
-}
-
-std::string TextOf(const std::string& value) { return value; }
-
-template <typename T>
-std::string TextOf(const std::vector<T>& values) {
-  std::string text;
-  for (const T& value : values) text += (text.empty() ? "[" : ", ") + TextOf(value);
-  return text.empty() ? "[]" : text + "]";
-}
-
-// None for graphs, tensors and what is no text.
-std::optional<std::string> TextOf(const Attribute& attribute) {
-  std::optional<std::string> text = std::visit(
-      [](const auto& value) -> std::optional<std::string> {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, std::monostate> || std::is_same_v<T, Constant>) {
-          return std::nullopt;
-        } else {
-          return TextOf(value);
-        }
-      },
-      attribute);
-  return text && base::IsUtf8(*text) ? text : std::nullopt;
 }
 
 // Values of outer graphs that `graph` reads, with those of the graphs inside it.
@@ -247,24 +79,23 @@ class ModelReader {
   }
 
   base::Expected<void> ReadConstants(const GraphProto& graph) {
-    const auto add = [&](const std::string& name, const TensorProto& tensor,
-                         const auto& dims) -> base::Expected<void> {
-      if (const auto named = CheckName(name); !named) return named;
-      base::Expected<Constant> constant = ReadConstant(tensor, name, file_);
-      if (!constant) return base::Unexpected(constant.error());
-      constant->shape = {dims.begin(), dims.end()};
-      if (model_.constants.emplace(name, *std::move(constant)).second) return {};
-      return FileFault(file_, "constant '" + name + "' is there twice", "a name of its own");
-    };
     for (const TensorProto& tensor : graph.initializer()) {
-      if (const auto added = add(tensor.name(), tensor, tensor.dims()); !added) return added;
+      if (auto added = AddConstant(tensor.name(), ReadConstant(tensor, tensor.name(), file_)); !added)
+        return added;
       if (!tensor.doc_string().empty()) model_.constant_docs.emplace(tensor.name(), tensor.doc_string());
     }
     for (const auto& sparse : graph.sparse_initializer()) {
-      if (const auto added = add(sparse.values().name(), sparse.values(), sparse.dims()); !added)
-        return added;
+      const std::string& name = sparse.values().name();
+      if (auto added = AddConstant(name, ReadSparseConstant(sparse, name, file_)); !added) return added;
     }
     return {};
+  }
+
+  base::Expected<void> AddConstant(const std::string& name, base::Expected<Constant> constant) {
+    if (auto named = CheckName(name); !named) return named;
+    if (!constant) return base::Unexpected(constant.error());
+    if (model_.constants.emplace(name, *std::move(constant)).second) return {};
+    return FileFault(file_, "constant '" + name + "' is there twice", "a name of its own");
   }
 
   base::Expected<Declaration> ReadDeclaration(const ::onnx::ValueInfoProto& info) const {
@@ -319,10 +150,10 @@ class ModelReader {
       node.type = message.op_type();
       node.domain = DomainOf(message);
       if (!message.doc_string().empty()) node.annotations.emplace("x-doc_string", message.doc_string());
-      node.inputs = FromField<std::string>(message.input());
-      node.outputs = FromField<std::string>(message.output());
-      if (const auto read = ReadAttributes(message, node); !read) return read;
-      if (const auto checked = Check(message, node); !checked) return checked;
+      node.inputs = {message.input().begin(), message.input().end()};
+      node.outputs = {message.output().begin(), message.output().end()};
+      if (auto read = ReadAttributes(message, node); !read) return read;
+      if (auto checked = Check(message, node); !checked) return checked;
     }
     if (!model_.nodes.empty()) return {};
     return FileFault(file_, "the model has no operators", "at least one");
@@ -346,7 +177,7 @@ class ModelReader {
     names.insert(names.end(), node.inputs.begin(), node.inputs.end());
     names.insert(names.end(), node.outputs.begin(), node.outputs.end());
     for (const std::string& name : names) {
-      if (const auto named = CheckName(name); !named) return named;
+      if (auto named = CheckName(name); !named) return named;
     }
     const auto version = versions_.find(node.domain);
     node.version = version == versions_.end() ? 0 : version->second;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tessera/base/checked.h"
-#include "tessera/graph/onnx/fold.h"
+#include "tessera/graph/onnx/fold/fold.h"
 #include "tessera/graph/onnx/structure.h"
 #include "tessera/graph/onnx/translators.h"
 

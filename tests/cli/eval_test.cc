@@ -112,8 +112,9 @@ TEST_F(EvalTest, SaysPreciselyWhatIsWrong) {
   edited["subgraphs"][0]["buffers"] = {{{"id", "s0/conv1@O"}, {"offset", 0}}};
   outcome = Eval(edited);
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.err,
-              StartsWith("edited.json: at /subgraphs/0/buffers/0: error: this partition has no 's0/conv1@O'\n"));
+  EXPECT_THAT(
+      outcome.err,
+      StartsWith("edited.json: at /subgraphs/0/buffers/0: error: this partition has no 's0/conv1@O'\n"));
   EXPECT_THAT(outcome.err, HasSubstr("did you mean 's0/conv1@0'?"));
 
   edited = Bare();

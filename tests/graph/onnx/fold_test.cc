@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 
 #include "model_builder.h"
 
@@ -66,6 +67,58 @@ TEST(Fold, ConstantOfShapeWhereAndEqual) {
   EXPECT_EQ(Describe(MustImportGraph(model)), "gather (x) -> y [3, 4]\n");
 }
 
+// The least integer has no opposite; "to the end" is written as the greatest, and some exporters compute with it.
+TEST(Fold, ExtremesAreNoValuesOfArithmetic) {
+  const int64_t least = std::numeric_limits<int64_t>::min();
+  const int64_t greatest = std::numeric_limits<int64_t>::max();
+  const struct {
+    std::string type;
+    std::vector<Ints> operands;
+  } cases[] = {{"Neg", {{least, 6}}},
+               {"Abs", {{least, 6}}},
+               {"Div", {{least, 6}, {-1, 1}}},
+               {"Sub", {{0, 6}, {least, 0}}},
+               {"Add", {{greatest, 6}, {1, 0}}},
+               {"Div", {{4, 6}, {0, 1}}},
+               {"Mod", {{4, 6}, {0, 1}}}};
+  for (const auto& [type, operands] : cases) {
+    ModelBuilder model;
+    model.Input("x", {4, 6});
+    std::vector<std::string> names;
+    for (const Ints& operand : operands)
+      names.push_back(model.Integers("operand" + std::to_string(names.size()), operand));
+    model.Add("Reshape", {"x", model.Add(type, names, "wanted")}, "y");
+    model.Output("y");
+    EXPECT_NE(FaultOf(model.Bytes()).message.find("the shape of its output 'y' is not known"),
+              std::string::npos)
+        << type;
+  }
+}
+
+TEST(Fold, RemaindersTakeTheSignOfTheDivisor) {
+  const Graph graph = ReshapeBy([](ModelBuilder& m) {
+    return m.Add("Mod", {m.Integers("a", {-8, -6, 27}), m.Integers("b", {5, 10, 24})}, "wanted");  // 2, 4, 3
+  });
+  EXPECT_EQ(Describe(graph), "reshape (x) -> y [2, 4, 3]\n");
+}
+
+TEST(Fold, ReductionsOfNothingAndSplitsOfTooMuchAreNotFolded) {
+  ModelBuilder reduced;
+  reduced.Input("x", {4, 6});
+  reduced.Add("Reshape", {"x", reduced.Add("ReduceMax", {reduced.Integers("none", {})}, "wanted")}, "y");
+  reduced.Output("y");
+  EXPECT_FALSE(FaultOf(reduced.Bytes()).message.empty());
+  ModelBuilder split;
+  split.Input("x", {4, 6});
+  split.AddMany(
+      "Split",
+      {split.Integers("all", {4, 6, 2}), split.Integers("sizes", {2, std::numeric_limits<int64_t>::max()})},
+      {"wanted", "rest"});
+  split.Add("Reshape", {"x", "wanted"}, "y");
+  split.Output("y");
+  EXPECT_FALSE(FaultOf(split.Bytes()).message.empty());
+}
+
 TEST(Fold, TransposedWeightsStayWeights) {
   ModelBuilder model;
   model.Input("x", {5, 8});
@@ -82,6 +135,20 @@ TEST(Fold, SaysWhatItFolded) {
   model.Output("y");
   const Import import = MustImport(model);
   EXPECT_EQ(import.notes, (std::vector<std::string>{"folded constants, 1: wanted"}));
+}
+
+TEST(Fold, SparseConstantsHaveExtentsAndNoValues) {
+  ModelBuilder model;
+  model.Input("x", {2, 12});
+  model.Add("Reshape", {"x", model.Add("Neg", {model.Sparse("wanted", {-24}, {2})}, "positive")}, "y");
+  model.Output("y");
+  EXPECT_NE(FaultOf(model.Bytes()).message.find("the shape of its output 'y' is not known"),
+            std::string::npos);
+  ModelBuilder impossible;
+  impossible.Input("x", {5, 8});
+  impossible.Add("MatMul", {"x", impossible.Sparse("w", {1}, {8, -3})}, "y");
+  impossible.Output("y");
+  EXPECT_NE(FaultOf(impossible.Bytes()).message.find("constant 'w' has the extents"), std::string::npos);
 }
 
 TEST(Fold, AShapeWithoutValuesMakesABarrierOrIsDeclared) {

@@ -85,6 +85,18 @@ std::string ModelBuilder::Weight(const std::string& name, const std::vector<int6
   return name;
 }
 
+std::string ModelBuilder::Sparse(const std::string& name, const std::vector<int64_t>& values,
+                                 const std::vector<int64_t>& shape) {
+  auto& sparse = *message_->Graph().add_sparse_initializer();
+  auto& tensor = *sparse.mutable_values();
+  tensor.set_name(name);
+  tensor.set_data_type(kInt64);
+  tensor.add_dims(static_cast<int64_t>(values.size()));
+  for (const int64_t value : values) tensor.add_int64_data(value);
+  for (const int64_t extent : shape) sparse.add_dims(extent);
+  return name;
+}
+
 std::string ModelBuilder::Integers(const std::string& name, const std::vector<int64_t>& values) {
   Weight(name, {static_cast<int64_t>(values.size())}, kInt64);
   auto& tensor = *message_->Graph().mutable_initializer()->rbegin();

@@ -42,6 +42,10 @@ class ModelBuilder {
   std::string Reals(const std::string& name, const std::vector<double>& values);
   std::string Real(const std::string& name, double value);
 
+  // Integers of which only those that are not zero are stored.
+  std::string Sparse(const std::string& name, const std::vector<int64_t>& values,
+                     const std::vector<int64_t>& shape);
+
   // Appends an operator named after its first output, which is returned; "my.domain:Type" for a domain of one's own.
   std::string Add(const std::string& type, const std::vector<std::string>& inputs, const std::string& output,
                   const Attributes& attributes = {});
