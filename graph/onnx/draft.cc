@@ -132,14 +132,14 @@ MadeTensor Translation::Append(Part part, std::string id, const std::string& out
 }
 
 MadeTensor Translation::Emit(Part part, std::string_view op_suffix, std::string_view tensor_suffix) {
-  const MadeTensor made = Append(std::move(part), NameOfNode() + std::string(op_suffix),
-                                 node_.outputs.front() + std::string(tensor_suffix));
+  MadeTensor made = Append(std::move(part), NameOfNode() + std::string(op_suffix),
+                           node_.outputs.front() + std::string(tensor_suffix));
   if (made && tensor_suffix.empty()) BindOutput(0, *made);
   return made;
 }
 
 MadeTensor Translation::EmitOutput(Part part, size_t i) {
-  const MadeTensor made = Append(std::move(part), NameOfNode() + "/" + std::to_string(i), node_.outputs[i]);
+  MadeTensor made = Append(std::move(part), NameOfNode() + "/" + std::to_string(i), node_.outputs[i]);
   if (made) BindOutput(i, *made);
   return made;
 }

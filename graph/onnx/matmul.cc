@@ -63,7 +63,7 @@ MadeTensor MultiplyByWeight(Translation& node, const Product& product, int featu
   if (constant.size() == 1) result.pop_back();
   if (vector) result.erase(result.end() - (constant.size() == 1 ? 1 : 2));
   if (constant.size() > input.size()) result.insert(result.begin(), constant.size() - input.size(), 1);
-  const MadeTensor rows = node.Reshape(feature, input, "/matrix");
+  MadeTensor rows = node.Reshape(feature, input, "/matrix");
   if (!rows) return rows;
   Part part;
   part.op.kind = base::OperatorKind::kMatmul;
@@ -72,8 +72,8 @@ MadeTensor MultiplyByWeight(Translation& node, const Product& product, int featu
   part.wanted.columns = matrix[1];
   part.inputs = {*rows};
   part.type = product.type;
-  const MadeTensor made = node.Emit(std::move(part), product.result,
-                                    result == plain ? product.result : product.result + "/matrix");
+  MadeTensor made = node.Emit(std::move(part), product.result,
+                              result == plain ? product.result : product.result + "/matrix");
   if (!made || result == plain) return made;
   return node.Reshape(*made, result, product.result);
 }
@@ -96,7 +96,7 @@ MadeTensor MultiplyWeightBy(Translation& node, const Product& product, int featu
   part.wanted.columns = matrix[1];
   part.inputs = {feature};
   part.type = product.type;
-  const MadeTensor made = node.Emit(std::move(part), product.result, product.result + "/transposed");
+  MadeTensor made = node.Emit(std::move(part), product.result, product.result + "/transposed");
   if (!made) return made;
   Part turn;
   turn.op.kind = base::OperatorKind::kTranspose;
@@ -147,10 +147,10 @@ MadeTensor Multiply(Translation& node, const Product& product) {
     if (batches_first || batches_second) return Barrier("its constant operand is a batch of matrices");
     return MultiplyWeightBy(node, product, node.Feature(product.second));
   }
-  const MadeTensor first = FrontBatches(node, product.first, batches_first, "/batches_a");
+  MadeTensor first = FrontBatches(node, product.first, batches_first, "/batches_a");
   if (!first) return first;
   if (node.IsConstant(product.second)) return MultiplyByWeight(node, product, *first);
-  const MadeTensor second = FrontBatches(node, product.second, batches_second, "/batches_b");
+  MadeTensor second = FrontBatches(node, product.second, batches_second, "/batches_b");
   if (!second) return second;
   return MultiplyFeatures(node, product, *first, *second);
 }

@@ -144,10 +144,10 @@ base::Expected<void> NodeImport::CheckShapes(const Node& node) const {
     if (const auto types = file_.InferOutputs(node, OperandsOf(node))) inferred = *types;
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (const auto agreed = check(i, inferred[i].shape, "the ONNX library"); !agreed) return agreed;
+    if (auto agreed = check(i, inferred[i].shape, "the ONNX library"); !agreed) return agreed;
     const auto declared = draft_.declared.find(node.outputs[i]);
     if (declared == draft_.declared.end()) continue;
-    if (const auto agreed = check(i, declared->second.shape, "the file"); !agreed) return agreed;
+    if (auto agreed = check(i, declared->second.shape, "the file"); !agreed) return agreed;
   }
   return {};
 }

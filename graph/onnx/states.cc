@@ -17,6 +17,7 @@ bool Has(const std::vector<Declaration>& declarations, const std::string& name) 
 base::Unexpected Unknown(const std::string& file, const std::string& what, const std::string& name,
                          const std::vector<Declaration>& declarations) {
   std::vector<std::string_view> names;
+  names.reserve(declarations.size());
   for (const Declaration& each : declarations) names.emplace_back(each.name);
   base::Diagnostic fault;
   fault.file = file;

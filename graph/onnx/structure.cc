@@ -29,8 +29,9 @@ base::Expected<Makers> FindMakers(const Model& model, const std::string& file) {
       const std::string first = other->second == kGiven
                                     ? "a network input or constant"
                                     : Describe(model.nodes[static_cast<size_t>(other->second)]);
-      return base::Unexpected(FaultAt(file, model.nodes[i], "value '" + output + "' is also made by " + first,
-                                      "each value made once"));
+      std::string message = "value '" + output + "' is also made by ";
+      message += first;
+      return base::Unexpected(FaultAt(file, model.nodes[i], message, "each value made once"));
     }
   }
   return makers;

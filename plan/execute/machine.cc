@@ -209,8 +209,7 @@ void Machine::ReadOperand(const Compute& compute, const Operand& operand) {
     if (result.place.content == op.outputs.front()) reads = ReadsOf(compute, operand, result.box);
   }
   // Windows that lie wholly in the padding read no pads either.
-  if (operand.place.axes.size() > 0 && IsEmpty(HullOf(reads, contents_.ShapeOf(operand.place.content))))
-    return;
+  if (!operand.place.axes.empty() && IsEmpty(HullOf(reads, contents_.ShapeOf(operand.place.content)))) return;
   for (size_t axis = 0; axis < reads.axes.size(); ++axis) {
     const AxisPlace& at = operand.place.axes[axis];
     if (at.pad_low + at.pad_high > 0) continue;

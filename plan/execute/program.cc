@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "tessera/plan/execute/actions.h"
@@ -111,10 +112,9 @@ class Unrolling {
   }
 
   void RunSubgraph(int subgraph, Step begin, Step end) {
-    Actions actions(plan_, contents_, users_, places_, subgraph);
-    actions_ = &actions;
+    actions_.emplace(plan_, contents_, users_, places_, subgraph);
     const int64_t planned = plan_.subgraphs[static_cast<size_t>(subgraph)].tiles;
-    tiles_ = std::min(planned, actions.Tiles());
+    tiles_ = std::min(planned, actions_->Tiles());
     if (planned > tiles_)
       run_(Complaint{fmt::format("subgraph {} has {} tiles where there are {}", subgraph, planned, tiles_)});
     if (plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOwnSteps) {
@@ -122,7 +122,7 @@ class Unrolling {
     } else {
       RunOverlapped(begin, end);
     }
-    if (end > begin) ExpectResults(actions.Of(), end - 1);
+    if (end > begin) ExpectResults(actions_->Of(), end - 1);
   }
 
   void Enter(Step step, int64_t tile) {
@@ -372,7 +372,7 @@ class Unrolling {
   std::vector<Users> users_;
   Places places_;
   std::map<std::pair<Step, Step>, std::vector<problem::AddressRange>> dying_;
-  Actions* actions_ = nullptr;
+  std::optional<Actions> actions_;  // of the subgraph that runs
   int64_t tiles_ = 0;
   Step before_ = -1;
 };
