@@ -5,6 +5,7 @@
 #include "tessera/graph/onnx/cut.h"
 #include "tessera/graph/onnx/draft.h"
 #include "tessera/graph/onnx/fold/rules.h"
+#include "tessera/graph/onnx/types.h"
 
 // Operators that only rearrange are folded by one rule: a list of places in the operand, in the order of the result.
 namespace tessera::graph::onnx {
