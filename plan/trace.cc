@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tessera/plan/moment_log.h"
+#include "tessera/plan/subgraph_holdings.h"
 
 // Lifespans by observation. docs/program.md states them as a table of closed forms, and encoder/adapt builds them
 // from it; this file never looks at the table. It executes the program: a list of *moments*, each of which runs one
@@ -47,7 +48,7 @@ class Execution {
 
   Trace Run() {
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
-      Enter(static_cast<int>(i));
+      here_.emplace(plan_, users_, static_cast<int>(i), trace_.cached[i]);
       const auto begin = static_cast<Step>(trace_.steps.size());
       if (plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOwnSteps) {
         RunOwnSteps();
@@ -64,127 +65,44 @@ class Execution {
   }
 
  private:
-  // A streamed constant of one operator.
-  struct Stream {
-    int constant = 0;
-    int64_t slices = 1;
-  };
-
-  const Subgraph& Current() const { return plan_.subgraphs[static_cast<size_t>(subgraph_)]; }
-  const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
-  const Held& HeldOf(int tensor) const { return held_.at(tensor); }
-
-  void Enter(int subgraph) {
-    subgraph_ = subgraph;
-    held_.clear();
-    for (const int tensor : TensorsOf(plan_.network, Current().interval)) {
-      held_.emplace(tensor, HoldingOf(plan_, users_, Current(), tensor));
-    }
-  }
-
-  // The tensors of that holding, in order of first use.
-  std::vector<int> All(Holding holding) const {
-    std::vector<int> tensors;
-    for (int op = Current().interval.first; op <= Current().interval.last; ++op) {
-      for (const auto* list : {&At(op).inputs, &At(op).weights, &At(op).outputs}) {
-        for (const int tensor : *list) {
-          if (HeldOf(tensor).holding != holding) continue;
-          if (std::find(tensors.begin(), tensors.end(), tensor) == tensors.end()) tensors.push_back(tensor);
-        }
-      }
-    }
-    return tensors;
-  }
-
-  std::vector<Stream> StreamsOf(int op) const {
-    std::vector<Stream> streams;
-    for (const int constant : At(op).weights) {
-      if (HeldOf(constant).holding != Holding::kStreamed) continue;
-      const bool seen = std::any_of(streams.begin(), streams.end(),
-                                    [&](const Stream& stream) { return stream.constant == constant; });
-      if (!seen) streams.push_back({constant, SlicingOf(plan_, At(op), constant).slices});
-    }
-    return streams;
-  }
-
-  bool Caches(int tensor, HaloStorage halo) const {
-    return Current().halo == halo && trace_.cached[static_cast<size_t>(subgraph_)].contains(tensor);
-  }
-
-  // The cached tensors that the operator makes, or, of loaded ones, reads before all others; those that it reads last.
-  std::vector<int> CachedFirstBy(int op) const { return CachedAt(op, true); }
-  std::vector<int> CachedLastBy(int op) const { return CachedAt(op, false); }
-
-  std::vector<int> CachedAt(int op, bool first) const {
-    std::vector<int> tensors;
-    for (const int tensor : trace_.cached[static_cast<size_t>(subgraph_)]) {
-      std::vector<int> touching;
-      for (int each = Current().interval.first; each <= Current().interval.last; ++each) {
-        const auto lists = {&At(each).inputs, &At(each).outputs};
-        const bool touches = std::any_of(lists.begin(), lists.end(), [tensor](const std::vector<int>* list) {
-          return std::find(list->begin(), list->end(), tensor) != list->end();
-        });
-        if (touches) touching.push_back(each);
-      }
-      if ((first ? touching.front() : touching.back()) == op) tensors.push_back(tensor);
-    }
-    return tensors;
-  }
-
-  bool Restores(int op) const { return Current().halo == HaloStorage::kCopy && !CachedFirstBy(op).empty(); }
-  bool Saves(int op) const {
-    const bool copies = Current().halo == HaloStorage::kCopy || Current().halo == HaloStorage::kAdjacent;
-    return copies && !CachedLastBy(op).empty();
-  }
-
-  BufferUse TileOf(int tensor, int parity) const {
-    const bool ring = Caches(tensor, HaloStorage::kRing);
-    return {ring ? BufferKind::kRing : BufferKind::kTile, subgraph_, tensor, -1, ring ? 0 : parity, 0};
-  }
-  BufferUse LineOf(int tensor) const { return {BufferKind::kLine, subgraph_, tensor, -1, 0, 0}; }
-  BufferUse HaloOf(int tensor, int parity) const {
-    return {BufferKind::kHalo, subgraph_, tensor, -1, parity, 0};
-  }
-
   // What a tile buffer holds; all tiles are one in a ring.
-  int64_t ValueOf(int tensor, int64_t tile) const { return Caches(tensor, HaloStorage::kRing) ? 0 : tile; }
+  int64_t ValueOf(int tensor, int64_t tile) const {
+    return here_->Caches(tensor, HaloStorage::kRing) ? 0 : tile;
+  }
 
   void MoveTile(int tensor, int parity, int64_t tile, AccessKind kind) {
-    Move(TileOf(tensor, parity), ValueOf(tensor, tile), kind);
+    Move(here_->TileOf(tensor, parity), ValueOf(tensor, tile), kind);
   }
 
   // R_k: the rows that the tile before has left come into the tile.
   void Restore(int op, int parity, int64_t tile) {
     if (tile == 0) return;
-    for (const int tensor : CachedFirstBy(op)) {
-      log_.Touch(LineOf(tensor), tile, EngineOf(op), AccessKind::kRead);
-      log_.Touch(TileOf(tensor, parity), tile, EngineOf(op), AccessKind::kWrite);
+    for (const int tensor : here_->CachedFirstBy(op)) {
+      log_.Touch(here_->LineOf(tensor), tile, here_->EngineNameOf(op), AccessKind::kRead);
+      log_.Touch(here_->TileOf(tensor, parity), tile, here_->EngineNameOf(op), AccessKind::kWrite);
     }
   }
 
   // S_k: rows are put aside for the tile after, whose parity is given too.
   void Save(int op, int parity, int next_parity, int64_t tile) {
-    for (const int tensor : CachedLastBy(op)) {
-      log_.Touch(TileOf(tensor, parity), tile, EngineOf(op), AccessKind::kRead);
-      const bool line = Current().halo == HaloStorage::kCopy;
-      if (!line && tile > 0) log_.Touch(HaloOf(tensor, parity), tile, EngineOf(op), AccessKind::kRead);
-      log_.Touch(line ? LineOf(tensor) : HaloOf(tensor, next_parity), tile + 1, EngineOf(op),
-                 AccessKind::kWrite);
+    for (const int tensor : here_->CachedLastBy(op)) {
+      log_.Touch(here_->TileOf(tensor, parity), tile, here_->EngineNameOf(op), AccessKind::kRead);
+      const bool line = here_->Current().halo == HaloStorage::kCopy;
+      if (!line && tile > 0)
+        log_.Touch(here_->HaloOf(tensor, parity), tile, here_->EngineNameOf(op), AccessKind::kRead);
+      log_.Touch(line ? here_->LineOf(tensor) : here_->HaloOf(tensor, next_parity), tile + 1,
+                 here_->EngineNameOf(op), AccessKind::kWrite);
     }
-  }
-  BufferUse ResidentOf(int constant) const { return {BufferKind::kResident, subgraph_, constant, -1, 0, 0}; }
-  BufferUse SliceOf(int op, int constant, int parity, int slot) const {
-    return {BufferKind::kSlice, subgraph_, constant, op, parity, slot};
   }
   static BufferUse WholeOf(int tensor) { return {BufferKind::kWhole, -1, tensor, -1, 0, 0}; }
 
   Step AddStep(StepKind kind, int parity, int op) {
-    trace_.steps.push_back({kind, subgraph_, parity, op, {}});
+    trace_.steps.push_back({kind, here_->Index(), parity, op, {}});
     return static_cast<Step>(trace_.steps.size()) - 1;
   }
 
   void Move(const BufferUse& use, int64_t value, AccessKind kind) {
-    log_.Touch(use, value, HeldOf(use.tensor).link, kind);
+    log_.Touch(use, value, here_->HeldOf(use.tensor).link, kind);
     moved_at_.insert({current_step_, use.tensor});
   }
 
@@ -195,29 +113,30 @@ class Execution {
 
   // C_k for one tile and one group of slices.
   void Compute(int op, int parity, int64_t tile, int64_t round) {
-    const std::string engine = EngineOf(op);
-    for (const int input : At(op).inputs) TouchOperand(input, parity, tile, engine, AccessKind::kRead);
-    for (const int constant : At(op).weights)
+    const std::string engine = here_->EngineNameOf(op);
+    for (const int input : here_->At(op).inputs) TouchOperand(input, parity, tile, engine, AccessKind::kRead);
+    for (const int constant : here_->At(op).weights)
       TouchConstant(op, constant, parity, tile * kSlices + round, engine);
-    if (HasScratch(op)) {
-      const BufferUse scratch{BufferKind::kScratch, subgraph_, -1, op, parity, 0};
+    if (here_->HasScratch(op)) {
+      const BufferUse scratch = here_->ScratchOf(op, parity);
       log_.Touch(scratch, tile, engine, AccessKind::kRead);
       log_.Touch(scratch, tile, engine, AccessKind::kWrite);
     }
-    for (const int output : At(op).outputs) TouchOperand(output, parity, tile, engine, AccessKind::kWrite);
+    for (const int output : here_->At(op).outputs)
+      TouchOperand(output, parity, tile, engine, AccessKind::kWrite);
   }
 
   void TouchOperand(int tensor, int parity, int64_t tile, const std::string& engine, AccessKind kind) {
-    switch (HeldOf(tensor).holding) {
+    switch (here_->HeldOf(tensor).holding) {
       case Holding::kWhole:
         log_.Touch(WholeOf(tensor), 0, engine, kind);
         break;
       case Holding::kInner:
       case Holding::kLoaded:
       case Holding::kStored:
-        log_.Touch(TileOf(tensor, parity), ValueOf(tensor, tile), engine, kind);
-        if (Caches(tensor, HaloStorage::kAdjacent) && kind == AccessKind::kRead && tile > 0)
-          log_.Touch(HaloOf(tensor, parity), tile, engine, kind);
+        log_.Touch(here_->TileOf(tensor, parity), ValueOf(tensor, tile), engine, kind);
+        if (here_->Caches(tensor, HaloStorage::kAdjacent) && kind == AccessKind::kRead && tile > 0)
+          log_.Touch(here_->HaloOf(tensor, parity), tile, engine, kind);
         break;
       case Holding::kDirect:
       case Holding::kResident:
@@ -227,23 +146,12 @@ class Execution {
   }
 
   void TouchConstant(int op, int constant, int parity, int64_t slice, const std::string& engine) {
-    const Holding holding = HeldOf(constant).holding;
+    const Holding holding = here_->HeldOf(constant).holding;
     if (holding == Holding::kWhole) log_.Touch(WholeOf(constant), 0, engine, AccessKind::kRead);
-    if (holding == Holding::kResident) log_.Touch(ResidentOf(constant), 0, engine, AccessKind::kRead);
+    if (holding == Holding::kResident) log_.Touch(here_->ResidentOf(constant), 0, engine, AccessKind::kRead);
     if (holding == Holding::kStreamed) {
-      log_.Touch(SliceOf(op, constant, parity, 0), slice, engine, AccessKind::kRead);
+      log_.Touch(here_->SliceOf(op, constant, parity, 0), slice, engine, AccessKind::kRead);
     }
-  }
-
-  std::string EngineOf(int op) const {
-    const hw_profiles::Engine* engine = tessera::plan::EngineOf(plan_, At(op));
-    return engine == nullptr ? "" : engine->name;
-  }
-
-  bool HasScratch(int op) const {
-    return At(op).scratch_bytes > 0 ||
-           std::any_of(plan_.profile.scratch.begin(), plan_.profile.scratch.end(),
-                       [&](const hw_profiles::Scratch& scratch) { return scratch.kind == At(op).kind; });
   }
 
   // The steps of one operator in a pass with steps of its own for each transfer.
@@ -259,15 +167,15 @@ class Execution {
   };
 
   void RunOwnSteps() {
-    for (const int constant : All(Holding::kResident)) {
+    for (const int constant : here_->All(Holding::kResident)) {
       RunStep(AddStep(StepKind::kLoad, 0, -1));
-      Move(ResidentOf(constant), 0, AccessKind::kWrite);
+      Move(here_->ResidentOf(constant), 0, AccessKind::kWrite);
     }
     const auto begin = static_cast<Step>(trace_.steps.size());
     const std::vector<OwnTurn> turns = LayOutOwnSteps();
     const auto end = static_cast<Step>(trace_.steps.size());
-    if (Current().tiles > 1) trace_.loops.push_back({begin, end, {end}});
-    const int64_t passes = Current().tiles > 1 ? kAlikePasses : 1;
+    if (here_->Current().tiles > 1) trace_.loops.push_back({begin, end, {end}});
+    const int64_t passes = here_->Current().tiles > 1 ? kAlikePasses : 1;
     for (int64_t tile = 0; tile < passes; ++tile) {
       for (const OwnTurn& turn : turns) RunOwnTurn(turn, tile);
     }
@@ -276,16 +184,16 @@ class Execution {
   std::vector<OwnTurn> LayOutOwnSteps() {
     std::vector<OwnTurn> turns;
     std::set<int> loaded;
-    for (int op = Current().interval.first; op <= Current().interval.last; ++op) {
+    for (int op = here_->Current().interval.first; op <= here_->Current().interval.last; ++op) {
       OwnTurn turn;
       turn.op = op;
-      for (const int input : At(op).inputs) {
-        if (HeldOf(input).holding != Holding::kLoaded || !loaded.insert(input).second) continue;
+      for (const int input : here_->At(op).inputs) {
+        if (here_->HeldOf(input).holding != Holding::kLoaded || !loaded.insert(input).second) continue;
         turn.loads.emplace_back(AddStep(StepKind::kLoad, 0, op), input);
       }
-      if (Restores(op)) turn.restore = AddStep(StepKind::kCopy, 0, op);
+      if (here_->Restores(op)) turn.restore = AddStep(StepKind::kCopy, 0, op);
       const auto first = static_cast<Step>(trace_.steps.size());
-      for (const Stream& stream : StreamsOf(op)) {
+      for (const Stream& stream : here_->StreamsOf(op)) {
         turn.weights.emplace_back(AddStep(StepKind::kLoad, 0, op), stream);
         turn.rounds = std::max(turn.rounds, std::min(stream.slices, kSlices));
       }
@@ -293,9 +201,9 @@ class Execution {
       const Step computing = turn.rounds > 1 ? first : turn.compute;
       trace_.turns.push_back({op, 0, {computing, turn.compute + 1}});
       if (turn.rounds > 1) trace_.loops.push_back({first, turn.compute + 1, {turn.compute + 1}});
-      if (Saves(op)) turn.save = AddStep(StepKind::kCopy, 0, op);
-      for (const int output : At(op).outputs) {
-        if (HeldOf(output).holding == Holding::kStored) {
+      if (here_->Saves(op)) turn.save = AddStep(StepKind::kCopy, 0, op);
+      for (const int output : here_->At(op).outputs) {
+        if (here_->HeldOf(output).holding == Holding::kStored) {
           turn.stores.emplace_back(AddStep(StepKind::kStore, 0, op), output);
         }
       }
@@ -316,7 +224,7 @@ class Execution {
     for (int64_t round = 0; round < turn.rounds; ++round) {
       for (const auto& [step, stream] : turn.weights) {
         RunStep(step);
-        Move(SliceOf(turn.op, stream.constant, 0, 0), tile * kSlices + round, AccessKind::kWrite);
+        Move(here_->SliceOf(turn.op, stream.constant, 0, 0), tile * kSlices + round, AccessKind::kWrite);
       }
       RunStep(turn.compute);
       Compute(turn.op, 0, tile, round);
@@ -333,19 +241,20 @@ class Execution {
 
   // Slot 0 of every streamed constant of `op` is filled for a tile that will be computed next.
   void FillFirstSlots(int op, int parity, int64_t tile) {
-    for (const Stream& stream : StreamsOf(op)) {
-      Move(SliceOf(op, stream.constant, parity, 0), tile * kSlices, AccessKind::kWrite);
+    for (const Stream& stream : here_->StreamsOf(op)) {
+      Move(here_->SliceOf(op, stream.constant, parity, 0), tile * kSlices, AccessKind::kWrite);
     }
   }
 
   // Further slices arrive in both slots while the operator computes.
   void FillWhileComputing(int op, int parity, int64_t tile) {
-    for (const Stream& stream : StreamsOf(op)) {
+    for (const Stream& stream : here_->StreamsOf(op)) {
       if (stream.slices == 1) continue;
       for (const int slot : {0, 1}) {
-        Move(SliceOf(op, stream.constant, parity, slot), tile * kSlices, AccessKind::kWrite);
+        Move(here_->SliceOf(op, stream.constant, parity, slot), tile * kSlices, AccessKind::kWrite);
       }
-      log_.Touch(SliceOf(op, stream.constant, parity, 1), tile * kSlices, EngineOf(op), AccessKind::kRead);
+      log_.Touch(here_->SliceOf(op, stream.constant, parity, 1), tile * kSlices, here_->EngineNameOf(op),
+                 AccessKind::kRead);
     }
   }
 
@@ -362,20 +271,21 @@ class Execution {
   Pass LayOutPass(int parity, bool has_before, bool has_after) {
     using Task = PassStep::Task;
     Pass pass;
-    for (int op = Current().interval.first; op <= Current().interval.last; ++op) {
-      if (has_before && Restores(op))
+    for (int op = here_->Current().interval.first; op <= here_->Current().interval.last; ++op) {
+      if (has_before && here_->Restores(op))
         pass.push_back({Task::kRestore, op, AddStep(StepKind::kCopy, parity, op)});
       pass.push_back({Task::kCompute, op, AddStep(StepKind::kCompute, parity, op)});
       trace_.turns.push_back({op, parity, {pass.back().step, pass.back().step + 1}});
-      if (has_after && Saves(op)) pass.push_back({Task::kSave, op, AddStep(StepKind::kCopy, parity, op)});
+      if (has_after && here_->Saves(op))
+        pass.push_back({Task::kSave, op, AddStep(StepKind::kCopy, parity, op)});
     }
     return pass;
   }
 
   void RunOverlapped() {
-    const int64_t tiles = Current().tiles;
-    const std::vector<int> incoming = All(Holding::kLoaded);
-    const std::vector<int> outgoing = All(Holding::kStored);
+    const int64_t tiles = here_->Current().tiles;
+    const std::vector<int> incoming = here_->All(Holding::kLoaded);
+    const std::vector<int> outgoing = here_->All(Holding::kStored);
     RunPrologue(incoming);
     const bool loops = tiles > kMostTilesInARow;
     std::vector<Pass> passes;
@@ -402,11 +312,11 @@ class Execution {
   static int ParityOf(int64_t tile) { return static_cast<int>(tile % 2); }
 
   void RunPrologue(const std::vector<int>& incoming) {
-    const std::vector<int> residents = All(Holding::kResident);
-    const int first = Current().interval.first;
-    if (residents.empty() && incoming.empty() && StreamsOf(first).empty()) return;
+    const std::vector<int> residents = here_->All(Holding::kResident);
+    const int first = here_->Current().interval.first;
+    if (residents.empty() && incoming.empty() && here_->StreamsOf(first).empty()) return;
     RunStep(AddStep(StepKind::kPrologue, 0, -1));
-    for (const int constant : residents) Move(ResidentOf(constant), 0, AccessKind::kWrite);
+    for (const int constant : residents) Move(here_->ResidentOf(constant), 0, AccessKind::kWrite);
     for (const int tensor : incoming) MoveTile(tensor, 0, 0, AccessKind::kWrite);
     FillFirstSlots(first, 0, 0);
   }
@@ -428,7 +338,7 @@ class Execution {
     if (next != pass.end()) {
       FillFirstSlots(next->op, parity, tile);
     } else if (tile + 1 < runs) {
-      FillFirstSlots(Current().interval.first, ParityOf(tile + 1), tile + 1);
+      FillFirstSlots(here_->Current().interval.first, ParityOf(tile + 1), tile + 1);
     }
     const int op = pass[position].op;
     switch (pass[position].task) {
@@ -476,8 +386,7 @@ class Execution {
 
   const Plan& plan_;
   const std::vector<Users>& users_;
-  int subgraph_ = 0;
-  std::map<int, Held> held_;  // of the current subgraph
+  std::optional<SubgraphHoldings> here_;  // the subgraph that runs
   Step current_step_ = 0;
   std::set<std::pair<Step, int>> moved_at_;  // step and tensor of each transfer
   MomentLog log_;

@@ -26,12 +26,14 @@ BackendFactory CadicalBackends(const SatOptions& options) {
 
 std::unique_ptr<problem::Session> SatEngine::Open(const problem::Problem& problem,
                                                   const problem::Ladder* ladder) const {
-  const PartOpener open = [options = options_](const problem::Problem& part, const problem::Ladder* rungs) {
+  const auto open = [options = options_](const problem::Problem& part,
+                                         const problem::Ladder* rungs) -> std::unique_ptr<problem::Session> {
     return std::make_unique<EncodedSession>("cadical", part, rungs, CadicalBackends(options),
                                             options.constraints, options.refinements);
   };
   const bool cut = options_.refinements.decomposition && options_.constraints.empty();
-  return cut ? OpenInParts(problem, ladder, open) : open(problem, ladder);
+  if (cut) return OpenInParts(problem, ladder, open);
+  return open(problem, ladder);
 }
 
 }  // namespace tessera::encoder

@@ -22,7 +22,6 @@ using problem::Allocation;
 using problem::Ladder;
 using problem::Problem;
 using problem::Result;
-using problem::Statistics;
 using problem::Status;
 
 namespace {

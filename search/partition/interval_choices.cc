@@ -27,7 +27,7 @@ Verdict VerdictOf(problem::Status status) {
 IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval interval)
     : planning_(&planning),
       interval_(interval),
-      bound_(planning.scale.CostOf(LowerBound(planning.graph, planning.profile, interval))) {}
+      bound_(planning.scale.CostOf(SubgraphBound(planning.graph, planning.profile, interval))) {}
 
 void IntervalChoices::Open() {
   opened_ = true;

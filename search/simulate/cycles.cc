@@ -100,6 +100,12 @@ Compute ComputeOf(const Graph& graph, const Profile& profile, const Operator& op
   return {.engine = engine, .start = throughput->start_cycles, .body = WholeCycles(cycles)};
 }
 
+int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched) {
+  const double read = static_cast<double>(touched.read) / port.read_bytes_per_cycle;
+  const double written = static_cast<double>(touched.written) / port.write_bytes_per_cycle;
+  return WholeCycles(port.shared ? read + written : std::max(read, written));
+}
+
 double StreamCycles(const hw_profiles::Port& port, const Runs& runs, double bytes_per_cycle) {
   if (runs.count == 0 || runs.bytes == 0) return 0;
   const int64_t run = base::RoundUp(runs.bytes, std::max<int64_t>(1, port.burst_bytes));

@@ -5,6 +5,7 @@
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling.h"
 #include "tessera/hw_profiles/profile.h"
+#include "tessera/search/simulate/energy.h"
 #include "tessera/search/simulate/traffic.h"
 
 // How long one thing takes that an engine or a link does without pause (FACTS: cost terms).
@@ -26,6 +27,9 @@ enum class Direction : uint8_t {
   kRead,   // out of the home
   kWrite,  // into the home
 };
+
+// What one step reads and writes takes of one port.
+int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched);
 
 // Cycles that a port takes for the runs once it answers: whole bursts. 0 for no bytes.
 double StreamCycles(const hw_profiles::Port& port, const Runs& runs, double bytes_per_cycle);

@@ -1,82 +1,52 @@
 #include <algorithm>
+#include <optional>
+#include <set>
 
+#include "tessera/search/simulate/coverage.h"
 #include "tessera/search/simulate/cycles.h"
 #include "tessera/search/simulate/energy.h"
 #include "tessera/search/simulate/saturating.h"
 #include "tessera/search/simulate/simulate.h"
+#include "tessera/search/simulate/tile_cost.h"
 #include "tessera/search/simulate/traffic.h"
 
-// A bound under every tile, policy and cut.
+// A bound under every tile and policy: what one tile of the whole output costs, of that which the tiles of every other cut do as well
+// (coverage.h). Ceilings keep the bound: boxes that cover a box hold at least as many unroll steps (each step of the whole has its
+// lattice point in some tile, and a tile has no more lattice points than steps), and as many bytes, blocks and cycles of a port.
 //
-// Tiles overlap, so together they do at least what one tile of the whole output does, provided that they leave no holes: a
-// convolution with a stride beyond its kernel skips rows, and small tiles then ask its producer for less than the hull that one
-// large tile asks for. So an operator counts when somebody outside reads its result, or when an operator that counts reads it
-// without holes; the rest counts nothing. Ceilings keep the bound: boxes that cover a box hold at least as many unroll steps
-// (each step of the whole has its lattice point in some tile, and a tile has no more lattice points than steps).
+// Where the interval is cut further, tensors inside become borders, which engines may read and write elsewhere; then only
+// arithmetic and crossings are certain. As one subgraph it also works through the tile memory's port, operator by operator, and gets
+// its constants by one of few policies:
+//
+//     resident   | all constants | op 0 | op 1 | op 2 |            an operator takes its arithmetic or the port, whichever is
+//     streamed   | w0 | op 0     | op 1     | op 2    |            longer; streamed, no less than what arrives meanwhile
+//                     | w1       | w2       |
 namespace tessera::search {
 namespace {
 
 using graph::Extents;
 using hw_profiles::Profile;
 
-bool SlidesWithoutHoles(const graph::Window& window) {
-  for (size_t axis = 0; axis < 2; ++axis) {
-    if (window.dilation[axis] != 1 && window.kernel[axis] > 1) return false;
-    if (window.stride[axis] > window.kernel[axis]) return false;
-  }
-  return true;
-}
-
-// Whether a cover of the output asks for a cover of the input's hull; `whole_output`: of all the output. Kinds that put every
-// element in another place leave holes in parts alone.
-bool ReadsWithoutHoles(const graph::Graph& graph, const graph::Operator& op, int input, bool whole_output) {
-  switch (op.kind) {
-    case base::OperatorKind::kResize: {
-      const graph::Shape& from = graph.tensors[static_cast<size_t>(input)].shape;
-      const graph::Shape& to = graph.tensors[static_cast<size_t>(op.outputs.front())].shape;
-      return op.resize.scales.empty() &&
-             std::equal(from.begin(), from.end(), to.begin(), to.end(), std::less_equal<>());
-    }
-    case base::OperatorKind::kSlice:
-      return std::all_of(op.steps.begin(), op.steps.end(),
-                         [](int64_t step) { return step == 1 || step == -1; });
-    case base::OperatorKind::kPad:
-      return whole_output || op.padding.mode != graph::PadMode::kWrap;
-    case base::OperatorKind::kReshape:
-    case base::OperatorKind::kDepthToSpace:
-    case base::OperatorKind::kSpaceToDepth:
-      return whole_output;
-    case base::OperatorKind::kGather:
-      return false;
-    case base::OperatorKind::kOpaque:
-      return std::all_of(op.accesses.begin(), op.accesses.end(), [](const graph::OperandAccess& access) {
-        return SlidesWithoutHoles(access.window);
-      });
-    default:
-      return SlidesWithoutHoles(op.window);
-  }
-}
+enum class Scope : uint8_t { kAnyCut, kOneSubgraph };
 
 class Bound {
  public:
-  Bound(const graph::Graph& graph, const Profile& profile, graph::Interval interval)
+  Bound(const graph::Graph& graph, const Profile& profile, graph::Interval interval, Scope scope)
       : graph_(graph),
         profile_(profile),
         interval_(interval),
+        scope_(scope),
         usages_(graph::UsagesOf(graph)),
+        coverage_(graph, usages_, interval),
         ports_(profile.memories.size()),
         dma_(profile.memories.size()),
-        touched_(profile.memories.size()) {
-    const graph::Operator& last = graph.operators[static_cast<size_t>(interval.last)];
-    whole_ = graph::Tile(graph, interval, graph.tensors[static_cast<size_t>(last.outputs.front())].shape);
-    FindCounted();
-  }
+        touched_(profile.memories.size()) {}
 
   plan::Metrics Find() {
     for (int op = interval_.first; op <= interval_.last; ++op) {
-      if (CountsAt(op)) AddOperator(op);
+      engine_.push_back(coverage_.Counts(op) ? AddOperator(op) : Engine{});
     }
-    for (size_t i = 0; i < whole_.tensors.size(); ++i) AddTensor(i);
+    for (size_t i = 0; i < coverage_.Whole().tensors.size(); ++i) AddTensor(i);
     AddConstants();
     metrics_.off_chip_by_cause = {{"inputs", inputs_}, {"outputs", outputs_}, {"weights", weights_}};
     metrics_.off_chip_bytes = SaturatingAdd(SaturatingAdd(inputs_, outputs_), weights_);
@@ -86,61 +56,35 @@ class Bound {
   }
 
  private:
-  const graph::Operator& OpAt(int op) const { return graph_.operators[static_cast<size_t>(op)]; }
+  // What one operator certainly takes of its engine, and moves over the tile memory's port.
+  struct Engine {
+    int64_t arithmetic = 0;
+    Touched touched;
+    bool all = false;  // it reads and makes all, constants included
+  };
+
   const graph::Usage& UsageOf(int tensor) const { return usages_[static_cast<size_t>(tensor)]; }
-  bool Inside(int op) const { return interval_.first <= op && op <= interval_.last; }
-  bool CountsAt(int op) const { return counted_[static_cast<size_t>(op - interval_.first)]; }
+  const graph::TileClass& WholeTile() const { return coverage_.Whole().classes.front(); }
 
-  const Extents& NeededOf(int tensor) const {
-    const auto at = std::lower_bound(whole_.tensors.begin(), whole_.tensors.end(), tensor);
-    return whole_.classes.front().needed[static_cast<size_t>(at - whole_.tensors.begin())];
-  }
-
-  bool IsNeededWhole(const graph::Operator& op) const {
-    const int output = op.outputs.front();
-    return NeededOf(output) == graph_.tensors[static_cast<size_t>(output)].shape;
-  }
-
-  // Some counted operator inside reads all of the hull.
-  bool SurelyRead(int tensor) const {
-    const std::vector<int>& consumers = UsageOf(tensor).consumers;
-    return std::any_of(consumers.begin(), consumers.end(), [&](int op) {
-      return Inside(op) && CountsAt(op) &&
-             ReadsWithoutHoles(graph_, OpAt(op), tensor, IsNeededWhole(OpAt(op)));
-    });
-  }
-
-  bool LeavesInterval(int tensor) const {
-    return graph::RoleIn(graph_, UsageOf(tensor), tensor, interval_) != base::TensorRole::kFeature;
-  }
-
-  void FindCounted() {
-    counted_.assign(static_cast<size_t>(interval_.last - interval_.first) + 1, false);
-    counted_.back() = true;
-    for (int op = interval_.last - 1; op >= interval_.first; --op) {
-      const std::vector<int>& outputs = OpAt(op).outputs;
-      counted_[static_cast<size_t>(op - interval_.first)] =
-          std::any_of(outputs.begin(), outputs.end(),
-                      [&](int tensor) { return LeavesInterval(tensor) || SurelyRead(tensor); });
-    }
-  }
-
-  void AddOperator(int index);
+  Engine AddOperator(int index);
+  Touched TouchedBy(const graph::Operator& op) const;
   void AddTensor(size_t index);
   void AddConstants();
-  void AddLatency();
   void AddCrossing(int home, Direction direction, int64_t bytes, bool moved);
+  void AddLatency();
+  int64_t EnginePass() const;
+  int64_t EnginePass(hw_profiles::WeightPolicy weights) const;
 
   const graph::Graph& graph_;
   const Profile& profile_;
   graph::Interval interval_;
+  Scope scope_;
   std::vector<graph::Usage> usages_;
-  graph::TiledSubgraph whole_;
-  std::vector<bool> counted_;
+  Coverage coverage_;
+  std::vector<Engine> engine_;    // parallel to the interval's operators
   std::vector<Touched> ports_;    // bytes over each off-chip memory's port
   std::vector<Touched> dma_;      // the part of them that only DMA can move
   std::vector<Touched> touched_;  // bytes for energy
-  int64_t compute_ = 0;
   int64_t inputs_ = 0;
   int64_t outputs_ = 0;
   int64_t weights_ = 0;
@@ -148,30 +92,53 @@ class Bound {
   plan::Metrics metrics_;
 };
 
-// What an engine certainly reads and writes in the tile memory is left to AddTensor and to features inside.
-void Bound::AddOperator(int index) {
-  const graph::Operator& op = OpAt(index);
-  const Compute compute = ComputeOf(graph_, profile_, op, NeededOf(op.outputs.front()));
-  Accumulate(compute_, compute.body);
-  if (compute.engine != nullptr && compute.engine->outstanding < 2) Accumulate(compute_, compute.start);
-  const int64_t macs = whole_.classes.front().macs[static_cast<size_t>(index - interval_.first)];
+Bound::Engine Bound::AddOperator(int index) {
+  const graph::Operator& op = graph_.operators[static_cast<size_t>(index)];
+  const Compute compute = ComputeOf(graph_, profile_, op, coverage_.NeededOf(op.outputs.front()));
+  Engine engine;
+  engine.arithmetic = compute.body;
+  if (compute.engine != nullptr && compute.engine->outstanding < 2)
+    Accumulate(engine.arithmetic, compute.start);
+  const int64_t macs = WholeTile().macs[static_cast<size_t>(index - interval_.first)];
   Accumulate(metrics_.macs, macs);
   mac_pj_ += MacEnergy(graph_, profile_, op, macs);
+  if (scope_ == Scope::kOneSubgraph && coverage_.ReadsAndMakesAll(index)) {
+    engine.all = true;
+    engine.touched = TouchedBy(op);
+    Touched& here = touched_[static_cast<size_t>(profile_.tile_memory)];
+    Accumulate(here.read, engine.touched.read);
+    Accumulate(here.written, engine.touched.written);
+  }
+  return engine;
+}
+
+// What is not read or written in its home.
+Touched Bound::TouchedBy(const graph::Operator& op) const {
+  Touched touched;
+  const auto add = [&](int tensor, int64_t& bytes) {
+    const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_);
+    if (route.passage == Passage::kDirect) return;
+    Accumulate(bytes, PayloadBytes(graph_.tensors[static_cast<size_t>(tensor)], coverage_.NeededOf(tensor),
+                                   hw_profiles::LayoutOf(profile_, route.role)));
+  };
+  for (const int tensor : op.inputs) add(tensor, touched.read);
+  for (const int tensor : op.outputs) add(tensor, touched.written);
+  return touched;
 }
 
 void Bound::AddTensor(size_t index) {
-  const int tensor = whole_.tensors[index];
+  const int tensor = coverage_.Whole().tensors[index];
   const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_);
   if (route.passage != Passage::kMoved && route.passage != Passage::kDirect) return;
   const graph::Tensor& t = graph_.tensors[static_cast<size_t>(tensor)];
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
   const bool moved = route.passage == Passage::kMoved;
-  if (Inside(UsageOf(tensor).producer)) {
-    const int64_t bytes = PayloadBytes(t, whole_.classes.front().share[index], layout);
+  if (coverage_.Inside(UsageOf(tensor).producer)) {
+    const int64_t bytes = PayloadBytes(t, WholeTile().share[index], layout);
     AddCrossing(route.home, Direction::kWrite, bytes, moved);
     Accumulate(outputs_, bytes);
-  } else if (SurelyRead(tensor)) {
-    const int64_t bytes = PayloadBytes(t, whole_.classes.front().needed[index], layout);
+  } else if (coverage_.SurelyRead(tensor)) {
+    const int64_t bytes = PayloadBytes(t, WholeTile().needed[index], layout);
     AddCrossing(route.home, Direction::kRead, bytes, moved);
     Accumulate(inputs_, bytes);
   }
@@ -198,11 +165,11 @@ void Bound::AddCrossing(int home, Direction direction, int64_t bytes, bool moved
   Accumulate(in ? here.written : here.read, bytes);
 }
 
-// Where transfers have steps of their own, those that only DMA can do come on top of the arithmetic; elsewhere the busiest of
-// all decides.
+// Where transfers have steps of their own, those that only DMA can do come on top of the engines' work; elsewhere the busiest of all
+// decides.
 void Bound::AddLatency() {
-  metrics_.latency_cycles = compute_;
-  int64_t in_turn = compute_;
+  int64_t in_turn = EnginePass();
+  metrics_.latency_cycles = in_turn;
   for (size_t memory = 0; memory < ports_.size(); ++memory) {
     const hw_profiles::Port& port = profile_.memories[memory].port;
     const auto cycles_of = [&port](const Touched& bytes, bool one_by_one) {
@@ -215,13 +182,56 @@ void Bound::AddLatency() {
   }
   if (profile_.tiling.dma == hw_profiles::DmaSteps::kOwnSteps) {
     metrics_.latency_cycles = std::max(metrics_.latency_cycles, in_turn);
+  } else if (scope_ == Scope::kOneSubgraph) {
+    std::set<hw_profiles::WeightPolicy> policies;
+    for (const encoder::Policy& policy : encoder::PoliciesOf(graph_, profile_, interval_))
+      policies.insert(policy.weights);
+    std::optional<int64_t> least;
+    for (const hw_profiles::WeightPolicy weights : policies)
+      least = std::min(least.value_or(base::kMaxTotal), EnginePass(weights));
+    metrics_.latency_cycles = std::max(metrics_.latency_cycles, least.value_or(0));
   }
+}
+
+// Whatever the policy.
+int64_t Bound::EnginePass() const {
+  const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
+  int64_t pass = 0;
+  for (const Engine& engine : engine_)
+    Accumulate(pass, std::max(engine.arithmetic, PortCycles(port, engine.touched)));
+  return pass;
+}
+
+// With the constants that come before the pass and during it, in overlapped subgraphs.
+int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
+  const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
+  const TileCosts costs(graph_, profile_, usages_, coverage_.Whole(), {.weights = weights});
+  const Route& route = costs.ConstantRoute();
+  const bool streamed = route.passage == Passage::kMoved && weights == hw_profiles::WeightPolicy::kStreamed;
+  const std::vector<ConstantCost>& constants = costs.Constants();
+  int64_t pass = streamed ? constants.front().first_slice_cycles : 0;
+  if (route.passage == Passage::kMoved) {
+    for (const int64_t bytes : ResidentBytes(graph_, profile_, interval_, weights))
+      Accumulate(pass, TransferCycles(profile_, route.home, Direction::kRead, OneRun(bytes)));
+  }
+  for (size_t i = 0; i < engine_.size(); ++i) {
+    Touched touched = engine_[i].touched;
+    if (engine_[i].all && route.passage != Passage::kDirect) Accumulate(touched.read, constants[i].bytes);
+    int64_t arriving = streamed ? constants[i].later_slices_cycles : 0;
+    if (streamed && i + 1 < engine_.size()) Accumulate(arriving, constants[i + 1].first_slice_cycles);
+    Accumulate(pass, std::max({engine_[i].arithmetic, PortCycles(port, touched), arriving}));
+  }
+  return pass;
 }
 
 }  // namespace
 
 plan::Metrics LowerBound(const graph::Graph& graph, const Profile& profile, graph::Interval interval) {
-  return Bound(graph, profile, interval).Find();
+  return Bound(graph, profile, interval, Scope::kAnyCut).Find();
+}
+
+plan::Metrics SubgraphBound(const graph::Graph& graph, const Profile& profile, graph::Interval interval) {
+  return Bound(graph, profile, interval, Scope::kOneSubgraph).Find();
 }
 
 }  // namespace tessera::search

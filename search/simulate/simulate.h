@@ -38,4 +38,8 @@ class Simulator {
 plan::Metrics LowerBound(const graph::Graph& graph, const hw_profiles::Profile& profile,
                          graph::Interval interval);
 
+// The same for the interval as one subgraph alone: no less than LowerBound, and closer.
+plan::Metrics SubgraphBound(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                            graph::Interval interval);
+
 }  // namespace tessera::search

@@ -16,13 +16,6 @@ using hw_profiles::Port;
 using hw_profiles::Profile;
 using hw_profiles::RoleLayout;
 
-// Reads and writes of one step at one port.
-int64_t PortCycles(const Port& port, const Touched& touched) {
-  const double read = static_cast<double>(touched.read) / port.read_bytes_per_cycle;
-  const double written = static_cast<double>(touched.written) / port.write_bytes_per_cycle;
-  return WholeCycles(port.shared ? read + written : std::max(read, written));
-}
-
 int64_t Beside(const Port& port, int64_t read, int64_t written) {
   return port.shared ? SaturatingAdd(read, written) : std::max(read, written);
 }

@@ -199,5 +199,59 @@ TEST(Derivations, AgreeOnRandomPrograms) {
   for (const size_t storage : {1, 2, 3}) EXPECT_GE(cached.at(storage), 50);
 }
 
+// Costs differ by what they are made of: pace, latency, bursts, and starts that hide behind others or do not.
+void VaryPaces(Random& random, Profile& profile) {
+  for (hw_profiles::Memory& memory : profile.memories) {
+    memory.port = {.read_bytes_per_cycle = static_cast<double>(random.Uniform(1, 16)),
+                   .write_bytes_per_cycle = static_cast<double>(random.Uniform(1, 16)),
+                   .shared = random.Chance(0.5),
+                   .read_latency_cycles = random.Uniform(0, 9),
+                   .write_latency_cycles = random.Uniform(0, 9),
+                   .burst_bytes = random.Uniform(1, 8)};
+    memory.read_pj_per_byte = static_cast<double>(random.Uniform(0, 9));
+    memory.write_pj_per_byte = static_cast<double>(random.Uniform(0, 9));
+    memory.leakage_mw = static_cast<double>(random.Uniform(0, 2));
+  }
+  profile.links[0].setup_cycles = random.Uniform(0, 9);
+  profile.links[0].outstanding = static_cast<int>(random.Uniform(1, 3));
+  profile.engines[0].mac_pj = 0.5;
+  profile.engines[0].outstanding = static_cast<int>(random.Uniform(1, 3));
+  for (hw_profiles::Throughput& throughput : profile.engines[0].throughputs) {
+    throughput.start_cycles = random.Uniform(0, 9);
+    throughput.cycles_per_output = random.Uniform(0, 2);
+    throughput.unroll.out_rows = random.Uniform(1, 3);
+    throughput.unroll.out_channels = random.Uniform(1, 3);
+  }
+}
+
+TEST(SubgraphBound, HoldsForEveryProgram) {
+  Random random(2027);
+  int programs = 0;
+  int closer = 0;
+  for (int round = 0; round < 1500; ++round) {
+    graph::Graph graph = graph::RandomGraph(random, static_cast<int>(random.Uniform(1, 6)));
+    AddWeights(random, graph);
+    Profile profile = AnyMachine(random);
+    VaryPaces(random, profile);
+    const auto last = static_cast<int>(graph.operators.size()) - 1;
+    const graph::Interval interval{static_cast<int>(random.Uniform(0, last)), last};
+    const encoder::SubgraphChoice choice = AnyChoice(random, graph, interval);
+    if (!encoder::BuildProgram(graph, profile, {&choice, 1})) continue;
+    ++programs;
+    const plan::Metrics cost = Simulate(
+        graph, profile, encoder::CutTiles(graph, interval, choice.tile, choice.policy.halo), choice.policy);
+    const plan::Metrics any_cut = LowerBound(graph, profile, interval);
+    const plan::Metrics bound = SubgraphBound(graph, profile, interval);
+    for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
+      const double found = plan::ValueOf(bound, metric);
+      EXPECT_LE(found, plan::ValueOf(cost, metric) * (1 + 1e-12)) << metric << ", round " << round;
+      EXPECT_LE(plan::ValueOf(any_cut, metric), found * (1 + 1e-12)) << metric << ", round " << round;
+    }
+    closer += bound.latency_cycles > any_cut.latency_cycles ? 1 : 0;
+  }
+  EXPECT_GE(programs, 500);
+  EXPECT_GE(closer, 250);
+}
+
 }  // namespace
 }  // namespace tessera::search

@@ -106,6 +106,23 @@ TEST(LowerBound, IsMetByOneWholeTileWhereNothingIsLost) {
   EXPECT_EQ(bound.macs, whole.macs);
 }
 
+// One tile, transfers beside the engines: what is left out is the way of the input in and of the result out.
+TEST(SubgraphBound, IsOneWholeTileLessTheWayInAndOut) {
+  NetworkBuilder net;
+  const graph::Graph graph = net.Finish(net.Conv(net.Conv(net.Input({1, 2, 8, 2}), 3, 2), 3, 2));
+  hw_profiles::Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  profile.memories[1].port.read_bytes_per_cycle = 1;  // slower than the arithmetic
+  profile.tiling.weights = {WeightPolicy::kResident};
+  const plan::Metrics whole = Simulate(graph, profile, graph::Tile(graph, {0, 1}, {1, 2, 8, 2}), {});
+  const int64_t in = 3 + 7 + 8;    // set up, wait, 32 bytes at 4 a cycle
+  const int64_t out = 3 + 5 + 32;  // 32 bytes at the pace of the slower end
+  EXPECT_EQ(SubgraphBound(graph, profile, {0, 1}).latency_cycles, whole.latency_cycles - in - out);
+  EXPECT_LT(LowerBound(graph, profile, {0, 1}).latency_cycles, whole.latency_cycles - in - out);
+  const double constants =
+      24 * 1;  // bytes that engines read in the tile memory, unless a policy lets them read elsewhere
+  EXPECT_EQ(SubgraphBound(graph, profile, {0, 1}).energy_pj, whole.energy_pj - constants);
+}
+
 TEST(LowerBound, DoesNotCountWhatAStrideMaySkip) {
   NetworkBuilder net;
   const graph::Graph graph =
