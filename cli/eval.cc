@@ -102,6 +102,7 @@ class EvalCommand final : public Command {
 
   ExitCode RefuseAsBroken(Console& console, const std::vector<plan::Violation>& violations) const {
     std::vector<std::string> lines;
+    lines.reserve(violations.size());
     for (const plan::Violation& violation : violations)
       lines.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
     console.Print(DescribeRefusal(lines, IsJson()));

@@ -26,6 +26,7 @@
 #include "tessera/problem/json_explanation.h"
 #include "tessera/problem/svg.h"
 #include "tessera/search/partition/partition.h"
+#include "tessera/search/partition/sensitivity.h"
 
 // `tessera plan`: from a network and a profile to a verified plan.
 namespace tessera::cli {
@@ -47,6 +48,7 @@ class PlanCommand final : public Command {
            "plan.html\n"
            "  tessera plan model.onnx --hw npu.yaml --dim batch=1 --floats-as int8\n"
            "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit peak=300000\n"
+           "  tessera plan net.yaml --hw npu.yaml --minimize energy --sensitivity\n"
            "  tessera plan net.yaml --hw npu.yaml --emit-header plan.h --dump-problems asked\n\n"
            "Where an operator fits nowhere it says which few conditions collide when it runs alone, and "
            "which\n"
@@ -66,6 +68,8 @@ class PlanCommand final : public Command {
     app.add_option("--max-operators", max_operators_, "The most operators in one subgraph")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
+    app.add_flag("--sensitivity", sensitivity_,
+                 "Also halve and double each energy of the profile, and note whether the choice survives");
     app.add_option("--threads", threads_, "Threads to work with; they change the time, never the plan")
         ->check(CLI::Range(1, 256))
         ->capture_default_str();
@@ -127,10 +131,27 @@ class PlanCommand final : public Command {
     if (!result->plan) return Decline(console, network.graph, *result, stop);
     plan::Plan plan = *result->plan;
     plan.notes.insert(plan.notes.end(), network.notes.begin(), network.notes.end());
+    if (sensitivity_) {
+      options.engines = engines.Pointers();
+      const auto noted = NoteSensitivity(options, plan);
+      if (!noted) return console.Fail(noted.error());
+    }
     if (const ExitCode code = Write(console, plan); code != ExitCode::kAnswer) return code;
     console.Print(format_ == "json" ? plan::WritePlanJson(plan, elapsed.count())
                                     : DescribePlan(plan, elapsed.count()));
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
+  }
+
+  static base::Expected<void> NoteSensitivity(const search::PartitionOptions& options, plan::Plan& plan) {
+    if (!search::LooksAtEnergy(options.objective)) {
+      plan.notes.emplace_back("sensitivity: the objective does not look at energy");
+      return {};
+    }
+    const auto sensitivities = search::FindSensitivities(plan, options);
+    if (!sensitivities) return base::Unexpected(sensitivities.error());
+    for (const search::Sensitivity& sensitivity : *sensitivities)
+      plan.notes.push_back("sensitivity: " + search::Describe(sensitivity));
+    return {};
   }
 
   ExitCode Decline(Console& console, const graph::Graph& network, const search::PartitionResult& result,
@@ -195,6 +216,7 @@ class PlanCommand final : public Command {
   std::string score_;
   std::string limits_;
   int max_operators_ = 12;
+  bool sensitivity_ = false;
   int threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   std::string format_ = "text";
   PlanOutputs outputs_;

@@ -68,6 +68,7 @@ std::optional<base::Diagnostic> Pin(const plan::Draft& draft, const std::string&
     }
     if (may_move) continue;
     std::vector<std::string_view> names;
+    names.reserve(buffers.size());
     for (const auto& [id, known] : buffers) names.push_back(id);
     base::Diagnostic fault =
         DraftFault(fmt::format("this partition has no '{}'{}", pin.id, memory.empty() ? "" : " in " + memory),

@@ -11,7 +11,7 @@ size_t BytesOf(const std::string& key, const problem::Result& result) {
   if (!result.allocation) return bytes;
   bytes += result.allocation->offsets.size() * sizeof(problem::Bytes);
   for (const problem::ModeSchedule& schedule : result.allocation->modes)
-    bytes += sizeof schedule + schedule.size() * sizeof(int);
+    bytes += sizeof(problem::ModeSchedule) + schedule.size() * sizeof(int);
   return bytes;
 }
 

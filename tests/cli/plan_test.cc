@@ -47,6 +47,20 @@ TEST_F(PlanTest, TextShowsSubgraphsAndTotals) {
   EXPECT_THAT(outcome.err, IsEmpty());
 }
 
+TEST_F(PlanTest, NotesWhetherOtherEnergiesChangeTheChoice) {
+  const Outcome energy = Plan("patent_chain", "edge_npu_1mib",
+                              {"--minimize", "energy", "--sensitivity", "--output", "plan.json"});
+  ASSERT_EQ(energy.exit_code, 0) << energy.err;
+  for (const char* what :
+       {"the energy of dram halved", "the energy of dram doubled",
+        "the energy of a multiply-accumulate halved", "the energy of a multiply-accumulate doubled"}) {
+    EXPECT_THAT(energy.out, HasSubstr(std::string("note: sensitivity: with ") + what));
+  }
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+  EXPECT_THAT(Plan("patent_chain", "edge_npu_1mib", {"--sensitivity"}).out,
+              HasSubstr("note: sensitivity: the objective does not look at energy\n"));
+}
+
 TEST_F(PlanTest, JsonAnswersInFull) {
   const auto plan = PlanAsJson("patent_chain", "three_bank_two_mode", {"--seed", "3"});
   EXPECT_EQ(plan.at("status"), "optimal");

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "small_machine.h"
+#include "tessera/base/random.h"
 #include "tessera/search/simulate/simulate.h"
 
 // The loop's cost in closed form, from intervals of rows alone.
@@ -26,16 +26,16 @@ struct Loop {
   int64_t tile = 1;
 };
 
-Loop AnyLoop() {
+Loop AnyLoop(base::Random& random) {
   Loop loop;
-  loop.rows = *rc::gen::inRange<int64_t>(1, 20);
-  loop.columns = *rc::gen::inRange<int64_t>(1, 5);
-  loop.channels = *rc::gen::inRange<int64_t>(1, 6);
-  const int layers = *rc::gen::inRange(1, 4);
-  for (int i = 0; i < layers; ++i) {
-    loop.layers.push_back({1 + 2 * *rc::gen::inRange<int64_t>(0, 3), *rc::gen::inRange<int64_t>(1, 6)});
+  loop.rows = random.Uniform(1, 19);
+  loop.columns = random.Uniform(1, 4);
+  loop.channels = random.Uniform(1, 5);
+  const int64_t layers = random.Uniform(1, 3);
+  for (int64_t i = 0; i < layers; ++i) {
+    loop.layers.push_back({1 + 2 * random.Uniform(0, 2), random.Uniform(1, 5)});
   }
-  loop.tile = *rc::gen::inRange<int64_t>(1, loop.rows + 1);
+  loop.tile = random.Uniform(1, loop.rows);
   return loop;
 }
 
@@ -91,23 +91,29 @@ int64_t SimulatedLatency(const Loop& loop, DmaSteps dma) {
   return Simulate(graph, SmallMachine(dma), graph::Tile(graph, {0, last}, tile), {}).latency_cycles;
 }
 
-RC_GTEST_PROP(ClosedForm, OwnStepsAddUp, ()) {
-  const Loop loop = AnyLoop();
-  int64_t expected = ResidentTime(loop);
-  for (const TileTimes& tile : TimesOf(loop)) expected += tile.load + tile.compute + tile.store;
-  RC_ASSERT(SimulatedLatency(loop, DmaSteps::kOwnSteps) == expected);
+TEST(ClosedForm, OwnStepsAddUp) {
+  base::Random random(11);
+  for (int round = 0; round < 1000; ++round) {
+    const Loop loop = AnyLoop(random);
+    int64_t expected = ResidentTime(loop);
+    for (const TileTimes& tile : TimesOf(loop)) expected += tile.load + tile.compute + tile.store;
+    ASSERT_EQ(SimulatedLatency(loop, DmaSteps::kOwnSteps), expected) << "round " << round;
+  }
 }
 
-RC_GTEST_PROP(ClosedForm, OverlappedTakesTheGreaterInEachSlot, ()) {
-  const Loop loop = AnyLoop();
-  const std::vector<TileTimes> tiles = TimesOf(loop);
-  int64_t expected = ResidentTime(loop) + tiles.front().load + tiles.back().store;
-  for (size_t i = 0; i < tiles.size(); ++i) {
-    const int64_t load = i + 1 < tiles.size() ? tiles[i + 1].load : 0;
-    const int64_t store = i > 0 ? tiles[i - 1].store : 0;
-    expected += std::max(tiles[i].compute, load + store);
+TEST(ClosedForm, OverlappedTakesTheGreaterInEachSlot) {
+  base::Random random(12);
+  for (int round = 0; round < 1000; ++round) {
+    const Loop loop = AnyLoop(random);
+    const std::vector<TileTimes> tiles = TimesOf(loop);
+    int64_t expected = ResidentTime(loop) + tiles.front().load + tiles.back().store;
+    for (size_t i = 0; i < tiles.size(); ++i) {
+      const int64_t load = i + 1 < tiles.size() ? tiles[i + 1].load : 0;
+      const int64_t store = i > 0 ? tiles[i - 1].store : 0;
+      expected += std::max(tiles[i].compute, load + store);
+    }
+    ASSERT_EQ(SimulatedLatency(loop, DmaSteps::kOverlapped), expected) << "round " << round;
   }
-  RC_ASSERT(SimulatedLatency(loop, DmaSteps::kOverlapped) == expected);
 }
 
 }  // namespace

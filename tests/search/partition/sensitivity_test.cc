@@ -1,0 +1,100 @@
+#include "tessera/search/partition/sensitivity.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "../simulate/small_machine.h"
+#include "tessera/search/allocate/canonical.h"
+
+namespace tessera::search {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Two convolutions whose halo is made twice where they run as one subgraph, or stored and loaded between two: what is cheaper
+// depends on what a byte of DRAM costs beside a multiply-accumulate.
+graph::Graph Pair() {
+  NetworkBuilder net;
+  return net.Finish(net.Conv(net.Conv(net.Input({1, 2, 16, 4}), 3, 2), 3, 2));
+}
+
+Profile Balanced(double mac_pj) {
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps, 168);
+  profile.engines[0].mac_pj = mac_pj;
+  return profile;
+}
+
+struct Found {
+  plan::Plan plan;
+  std::vector<Sensitivity> sensitivities;
+};
+
+Found Find(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
+  const CanonicalEngine engine;
+  const std::vector<const problem::Engine*> engines = {&engine};
+  PartitionOptions options;
+  options.objective.weights = {{metric, 1}};
+  options.engines = engines;
+  auto result = SearchPartition(graph, profile, options);
+  EXPECT_TRUE(result && result->plan);
+  Found found{*std::move(result->plan), {}};
+  auto sensitivities = FindSensitivities(found.plan, options);
+  EXPECT_TRUE(sensitivities);
+  found.sensitivities = *std::move(sensitivities);
+  return found;
+}
+
+std::vector<std::string> Sentences(const Found& found) {
+  std::vector<std::string> sentences;
+  for (const Sensitivity& each : found.sensitivities) sentences.push_back(Describe(each));
+  return sentences;
+}
+
+TEST(Sensitivity, IsNoneWhereTheObjectiveDoesNotLookAtEnergy) {
+  EXPECT_THAT(Find(Pair(), Balanced(0.5), "latency").sensitivities, IsEmpty());
+}
+
+TEST(Sensitivity, LeavesOutWhatCostsNothing) {
+  EXPECT_THAT(Sentences(Find(Pair(), Balanced(0), "energy")),
+              ElementsAre("with the energy of dram halved the choice survives",
+                          "with the energy of dram doubled the choice survives"));
+}
+
+TEST(Sensitivity, SaysWhatAnotherChoiceWouldGain) {
+  EXPECT_THAT(Sentences(Find(Pair(), Balanced(32), "energy")),
+              ElementsAre("with the energy of dram halved another choice is 1.8 % better",
+                          "with the energy of dram doubled the choice survives",
+                          "with the energy of a multiply-accumulate halved the choice survives",
+                          "with the energy of a multiply-accumulate doubled another choice is 2 % better"));
+}
+
+// Whatever is found under another profile is what a search from the start finds there.
+TEST(Sensitivity, IsWhatAFreshSearchFinds) {
+  int changed = 0;
+  for (const double mac_pj : {2.0, 4.0, 8.0, 12.0, 16.0, 32.0}) {
+    const Profile profile = Balanced(mac_pj);
+    const Found found = Find(Pair(), profile, "energy");
+    ASSERT_EQ(found.sensitivities.size(), 4U);
+    for (const Sensitivity& sensitivity : found.sensitivities) {
+      Profile other = profile;
+      if (sensitivity.what == "the energy of dram") {
+        other.memories[0].read_pj_per_byte *= sensitivity.factor;
+        other.memories[0].write_pj_per_byte *= sensitivity.factor;
+      } else {
+        other.engines[0].mac_pj *= sensitivity.factor;
+      }
+      const plan::Plan fresh = Find(Pair(), other, "energy").plan;
+      EXPECT_NEAR(sensitivity.best_score, fresh.score, 1e-9 * fresh.score);
+      EXPECT_LE(fresh.score, sensitivity.score * (1 + 1e-9));
+      EXPECT_EQ(sensitivity.Survives(), fresh.score >= sensitivity.score * (1 - 1e-9));
+      changed += sensitivity.Survives() ? 0 : 1;
+    }
+  }
+  EXPECT_GE(changed, 1);
+}
+
+}  // namespace
+}  // namespace tessera::search
