@@ -31,7 +31,7 @@ int64_t CountSteps(const plan::Plan& plan) {
 }
 
 std::string NameOf(const plan::Plan& plan, const Activity& activity) {
-  const std::string op = activity.op < 0 ? "" : plan.network.operators[static_cast<size_t>(activity.op)].id;
+  std::string op = activity.op < 0 ? "" : plan.network.operators[static_cast<size_t>(activity.op)].id;
   const std::string tensor =
       activity.tensor < 0 ? "" : plan.network.tensors[static_cast<size_t>(activity.tensor)].id;
   switch (activity.kind) {

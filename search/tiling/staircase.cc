@@ -1,6 +1,7 @@
 #include "tessera/search/tiling/staircase.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -129,8 +130,8 @@ class Walk {
     } while (GoToNextLine(line));
 
     PolicyStaircase staircase{policy, {}, IsComplete()};
-    for (auto corner = corners_.rbegin(); corner != corners_.rend(); ++corner)
-      staircase.corners.push_back(CornerAt(*corner));
+    std::transform(corners_.rbegin(), corners_.rend(), std::back_inserter(staircase.corners),
+                   [this](const Position& corner) { return CornerAt(corner); });
     std::stable_sort(staircase.corners.begin(), staircase.corners.end(),
                      [this](const Corner& a, const Corner& b) {
                        return ElementsOf(a.candidate) < ElementsOf(b.candidate);
