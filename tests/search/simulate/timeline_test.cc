@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "small_machine.h"
+#include "tessera/encoder/adapt/halo.h"
 #include "tessera/search/simulate/simulate.h"
 
 // Every activity has its place, and the last one ends when the simulator says.
@@ -15,6 +16,7 @@ namespace {
 
 using encoder::Policy;
 using hw_profiles::DmaSteps;
+using hw_profiles::HaloStorage;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 using testing::ElementsAre;
@@ -152,7 +154,10 @@ RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNobodyDoesTwoThingsAt
   graph::TileShape tile = graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
   tile[2] = drawn(1, rows + 1);
   const int end = static_cast<int>(graph.operators.size()) - 1;
-  const graph::TiledSubgraph tiling = graph::Tile(graph, {0, end}, tile);
+  if (tile[2] < rows)
+    policy.halo = *rc::gen::element(HaloStorage::kRecompute, HaloStorage::kRing, HaloStorage::kCopy,
+                                    HaloStorage::kAdjacent);
+  const graph::TiledSubgraph tiling = encoder::CutTiles(graph, {0, end}, tile, policy.halo);
 
   const SubgraphTimeline timeline = TimelineOf(graph, profile, tiling, policy, drawn(2, 20));
   RC_ASSERT(timeline.cycles == Simulate(graph, profile, tiling, policy).latency_cycles);
@@ -167,6 +172,10 @@ RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNobodyDoesTwoThingsAt
   }
   RC_ASSERT(latest == timeline.cycles);
   for (const int64_t busy : timeline.busy) RC_ASSERT(busy <= timeline.cycles);
+  RC_CLASSIFY(policy.halo != HaloStorage::kRecompute, "keeps rows");
+  RC_CLASSIFY(std::any_of(timeline.activities.begin(), timeline.activities.end(),
+                          [](const Activity& activity) { return activity.kind == ActivityKind::kCopy; }),
+              "copies rows");
 }
 
 }  // namespace
