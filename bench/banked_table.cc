@@ -42,11 +42,14 @@ Timed SolveByAll(const problem::Problem& problem, double seconds) {
   auto result = search::Allocate(problem, nullptr, 0, engines, options);
   Timed timed;
   timed.milliseconds = CpuMilliseconds() - start;
-  if (result) timed.result = *std::move(result);
+  if (result) {
+    timed.result = *std::move(result);
+  } else {
+    std::fputs(base::Format(result.error()).c_str(), stderr);
+  }
   if (!timed.result.allocation && timed.result.status != problem::Status::kInfeasible) {
     std::fprintf(stderr, "%s is open: %s\n", problem.name.c_str(), timed.result.reason.c_str());
   }
-  if (!result) std::fputs(base::Format(result.error()).c_str(), stderr);
   return timed;
 }
 

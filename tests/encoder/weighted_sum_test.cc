@@ -54,7 +54,6 @@ TEST(SumAtMost, EqualWeightsShareNodes) {
 }
 
 TEST(SumAtMost, SaysNothingBeyondTheNodesAllowed) {
-  const base::Stop stop;
   CadicalSolver solver(0, 10'000);
   std::vector<int64_t> weights(20, 1);
   for (size_t i = 1; i < weights.size(); ++i) weights[i] = 2 * weights[i - 1];

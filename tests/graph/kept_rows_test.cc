@@ -8,7 +8,9 @@
 #include <set>
 
 #include "graph_builder.h"
+#include "random_graph.h"
 #include "tessera/base/checked.h"
+#include "tessera/base/random.h"
 #include "tessera/graph/propagation.h"
 
 namespace tessera::graph {
