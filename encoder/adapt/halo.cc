@@ -22,6 +22,17 @@ graph::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interva
   return graph::TileKeepingRows(graph, interval, tile, /*across_batch=*/halo != HaloStorage::kAdjacent);
 }
 
+std::shared_ptr<graph::TiledSubgraph> SharedTilings::Cut(const graph::TileShape& tile, HaloStorage halo) {
+  // Rings and copies keep the same rows.
+  const HaloStorage alike = halo == HaloStorage::kCopy ? HaloStorage::kRing : halo;
+  std::shared_ptr<graph::TiledSubgraph>& tiling = tilings_[{tile, alike}];
+  if (!tiling) {
+    tiling = std::make_shared<graph::TiledSubgraph>(
+        alike == HaloStorage::kRecompute ? tiler_.Cut(tile) : CutTiles(graph_, interval_, tile, alike));
+  }
+  return tiling;
+}
+
 bool MarkCached(const graph::TiledSubgraph& tiling, HaloStorage halo, SubgraphUses& uses) {
   uses.halo = halo;
   bool any = false;

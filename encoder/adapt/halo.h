@@ -1,6 +1,9 @@
 #pragma once
 
+#include <map>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tessera/encoder/adapt/layout.h"
@@ -13,6 +16,23 @@ namespace tessera::encoder {
 // The tiles of a valid choice, as its policy makes them.
 graph::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interval,
                               const graph::TileShape& tile, hw_profiles::HaloStorage halo);
+
+// The same for many shapes and policies of one interval, each cut once. The graph outlives it. Not safe to use from two threads at
+// once.
+class SharedTilings {
+ public:
+  SharedTilings(const graph::Graph& graph, graph::Interval interval)
+      : graph_(graph), interval_(interval), tiler_(graph, interval) {}
+
+  std::shared_ptr<graph::TiledSubgraph> Cut(const graph::TileShape& tile, hw_profiles::HaloStorage halo);
+
+ private:
+  const graph::Graph& graph_;
+  graph::Interval interval_;
+  graph::Tiler tiler_;
+  std::map<std::pair<graph::TileShape, hw_profiles::HaloStorage>, std::shared_ptr<graph::TiledSubgraph>>
+      tilings_;
+};
 
 // Marks the tensors whose rows are cached when the subgraph is cut like that. False if none is.
 bool MarkCached(const graph::TiledSubgraph& tiling, hw_profiles::HaloStorage halo, SubgraphUses& uses);

@@ -100,9 +100,7 @@ class LadderBuilder {
   std::optional<base::Diagnostic> Add(const graph::TileShape& tile) {
     const bool caches = policy_.halo != hw_profiles::HaloStorage::kRecompute;
     if (caches && !MayKeepRows(OutputShape(graph_, uses_.interval), tile)) return std::nullopt;
-    std::shared_ptr<graph::TiledSubgraph> tiling =
-        caches ? std::make_shared<graph::TiledSubgraph>(CutTiles(graph_, uses_.interval, tile, policy_.halo))
-               : cut_(tile);
+    std::shared_ptr<graph::TiledSubgraph> tiling = cut_(tile, policy_.halo);
     if (!MarkCached(*tiling, policy_.halo, uses_) && caches) return std::nullopt;
     const Structure alike = {LeastAlike(tiling->tiles, profile_.tiling.dma), CachedOf(uses_)};
     const Skeleton& skeleton = SkeletonFor(alike);
@@ -176,10 +174,11 @@ base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& gra
                                                          graph::Interval interval, const Policy& policy,
                                                          std::span<const graph::TileShape> shapes) {
   if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
-  graph::Tiler tiler(graph, interval);
-  return BuildLadders(graph, profile, interval, policy, shapes, [&tiler](const graph::TileShape& tile) {
-    return std::make_shared<graph::TiledSubgraph>(tiler.Cut(tile));
-  });
+  SharedTilings tilings(graph, interval);
+  return BuildLadders(graph, profile, interval, policy, shapes,
+                      [&tilings](const graph::TileShape& tile, hw_profiles::HaloStorage halo) {
+                        return tilings.Cut(tile, halo);
+                      });
 }
 
 base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& graph,

@@ -78,9 +78,10 @@ struct SubgraphLadder {
   std::vector<std::shared_ptr<graph::TiledSubgraph>> tilings;  // parallel to the rungs
 };
 
-// Cuts the interval into tiles of a shape that recompute their halo: for ladders of several policies over the same shapes,
-// which then share what does not depend on the policy.
-using TileCutter = std::function<std::shared_ptr<graph::TiledSubgraph>(const graph::TileShape&)>;
+// Cuts the interval into tiles of a shape, as a policy with that halo makes them: for ladders of several policies over the same
+// shapes, which then share what does not depend on the policy.
+using TileCutter =
+    std::function<std::shared_ptr<graph::TiledSubgraph>(const graph::TileShape&, hw_profiles::HaloStorage)>;
 
 // One ladder for each distinct structure (the number of tiles as far as steps depend on it, results in place,
 // tensors whose rows are cached) among the shapes. Left out are shapes of which a policy with a cached halo would

@@ -84,13 +84,22 @@ bool IntervalChoices::AddChoices(const std::vector<graph::TileShape>& tile_shape
     }
     tiles_.emplace(*std::move(tiles));
   }
+  // Whether results lie in place changes no cost.
+  std::map<std::tuple<const graph::TiledSubgraph*, hw_profiles::WeightPolicy, hw_profiles::HaloStorage>,
+           plan::Metrics>
+      costs;
   const std::span<const TileCandidate> candidates = tiles_->Candidates();
   for (size_t i = first; i < candidates.size(); ++i) {
     Choice choice;
     choice.candidate = i;
     // What its bound refuses needs no costs.
-    if (tiles_->Known(i).status != problem::Status::kInfeasible)
-      choice.metrics = planning_->simulator.Run(tiles_->TilingOf(i), candidates[i].choice.policy);
+    if (tiles_->Known(i).status != problem::Status::kInfeasible) {
+      const graph::TiledSubgraph& tiling = tiles_->TilingOf(i);
+      const encoder::Policy& policy = candidates[i].choice.policy;
+      const auto [known, fresh] = costs.try_emplace({&tiling, policy.weights, policy.halo});
+      if (fresh) known->second = planning_->simulator.Run(tiling, policy);
+      choice.metrics = known->second;
+    }
     choice.metrics.peak_bytes = candidates[i].lower_bound;
     choice.cost = planning_->scale.CostOf(choice.metrics);
     choices_.push_back(std::move(choice));

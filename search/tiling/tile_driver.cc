@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <utility>
 
 #include "tessera/encoder/adapt/choice.h"
+#include "tessera/encoder/adapt/halo.h"
 #include "tessera/search/tiling/shape_search.h"
 
 // A candidate is a rung of a ladder. Policies differ in structure, and so do one tile, odd and even numbers of tiles: each such
@@ -55,12 +55,9 @@ std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::Tile
   const size_t first_candidate = candidates_.size();
   const size_t first_ladder = ladders_.size();
   std::optional<base::Diagnostic> refusal;
-  graph::Tiler tiler(*graph_, interval_);
-  std::map<graph::TileShape, std::shared_ptr<graph::TiledSubgraph>> tilings;
-  const encoder::TileCutter cut = [&](const graph::TileShape& tile) {
-    std::shared_ptr<graph::TiledSubgraph>& tiling = tilings[tile];
-    if (!tiling) tiling = std::make_shared<graph::TiledSubgraph>(tiler.Cut(tile));
-    return tiling;
+  encoder::SharedTilings tilings(*graph_, interval_);
+  const encoder::TileCutter cut = [&tilings](const graph::TileShape& tile, hw_profiles::HaloStorage halo) {
+    return tilings.Cut(tile, halo);
   };
   for (const Policy& policy : policies_) {
     base::Expected<std::vector<SubgraphLadder>> ladders =

@@ -326,7 +326,6 @@ RC_GTEST_PROP(StaircaseOfRandomNetworks, ProvesNothingWrongWithinABudget, ()) {
   const base::Expected<Staircase> found =
       FindStaircase(subject.graph, subject.profile, subject.interval, options, base::Stop());
   RC_PRE(found.has_value());
-  std::optional<int64_t> fewest;
   bool every_policy_right = true;
   for (const PolicyStaircase& policy : found->policies) {
     const Truth truth = DecideAll(subject, found->grid, policy.policy);
