@@ -175,6 +175,15 @@ class Sweep {
       made[rows] = fresh;
       end = fresh.end;
     }
+    if (propagation_.Leaves(slot)) LeaveWhenMade(slot);
+  }
+
+  // A row goes home with the tile that makes it, though a later one may be the first to have it in its share.
+  void LeaveWhenMade(size_t slot) {
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      const std::span<const Extent> made = Region(made_, tile, slot);
+      shares_[tile * Slots() + slot].assign(made.begin(), made.end());
+    }
   }
 
   void CountRows(size_t slot, size_t rows) {

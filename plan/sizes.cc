@@ -39,8 +39,9 @@ int64_t TableBytes(const Plan& plan, const graph::Operator& op, int constant, in
 }
 
 // Rows and columns that are stored as padding: on each side the most that a windowed reader inside the interval asks for.
-void AddPads(const Plan& plan, const Users& users, graph::Interval interval, NamedExtents& extents) {
-  if (plan.profile.tiling.implicit_padding) return;
+// Gives back how many of the rows stand above.
+int64_t AddPads(const Plan& plan, const Users& users, graph::Interval interval, NamedExtents& extents) {
+  if (plan.profile.tiling.implicit_padding) return 0;
   int64_t above = 0;
   int64_t below = 0;
   int64_t left = 0;
@@ -55,6 +56,7 @@ void AddPads(const Plan& plan, const Users& users, graph::Interval interval, Nam
   }
   extents.rows += above + below;
   extents.columns += left + right;
+  return above;
 }
 
 int64_t FactorOf(const graph::Operator& op, ScratchFactor factor, const LargestExtents& largest,
@@ -140,11 +142,12 @@ Footprint TileFootprint(const Plan& plan, const std::vector<Users>& users, const
   const Held held = HoldingOf(plan, users, subgraph, use.tensor);
   const hw_profiles::RoleLayout& layout = LayoutOf(plan, held.role);
   NamedExtents extents = NameExtents(largest.at(use.tensor));
-  AddPads(plan, users[static_cast<size_t>(use.tensor)], subgraph.interval, extents);
+  const int64_t above = AddPads(plan, users[static_cast<size_t>(use.tensor)], subgraph.interval, extents);
   if (IsCached(held, use.tensor, rows)) {
-    const int64_t pads = extents.rows - NameExtents(largest.at(use.tensor)).rows;
-    const bool aside = use.kind == BufferKind::kLine || use.kind == BufferKind::kHalo;
-    extents.rows = RowsOf(plan, subgraph, held, use.kind, rows.at(use.tensor)) + (aside ? 0 : pads);
+    int64_t pads = extents.rows - NameExtents(largest.at(use.tensor)).rows;
+    if (use.kind == BufferKind::kLine) pads = 0;
+    if (use.kind == BufferKind::kHalo) pads = above;
+    extents.rows = RowsOf(plan, subgraph, held, use.kind, rows.at(use.tensor)) + pads;
   }
   const int64_t alignment = use.kind == BufferKind::kLine
                                 ? layout.alignment_bytes

@@ -19,7 +19,7 @@
 //     row 4     .  m  k  k                   made by tile 1, kept for 2 and 3, though 2 does not read it
 //     row 5     .  .  .  m
 //
-// The operators above are then asked for what is made, tile by tile, and for nothing else.
+// The operators above are then asked for what is made, tile by tile, and for nothing else; and what is made of a result leaves.
 namespace tessera::plan {
 namespace {
 
@@ -166,6 +166,8 @@ class Propagation {
       } else {
         makes[axis] = {made[i].front(), made[i].back() + 1};
       }
+      if (const auto share = tiles[i].shares.find(tensor); share != tiles[i].shares.end())
+        share->second = makes;
     }
   }
 

@@ -12,7 +12,7 @@ namespace tessera::plan {
 
 struct Tile {
   std::map<int, Box> needs;   // by tensor: what one pass reads of it, or makes of it; constants are not here
-  std::map<int, Box> shares;  // by tensor that leaves the subgraph: the part that this pass answers for
+  std::map<int, Box> shares;  // by tensor that leaves the subgraph: the part that this pass brings home
 
   // Where the subgraph caches its halo, by tensor; empty otherwise, as all that a pass needs is made then.
   std::map<int, Box> makes;     // what this pass makes of it, or loads

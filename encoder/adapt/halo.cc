@@ -11,7 +11,7 @@
 //              kept      made                     ring      kept and made; and made by the next, where a DMA is at work beside it
 //     tile i   [........|------------)            tile      copy: kept and made; adjacent: made
 //     tile i+1             [.........|-------)    line      kept
-//                                                 halo      kept, directly before the tile
+//                                                 halo      kept, directly before the tile; padding above stands before them
 namespace tessera::encoder {
 
 using hw_profiles::HaloStorage;
@@ -55,7 +55,7 @@ problem::Bytes CachedBytes(const hw_profiles::Profile& profile, BufferKind kind,
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, use.role);
   if (kind == BufferKind::kLine || kind == BufferKind::kHalo) {
     largest.rows = rows.kept;
-    pads.rows = 0;
+    pads.rows = kind == BufferKind::kHalo ? pads.rows_above : 0;
   } else if (kind == BufferKind::kRing) {
     largest.rows = passes_on ? rows.beside : rows.held;
   } else {

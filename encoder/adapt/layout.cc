@@ -107,7 +107,7 @@ Pads PadsFor(const graph::Graph& graph, const hw_profiles::Profile& profile,
       most.pad_high[axis] = std::max(most.pad_high[axis], op.window.pad_high[axis]);
     }
   }
-  return {most.pad_low[0] + most.pad_high[0], most.pad_low[1] + most.pad_high[1]};
+  return {most.pad_low[0] + most.pad_high[0], most.pad_low[1] + most.pad_high[1], most.pad_low[0]};
 }
 
 Bytes FeatureBytes(const hw_profiles::RoleLayout& layout, base::DataType type, const NamedExtents& extents,

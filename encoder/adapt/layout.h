@@ -27,6 +27,7 @@ NamedExtents NameExtents(const graph::Shape& shape, const graph::Extents& extent
 struct Pads {
   int64_t rows = 0;
   int64_t columns = 0;
+  int64_t rows_above = 0;  // of the rows
 };
 
 // The most that any windowed operator among `readers` (indices into graph.operators) asks for; none with implicit padding.

@@ -21,7 +21,7 @@ Actions::Actions(const Plan& plan, const Contents& contents, const std::vector<U
       places_(places),
       subgraph_(subgraph),
       tiles_(plan.network, users, plan.subgraphs[static_cast<size_t>(subgraph)]) {
-  places_.EnterSubgraph(subgraph, tiles_.LargestExtents());
+  places_.EnterSubgraph(subgraph, tiles_.Largest());
 }
 
 bool Actions::ComesIn(int tensor) const {
@@ -71,27 +71,25 @@ StartTransfer Actions::Start(int tensor, std::vector<Move> moves) {
   return {transfers_++, LinkOf(tensor), std::move(moves)};
 }
 
-StartTransfer Actions::LoadTile(int tensor, int64_t tile, int parity, Span span) {
-  const Box& box = BoxesOf(tile).held.at(tensor);
-  const Place from = places_.AtHome(tensor, {Intent::By::kLink, AccessKind::kRead, span.first, span.last});
-  const Place to =
-      places_.OfTile(tensor, parity, box, {Intent::By::kLink, AccessKind::kWrite, span.first, span.last});
-  return Start(tensor, {{box, from, to, to.where == Where::kTileMemory}});
+StartTransfer Actions::LoadTile(int tensor, int64_t tile, int parity, const Steps& steps) {
+  const TilePart& part = BoxesOf(tile).parts.at(tensor);
+  const Place from = places_.AtHome(tensor, {Intent::By::kLink, AccessKind::kRead, steps});
+  const Place to = places_.OfTile(tensor, parity, part, {Intent::By::kLink, AccessKind::kWrite, steps});
+  return Start(tensor, {{part.made, from, to, to.where == Where::kTileMemory && !places_.IsRing(tensor)}});
 }
 
-StartTransfer Actions::StoreTile(int tensor, int64_t tile, int parity, Span span) {
+StartTransfer Actions::StoreTile(int tensor, int64_t tile, int parity, const Steps& steps) {
   const TileBoxes& boxes = BoxesOf(tile);
   const auto share = boxes.leaves.find(tensor);
-  const Box& held = boxes.held.at(tensor);
-  const Place from =
-      places_.OfTile(tensor, parity, held, {Intent::By::kLink, AccessKind::kRead, span.first, span.last});
-  const Place to = places_.AtHome(tensor, {Intent::By::kLink, AccessKind::kWrite, span.first, span.last});
-  return Start(tensor, {{share == boxes.leaves.end() ? held : share->second, from, to, false}});
+  const TilePart& part = boxes.parts.at(tensor);
+  const Place from = places_.OfTile(tensor, parity, part, {Intent::By::kLink, AccessKind::kRead, steps});
+  const Place to = places_.AtHome(tensor, {Intent::By::kLink, AccessKind::kWrite, steps});
+  return Start(tensor, {{share == boxes.leaves.end() ? part.made : share->second, from, to, false}});
 }
 
-StartTransfer Actions::LoadResident(int constant, Span span) {
-  const Intent reads = {Intent::By::kLink, AccessKind::kRead, span.first, span.last};
-  const Intent writes = {Intent::By::kLink, AccessKind::kWrite, span.first, span.last};
+StartTransfer Actions::LoadResident(int constant, const Steps& steps) {
+  const Intent reads = {Intent::By::kLink, AccessKind::kRead, steps};
+  const Intent writes = {Intent::By::kLink, AccessKind::kWrite, steps};
   std::vector<Move> moves = {{WholeBox(TensorAt(constant).shape), places_.AtHome(constant, reads),
                               places_.OfResident(constant, writes, false), false}};
   if (places_.HasTable(constant)) {
@@ -102,9 +100,10 @@ StartTransfer Actions::LoadResident(int constant, Span span) {
   return Start(constant, std::move(moves));
 }
 
-StartTransfer Actions::LoadSlice(int op, int constant, int64_t round, int parity, int slot, Span span) {
-  const Intent reads = {Intent::By::kLink, AccessKind::kRead, span.first, span.last};
-  const Intent writes = {Intent::By::kLink, AccessKind::kWrite, span.first, span.last};
+StartTransfer Actions::LoadSlice(int op, int constant, int64_t round, int parity, int slot,
+                                 const Steps& steps) {
+  const Intent reads = {Intent::By::kLink, AccessKind::kRead, steps};
+  const Intent writes = {Intent::By::kLink, AccessKind::kWrite, steps};
   const Slice slice = SliceOf(op, constant, round);
   std::vector<Move> moves;
   for (const bool table : {false, true}) {
@@ -120,29 +119,26 @@ StartTransfer Actions::LoadSlice(int op, int constant, int64_t round, int parity
 
 Compute Actions::Run(int op, int64_t tile, int parity, int64_t round, int slot, int64_t step) {
   const graph::Operator& facts = At(op);
-  const int typical = facts.inputs.empty() ? facts.outputs.front() : facts.inputs.front();
-  const hw_profiles::Engine* engine =
-      hw_profiles::EngineFor(plan_.profile, facts.kind, TensorAt(typical).type);
   const auto& in_place = plan_.profile.tiling.in_place;
   const bool named = std::find(in_place.begin(), in_place.end(), facts.kind) != in_place.end();
-  const Intent reads = {Intent::By::kEngine, AccessKind::kRead, step, step};
-  const Intent writes = {Intent::By::kEngine, AccessKind::kWrite, step, step};
+  const Intent reads = {Intent::By::kEngine, AccessKind::kRead, {step}};
+  const Intent writes = {Intent::By::kEngine, AccessKind::kWrite, {step}};
   Compute compute;
   compute.op = op;
-  compute.engine = engine == nullptr ? "" : engine->name;
+  compute.engine = EngineOf(op);
   const TileBoxes& boxes = BoxesOf(tile);
   for (size_t i = 0; i < facts.inputs.size(); ++i) {
     const int tensor = facts.inputs[i];
     const bool described = std::count(facts.in_place.begin(), facts.in_place.end(), static_cast<int>(i)) > 0;
     compute.operands.push_back({Operand::Kind::kInput, i,
-                                places_.OfTile(tensor, parity, boxes.held.at(tensor), reads),
+                                places_.OfTile(tensor, parity, boxes.parts.at(tensor), reads),
                                 named || described});
   }
   for (size_t i = 0; i < facts.weights.size(); ++i) AddConstant(op, i, round, parity, slot, reads, compute);
   for (const int tensor : facts.outputs) {
-    Result result{boxes.held.at(tensor), places_.OfTile(tensor, parity, boxes.held.at(tensor), writes),
-                  false};
-    result.fills = result.place.where == Where::kTileMemory && !places_.IsWhole(tensor) && round == 0;
+    const TilePart& part = boxes.parts.at(tensor);
+    Result result{part.made, places_.OfTile(tensor, parity, part, writes), false};
+    result.fills = round == 0 && BeginsAnew(result, part);
     if (RoundsOf(op) > 1) {
       const FilterAxes axes = *FilterAxesOf(plan_.network, facts, 0);
       const Range channels = SliceOf(op, facts.weights.front(), round).channels;
@@ -153,6 +149,75 @@ Compute Actions::Run(int op, int64_t tile, int parity, int64_t round, int slot, 
   }
   compute.scratch = places_.OfScratch(op, parity, writes);
   return compute;
+}
+
+std::string Actions::EngineOf(int op) const {
+  const graph::Operator& facts = At(op);
+  const int typical = facts.inputs.empty() ? facts.outputs.front() : facts.inputs.front();
+  const hw_profiles::Engine* engine =
+      hw_profiles::EngineFor(plan_.profile, facts.kind, TensorAt(typical).type);
+  return engine == nullptr ? "" : engine->name;
+}
+
+// Whether a tile's rows have come back from a line before they are joined by those that its maker makes.
+bool Actions::IsRestored(int tensor, const TilePart& part) const {
+  return places_.HasLine(tensor) && !IsEmpty(KeptOf(part));
+}
+
+bool Actions::BeginsAnew(const Result& result, const TilePart& part) const {
+  const int tensor = result.place.content;
+  const bool in_tile = result.place.where == Where::kTileMemory && !places_.IsWhole(tensor);
+  return in_tile && !places_.IsRing(tensor) && !IsRestored(tensor, part);
+}
+
+// Tensors with a line or a halo that the operator is the first to touch, or the last.
+std::vector<int> Actions::CopiedBy(int op, bool first) const {
+  std::vector<int> tensors;
+  for (const auto* list : {&At(op).inputs, &At(op).outputs}) {
+    for (const int tensor : *list) {
+      if (!places_.HasLine(tensor) && (first || !places_.HasHalo(tensor))) continue;
+      const Users& users = users_[static_cast<size_t>(tensor)];
+      std::vector<int> touching;
+      if (users.MadeIn(Of().interval)) touching.push_back(users.maker);
+      for (const int reader : users.readers) {
+        if (Of().interval.first <= reader && reader <= Of().interval.last) touching.push_back(reader);
+      }
+      const bool at_edge = op == (first ? touching.front() : touching.back());
+      if (at_edge && std::find(tensors.begin(), tensors.end(), tensor) == tensors.end())
+        tensors.push_back(tensor);
+    }
+  }
+  return tensors;
+}
+
+Copy Actions::Restore(int op, int64_t tile, int parity, int64_t step) {
+  const Intent reads = {Intent::By::kEngine, AccessKind::kRead, {step}};
+  const Intent writes = {Intent::By::kEngine, AccessKind::kWrite, {step}};
+  Copy copy{op, EngineOf(op), {}};
+  for (const int tensor : CopiedBy(op, /*first=*/true)) {
+    const TilePart& part = BoxesOf(tile).parts.at(tensor);
+    const Box kept = KeptOf(part);
+    if (IsEmpty(kept)) continue;
+    Place to = places_.OfTile(tensor, parity, part, writes);
+    to.axes[*RowAxisOf(kept.size())].pad_high = 0;  // for whoever makes the rows below
+    copy.moves.push_back({kept, places_.OfKept(tensor, parity, part, reads), to, !ComesIn(tensor)});
+  }
+  return copy;
+}
+
+Copy Actions::Save(int op, int64_t tile, int parity, int next_parity, int64_t step) {
+  const Intent reads = {Intent::By::kEngine, AccessKind::kRead, {step}};
+  const Intent writes = {Intent::By::kEngine, AccessKind::kWrite, {step}};
+  Copy copy{op, EngineOf(op), {}};
+  if (tile + 1 == tiles_.Count()) return copy;
+  for (const int tensor : CopiedBy(op, /*first=*/false)) {
+    const TilePart& next = BoxesOf(tile + 1).parts.at(tensor);
+    const Box kept = KeptOf(next);
+    if (IsEmpty(kept)) continue;
+    copy.moves.push_back({kept, places_.OfTile(tensor, parity, BoxesOf(tile).parts.at(tensor), reads),
+                          places_.OfKept(tensor, next_parity, next, writes), false});
+  }
+  return copy;
 }
 
 void Actions::AddConstant(int op, size_t position, int64_t round, int parity, int slot, const Intent& intent,

@@ -13,12 +13,6 @@
 // What one subgraph moves and computes, one instruction at a time.
 namespace tessera::plan::execute {
 
-// Steps [first, last] of the plan: as long as an action may take.
-struct Span {
-  int64_t first = 0;
-  int64_t last = 0;
-};
-
 class Actions {
  public:
   Actions(const Plan& plan, const Contents& contents, const std::vector<Users>& users, Places& places,
@@ -37,10 +31,19 @@ class Actions {
   int64_t RoundsOf(int op) const;
 
   // Transfers; finished by their number.
-  StartTransfer LoadTile(int tensor, int64_t tile, int parity, Span span);
-  StartTransfer StoreTile(int tensor, int64_t tile, int parity, Span span);
-  StartTransfer LoadResident(int constant, Span span);
-  StartTransfer LoadSlice(int op, int constant, int64_t round, int parity, int slot, Span span);
+  StartTransfer LoadTile(int tensor, int64_t tile, int parity, const Steps& steps);
+  StartTransfer StoreTile(int tensor, int64_t tile, int parity, const Steps& steps);
+  StartTransfer LoadResident(int constant, const Steps& steps);
+  StartTransfer LoadSlice(int op, int constant, int64_t round, int parity, int slot, const Steps& steps);
+
+  // The rows that the operator's copy step brings back into the tile from the one before, or puts aside for the one after, whose parity
+  // is given too. Without moves where there are none.
+  Copy Restore(int op, int64_t tile, int parity, int64_t step);
+  Copy Save(int op, int64_t tile, int parity, int next_parity, int64_t step);
+
+  // Whether rows of anything are copied by the operator's side.
+  bool Restores(int op) const { return !CopiedBy(op, /*first=*/true).empty(); }
+  bool Saves(int op) const { return !CopiedBy(op, /*first=*/false).empty(); }
 
   // One round of the operator on its part of a tile; slices are read in `slot`.
   Compute Run(int op, int64_t tile, int parity, int64_t round, int slot, int64_t step);
@@ -53,6 +56,10 @@ class Actions {
   bool IsConstant(int tensor) const { return TensorAt(tensor).constant; }
   const TileBoxes& BoxesOf(int64_t tile);
   Slice SliceOf(int op, int constant, int64_t round) const;
+  std::string EngineOf(int op) const;
+  std::vector<int> CopiedBy(int op, bool first) const;
+  bool IsRestored(int tensor, const TilePart& part) const;
+  bool BeginsAnew(const Result& result, const TilePart& part) const;
   void AddConstant(int op, size_t position, int64_t round, int parity, int slot, const Intent& intent,
                    Compute& compute) const;
   StartTransfer Start(int tensor, std::vector<Move> moves);

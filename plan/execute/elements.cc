@@ -1,6 +1,7 @@
 #include "tessera/plan/execute/elements.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace tessera::plan::execute {
@@ -17,6 +18,25 @@ Box HullOfListed(const std::vector<int64_t>& numbers, const graph::Shape& shape)
 }
 
 }  // namespace
+
+std::optional<base::Axis> MeaningOf(size_t rank, size_t axis) {
+  using base::Axis;
+  static constexpr std::array<std::array<Axis, 4>, 4> kMeanings = {{
+      {Axis::kChannels, {}, {}, {}},
+      {Axis::kRows, Axis::kChannels, {}, {}},
+      {Axis::kBatch, Axis::kRows, Axis::kChannels, {}},
+      {Axis::kBatch, Axis::kChannels, Axis::kRows, Axis::kColumns},
+  }};
+  if (rank == 0 || rank > kMeanings.size()) return std::nullopt;
+  return kMeanings[rank - 1][axis];
+}
+
+std::optional<size_t> RowAxisOf(size_t rank) {
+  for (size_t axis = 0; axis < rank; ++axis) {
+    if (MeaningOf(rank, axis) == base::Axis::kRows) return axis;
+  }
+  return std::nullopt;
+}
 
 Box WholeBox(const graph::Shape& shape) {
   Box box;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "tessera/base/vocabulary.h"
 #include "tessera/graph/graph.h"
 
 // Sets of elements of one tensor, by coordinates along its axes.
@@ -14,6 +15,10 @@ struct Range {
   int64_t end = 0;  // one past the last
   friend bool operator==(const Range&, const Range&) = default;
 };
+
+// What an axis of a tensor of this rank means; nullopt for ranks without names.
+std::optional<base::Axis> MeaningOf(size_t rank, size_t axis);
+std::optional<size_t> RowAxisOf(size_t rank);
 
 // One range for each axis; empty as soon as one of them is.
 using Box = std::vector<Range>;

@@ -72,6 +72,13 @@ struct Compute {
   std::optional<Place> scratch;  // all its cells
 };
 
+// The engine of an operator moves boxes within the tile memory: each by itself and row by row, from the uppermost on.
+struct Copy {
+  int op = -1;
+  std::string engine;
+  std::vector<Move> moves;
+};
+
 // All that the box names must be there.
 struct Expect {
   Place place;
@@ -84,6 +91,6 @@ struct Complaint {
 };
 
 using Instruction =
-    std::variant<EnterStep, Provide, Forget, StartTransfer, FinishTransfer, Compute, Expect, Complaint>;
+    std::variant<EnterStep, Provide, Forget, StartTransfer, FinishTransfer, Compute, Copy, Expect, Complaint>;
 
 }  // namespace tessera::plan::execute

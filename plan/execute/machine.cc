@@ -272,6 +272,44 @@ void Machine::CheckInPlace(const Compute& compute, const Result& result,
   }
 }
 
+// What the moves still have to read is held, so that none of them overwrites what another needs. A move may overwrite its own
+// source: rows that were read by then.
+void Machine::Do(const Copy& copy) {
+  const uint32_t deed = ledger_.ActOperator(copy.op);
+  const auto sources_of = [](const Move& move) { return RunsOf(move.from, AllOf(move.box)); };
+  std::vector<const Move*> able;
+  for (const Move& move : copy.moves) {
+    const auto destinations = RunsOf(move.to, WithPads(move.to, move.box));
+    const bool reads =
+        IsThere(move.from, move.box) && memories_.MayTouch(move.from, sources_of(move), AccessKind::kRead);
+    const bool writes =
+        IsThere(move.to, move.box) && memories_.MayTouch(move.to, destinations, AccessKind::kWrite);
+    if (reads && writes) able.push_back(&move);
+  }
+  for (const Move* move : able) memories_.Hold(move->from, sources_of(*move));
+  for (const Move* move : able) {
+    memories_.Release(move->from, sources_of(*move));
+    if (move->fills) memories_.Fill(move->to.cells, Contents::TagOf(contents_.Spoiled(), 0), deed);
+    const std::optional<size_t> rows = RowAxisOf(move->box.size());
+    Box row = move->box;
+    for (int64_t i = move->box[*rows].begin; i < move->box[*rows].end; ++i) {
+      row[*rows] = {i, i + 1};
+      CopyRow(copy, *move, row, deed);
+    }
+    memories_.Hold(move->from, sources_of(*move));
+  }
+  for (const Move* move : able) memories_.Release(move->from, sources_of(*move));
+}
+
+void Machine::CopyRow(const Copy& copy, const Move& move, const Box& row, uint32_t deed) {
+  const std::vector<execute::Run> sources = RunsOf(move.from, AllOf(row));
+  const std::vector<execute::Run> destinations = RunsOf(move.to, WithPads(move.to, row));
+  memories_.CheckRead(move.from, sources);
+  CheckMode(memories_.BanksOf(move.from, sources), copy.engine, AccessKind::kRead);
+  CheckMode(memories_.BanksOf(move.to, destinations), copy.engine, AccessKind::kWrite);
+  memories_.Write(move.to, destinations, deed);
+}
+
 void Machine::Do(const Expect& expect) {
   if (expect.place.where == Where::kNowhere) return;
   const std::vector<execute::Run> runs = RunsOf(expect.place, AllOf(expect.box));

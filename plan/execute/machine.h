@@ -51,9 +51,11 @@ class Machine {
   void Do(const StartTransfer& start);
   void Do(const FinishTransfer& finish);
   void Do(const Compute& compute);
+  void Do(const Copy& copy);
   void Do(const Expect& expect);
   void Do(const Complaint& complaint);
 
+  void CopyRow(const Copy& copy, const Move& move, const Box& row, uint32_t deed);
   void CheckMode(AccessRules::Banks banks, const std::string& engine, problem::AccessKind kind);
   void CheckModes(const UnderWay& transfer);
   void LoseBanksThatAreOff();

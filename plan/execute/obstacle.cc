@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "tessera/base/checked.h"
 #include "tessera/base/vocabulary.h"
+#include "tessera/plan/execute/elements.h"
 
 namespace tessera::plan::execute {
 namespace {
@@ -17,6 +19,15 @@ constexpr int64_t kMostTiles = int64_t{1} << 24;
 
 bool IsIndex(int index, size_t count) { return index >= 0 && static_cast<size_t>(index) < count; }
 
+// Whether tiles lie one below the other: several of them, along the rows and no other axis.
+bool CutsRowsAlone(const graph::Shape& shape, const std::vector<int64_t>& tile) {
+  const std::optional<size_t> rows = RowAxisOf(shape.size());
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if ((tile[axis] < shape[axis]) != (axis == rows)) return false;
+  }
+  return rows.has_value();
+}
+
 std::string FindObstacleInSteps(const Plan& plan) {
   int subgraph = 0;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
@@ -26,8 +37,8 @@ std::string FindObstacleInSteps(const Plan& plan) {
     }
     subgraph = step.subgraph;
     const graph::Interval interval = plan.subgraphs[static_cast<size_t>(subgraph)].interval;
-    const bool computes = step.kind == StepKind::kCompute;
-    if ((computes || step.op >= 0) && (step.op < interval.first || interval.last < step.op)) {
+    const bool needs_operator = step.kind == StepKind::kCompute || step.kind == StepKind::kCopy;
+    if ((needs_operator || step.op >= 0) && (step.op < interval.first || interval.last < step.op)) {
       return fmt::format("step {} names no operator of its subgraph", i);
     }
     if (step.parity != 0 && step.parity != 1) return fmt::format("step {} has no parity", i);
@@ -64,9 +75,8 @@ std::string FindObstacle(const Plan& plan) {
       tiles *= std::min(base::CeilDiv(shape[axis], subgraph.tile[axis]), kMostTiles + 1);
     }
     if (tiles > kMostTiles) return "a subgraph has more tiles than an execution can go through";
-    if (subgraph.halo != hw_profiles::HaloStorage::kRecompute) {
-      return fmt::format("a subgraph caches its halo ({}), which is checked but not executed",
-                         hw_profiles::NameOf(subgraph.halo));
+    if (subgraph.halo != hw_profiles::HaloStorage::kRecompute && !CutsRowsAlone(shape, subgraph.tile)) {
+      return "a subgraph keeps rows of tiles that do not lie one below the other";
     }
   }
   const int64_t capacity =

@@ -5,22 +5,24 @@
 namespace tessera::plan::execute {
 namespace {
 
+bool IsPad(const AxisPlace& axis, int64_t index) { return index < 0 || index >= axis.extent; }
+
 // Runs along one axis alone, addresses and numbers counted from the base.
 std::vector<Run> RunsAlong(const AxisPlace& axis, const std::vector<int64_t>& indices, bool single) {
   std::vector<Run> runs;
-  int64_t previous = 0;
+  int64_t next = 0;
+  int64_t next_position = 0;
   for (const int64_t index : indices) {
-    const bool pad = index < 0 || index >= axis.extent;
-    const int64_t position = index < 0              ? index
-                             : index >= axis.extent ? axis.held.end - axis.held.begin + index - axis.extent
-                                                    : index - axis.held.begin;
-    if (!single && !runs.empty() && index == previous + 1 && pad == runs.back().pad) {
+    const int64_t position = PositionOf(axis, index);
+    const bool continues = !single && !runs.empty() && index == next && position == next_position;
+    if (continues && IsPad(axis, index) == runs.back().pad) {
       ++runs.back().count;
     } else {
       runs.push_back({position * axis.address_step, index * axis.number_step, 1, axis.address_step,
-                      axis.number_step, pad});
+                      axis.number_step, IsPad(axis, index)});
     }
-    previous = index;
+    next = index + 1;
+    next_position = position + 1;
   }
   return runs;
 }
@@ -44,7 +46,7 @@ std::vector<Run> RunsOfListed(const Place& place, const std::vector<int64_t>& nu
   for (const int64_t number : numbers) {
     int64_t address = place.base;
     for (const AxisPlace& axis : place.axes) {
-      address += (number / axis.number_step % axis.extent - axis.held.begin) * axis.address_step;
+      address += PositionOf(axis, number / axis.number_step % axis.extent) * axis.address_step;
     }
     runs.push_back({address, number, 1, 0, 0, false});
   }
@@ -52,6 +54,16 @@ std::vector<Run> RunsOfListed(const Place& place, const std::vector<int64_t>& nu
 }
 
 }  // namespace
+
+int64_t PositionOf(const AxisPlace& axis, int64_t index) {
+  if (index < 0) return index;
+  const int64_t rows = axis.modulus > 0 ? axis.modulus : axis.held.end - axis.held.begin;
+  if (index >= axis.extent) return rows + index - axis.extent;
+  const int64_t position = index - axis.held.begin;
+  if (axis.modulus == 0) return position;
+  const int64_t turned = (axis.made_before + position) % axis.modulus;
+  return turned < 0 ? turned + axis.modulus : turned;
+}
 
 std::vector<Run> RunsOf(const Place& place, const ElementSet& elements) {
   if (elements.listed) return RunsOfListed(place, *elements.listed);
@@ -79,14 +91,16 @@ std::vector<Run> RunsOf(const Place& place, const ElementSet& elements) {
 
 ElementSet WithPads(const Place& place, const Box& box) {
   ElementSet elements = AllOf(box);
-  if (IsEmpty(box)) return elements;
   for (size_t axis = 0; axis < place.axes.size(); ++axis) {
     const AxisPlace& at = place.axes[axis];
     std::vector<int64_t>& indices = elements.axes[axis];
-    if (box[axis].begin == at.held.begin) {
+    const bool ring = at.modulus > 0;
+    const bool first = box[axis].begin == at.held.begin;
+    const bool opens_ring = first && at.made_before == 0 && !indices.empty();
+    if (ring ? opens_ring : first) {
       for (int64_t pad = 1; pad <= at.pad_low; ++pad) indices.insert(indices.begin(), -pad);
     }
-    if (box[axis].end == at.held.end) {
+    if (ring ? opens_ring : box[axis].end == at.held.end) {
       for (int64_t pad = 0; pad < at.pad_high; ++pad) indices.push_back(at.extent + pad);
     }
   }

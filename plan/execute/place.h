@@ -20,7 +20,14 @@ struct AxisPlace {
   int64_t number_step = 1;   // elements, row-major in the tensor
   int64_t pad_low = 0;       // stored pads
   int64_t pad_high = 0;
+  int64_t modulus =
+      0;  // of the rows of a ring, else 0: the j-th row ever made lies j mod `modulus` steps behind the base,
+          // low pads before the base, high ones behind all rows
+  int64_t made_before = 0;  // of a ring: the number j of row held.begin
 };
+
+// How many steps behind the base an index lies.
+int64_t PositionOf(const AxisPlace& axis, int64_t index);
 
 enum class Where : uint8_t {
   kTileMemory,
@@ -52,7 +59,8 @@ struct Run {
 // The elements in runs along the axis that serves best. Cost: linear in the runs.
 std::vector<Run> RunsOf(const Place& place, const ElementSet& elements);
 
-// A box that is written, and the pads beside it wherever it ends where the place does.
+// A box that is written, and the pads beside it wherever it ends where the place does, even where it is empty there; beside rows of a
+// ring with the first row of all.
 ElementSet WithPads(const Place& place, const Box& box);
 
 }  // namespace tessera::plan::execute

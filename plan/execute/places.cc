@@ -22,12 +22,6 @@ namespace {
 
 using base::Axis;
 
-std::vector<int64_t> ExtentsOf(const Box& box) {
-  std::vector<int64_t> extents;
-  for (const Range& range : box) extents.push_back(range.end - range.begin);
-  return extents;
-}
-
 bool HasWindow(base::OperatorKind kind) {
   return kind == base::OperatorKind::kConv || kind == base::OperatorKind::kDepthwise ||
          kind == base::OperatorKind::kPool;
@@ -52,7 +46,7 @@ Places::Places(const Plan& plan, const Contents& contents, const std::vector<Use
     buffers_.emplace(KeyOf(plan.buffers[i]), static_cast<int>(i));
 }
 
-void Places::EnterSubgraph(int subgraph, std::map<int, std::vector<int64_t>> largest) {
+void Places::EnterSubgraph(int subgraph, std::map<int, LargestPart> largest) {
   subgraph_ = subgraph;
   largest_ = std::move(largest);
 }
@@ -63,8 +57,11 @@ int Places::BufferOf(const BufferUse& use) const {
 }
 
 bool Places::IsHeldInTiles(int tensor) const {
-  return BufferOf({BufferKind::kTile, subgraph_, tensor, -1, 0, 0}) >= 0 ||
-         BufferOf({BufferKind::kTile, subgraph_, tensor, -1, 1, 0}) >= 0;
+  return BufferOf(Tile(tensor, 0)) >= 0 || BufferOf(Tile(tensor, 1)) >= 0 || IsRing(tensor);
+}
+
+bool Places::HasHalo(int tensor) const {
+  return BufferOf(Halo(tensor, 0)) >= 0 || BufferOf(Halo(tensor, 1)) >= 0;
 }
 
 bool Places::IsStreamed(int op, int constant) const {
@@ -97,20 +94,10 @@ Place Places::InBuffer(int buffer, int content, const Intent& intent) const {
   place.cells = {offset * contents_.CellsPerByte(), (offset + facts.size) * contents_.CellsPerByte()};
   place.base = place.cells.begin;
   place.element_cells = contents_.CellsPerElement(content);
-  for (int64_t step = intent.first; step <= intent.last && place.refusal.empty(); ++step) {
-    if (!LivesAt(facts, step))
-      place.refusal = fmt::format("in buffer '{}', which does not live at step {}", facts.id, step);
+  for (const int64_t step : intent.steps) {
+    if (!place.refusal.empty() || LivesAt(facts, step)) continue;
+    place.refusal = fmt::format("in buffer '{}', which does not live at step {}", facts.id, step);
   }
-  return place;
-}
-
-Place Places::OfTile(int tensor, int parity, const Box& held, const Intent& intent) const {
-  const int buffer = BufferOf({BufferKind::kTile, subgraph_, tensor, -1, parity, 0});
-  if (buffer < 0) return OfWhole(tensor, intent);
-  Place place = InBuffer(buffer, tensor, intent);
-  const auto largest = largest_.find(tensor);
-  LayOut(place, RoleOf(tensor), largest == largest_.end() ? ExtentsOf(held) : largest->second, held,
-         plan_.subgraphs[static_cast<size_t>(subgraph_)].interval);
   return place;
 }
 
@@ -121,7 +108,8 @@ Place Places::OfWhole(int tensor, const Intent& intent) const {
   const graph::Shape& shape = contents_.ShapeOf(tensor);
   const base::TensorRole role =
       RoleOf(tensor) == base::TensorRole::kFeature ? base::TensorRole::kBorder : RoleOf(tensor);
-  LayOut(place, role, shape, WholeBox(shape), {0, static_cast<int>(plan_.network.operators.size()) - 1});
+  LayOut(place, role, shape, WholeBox(shape),
+         PadsOf(tensor, {0, static_cast<int>(plan_.network.operators.size()) - 1}));
   return place;
 }
 
@@ -216,7 +204,7 @@ void Places::LayOutInOrder(Place& place, const Box& held) const {
 }
 
 void Places::LayOut(Place& place, base::TensorRole role, const std::vector<int64_t>& extents, const Box& held,
-                    graph::Interval readers) const {
+                    const Pads& pads) const {
   const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(place.content)];
   const size_t rank = extents.size();
   if (!MeaningOf(rank, 0)) {
@@ -230,7 +218,10 @@ void Places::LayOut(Place& place, base::TensorRole role, const std::vector<int64
     place.axes[axis].held = held[axis];
     extent[*MeaningOf(rank, axis)] = extents[axis];
   }
-  if (!plan_.profile.tiling.implicit_padding) AddPads(place, readers);
+  for (size_t spatial = 0; rank == 4 && spatial < 2; ++spatial) {
+    place.axes[spatial + 2].pad_low = pads.low[spatial];
+    place.axes[spatial + 2].pad_high = pads.high[spatial];
+  }
   std::map<Axis, int64_t> low;
   for (size_t axis = 0; axis < rank; ++axis) {
     const Axis meaning = *MeaningOf(rank, axis);
@@ -251,17 +242,18 @@ void Places::LayOut(Place& place, base::TensorRole role, const std::vector<int64
 }
 
 // The most that any windowed reader in `readers` asks for, on either side.
-void Places::AddPads(Place& place, graph::Interval readers) const {
-  if (place.axes.size() != 4) return;
-  for (const int reader : users_[static_cast<size_t>(place.content)].readers) {
+Places::Pads Places::PadsOf(int tensor, graph::Interval readers) const {
+  Pads pads;
+  if (plan_.profile.tiling.implicit_padding || contents_.ShapeOf(tensor).size() != 4) return pads;
+  for (const int reader : users_[static_cast<size_t>(tensor)].readers) {
     const graph::Operator& op = plan_.network.operators[static_cast<size_t>(reader)];
     if (reader < readers.first || reader > readers.last || !HasWindow(op.kind)) continue;
     for (size_t spatial = 0; spatial < 2; ++spatial) {
-      AxisPlace& axis = place.axes[spatial + 2];
-      axis.pad_low = std::max(axis.pad_low, op.window.pad_low[spatial]);
-      axis.pad_high = std::max(axis.pad_high, op.window.pad_high[spatial]);
+      pads.low[spatial] = std::max(pads.low[spatial], op.window.pad_low[spatial]);
+      pads.high[spatial] = std::max(pads.high[spatial], op.window.pad_high[spatial]);
     }
   }
+  return pads;
 }
 
 }  // namespace tessera::plan::execute

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,13 +16,15 @@
 // Where the plan puts things: from buffers and offsets to places of elements (docs/program.md, "Inside a buffer").
 namespace tessera::plan::execute {
 
-// What somebody wants to do at a place, and when: at steps [first, last].
+// Steps of the plan, in the order in which they are executed: as long as something may take.
+using Steps = std::vector<int64_t>;
+
+// What somebody wants to do at a place, and when.
 struct Intent {
   enum class By : uint8_t { kEngine, kLink };
   By by = By::kEngine;
   problem::AccessKind kind = problem::AccessKind::kRead;
-  int64_t first = 0;
-  int64_t last = 0;
+  Steps steps;
 };
 
 // A part of a streamed constant: channels [begin, end) of those along `axis`.
@@ -35,18 +38,25 @@ class Places {
  public:
   Places(const Plan& plan, const Contents& contents, const std::vector<Users>& users);
 
-  // Tile buffers from here on are those of this subgraph, shaped for `largest` extents.
-  void EnterSubgraph(int subgraph, std::map<int, std::vector<int64_t>> largest);
+  // Tile buffers from here on are those of this subgraph, shaped for the largest parts.
+  void EnterSubgraph(int subgraph, std::map<int, LargestPart> largest);
 
   // The index of the buffer that holds this, or -1.
   int BufferOf(const BufferUse& use) const;
-  bool IsHeldInTiles(int tensor) const;  // in this subgraph, for any parity
+  bool IsHeldInTiles(int tensor) const;  // in this subgraph, for any parity, or in a ring
+  bool IsRing(int tensor) const { return BufferOf(Ring(tensor)) >= 0; }
+  bool HasLine(int tensor) const { return BufferOf(Line(tensor)) >= 0; }
+  bool HasHalo(int tensor) const;  // of any parity
   bool IsResident(int constant) const { return BufferOf(Resident(constant)) >= 0; }
   bool IsStreamed(int op, int constant) const;
   bool IsWhole(int tensor) const { return BufferOf(Whole(tensor)) >= 0; }
 
-  // A tensor that is no constant, as one tile of a parity sees it: its tile buffer, the whole buffer, or its home.
-  Place OfTile(int tensor, int parity, const Box& held, const Intent& intent) const;
+  // A tensor that is no constant, as one tile of a parity sees it: its tile buffer, its ring, the whole buffer, or its home. For
+  // engines that read, a tile buffer and the halo before it are one place.
+  Place OfTile(int tensor, int parity, const TilePart& part, const Intent& intent) const;
+
+  // Where the rows that the tile keeps wait for it: the line, or the halo of its parity.
+  Place OfKept(int tensor, int parity, const TilePart& part, const Intent& intent) const;
 
   // All of a tensor where it lies whole: in its whole buffer, or at home.
   Place OfWhole(int tensor, const Intent& intent) const;
@@ -69,22 +79,41 @@ class Places {
   static Key KeyOf(const BufferUse& use) {
     return {use.kind, use.subgraph, use.tensor, use.op, use.parity, use.slot};
   }
+  // Stored around a tensor, along rows and columns.
+  struct Pads {
+    std::array<int64_t, 2> low = {0, 0};
+    std::array<int64_t, 2> high = {0, 0};
+  };
+
+  BufferUse Tile(int tensor, int parity) const {
+    return {BufferKind::kTile, subgraph_, tensor, -1, parity, 0};
+  }
+  BufferUse Ring(int tensor) const { return {BufferKind::kRing, subgraph_, tensor, -1, 0, 0}; }
+  BufferUse Line(int tensor) const { return {BufferKind::kLine, subgraph_, tensor, -1, 0, 0}; }
+  BufferUse Halo(int tensor, int parity) const {
+    return {BufferKind::kHalo, subgraph_, tensor, -1, parity, 0};
+  }
   static BufferUse Whole(int tensor) { return {BufferKind::kWhole, -1, tensor, -1, 0, 0}; }
   BufferUse Resident(int constant) const { return {BufferKind::kResident, subgraph_, constant, -1, 0, 0}; }
 
   Place InBuffer(int buffer, int content, const Intent& intent) const;
   void LayOut(Place& place, base::TensorRole role, const std::vector<int64_t>& extents, const Box& held,
-              graph::Interval readers) const;
+              const Pads& pads) const;
+  void CloseRing(Place& place, const TilePart& part, int64_t rows) const;
+  void JoinHalo(Place& place, int parity, const TilePart& part, const Intent& intent) const;
   void LayOutInOrder(Place& place, const Box& held) const;
-  void AddPads(Place& place, graph::Interval readers) const;
+  Pads PadsOf(int tensor, graph::Interval readers) const;
   std::string RefusalAtHome(int tensor, const Intent& intent) const;
 
   const Plan& plan_;
   const Contents& contents_;
   const std::vector<Users>& users_;
   std::map<Key, int> buffers_;
+  const Subgraph& Current() const { return plan_.subgraphs[static_cast<size_t>(subgraph_)]; }
+  LargestPart LargestOf(int tensor, const TilePart& part) const;
+
   int subgraph_ = -1;
-  std::map<int, std::vector<int64_t>> largest_;
+  std::map<int, LargestPart> largest_;
 };
 
 }  // namespace tessera::plan::execute

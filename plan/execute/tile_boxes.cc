@@ -1,13 +1,15 @@
 #include "tessera/plan/execute/tile_boxes.h"
 
 #include <algorithm>
-#include <array>
+#include <optional>
 
 #include "tessera/base/checked.h"
 #include "tessera/plan/execute/reads.h"
+#include "tessera/plan/execute/row_sweep.h"
 
 // Backwards from the tile: what leaves is asked for first, then every operator, last to first, asks for the hull of what the
 // judge says its part of the result is read from. Readers come after makers, so all have asked when a maker's turn comes.
+// Tiles that keep rows for each other are looked at together (row_sweep.h).
 namespace tessera::plan::execute {
 
 std::vector<Users> UsersOf(const graph::Graph& network) {
@@ -23,16 +25,13 @@ std::vector<Users> UsersOf(const graph::Graph& network) {
   return users;
 }
 
-std::optional<base::Axis> MeaningOf(size_t rank, size_t axis) {
-  using base::Axis;
-  static constexpr std::array<std::array<Axis, 4>, 4> kMeanings = {{
-      {Axis::kChannels, {}, {}, {}},
-      {Axis::kRows, Axis::kChannels, {}, {}},
-      {Axis::kBatch, Axis::kRows, Axis::kChannels, {}},
-      {Axis::kBatch, Axis::kChannels, Axis::kRows, Axis::kColumns},
-  }};
-  if (rank == 0 || rank > kMeanings.size()) return std::nullopt;
-  return kMeanings[rank - 1][axis];
+Box KeptOf(const TilePart& part) {
+  Box kept = part.held;
+  if (const auto rows = RowAxisOf(kept.size())) {
+    kept[*rows].end = part.made[*rows].begin;
+    return kept;
+  }
+  return Box(kept.size());
 }
 
 Tiles::Tiles(const graph::Graph& network, const std::vector<Users>& users, const Subgraph& subgraph)
@@ -53,9 +52,13 @@ Tiles::Tiles(const graph::Graph& network, const std::vector<Users>& users, const
     count_ =
         base::CheckedMul(count_, base::CeilDiv(shape[axis], subgraph.tile[axis])).value_or(base::kMaxTotal);
   }
+  if (subgraph.halo == hw_profiles::HaloStorage::kRecompute) return;
+  for (int64_t tile = 0; tile < count_; ++tile) swept_.push_back(AskedOf(tile));
+  SweepRows(network, subgraph, swept_);
 }
 
-TileBoxes Tiles::At(int64_t tile) const {
+// The tile with what leaves of it, and empty parts.
+TileBoxes Tiles::AskedOf(int64_t tile) const {
   const graph::Shape& shape = ShapeOf(tiled_);
   Box cut(shape.size());
   for (size_t axis = shape.size(); axis-- > 0;) {
@@ -68,24 +71,33 @@ TileBoxes Tiles::At(int64_t tile) const {
   const graph::Interval interval = subgraph_.interval;
   for (int i = interval.first; i <= interval.last; ++i) {
     const graph::Operator& op = network_.operators[static_cast<size_t>(i)];
-    for (const int tensor : op.inputs) boxes.held[tensor] = EmptyBox(ShapeOf(tensor));
-    for (const int tensor : op.outputs) boxes.held[tensor] = EmptyBox(ShapeOf(tensor));
+    for (const auto* list : {&op.inputs, &op.outputs}) {
+      for (const int tensor : *list)
+        boxes.parts[tensor] = {EmptyBox(ShapeOf(tensor)), EmptyBox(ShapeOf(tensor)), 0};
+    }
   }
   for (const int tensor : leaving_) {
     boxes.leaves[tensor] = tensor == tiled_ ? cut : ShareOf(tensor, cut);
-    Cover(boxes.held[tensor], boxes.leaves[tensor]);
   }
-  for (int i = interval.last; i >= interval.first; --i) {
+  return boxes;
+}
+
+TileBoxes Tiles::At(int64_t tile) const {
+  if (!swept_.empty()) return swept_[static_cast<size_t>(tile)];
+  TileBoxes boxes = AskedOf(tile);
+  for (const auto& [tensor, share] : boxes.leaves) Cover(boxes.parts.at(tensor).held, share);
+  for (int i = subgraph_.interval.last; i >= subgraph_.interval.first; --i) {
     const graph::Operator& op = network_.operators[static_cast<size_t>(i)];
     if (graph::IsBarrier(op)) {  // makes all or nothing
-      for (const int tensor : op.outputs) boxes.held[tensor] = WholeBox(ShapeOf(tensor));
+      for (const int tensor : op.outputs) boxes.parts.at(tensor).held = WholeBox(ShapeOf(tensor));
     }
     for (size_t input = 0; input < op.inputs.size(); ++input) {
       const int tensor = op.inputs[input];
-      const ElementSet reads = ReadsOfInput(network_, op, input, boxes.held[op.outputs.front()]);
-      Cover(boxes.held[tensor], HullOf(reads, ShapeOf(tensor)));
+      const ElementSet reads = ReadsOfInput(network_, op, input, boxes.parts.at(op.outputs.front()).held);
+      Cover(boxes.parts.at(tensor).held, HullOf(reads, ShapeOf(tensor)));
     }
   }
+  for (auto& [tensor, part] : boxes.parts) part.made = part.held;
   return boxes;
 }
 
@@ -106,15 +118,25 @@ Box Tiles::ShareOf(int tensor, const Box& tile) const {
   return share;
 }
 
-std::map<int, std::vector<int64_t>> Tiles::LargestExtents() const {
-  std::map<int, std::vector<int64_t>> largest;
+std::map<int, LargestPart> Tiles::Largest() const {
+  std::map<int, LargestPart> largest;
+  std::map<int, int64_t> held_before;  // rows
   for (int64_t tile = 0; tile < count_; ++tile) {
-    for (const auto& [tensor, box] : At(tile).held) {
-      std::vector<int64_t>& most = largest.try_emplace(tensor, box.size(), 0).first->second;
-      if (IsEmpty(box)) continue;
-      for (size_t axis = 0; axis < box.size(); ++axis) {
-        most[axis] = std::max(most[axis], box[axis].end - box[axis].begin);
+    for (const auto& [tensor, part] : At(tile).parts) {
+      LargestPart& most = largest[tensor];
+      most.held.resize(part.held.size(), 0);
+      if (!IsEmpty(part.held)) {
+        for (size_t axis = 0; axis < part.held.size(); ++axis) {
+          most.held[axis] = std::max(most.held[axis], part.held[axis].end - part.held[axis].begin);
+        }
       }
+      const std::optional<size_t> rows = RowAxisOf(part.held.size());
+      if (!rows) continue;
+      const int64_t held = part.held[*rows].end - part.held[*rows].begin;
+      const int64_t made = part.made[*rows].end - part.made[*rows].begin;
+      most.kept_rows = std::max(most.kept_rows, held - made);
+      most.rows_beside = std::max({most.rows_beside, held, held_before[tensor] + made});
+      held_before[tensor] = held;
     }
   }
   return largest;

@@ -2,10 +2,8 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <vector>
 
-#include "tessera/base/vocabulary.h"
 #include "tessera/graph/graph.h"
 #include "tessera/plan/execute/elements.h"
 #include "tessera/plan/plan.h"
@@ -21,12 +19,26 @@ struct Users {
 };
 std::vector<Users> UsersOf(const graph::Graph& network);
 
-// What an axis of a tensor of this rank means; nullopt for ranks without names.
-std::optional<base::Axis> MeaningOf(size_t rank, size_t axis);
+// What a tile has of one tensor.
+struct TilePart {
+  Box held;  // all that is there while the tile is at work
+  Box made;  // what it makes of that itself, or loads: the lower rows, or none, at the end of what is held
+  int64_t made_before = 0;  // rows that tiles before have made above those held, since the first
+};
+
+// What is held of rows that tiles before have made.
+Box KeptOf(const TilePart& part);
 
 struct TileBoxes {
-  std::map<int, Box> held;    // all of a tensor that the tile reads or makes; no constants
-  std::map<int, Box> leaves;  // what it answers for of each tensor that leaves the subgraph
+  std::map<int, TilePart> parts;  // of every tensor that the tile reads or makes; no constants
+  std::map<int, Box> leaves;      // what it brings home of each tensor that leaves the subgraph
+};
+
+// The most that any tile has of a tensor.
+struct LargestPart {
+  std::vector<int64_t> held;  // axis by axis
+  int64_t kept_rows = 0;
+  int64_t rows_beside = 0;  // held by one tile, and made by the next
 };
 
 // Tiles are numbered row-major over the first result of the subgraph's last operator.
@@ -37,10 +49,11 @@ class Tiles {
   int64_t Count() const { return count_; }  // at most 2^62
   TileBoxes At(int64_t tile) const;         // 0 <= tile < Count()
 
-  // The most that any tile holds of each tensor, axis by axis. Cost: that of At for all tiles.
-  std::map<int, std::vector<int64_t>> LargestExtents() const;
+  // Cost: that of At for all tiles.
+  std::map<int, LargestPart> Largest() const;
 
  private:
+  TileBoxes AskedOf(int64_t tile) const;
   Box ShareOf(int tensor, const Box& tile) const;
   const graph::Shape& ShapeOf(int tensor) const {
     return network_.tensors[static_cast<size_t>(tensor)].shape;
@@ -51,6 +64,7 @@ class Tiles {
   int tiled_ = 0;             // the tensor that is cut
   std::vector<int> leaving_;  // made here, wanted elsewhere
   int64_t count_ = 1;
+  std::vector<TileBoxes> swept_;  // all tiles, where they keep rows for each other
 };
 
 }  // namespace tessera::plan::execute

@@ -21,12 +21,10 @@ void PrintTo(const NetworkOnProfile& pair, std::ostream* out) {
 
 class ShippedPlanTest : public CommandLineTest, public testing::WithParamInterface<NetworkOnProfile> {};
 
-// Plans with a cached halo are not executed.
 TEST_P(ShippedPlanTest, Runs) {
-  Write("machine.yaml", "extends: " + Shipped("hw_profiles/" + GetParam().profile + ".yaml") +
-                            "\ntiling: {halo: [recompute]}\n");
-  const Outcome planned = Run({"plan", Shipped(GetParam().folder + '/' + GetParam().network + ".yaml"),
-                               "--hw", "machine.yaml", "--output", "plan.json"});
+  const Outcome planned =
+      Run({"plan", Shipped(GetParam().folder + '/' + GetParam().network + ".yaml"), "--hw",
+           Shipped("hw_profiles/" + GetParam().profile + ".yaml"), "--output", "plan.json"});
   ASSERT_EQ(planned.exit_code, 0) << planned.err;
   const Outcome run = Run({"check", "--execute", "plan.json"});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;

@@ -55,6 +55,24 @@ TEST(Sizes, ExplicitPaddingIsStoredWithTheTile) {
   EXPECT_EQ(FootprintOf(plan, users, x, {{0, {1, 4, 4, 4}}}).size, 6 * 6 * 4);
 }
 
+// Pads above the kept rows lie in the halo, for the tile buffer comes directly behind them.
+TEST(Sizes, ExplicitPaddingAboveIsStoredWithTheHalo) {
+  Plan plan = OneConvPlan();
+  plan.profile.tiling.implicit_padding = false;
+  plan.subgraphs[0].halo = hw_profiles::HaloStorage::kAdjacent;
+  const std::vector<Users> users = FindUsers(plan.network);
+  const LargestExtents largest = {{0, {1, 4, 4, 4}}};
+  const RowTallies rows = {{0, {2, 3, 4, 4}}};
+  const auto size_of = [&](BufferKind kind) {
+    return FootprintOf(plan, users, {kind, 0, 0, -1, 0, 0}, largest, rows).size;
+  };
+  EXPECT_EQ(size_of(BufferKind::kTile), (1 + 3 + 1) * 24);
+  EXPECT_EQ(size_of(BufferKind::kHalo), 80);  // (1 + 2) * 24 in whole units of 16
+  plan.subgraphs[0].halo = hw_profiles::HaloStorage::kCopy;
+  EXPECT_EQ(size_of(BufferKind::kTile), (1 + 4 + 1) * 24);
+  EXPECT_EQ(size_of(BufferKind::kLine), 2 * 24);
+}
+
 TEST(Sizes, WhatAnEngineMovesAlsoObeysTheLink) {
   Plan plan = OneConvPlan();
   plan.profile.links[0].alignment_bytes = 24;

@@ -55,6 +55,20 @@ TEST(Tiles, ThatKeepRowsMakeEachRowOnce) {
   EXPECT_THAT(tiles[1].kept, ElementsAre(std::pair(0, 2), std::pair(2, 2), std::pair(3, 2)));
 }
 
+// m leaves too: row 5 lies in the share of the second tile, but the first one makes it.
+TEST(Tiles, ThatKeepRowsBringHomeWhatTheyMake) {
+  graph::Graph network = ThreeValidConvs();
+  network.tensors[2].network_output = true;
+  Subgraph subgraph;
+  subgraph.interval = {0, 2};
+  subgraph.tile = {1, 1, 2, 14};
+  subgraph.halo = hw_profiles::HaloStorage::kRing;
+  const std::vector<Tile> tiles = TilesOf(network, subgraph);
+  ASSERT_EQ(tiles.size(), 2U);
+  EXPECT_EQ(tiles[0].shares.at(2)[2], (Range{0, 6}));
+  EXPECT_EQ(tiles[1].shares.at(2)[2], (Range{6, 8}));
+}
+
 TEST(Tiles, ComeInRowMajorOrderWithRaggedEnds) {
   Subgraph subgraph;
   subgraph.interval = {2, 2};

@@ -112,6 +112,14 @@ TEST(Adjacent, HalosAreRoundedUpToTheAlignmentOfTheirTiles) {
   EXPECT_THAT(Describe(program.problem, "s0/x@0.halo"), HasSubstr("x@0.halo: 24 bytes"));
 }
 
+TEST(Adjacent, HalosHoldThePadRowsAbove) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.tiling.implicit_padding = false;
+  const Program program =
+      Build(TwoConvs().graph, profile, {{0, 1}, {1, 3, 2, 4}, Caching(HaloStorage::kAdjacent)});
+  EXPECT_THAT(Describe(program.problem, "s0/x@0.halo"), HasSubstr("x@0.halo: 24 bytes"));  // 16 and a row
+}
+
 //     x [1,1,6,4] --conv1 3x1--> a --conv2 3x1--> y, a read outside too
 Network StoredInside() {
   Network net;

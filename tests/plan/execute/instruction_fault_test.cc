@@ -1,114 +1,19 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
-#include <ostream>
 
 #include "../fixture.h"
 #include "base_plans.h"
-#include "plans.h"
-#include "tessera/plan/execute/machine.h"
-#include "tessera/plan/execute/program.h"
+#include "faults.h"
 
 // Seeded faults of derivation: what a planner would do that misses a halo row or takes a ragged tile for a full one. The plan
 // is sound; one instruction of its program is not.
 namespace tessera::plan::execute {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
-
-using Program = std::vector<Instruction>;
-
-Program ProgramOf(const Plan& plan, const Contents& contents) {
-  Program program;
-  Unroll(plan, contents, [&](const Instruction& instruction) { program.push_back(instruction); });
-  return program;
-}
-
-std::vector<std::string> MessagesOfRun(const Plan& plan, const Contents& contents, const Program& program) {
-  Machine machine(plan.network, contents, hw_profiles::AsProblemMemory(plan.profile.memories.front()), 100);
-  for (const Instruction& instruction : program) machine.Run(instruction);
-  return MessagesOf(machine.TakeFindings());
-}
-
-struct SpoiledProgram {
-  std::string name;
-  Plan (*plan)();
-  std::function<void(Program&)> spoil;
-  std::string kind;
-  std::string told;
-};
-
-void PrintTo(const SpoiledProgram& fault, std::ostream* out) { *out << fault.name; }
-
 class InstructionFault : public testing::TestWithParam<SpoiledProgram> {};
 
-TEST_P(InstructionFault, IsFound) {
-  const Plan plan = GetParam().plan();
-  const Contents contents(plan.network, plan.profile.table_bytes_per_channel);
-  Program program = ProgramOf(plan, contents);
-  ASSERT_THAT(MessagesOfRun(plan, contents, program), IsEmpty());
-  GetParam().spoil(program);
-  EXPECT_THAT(MessagesOfRun(plan, contents, program),
-              Contains(AllOf(StartsWith(GetParam().kind + ": "), HasSubstr(GetParam().told))));
-}
-
-// The n-th transfer of a content, counted from 0.
-size_t TransferAt(const Program& program, int content, int n) {
-  for (size_t i = 0; i < program.size(); ++i) {
-    const auto* start = std::get_if<StartTransfer>(&program[i]);
-    if (start != nullptr && start->moves.front().to.content == content && n-- == 0) return i;
-  }
-  return program.size();
-}
-
-Move& MoveAt(Program& program, int content, int n) {
-  return std::get<StartTransfer>(program.at(TransferAt(program, content, n))).moves.front();
-}
-
-size_t FinishOf(const Program& program, size_t start) {
-  const int64_t number = std::get<StartTransfer>(program.at(start)).number;
-  return static_cast<size_t>(std::find_if(program.begin(), program.end(),
-                                          [&](const Instruction& instruction) {
-                                            const auto* finish = std::get_if<FinishTransfer>(&instruction);
-                                            return finish != nullptr && finish->number == number;
-                                          }) -
-                             program.begin());
-}
-
-// The n-th run of an operator.
-size_t ComputeIndex(const Program& program, int op, int n) {
-  for (size_t i = 0; i < program.size(); ++i) {
-    const auto* compute = std::get_if<Compute>(&program[i]);
-    if (compute != nullptr && compute->op == op && n-- == 0) return i;
-  }
-  return program.size();
-}
-
-Compute& ComputeAt(Program& program, int op, int n) {
-  return std::get<Compute>(program.at(ComputeIndex(program, op, n)));
-}
-
-void Remove(Program& program, size_t at) { program.erase(program.begin() + static_cast<std::ptrdiff_t>(at)); }
-
-// Takes an instruction out and puts it before another.
-void MoveBefore(Program& program, size_t from, size_t to) {
-  const Instruction moved = program.at(from);
-  Remove(program, from);
-  program.insert(program.begin() + static_cast<std::ptrdiff_t>(to > from ? to - 1 : to), moved);
-}
-
-constexpr size_t kRows = 2;
-constexpr int kX = 0;
-constexpr int kWa = 1;
-constexpr int kWb = 2;
-constexpr int kM = 3;
-constexpr int kY = 4;
+TEST_P(InstructionFault, IsFound) { ExpectFound(GetParam()); }
 
 // Tiles of ThreeTiles are rows [0, 4), [4, 8) and [8, 10) of y.
 const std::vector<SpoiledProgram> kRegions = {
@@ -302,11 +207,9 @@ const std::vector<SpoiledProgram> kOrders = {
      "lost", "'m'"},
 };
 
-std::string NameOfProgram(const testing::TestParamInfo<SpoiledProgram>& info) { return info.param.name; }
-
-INSTANTIATE_TEST_SUITE_P(Regions, InstructionFault, testing::ValuesIn(kRegions), NameOfProgram);
-INSTANTIATE_TEST_SUITE_P(Places, InstructionFault, testing::ValuesIn(kPlaces), NameOfProgram);
-INSTANTIATE_TEST_SUITE_P(Orders, InstructionFault, testing::ValuesIn(kOrders), NameOfProgram);
+INSTANTIATE_TEST_SUITE_P(Regions, InstructionFault, testing::ValuesIn(kRegions), NameOfFault<SpoiledProgram>);
+INSTANTIATE_TEST_SUITE_P(Places, InstructionFault, testing::ValuesIn(kPlaces), NameOfFault<SpoiledProgram>);
+INSTANTIATE_TEST_SUITE_P(Orders, InstructionFault, testing::ValuesIn(kOrders), NameOfFault<SpoiledProgram>);
 
 }  // namespace
 }  // namespace tessera::plan::execute

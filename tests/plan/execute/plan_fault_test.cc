@@ -1,70 +1,18 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <ostream>
 #include <utility>
 
 #include "../fixture.h"
 #include "base_plans.h"
-#include "plans.h"
+#include "faults.h"
 
-// Seeded faults of plans. Each makes one thing of a plan that runs wrong, and must be found where it does harm, by the kind of
-// harm it does.
+// Seeded faults of plans (faults.h) that make for each tile all that it needs.
 namespace tessera::plan::execute {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
-
-struct SpoiledPlan {
-  std::string name;
-  Plan (*plan)();
-  std::function<void(Plan&)> spoil;
-  std::string kind;
-  std::string told;  // part of the message
-};
-
-void PrintTo(const SpoiledPlan& fault, std::ostream* out) { *out << fault.name; }
-
 class PlanFault : public testing::TestWithParam<SpoiledPlan> {};
 
-TEST_P(PlanFault, IsFound) {
-  Plan plan = GetParam().plan();
-  ASSERT_THAT(MessagesOf(plan), IsEmpty());
-  GetParam().spoil(plan);
-  EXPECT_THAT(MessagesOf(plan),
-              Contains(AllOf(StartsWith(GetParam().kind + ": "), HasSubstr(GetParam().told))));
-}
-
-std::function<void(Plan&)> Put(const std::string& id, const std::string& onto, int64_t shift = 0) {
-  return [=](Plan& plan) { OffsetOf(plan, id) = OffsetOf(plan, onto) + shift; };
-}
-
-std::function<void(Plan&)> Shift(const std::string& id, int64_t bytes) {
-  return [=](Plan& plan) { OffsetOf(plan, id) += bytes; };
-}
-
-std::function<void(Plan&)> Live(const std::string& id, std::vector<problem::Lifespan> lifespans) {
-  return [=](Plan& plan) { FactsOf(plan, id).lifespans = lifespans; };
-}
-
-std::function<void(Plan&)> MoveOnly(std::vector<size_t> steps, std::vector<int> transfers) {
-  return [=](Plan& plan) {
-    for (const size_t step : steps) plan.steps[step].transfers = transfers;
-  };
-}
-
-std::function<void(Plan&)> Without(const std::string& id) {
-  return [=](Plan& plan) { RemoveBuffer(plan, id); };
-}
-
-void SwapUses(Plan& plan, const std::string& a, const std::string& b) {
-  std::swap(UseOf(plan, a), UseOf(plan, b));
-}
+TEST_P(PlanFault, IsFound) { ExpectFound(GetParam()); }
 
 void Schedule(Plan& plan, problem::ModeSchedule modes) { plan.allocation.modes = {std::move(modes)}; }
 
@@ -205,12 +153,11 @@ const std::vector<SpoiledPlan> kSteps = {
 };
 
 const std::vector<SpoiledPlan> kUses = {
-    {"PingAndPongExchangedInTheBuffers", TwoConvsPlan, [](Plan& plan) { SwapUses(plan, "s0/x@0", "s0/x@1"); },
-     "forbidden", "does not live"},
-    {"SlotsExchangedInTheBuffers", StreamedOverlapped,
-     [](Plan& plan) { SwapUses(plan, "s0/a/wa@0.0", "s0/a/wa@0.1"); }, "forbidden", "does not live"},
-    {"InputAndOutputExchanged", OneConvPlan, [](Plan& plan) { SwapUses(plan, "s0/x@0", "s0/y@0"); },
-     "forbidden", "does not live"},
+    {"PingAndPongExchangedInTheBuffers", TwoConvsPlan, SwapUses("s0/x@0", "s0/x@1"), "forbidden",
+     "does not live"},
+    {"SlotsExchangedInTheBuffers", StreamedOverlapped, SwapUses("s0/a/wa@0.0", "s0/a/wa@0.1"), "forbidden",
+     "does not live"},
+    {"InputAndOutputExchanged", OneConvPlan, SwapUses("s0/x@0", "s0/y@0"), "forbidden", "does not live"},
     {"TileBufferMissing", TwoConvsPlan, Without("s0/m@1"), "outside", "no buffer"},
     {"IncomingBufferMissing", OneConvPlan, Without("s0/x@0"), "forbidden", "no engine reads"},
     {"OutgoingBufferMissing", OneConvPlan, Without("s0/y@0"), "forbidden", "no engine writes"},
@@ -294,13 +241,11 @@ const std::vector<SpoiledPlan> kHardware = {
      "forbidden", "'dma' write"},
 };
 
-std::string NameOfPlan(const testing::TestParamInfo<SpoiledPlan>& info) { return info.param.name; }
-
-INSTANTIATE_TEST_SUITE_P(Addresses, PlanFault, testing::ValuesIn(kAddresses), NameOfPlan);
-INSTANTIATE_TEST_SUITE_P(Lives, PlanFault, testing::ValuesIn(kLives), NameOfPlan);
-INSTANTIATE_TEST_SUITE_P(Steps, PlanFault, testing::ValuesIn(kSteps), NameOfPlan);
-INSTANTIATE_TEST_SUITE_P(Uses, PlanFault, testing::ValuesIn(kUses), NameOfPlan);
-INSTANTIATE_TEST_SUITE_P(Hardware, PlanFault, testing::ValuesIn(kHardware), NameOfPlan);
+INSTANTIATE_TEST_SUITE_P(Addresses, PlanFault, testing::ValuesIn(kAddresses), NameOfFault<SpoiledPlan>);
+INSTANTIATE_TEST_SUITE_P(Lives, PlanFault, testing::ValuesIn(kLives), NameOfFault<SpoiledPlan>);
+INSTANTIATE_TEST_SUITE_P(Steps, PlanFault, testing::ValuesIn(kSteps), NameOfFault<SpoiledPlan>);
+INSTANTIATE_TEST_SUITE_P(Uses, PlanFault, testing::ValuesIn(kUses), NameOfFault<SpoiledPlan>);
+INSTANTIATE_TEST_SUITE_P(Hardware, PlanFault, testing::ValuesIn(kHardware), NameOfFault<SpoiledPlan>);
 
 }  // namespace
 }  // namespace tessera::plan::execute

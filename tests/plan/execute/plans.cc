@@ -6,6 +6,7 @@
 
 #include "tessera/base/checked.h"
 #include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/graph/kept_rows.h"
 #include "tessera/graph/shape_inference.h"
 #include "tessera/graph/tiling.h"
 #include "tessera/plan/execute/execute.h"
@@ -20,6 +21,7 @@ namespace {
 using base::DataType;
 using base::OperatorKind;
 using base::Random;
+using hw_profiles::HaloStorage;
 using hw_profiles::Profile;
 
 template <typename T, size_t n>
@@ -87,6 +89,7 @@ Subgraph SubgraphOf(const graph::Graph& network, const encoder::SubgraphChoice& 
   subgraph.tiles = graph::Tile(network, choice.interval, choice.tile).tiles;
   subgraph.weights = choice.policy.weights;
   subgraph.in_place = choice.policy.in_place;
+  subgraph.halo = choice.policy.halo;
   return subgraph;
 }
 
@@ -106,6 +109,19 @@ Plan PlanOf(const graph::Graph& network, const Profile& profile,
         {static_cast<StepKind>(step.kind), step.subgraph, step.parity, step.op, step.transfers});
   }
   return plan;
+}
+
+// Makes it a choice of tiles one below the other that keep rows, where there are such.
+void KeepRows(Random& random, const graph::Graph& network, std::vector<graph::TileShape> shapes,
+              encoder::SubgraphChoice& choice) {
+  const graph::Operator& last = network.operators[static_cast<size_t>(choice.interval.last)];
+  const graph::Shape& output = network.tensors[static_cast<size_t>(last.outputs.front())].shape;
+  std::erase_if(shapes, [&](const graph::TileShape& tile) { return !graph::CutsRowsAlone(output, tile); });
+  if (shapes.empty()) return;
+  const auto tile = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(shapes.size()) - 1));
+  choice.tile = shapes[tile];
+  choice.policy.halo =
+      OneOf(random, std::array{HaloStorage::kRing, HaloStorage::kCopy, HaloStorage::kAdjacent});
 }
 
 std::optional<problem::Allocation> Allocate(const problem::Problem& problem) {
@@ -138,10 +154,20 @@ Plan Spread(const graph::Graph& network, const Profile& profile,
             const std::vector<encoder::SubgraphChoice>& choices) {
   const auto program = encoder::BuildProgram(network, profile, choices);
   Plan plan = PlanOf(network, profile, choices, program.value());
-  int64_t offset = 0;
-  for (const problem::Buffer& buffer : plan.problem.buffers) {
-    plan.allocation.offsets.push_back(offset);
-    offset = base::RoundUp(offset + buffer.size, 16);
+  std::vector<int64_t>& offsets = plan.allocation.offsets;
+  offsets.assign(plan.problem.buffers.size(), -1);
+  int64_t end = 0;
+  const auto place = [&](size_t i) {
+    if (offsets[i] >= 0) return;
+    offsets[i] = end;
+    end = base::RoundUp(end + plan.problem.buffers[i].size, 16);
+  };
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    for (const problem::Relation& relation : plan.problem.relations) {
+      if (relation.kind == problem::RelationKind::kAdjacent && relation.second == static_cast<int>(i))
+        place(static_cast<size_t>(relation.first));
+    }
+    place(i);
   }
   return plan;
 }
@@ -253,7 +279,11 @@ std::optional<Plan> DrawPlan(Random& random, bool with_modes) {
     const auto tile = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(shapes.size()) - 1));
     const auto& weights = profile.tiling.weights;
     const auto policy = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(weights.size()) - 1));
-    choices.push_back({{first, last}, shapes[tile], {weights[policy], random.Chance(0.6)}});
+    encoder::SubgraphChoice& choice = choices.emplace_back();
+    choice.interval = {first, last};
+    choice.tile = shapes[tile];
+    choice.policy = {weights[policy], random.Chance(0.6)};
+    if (random.Chance(0.9)) KeepRows(random, network, shapes, choice);
     first = last + 1;
   }
   return PlaceLow(network, profile, choices);

@@ -17,7 +17,8 @@ namespace tessera::plan::execute {
 std::optional<Plan> PlaceLow(const graph::Graph& network, const hw_profiles::Profile& profile,
                              const std::vector<encoder::SubgraphChoice>& choices);
 
-// The same with every buffer at an address of its own, in the order of the Problem: nothing shares a byte.
+// The same with every buffer at an address of its own, in the order of the Problem, but halos directly before their tiles: nothing
+// shares a byte.
 Plan Spread(const graph::Graph& network, const hw_profiles::Profile& profile,
             const std::vector<encoder::SubgraphChoice>& choices);
 

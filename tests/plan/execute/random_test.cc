@@ -16,7 +16,8 @@ namespace {
 
 // What a plan is an example of.
 std::set<std::string> TraitsOf(const Plan& plan) {
-  static constexpr std::array kKinds = {"tile", "whole", "resident", "slice", "scratch"};
+  static constexpr std::array kKinds = {"tile",    "whole", "resident", "slice",
+                                        "scratch", "ring",  "line",     "halo"};
   std::set<std::string> traits;
   const bool overlapped = plan.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
   for (const Subgraph& subgraph : plan.subgraphs) {
@@ -27,7 +28,15 @@ std::set<std::string> TraitsOf(const Plan& plan) {
     traits.insert(kKinds.at(static_cast<size_t>(use.kind)));
     if (use.slot == 1) traits.insert("two slots");
   }
-  if (!plan.problem.relations.empty()) traits.insert("in place");
+  for (const problem::Relation& relation : plan.problem.relations) {
+    if (relation.kind == problem::RelationKind::kColocate) traits.insert("in place");
+  }
+  for (const char* kept : {"ring", "line", "halo"}) {
+    if (!traits.contains(kept)) continue;
+    traits.insert("keeps rows");
+    if (!plan.profile.tiling.implicit_padding) traits.insert(std::string(kept) + " with stored pads");
+    if (traits.contains("slice")) traits.insert("keeps rows beside slices");
+  }
   if (!plan.profile.tiling.implicit_padding) traits.insert("stored pads");
   if (plan.subgraphs.size() > 1) traits.insert("borders");
   if (plan.subgraphs.front().interval.first > 0) traits.insert("part of the network");
@@ -76,12 +85,36 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
   }
   EXPECT_GT(planned, 200);
   EXPECT_GT(in_modes, 10);
-  for (const char* trait :
-       {"tile",         "whole",        "resident",     "slice",        "scratch",
-        "two slots",    "in place",     "stored pads",  "borders",      "part of the network",
-        "state",        "own steps 1",  "own steps 2",  "own steps 3",  "own steps 4",
-        "own steps 6",  "overlapped 1", "overlapped 2", "overlapped 3", "overlapped 4",
-        "overlapped 5", "overlapped 6"}) {
+  EXPECT_GT(static_cast<int>(traits.count("keeps rows")), planned / 10);
+  for (const char* trait : {"tile",
+                            "whole",
+                            "resident",
+                            "slice",
+                            "scratch",
+                            "two slots",
+                            "in place",
+                            "stored pads",
+                            "borders",
+                            "part of the network",
+                            "state",
+                            "own steps 1",
+                            "own steps 2",
+                            "own steps 3",
+                            "own steps 4",
+                            "own steps 6",
+                            "overlapped 1",
+                            "overlapped 2",
+                            "overlapped 3",
+                            "overlapped 4",
+                            "overlapped 5",
+                            "overlapped 6",
+                            "ring",
+                            "line",
+                            "halo",
+                            "ring with stored pads",
+                            "line with stored pads",
+                            "halo with stored pads",
+                            "keeps rows beside slices"}) {
     EXPECT_GE(traits.count(trait), 3U) << trait;
   }
 }

@@ -1,0 +1,111 @@
+#include "kept_plans.h"
+
+#include <utility>
+
+#include "../fixture.h"
+#include "plans.h"
+
+namespace tessera::plan::execute {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::HaloStorage;
+
+graph::Operator OfKind(base::OperatorKind kind, const std::string& id, std::vector<int> inputs, int output) {
+  graph::Operator op;
+  op.id = id;
+  op.kind = kind;
+  op.inputs = std::move(inputs);
+  op.outputs = {output};
+  return op;
+}
+
+void SetWindow(graph::Operator& op, int64_t kernel, int64_t stride, int64_t pad) {
+  op.window.kernel = {kernel, kernel};
+  op.window.stride = {stride, stride};
+  op.window.pad_low = op.window.pad_high = {pad, pad};
+}
+
+}  // namespace
+
+Plan Keep(const graph::Graph& network, int64_t rows, const Keeping& keeping) {
+  hw_profiles::Profile profile = SmallProfile();
+  hw_profiles::Throughput resize = profile.engines[0].throughputs[0];
+  resize.kind = base::OperatorKind::kResize;
+  profile.engines[0].throughputs.push_back(resize);
+  profile.memories[0].capacity_bytes = 8192;
+  profile.tiling.dma = keeping.dma;
+  profile.tiling.implicit_padding = !keeping.stored_pads;
+  const auto last = static_cast<int>(network.operators.size()) - 1;
+  graph::Shape tile = network.tensors[static_cast<size_t>(network.operators.back().outputs.front())].shape;
+  tile[2] = rows;
+  return Spread(network, profile, {{{0, last}, tile, {keeping.weights, false, keeping.halo}}});
+}
+
+graph::Graph StridedConvs() {
+  graph::Graph network = TwoConvs(16);
+  network.tensors[3].shape = network.tensors[4].shape = {1, 4, 8, 2};
+  network.operators[0].window.stride = {2, 2};
+  network.operators[0].window.pad_high = {0, 0};
+  return network;
+}
+
+graph::Graph Skip() {
+  graph::Graph network = TwoConvs(10);
+  network.tensors[4].network_output = false;
+  network.tensors.push_back(FeatureTensor("sum", {1, 4, 10, 4}));
+  network.tensors[5].network_output = true;
+  network.operators.push_back(OfKind(base::OperatorKind::kElementwise, "add", {3, 4}, 5));
+  network.operators.back().function = "add";
+  return network;
+}
+
+graph::Graph LeavingMiddle() {
+  graph::Graph network = TwoConvs(10);
+  network.tensors[3].network_output = true;
+  return network;
+}
+
+graph::Graph Upsampling() {
+  graph::Graph network;
+  network.tensors = {FeatureTensor("x", {1, 4, 4, 4}), ConstantTensor("w", {4, 4, 3, 3}),
+                     FeatureTensor("m", {1, 4, 4, 4}), FeatureTensor("y", {1, 4, 8, 4})};
+  network.tensors[0].network_input = true;
+  network.tensors[3].network_output = true;
+  network.operators = {Conv3x3("a", 0, 1, 2), OfKind(base::OperatorKind::kResize, "up", {2}, 3)};
+  return network;
+}
+
+graph::Graph WideConv() {
+  graph::Graph network;
+  network.tensors = {FeatureTensor("x", {1, 4, 6, 4}), ConstantTensor("w", {4, 4, 5, 5}),
+                     FeatureTensor("y", {1, 4, 6, 4})};
+  network.tensors[0].network_input = true;
+  network.tensors[2].network_output = true;
+  network.operators = {Conv3x3("conv", 0, 1, 2)};
+  SetWindow(network.operators[0], 5, 1, 2);
+  return network;
+}
+
+graph::Graph SkippingConv() {
+  graph::Graph network = TwoConvs(9);
+  network.tensors[0].shape = {1, 4, 27, 12};
+  network.tensors[1].shape = {4, 4, 2, 2};
+  SetWindow(network.operators[0], 2, 3, 0);
+  return network;
+}
+
+Plan RingOwnSteps() { return Keep(TwoConvs(10), 4, {HaloStorage::kRing}); }
+Plan CopyOwnSteps() { return Keep(TwoConvs(10), 4, {HaloStorage::kCopy}); }
+Plan AdjacentOwnSteps() { return Keep(TwoConvs(10), 4, {HaloStorage::kAdjacent}); }
+Plan RingOverlapped() { return Keep(TwoConvs(10), 2, {HaloStorage::kRing, DmaSteps::kOverlapped}); }
+Plan CopyOverlapped() { return Keep(TwoConvs(10), 2, {HaloStorage::kCopy, DmaSteps::kOverlapped}); }
+Plan AdjacentOverlapped() { return Keep(TwoConvs(10), 2, {HaloStorage::kAdjacent, DmaSteps::kOverlapped}); }
+Plan AdjacentStoredPads() {
+  return Keep(WideConv(), 1, {HaloStorage::kAdjacent, DmaSteps::kOwnSteps, /*stored_pads=*/true});
+}
+Plan RingStoredPads() {
+  return Keep(WideConv(), 1, {HaloStorage::kRing, DmaSteps::kOwnSteps, /*stored_pads=*/true});
+}
+
+}  // namespace tessera::plan::execute
