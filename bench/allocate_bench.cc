@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -77,6 +79,10 @@ int main(int argc, char** argv) {
     for (const Table& table : kTables) std::fprintf(stderr, " %s", table.name.data());
     std::fputs("\n", stderr);
     return 2;
+  }
+  if (!arguments->minimalloc.empty() && access(arguments->minimalloc.c_str(), X_OK) != 0) {
+    std::fprintf(stderr, "allocate_bench: %s is no program that may be run\n", arguments->minimalloc.c_str());
+    return 3;
   }
   const auto challenges = bench::ReadChallenges(*arguments);
   if (!challenges) return 3;

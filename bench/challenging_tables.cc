@@ -24,6 +24,7 @@ namespace {
 
 constexpr problem::Bytes kCapacity = 1'048'576;
 constexpr problem::Bytes kLoadOfD = 986'112, kLoadOfJ = 989'184;
+constexpr double kSecondsOfMiniMalloc = 60;
 constexpr int64_t kUnits = 200'000;  // of speed-ups that end at a budget
 
 std::optional<Problem> ReadChallenge(const std::filesystem::path& data, char name) {
@@ -71,24 +72,30 @@ void PrintDecided(const std::vector<Problem>& challenges, const Arguments& argum
               arguments.runs);
   std::printf("%-4s %8s  %-10s %-10s %10s %10s %13s\n", "name", "buffers", "status", "engine", "time ms",
               "nodes", "minimalloc ms");
-  double total = 0;
-  std::optional<double> their_total;
+  double total = 0, their_total = 0;
+  int theirs_solved = 0;
   for (const Problem& question : challenges) {
     const auto [result, milliseconds] = Measure(question, {.capacity = kCapacity, .runs = arguments.runs});
     std::optional<double> theirs;
     if (!arguments.minimalloc.empty()) {
-      theirs = RunMiniMalloc(arguments.minimalloc, question, 60);
+      theirs = RunMiniMalloc(arguments.minimalloc, question, kSecondsOfMiniMalloc);
     }
     std::printf("%-4s %8zu  %-10s %-10s %10.3f %10lld %13s\n", question.name.c_str(), question.buffers.size(),
                 std::string(problem::NameOf(result.status)).c_str(), result.engine.c_str(), milliseconds,
                 static_cast<long long>(result.statistics.nodes), Cell(theirs).c_str());
     total += milliseconds;
-    if (theirs) their_total = their_total.value_or(0) + *theirs;
+    their_total += theirs.value_or(0);
+    theirs_solved += theirs ? 1 : 0;
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  std::printf("%-4s %*.3f %24s\npeak RSS %.1f MB\n\n", "all", 46, total, Cell(their_total).c_str(),
-              static_cast<double>(usage.ru_maxrss) / 1024);
+  std::printf("%-4s %*.3f", "all", 46, total);
+  if (theirs_solved > 0) std::printf(" %24.1f", their_total);
+  std::printf("\npeak RSS %.1f MB", static_cast<double>(usage.ru_maxrss) / 1024);
+  if (!arguments.minimalloc.empty())
+    std::printf("; minimalloc solved %d of %zu, each in at most %.0f s", theirs_solved, challenges.size(),
+                kSecondsOfMiniMalloc);
+  std::printf("\n\n");
 }
 
 void PrintSeeds(const std::vector<Problem>& challenges, int runs) {
