@@ -110,7 +110,12 @@ base::Expected<std::vector<Chain>> CollectChains(const std::filesystem::path& ro
       chain.problem = structure.program.problem;
       chain.ladder = std::move(thin);
     }
-    if (most > 0) chains.push_back(std::move(chain));
+    if (most == 0) continue;
+    chain.capacity = chain.problem.memories[0].capacity;
+    chains.push_back(chain);
+    chain.capacity = encoder::LoadOf(AtRung(chain.problem, chain.ladder.rungs.back())).front();
+    chain.name += ", tight";
+    chains.push_back(std::move(chain));
   }
   return chains;
 }

@@ -17,11 +17,13 @@ struct Chain {
   std::string name;
   problem::Problem problem;
   problem::Ladder ladder;
+  problem::Bytes capacity = 0;  // that is asked about
 };
 
-// One chain for each of some subgraphs of MobileNetV2 and ResNet-18 on shipped profiles. `root` holds hw_profiles/
+// Two chains for each of some subgraphs of MobileNetV2 and ResNet-18 on shipped profiles. `root` holds hw_profiles/
 // and examples/networks/. Rungs whose load exceeds the memory are left out first, because no engine need look at
-// them; subgraphs that keep fewer than kRungs are left out.
+// them; subgraphs that keep fewer than kRungs are left out. The first chain of a subgraph asks about the memory as it is,
+// the second about no more than the heaviest step of the last rung needs, which leaves that rung no slack.
 base::Expected<std::vector<Chain>> CollectChains(const std::filesystem::path& root);
 
 }  // namespace tessera::bench

@@ -1,16 +1,19 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/formula_options.h"
 #include "tessera/cli/inputs.h"
+#include "tessera/cli/tile_subject.h"
 #include "tessera/encoder/export/formula.h"
 
-// `tessera encode`: a Problem as a formula for any solver, or for people.
+// `tessera encode`: a Problem, or the one that a tile of a network poses, as a formula for any solver, or for people.
 namespace tessera::cli {
 namespace {
 
@@ -30,14 +33,24 @@ class EncodeCommand final : public Command {
            "  tessera encode buffers.csv --capacity 1048576 --output formula.cnf\n"
            "  tessera encode problem.json --rung rows=7 --output formula.smt2\n"
            "  tessera encode problem.json --format text | less        what a solver is told, in words\n"
+           "  tessera encode examples/networks/patent_chain.yaml --hw hw_profiles/three_bank_two_mode.yaml "
+           "--tile "
+           "rows=2 --problem tile.json --output formula.cnf\n"
            "  cryptominisat5 formula.cnf > model.txt\n"
            "  tessera decode buffers.csv model.txt --formula formula.cnf\n";
   }
 
   void Declare(CLI::App& app) override {
-    app.add_option("problem", file_,
-                   "Buffers: MiniMalloc's CSV, or a Problem in JSON; - reads standard input")
+    app.add_option(
+           "input", file_,
+           "Buffers: MiniMalloc's CSV, or a Problem in JSON; with --hw a network, of which a tile of some "
+           "operators is the Problem; - reads standard input")
         ->required();
+    CLI::Option* profile = subject_.Declare(app);
+    tile_.Declare(app, profile);
+    app.add_option("--problem", problem_,
+                   "Write that Problem here, in JSON, for `tessera alloc` and `decode`")
+        ->needs(profile);
     choice_.Declare(app, nullptr);
     app.add_option("--format", format_,
                    "dimacs, smtlib or text; without it the suffix of --output says which (.cnf, .smt2), else "
@@ -48,8 +61,11 @@ class EncodeCommand final : public Command {
   }
 
   ExitCode Run(Console& console) override {
-    const base::Expected<problem::ProblemDocument> input = LoadProblem(file_);
-    if (!input) return console.Refuse(input.error());
+    const tl::expected<problem::ProblemDocument, NetworkRefusal> input = Load(console);
+    if (!input) {
+      console.Refuse(input.error().diagnostic);
+      return input.error().code;
+    }
     base::Expected<encoder::FormulaOptions> options = choice_.Resolve(*input, file_);
     if (!options) return console.Refuse(options.error());
     options->format = ChooseFormat();
@@ -58,20 +74,31 @@ class EncodeCommand final : public Command {
       console.Refuse(formula.error());
       return ExitCode::kLimit;
     }
-    if (output_.empty()) {
-      console.Print(formula->text);
-      return ExitCode::kAnswer;
-    }
-    const std::array files = {Output{output_, formula->text}};
+    std::vector<Output> files;
+    if (!output_.empty()) files.push_back({output_, formula->text});
+    if (!problem_.empty()) files.push_back({problem_, problem::WriteProblem(input->problem)});
     if (const auto written = WriteOutputs(files); !written) {
       console.Refuse(written.error());
       return ExitCode::kCannotWrite;
     }
-    console.Print(formula->sizes);
+    console.Print(output_.empty() ? formula->text : formula->sizes);
     return ExitCode::kAnswer;
   }
 
  private:
+  tl::expected<problem::ProblemDocument, NetworkRefusal> Load(Console& console) const {
+    if (!subject_.NamesProfile()) {
+      base::Expected<problem::ProblemDocument> document = LoadProblem(file_);
+      if (!document) return tl::unexpected(NetworkRefusal{document.error()});
+      return *std::move(document);
+    }
+    const tl::expected<TileSubject, NetworkRefusal> subject = subject_.Load(console, file_);
+    if (!subject) return tl::unexpected(subject.error());
+    tl::expected<problem::Problem, NetworkRefusal> problem = tile_.Pose(*subject);
+    if (!problem) return tl::unexpected(problem.error());
+    return problem::ProblemDocument{*std::move(problem), std::nullopt};
+  }
+
   FormulaFormat ChooseFormat() const {
     const std::string suffix = SuffixOf(output_);
     const std::string word = !format_.empty()    ? format_
@@ -83,6 +110,9 @@ class EncodeCommand final : public Command {
   }
 
   std::string file_;
+  SubjectOptions subject_;
+  TileChoice tile_;
+  std::string problem_;
   FormulaChoice choice_;
   std::string format_;
   std::string output_;

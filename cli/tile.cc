@@ -5,11 +5,10 @@
 
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
-#include "tessera/cli/inputs.h"
 #include "tessera/cli/interrupt.h"
-#include "tessera/cli/network_options.h"
 #include "tessera/cli/reasons.h"
 #include "tessera/cli/search_options.h"
+#include "tessera/cli/tile_subject.h"
 #include "tessera/cli/tile_teller.h"
 #include "tessera/cli/tile_words.h"
 #include "tessera/search/tiling/cached_engines.h"
@@ -51,11 +50,9 @@ class TileCommand final : public Command {
   void Declare(CLI::App& app) override {
     CLI::Option* network =
         app.add_option("network", network_, "The network in YAML, JSON or ONNX; - reads standard input");
-    CLI::Option* profile = app.add_option("--hw", profile_, "The hardware profile");
+    CLI::Option* profile = subject_.Declare(app);
     network->needs(profile);
     profile->needs(network);
-    app.add_option("--ops", interval_, "FIRST..LAST, ids or numbers from 0, both included (default: all)")
-        ->needs(network);
     CLI::Option* why_not = app.add_option("--why-not", shape_,
                                           "Answer for this tile shape alone: ROWSxCOLUMNS or AXIS=EXTENT,...")
                                ->needs(network);
@@ -68,7 +65,6 @@ class TileCommand final : public Command {
     app.add_option("--format", format_, "What stdout gets")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
-    import_.Declare(app);
     search_.Declare(app);
     reasons_.Declare(app);
   }
@@ -82,7 +78,7 @@ class TileCommand final : public Command {
     const InterruptGuard guard(stop);
     const TileTeller teller(search_, reasons_, stop);
     if (!ladder_.empty()) return Finish(console, teller.ClimbLadder(ladder_, search_.Limit(kTileBudget)));
-    const tl::expected<TileSubject, NetworkRefusal> subject = Load(console);
+    const tl::expected<TileSubject, NetworkRefusal> subject = subject_.Load(console, network_);
     if (!subject) {
       console.Refuse(subject.error().diagnostic);
       return subject.error().code;
@@ -103,17 +99,6 @@ class TileCommand final : public Command {
   }
 
  private:
-  tl::expected<TileSubject, NetworkRefusal> Load(Console& console) const {
-    tl::expected<LoadedNetwork, NetworkRefusal> network = import_.Load(network_, profile_);
-    if (!network) return tl::unexpected(std::move(network.error()));
-    for (const std::string& note : network->notes) console.Note(note);
-    base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
-    if (!profile) return tl::unexpected(NetworkRefusal{profile.error()});
-    const base::Expected<graph::Interval> interval = ParseInterval(interval_, network->graph);
-    if (!interval) return tl::unexpected(NetworkRefusal{interval.error()});
-    return TileSubject{std::move(network->graph), *std::move(profile), *interval};
-  }
-
   ExitCode Finish(Console& console, const base::Expected<TileAnswer>& answer) const {
     if (!answer) return console.Refuse(answer.error());
     console.Print(format_ == "json" ? TileJson(*answer) : TileText(*answer));
@@ -159,13 +144,11 @@ class TileCommand final : public Command {
   }
 
   std::string network_;
-  std::string profile_;
-  std::string interval_;
+  SubjectOptions subject_;
   std::string shape_;
   std::string ladder_;
   std::string format_ = "text";
   bool all_ = false;
-  NetworkOptions import_;
   SearchOptions search_;
   Reasons reasons_;
 };

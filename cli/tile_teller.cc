@@ -57,11 +57,6 @@ TileRow RowOf(const search::IntervalTiles& tiles, size_t candidate, const TileSu
 
 }  // namespace
 
-std::string TileSubject::Text() const {
-  const auto id = [this](int op) { return network.operators[static_cast<size_t>(op)].id; };
-  return fmt::format("{}, operators {} to {}", network.name, id(interval.first), id(interval.last));
-}
-
 base::Expected<TileAnswer> TileTeller::ClimbLadder(const std::string& path, base::Budget budget) const {
   const base::Expected<problem::ProblemDocument> input = LoadProblem(path);
   if (!input) return tl::unexpected(input.error());

@@ -8,22 +8,11 @@
 #include "tessera/cli/reasons.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/cli/tile_answer.h"
-#include "tessera/graph/graph.h"
-#include "tessera/graph/tiling.h"
-#include "tessera/hw_profiles/profile.h"
+#include "tessera/cli/tile_subject.h"
 #include "tessera/search/tiling/staircase.h"
 
 // From what a search found to what `tessera tile` answers: with costs, and with reasons where something is impossible.
 namespace tessera::cli {
-
-// The network, the profile and the interval that a question is about.
-struct TileSubject {
-  graph::Graph network;
-  hw_profiles::Profile profile;
-  graph::Interval interval;
-
-  std::string Text() const;
-};
 
 // How reasons are looked for. All of it outlives the teller.
 class TileTeller {

@@ -141,9 +141,14 @@ void EncodedSession::Improve(Result& best, size_t rung, Bytes capacity, int64_t 
       best.reason = next.reason;
       return;
     }
+    const int64_t cost = problem::CostOf(sized, *next.allocation);
+    if (cost >= *best.cost) {
+      best.reason = fmt::format("the clauses take costs of {} for less than {}", cost, *best.cost);
+      return;
+    }
     best.allocation = std::move(next.allocation);
     best.peak = next.peak;
-    best.cost = problem::CostOf(sized, *best.allocation);
+    best.cost = cost;
   }
 }
 

@@ -22,9 +22,8 @@ namespace tessera::encoder {
 //     pairs       b_ij, with a clause for each offset of i, and b_ji = not b_ij
 //     banks       t_ib where a mode, a port or a relation asks;  modes m_k at each step
 //     ports       one clause for each set of P + 1 buffers, so they are few only where few compete
-//     rules       a clause for each run of offsets, or of offsets beside one of the partner, that break them
-//
-// Rules of common deltas are left out: what has no placement without them has none.
+//     rules       a clause for each run of offsets, or of offsets beside one of the partner, that break them; for a
+//                 common distance one for offsets of three of its buffers, which bound the fourth
 //
 // Where offsets have more than `most_values` values, only some are compared with: borders, sums of a border and one
 // or two sizes, and a grid between them. Literals in between are weakened to the next one, so all clauses still
@@ -94,6 +93,10 @@ class PlainFormula {
   void WriteRuleOn(const std::vector<int64_t>& subjects, const problem::Requirement& wanted, int buffer);
   void WriteRuleOn(const std::vector<int64_t>& subjects, const problem::Requirement& wanted, int first,
                    int second);
+  void WriteCommonDelta(int index);
+  // offset(low) + offset(also_low) <= offset(high) + offset(also_high).
+  void WriteSumOrder(const std::vector<int64_t>& subjects, int low, int also_low, int high, int also_high,
+                     size_t most_clauses);
   void WriteBanks(problem::proof::Ground ground, const std::vector<int64_t>& subjects, bool same, int first,
                   int second);
   problem::proof::Literal Touch(int buffer, int bank);

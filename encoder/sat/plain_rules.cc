@@ -19,6 +19,7 @@ using problem::proof::Under;
 
 void PlainFormula::WriteRule(int index) {
   const problem::Rule& rule = problem_.rules[static_cast<size_t>(index)];
+  if (rule.requirement.kind == RequirementKind::kCommonDelta) return WriteCommonDelta(index);
   const auto holds_for = [&](int buffer) { return rule.sizes.Holds(BufferAt(buffer).size); };
   for (size_t k = 0; k < rule.buffers.size() && !full_; ++k) {
     if (holds_for(rule.buffers[k])) {
@@ -99,6 +100,50 @@ void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects, const probl
       return WriteBanks(Ground::kRule, subjects, wanted.kind == RequirementKind::kSameBank, first, second);
     default:
       return;
+  }
+}
+
+// Each pair is as far apart as the first: offset(b) - offset(a) = offset(d) - offset(c), without the differences,
+// and each way of the equation on its own. A quarter of the formula is theirs at most.
+void PlainFormula::WriteCommonDelta(int index) {
+  const problem::Rule& rule = problem_.rules[static_cast<size_t>(index)];
+  const size_t most_clauses = limit_ / 8 / rule.pairs.size();
+  std::optional<size_t> chosen;
+  for (size_t k = 0; k < rule.pairs.size() && !full_; ++k) {
+    const auto [c, d] = rule.pairs[k];
+    if (!rule.sizes.Holds(BufferAt(c).size) || !rule.sizes.Holds(BufferAt(d).size)) continue;
+    if (!chosen) {
+      chosen = k;
+      continue;
+    }
+    const auto [a, b] = rule.pairs[*chosen];
+    const std::vector<int64_t> subjects = {index, static_cast<int64_t>(*chosen), static_cast<int64_t>(k)};
+    WriteSumOrder(subjects, b, c, a, d, most_clauses);
+    WriteSumOrder(subjects, a, d, b, c, most_clauses);
+  }
+}
+
+// Where also_low begins at l or above and also_high at h or below, offset(low) + l - h <= offset(high). Some l and h
+// are passed over where all would make too many clauses.
+void PlainFormula::WriteSumOrder(const std::vector<int64_t>& subjects, int low, int also_low, int high,
+                                 int also_high, size_t most_clauses) {
+  const auto domain_of = [&](int buffer) -> const Domain& { return domains_[static_cast<size_t>(buffer)]; };
+  std::vector<Bytes> begins = {domain_of(also_low).first};
+  begins.insert(begins.end(), domain_of(also_low).values.begin(), domain_of(also_low).values.end());
+  std::vector<Bytes> ends = domain_of(also_high).values;
+  ends.push_back(domain_of(also_high).last + domain_of(also_high).stride);
+  const size_t clauses = std::min(domain_of(low).values.size(), domain_of(high).values.size()) + 1;
+  size_t step = 1;
+  while (step < std::max(begins.size(), ends.size()) &&
+         (begins.size() / step + 1) * (ends.size() / step + 1) > most_clauses / clauses) {
+    ++step;
+  }
+  for (size_t i = 0; i < begins.size(); i += step) {
+    for (size_t j = ends.size(); j > 0 && !full_; j -= std::min(j, step)) {
+      const Bytes end = ends[j - 1];
+      WriteOrder(Ground::kDelta, subjects, {Under(also_low, begins[i]), AtLeast(also_high, end)}, low, high,
+                 begins[i] - (end - domain_of(also_high).stride));
+    }
   }
 }
 

@@ -98,6 +98,8 @@ std::string Grounds::FindFlaw(const Axiom& axiom) const {
       return FindFlawInGuard(axiom);
     case Ground::kHandover:
       return FindFlawInHandover(axiom);
+    case Ground::kDelta:
+      return FindFlawInDelta(axiom);
   }
   return "no such ground";
 }
@@ -324,36 +326,6 @@ std::string Grounds::FindFlawInPorts(const Axiom& axiom) const {
   const bool too_many =
       exceeds(all, ports.total) || exceeds(reads, ports.reads) || exceeds(writes, ports.writes);
   return too_many ? "" : "the bank serves as many buffers";
-}
-
-std::string Grounds::FindFlawInRule(const Axiom& axiom) const {
-  const auto& rules = facts_.problem().rules;
-  if (!IsIndex(axiom.subjects[0], rules.size())) return "no such rule";
-  const Rule& rule = rules[static_cast<size_t>(axiom.subjects[0])];
-  const Requirement& wanted = rule.requirement;
-  const auto item = static_cast<size_t>(axiom.subjects[1]);
-  const auto holds_for = [&](int buffer) { return rule.sizes.Holds(facts_.SizeOf(buffer)); };
-  if (IsPairwise(wanted.kind)) {
-    if (!IsIndex(axiom.subjects[1], rule.pairs.size())) return "the rule has no such pair";
-    const auto [first, second] = rule.pairs[item];
-    if (!holds_for(first) || !holds_for(second)) return "the rule is about other sizes";
-    const bool same = wanted.kind == RequirementKind::kSameBank;
-    const bool about_banks = same || wanted.kind == RequirementKind::kDifferentBank;
-    if (about_banks && BreaksBanks(same, first, second, axiom)) return "";
-    const bool can = CanKeep(facts_, wanted, first, RangeOf(first, axiom), second, RangeOf(second, axiom));
-    return can ? "the rule can be kept" : "";
-  }
-  if (!IsIndex(axiom.subjects[1], rule.buffers.size())) return "the rule has no such buffer";
-  const int buffer = rule.buffers[item];
-  if (!holds_for(buffer)) return "the rule is about other sizes";
-  const bool leaves_banks =
-      wanted.kind == RequirementKind::kBanks &&
-      std::any_of(axiom.literals.begin(), axiom.literals.end(), [&](const Literal& literal) {
-        return literal.kind == Kind::kTouch && literal.negated && literal.first == buffer &&
-               std::find(wanted.banks.begin(), wanted.banks.end(), literal.second) == wanted.banks.end();
-      });
-  if (leaves_banks || !CanKeep(facts_, wanted, buffer, RangeOf(buffer, axiom))) return "";
-  return "the rule can be kept";
 }
 
 std::string Grounds::FindFlawInGuard(const Axiom& axiom) const {

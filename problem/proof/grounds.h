@@ -25,6 +25,7 @@ namespace tessera::problem::proof {
 //     access i b t    buffer i touches bank b in a mode that forbids at step t what i does or that i lives
 //     ports m b t     more buffers touch bank b than it serves at step t
 //     rule r k        rule r of the Problem cannot be kept by its buffer or pair number k
+//     delta r j k     the two buffers of pair j of rule r cannot be as far apart as those of pair k
 //     guard i j       i lies below j and nearer than the guards of the two allow
 //     handover k s .. buffers below k that pairwise lie apart with k and the s, and buffers above k that do too,
 //                     need more than the capacity together with k and the s
@@ -65,6 +66,7 @@ class Grounds {
   std::string FindFlawInAccess(const Axiom& axiom) const;
   std::string FindFlawInPorts(const Axiom& axiom) const;
   std::string FindFlawInRule(const Axiom& axiom) const;
+  std::string FindFlawInDelta(const Axiom& axiom) const;
   std::string FindFlawInGuard(const Axiom& axiom) const;
   std::string FindFlawInHandover(const Axiom& axiom) const;
   bool LieApart(const std::vector<int>& members) const;

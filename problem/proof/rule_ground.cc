@@ -1,10 +1,12 @@
 #include "tessera/problem/proof/rule_ground.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 
 #include "tessera/base/checked.h"
+#include "tessera/problem/proof/grounds.h"
 
 namespace tessera::problem::proof {
 namespace {
@@ -90,6 +92,55 @@ Bytes GuardBetween(const Facts& facts, const std::vector<Guard>& guards, int bel
   if (guards.empty() || !facts.LieApart(below, above)) return 0;
   if (!LiveTogether(facts.BufferAt(below), facts.BufferAt(above)) || facts.MayShare(below, above)) return 0;
   return std::max(guards[static_cast<size_t>(below)].after, guards[static_cast<size_t>(above)].before);
+}
+
+std::string Grounds::FindFlawInRule(const Axiom& axiom) const {
+  const auto& rules = facts_.problem().rules;
+  if (!IsIndex(axiom.subjects[0], rules.size())) return "no such rule";
+  const Rule& rule = rules[static_cast<size_t>(axiom.subjects[0])];
+  const Requirement& wanted = rule.requirement;
+  const auto item = static_cast<size_t>(axiom.subjects[1]);
+  const auto holds_for = [&](int buffer) { return rule.sizes.Holds(facts_.SizeOf(buffer)); };
+  if (IsPairwise(wanted.kind)) {
+    if (!IsIndex(axiom.subjects[1], rule.pairs.size())) return "the rule has no such pair";
+    const auto [first, second] = rule.pairs[item];
+    if (!holds_for(first) || !holds_for(second)) return "the rule is about other sizes";
+    const bool same = wanted.kind == RequirementKind::kSameBank;
+    const bool about_banks = same || wanted.kind == RequirementKind::kDifferentBank;
+    if (about_banks && BreaksBanks(same, first, second, axiom)) return "";
+    const bool can = CanKeep(facts_, wanted, first, RangeOf(first, axiom), second, RangeOf(second, axiom));
+    return can ? "the rule can be kept" : "";
+  }
+  if (!IsIndex(axiom.subjects[1], rule.buffers.size())) return "the rule has no such buffer";
+  const int buffer = rule.buffers[item];
+  if (!holds_for(buffer)) return "the rule is about other sizes";
+  const bool leaves_banks =
+      wanted.kind == RequirementKind::kBanks &&
+      std::any_of(axiom.literals.begin(), axiom.literals.end(), [&](const Literal& literal) {
+        return literal.kind == Literal::Kind::kTouch && literal.negated && literal.first == buffer &&
+               std::find(wanted.banks.begin(), wanted.banks.end(), literal.second) == wanted.banks.end();
+      });
+  if (leaves_banks || !CanKeep(facts_, wanted, buffer, RangeOf(buffer, axiom))) return "";
+  return "the rule can be kept";
+}
+
+std::string Grounds::FindFlawInDelta(const Axiom& axiom) const {
+  const auto& rules = facts_.problem().rules;
+  if (!IsIndex(axiom.subjects[0], rules.size())) return "no such rule";
+  const Rule& rule = rules[static_cast<size_t>(axiom.subjects[0])];
+  if (rule.requirement.kind != RequirementKind::kCommonDelta) return "the rule asks for no common distance";
+  std::array<Range, 2> distances;  // from the first buffer of a pair to the second
+  for (size_t k = 0; k < distances.size(); ++k) {
+    if (!IsIndex(axiom.subjects[k + 1], rule.pairs.size())) return "the rule has no such pair";
+    const auto [first, second] = rule.pairs[static_cast<size_t>(axiom.subjects[k + 1])];
+    const bool about = rule.sizes.Holds(facts_.SizeOf(first)) && rule.sizes.Holds(facts_.SizeOf(second));
+    if (!about) return "the rule is about other sizes";
+    const Range from = RangeOf(first, axiom);
+    const Range to = RangeOf(second, axiom);
+    distances[k] = {to.least - from.greatest, to.greatest - from.least};
+  }
+  const bool apart = distances[0].least > distances[1].greatest || distances[1].least > distances[0].greatest;
+  return apart ? "" : "both pairs can be as far apart";
 }
 
 }  // namespace tessera::problem::proof

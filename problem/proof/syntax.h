@@ -34,12 +34,13 @@ enum class Ground : uint8_t {
   kPorts,
   kRule,
   kGuard,
-  kHandover
+  kHandover,
+  kDelta
 };
 
-inline constexpr std::array<std::string_view, 12> kGroundNames = {"stack", "room", "tie",    "touch",
-                                                                  "banks", "mode", "follow", "access",
-                                                                  "ports", "rule", "guard",  "handover"};
+inline constexpr std::array<std::string_view, 13> kGroundNames = {
+    "stack",  "room",  "tie",  "touch", "banks",    "mode", "follow",
+    "access", "ports", "rule", "guard", "handover", "delta"};
 
 struct Axiom {
   Ground ground = Ground::kStack;

@@ -63,6 +63,41 @@ TEST_F(FormulaTest, ARungHasItsSizesAndALadderItsVariables) {
   EXPECT_THAT(Run({"encode", "ladder.json"}).out, HasSubstr("rung is rows=1 or rung is rows=2"));
 }
 
+class NetworkFormulaTest : public FormulaTest {
+ protected:
+  Outcome EncodeTile(const Arguments& more) const {
+    Arguments arguments = {"encode", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                           Shipped("hw_profiles/three_bank_two_mode.yaml")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+};
+
+TEST_F(NetworkFormulaTest, ATileOfANetworkIsTheProblemThatItWrites) {
+  const Outcome outcome = EncodeTile({"--tile", "rows=2", "--problem", "tile.json", "--output", "f.cnf"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  ASSERT_EQ(Run({"encode", "tile.json", "--output", "g.cnf"}).exit_code, 0);
+  EXPECT_EQ(Read("f.cnf"), Read("g.cnf"));
+  const auto tile = ParseJson(
+      Run({"tile", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+           Shipped("hw_profiles/three_bank_two_mode.yaml"), "--why-not", "rows=2", "--format", "json"})
+          .out);
+  const auto answer = ParseJson(Run({"alloc", "tile.json", "--capacity", "384Ki", "--format", "json"}).out);
+  EXPECT_EQ(answer.at("lower_bound"), tile.at("policies").at(0).at("lower_bound"));
+}
+
+TEST_F(NetworkFormulaTest, WhatIsNoTileOrPolicyIsRefused) {
+  EXPECT_THAT(EncodeTile({"--tile", "depth=7"}).err, HasSubstr("depth"));
+  EXPECT_EQ(EncodeTile({"--tile", "depth=7"}).exit_code, 3);
+  const Outcome policy = EncodeTile({"--policy", "residnt"});
+  EXPECT_EQ(policy.exit_code, 3);
+  EXPECT_THAT(policy.err, HasSubstr("did you mean 'resident'?"));
+}
+
+TEST_F(NetworkFormulaTest, ATileNeedsAProfile) {
+  EXPECT_EQ(Run({"encode", "buffers.csv", "--capacity", "32", "--tile", "rows=7"}).exit_code, 2);
+}
+
 TEST_F(FormulaTest, AModelBecomesAVerifiedAllocation) {
   const Outcome outcome = Run({"decode", "buffers.csv", "model.txt", "--capacity", "32", "--format", "json",
                                "--output", "a.json", "--output", "a.csv", "--output", "a.svg"});

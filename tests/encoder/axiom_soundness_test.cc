@@ -132,6 +132,7 @@ problem::Rule DrawRule(base::Random& random, const Problem& problem) {
   problem::Rule rule;
   rule.requirement.kind =
       static_cast<problem::RequirementKind>(random.Uniform(0, problem::kRequirementKinds - 1));
+  if (random.Chance(0.2)) rule.requirement.kind = problem::RequirementKind::kCommonDelta;
   rule.requirement.multiple = random.Uniform(1, 4);
   rule.requirement.residue = random.Uniform(0, rule.requirement.multiple - 1);
   const Bytes begin = random.Uniform(0, 3);
@@ -167,15 +168,18 @@ Literal DrawLiteral(base::Random& random, const Problem& problem, Literal::Kind 
   return literal;
 }
 
-// The two that a relation or a rule is about, whose number the axiom names; or nullopt.
-std::optional<std::pair<int, int>> FindPair(const Problem& problem, const Axiom& axiom) {
+// Two that a relation or a rule is about, whose number the axiom names; or nullopt.
+std::optional<std::pair<int, int>> FindPair(base::Random& random, const Problem& problem,
+                                            const Axiom& axiom) {
   const auto index = static_cast<size_t>(axiom.subjects[0]);
   if (axiom.ground == Ground::kBanks && index < problem.relations.size()) {
     return std::pair(problem.relations[index].first, problem.relations[index].second);
   }
-  if (axiom.ground == Ground::kRule && index < problem.rules.size()) {
+  const bool about_rule = axiom.ground == Ground::kRule || axiom.ground == Ground::kDelta;
+  if (about_rule && index < problem.rules.size()) {
     const auto& pairs = problem.rules[index].pairs;
-    const auto item = static_cast<size_t>(axiom.subjects[1]);
+    const bool other = axiom.ground == Ground::kDelta && random.Chance(0.5);
+    const auto item = static_cast<size_t>(axiom.subjects[other ? 2 : 1]);
     if (item < pairs.size()) return pairs[item];
   }
   return std::nullopt;
@@ -194,7 +198,8 @@ void Aim(base::Random& random, const Problem& problem, const Axiom& axiom, Liter
       return;
     case Ground::kBanks:
     case Ground::kRule:
-      if (const auto pair = FindPair(problem, axiom)) {
+    case Ground::kDelta:
+      if (const auto pair = FindPair(random, problem, axiom)) {
         literal.first = random.Chance(0.5) ? pair->first : pair->second;
       }
       return;
@@ -222,9 +227,9 @@ void Aim(base::Random& random, const Problem& problem, const Axiom& axiom, Liter
 // Of a shape that its ground might take.
 Axiom DrawAxiom(base::Random& random, const Problem& problem) {
   using Kind = Literal::Kind;
-  static constexpr std::array<size_t, 12> kSubjects = {0, 1, 1, 2, 1, 2, 3, 3, 3, 2, 2, 0};
+  static constexpr std::array<size_t, 13> kSubjects = {0, 1, 1, 2, 1, 2, 3, 3, 3, 2, 2, 0, 3};
   Axiom axiom;
-  axiom.ground = static_cast<Ground>(random.Uniform(0, 11));
+  axiom.ground = static_cast<Ground>(random.Uniform(0, 12));
   const auto last = static_cast<int64_t>(problem.buffers.size()) - 1;
   const problem::Lifespan horizon = problem::Horizon(problem);
   const size_t subjects = kSubjects[static_cast<size_t>(axiom.ground)];
@@ -240,9 +245,12 @@ Axiom DrawAxiom(base::Random& random, const Problem& problem) {
     if (axiom.ground == Ground::kMode || axiom.ground == Ground::kFollow) {
       axiom.subjects[1] = random.Uniform(horizon.lower, horizon.upper - 1);
     }
+    if (axiom.ground == Ground::kDelta && !problem.rules.empty()) {
+      axiom.subjects = {static_cast<int64_t>(problem.rules.size()) - 1, 0, 1};
+    }
     if (axiom.ground == Ground::kFollow && random.Chance(0.5)) axiom.subjects[2] = axiom.subjects[1] + 1;
   }
-  static constexpr std::array<std::array<Kind, 2>, 12> kKinds = {{{Kind::kOffset, Kind::kBelow},
+  static constexpr std::array<std::array<Kind, 2>, 13> kKinds = {{{Kind::kOffset, Kind::kBelow},
                                                                   {Kind::kOffset, Kind::kOffset},
                                                                   {Kind::kOffset, Kind::kOffset},
                                                                   {Kind::kOffset, Kind::kTouch},
@@ -253,9 +261,10 @@ Axiom DrawAxiom(base::Random& random, const Problem& problem) {
                                                                   {Kind::kTouch, Kind::kTouch},
                                                                   {Kind::kOffset, Kind::kTouch},
                                                                   {Kind::kBelow, Kind::kOffset},
-                                                                  {Kind::kBelow, Kind::kBelow}}};
+                                                                  {Kind::kBelow, Kind::kBelow},
+                                                                  {Kind::kOffset, Kind::kOffset}}};
   const auto& kinds = kKinds[static_cast<size_t>(axiom.ground)];
-  const int64_t count = random.Uniform(0, 4);
+  const int64_t count = axiom.ground == Ground::kDelta ? 4 : random.Uniform(0, 4);
   for (int64_t k = 0; k < count; ++k) {
     axiom.literals.push_back(DrawLiteral(random, problem, kinds[static_cast<size_t>(k) % 2]));
     if (random.Chance(0.8)) Aim(random, problem, axiom, axiom.literals.back());
@@ -273,7 +282,7 @@ void KeepUnderstood(const problem::proof::Assignment& known, Axiom& axiom) {
 }
 
 TEST(AxiomSoundness, WhatTheCheckerTakesHoldsInEveryPlacement) {
-  std::array<int, 12> taken{};
+  std::array<int, 13> taken{};
   base::Random random(7);
   for (int drawn = 0; drawn < kProblems;) {
     Problem problem = DrawProblem(random);

@@ -1,6 +1,7 @@
 #include "brute_force.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -26,6 +27,8 @@ using problem::RelationKind;
 using problem::Span;
 using problem::Step;
 
+constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
+
 bool Meet(const AddressRange& a, const AddressRange& b) { return a.begin < b.end && b.begin < a.end; }
 
 bool Holds(const AddressRange& outer, Bytes byte) { return outer.begin <= byte && byte < outer.end; }
@@ -44,6 +47,16 @@ class Enumeration {
     for (const AddressRange& range : placed_) answer.offsets.push_back(range.begin);
     for (size_t m = 0; m < problem_.memories.size(); ++m) answer.modes.push_back(*FindSchedule(m));
     return answer;
+  }
+
+  // Looks for something cheaper than what was found last, until there is nothing.
+  std::optional<int64_t> FindLeastCost() {
+    std::optional<int64_t> least;
+    for (; most_cost_ >= 0 && PlaceFrom(0); most_cost_ = *least - 1) {
+      least = ReuseCost() + ScheduleCost();
+      placed_.clear();
+    }
+    return least;
   }
 
  private:
@@ -78,7 +91,10 @@ class Enumeration {
   }
 
   bool PlaceFrom(size_t i) {
-    if (i == problem_.buffers.size()) return PortsSuffice() && SchedulesExist();
+    if (ReuseCost() > most_cost_) return false;
+    if (i == problem_.buffers.size()) {
+      return PortsSuffice() && SchedulesExist() && ReuseCost() + ScheduleCost() <= most_cost_;
+    }
     const Bytes capacity = At(i).memory == 0 ? capacity_ : HomeOf(i).capacity;
     for (Bytes offset = 0; offset + At(i).size <= capacity; ++offset) {
       placed_.push_back({offset, offset + At(i).size});
@@ -222,22 +238,25 @@ class Enumeration {
     return true;
   }
 
-  std::optional<ModeSchedule> FindSchedule(size_t memory) const {
+  std::optional<ModeSchedule> FindSchedule(size_t memory, int64_t most_switches = kUnlimited) const {
     if (problem_.memories[memory].modes.empty()) return ModeSchedule{};
     std::vector<std::vector<int>> choices;
     for (Step step = horizon_.lower; step < horizon_.upper; ++step) choices.push_back(ModesFor(memory, step));
     ModeSchedule schedule;
-    if (ExtendSchedule(problem_.memories[memory], choices, schedule)) return schedule;
+    if (ExtendSchedule(problem_.memories[memory], choices, most_switches, schedule)) return schedule;
     return std::nullopt;
   }
 
   bool ExtendSchedule(const Memory& memory, const std::vector<std::vector<int>>& choices,
-                      ModeSchedule& schedule) const {
+                      int64_t most_switches, ModeSchedule& schedule) const {
     if (schedule.size() == choices.size()) return true;
     for (const int mode : choices[schedule.size()]) {
       if (changes_ == ModeChanges::kForbidden && !schedule.empty() && schedule.front() != mode) continue;
       schedule.push_back(mode);
-      if (TransitionsHold(memory, schedule) && ExtendSchedule(memory, choices, schedule)) return true;
+      if (TransitionsHold(memory, schedule) && SwitchesIn(schedule) <= most_switches &&
+          ExtendSchedule(memory, choices, most_switches, schedule)) {
+        return true;
+      }
       schedule.pop_back();
     }
     return false;
@@ -258,6 +277,44 @@ class Enumeration {
       if (!allowed(step, last) || !allowed(last, step)) return false;
     }
     return true;
+  }
+
+  int64_t SwitchesIn(const ModeSchedule& schedule) const {
+    int64_t switches = 0;
+    for (const auto& [from, next] : successors_) {
+      for (const Step to : next) {
+        const auto before = static_cast<size_t>(from - horizon_.lower);
+        const auto after = static_cast<size_t>(to - horizon_.lower);
+        if (std::max(before, after) < schedule.size() && schedule[before] != schedule[after]) ++switches;
+      }
+    }
+    return switches;
+  }
+
+  // Of the pairs placed so far: a byte in common, and no step.
+  int64_t ReuseCost() const {
+    int64_t total = 0;
+    for (const problem::Cost& cost : problem_.costs) {
+      const auto a = static_cast<size_t>(cost.first);
+      const auto b = static_cast<size_t>(cost.second);
+      if (cost.kind != problem::CostKind::kReuse || std::max(a, b) >= placed_.size()) continue;
+      const bool together =
+          std::any_of(live_[a].begin(), live_[a].end(), [&](Step step) { return live_[b].contains(step); });
+      if (Meet(placed_[a], placed_[b]) && !together) total += cost.weight;
+    }
+    return total;
+  }
+
+  // Of the schedules with the fewest switches; each memory has one.
+  int64_t ScheduleCost() const {
+    int64_t total = 0;
+    for (const problem::Cost& cost : problem_.costs) {
+      if (cost.kind != problem::CostKind::kModeSwitch || cost.weight == 0) continue;
+      int64_t switches = 0;
+      while (!FindSchedule(static_cast<size_t>(cost.memory), switches)) ++switches;
+      total += cost.weight * switches;
+    }
+    return total;
   }
 
   bool PortsSuffice() const {
@@ -295,6 +352,7 @@ class Enumeration {
   const Problem& problem_;
   Bytes capacity_;
   ModeChanges changes_;
+  int64_t most_cost_ = kUnlimited;
   problem::Lifespan horizon_;
   std::vector<std::set<Step>> live_;  // by buffer
   std::map<Step, std::set<Step>> successors_;
@@ -305,6 +363,10 @@ class Enumeration {
 
 std::optional<Allocation> Enumerate(const Problem& problem, Bytes capacity, ModeChanges changes) {
   return Enumeration(problem, capacity, changes).Run();
+}
+
+std::optional<int64_t> EnumerateLeastCost(const Problem& problem, Bytes capacity) {
+  return Enumeration(problem, capacity, ModeChanges::kAllowed).FindLeastCost();
 }
 
 }  // namespace tessera::encoder

@@ -18,4 +18,8 @@ enum class ModeChanges : uint8_t { kAllowed, kForbidden };
 std::optional<problem::Allocation> Enumerate(const problem::Problem& problem, problem::Bytes capacity,
                                              ModeChanges changes = ModeChanges::kAllowed);
 
+// The least that the problem's costs can total, read off their definitions, over all offsets and all schedules;
+// nullopt when there is no answer. Cost: that of an infeasible Problem.
+std::optional<int64_t> EnumerateLeastCost(const problem::Problem& problem, problem::Bytes capacity);
+
 }  // namespace tessera::encoder

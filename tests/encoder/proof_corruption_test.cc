@@ -30,7 +30,7 @@ std::optional<Problem> Relax(const Problem& problem, base::Random& random) {
     Problem relaxed = problem;
     problem::Buffer& buffer = relaxed.buffers[static_cast<size_t>(
         random.Uniform(0, static_cast<int64_t>(problem.buffers.size()) - 1))];
-    switch (random.Uniform(0, 6)) {
+    switch (random.Uniform(0, 7)) {
       case 0:
         relaxed.memories[0].capacity += random.Uniform(1, 3);
         break;
@@ -44,10 +44,13 @@ std::optional<Problem> Relax(const Problem& problem, base::Random& random) {
         if (!relaxed.relations.empty()) relaxed.relations.pop_back();
         break;
       case 4:
+        if (!relaxed.rules.empty()) relaxed.rules.pop_back();
+        break;
+      case 5:
         buffer.offset.reset();
         buffer.alignment = 1;
         break;
-      case 5:
+      case 6:
         buffer.allowed_banks.clear();
         buffer.span = problem::Span::kAny;
         break;

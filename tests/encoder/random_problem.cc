@@ -16,6 +16,8 @@ using problem::Bank;
 using problem::BankMode;
 using problem::Buffer;
 using problem::Bytes;
+using problem::Cost;
+using problem::CostKind;
 using problem::Lifespan;
 using problem::Memory;
 using problem::Problem;
@@ -261,8 +263,34 @@ class Generator {
   Problem problem_;
 };
 
+// Mostly of a pair that could do so: two that live together never reuse each other's place.
+std::optional<Cost> DrawReuse(base::Random& random, const Problem& problem) {
+  const auto last = static_cast<int64_t>(problem.buffers.size()) - 1;
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const int first = static_cast<int>(random.Uniform(0, last));
+    const int second = static_cast<int>(random.Uniform(0, last));
+    const Buffer& a = problem.buffers[static_cast<size_t>(first)];
+    const Buffer& b = problem.buffers[static_cast<size_t>(second)];
+    if (first == second || a.memory != b.memory || (LiveTogether(a, b) && random.Chance(0.9))) continue;
+    return Cost{"", CostKind::kReuse, random.Uniform(0, 5), first, second, 0};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Problem DrawProblem(base::Random& random) { return Generator(random).Draw(); }
+
+void DrawCosts(base::Random& random, Problem& problem) {
+  for (int64_t left = random.Uniform(1, 3); left > 0; --left) {
+    const auto last = static_cast<int64_t>(problem.memories.size()) - 1;
+    const int memory = static_cast<int>(random.Uniform(0, last));
+    if (random.Chance(0.6)) {
+      if (const std::optional<Cost> reuse = DrawReuse(random, problem)) problem.costs.push_back(*reuse);
+    } else if (!problem.memories[static_cast<size_t>(memory)].modes.empty()) {
+      problem.costs.push_back({"", CostKind::kModeSwitch, random.Uniform(0, 5), 0, 0, memory});
+    }
+  }
+}
 
 }  // namespace tessera::encoder

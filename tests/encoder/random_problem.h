@@ -11,4 +11,7 @@ namespace tessera::encoder {
 // about.
 problem::Problem DrawProblem(base::Random& random);
 
+// Adds one to three costs, of reuse and of mode switches where a memory has modes; weights from 0 to 5.
+void DrawCosts(base::Random& random, problem::Problem& problem);
+
 }  // namespace tessera::encoder

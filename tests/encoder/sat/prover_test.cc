@@ -18,14 +18,6 @@ using problem::Bytes;
 using problem::Problem;
 using problem::proof::Attempt;
 
-// A proof cannot speak of common deltas (docs/certificate-format.md).
-Problem WithoutCommonDeltas(Problem problem) {
-  std::erase_if(problem.rules, [](const problem::Rule& rule) {
-    return rule.requirement.kind == problem::RequirementKind::kCommonDelta;
-  });
-  return problem;
-}
-
 class SatProverOnRandomProblems : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(SatProverOnRandomProblems, ProvesExactlyWhatBruteForceFindsInfeasible) {
@@ -36,7 +28,7 @@ TEST_P(SatProverOnRandomProblems, ProvesExactlyWhatBruteForceFindsInfeasible) {
     const Problem problem = DrawProblem(random);
     const Bytes capacity = problem.memories[0].capacity;
     const Attempt attempt = SatProver().Prove(problem, capacity, {}, {});
-    ASSERT_NE(attempt.proof.has_value(), Enumerate(WithoutCommonDeltas(problem), capacity).has_value())
+    ASSERT_NE(attempt.proof.has_value(), Enumerate(problem, capacity).has_value())
         << "problem " << i << ": " << attempt.reason;
     if (!attempt.proof) {
       EXPECT_EQ(attempt.reason, "what a proof can speak of leaves a placement");
@@ -73,6 +65,31 @@ TEST(SatProver, GuardsComeBetweenAdjacentBuffersToo) {
   EXPECT_TRUE(problem::proof::CheckProof(problem, 4, *attempt.proof).accepted);
   problem.buffers[1].lifespans = {{1, 2}};
   EXPECT_FALSE(SatProver().Prove(problem, 4, {}, {}).proof);
+}
+
+// b lies 4 above a, so d must lie 4 above c; beside a and b, which leave [0, 4) and [12, 19), there is no room.
+TEST(SatProver, SpeaksOfCommonDistances) {
+  Problem problem;
+  problem.memories.resize(1);
+  for (const char* const id : {"a", "b", "c", "d"}) {
+    problem::Buffer& buffer = problem.buffers.emplace_back();
+    buffer.id = id;
+    buffer.size = 4;
+    buffer.lifespans = {{0, 1}};
+  }
+  problem.buffers[0].offset = 4;
+  problem.buffers[1].offset = 8;
+  problem.rules.emplace_back().requirement.kind = problem::RequirementKind::kCommonDelta;
+  problem.rules[0].pairs = {{0, 1}, {2, 3}};
+  const Attempt attempt = SatProver().Prove(problem, 19, {}, {});
+  ASSERT_TRUE(attempt.proof) << attempt.reason;
+  EXPECT_NE(attempt.proof->find("delta 0 0 1"), std::string::npos);
+  EXPECT_TRUE(problem::proof::CheckProof(problem, 19, *attempt.proof).accepted);
+  EXPECT_FALSE(problem::proof::CheckProof(problem, 20, *attempt.proof).accepted);
+  problem.rules[0].pairs[1] = {2, 1};
+  EXPECT_FALSE(problem::proof::CheckProof(problem, 19, *attempt.proof).accepted);
+  problem.rules.clear();
+  EXPECT_FALSE(problem::proof::CheckProof(problem, 19, *attempt.proof).accepted);
 }
 
 // Three buffers on two banks of a megabyte: two of them on one bank do not fit, whatever their offsets.

@@ -292,6 +292,24 @@ TEST_F(RuleGroundsTest, PairsKeepDistancesResiduesAndFlippedBits) {
   ExpectRefused("rule 0 0 : x0<3 x0>=4 x1>=6");
 }
 
+TEST_F(RuleGroundsTest, PairsOfACommonDistanceCannotBeDifferentlyFarApart) {
+  Require(Distance(RequirementKind::kCommonDelta, 0));
+  problem_.rules[0].pairs = {{0, 1}, {2, 3}};
+  ExpectHolds("delta 0 0 1 : x0<5 x1>=4 x2>=4 x3<2");  // -2 at most, -1 at least
+  ExpectRefused("delta 0 0 1 : x0<5 x1>=4 x2>=4 x3<1");
+  ExpectRefused("delta 0 0 1 : x0<5 x1>=5 x2>=4 x3<2");
+  ExpectHolds("delta 0 1 0 : x0<5 x1>=4 x2>=4 x3<2");
+  ExpectRefused("delta 0 0 0 : x0<5 x1>=4 x2>=4 x3<2");
+  ExpectRefused("delta 0 0 2 : x0<5 x1>=4 x2>=4 x3<2");
+  ExpectRefused("delta 1 0 1 : x0<5 x1>=4 x2>=4 x3<2");
+  ExpectRefused("delta 0 0 1 : x0<5 x1>=4 x3<2");
+  problem_.rules[0].sizes = {3, 8};
+  ExpectRefused("delta 0 0 1 : x0<5 x1>=4 x2>=4 x3<2");
+  Require(Distance(RequirementKind::kDistance, 0));
+  problem_.rules[0].pairs = {{0, 1}, {2, 3}};
+  ExpectRefused("delta 0 0 1 : x0<5 x1>=4 x2>=4 x3<2");
+}
+
 TEST_F(RuleGroundsTest, GuardsKeepOthersAndTheEndsOfTheMemoryAway) {
   Requirement guard;
   guard.kind = RequirementKind::kGuard;
@@ -349,6 +367,7 @@ TEST_F(BankGroundsTest, WhatDoesNotExistIsRefused) {
                                   "ports 0 2 0 : !t0,1",
                                   "rule 0 0 :",
                                   "guard 0 2 :",
+                                  "delta 0 0 1 :",
                                   "room 0 : x2>=0",
                                   "room 0 : t0,2",
                                   "room 0 : m0,2,0",
