@@ -31,10 +31,12 @@ enum class Scope : uint8_t { kAnyCut, kOneSubgraph };
 
 class Bound {
  public:
-  Bound(const graph::Graph& graph, const Profile& profile, graph::Interval interval, Scope scope)
+  Bound(const graph::Graph& graph, const Profile& profile, graph::Interval interval,
+        const std::vector<int>& kept, Scope scope)
       : graph_(graph),
         profile_(profile),
         interval_(interval),
+        kept_(kept),
         scope_(scope),
         usages_(graph::UsagesOf(graph)),
         coverage_(graph, usages_, interval),
@@ -78,6 +80,7 @@ class Bound {
   const graph::Graph& graph_;
   const Profile& profile_;
   graph::Interval interval_;
+  const std::vector<int>& kept_;
   Scope scope_;
   std::vector<graph::Usage> usages_;
   Coverage coverage_;
@@ -116,7 +119,7 @@ Bound::Engine Bound::AddOperator(int index) {
 Touched Bound::TouchedBy(const graph::Operator& op) const {
   Touched touched;
   const auto add = [&](int tensor, int64_t& bytes) {
-    const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_);
+    const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
     if (route.passage == Passage::kDirect) return;
     Accumulate(bytes, PayloadBytes(graph_.tensors[static_cast<size_t>(tensor)], coverage_.NeededOf(tensor),
                                    hw_profiles::LayoutOf(profile_, route.role)));
@@ -128,7 +131,7 @@ Touched Bound::TouchedBy(const graph::Operator& op) const {
 
 void Bound::AddTensor(size_t index) {
   const int tensor = coverage_.Whole().tensors[index];
-  const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_);
+  const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
   if (route.passage != Passage::kMoved && route.passage != Passage::kDirect) return;
   const graph::Tensor& t = graph_.tensors[static_cast<size_t>(tensor)];
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
@@ -184,7 +187,7 @@ void Bound::AddLatency() {
     metrics_.latency_cycles = std::max(metrics_.latency_cycles, in_turn);
   } else if (scope_ == Scope::kOneSubgraph) {
     std::set<hw_profiles::WeightPolicy> policies;
-    for (const encoder::Policy& policy : encoder::PoliciesOf(graph_, profile_, interval_))
+    for (const encoder::Policy& policy : encoder::PoliciesOf(graph_, profile_, interval_, kept_))
       policies.insert(policy.weights);
     std::optional<int64_t> least;
     for (const hw_profiles::WeightPolicy weights : policies)
@@ -205,7 +208,7 @@ int64_t Bound::EnginePass() const {
 // With the constants that come before the pass and during it, in overlapped subgraphs.
 int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
   const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
-  const TileCosts costs(graph_, profile_, usages_, coverage_.Whole(), {.weights = weights});
+  const TileCosts costs(graph_, profile_, usages_, coverage_.Whole(), {.weights = weights, .kept = kept_});
   const Route& route = costs.ConstantRoute();
   const bool streamed = route.passage == Passage::kMoved && weights == hw_profiles::WeightPolicy::kStreamed;
   const std::vector<ConstantCost>& constants = costs.Constants();
@@ -227,11 +230,12 @@ int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
 }  // namespace
 
 plan::Metrics LowerBound(const graph::Graph& graph, const Profile& profile, graph::Interval interval) {
-  return Bound(graph, profile, interval, Scope::kAnyCut).Find();
+  return Bound(graph, profile, interval, {}, Scope::kAnyCut).Find();
 }
 
-plan::Metrics SubgraphBound(const graph::Graph& graph, const Profile& profile, graph::Interval interval) {
-  return Bound(graph, profile, interval, Scope::kOneSubgraph).Find();
+plan::Metrics SubgraphBound(const graph::Graph& graph, const Profile& profile, graph::Interval interval,
+                            const std::vector<int>& kept) {
+  return Bound(graph, profile, interval, kept, Scope::kOneSubgraph).Find();
 }
 
 }  // namespace tessera::search
