@@ -66,6 +66,8 @@ class PlanCommand final : public Command {
     app.add_option("--max-operators", max_operators_, "The most operators in one subgraph")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
+    app.add_flag("--keep-borders", keep_borders_,
+                 "Also let borders between subgraphs stay in the tile memory where that is better and fits");
     app.add_option("--threads", threads_, "Threads to work with; they change the time, never the plan")
         ->check(CLI::Range(1, 256))
         ->capture_default_str();
@@ -109,6 +111,7 @@ class PlanCommand final : public Command {
     search::PartitionOptions options;
     options.objective = objective;
     options.max_operators = max_operators_;
+    options.keeping = keep_borders_ ? search::Keeping::kWherePossible : search::Keeping::kNothing;
     options.engines = recording.Engines();
     options.seed = search_.seed;
     options.threads = threads_;
@@ -195,6 +198,7 @@ class PlanCommand final : public Command {
   std::string score_;
   std::string limits_;
   int max_operators_ = 12;
+  bool keep_borders_ = false;
   int threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   std::string format_ = "text";
   PlanOutputs outputs_;

@@ -190,7 +190,8 @@ class Evaluator {
       subgraph.metrics = PriceOf(draft_.network, planning_.simulator, subgraph, draft_.kept);
     }
     plan::Plan plan = AssemblePlan(planning_, std::move(subgraphs), draft_.kept, joint_);
-    PathSearch singles(planning_, static_cast<int>(draft_.network.operators.size()), 1, options_.threads, {});
+    const CutStates states(draft_.network, draft_.profile, 0, Keeping::kNothing);
+    PathSearch singles(planning_, states, 1, options_.threads, {});
     singles.OpenSingles();
     singles.DecideSingles();
     plan.baseline = AssembleBaseline(planning_, singles);
