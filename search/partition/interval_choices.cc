@@ -30,11 +30,12 @@ problem::Bytes Planning::Room() const {
   return static_cast<problem::Bytes>(scale.PeakLimit());
 }
 
-IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept)
+IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept,
+                                 const plan::Metrics& bound)
     : planning_(&planning),
       interval_(interval),
       kept_(std::move(kept)),
-      bound_(planning.scale.CostOf(SubgraphBound(planning.graph, planning.profile, interval, kept_))) {}
+      bound_(planning.scale.CostOf(bound)) {}
 
 void IntervalChoices::Open() {
   opened_ = true;

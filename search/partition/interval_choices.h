@@ -62,8 +62,9 @@ struct Choice {
 
 class IntervalChoices {
  public:
-  // `kept`: of the borders that the interval touches or that pass over it, ascending.
-  IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept = {});
+  // `kept`: of the borders that the interval touches or that pass over it, ascending. `bound`: SubgraphBound.
+  IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept,
+                  const plan::Metrics& bound);
 
   graph::Interval Interval() const { return interval_; }
   const std::vector<int>& Kept() const { return kept_; }

@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "tessera/search/simulate/subgraph_bounds.h"
+
 namespace tessera::search {
 namespace {
 
@@ -29,12 +31,15 @@ PathSearch::PathSearch(const Planning& planning, const CutStates& states, int mo
       most_(std::min(most, operators_)),
       threads_(std::max(1, threads)),
       progress_(std::move(progress)) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(planning.graph);
   for (int first = 0; first < operators_; ++first) {
     for (int length = 1; length <= std::min(most_, operators_ - first); ++length) {
       const graph::Interval interval{first, first + length - 1};
+      const SubgraphBounds bounds(planning.graph, planning.profile, usages, interval);
       crossings_.push_back(intervals_.size());
       for (Crossing& crossing : states.CrossingsOf(interval)) {
-        intervals_.emplace_back(planning, interval, std::move(crossing.kept));
+        const plan::Metrics bound = bounds.Find(crossing.kept);
+        intervals_.emplace_back(planning, interval, std::move(crossing.kept), bound);
         states_.emplace_back(crossing.begin, crossing.end);
       }
     }
