@@ -79,6 +79,11 @@ std::string DescribeShifts(const Difference& difference) {
   return text;
 }
 
+bool IsAlike(const Difference& difference) {
+  return difference.kept_by_first.empty() && difference.kept_by_second.empty() &&
+         difference.stretches.empty() && difference.shifts.empty();
+}
+
 std::string DifferenceAsText(const Plan& a, const Plan& b, const Difference& difference) {
   Table table({"", "first", "second", "change", ""});
   for (const auto& [metric, unit] : kCompared) {
@@ -94,8 +99,10 @@ std::string DifferenceAsText(const Plan& a, const Plan& b, const Difference& dif
     text += fmt::format("the plans are not made for the same {}\n", base::Join(what));
   }
   if (!difference.comparable) return text + "their operators differ: subgraphs are not compared\n";
-  if (difference.stretches.empty() && difference.shifts.empty())
-    return text + "same subgraphs, same addresses\n";
+  if (IsAlike(difference)) return text + "same subgraphs, same addresses\n";
+  for (const std::string& id : difference.kept_by_first) text += fmt::format("\n- kept on chip: {}", id);
+  for (const std::string& id : difference.kept_by_second) text += fmt::format("\n+ kept on chip: {}", id);
+  if (!difference.kept_by_first.empty() || !difference.kept_by_second.empty()) text += '\n';
   for (const plan::Stretch& stretch : difference.stretches) text += DescribeStretch(a, b, stretch);
   return text + DescribeShifts(difference);
 }
@@ -130,11 +137,11 @@ Json SubgraphsToJson(const Plan& plan, const std::vector<size_t>& indices) {
 
 std::string DifferenceAsJson(const Plan& a, const Plan& b, const Difference& difference) {
   Json json = Json::object();
-  json["same"] = difference.circumstances.empty() && difference.comparable && difference.stretches.empty() &&
-                 difference.shifts.empty();
+  json["same"] = difference.circumstances.empty() && difference.comparable && IsAlike(difference);
   json["made_for_other"] = difference.circumstances;
   json["comparable"] = difference.comparable;
   json["totals"] = CostsToJson(a.totals, b.totals);
+  json["kept"] = {{"first", difference.kept_by_first}, {"second", difference.kept_by_second}};
   json["stretches"] = Json::array();
   for (const plan::Stretch& stretch : difference.stretches) {
     json["stretches"].push_back({{"first", SubgraphsToJson(a, stretch.first)},

@@ -70,6 +70,8 @@ class PlanCommand final : public Command {
         ->capture_default_str();
     app.add_flag("--sensitivity", sensitivity_,
                  "Also halve and double each energy of the profile, and note whether the choice survives");
+    app.add_flag("--keep-borders", keep_borders_,
+                 "Also let borders between subgraphs stay in the tile memory where that is better and fits");
     app.add_option("--threads", threads_, "Threads to work with; they change the time, never the plan")
         ->check(CLI::Range(1, 256))
         ->capture_default_str();
@@ -113,6 +115,7 @@ class PlanCommand final : public Command {
     search::PartitionOptions options;
     options.objective = objective;
     options.max_operators = max_operators_;
+    options.keeping = keep_borders_ ? search::Keeping::kWherePossible : search::Keeping::kNothing;
     options.engines = recording.Engines();
     options.seed = search_.seed;
     options.threads = threads_;
@@ -217,6 +220,7 @@ class PlanCommand final : public Command {
   std::string limits_;
   int max_operators_ = 12;
   bool sensitivity_ = false;
+  bool keep_borders_ = false;
   int threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   std::string format_ = "text";
   PlanOutputs outputs_;

@@ -51,6 +51,11 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
                   plan.network.operators.size(), plan.network.operators.size() == 1 ? "" : "s",
                   plan.subgraphs.size(), plan.subgraphs.size() == 1 ? "" : "s");
   text += SubgraphTable(plan) + '\n' + TotalsTable(plan) + '\n';
+  if (!plan.kept.empty()) {
+    text += "kept on chip from subgraph to subgraph:";
+    for (const int tensor : plan.kept) text += ' ' + plan.network.tensors[static_cast<size_t>(tensor)].id;
+    text += '\n';
+  }
   if (!plan.baseline.complete) {
     text += "alone, these operators do not fit:";
     for (const int op : plan.baseline.do_not_fit) text += ' ' + IdOf(plan, op);

@@ -27,6 +27,8 @@ class PartitionCheck {
     CheckCoverage();
     if (!findings_.Empty()) return;
     const std::vector<Users> users = FindUsers(plan_.network);
+    CheckKept(users);
+    if (!findings_.Empty()) return;
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
       CheckTile(i);
       CheckHoldings(i, users);
@@ -123,6 +125,32 @@ class PartitionCheck {
   void NoteUncovered(int op) {
     findings_.Note(ViolationKind::kCoverage,
                    fmt::format("operator '{}' is in no subgraph at its turn", At(op).id));
+  }
+
+  // Borders of this partition, each named once, that would else leave the tile memory.
+  void CheckKept(const std::vector<Users>& users) {
+    int before = -1;
+    for (const int tensor : plan_.kept) {
+      if (!IsTensor(tensor) || tensor <= before) {
+        findings_.Note(ViolationKind::kPolicy, "the tensors kept on chip are no ascending list of tensors");
+        return;
+      }
+      before = tensor;
+      const auto index = static_cast<size_t>(tensor);
+      const graph::Tensor& facts = plan_.network.tensors[index];
+      const bool crosses =
+          std::all_of(plan_.subgraphs.begin(), plan_.subgraphs.end(), [&](const Subgraph& subgraph) {
+            return RoleOf(facts, users[index], subgraph.interval) == base::TensorRole::kBorder;
+          });
+      if (!crosses) {
+        findings_.Note(ViolationKind::kPolicy,
+                       fmt::format("tensor '{}' is kept on chip, but passes between no subgraphs", facts.id));
+      } else if (hw_profiles::LayoutOf(plan_.profile, base::TensorRole::kBorder).home ==
+                 plan_.profile.tile_memory) {
+        findings_.Note(ViolationKind::kPolicy,
+                       fmt::format("tensor '{}' is kept on chip, which is its home", facts.id));
+      }
+    }
   }
 
   void CheckTile(size_t i) {

@@ -1,6 +1,7 @@
 #include "tessera/plan/difference.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -26,6 +27,7 @@ class Comparison {
     FindCircumstances();
     difference_.comparable = SameOperators();
     if (!difference_.comparable) return std::move(difference_);
+    CompareKept();
     CompareWholes();
     CompareStretches();
     CompareHomes();
@@ -53,6 +55,21 @@ class Comparison {
     return std::equal(first_.network.operators.begin(), first_.network.operators.end(),
                       second_.network.operators.begin(), second_.network.operators.end(),
                       [](const graph::Operator& a, const graph::Operator& b) { return a.id == b.id; });
+  }
+
+  void CompareKept() {
+    const std::set<std::string> first = KeptBy(first_);
+    const std::set<std::string> second = KeptBy(second_);
+    std::set_difference(first.begin(), first.end(), second.begin(), second.end(),
+                        std::back_inserter(difference_.kept_by_first));
+    std::set_difference(second.begin(), second.end(), first.begin(), first.end(),
+                        std::back_inserter(difference_.kept_by_second));
+  }
+
+  static std::set<std::string> KeptBy(const Plan& plan) {
+    std::set<std::string> ids;
+    for (const int tensor : plan.kept) ids.insert(plan.network.tensors[static_cast<size_t>(tensor)].id);
+    return ids;
   }
 
   void CompareStretches() {

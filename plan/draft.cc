@@ -37,6 +37,7 @@ class DraftReader {
     PassBy(root, {"made_by", "name", "status", "score", "time_ms", "totals", "lower_bounds", "baseline",
                   "notes", "loops", "relations", "rules", "lowering"});
     if (reader_.Failed()) return std::move(draft_);  // what follows speaks of the network
+    draft_.kept = ReadKept(root.Items("kept", Presence::kOptional), draft_.network);
     ReadBuffers(root.Items("buffers", Presence::kOptional), "/buffers");
     const std::vector<JsonValue> subgraphs = root.Items("subgraphs");
     for (size_t i = 0; i < subgraphs.size(); ++i) ReadSubgraph(subgraphs[i], fmt::format("/subgraphs/{}", i));

@@ -25,6 +25,7 @@ struct Draft {
   Objective objective;  // without weights: latency
   uint64_t seed = 0;
   std::vector<Subgraph> subgraphs;  // intervals, tiles and policies; the rest is unset
+  std::vector<int> kept;            // as in Plan
   std::vector<Pin> pins;
 };
 

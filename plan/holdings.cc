@@ -111,12 +111,18 @@ TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interv
   return stays ? TensorRole::kFeature : TensorRole::kBorder;
 }
 
+int MemoryOf(const Plan& plan, int tensor, TensorRole role) {
+  const bool kept = role == TensorRole::kBorder &&
+                    std::find(plan.kept.begin(), plan.kept.end(), tensor) != plan.kept.end();
+  return kept ? plan.profile.tile_memory : hw_profiles::LayoutOf(plan.profile, role).home;
+}
+
 Held HoldingOf(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph, int tensor) {
   const auto index = static_cast<size_t>(tensor);
   const graph::Tensor& facts = plan.network.tensors[index];
   Held held;
   held.role = RoleOf(facts, users[index], subgraph.interval);
-  held.home = hw_profiles::LayoutOf(plan.profile, held.role).home;
+  held.home = MemoryOf(plan, tensor, held.role);
   held.made = AnyInside(users[index].makers, subgraph.interval);
   held.read = AnyInside(users[index].readers, subgraph.interval);
   if (held.role == TensorRole::kFeature) return held;

@@ -21,11 +21,15 @@ bool AnyInside(const std::vector<int>& operators, graph::Interval interval);
 
 base::TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interval interval);
 
+// The memory that holds a tensor of this role between subgraphs, as an index into the profile's memories: its home, but the tile
+// memory for borders that the plan keeps.
+int MemoryOf(const Plan& plan, int tensor, base::TensorRole role);
+
 enum class Holding : uint8_t {
   kInner,     // a tile buffer, nothing is moved
   kLoaded,    // a tile buffer that a link fills
   kStored,    // a tile buffer that a link empties
-  kWhole,     // at home in the tile memory: one buffer over program time
+  kWhole,     // at home in the tile memory, or kept there: one buffer over program time
   kDirect,    // stays in its home; no buffer
   kResident,  // a constant loaded once for the subgraph
   kStreamed,  // a constant loaded slice by slice for every tile, since each user computes channel by channel with it
@@ -35,7 +39,7 @@ enum class Holding : uint8_t {
 struct Held {
   Holding holding = Holding::kInner;
   base::TensorRole role = base::TensorRole::kFeature;
-  int home = 0;       // index into the profile's memories
+  int home = 0;       // MemoryOf
   bool made = false;  // by an operator of the subgraph
   bool read = false;
   std::string link;   // between home and tile memory; empty where nothing is moved

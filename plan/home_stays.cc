@@ -50,12 +50,12 @@ class HomeBooks {
     const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan_.profile, role);
     const graph::Interval everything{0, static_cast<int>(plan_.network.operators.size()) - 1};
     HomeStay stay;
-    stay.memory = layout.home;
+    stay.memory = MemoryOf(plan_, tensor, role);
     stay.tensor = tensor;
     stay.size = role == TensorRole::kConstant ? ConstantBytes(plan_, users_, tensor, everything)
                                               : StoredBytes(NameExtents(facts.shape), facts.type,
                                                             layout.channel_block, layout.row_pitch_bytes);
-    stay.alignment = std::lcm(layout.alignment_bytes, LinkAlignment(layout.home));
+    stay.alignment = std::lcm(layout.alignment_bytes, LinkAlignment(stay.memory));
     // To the end of the program, unless somebody is seen to be the last to read it.
     stay.subgraphs = {static_cast<problem::Step>(subgraph),
                       static_cast<problem::Step>(plan_.subgraphs.size())};

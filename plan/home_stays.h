@@ -7,7 +7,7 @@
 
 namespace tessera::plan {
 
-// A tensor in its home, all of it, while some neighbouring subgraphs run.
+// A tensor in its home, or in the tile memory that keeps it instead, all of it, while some neighbouring subgraphs run.
 struct HomeStay {
   int memory = 0;  // index into the profile's memories, the tile memory among them
   int tensor = 0;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "tessera/base/checked.h"
+#include "tessera/base/suggest.h"
 #include "tessera/graph/yaml.h"
 #include "tessera/hw_profiles/reader.h"
 #include "tessera/plan/names.h"
@@ -86,6 +87,25 @@ uint64_t ReadSeed(const JsonValue& value) {
   if (error == std::errc() && end == text.data() + text.size()) return seed;
   value.Refuse("this is no seed", "an integer from 0 to 2^64 - 1");
   return 0;
+}
+
+std::vector<int> ReadKept(const std::vector<JsonValue>& ids, const graph::Graph& network) {
+  std::vector<int> kept;
+  for (const JsonValue& value : ids) {
+    const std::string id = value.String();
+    const std::optional<int> tensor = graph::FindTensor(network, id);
+    if (!tensor) {
+      std::vector<std::string_view> known;
+      for (const graph::Tensor& each : network.tensors) known.push_back(each.id);
+      value.Refuse(fmt::format("there is no tensor '{}'", id), "", base::DidYouMean(id, known));
+    } else if (std::find(kept.begin(), kept.end(), *tensor) != kept.end()) {
+      value.Refuse(fmt::format("tensor '{}' is kept twice", id), "each tensor once");
+    } else {
+      kept.push_back(*tensor);
+    }
+  }
+  std::sort(kept.begin(), kept.end());
+  return kept;
 }
 
 Subgraph ReadCut(JsonObject& object, const graph::Graph& network) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "tessera/base/json_reader.h"
 #include "tessera/plan/plan.h"
@@ -13,6 +14,9 @@ graph::Graph ReadEmbeddedNetwork(const base::JsonValue& value);
 hw_profiles::Profile ReadEmbeddedProfile(const base::JsonValue& value);
 Objective ReadObjective(const base::JsonValue& value);
 uint64_t ReadSeed(const base::JsonValue& value);
+
+// "kept": ids of tensors, in any order; the indices ascending.
+std::vector<int> ReadKept(const std::vector<base::JsonValue>& ids, const graph::Graph& network);
 
 // "operators", "tile" and "policies" of a subgraph.
 Subgraph ReadCut(base::JsonObject& object, const graph::Graph& network);

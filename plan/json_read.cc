@@ -80,6 +80,7 @@ class PlanReader {
     ReadBaseline(root.Required("baseline"));
     for (const JsonValue& note : root.Items("notes")) plan_.notes.push_back(note.String());
     if (reader_.Failed()) return std::move(plan_);  // what follows speaks of the network and the profile
+    plan_.kept = ReadKept(root.Items("kept", Presence::kOptional), plan_.network);
     ReadBuffers(root.Items("buffers"), -1);
     const std::vector<JsonValue> subgraphs = root.Items("subgraphs");
     for (size_t i = 0; i < subgraphs.size(); ++i) ReadSubgraph(subgraphs[i], static_cast<int>(i));

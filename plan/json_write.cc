@@ -59,6 +59,7 @@ class PlanWriter {
     json["lower_bounds"] = MetricsToJson(plan_.lower_bounds);
     json["baseline"] = BaselineToJson();
     json["notes"] = plan_.notes;
+    for (const int tensor : plan_.kept) json["kept"].push_back(TensorId(tensor));
     json["subgraphs"] = Json::array();
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
       json["subgraphs"].push_back(SubgraphToJson(static_cast<int>(i)));

@@ -99,6 +99,7 @@ struct Plan {
   Objective objective;
   uint64_t seed = 0;
   std::vector<Subgraph> subgraphs;
+  std::vector<int> kept;     // borders that stay in the tile memory instead of at home: tensors, ascending
   problem::Problem problem;  // the joint one, over program time
   problem::Allocation allocation;
   std::vector<BufferUse> buffers;  // parallel to problem.buffers

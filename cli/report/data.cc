@@ -78,6 +78,7 @@ Json DataOf(const plan::Plan& plan) {
   data["score"] = plan.score;
   data["objective"] = {{"weights", plan.objective.weights}, {"limits", plan.objective.limits}};
   data["notes"] = plan.notes;
+  data["kept"] = plan.kept;
   data["totals"] = AsData(plan.totals);
   data["lower_bounds"] = AsData(plan.lower_bounds);
   data["baseline"] = {{"complete", plan.baseline.complete},

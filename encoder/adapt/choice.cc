@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,6 +95,32 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph,
                    "a tile cut along the rows alone, or halo: recompute");
     }
     next = choice.interval.last + 1;
+  }
+  return FindUnkeepable(graph, choices, KeptBy(choices));
+}
+
+std::vector<int> KeptBy(std::span<const SubgraphChoice> choices) {
+  std::set<int> kept;
+  for (const SubgraphChoice& choice : choices) kept.insert(choice.policy.kept.begin(), choice.policy.kept.end());
+  return {kept.begin(), kept.end()};
+}
+
+std::optional<base::Diagnostic> FindUnkeepable(const graph::Graph& graph,
+                                               std::span<const SubgraphChoice> choices,
+                                               std::span<const int> kept) {
+  if (kept.empty()) return std::nullopt;
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  for (const int tensor : kept) {
+    if (tensor < 0 || static_cast<size_t>(tensor) >= graph.tensors.size())
+      return Fault(fmt::format("there is no tensor {} to keep on chip", tensor), "a border");
+    const graph::Usage& usage = usages[static_cast<size_t>(tensor)];
+    const bool is_border = std::all_of(choices.begin(), choices.end(), [&](const SubgraphChoice& choice) {
+      return graph::RoleIn(graph, usage, tensor, choice.interval) == base::TensorRole::kBorder;
+    });
+    if (is_border) continue;
+    return Fault(fmt::format("tensor '{}' cannot be kept on chip between subgraphs",
+                             graph.tensors[static_cast<size_t>(tensor)].id),
+                 "a border: made in one subgraph, read in a later one, neither input nor output of the network");
   }
   return std::nullopt;
 }

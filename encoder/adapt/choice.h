@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/encoder/adapt/program.h"
@@ -21,8 +22,17 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Inte
 std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Interval interval,
                                           std::span<const graph::TileShape> tiles);
 
-// Why the choices are no program: none at all, gaps between them, or the fault of one; or nullopt.
+// Why the choices are no program: none at all, gaps between them, the fault of one, or something kept on chip that is no border
+// between them; or nullopt.
 std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, std::span<const SubgraphChoice> choices);
+
+// What some choice keeps on chip: tensors, ascending.
+std::vector<int> KeptBy(std::span<const SubgraphChoice> choices);
+
+// Why one of these tensors can be kept by nobody: it is no border as the network is cut; or nullopt.
+std::optional<base::Diagnostic> FindUnkeepable(const graph::Graph& graph,
+                                               std::span<const SubgraphChoice> choices,
+                                               std::span<const int> kept);
 
 // The shape that tiles of the interval cut: that of the last operator's first output.
 const graph::Shape& OutputShape(const graph::Graph& graph, graph::Interval interval);

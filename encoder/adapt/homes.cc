@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/layout.h"
+#include "tessera/encoder/adapt/residence.h"
 
 // The load of a home is the sum of what stays there. A tensor stays for whole subgraphs, from the one that makes it to the one
 // that reads it last, for tiles come and go all through a subgraph:
@@ -49,7 +51,7 @@ Bytes RoomOf(const Memory& memory) {
   return room;
 }
 
-// A tensor at home in a memory while subgraphs [first, last] run.
+// A tensor in a memory while subgraphs [first, last] run.
 struct Stay {
   int tensor = 0;
   TensorRole role = TensorRole::kBorder;
@@ -59,11 +61,11 @@ struct Stay {
   size_t last = 0;
 };
 
-// Who stays where, the tile memory included.
+// Who stays where, the tile memory included: its own, and the borders kept there instead of at home.
 class Residents {
  public:
-  Residents(const graph::Graph& graph, const Profile& profile)
-      : graph_(graph), profile_(profile), usages_(graph::UsagesOf(graph)) {}
+  Residents(const graph::Graph& graph, const Profile& profile, std::vector<int> kept = {})
+      : graph_(graph), profile_(profile), kept_(std::move(kept)), usages_(graph::UsagesOf(graph)) {}
 
   // Constants and state, which are there for all of `subgraphs`.
   std::vector<Stay> FindLasting(size_t subgraphs) const {
@@ -106,8 +108,9 @@ class Residents {
   }
 
   Stay StayOf(int tensor, TensorRole role, size_t first, size_t last) const {
-    const auto home = static_cast<size_t>(hw_profiles::LayoutOf(profile_, role).home);
-    return {tensor, role, home, BytesOf(tensor, role), first, last};
+    const bool is_held = IsHeldInTileMemory(profile_, kept_, tensor, role);
+    const int memory = is_held ? profile_.tile_memory : hw_profiles::LayoutOf(profile_, role).home;
+    return {tensor, role, static_cast<size_t>(memory), BytesOf(tensor, role), first, last};
   }
 
   static size_t SubgraphOf(std::span<const SubgraphChoice> choices, int op) {
@@ -127,6 +130,7 @@ class Residents {
 
   const graph::Graph& graph_;
   const Profile& profile_;
+  std::vector<int> kept_;
   std::vector<graph::Usage> usages_;
 };
 
@@ -202,7 +206,7 @@ problem::Buffer BufferOf(const graph::Graph& graph, const Profile& profile, cons
 std::optional<base::Diagnostic> FindHomeOverflow(const graph::Graph& graph, const Profile& profile,
                                                  std::span<const SubgraphChoice> choices) {
   if (choices.empty()) return std::nullopt;
-  const Ledger ledger(profile, choices.size(), Residents(graph, profile).FindAll(choices));
+  const Ledger ledger(profile, choices.size(), Residents(graph, profile, KeptBy(choices)).FindAll(choices));
   const std::optional<Ledger::Overflow> overflow = ledger.FindOverflow();
   if (!overflow) return std::nullopt;
   const graph::Interval interval = choices[overflow->subgraph].interval;
@@ -221,7 +225,7 @@ std::optional<base::Diagnostic> FindConstantOverflow(const graph::Graph& graph, 
 std::vector<HomeProblem> BuildHomes(const graph::Graph& graph, const Profile& profile,
                                     std::span<const SubgraphChoice> choices) {
   std::vector<HomeProblem> homes;
-  const std::vector<Stay> stays = Residents(graph, profile).FindAll(choices);
+  const std::vector<Stay> stays = Residents(graph, profile, KeptBy(choices)).FindAll(choices);
   for (size_t memory = 0; memory < profile.memories.size(); ++memory) {
     if (static_cast<int>(memory) == profile.tile_memory) continue;
     HomeProblem home;

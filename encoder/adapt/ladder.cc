@@ -188,7 +188,7 @@ base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& gra
                                                          const TileCutter& cut) {
   if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
   base::Expected<SubgraphUses> uses =
-      FindUses(graph, graph::UsagesOf(graph), profile, interval, policy.weights);
+      FindUses(graph, graph::UsagesOf(graph), profile, interval, policy);
   if (!uses) return base::Unexpected(uses.error());
   LadderBuilder builder(graph, profile, *std::move(uses), policy, cut);
   if (std::optional<base::Diagnostic> fault = FindFault(graph, interval, shapes))

@@ -70,10 +70,10 @@ std::vector<HaloStorage> HalosOf(const hw_profiles::Profile& profile) {
 }  // namespace
 
 std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                               graph::Interval interval) {
+                               graph::Interval interval, const std::vector<int>& kept) {
   std::vector<WeightPolicy> tried = profile.tiling.weights;
   if (tried.empty()) tried.push_back(WeightPolicy::kResident);
-  const Policy fallback = {tried.front(), false};
+  const Policy fallback = {.weights = tried.front(), .kept = kept};
   if (FindFault(graph, interval)) return {fallback};
 
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
@@ -82,13 +82,14 @@ std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Pro
   const std::vector<HaloStorage> halos = HalosOf(profile);
   std::vector<Policy> policies;
   for (const WeightPolicy weights : tried) {
-    const base::Expected<SubgraphUses> uses = FindUses(graph, usages, profile, interval, weights);
+    const base::Expected<SubgraphUses> uses =
+        FindUses(graph, usages, profile, interval, {.weights = weights, .kept = kept});
     if (!uses || (IsResidentByAnotherName(*uses, weights) && offers_resident)) continue;
     const bool caches = halos.size() > 1 && HaloMatters(graph, profile, *uses);
     for (const bool in_place : {true, false}) {
       if (in_place && !may_be_in_place) continue;
       for (const HaloStorage halo : halos) {
-        if (caches || halo == HaloStorage::kRecompute) policies.push_back({weights, in_place, halo});
+        if (caches || halo == HaloStorage::kRecompute) policies.push_back({weights, in_place, halo, kept});
       }
     }
     if (!WeightsMatter(*uses)) break;

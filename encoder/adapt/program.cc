@@ -16,12 +16,13 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
                                      std::span<const SubgraphChoice> choices) {
   if (std::optional<base::Diagnostic> fault = FindFault(graph, choices)) return base::Unexpected(*fault);
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  const std::vector<int> kept = KeptBy(choices);
   std::vector<SubgraphUses> uses;
   std::vector<graph::TiledSubgraph> tilings;
   std::vector<int64_t> tiles;
   for (const SubgraphChoice& choice : choices) {
-    base::Expected<SubgraphUses> found =
-        FindUses(graph, usages, profile, choice.interval, choice.policy.weights);
+    base::Expected<SubgraphUses> found = FindUses(graph, usages, profile, choice.interval,
+                                                  {.weights = choice.policy.weights, .kept = kept});
     if (!found) return base::Unexpected(found.error());
     uses.push_back(*std::move(found));
     tilings.push_back(CutTiles(graph, choice.interval, choice.tile, choice.policy.halo));

@@ -22,6 +22,9 @@ struct Policy {
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
   bool in_place = false;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
+  // Borders that stay on chip from their maker to their last reader, as if the tile memory were their home: tensors, ascending.
+  // Those that the subgraph touches and those that pass over it; of others nothing follows.
+  std::vector<int> kept = {};
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
@@ -67,7 +70,7 @@ struct Program {
 // The program of consecutive choices (each begins where the one before ends; they may cover a part of the
 // network). Refuses what the profile cannot run, in the user's words: an operator without an engine, a
 // transfer without a link, a policy that a home does not allow, state without a place; and, where the
-// choices cover the whole network, homes that overflow (homes.h).
+// choices cover the whole network, homes that overflow (homes.h). What one choice keeps on chip, all do.
 base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                      std::span<const SubgraphChoice> choices);
 
@@ -96,8 +99,9 @@ base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& gra
                                                          std::span<const graph::TileShape> shapes,
                                                          const TileCutter& cut);
 
-// Which policies the profile allows for this interval, in its order of preference; at least one.
+// Which policies the profile allows for this interval where these borders are kept on chip, in its order of preference; at least
+// one. All of them keep just these.
 std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                               graph::Interval interval);
+                               graph::Interval interval, const std::vector<int>& kept = {});
 
 }  // namespace tessera::encoder

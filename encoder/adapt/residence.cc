@@ -25,7 +25,8 @@ std::string Describe(const graph::Tensor& tensor, TensorRole role) {
 // Decides the residence of one tensor after another, and why not.
 class Registrar {
  public:
-  Registrar(const graph::Graph& graph, const Profile& profile) : graph_(graph), profile_(profile) {}
+  Registrar(const graph::Graph& graph, const Profile& profile, const std::vector<int>& kept)
+      : graph_(graph), profile_(profile), kept_(kept) {}
 
   std::optional<Diagnostic> PlaceFeature(TensorUse& use) const {
     if (use.role == TensorRole::kFeature) {
@@ -107,10 +108,13 @@ class Registrar {
     return profile_.memories[static_cast<size_t>(HomeIndex(use))];
   }
   const Memory& TileMemory() const { return profile_.memories[static_cast<size_t>(profile_.tile_memory)]; }
-  bool IsAtHome(const TensorUse& use) const { return HomeIndex(use) == profile_.tile_memory; }
+  bool IsAtHome(const TensorUse& use) const {
+    return IsHeldInTileMemory(profile_, kept_, use.tensor, use.role);
+  }
 
   const graph::Graph& graph_;
   const Profile& profile_;
+  const std::vector<int>& kept_;
 };
 
 void AddOnce(std::vector<int>& ascending, int value) {
@@ -172,6 +176,11 @@ Diagnostic NoEngine(const graph::Operator& op, base::DataType type, const Profil
 
 }  // namespace
 
+bool IsHeldInTileMemory(const Profile& profile, const std::vector<int>& kept, int tensor, TensorRole role) {
+  if (hw_profiles::LayoutOf(profile, role).home == profile.tile_memory) return true;
+  return role == TensorRole::kBorder && std::binary_search(kept.begin(), kept.end(), tensor);
+}
+
 const TensorUse& UseOf(const SubgraphUses& uses, int tensor) {
   return *std::lower_bound(uses.tensors.begin(), uses.tensors.end(), tensor,
                            [](const TensorUse& use, int wanted) { return use.tensor < wanted; });
@@ -184,9 +193,10 @@ base::DataType WorkingType(const graph::Graph& graph, const graph::Operator& op)
 
 base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
                                       const Profile& profile, graph::Interval interval,
-                                      hw_profiles::WeightPolicy weights) {
+                                      const Policy& policy) {
   SubgraphUses uses;
   uses.interval = interval;
+  uses.kept = policy.kept;
   for (int i = interval.first; i <= interval.last; ++i) {
     const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
     const base::DataType type = WorkingType(graph, op);
@@ -197,12 +207,12 @@ base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vect
   CollectFeatures(graph, usages, uses);
   CollectConstants(graph, uses);
 
-  const Registrar registrar(graph, profile);
+  const Registrar registrar(graph, profile, policy.kept);
   for (TensorUse& use : uses.tensors) {
     if (std::optional<Diagnostic> refusal = registrar.PlaceFeature(use)) return base::Unexpected(*refusal);
   }
   for (TensorUse& use : uses.constants) {
-    if (std::optional<Diagnostic> refusal = registrar.PlaceConstant(use, weights, interval))
+    if (std::optional<Diagnostic> refusal = registrar.PlaceConstant(use, policy.weights, interval))
       return base::Unexpected(*refusal);
   }
   return uses;

@@ -43,6 +43,7 @@ struct SubgraphUses {
   std::vector<TensorUse> tensors;         // features, by tensor
   std::vector<TensorUse> constants;       // in order of first use
   std::vector<std::string_view> engines;  // by operator
+  std::vector<int> kept;                  // Policy::kept
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
 
   int Operators() const { return interval.last - interval.first + 1; }
@@ -52,6 +53,10 @@ struct SubgraphUses {
     return graph.operators[static_cast<size_t>(interval.first) + static_cast<size_t>(k)];
   }
 };
+
+// Whether the tile memory is home to a tensor that has this role, or stands in for its home.
+bool IsHeldInTileMemory(const hw_profiles::Profile& profile, const std::vector<int>& kept, int tensor,
+                        base::TensorRole role);
 
 // The use of a feature tensor that the subgraph touches.
 const TensorUse& UseOf(const SubgraphUses& uses, int tensor);
@@ -63,6 +68,6 @@ base::DataType WorkingType(const graph::Graph& graph, const graph::Operator& op)
 // home, a constant read in a home that does not allow it, state without a place.
 base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
                                       const hw_profiles::Profile& profile, graph::Interval interval,
-                                      hw_profiles::WeightPolicy weights);
+                                      const Policy& policy);
 
 }  // namespace tessera::encoder

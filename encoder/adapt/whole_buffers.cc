@@ -7,7 +7,7 @@
 
 #include "tessera/encoder/adapt/layout.h"
 
-// Tensors at home in the tile memory are one buffer each, with one address for all subgraphs that touch it.
+// Tensors at home in the tile memory, or kept there, are one buffer each, with one address for all subgraphs that touch it.
 //
 //     step   0        s0         |       s1 (a loop)     |      s2        |
 //     in     |-------------------|                                           read last in s0, which has one tile
@@ -41,7 +41,7 @@ class WholeDrafter {
     std::vector<BufferDraft> drafts;
     for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
       const TensorRole role = RoleOf(tensor);
-      if (role == TensorRole::kFeature || hw_profiles::LayoutOf(profile_, role).home != profile_.tile_memory)
+      if (role == TensorRole::kFeature || !IsHeldInTileMemory(profile_, uses_.front().kept, tensor, role))
         continue;
       if (IsHeld(tensor)) drafts.push_back(Draft(tensor, role));
     }

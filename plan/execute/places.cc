@@ -120,7 +120,9 @@ Place Places::AtHome(int content, const Intent& intent) const {
   place.content = content;
   place.element_cells = contents_.CellsPerElement(content);
   LayOutInOrder(place, WholeBox(contents_.ShapeOf(content)));
-  if (hw_profiles::LayoutOf(plan_.profile, RoleOf(tensor)).home == plan_.profile.tile_memory) return place;
+  const bool kept = std::find(plan_.kept.begin(), plan_.kept.end(), tensor) != plan_.kept.end();
+  if (kept || hw_profiles::LayoutOf(plan_.profile, RoleOf(tensor)).home == plan_.profile.tile_memory)
+    return place;
   place.where = Where::kHome;
   place.refusal = RefusalAtHome(tensor, intent);
   return place;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "tessera/encoder/adapt/choice.h"
+
 namespace tessera::search {
 namespace {
 
@@ -85,16 +87,17 @@ plan::Plan AssemblePlan(const Planning& planning, const Selection& selection, co
     const IntervalChoices& interval = *selection.intervals[s];
     subgraphs.push_back(SubgraphOf(planning, interval, interval.Choices()[selection.choices[s]]));
   }
-  return AssemblePlan(planning, std::move(subgraphs), joint);
+  return AssemblePlan(planning, std::move(subgraphs), encoder::KeptBy(ChoicesOf(selection)), joint);
 }
 
 plan::Plan AssemblePlan(const Planning& planning, std::vector<plan::Subgraph> subgraphs,
-                        const JointPlacement& joint) {
+                        std::vector<int> kept, const JointPlacement& joint) {
   plan::Plan plan;
   plan.network = planning.graph;
   plan.profile = planning.profile;
   plan.objective = planning.scale.Objective();
   plan.subgraphs = std::move(subgraphs);
+  plan.kept = std::move(kept);
   for (size_t s = 0; s < plan.subgraphs.size(); ++s) {
     plan::Metrics& metrics = plan.subgraphs[s].metrics;
     metrics.peak_bytes = PeakDuring(joint, static_cast<int>(s));

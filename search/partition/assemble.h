@@ -14,9 +14,9 @@ namespace tessera::search {
 // lower bounds, baseline, status and notes are left to the caller.
 plan::Plan AssemblePlan(const Planning& planning, const Selection& selection, const JointPlacement& joint);
 
-// The same for subgraphs of which all but the peak is known.
+// The same for subgraphs of which all but the peak is known, and the borders that are kept on chip.
 plan::Plan AssemblePlan(const Planning& planning, std::vector<plan::Subgraph> subgraphs,
-                        const JointPlacement& joint);
+                        std::vector<int> kept, const JointPlacement& joint);
 
 // Every operator alone, with the best choice that fits by itself. Needs PathSearch::DecideSingles.
 plan::Baseline AssembleBaseline(const Planning& planning, const PathSearch& paths);

@@ -53,20 +53,20 @@ uint32_t StillForbidden(const Label& label, const Arc& arc, std::span<const Forb
 
 }  // namespace
 
-std::optional<Path> FindBestPath(const Scale& scale, int operators, std::span<const Arc> arcs,
+std::optional<Path> FindBestPath(const Scale& scale, int last, std::span<const Arc> arcs,
                                  std::span<const Forbidden> forbidden) {
-  std::vector<std::vector<size_t>> starting_at(static_cast<size_t>(operators));
+  std::vector<std::vector<size_t>> starting_at(static_cast<size_t>(last));
   for (size_t i = 0; i < arcs.size(); ++i) starting_at[static_cast<size_t>(arcs[i].begin)].push_back(i);
-  std::vector<std::vector<Label>> labels(static_cast<size_t>(operators) + 1);
+  std::vector<std::vector<Label>> labels(static_cast<size_t>(last) + 1);
   const auto all = static_cast<uint32_t>((uint64_t{1} << std::min(forbidden.size(), kMostForbidden)) - 1);
   Label start;
   start.forbidden = all;
   labels[0].push_back(start);
-  for (size_t cut = 0; cut < static_cast<size_t>(operators); ++cut) {
-    DropReplaced(labels[cut]);
-    for (const size_t arc : starting_at[cut]) {
-      for (size_t i = 0; i < labels[cut].size(); ++i) {
-        const Label& from = labels[cut][i];
+  for (size_t state = 0; state < static_cast<size_t>(last); ++state) {
+    DropReplaced(labels[state]);
+    for (const size_t arc : starting_at[state]) {
+      for (size_t i = 0; i < labels[state].size(); ++i) {
+        const Label& from = labels[state][i];
         const Label to{.cost = Join(from.cost, arcs[arc].cost),
                        .arc = arc,
                        .previous = i,

@@ -9,20 +9,21 @@
 
 // The best way from the first operator to behind the last, over arcs that stand for subgraphs.
 //
-//     cut points    0 ---- 1 ---- 2 ---- 3          every arc is one subgraph of operators [begin, end) with one choice
-//                   |______|      |      |          of tile and policy; a path from 0 to n is a partition
+//     states        0 ---- 1 ---- 2 ---- 3          every arc is one subgraph with one choice of tile and policy; a path
+//                   |______|      |      |          from 0 to the last state is a partition
 //                   |_____________|______|
 //
-// Labels at a cut point are costs of ways to get there. Sums add and maxima join, and both only grow, so a label that another
+// States are cut points, or what else tells one cut from another (cut_states.h). Labels at a state are costs of ways to get there. Sums add and maxima join, and both only grow, so a label that another
 // one dominates can never win and is dropped (Martins 1984, multiple-criteria shortest path). With a single metric one label a
-// cut point is left, and this is the textbook recurrence.
+// state is left, and this is the textbook recurrence.
 // Cost: O(arcs * labels) joins and as many dominance tests as labels squared.
 namespace tessera::search {
 
 struct Arc {
   int begin = 0;
-  int end = 0;        // exclusive; begin < end
-  size_t choice = 0;  // whatever the caller needs to know the arc again
+  int end = 0;          // begin < end
+  size_t interval = 0;  // whatever the caller needs to know the arc again
+  size_t choice = 0;
   Cost cost;
 };
 
@@ -36,9 +37,10 @@ using Forbidden = std::vector<Arc>;
 
 inline constexpr size_t kMostForbidden = 32;
 
-// The path of least score within the limits that is not forbidden, or nullopt. Of equals the first found wins, arcs being tried in
-// the order given. Two arcs are the same when begin, end and choice are. At most kMostForbidden forbidden paths.
-std::optional<Path> FindBestPath(const Scale& scale, int operators, std::span<const Arc> arcs,
+// The path of least score from state 0 to `last`, within the limits, that is not forbidden, or nullopt. Of equals the first found
+// wins, arcs being tried in the order given. Two arcs are the same when begin, end and choice are. At most kMostForbidden forbidden
+// paths.
+std::optional<Path> FindBestPath(const Scale& scale, int last, std::span<const Arc> arcs,
                                  std::span<const Forbidden> forbidden);
 
 // How many intervals of at most `most` operators a chain of that many has: 10 for 4 and no cap.

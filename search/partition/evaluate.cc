@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tessera/base/suggest.h"
+#include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/homes.h"
 #include "tessera/plan/validator.h"
 #include "tessera/search/allocate/portfolio.h"
@@ -108,11 +109,18 @@ class Evaluator {
       choices_.push_back(
           {subgraph.interval,
            subgraph.tile,
-           {.weights = subgraph.weights, .in_place = subgraph.in_place, .halo = subgraph.halo}});
+           {.weights = subgraph.weights,
+            .in_place = subgraph.in_place,
+            .halo = subgraph.halo,
+            .kept = draft.kept}});
     }
   }
 
   base::Expected<Evaluation> Run(const plan::Metrics& lower_bounds) {
+    if (auto fault = encoder::FindUnkeepable(draft_.network, choices_, draft_.kept)) {
+      fault->pointer = "/kept";
+      return base::Unexpected(*fault);
+    }
     if (const auto overflow = encoder::FindHomeOverflow(draft_.network, draft_.profile, choices_))
       return Declined(Status::kInfeasible, overflow->message);
     base::Expected<encoder::Program> program =
@@ -180,10 +188,11 @@ class Evaluator {
     std::vector<plan::Subgraph> subgraphs = draft_.subgraphs;
     for (plan::Subgraph& subgraph : subgraphs) {
       subgraph.tiles = graph::Tile(draft_.network, subgraph.interval, subgraph.tile).tiles;
-      subgraph.metrics = PriceOf(draft_.network, planning_.simulator, subgraph);
+      subgraph.metrics = PriceOf(draft_.network, planning_.simulator, subgraph, draft_.kept);
     }
-    plan::Plan plan = AssemblePlan(planning_, std::move(subgraphs), joint_);
-    PathSearch singles(planning_, static_cast<int>(draft_.network.operators.size()), 1, options_.threads, {});
+    plan::Plan plan = AssemblePlan(planning_, std::move(subgraphs), draft_.kept, joint_);
+    const CutStates states(draft_.network, draft_.profile, 0, Keeping::kNothing);
+    PathSearch singles(planning_, states, 1, options_.threads, {});
     singles.OpenSingles();
     singles.DecideSingles();
     plan.baseline = AssembleBaseline(planning_, singles);

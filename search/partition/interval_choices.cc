@@ -24,10 +24,18 @@ Verdict VerdictOf(problem::Status status) {
 
 }  // namespace
 
-IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval interval)
+problem::Bytes Planning::Room() const {
+  const problem::Bytes capacity = profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes;
+  if (!scale.LimitsPeak() || scale.PeakLimit() >= static_cast<double>(capacity)) return capacity;
+  return static_cast<problem::Bytes>(scale.PeakLimit());
+}
+
+IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept,
+                                 const plan::Metrics& bound)
     : planning_(&planning),
       interval_(interval),
-      bound_(planning.scale.CostOf(SubgraphBound(planning.graph, planning.profile, interval))) {}
+      kept_(std::move(kept)),
+      bound_(planning.scale.CostOf(bound)) {}
 
 void IntervalChoices::Open() {
   opened_ = true;
@@ -76,6 +84,7 @@ bool IntervalChoices::AddChoices(const std::vector<graph::TileShape>& tile_shape
     options.engines = planning_->tile_engines;
     options.budget = planning_->budget;
     options.shapes = tile_shapes;
+    options.kept = kept_;
     base::Expected<IntervalTiles> tiles =
         IntervalTiles::Build(planning_->graph, planning_->profile, interval_, options);
     if (!tiles) {
@@ -128,11 +137,7 @@ void IntervalChoices::DecideByPeak(Choice& choice) {
   options.minimize = planning_->scale.MinimizesPeak();
   options.budget = planning_->budget;
   options.stop = &planning_->stop;
-  const problem::Bytes capacity = problem.memories.front().capacity;
-  options.capacity = capacity;
-  if (planning_->scale.LimitsPeak() && planning_->scale.PeakLimit() < static_cast<double>(capacity)) {
-    options.capacity = static_cast<problem::Bytes>(planning_->scale.PeakLimit());
-  }
+  options.capacity = planning_->Room();
   base::Expected<problem::Result> result = Allocate(problem, nullptr, 0, planning_->engines, options);
   ++solves_;
   if (!result && !fault_) fault_ = result.error();

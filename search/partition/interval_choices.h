@@ -15,7 +15,8 @@
 #include "tessera/search/tiling/shape_search.h"
 #include "tessera/search/tiling/tile_driver.h"
 
-// What one interval of operators can cost as one subgraph, found out only as far as somebody asks.
+// What one interval of operators can cost as one subgraph where certain borders are kept on chip, found out only as far as
+// somebody asks.
 //
 //     bounded ----Open----> open ----Decide----> decided
 //     one optimistic cost    every choice of tile     a choice is known to fit,
@@ -36,6 +37,9 @@ struct Planning {
   Engines engines;
   Engines tile_engines;  // the same, asked whether single subgraphs fit: they may remember (cached_engines.h)
   base::Budget budget;   // for each question put to an engine
+
+  // Bytes of the tile memory that a plan may use: all, or as far as a limit on the peak goes.
+  problem::Bytes Room() const;
 };
 
 enum class Verdict : uint8_t {
@@ -58,9 +62,12 @@ struct Choice {
 
 class IntervalChoices {
  public:
-  IntervalChoices(const Planning& planning, graph::Interval interval);
+  // `kept`: of the borders that the interval touches or that pass over it, ascending. `bound`: SubgraphBound.
+  IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept,
+                  const plan::Metrics& bound);
 
   graph::Interval Interval() const { return interval_; }
+  const std::vector<int>& Kept() const { return kept_; }
   bool IsOpened() const { return opened_; }
   const Cost& Bound() const { return bound_; }
 
@@ -100,6 +107,7 @@ class IntervalChoices {
 
   const Planning* planning_;
   graph::Interval interval_;
+  std::vector<int> kept_;
   Cost bound_;
   bool opened_ = false;
   std::optional<base::Diagnostic> refusal_;

@@ -105,10 +105,7 @@ base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Sele
   const problem::Problem& problem = joint.program.problem;
 
   AllocateOptions options;
-  options.capacity = problem.memories.front().capacity;
-  if (planning.scale.LimitsPeak() && planning.scale.PeakLimit() < static_cast<double>(*options.capacity)) {
-    options.capacity = static_cast<Bytes>(planning.scale.PeakLimit());
-  }
+  options.capacity = planning.Room();
   options.minimize = planning.scale.MinimizesPeak();
   options.budget = planning.budget;
   options.stop = &planning.stop;

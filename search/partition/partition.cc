@@ -57,8 +57,7 @@ std::optional<base::Diagnostic> FindEngineFault(const PathSearch& paths) {
   return std::nullopt;
 }
 
-base::Expected<Attempted> TrySelections(const Planning& planning, PathSearch& paths) {
-  Attempted attempted;
+base::Expected<bool> TrySelections(const Planning& planning, PathSearch& paths, Attempted& attempted) {
   for (size_t attempt = 0; attempt < kMostAttempts; ++attempt) {
     std::optional<Selection> selection = paths.FindBest();
     const bool stopped = planning.stop.Requested();
@@ -82,9 +81,23 @@ base::Expected<Attempted> TrySelections(const Planning& planning, PathSearch& pa
       (joint->result.status == problem::Status::kInfeasible ? attempted.failed : attempted.undecided)++;
       attempted.last_reason = joint->result.reason;
     }
-    if (stopped && attempted.best) break;
+    if (stopped && (attempted.best || paths.MayKeep())) break;
     paths.Forbid(*selection);
   }
+  return attempted.best.has_value();
+}
+
+// What is kept on chip must keep one address throughout, and the best selections may all fail by that; those that keep nothing
+// rarely do.
+base::Expected<Attempted> TrySelections(const Planning& planning, PathSearch& paths) {
+  Attempted attempted;
+  base::Expected<bool> found = TrySelections(planning, paths, attempted);
+  if (found && !*found && !attempted.settled && paths.MayKeep()) {
+    paths.KeepNothing();
+    found = TrySelections(planning, paths, attempted);
+    attempted.settled = false;
+  }
+  if (!found) return base::Unexpected(found.error());
   return attempted;
 }
 
@@ -115,6 +128,8 @@ std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& pat
       note += fmt::format(": optimal among subgraphs of at most {} operators", paths.MostOperators());
     notes.push_back(std::move(note));
   }
+  if (paths.CapsKept())
+    notes.push_back(fmt::format("at most {} borders were kept on chip at a cut", kMostKept));
   if (paths.UntriedCouldBeat(attempted.best->score))
     notes.emplace_back(
         "not all tile shapes were tried: lower bounds do not rule out a better plan among the others");
@@ -142,7 +157,7 @@ PartitionResult WithoutPlan(const Planning& planning, const PathSearch& paths, c
                                        tried, tried == 1 ? "" : "s", tried == 1 ? "s" : "",
                                        attempted.last_reason.empty() ? "" : ": ", attempted.last_reason);
   const bool proven = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp() &&
-                      !IsCapped(paths) && !paths.UntriedCouldBeat(std::numeric_limits<double>::infinity());
+                      !IsCapped(paths) && !paths.CapsKept() && !paths.UntriedCouldBeat(std::numeric_limits<double>::infinity());
   return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt, text};
 }
 
@@ -173,7 +188,6 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
   if (const auto overflow = encoder::FindConstantOverflow(graph, profile)) {
     return PartitionResult{problem::Status::kInfeasible, std::nullopt, overflow->message};
   }
-  const auto operators = static_cast<int>(graph.operators.size());
   const PeakFloor floor = FindPeakFloor(graph, profile);
   plan::Metrics lower_bounds = FindLowerBounds(graph, profile);
   base::Expected<Scale> scale = Scale::Make(options.objective, lower_bounds);
@@ -192,7 +206,8 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                           .engines = engines,
                           .tile_engines = cached.Pointers(),
                           .budget = options.budget};
-  PathSearch paths(planning, operators, options.max_operators, options.threads, options.progress);
+  const CutStates states(graph, profile, planning.Room(), options.keeping);
+  PathSearch paths(planning, states, options.max_operators, options.threads, options.progress);
   const Floors floors{.costs = lower_bounds, .tightest = floor.op};
   paths.OpenSingles();
   if (IsHopeless(planning, floors)) return ExplainAbsence(planning, paths, floors);

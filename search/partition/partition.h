@@ -15,6 +15,7 @@
 #include "tessera/plan/plan.h"
 #include "tessera/problem/engine.h"
 #include "tessera/problem/result.h"
+#include "tessera/search/partition/cut_states.h"
 #include "tessera/search/tiling/cached_engines.h"
 
 // From a network and a profile to a plan: which operators run as one subgraph, with which tiles, and where every buffer lies.
@@ -25,6 +26,7 @@ inline constexpr int kUsualMostOperators = 12;
 struct PartitionOptions {
   plan::Objective objective;                // without weights: latency
   int max_operators = kUsualMostOperators;  // in one subgraph
+  Keeping keeping = Keeping::kNothing;      // of borders on chip
   std::span<const problem::Engine* const>
       engines;  // in the order in which they are asked; they outlive the search
   // The same engines with what they remember of other searches; nullptr: this search starts afresh. Changes the
@@ -46,10 +48,12 @@ struct Misfit {
   problem::Bytes capacity = 0;  // of the tile memory, or the limit on the peak
 };
 
-// kOptimal: no plan scores better, or, where Plan::notes say so, none whose subgraphs have at most max_operators;
+// kOptimal: no plan scores better, or, where Plan::notes say so, none whose subgraphs have at most max_operators, or that keeps
+// at most kMostKept borders at a cut;
 // kFeasible: something was left undecided or untried, the notes say what; kInfeasible: proven that no plan fits, or keeps the
-// limits, whatever its subgraphs and tiles; kUnknown: a limit came first, one of time, of max_operators or of tile shapes;
-// kUnsupported: the profile cannot run the network. `plan` where there is one, else the reason.
+// limits, whatever its subgraphs and tiles; kUnknown: a limit came first, one of time, of max_operators, of kMostKept or of tile shapes;
+// kUnsupported: the profile cannot run the network. All of it among the plans that PartitionOptions::keeping allows. `plan` where
+// there is one, else the reason.
 struct PartitionResult {
   problem::Status status = problem::Status::kUnknown;
   std::optional<plan::Plan> plan;

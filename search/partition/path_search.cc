@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "tessera/search/simulate/subgraph_bounds.h"
+
 namespace tessera::search {
 namespace {
 
@@ -20,16 +22,26 @@ constexpr size_t kMostExtended = 16384;
 
 }  // namespace
 
-PathSearch::PathSearch(const Planning& planning, int operators, int most, int threads,
+PathSearch::PathSearch(const Planning& planning, const CutStates& states, int most, int threads,
                        std::function<void(std::string_view)> progress)
     : planning_(&planning),
-      operators_(operators),
-      most_(std::min(most, operators)),
+      operators_(static_cast<int>(planning.graph.operators.size())),
+      last_state_(states.Last()),
+      caps_kept_(states.IsCapped()),
+      most_(std::min(most, operators_)),
       threads_(std::max(1, threads)),
       progress_(std::move(progress)) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(planning.graph);
   for (int first = 0; first < operators_; ++first) {
     for (int length = 1; length <= std::min(most_, operators_ - first); ++length) {
-      intervals_.emplace_back(planning, graph::Interval{first, first + length - 1});
+      const graph::Interval interval{first, first + length - 1};
+      const SubgraphBounds bounds(planning.graph, planning.profile, usages, interval);
+      crossings_.push_back(intervals_.size());
+      for (Crossing& crossing : states.CrossingsOf(interval)) {
+        const plan::Metrics bound = bounds.Find(crossing.kept);
+        intervals_.emplace_back(planning, interval, std::move(crossing.kept), bound);
+        states_.emplace_back(crossing.begin, crossing.end);
+      }
     }
   }
   kept_.resize(intervals_.size());
@@ -37,7 +49,7 @@ PathSearch::PathSearch(const Planning& planning, int operators, int most, int th
   for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
 }
 
-size_t PathSearch::IndexOf(int first, int length) const {
+size_t PathSearch::PlaceOf(int first, int length) const {
   // Operators before `first` begin most_ intervals each, but for those too near the end.
   const int full = std::max(0, std::min(first, operators_ - most_ + 1));
   int64_t index = int64_t{full} * most_;
@@ -45,14 +57,39 @@ size_t PathSearch::IndexOf(int first, int length) const {
   return static_cast<size_t>(index + length - 1);
 }
 
+size_t PathSearch::IndexOf(const IntervalChoices& interval) const {
+  return static_cast<size_t>(&interval - intervals_.data());
+}
+
+std::span<const IntervalChoices> PathSearch::Crossings(int first, int length) const {
+  const size_t place = PlaceOf(first, length);
+  const size_t end = place + 1 < crossings_.size() ? crossings_[place + 1] : intervals_.size();
+  return std::span(intervals_).subspan(crossings_[place], end - crossings_[place]);
+}
+
+Arc PathSearch::ArcOf(const IntervalChoices& interval) const {
+  const size_t index = IndexOf(interval);
+  return {.begin = states_[index].first,
+          .end = states_[index].second,
+          .interval = index,
+          .choice = kBounded,
+          .cost = {}};
+}
+
+void PathSearch::KeepNothing() {
+  may_keep_ = false;
+  for (size_t i = 0; i < intervals_.size(); ++i) {
+    if (!intervals_[i].Kept().empty()) arcs_[i].clear();
+  }
+}
+
 void PathSearch::Refresh(size_t interval) {
   const IntervalChoices& choices = intervals_[interval];
   std::vector<Arc>& arcs = arcs_[interval];
   arcs.clear();
-  Arc arc{.begin = choices.Interval().first,
-          .end = choices.Interval().last + 1,
-          .choice = kBounded,
-          .cost = choices.Bound()};
+  if (!may_keep_ && !choices.Kept().empty()) return;
+  Arc arc = ArcOf(choices);
+  arc.cost = choices.Bound();
   if (!choices.IsOpened()) {
     arcs.push_back(arc);
     return;
@@ -75,7 +112,7 @@ Selection PathSearch::SelectionOf(const Path& path, std::span<const Arc> arcs) c
   selection.cost = path.cost;
   for (const size_t index : path.arcs) {
     const Arc& arc = arcs[index];
-    selection.intervals.push_back(&intervals_[IndexOf(arc.begin, arc.end - arc.begin)]);
+    selection.intervals.push_back(&intervals_[arc.interval]);
     selection.choices.push_back(arc.choice);
   }
   return selection;
@@ -84,7 +121,7 @@ Selection PathSearch::SelectionOf(const Path& path, std::span<const Arc> arcs) c
 std::optional<Selection> PathSearch::FindBest() {
   while (!planning_->stop.Requested()) {
     const std::vector<Arc> arcs = CurrentArcs();
-    const std::optional<Path> path = FindBestPath(planning_->scale, operators_, arcs, forbidden_);
+    const std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_);
     if (!path) {
       if (!Extend()) return std::nullopt;
       continue;
@@ -93,7 +130,7 @@ std::optional<Selection> PathSearch::FindBest() {
     std::vector<std::function<void()>> decisions;
     for (const size_t index : path->arcs) {
       const Arc& arc = arcs[index];
-      IntervalChoices& choices = intervals_[IndexOf(arc.begin, arc.end - arc.begin)];
+      IntervalChoices& choices = intervals_[arc.interval];
       if (arc.choice == kBounded) {
         openings.emplace_back([&choices] { choices.Open(); });
       } else if (choices.Choices()[arc.choice].verdict == Verdict::kOpen) {
@@ -102,8 +139,7 @@ std::optional<Selection> PathSearch::FindBest() {
     }
     if (openings.empty() && decisions.empty()) return SelectionOf(*path, arcs);
     Run(openings.empty() ? decisions : openings);
-    for (const size_t index : path->arcs)
-      Refresh(IndexOf(arcs[index].begin, arcs[index].end - arcs[index].begin));
+    for (const size_t index : path->arcs) Refresh(arcs[index].interval);
     Report();
   }
   return std::nullopt;
@@ -114,12 +150,14 @@ bool PathSearch::Extend() {
   for (int length = 1; length <= most_; ++length) {
     size_t added = 0;
     for (int first = 0; first + length <= operators_; ++first) {
-      if (planning_->stop.Requested() || extended_ >= kMostExtended) return added > 0;
-      const size_t index = IndexOf(first, length);
-      const size_t more = intervals_[index].Extend(kExtension);
-      if (more > 0) Refresh(index);
-      added += more;
-      extended_ += more;
+      for (const IntervalChoices& crossing : Crossings(first, length)) {
+        if (planning_->stop.Requested() || extended_ >= kMostExtended) return added > 0;
+        const size_t index = IndexOf(crossing);
+        const size_t more = intervals_[index].Extend(kExtension);
+        if (more > 0) Refresh(index);
+        added += more;
+        extended_ += more;
+      }
     }
     if (added > 0) return true;
   }
@@ -130,25 +168,26 @@ bool PathSearch::UntriedCouldBeat(double score) const {
   std::vector<Arc> arcs = CurrentArcs();
   for (const IntervalChoices& interval : intervals_) {
     if (!interval.IsOpened() || interval.IsComplete()) continue;
-    arcs.push_back({.begin = interval.Interval().first,
-                    .end = interval.Interval().last + 1,
-                    .choice = kBounded,
-                    .cost = interval.Bound()});
+    arcs.push_back(ArcOf(interval));
+    arcs.back().cost = interval.Bound();
   }
-  const std::optional<Path> path = FindBestPath(planning_->scale, operators_, arcs, forbidden_);
+  const std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_);
   return path && planning_->scale.ScoreOf(path->cost) < score;
 }
 
 std::optional<Selection> PathSearch::FindKnown() const {
   std::vector<Arc> arcs;
   for (const IntervalChoices& interval : intervals_) {
-    for (size_t i = 0; i < interval.Choices().size(); ++i) {
-      const Choice& choice = interval.Choices()[i];
+    if (!may_keep_ && !interval.Kept().empty()) continue;
+    Arc arc = ArcOf(interval);
+    for (arc.choice = 0; arc.choice < interval.Choices().size(); ++arc.choice) {
+      const Choice& choice = interval.Choices()[arc.choice];
       if (choice.verdict != Verdict::kFits) continue;
-      arcs.push_back({interval.Interval().first, interval.Interval().last + 1, i, choice.cost});
+      arc.cost = choice.cost;
+      arcs.push_back(arc);
     }
   }
-  const std::optional<Path> path = FindBestPath(planning_->scale, operators_, arcs, forbidden_);
+  const std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_);
   if (!path) return std::nullopt;
   return SelectionOf(*path, arcs);
 }
@@ -156,12 +195,12 @@ std::optional<Selection> PathSearch::FindKnown() const {
 void PathSearch::Forbid(const Selection& selection) {
   Forbidden forbidden;
   for (size_t i = 0; i < selection.intervals.size(); ++i) {
-    const graph::Interval interval = selection.intervals[i]->Interval();
-    forbidden.push_back({interval.first, interval.last + 1, selection.choices[i], {}});
-    std::vector<size_t>& kept = kept_[IndexOf(interval.first, interval.last - interval.first + 1)];
-    if (std::find(kept.begin(), kept.end(), selection.choices[i]) == kept.end())
-      kept.push_back(selection.choices[i]);
-    Refresh(IndexOf(interval.first, interval.last - interval.first + 1));
+    Arc arc = ArcOf(*selection.intervals[i]);
+    arc.choice = selection.choices[i];
+    std::vector<size_t>& kept = kept_[arc.interval];
+    if (std::find(kept.begin(), kept.end(), arc.choice) == kept.end()) kept.push_back(arc.choice);
+    Refresh(arc.interval);
+    forbidden.push_back(arc);
   }
   forbidden_.push_back(std::move(forbidden));
 }
@@ -169,7 +208,7 @@ void PathSearch::Forbid(const Selection& selection) {
 void PathSearch::OpenSingles() {
   std::vector<std::function<void()>> tasks;
   for (int op = 0; op < operators_; ++op) {
-    IntervalChoices& single = intervals_[IndexOf(op, 1)];
+    IntervalChoices& single = SingleAt(op);
     if (!single.IsOpened()) {
       tasks.emplace_back([this, &single] {
         if (!planning_->stop.Requested()) single.Open();
@@ -177,14 +216,14 @@ void PathSearch::OpenSingles() {
     }
   }
   Run(tasks);
-  for (int op = 0; op < operators_; ++op) Refresh(IndexOf(op, 1));
+  for (int op = 0; op < operators_; ++op) Refresh(IndexOf(SingleAt(op)));
 }
 
 void PathSearch::DecideSingles() {
   OpenSingles();
   std::vector<std::function<void()>> tasks;
   for (int op = 0; op < operators_; ++op) {
-    IntervalChoices& single = intervals_[IndexOf(op, 1)];
+    IntervalChoices& single = SingleAt(op);
     tasks.emplace_back([this, &single] {
       while (!planning_->stop.Requested()) {
         const std::optional<size_t> best = BestSingle(single);
@@ -198,7 +237,7 @@ void PathSearch::DecideSingles() {
     });
   }
   Run(tasks);
-  for (int op = 0; op < operators_; ++op) Refresh(IndexOf(op, 1));
+  for (int op = 0; op < operators_; ++op) Refresh(IndexOf(SingleAt(op)));
   Report();
 }
 

@@ -4,8 +4,10 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "tessera/search/partition/cut_states.h"
 #include "tessera/search/partition/cuts.h"
 #include "tessera/search/partition/interval_choices.h"
 
@@ -16,6 +18,7 @@
 // confirms one. When the best path is confirmed throughout, every other path costs at least as much, for costs only rise: it is
 // the best there is (A* over a lazily evaluated graph: Dellin, Srinivasa 2016). Where no path is left, tile shapes that were
 // passed over are added, shortest intervals first.
+// An interval stands there once for each way to be crossed (cut_states.h): what is kept on chip at its ends differs.
 // The intervals of one round are opened and decided independently of each other, hence in parallel, and what is asked does not
 // depend on the number of threads.
 namespace tessera::search {
@@ -30,7 +33,7 @@ struct Selection {
 class PathSearch {
  public:
   // Intervals of at most `most` operators. `planning` outlives it.
-  PathSearch(const Planning& planning, int operators, int most, int threads,
+  PathSearch(const Planning& planning, const CutStates& states, int most, int threads,
              std::function<void(std::string_view)> progress);
 
   // The best selection that is not forbidden; nullopt when there is none or planning.stop came first.
@@ -42,7 +45,12 @@ class PathSearch {
   // Keeps this selection from being found again. At most kMostForbidden times.
   void Forbid(const Selection& selection);
 
-  // Opens the intervals of single operators.
+  // From then on only selections that keep nothing on chip are found.
+  void KeepNothing();
+  bool MayKeep() const { return may_keep_ && intervals_.size() > crossings_.size(); }
+  bool CapsKept() const { return caps_kept_; }  // CutStates::IsCapped
+
+  // Opens the intervals of single operators where nothing is kept.
   void OpenSingles();
 
   // Also decides their choices until one that is best fits, or none is left. Where all fit, FindKnown has an answer
@@ -52,9 +60,15 @@ class PathSearch {
   // The best choice of an interval by itself that is not known to be impossible; nullopt when there is none.
   std::optional<size_t> BestSingle(const IntervalChoices& single) const;
 
-  // The interval of operators [first, first + length).
-  const IntervalChoices& At(int first, int length) const { return intervals_[IndexOf(first, length)]; }
+  // The interval of operators [first, first + length), however it is crossed; and where nothing is kept.
+  std::span<const IntervalChoices> Crossings(int first, int length) const;
+  const IntervalChoices& At(int first, int length) const { return Crossings(first, length).front(); }
   std::span<const IntervalChoices> Intervals() const { return intervals_; }
+
+  // An arc from where an interval begins to where it ends, without choice or cost.
+  Arc ArcOf(const IntervalChoices& interval) const;
+  int LastState() const { return last_state_; }
+
   int MostOperators() const { return most_; }
   int Operators() const { return operators_; }
 
@@ -67,7 +81,9 @@ class PathSearch {
   int64_t Solves() const;
 
  private:
-  size_t IndexOf(int first, int length) const;
+  size_t PlaceOf(int first, int length) const;
+  IntervalChoices& SingleAt(int op) { return intervals_[crossings_[PlaceOf(op, 1)]]; }
+  size_t IndexOf(const IntervalChoices& interval) const;
   void Refresh(size_t interval);
   bool Extend();
   std::vector<Arc> CurrentArcs() const;
@@ -77,11 +93,16 @@ class PathSearch {
 
   const Planning* planning_;
   int operators_;
+  int last_state_;
+  bool caps_kept_;
   int most_;
   int threads_;
+  bool may_keep_ = true;
   std::function<void(std::string_view)> progress_;
-  std::vector<IntervalChoices> intervals_;  // by first operator, then length
-  std::vector<std::vector<size_t>> kept_;   // parallel: choices of forbidden selections
+  std::vector<size_t> crossings_;             // by first operator, then length: the first of its crossings in intervals_
+  std::vector<IntervalChoices> intervals_;
+  std::vector<std::pair<int, int>> states_;   // parallel: where it begins and ends
+  std::vector<std::vector<size_t>> kept_;  // parallel: choices of forbidden selections
   std::vector<std::vector<Arc>> arcs_;      // parallel: what the interval offers, as of the last Refresh
   size_t extended_ = 0;                     // shapes added by Extend
   std::vector<Forbidden> forbidden_;

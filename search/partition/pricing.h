@@ -14,8 +14,10 @@ namespace tessera::search {
 // Below these no plan of the network stays.
 plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
-// What the subgraph costs as it is cut, but for the peak, which is 0. The network and the profile are the simulator's.
-plan::Metrics PriceOf(const graph::Graph& graph, const Simulator& simulator, const plan::Subgraph& subgraph);
+// What the subgraph costs as it is cut where these borders are kept on chip, but for the peak, which is 0. The network and the
+// profile are the simulator's.
+plan::Metrics PriceOf(const graph::Graph& graph, const Simulator& simulator, const plan::Subgraph& subgraph,
+                      const std::vector<int>& kept);
 
 // Where latencies, energies, bandwidths and what bounds a subgraph, or the lower bounds, are not as a simulation and the bounds
 // give them. The plan is one that plan::Validate accepts. Cost: that of a simulation of every tile.

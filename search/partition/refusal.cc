@@ -16,14 +16,6 @@ namespace {
 
 enum class Room : uint8_t { kSome, kUndecided, kNone };
 
-problem::Bytes CapacityFor(const Planning& planning) {
-  const hw_profiles::Profile& profile = planning.profile;
-  const problem::Bytes capacity = profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes;
-  if (!planning.scale.LimitsPeak() || planning.scale.PeakLimit() >= static_cast<double>(capacity))
-    return capacity;
-  return static_cast<problem::Bytes>(planning.scale.PeakLimit());
-}
-
 class Absence {
  public:
   Absence(const Planning& planning, const PathSearch& paths, const Floors& floors)
@@ -31,14 +23,14 @@ class Absence {
 
   PartitionResult Explain() const {
     if (const std::optional<PartitionResult> refused = FindRefusal()) return *refused;
-    if (floors_.costs.peak_bytes > CapacityFor(planning_))
+    if (floors_.costs.peak_bytes > planning_.Room())
       return Naming(floors_.tightest, Infeasible(DescribeFloor()));
     if (IsHopeless(planning_, floors_)) return Infeasible(DescribeLimits("of the network"));
     for (int op = 0; op < paths_.Operators(); ++op) {
       if (RoomFor(op) == Room::kNone) return Naming(op, AmongTried(DescribeTightest(op)));
     }
     if (planning_.stop.Requested()) return Unknown("stopped before a plan was found");
-    if (!HasPath(false)) return AmongTried(DescribeNoCover());
+    if (!HasPath(false)) return WithoutPath();
     if (!HasPath(true)) return AmongTried(DescribeLimits(Within()));
     return Unknown(DescribeUndecided());
   }
@@ -54,13 +46,24 @@ class Absence {
 
   bool IsCapped() const { return paths_.MostOperators() < paths_.Operators(); }
 
-  // What is proven of subgraphs as long as they may be is no proof for longer ones.
+  // What is proven of subgraphs as long as they may be is no proof for longer ones, nor for more that is kept.
   PartitionResult AmongTried(std::string reason) const {
-    if (!IsCapped()) return Infeasible(std::move(reason));
+    if (!IsCapped() && !paths_.CapsKept()) return Infeasible(std::move(reason));
+    if (paths_.CapsKept())
+      reason += fmt::format("; keeping more than {} borders on chip at a cut was not tried", kMostKept);
+    if (!IsCapped()) return Unknown(std::move(reason));
     reason += "; longer subgraphs were not tried";
     if (paths_.MostOperators() < kUsualMostOperators)
       reason += fmt::format(", try --max-operators {}", std::min(kUsualMostOperators, paths_.Operators()));
     return Unknown(std::move(reason));
+  }
+
+  // Where an operator has no room with everything at home, what could be kept beside it has not been looked at if nothing leads there.
+  PartitionResult WithoutPath() const {
+    for (int op = 0; op < paths_.Operators(); ++op) {
+      if (RoomAtHome(op) == Room::kNone) return Naming(op, AmongTried(DescribeTightest(op)));
+    }
+    return AmongTried(DescribeNoCover());
   }
 
   const std::string& NameOf(int op) const { return planning_.graph.operators[static_cast<size_t>(op)].id; }
@@ -70,12 +73,14 @@ class Absence {
     return fmt::format("into subgraphs of at most {} operators", paths_.MostOperators());
   }
 
-  // Calls visit(choices) for each interval that covers the operator.
+  // Calls visit(choices) for each interval that covers the operator, however it is crossed.
   template <typename Visit>
   void ForEachAround(int op, Visit visit) const {
     for (int first = std::max(0, op - paths_.MostOperators() + 1); first <= op; ++first) {
       const int most = std::min(paths_.MostOperators(), paths_.Operators() - first);
-      for (int length = op - first + 1; length <= most; ++length) visit(paths_.At(first, length));
+      for (int length = op - first + 1; length <= most; ++length) {
+        for (const IntervalChoices& crossing : paths_.Crossings(first, length)) visit(crossing);
+      }
     }
   }
 
@@ -95,10 +100,19 @@ class Absence {
     return best;
   }
 
+  // The same where nothing is kept on chip.
+  Room RoomAtHome(int op) const {
+    Room best = Room::kNone;
+    ForEachAround(op, [&](const IntervalChoices& interval) {
+      if (interval.Kept().empty()) best = std::min(best, RoomIn(interval));
+    });
+    return best;
+  }
+
   // The search need not have opened what lies next to something that is refused.
   bool IsRefused(const IntervalChoices& interval) const {
     if (interval.IsOpened()) return interval.Refusal().has_value();
-    IntervalChoices probe(planning_, interval.Interval());
+    IntervalChoices probe(planning_, interval.Interval(), interval.Kept(), {});
     probe.Open();
     return probe.Refusal().has_value();
   }
@@ -132,7 +146,7 @@ class Absence {
     const int op = floors_.tightest;
     const std::string reason = fmt::format(
         "operator '{}' fits in no subgraph: it needs {} bytes in the smallest tiles, {} are there",
-        NameOf(op), floors_.costs.peak_bytes, CapacityFor(planning_));
+        NameOf(op), floors_.costs.peak_bytes, planning_.Room());
     const std::string alone = DescribeAlone(op);
     return alone.empty() ? reason : reason + "; " + alone;
   }
@@ -142,7 +156,7 @@ class Absence {
     if (const Choice* least = LeastChoice(op)) {
       const IntervalTiles& tiles = paths_.At(op, 1).Tiles();
       result.misfit = {op, tiles.Candidates()[least->candidate].choice.tile,
-                       tiles.ProblemOf(least->candidate), CapacityFor(planning_)};
+                       tiles.ProblemOf(least->candidate), planning_.Room()};
     }
     return result;
   }
@@ -162,7 +176,7 @@ class Absence {
     if (least == nullptr) return "";
     const IntervalTiles& tiles = paths_.At(op, 1).Tiles();
     const problem::Problem problem = tiles.ProblemOf(least->candidate);
-    const problem::Bytes capacity = CapacityFor(planning_);
+    const problem::Bytes capacity = planning_.Room();
     const Bound bound = FindBound(problem, 0);
     const std::vector<int64_t>& tile = tiles.Candidates()[least->candidate].choice.tile;
     const std::string reason = fmt::format("alone, with tiles of {}, ", fmt::join(tile, "x"));
@@ -175,24 +189,20 @@ class Absence {
   // Whether some path avoids all that is proven impossible; what is undecided counts as fitting.
   bool HasPath(bool within_limits) const {
     std::vector<Arc> arcs;
-    for (int first = 0; first < paths_.Operators(); ++first) {
-      const int most = std::min(paths_.MostOperators(), paths_.Operators() - first);
-      for (int length = 1; length <= most; ++length) {
-        const IntervalChoices& interval = paths_.At(first, length);
-        Arc arc{.begin = first, .end = first + length, .choice = 0, .cost = {}};
-        if (!interval.IsOpened() || !interval.IsComplete()) {
-          if (within_limits) arc.cost = interval.Bound();
-          arcs.push_back(arc);
-        }
-        for (const Choice& choice : interval.Choices()) {
-          if (choice.verdict == Verdict::kImpossible) continue;
-          if (within_limits) arc.cost = choice.cost;
-          arcs.push_back(arc);
-          if (!within_limits) break;
-        }
+    for (const IntervalChoices& interval : paths_.Intervals()) {
+      Arc arc = paths_.ArcOf(interval);
+      if (!interval.IsOpened() || !interval.IsComplete()) {
+        if (within_limits) arc.cost = interval.Bound();
+        arcs.push_back(arc);
+      }
+      for (const Choice& choice : interval.Choices()) {
+        if (choice.verdict == Verdict::kImpossible) continue;
+        if (within_limits) arc.cost = choice.cost;
+        arcs.push_back(arc);
+        if (!within_limits) break;
       }
     }
-    return FindBestPath(planning_.scale, paths_.Operators(), arcs, {}).has_value();
+    return FindBestPath(planning_.scale, paths_.LastState(), arcs, {}).has_value();
   }
 
   std::string DescribeNoCover() const {
@@ -225,7 +235,7 @@ class Absence {
 }  // namespace
 
 bool IsHopeless(const Planning& planning, const Floors& floors) {
-  return floors.costs.peak_bytes > CapacityFor(planning) ||
+  return floors.costs.peak_bytes > planning.Room() ||
          !planning.scale.WithinLimits(planning.scale.CostOf(floors.costs));
 }
 

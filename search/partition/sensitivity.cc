@@ -64,7 +64,7 @@ plan::Metrics PriceUnder(const Profile& profile, const plan::Plan& plan) {
   const Simulator simulator(plan.network, profile);
   plan::Metrics totals;
   for (const plan::Subgraph& subgraph : plan.subgraphs)
-    plan::Accumulate(totals, PriceOf(plan.network, simulator, subgraph));
+    plan::Accumulate(totals, PriceOf(plan.network, simulator, subgraph, plan.kept));
   totals.peak_bytes = plan.totals.peak_bytes;
   return totals;
 }

@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "tessera/search/simulate/coverage.h"
 #include "tessera/search/simulate/cycles.h"
 #include "tessera/search/simulate/energy.h"
 #include "tessera/search/simulate/saturating.h"
 #include "tessera/search/simulate/simulate.h"
+#include "tessera/search/simulate/subgraph_bounds.h"
 #include "tessera/search/simulate/tile_cost.h"
 #include "tessera/search/simulate/traffic.h"
 
@@ -31,13 +33,18 @@ enum class Scope : uint8_t { kAnyCut, kOneSubgraph };
 
 class Bound {
  public:
-  Bound(const graph::Graph& graph, const Profile& profile, graph::Interval interval, Scope scope)
+  // `weights`: what the interval as one subgraph may do with its constants.
+  Bound(const graph::Graph& graph, const Profile& profile, const std::vector<graph::Usage>& usages,
+        const Coverage& coverage, Scope scope, const std::vector<int>& kept,
+        std::span<const hw_profiles::WeightPolicy> weights)
       : graph_(graph),
         profile_(profile),
-        interval_(interval),
+        interval_(coverage.Whole().interval),
         scope_(scope),
-        usages_(graph::UsagesOf(graph)),
-        coverage_(graph, usages_, interval),
+        kept_(kept),
+        weight_policies_(weights),
+        usages_(usages),
+        coverage_(coverage),
         ports_(profile.memories.size()),
         dma_(profile.memories.size()),
         touched_(profile.memories.size()) {}
@@ -79,8 +86,10 @@ class Bound {
   const Profile& profile_;
   graph::Interval interval_;
   Scope scope_;
-  std::vector<graph::Usage> usages_;
-  Coverage coverage_;
+  const std::vector<int>& kept_;
+  std::span<const hw_profiles::WeightPolicy> weight_policies_;
+  const std::vector<graph::Usage>& usages_;
+  const Coverage& coverage_;
   std::vector<Engine> engine_;    // parallel to the interval's operators
   std::vector<Touched> ports_;    // bytes over each off-chip memory's port
   std::vector<Touched> dma_;      // the part of them that only DMA can move
@@ -116,7 +125,7 @@ Bound::Engine Bound::AddOperator(int index) {
 Touched Bound::TouchedBy(const graph::Operator& op) const {
   Touched touched;
   const auto add = [&](int tensor, int64_t& bytes) {
-    const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_);
+    const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
     if (route.passage == Passage::kDirect) return;
     Accumulate(bytes, PayloadBytes(graph_.tensors[static_cast<size_t>(tensor)], coverage_.NeededOf(tensor),
                                    hw_profiles::LayoutOf(profile_, route.role)));
@@ -128,7 +137,7 @@ Touched Bound::TouchedBy(const graph::Operator& op) const {
 
 void Bound::AddTensor(size_t index) {
   const int tensor = coverage_.Whole().tensors[index];
-  const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_);
+  const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
   if (route.passage != Passage::kMoved && route.passage != Passage::kDirect) return;
   const graph::Tensor& t = graph_.tensors[static_cast<size_t>(tensor)];
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
@@ -183,11 +192,8 @@ void Bound::AddLatency() {
   if (profile_.tiling.dma == hw_profiles::DmaSteps::kOwnSteps) {
     metrics_.latency_cycles = std::max(metrics_.latency_cycles, in_turn);
   } else if (scope_ == Scope::kOneSubgraph) {
-    std::set<hw_profiles::WeightPolicy> policies;
-    for (const encoder::Policy& policy : encoder::PoliciesOf(graph_, profile_, interval_))
-      policies.insert(policy.weights);
     std::optional<int64_t> least;
-    for (const hw_profiles::WeightPolicy weights : policies)
+    for (const hw_profiles::WeightPolicy weights : weight_policies_)
       least = std::min(least.value_or(base::kMaxTotal), EnginePass(weights));
     metrics_.latency_cycles = std::max(metrics_.latency_cycles, least.value_or(0));
   }
@@ -205,7 +211,7 @@ int64_t Bound::EnginePass() const {
 // With the constants that come before the pass and during it, in overlapped subgraphs.
 int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
   const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
-  const TileCosts costs(graph_, profile_, usages_, coverage_.Whole(), {.weights = weights});
+  const TileCosts costs(graph_, profile_, usages_, coverage_.Whole(), {.weights = weights, .kept = kept_});
   const Route& route = costs.ConstantRoute();
   const bool streamed = route.passage == Passage::kMoved && weights == hw_profiles::WeightPolicy::kStreamed;
   const std::vector<ConstantCost>& constants = costs.Constants();
@@ -227,11 +233,29 @@ int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
 }  // namespace
 
 plan::Metrics LowerBound(const graph::Graph& graph, const Profile& profile, graph::Interval interval) {
-  return Bound(graph, profile, interval, Scope::kAnyCut).Find();
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  return Bound(graph, profile, usages, Coverage(graph, usages, interval), Scope::kAnyCut, {}, {}).Find();
 }
 
-plan::Metrics SubgraphBound(const graph::Graph& graph, const Profile& profile, graph::Interval interval) {
-  return Bound(graph, profile, interval, Scope::kOneSubgraph).Find();
+SubgraphBounds::SubgraphBounds(const graph::Graph& graph, const Profile& profile,
+                               const std::vector<graph::Usage>& usages, graph::Interval interval)
+    : graph_(graph), profile_(profile), usages_(usages), coverage_(graph, usages, interval) {
+  // What is kept on chip is never refused, so with all of it there are the policies of every case.
+  std::set<hw_profiles::WeightPolicy> weights;
+  for (const encoder::Policy& policy :
+       encoder::PoliciesOf(graph, profile, interval, coverage_.Whole().tensors))
+    weights.insert(policy.weights);
+  weight_policies_.assign(weights.begin(), weights.end());
+}
+
+plan::Metrics SubgraphBounds::Find(const std::vector<int>& kept) const {
+  return Bound(graph_, profile_, usages_, coverage_, Scope::kOneSubgraph, kept, weight_policies_).Find();
+}
+
+plan::Metrics SubgraphBound(const graph::Graph& graph, const Profile& profile, graph::Interval interval,
+                            const std::vector<int>& kept) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  return SubgraphBounds(graph, profile, usages, interval).Find(kept);
 }
 
 }  // namespace tessera::search

@@ -32,14 +32,15 @@ class Simulator {
   std::vector<int64_t> whole_macs_;  // of each operator's whole output
 };
 
-// Costs that no tile or policy can undercut for the interval, nor any partition of it into several subgraphs:
-// every MAC that some result depends on once at full unroll, each border tensor and constant moved once.
+// Costs that no tile or policy can undercut for the interval, nor any partition of it into several subgraphs, where its own
+// borders are not kept on chip: every MAC that some result depends on once at full unroll, each border tensor and constant moved once.
 // peak_bytes and peak_bytes_per_cycle are 0, bound_by is empty.
 plan::Metrics LowerBound(const graph::Graph& graph, const hw_profiles::Profile& profile,
                          graph::Interval interval);
 
-// The same for the interval as one subgraph alone: no less than LowerBound, and closer.
+// The same for the interval as one subgraph alone, where these borders are kept (encoder::Policy::kept). Where none are, no less
+// than LowerBound, and closer.
 plan::Metrics SubgraphBound(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                            graph::Interval interval);
+                            graph::Interval interval, const std::vector<int>& kept = {});
 
 }  // namespace tessera::search

@@ -32,7 +32,8 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
       constant_route_(RouteOfConstants(profile, policy.weights)) {
   operands_.reserve(tiling.tensors.size());
   for (size_t i = 0; i < tiling.tensors.size(); ++i) {
-    operands_.push_back(OperandOf(tiling.tensors[i], usages[static_cast<size_t>(tiling.tensors[i])], i));
+    operands_.push_back(
+        OperandOf(tiling.tensors[i], usages[static_cast<size_t>(tiling.tensors[i])], i, policy.kept));
   }
   for (int op = interval_.first; op <= interval_.last; ++op) {
     constants_.push_back(CostOfConstants(op));
@@ -53,11 +54,12 @@ void TileCosts::FindCopied(const graph::TiledSubgraph& tiling) {
   }
 }
 
-TileCosts::Operand TileCosts::OperandOf(int tensor, const graph::Usage& usage, size_t index) const {
+TileCosts::Operand TileCosts::OperandOf(int tensor, const graph::Usage& usage, size_t index,
+                                        const std::vector<int>& kept) const {
   const auto inside = [this](int op) { return interval_.first <= op && op <= interval_.last; };
   return {.index = index,
           .tensor = &graph_->tensors[static_cast<size_t>(tensor)],
-          .route = RouteOf(*graph_, *profile_, usage, tensor, interval_),
+          .route = RouteOf(*graph_, *profile_, usage, tensor, interval_, kept),
           .made_inside = inside(usage.producer),
           .read_inside = std::any_of(usage.consumers.begin(), usage.consumers.end(), inside)};
 }

@@ -85,7 +85,7 @@ class TileCosts {
   };
 
   ConstantCost CostOfConstants(int index) const;
-  Operand OperandOf(int tensor, const graph::Usage& usage, size_t index) const;
+  Operand OperandOf(int tensor, const graph::Usage& usage, size_t index, const std::vector<int>& kept) const;
   const Operand& OperandAt(int tensor) const;
   void AddTransfers(const graph::TileClass& tile, TileCost& cost) const;
   void AddCrossing(const Operand& operand, const graph::Extents& extents, Direction direction,

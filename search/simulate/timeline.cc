@@ -145,6 +145,7 @@ class Layout {
         profile_(profile),
         tiling_(tiling),
         usages_(graph::UsagesOf(graph)),
+        kept_(policy.kept),
         costs_(graph, profile, usages_, tiling, policy),
         tracks_(profile) {
     for (const graph::TileClass& tile : tiling.classes)
@@ -177,6 +178,7 @@ class Layout {
   const Profile& profile_;
   const graph::TiledSubgraph& tiling_;
   const std::vector<graph::Usage> usages_;
+  const std::vector<int> kept_;
   const TileCosts costs_;
   const Tracks tracks_;
   std::vector<TileWork> work_;  // parallel to TiledSubgraph::classes
@@ -193,7 +195,7 @@ std::vector<Crossing> Layout::CrossingsOf(const graph::TileClass& tile) const {
   for (size_t i = 0; i < tiling_.tensors.size(); ++i) {
     const int tensor = tiling_.tensors[i];
     const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
-    const Route route = RouteOf(graph_, profile_, usage, tensor, interval);
+    const Route route = RouteOf(graph_, profile_, usage, tensor, interval, kept_);
     if (route.passage != Passage::kMoved) continue;
     const bool made = interval.first <= usage.producer && usage.producer <= interval.last;
     const auto reader = std::lower_bound(usage.consumers.begin(), usage.consumers.end(), interval.first);
@@ -443,7 +445,8 @@ SubgraphTimeline TimelineOf(const graph::Graph& graph, const Profile& profile,
 SubgraphTimeline TimelineOf(const plan::Plan& plan, size_t subgraph, int64_t most_tiles) {
   const plan::Subgraph& part = plan.subgraphs[subgraph];
   const graph::TiledSubgraph tiling = encoder::CutTiles(plan.network, part.interval, part.tile, part.halo);
-  return TimelineOf(plan.network, plan.profile, tiling, {part.weights, part.in_place, part.halo}, most_tiles);
+  return TimelineOf(plan.network, plan.profile, tiling, {part.weights, part.in_place, part.halo, plan.kept},
+                    most_tiles);
 }
 
 }  // namespace tessera::search

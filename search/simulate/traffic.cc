@@ -4,6 +4,7 @@
 
 #include "tessera/base/checked.h"
 #include "tessera/encoder/adapt/layout.h"
+#include "tessera/encoder/adapt/residence.h"
 #include "tessera/search/simulate/saturating.h"
 
 namespace tessera::search {
@@ -33,11 +34,12 @@ void Wrap(Runs& runs, int64_t count, bool adjacent) {
 }  // namespace
 
 Route RouteOf(const graph::Graph& graph, const Profile& profile, const graph::Usage& usage, int tensor,
-              graph::Interval interval) {
+              graph::Interval interval, const std::vector<int>& kept) {
   const base::TensorRole role = graph::RoleIn(graph, usage, tensor, interval);
   if (role == base::TensorRole::kFeature) return {Passage::kInside, role, profile.tile_memory};
+  if (encoder::IsHeldInTileMemory(profile, kept, tensor, role))
+    return {Passage::kWhole, role, profile.tile_memory};
   const int home = hw_profiles::LayoutOf(profile, role).home;
-  if (home == profile.tile_memory) return {Passage::kWhole, role, home};
   const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
   const bool read_inside = std::any_of(usage.consumers.begin(), usage.consumers.end(),
                                        [interval](int op) { return Inside(op, interval); });

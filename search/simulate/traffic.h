@@ -16,7 +16,7 @@ namespace tessera::search {
 // How a tensor meets the tile memory T.
 enum class Passage : uint8_t {
   kInside,  // a tile buffer in T: made and read inside
-  kWhole,   // at home in T: nothing is moved
+  kWhole,   // at home in T, or kept there: nothing is moved
   kMoved,   // DMA between its home and T
   kDirect,  // engines read or write it in its home
 };
@@ -24,12 +24,13 @@ enum class Passage : uint8_t {
 struct Route {
   Passage passage = Passage::kInside;
   base::TensorRole role = base::TensorRole::kFeature;
-  int home = 0;  // index into Profile::memories
+  int home = 0;  // index into Profile::memories; T where it is kept there
 };
 
-// Of a feature tensor, network input or output, border or state, seen from `interval`.
+// Of a feature tensor, network input or output, border or state, seen from `interval`, where these borders are kept
+// (encoder::Policy::kept).
 Route RouteOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const graph::Usage& usage,
-              int tensor, graph::Interval interval);
+              int tensor, graph::Interval interval, const std::vector<int>& kept);
 
 // Of constants under a policy.
 Route RouteOfConstants(const hw_profiles::Profile& profile, hw_profiles::WeightPolicy policy);

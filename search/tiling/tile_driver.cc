@@ -44,7 +44,8 @@ base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
   tiles.interval_ = interval;
   tiles.engines_ = options.engines;
   tiles.options_ = {options.budget, options.infer};
-  tiles.policies_ = options.policies ? *options.policies : encoder::PoliciesOf(graph, profile, interval);
+  tiles.policies_ =
+      options.policies ? *options.policies : encoder::PoliciesOf(graph, profile, interval, options.kept);
   const std::optional<base::Diagnostic> refusal =
       tiles.Add(options.shapes ? *options.shapes : ShapeSearch(GridOf(graph, profile, interval)).Start());
   if (refusal) return base::Unexpected(*refusal);

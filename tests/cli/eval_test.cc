@@ -152,6 +152,42 @@ TEST_F(EvalTest, ASmallerTileCostsWhatDiffSays) {
   EXPECT_THAT(text, HasSubstr("  + [conv1..conv3] tile 1x4x2x14, 2 tiles"));
 }
 
+// One subgraph for each convolution, so that what the first two make crosses a cut.
+TEST_F(EvalTest, BordersThatAreKeptStayOnChip) {
+  Write("machine.yaml",
+        "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") + "\ntiling: {halo: [recompute]}\n");
+  const Arguments plan = {"plan", Shipped("examples/networks/patent_chain.yaml"),
+                          "--hw", "machine.yaml", "--max-operators", "1", "--output"};
+  const auto planned_as = [&](Arguments arguments, const std::string& name, const Arguments& more) {
+    arguments.push_back(name);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(Run(arguments).exit_code, 0);
+    return ReadJson(name);
+  };
+  plan_ = planned_as(plan, "plan.json", {});
+  const ordered_json searched = planned_as(plan, "searched.json", {"--keep-borders"});
+  EXPECT_EQ(searched.at("kept"), ordered_json({"conv1", "conv2"}));
+  EXPECT_THAT(Run({"check", "--execute", "searched.json"}).out, HasSubstr("\nexecuted: "));
+
+  ordered_json edited = Bare();
+  edited["kept"] = {"conv2", "conv1"};
+  const Outcome outcome = Eval(edited, {"--output", "kept.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("kept on chip from subgraph to subgraph: conv1 conv2\n"));
+  const Outcome executed = Run({"check", "--execute", "kept.json"});
+  EXPECT_EQ(executed.exit_code, 0) << executed.out << executed.err;
+  const ordered_json kept = ReadJson("kept.json");
+  EXPECT_EQ(kept.at("kept"), ordered_json({"conv1", "conv2"}));
+  EXPECT_LT(kept.at("totals").at("off_chip_bytes"), plan_.at("totals").at("off_chip_bytes"));
+  EXPECT_THAT(Run({"diff", "plan.json", "kept.json"}).out, HasSubstr("\n+ kept on chip: conv1\n"));
+
+  edited["kept"] = {"conv3"};
+  EXPECT_THAT(Eval(edited).err, StartsWith("edited.json: at /kept: error: tensor 'conv3' cannot be kept on "
+                                           "chip between subgraphs\n"));
+  edited["kept"] = {"cnov1"};
+  EXPECT_THAT(Eval(edited).err, HasSubstr("did you mean 'conv1'?"));
+}
+
 TEST_F(EvalTest, DiffRefusesWhatIsNoPlan) {
   Write("other.json", "{}");
   const Outcome outcome = Run({"diff", "plan.json", "other.json"});

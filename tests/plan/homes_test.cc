@@ -37,6 +37,13 @@ TEST(HomeStays, LastFromTheMakerToTheLastReader) {
   EXPECT_THAT(stays, testing::ElementsAre("x 64 [0, 1)", "w 152 [0, 2)", "m 64 [0, 2)", "y 64 [1, 2)"));
 }
 
+TEST(HomeStays, OfWhatIsKeptOnChipAreInTheTileMemory) {
+  Plan plan = SplitPlan();
+  plan.kept = {2};
+  for (const HomeStay& stay : FindHomeStays(plan))
+    EXPECT_EQ(stay.memory, stay.tensor == 2 ? plan.profile.tile_memory : 1) << TextOf(stay, plan);
+}
+
 TEST(HomeStays, LeaveOutWhatNeverLeavesItsSubgraph) {
   const Plan plan = TwoConvsPlan();
   for (const HomeStay& stay : FindHomeStays(plan)) EXPECT_NE(stay.tensor, 3);

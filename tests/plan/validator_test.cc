@@ -175,6 +175,15 @@ const std::vector<Fault> kFaults = {
      "tile: subgraph 0 cuts axis 3 of 'y', which the profile does not"},
     {"TileOffTheGranule", TwoConvsPlan, [](Plan& plan) { plan.profile.tiling.axes[0].granule = 4; },
      "tile: the tile of subgraph 0 has 2 rows, no multiple of 4"},
+    {"KeptThoughAtHome", OneSramPlan, [](Plan& plan) { plan.kept = {2}; },
+     "policy: tensor 'm' is kept on chip, which is its home"},
+    {"KeptThoughNoBorder", OneSramPlan, [](Plan& plan) { plan.kept = {3}; },
+     "policy: tensor 'y' is kept on chip, but passes between no subgraphs"},
+    {"KeptTwice", OneSramPlan,
+     [](Plan& plan) {
+       plan.kept = {2, 2};
+     },
+     "policy: the tensors kept on chip are no ascending list of tensors"},
     {"OperatorMissing", OneSramPlan, [](Plan& plan) { plan.subgraphs.pop_back(); },
      "coverage: operator 'relu' is in no subgraph"},
     {"OperatorTwice", OneSramPlan, [](Plan& plan) { plan.subgraphs[1].interval.first = 0; },

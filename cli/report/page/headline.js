@@ -76,6 +76,8 @@ function drawHeading() {
 function drawHeadline() {
   const alone = plan.baseline.do_not_fit.map((op) => plan.operators[op].id);
   const notes = [...plan.notes];
+  if (plan.kept.length > 0)
+    notes.push(`kept on chip from subgraph to subgraph: ${plan.kept.map((tensor) => plan.tensors[tensor].id).join(', ')}`);
   if (alone.length > 0) notes.push(`alone, these operators do not fit: ${alone.join(', ')}`);
   byId('headline').append(
     html('div', { class: 'cards four' }, ...metrics.map(metricCard)),

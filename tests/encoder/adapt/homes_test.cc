@@ -117,6 +117,15 @@ TEST(Homes, BecomeAProblemWhoseStepsAreTheSubgraphs) {
   EXPECT_EQ(found, expected);
 }
 
+TEST(Homes, DoNotHoldWhatIsKeptOnChip) {
+  const graph::Graph graph = TwoConvs().graph;
+  std::vector<SubgraphChoice> choices = Apart();
+  choices[0].policy.kept = {*graph::FindTensor(graph, "a")};
+  const std::vector<HomeProblem> homes = BuildHomes(graph, WithDram(4096), choices);
+  ASSERT_EQ(homes.size(), 1U);
+  for (const problem::Buffer& buffer : homes[0].problem.buffers) EXPECT_NE(buffer.id, "a");
+}
+
 TEST(Homes, ThatHoldNothingAreNoProblem) {
   Profile profile = OneSram(/*capacity=*/1 << 20);
   for (hw_profiles::RoleLayout& layout : profile.roles) layout.home = profile.tile_memory;

@@ -219,6 +219,27 @@ TEST(WholeBuffers, LiveFromTheirMakerToTheirLastReaderWithOneTileEach) {
                                                       "y: 96 bytes, [1,2), 1 pe w"));
 }
 
+TEST(WholeBuffers, AreKeptBordersToo) {
+  const graph::Graph graph = TwoConvs().graph;
+  const int a = *graph::FindTensor(graph, "a");
+  std::vector<SubgraphChoice> choices = {{{0, 0}, {1, 4, 4, 4}, {}}, {{1, 1}, {1, 3, 8, 4}, {}}};
+  choices[1].policy.kept = {a};
+  const base::Expected<Program> program = BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), choices);
+  ASSERT_TRUE(program.has_value());
+  // load w1 | load x, conv1, twice | load w2, conv2, store y
+  EXPECT_THAT(Describe(program->problem, "a"), "a: 128 bytes, [1,5), 2 pe w, 4 pe r");
+  for (const ProgramStep& step : program->steps) EXPECT_THAT(step.transfers, testing::Not(testing::Contains(a)));
+}
+
+TEST(BuildProgram, RefusesToKeepWhatIsNoBorder) {
+  const graph::Graph graph = TwoConvs().graph;
+  SubgraphChoice choice = {{0, 1}, {1, 3, 8, 4}, {}};
+  choice.policy.kept = {*graph::FindTensor(graph, "a")};
+  const base::Expected<Program> program = BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), {&choice, 1});
+  ASSERT_FALSE(program.has_value());
+  EXPECT_EQ(program.error().message, "tensor 'a' cannot be kept on chip between subgraphs");
+}
+
 TEST(WholeBuffers, SpanTheLoopsThatTouchThem) {
   const Program program = Build(OneSram(), 4, kDirect);
   EXPECT_THAT(Describe(program.problem), ElementsAre("x: 64 bytes, [0,2), 0 pe r",  //

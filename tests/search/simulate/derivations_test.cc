@@ -4,6 +4,7 @@
 #include <array>
 
 #include "random_graph.h"
+#include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/graph/kept_rows.h"
@@ -118,12 +119,25 @@ encoder::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph, gra
   return choice;
 }
 
+// Some borders of this cut, which stay on chip.
+std::vector<int> AnyKept(Random& random, const graph::Graph& graph, const Profile& profile,
+                         const std::vector<encoder::SubgraphChoice>& choices) {
+  std::vector<int> kept;
+  if (hw_profiles::LayoutOf(profile, base::TensorRole::kBorder).home == profile.tile_memory) return kept;
+  for (int tensor = 0; tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
+    const bool wanted = random.Chance(0.5);
+    if (wanted && !encoder::FindUnkeepable(graph, choices, {&tensor, 1})) kept.push_back(tensor);
+  }
+  return kept;
+}
+
 // What the search would say of these choices, but for addresses.
 plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
                   const std::vector<encoder::SubgraphChoice>& choices, encoder::Program program) {
   plan::Plan plan;
   plan.network = graph;
   plan.profile = profile;
+  plan.kept = encoder::KeptBy(choices);
   for (const encoder::SubgraphChoice& choice : choices) {
     const graph::TiledSubgraph tiling =
         encoder::CutTiles(graph, choice.interval, choice.tile, choice.policy.halo);
@@ -173,7 +187,8 @@ TEST(Derivations, AgreeOnRandomPrograms) {
   Random random(2026);
   std::array<int, 4> cached = {};  // subgraphs with a cached tensor, by storage
   int programs = 0;
-  for (int round = 0; round < 1500; ++round) {
+  int keeping = 0;
+  for (int round = 0; round < 3000; ++round) {
     graph::Graph graph = graph::RandomGraph(random, static_cast<int>(random.Uniform(1, 7)));
     AddWeights(random, graph);
     const Profile profile = AnyMachine(random);
@@ -184,9 +199,12 @@ TEST(Derivations, AgreeOnRandomPrograms) {
       choices.push_back(AnyChoice(random, graph, {first, last}));
       first = last + 1;
     }
+    const std::vector<int> kept = AnyKept(random, graph, profile, choices);
+    for (encoder::SubgraphChoice& choice : choices) choice.policy.kept = kept;
     base::Expected<encoder::Program> program = encoder::BuildProgram(graph, profile, choices);
     if (!program) continue;
     ++programs;
+    keeping += kept.empty() ? 0 : 1;
     const plan::Plan plan = AsPlan(graph, profile, choices, *std::move(program));
     ASSERT_EQ(Disagreements(plan), "") << "round " << round;
     for (const plan::BufferUse& use : plan.buffers) {
@@ -195,7 +213,8 @@ TEST(Derivations, AgreeOnRandomPrograms) {
       if (keeps) ++cached.at(static_cast<size_t>(plan.subgraphs[static_cast<size_t>(use.subgraph)].halo));
     }
   }
-  EXPECT_GE(programs, 500);
+  EXPECT_GE(programs, 1000);
+  EXPECT_GE(keeping, 300);
   for (const size_t storage : {1, 2, 3}) EXPECT_GE(cached.at(storage), 50);
 }
 
@@ -235,16 +254,18 @@ TEST(SubgraphBound, HoldsForEveryProgram) {
     VaryPaces(random, profile);
     const auto last = static_cast<int>(graph.operators.size()) - 1;
     const graph::Interval interval{static_cast<int>(random.Uniform(0, last)), last};
-    const encoder::SubgraphChoice choice = AnyChoice(random, graph, interval);
+    encoder::SubgraphChoice choice = AnyChoice(random, graph, interval);
+    choice.policy.kept = AnyKept(random, graph, profile, {choice});
     if (!encoder::BuildProgram(graph, profile, {&choice, 1})) continue;
     ++programs;
     const plan::Metrics cost = Simulate(
         graph, profile, encoder::CutTiles(graph, interval, choice.tile, choice.policy.halo), choice.policy);
     const plan::Metrics any_cut = LowerBound(graph, profile, interval);
-    const plan::Metrics bound = SubgraphBound(graph, profile, interval);
+    const plan::Metrics bound = SubgraphBound(graph, profile, interval, choice.policy.kept);
     for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
       const double found = plan::ValueOf(bound, metric);
       EXPECT_LE(found, plan::ValueOf(cost, metric) * (1 + 1e-12)) << metric << ", round " << round;
+      if (!choice.policy.kept.empty()) continue;
       EXPECT_LE(plan::ValueOf(any_cut, metric), found * (1 + 1e-12)) << metric << ", round " << round;
     }
     closer += bound.latency_cycles > any_cut.latency_cycles ? 1 : 0;

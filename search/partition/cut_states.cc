@@ -1,0 +1,126 @@
+#include "tessera/search/partition/cut_states.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "tessera/encoder/adapt/layout.h"
+#include "tessera/search/simulate/saturating.h"
+
+namespace tessera::search {
+namespace {
+
+using base::TensorRole;
+using problem::Bytes;
+
+// What of `a` is not in `b`; both ascending.
+std::vector<int> Without(const std::vector<int>& a, const std::vector<int>& b) {
+  std::vector<int> rest;
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(rest));
+  return rest;
+}
+
+}  // namespace
+
+CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& profile, Bytes room,
+                     Keeping keeping)
+    : room_(room) {
+  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kBorder);
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  const auto operators = static_cast<int>(graph.operators.size());
+  const bool may_keep = keeping == Keeping::kWherePossible && layout.home != profile.tile_memory;
+  for (int tensor = 0; may_keep && tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
+    const graph::Tensor& facts = graph.tensors[static_cast<size_t>(tensor)];
+    const graph::Usage& usage = usages[static_cast<size_t>(tensor)];
+    if (usage.producer < 0 || usage.consumers.empty()) continue;
+    const graph::Interval maker{usage.producer, usage.producer};
+    if (graph::RoleIn(graph, usage, tensor, maker) != TensorRole::kBorder) continue;
+    const Bytes bytes =
+        encoder::FeatureBytes(layout, facts.type, encoder::NameExtents(facts.shape, facts.shape),
+                              encoder::PadsFor(graph, profile, usage.consumers));
+    if (bytes <= room_) borders_.push_back({tensor, usage.producer, usage.consumers.back(), bytes});
+  }
+  for (int position = 0; position <= operators; ++position) AddStates(position);
+  first_at_.push_back(static_cast<int>(states_.size()));
+}
+
+void CutStates::AddStates(int position) {
+  first_at_.push_back(static_cast<int>(states_.size()));
+  std::vector<Border> crossing;
+  for (const Border& border : borders_) {
+    if (Crosses(border.tensor, position)) crossing.push_back(border);
+  }
+  struct Subset {
+    std::vector<int> kept;
+    size_t next = 0;  // the first of `crossing` that may join
+    Bytes bytes = 0;
+  };
+  std::vector<Subset> subsets = {{}};
+  for (size_t i = 0; i < subsets.size(); ++i) {  // grows
+    const Subset subset = subsets[i];
+    states_.push_back(subset.kept);
+    for (size_t next = subset.next; next < crossing.size(); ++next) {
+      const Bytes bytes = SaturatingAdd(subset.bytes, crossing[next].bytes);
+      if (bytes > room_) continue;
+      capped_ = capped_ || subset.kept.size() == kMostKept;
+      if (subset.kept.size() == kMostKept) break;
+      Subset larger{subset.kept, next + 1, bytes};
+      larger.kept.push_back(crossing[next].tensor);
+      subsets.push_back(std::move(larger));
+    }
+  }
+}
+
+const CutStates::Border& CutStates::BorderOf(int tensor) const {
+  return *std::lower_bound(borders_.begin(), borders_.end(), tensor,
+                           [](const Border& each, int wanted) { return each.tensor < wanted; });
+}
+
+bool CutStates::Crosses(int tensor, int position) const {
+  const Border& border = BorderOf(tensor);
+  return border.maker < position && position <= border.last_reader;
+}
+
+// What is kept while an operator runs is in the tile memory all at once.
+bool CutStates::HasRoom(const std::vector<int>& kept, graph::Interval interval) const {
+  for (int op = interval.first; op <= interval.last; ++op) {
+    Bytes bytes = 0;
+    for (const int tensor : kept) {
+      const Border& border = BorderOf(tensor);
+      if (border.maker <= op && op <= border.last_reader) bytes = SaturatingAdd(bytes, border.bytes);
+    }
+    if (bytes > room_) return false;
+  }
+  return true;
+}
+
+std::vector<Crossing> CutStates::CrossingsOf(graph::Interval interval) const {
+  const auto states_at = [this](int position) {
+    return std::pair(first_at_[static_cast<size_t>(position)], first_at_[static_cast<size_t>(position) + 1]);
+  };
+  const auto [first_begin, last_begin] = states_at(interval.first);
+  const auto [first_end, last_end] = states_at(interval.last + 1);
+  std::vector<Crossing> crossings;
+  for (int begin = first_begin; begin < last_begin; ++begin) {
+    const std::vector<int>& before = states_[static_cast<size_t>(begin)];
+    for (int end = first_end; end < last_end; ++end) {
+      const std::vector<int>& behind = states_[static_cast<size_t>(end)];
+      // What is kept on one side alone is read here at last, or made here.
+      const std::vector<int> leaving = Without(before, behind);
+      const std::vector<int> entering = Without(behind, before);
+      const bool meet =
+          std::none_of(leaving.begin(), leaving.end(),
+                       [&](int tensor) { return Crosses(tensor, interval.last + 1); }) &&
+          std::none_of(entering.begin(), entering.end(),
+                       [&](int tensor) { return Crosses(tensor, interval.first); });
+      if (!meet) continue;
+      Crossing crossing{.begin = begin, .end = end, .kept = before};
+      crossing.kept.insert(crossing.kept.end(), entering.begin(), entering.end());
+      std::sort(crossing.kept.begin(), crossing.kept.end());
+      if (HasRoom(crossing.kept, interval)) crossings.push_back(std::move(crossing));
+    }
+  }
+  return crossings;
+}
+
+}  // namespace tessera::search

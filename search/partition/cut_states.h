@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/problem/problem.h"
+
+// Where a partition may cut the network, and which borders may be in the tile memory there.
+//
+// A border that is kept on chip (docs/program.md) costs no traffic, but takes room in every subgraph from its maker's to its last
+// reader's. So a cut is not told by its position alone: what is kept there decides what the subgraphs on either side cost and
+// whether they fit, while nothing further away matters.
+//
+//     position   0    1      2         3
+//     crossing        a      a, b      c        results of the operators 0, 1 and 2, of which the last adds a and b
+//     states     {}   {}     {}        {}
+//                     {a}    {a}       {c}      an edge is a subgraph of one operator or more; a is kept all the way
+//                            {b}                from 1 to 2 or not at all, so no edge leads from {a} to {b}
+//                            {a, b}
+//
+// States that could never fit are left out, and those that keep more than kMostKept borders. Cost: for each cut the subsets of
+// what crosses it, of at most kMostKept tensors.
+namespace tessera::search {
+
+inline constexpr size_t kMostKept = 2;  // borders kept on chip at one cut
+
+enum class Keeping : uint8_t { kNothing, kWherePossible };
+
+// A subgraph between two states.
+struct Crossing {
+  int begin = 0;          // the states, by number
+  int end = 0;
+  std::vector<int> kept;  // what is kept at either: tensors, ascending
+};
+
+// The states at all cuts, numbered from 0, at which nothing is made yet, to the last, where all is done; those of one position
+// stand together, that with nothing kept first. Refers to nothing.
+class CutStates {
+ public:
+  // `room`: the most bytes of the tile memory that may be used. Where the tile memory is the home of borders, nothing is kept.
+  CutStates(const graph::Graph& graph, const hw_profiles::Profile& profile, problem::Bytes room,
+            Keeping keeping);
+
+  int Last() const { return static_cast<int>(states_.size()) - 1; }
+
+  // Every way for the interval to be one subgraph, that with nothing kept first.
+  std::vector<Crossing> CrossingsOf(graph::Interval interval) const;
+
+  // Whether something was left out for being more than kMostKept borders, not for its size.
+  bool IsCapped() const { return capped_; }
+
+ private:
+  // A tensor that may be kept.
+  struct Border {
+    int tensor = 0;
+    int maker = 0;
+    int last_reader = 0;
+    problem::Bytes bytes = 0;
+  };
+
+  void AddStates(int position);
+  const Border& BorderOf(int tensor) const;
+  bool Crosses(int tensor, int position) const;
+  bool HasRoom(const std::vector<int>& kept, graph::Interval interval) const;
+
+  problem::Bytes room_;
+  std::vector<Border> borders_;           // by tensor
+  std::vector<std::vector<int>> states_;  // what is kept
+  std::vector<int> first_at_;             // by position: its first state; one more at the end
+  bool capped_ = false;
+};
+
+}  // namespace tessera::search

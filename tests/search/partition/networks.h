@@ -1,0 +1,15 @@
+#pragma once
+
+#include "tessera/base/random.h"
+#include "tessera/graph/graph.h"
+
+// Networks small enough to try every partition of them.
+namespace tessera::search {
+
+// Convolutions one after another, some results added to the one before: two borders at most cross a cut.
+graph::Graph AnyNetwork(base::Random& random, int operators);
+
+// Convolutions one after another, of 64 bytes and 12 bytes of weights each.
+graph::Graph Chain(int operators);
+
+}  // namespace tessera::search
