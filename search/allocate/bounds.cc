@@ -85,7 +85,7 @@ class Load {
 
 // The buffers behind Load::Total at one step.
 std::vector<int> CountedAt(const Problem& problem, int memory, problem::Step step,
-                           const std::vector<bool>& overlapping) {
+                           const std::vector<bool>& overlapping, std::span<const Bytes> sizes) {
   std::vector<int> counted;
   std::optional<int> largest;
   for (const int i : BuffersOf(problem, memory)) {
@@ -93,7 +93,7 @@ std::vector<int> CountedAt(const Problem& problem, int memory, problem::Step ste
     if (!problem::LivesAt(buffer, step)) continue;
     if (!overlapping[static_cast<size_t>(i)]) {
       counted.push_back(i);
-    } else if (!largest || problem.buffers[static_cast<size_t>(*largest)].size < buffer.size) {
+    } else if (!largest || sizes[static_cast<size_t>(*largest)] < sizes[static_cast<size_t>(i)]) {
       largest = i;
     }
   }
@@ -113,10 +113,30 @@ Bytes LiftOverReserved(const Memory& memory, Bytes load) {
   return kNowhere;
 }
 
+// The lowest end that the buffer alone can have with that size.
+Bytes LowestTop(const Problem& problem, const Buffer& buffer, Bytes size) {
+  const Memory& memory = problem.memories[static_cast<size_t>(buffer.memory)];
+  if (buffer.offset) return *buffer.offset + size;
+  if (memory.banks.empty() && memory.reserved.empty()) return size;
+  Buffer sized = buffer;
+  sized.size = size;
+  const Positions positions(WindowsOf(problem, sized), problem::AlignmentOf(problem, sized), size);
+  return positions.AtLeast(0) + size;
+}
+
+Bytes CommonAlignment(const Problem& problem, const Memory& home, std::span<const int> buffers) {
+  Bytes granule = 0;
+  for (const int i : buffers)
+    granule = std::gcd(granule, problem::AlignmentOf(problem, problem.buffers[static_cast<size_t>(i)]));
+  return !home.reserved.empty() || granule == 0 ? 1 : granule;
+}
+
+}  // namespace
+
 // The buffers of `sections`, by position, sorted by the section at which their lives begin or end.
-class Events {
+class SectionEvents {
  public:
-  Events(const Sections& sections, int SectionRange::*end)
+  SectionEvents(const Sections& sections, int SectionRange::*end)
       : begin_(static_cast<size_t>(sections.Count()) + 2) {
     const auto visit = [&](auto&& see) {
       for (size_t number = 0; number < sections.ranges.size(); ++number) {
@@ -141,59 +161,65 @@ class Events {
   std::vector<size_t> numbers_;
 };
 
-Bound BoundByLoad(const Problem& problem, int memory, const std::vector<int>& buffers) {
-  const Memory& home = problem.memories[static_cast<size_t>(memory)];
-  Bytes granule = 0;
-  for (const int i : buffers) {
-    granule = std::gcd(granule, problem::AlignmentOf(problem, problem.buffers[static_cast<size_t>(i)]));
+struct BoundFinder::Lives {
+  Lives(const Problem& problem, int memory)
+      : buffers(BuffersOf(problem, memory)),
+        overlapping(FindOverlapping(problem)),
+        granule(CommonAlignment(problem, problem.memories[static_cast<size_t>(memory)], buffers)),
+        sections(FindSections(problem, buffers)),
+        births(sections, &SectionRange::first),
+        deaths(sections, &SectionRange::last) {}
+
+  // The greatest load, and where.
+  Bound FindLoad(std::span<const Bytes> sizes) const {
+    Bound bound;
+    Load load(granule);
+    for (int section = 0; section < sections.Count(); ++section) {
+      for (const size_t number : deaths.At(section)) {
+        const auto i = static_cast<size_t>(buffers[number]);
+        load.Erase(sizes[i], overlapping[i]);
+      }
+      for (const size_t number : births.At(section)) {
+        const auto i = static_cast<size_t>(buffers[number]);
+        load.Insert(sizes[i], overlapping[i]);
+      }
+      if (load.Total() > bound.bytes) {
+        bound.bytes = load.Total();
+        bound.step = sections.steps[static_cast<size_t>(section)];
+      }
+    }
+    return bound;
   }
-  if (!home.reserved.empty() || granule == 0) granule = 1;
 
-  const std::vector<bool> overlapping = FindOverlapping(problem);
-  const Sections sections = FindSections(problem, buffers);
-  const Events births(sections, &SectionRange::first), deaths(sections, &SectionRange::last);
+  std::vector<int> buffers;  // of the memory
+  std::vector<bool> overlapping;
+  Bytes granule;
+  Sections sections;
+  SectionEvents births;
+  SectionEvents deaths;
+};
 
-  Bound bound;
-  Load load(granule);
-  for (int section = 0; section < sections.Count(); ++section) {
-    for (const size_t number : deaths.At(section)) {
-      const auto i = static_cast<size_t>(buffers[number]);
-      load.Erase(problem.buffers[i].size, overlapping[i]);
-    }
-    for (const size_t number : births.At(section)) {
-      const auto i = static_cast<size_t>(buffers[number]);
-      load.Insert(problem.buffers[i].size, overlapping[i]);
-    }
-    if (load.Total() > bound.bytes) {
-      bound.bytes = load.Total();
-      bound.step = sections.steps[static_cast<size_t>(section)];
-    }
-  }
-  bound.bytes = LiftOverReserved(home, bound.bytes);
-  if (bound.step) bound.buffers = CountedAt(problem, memory, *bound.step, overlapping);
-  return bound;
-}
+BoundFinder::BoundFinder(const Problem& problem, int memory)
+    : problem_(&problem), memory_(memory), lives_(std::make_unique<const Lives>(problem, memory)) {}
+BoundFinder::BoundFinder(BoundFinder&&) noexcept = default;
+BoundFinder& BoundFinder::operator=(BoundFinder&&) noexcept = default;
+BoundFinder::~BoundFinder() = default;
 
-// The lowest end that the buffer alone can have.
-Bytes LowestTop(const Problem& problem, const Buffer& buffer) {
-  const Memory& memory = problem.memories[static_cast<size_t>(buffer.memory)];
-  if (buffer.offset) return *buffer.offset + buffer.size;
-  if (memory.banks.empty() && memory.reserved.empty()) return buffer.size;
-  const Positions positions(WindowsOf(problem, buffer), problem::AlignmentOf(problem, buffer), buffer.size);
-  return positions.AtLeast(0) + buffer.size;
-}
-
-}  // namespace
-
-Bound FindBound(const Problem& problem, int memory) {
-  if (ReachesTooFar(problem)) return {};
-  const std::vector<int> buffers = BuffersOf(problem, memory);
-  Bound bound = BoundByLoad(problem, memory, buffers);
-  for (const int i : buffers) {
-    const Bytes top = LowestTop(problem, problem.buffers[static_cast<size_t>(i)]);
+Bound BoundFinder::Find(std::span<const Bytes> sizes) const {
+  if (ReachesTooFar(*problem_, sizes)) return {};
+  Bound bound = lives_->FindLoad(sizes);
+  bound.bytes = LiftOverReserved(problem_->memories[static_cast<size_t>(memory_)], bound.bytes);
+  if (bound.step) bound.buffers = CountedAt(*problem_, memory_, *bound.step, lives_->overlapping, sizes);
+  for (const int i : lives_->buffers) {
+    const auto number = static_cast<size_t>(i);
+    const Bytes top = LowestTop(*problem_, problem_->buffers[number], sizes[number]);
     if (top > bound.bytes) bound = {top, std::nullopt, {i}};
   }
   return bound;
+}
+
+Bound FindBound(const Problem& problem, int memory) {
+  return BoundFinder(problem, memory).Find(SizesOf(problem));
 }
 
 std::string Explain(const Problem& problem, const Bound& bound, Bytes capacity) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,26 @@ struct Bound {
 // - the lowest top that each buffer alone can have: its fixed offset or its first position, plus its size.
 // Never above the true minimum. Cost: O(n log n) for n lifespans.
 Bound FindBound(const problem::Problem& problem, int memory);
+
+// The same for a problem of which only sizes change: what does not depend on them is found once. The problem outlives it.
+class BoundFinder {
+ public:
+  BoundFinder(const problem::Problem& problem, int memory);
+  BoundFinder(BoundFinder&&) noexcept;
+  BoundFinder& operator=(BoundFinder&&) noexcept;
+  BoundFinder(const BoundFinder&) = delete;
+  BoundFinder& operator=(const BoundFinder&) = delete;
+  ~BoundFinder();
+
+  // `sizes` are parallel to the problem's buffers.
+  Bound Find(std::span<const problem::Bytes> sizes) const;
+
+ private:
+  struct Lives;
+  const problem::Problem* problem_;
+  int memory_;
+  std::unique_ptr<const Lives> lives_;
+};
 
 // "at step 3 the buffers b1, b2, b3 need 14 bytes together; the memory holds 12"
 std::string Explain(const problem::Problem& problem, const Bound& bound, problem::Bytes capacity);

@@ -86,11 +86,20 @@ std::optional<int> FindPermissiveMode(const Problem& problem, int memory) {
   return std::nullopt;
 }
 
-bool ReachesTooFar(const Problem& problem) {
+std::vector<Bytes> SizesOf(const Problem& problem) {
+  std::vector<Bytes> sizes;
+  sizes.reserve(problem.buffers.size());
+  for (const Buffer& buffer : problem.buffers) sizes.push_back(buffer.size);
+  return sizes;
+}
+
+bool ReachesTooFar(const Problem& problem) { return ReachesTooFar(problem, SizesOf(problem)); }
+
+bool ReachesTooFar(const Problem& problem, std::span<const Bytes> sizes) {
   Bytes total = 0;
-  for (const Buffer& buffer : problem.buffers) {
-    if (buffer.size > kNowhere || buffer.offset.value_or(0) > kNowhere - buffer.size) return true;
-    total += buffer.size;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] > kNowhere || problem.buffers[i].offset.value_or(0) > kNowhere - sizes[i]) return true;
+    total += sizes[i];
     if (total > kNowhere) return true;
   }
   return std::any_of(problem.memories.begin(), problem.memories.end(), [](const Memory& memory) {

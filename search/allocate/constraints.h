@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,10 @@ namespace tessera::search {
 
 // Whether some address that the Problem names, or the sum of its sizes, lies beyond kNowhere (positions.h).
 bool ReachesTooFar(const problem::Problem& problem);
+// The same with other sizes, parallel to its buffers.
+bool ReachesTooFar(const problem::Problem& problem, std::span<const problem::Bytes> sizes);
+
+std::vector<problem::Bytes> SizesOf(const problem::Problem& problem);
 
 enum class BankSupport { kNone, kWindows };
 

@@ -102,20 +102,19 @@ LadderSearch& LadderSearch::operator=(LadderSearch&&) noexcept = default;
 LadderSearch::~LadderSearch() = default;
 
 void LadderSearch::FindBounds() {
-  problem::Problem sized = Posed();
-  for (size_t rung = 0; rung < answers_.size(); ++rung) {
-    const std::vector<Bytes>& sizes = PosedLadder().rungs[rung].sizes;
-    for (size_t i = 0; i < sizes.size(); ++i) sized.buffers[i].size = sizes[i];
-    RungAnswer& answer = answers_[rung];
-    for (size_t memory = 0; memory < sized.memories.size(); ++memory) {
-      const Bound bound = FindBound(sized, static_cast<int>(memory));
+  const problem::Problem& posed = Posed();
+  for (size_t memory = 0; memory < posed.memories.size(); ++memory) {
+    const BoundFinder finder(posed, static_cast<int>(memory));
+    const Bytes capacity = posed.memories[memory].capacity;
+    for (size_t rung = 0; rung < answers_.size(); ++rung) {
+      const Bound bound = finder.Find(PosedLadder().rungs[rung].sizes);
+      RungAnswer& answer = answers_[rung];
       if (memory == 0) answer.lower_bound = bound.bytes;
-      const Bytes capacity = sized.memories[memory].capacity;
       if (bound.bytes <= capacity || answer.asked) continue;
       answer.asked = true;
       answer.status = Status::kInfeasible;
       answer.engine = "bound";
-      answer.reason = Explain(sized, bound, capacity);
+      answer.reason = Explain(posed, bound, capacity);
     }
   }
 }
