@@ -112,8 +112,8 @@ TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interv
 }
 
 int MemoryOf(const Plan& plan, int tensor, TensorRole role) {
-  const bool kept = role == TensorRole::kBorder &&
-                    std::find(plan.kept.begin(), plan.kept.end(), tensor) != plan.kept.end();
+  const bool kept =
+      role == TensorRole::kBorder && std::find(plan.kept.begin(), plan.kept.end(), tensor) != plan.kept.end();
   return kept ? plan.profile.tile_memory : hw_profiles::LayoutOf(plan.profile, role).home;
 }
 

@@ -101,7 +101,8 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph,
 
 std::vector<int> KeptBy(std::span<const SubgraphChoice> choices) {
   std::set<int> kept;
-  for (const SubgraphChoice& choice : choices) kept.insert(choice.policy.kept.begin(), choice.policy.kept.end());
+  for (const SubgraphChoice& choice : choices)
+    kept.insert(choice.policy.kept.begin(), choice.policy.kept.end());
   return {kept.begin(), kept.end()};
 }
 
@@ -118,9 +119,10 @@ std::optional<base::Diagnostic> FindUnkeepable(const graph::Graph& graph,
       return graph::RoleIn(graph, usage, tensor, choice.interval) == base::TensorRole::kBorder;
     });
     if (is_border) continue;
-    return Fault(fmt::format("tensor '{}' cannot be kept on chip between subgraphs",
-                             graph.tensors[static_cast<size_t>(tensor)].id),
-                 "a border: made in one subgraph, read in a later one, neither input nor output of the network");
+    return Fault(
+        fmt::format("tensor '{}' cannot be kept on chip between subgraphs",
+                    graph.tensors[static_cast<size_t>(tensor)].id),
+        "a border: made in one subgraph, read in a later one, neither input nor output of the network");
   }
   return std::nullopt;
 }

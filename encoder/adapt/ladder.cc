@@ -187,8 +187,7 @@ base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& gra
                                                          std::span<const graph::TileShape> shapes,
                                                          const TileCutter& cut) {
   if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
-  base::Expected<SubgraphUses> uses =
-      FindUses(graph, graph::UsagesOf(graph), profile, interval, policy);
+  base::Expected<SubgraphUses> uses = FindUses(graph, graph::UsagesOf(graph), profile, interval, policy);
   if (!uses) return base::Unexpected(uses.error());
   LadderBuilder builder(graph, profile, *std::move(uses), policy, cut);
   if (std::optional<base::Diagnostic> fault = FindFault(graph, interval, shapes))

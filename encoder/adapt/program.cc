@@ -21,8 +21,8 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
   std::vector<graph::TiledSubgraph> tilings;
   std::vector<int64_t> tiles;
   for (const SubgraphChoice& choice : choices) {
-    base::Expected<SubgraphUses> found = FindUses(graph, usages, profile, choice.interval,
-                                                  {.weights = choice.policy.weights, .kept = kept});
+    base::Expected<SubgraphUses> found =
+        FindUses(graph, usages, profile, choice.interval, {.weights = choice.policy.weights, .kept = kept});
     if (!found) return base::Unexpected(found.error());
     uses.push_back(*std::move(found));
     tilings.push_back(CutTiles(graph, choice.interval, choice.tile, choice.policy.halo));

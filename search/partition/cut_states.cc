@@ -108,11 +108,10 @@ std::vector<Crossing> CutStates::CrossingsOf(graph::Interval interval) const {
       // What is kept on one side alone is read here at last, or made here.
       const std::vector<int> leaving = Without(before, behind);
       const std::vector<int> entering = Without(behind, before);
-      const bool meet =
-          std::none_of(leaving.begin(), leaving.end(),
-                       [&](int tensor) { return Crosses(tensor, interval.last + 1); }) &&
-          std::none_of(entering.begin(), entering.end(),
-                       [&](int tensor) { return Crosses(tensor, interval.first); });
+      const bool meet = std::none_of(leaving.begin(), leaving.end(),
+                                     [&](int tensor) { return Crosses(tensor, interval.last + 1); }) &&
+                        std::none_of(entering.begin(), entering.end(),
+                                     [&](int tensor) { return Crosses(tensor, interval.first); });
       if (!meet) continue;
       Crossing crossing{.begin = begin, .end = end, .kept = before};
       crossing.kept.insert(crossing.kept.end(), entering.begin(), entering.end());

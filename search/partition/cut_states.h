@@ -31,7 +31,7 @@ enum class Keeping : uint8_t { kNothing, kWherePossible };
 
 // A subgraph between two states.
 struct Crossing {
-  int begin = 0;          // the states, by number
+  int begin = 0;  // the states, by number
   int end = 0;
   std::vector<int> kept;  // what is kept at either: tensors, ascending
 };

@@ -106,13 +106,12 @@ class Evaluator {
   Evaluator(const plan::Draft& draft, const EvaluateOptions& options, const Planning& planning)
       : draft_(draft), options_(options), planning_(planning) {
     for (const plan::Subgraph& subgraph : draft.subgraphs) {
-      choices_.push_back(
-          {subgraph.interval,
-           subgraph.tile,
-           {.weights = subgraph.weights,
-            .in_place = subgraph.in_place,
-            .halo = subgraph.halo,
-            .kept = draft.kept}});
+      choices_.push_back({subgraph.interval,
+                          subgraph.tile,
+                          {.weights = subgraph.weights,
+                           .in_place = subgraph.in_place,
+                           .halo = subgraph.halo,
+                           .kept = draft.kept}});
     }
   }
 

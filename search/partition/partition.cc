@@ -157,7 +157,8 @@ PartitionResult WithoutPlan(const Planning& planning, const PathSearch& paths, c
                                        tried, tried == 1 ? "" : "s", tried == 1 ? "s" : "",
                                        attempted.last_reason.empty() ? "" : ": ", attempted.last_reason);
   const bool proven = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp() &&
-                      !IsCapped(paths) && !paths.CapsKept() && !paths.UntriedCouldBeat(std::numeric_limits<double>::infinity());
+                      !IsCapped(paths) && !paths.CapsKept() &&
+                      !paths.UntriedCouldBeat(std::numeric_limits<double>::infinity());
   return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt, text};
 }
 

@@ -99,12 +99,12 @@ class PathSearch {
   int threads_;
   bool may_keep_ = true;
   std::function<void(std::string_view)> progress_;
-  std::vector<size_t> crossings_;             // by first operator, then length: the first of its crossings in intervals_
+  std::vector<size_t> crossings_;  // by first operator, then length: the first of its crossings in intervals_
   std::vector<IntervalChoices> intervals_;
-  std::vector<std::pair<int, int>> states_;   // parallel: where it begins and ends
-  std::vector<std::vector<size_t>> kept_;  // parallel: choices of forbidden selections
-  std::vector<std::vector<Arc>> arcs_;      // parallel: what the interval offers, as of the last Refresh
-  size_t extended_ = 0;                     // shapes added by Extend
+  std::vector<std::pair<int, int>> states_;  // parallel: where it begins and ends
+  std::vector<std::vector<size_t>> kept_;    // parallel: choices of forbidden selections
+  std::vector<std::vector<Arc>> arcs_;       // parallel: what the interval offers, as of the last Refresh
+  size_t extended_ = 0;                      // shapes added by Extend
   std::vector<Forbidden> forbidden_;
 };
 

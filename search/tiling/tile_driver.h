@@ -23,8 +23,8 @@ struct TileOptions {
   std::optional<std::vector<graph::TileShape>>
       shapes;  // instead of those with which a ShapeSearch of the profile's axes and granules starts
   std::optional<std::vector<encoder::Policy>> policies;  // instead of those that the profile allows
-  std::vector<int> kept;                                 // what the profile's policies keep on chip (encoder::Policy::kept)
-  bool infer = true;                                     // see LadderOptions
+  std::vector<int> kept;  // what the profile's policies keep on chip (encoder::Policy::kept)
+  bool infer = true;      // see LadderOptions
 };
 
 // One tile shape under one policy.

@@ -156,8 +156,13 @@ TEST_F(EvalTest, ASmallerTileCostsWhatDiffSays) {
 TEST_F(EvalTest, BordersThatAreKeptStayOnChip) {
   Write("machine.yaml",
         "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") + "\ntiling: {halo: [recompute]}\n");
-  const Arguments plan = {"plan", Shipped("examples/networks/patent_chain.yaml"),
-                          "--hw", "machine.yaml", "--max-operators", "1", "--output"};
+  const Arguments plan = {"plan",
+                          Shipped("examples/networks/patent_chain.yaml"),
+                          "--hw",
+                          "machine.yaml",
+                          "--max-operators",
+                          "1",
+                          "--output"};
   const auto planned_as = [&](Arguments arguments, const std::string& name, const Arguments& more) {
     arguments.push_back(name);
     arguments.insert(arguments.end(), more.begin(), more.end());

@@ -228,7 +228,8 @@ TEST(WholeBuffers, AreKeptBordersToo) {
   ASSERT_TRUE(program.has_value());
   // load w1 | load x, conv1, twice | load w2, conv2, store y
   EXPECT_THAT(Describe(program->problem, "a"), "a: 128 bytes, [1,5), 2 pe w, 4 pe r");
-  for (const ProgramStep& step : program->steps) EXPECT_THAT(step.transfers, testing::Not(testing::Contains(a)));
+  for (const ProgramStep& step : program->steps)
+    EXPECT_THAT(step.transfers, testing::Not(testing::Contains(a)));
 }
 
 TEST(BuildProgram, RefusesToKeepWhatIsNoBorder) {
