@@ -49,6 +49,7 @@ class PlanCommand final : public Command {
            "  tessera plan model.onnx --hw npu.yaml --dim batch=1 --floats-as int8\n"
            "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit peak=300000\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize energy --sensitivity\n"
+           "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --keep-borders\n"
            "  tessera plan net.yaml --hw npu.yaml --emit-header plan.h --dump-problems asked\n\n"
            "Where an operator fits nowhere it says which few conditions collide when it runs alone, and "
            "which\n"
@@ -70,8 +71,10 @@ class PlanCommand final : public Command {
         ->capture_default_str();
     app.add_flag("--sensitivity", sensitivity_,
                  "Also halve and double each energy of the profile, and note whether the choice survives");
-    app.add_flag("--keep-borders", keep_borders_,
-                 "Also let borders between subgraphs stay in the tile memory where that is better and fits");
+    app.add_flag(
+        "--keep-borders", keep_borders_,
+        "Also let tensors stay in the tile memory from subgraph to subgraph where that is better and "
+        "fits, at most two at a cut; takes up to several times as long");
     app.add_option("--threads", threads_, "Threads to work with; they change the time, never the plan")
         ->check(CLI::Range(1, 256))
         ->capture_default_str();
