@@ -310,10 +310,10 @@ class Differential : public testing::Test {
   Tally tally_;
 
  private:
-  const GreedyEngine greedy_;
-  const CanonicalEngine canonical_;
-  const encoder::LazyEngine lazy_;
-  const encoder::Z3Engine z3_;
+  const GreedyEngine greedy_{};
+  const CanonicalEngine canonical_{};
+  const encoder::LazyEngine lazy_{};
+  const encoder::Z3Engine z3_{};
 };
 
 TEST_F(Differential, AllEnginesAgreeWithEnumerationOverAllKinds) {
