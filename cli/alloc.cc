@@ -3,11 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "tessera/base/checked.h"
 #include "tessera/cli/certificates.h"
 #include "tessera/cli/command.h"
+#include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/interrupt.h"
@@ -56,12 +56,9 @@ class AllocCommand final : public Command {
         "Take the memory of this hardware profile: capacity, alignment, banks, modes; and its rules");
     app.add_flag("--minimize", minimize_, "Look for the least peak within the capacity");
     app.add_option("--rung", rung_, "The rung of the file's ladder whose sizes count");
-    app.add_option("--format", format_, "What stdout gets")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
+    format_.Declare(app);
     app.add_option("--output", outputs_, "Also write the allocation here: .csv, .json or .svg");
-    app.add_option("--threads", threads_, "Threads to work with; they change the time, never the answer")
-        ->check(CLI::Range(1, 1024));
+    threads_.Declare(app, "answer");
     certificate_.Declare(app);
     search_.Declare(app);
     reasons_.Declare(app);
@@ -132,7 +129,7 @@ class AllocCommand final : public Command {
       options.capacity = input.problem.memories[0].capacity;
     options.minimize = minimize_ || !capacity_;
     options.budget = search_.Limit(kDecisionBudget);
-    options.threads = threads_;
+    options.threads = threads_.Get();
     options.stop = &stop;
     const auto start = std::chrono::steady_clock::now();
     options.progress = [&](std::string_view line) {
@@ -167,8 +164,8 @@ class AllocCommand final : public Command {
       return code;
     }
     document.time_ms = elapsed.count();
-    console.Print(format_ == "json" ? problem::WriteAllocation(input.problem, document)
-                                    : DescribeAllocation(input.problem, document));
+    console.Print(format_.IsJson() ? problem::WriteAllocation(input.problem, document)
+                                   : DescribeAllocation(input.problem, document));
     return ExitCodeOf(*result);
   }
 
@@ -188,9 +185,9 @@ class AllocCommand final : public Command {
   bool minimize_ = false;
   std::string rung_;
   size_t rung_index_ = 0;
-  std::string format_ = "text";
+  AnswerFormat format_;
   std::vector<std::string> outputs_;
-  int threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  ThreadCount threads_;
   CertificateWriter certificate_;
   SearchOptions search_;
   Reasons reasons_;

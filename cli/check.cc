@@ -9,6 +9,7 @@
 #include "tessera/cli/answers.h"
 #include "tessera/cli/certificates.h"
 #include "tessera/cli/command.h"
+#include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/refusals.h"
@@ -53,9 +54,7 @@ class CheckCommand final : public Command {
                  "bytes know "
                  "what they hold")
         ->excludes("--certificate");
-    app.add_option("--format", format_, "What stdout gets")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
+    format_.Declare(app);
   }
 
   ExitCode Run(Console& console) override {
@@ -91,7 +90,7 @@ class CheckCommand final : public Command {
       if (violations.empty() && !execution->obstacle.empty()) return Decline(console, execution->obstacle);
       AddFindings(*execution, violations);
     }
-    const bool as_json = format_ == "json";
+    const bool as_json = format_.IsJson();
     if (!violations.empty()) {
       console.Print(DescribeRefusal(violations, as_json));
       return ExitCode::kCheckRefused;
@@ -129,7 +128,7 @@ class CheckCommand final : public Command {
     if (!verdict.accepted) {
       violations->push_back(fmt::format("{}:{}: {}", problem::proof::kProofName, verdict.line, verdict.flaw));
     }
-    const bool as_json = format_ == "json";
+    const bool as_json = format_.IsJson();
     if (!violations->empty()) {
       console.Print(DescribeRefusal(*violations, as_json));
       return ExitCode::kCheckRefused;
@@ -197,7 +196,7 @@ class CheckCommand final : public Command {
   AnswerFiles files_;
   std::string certificate_;
   bool execute_ = false;
-  std::string format_ = "text";
+  AnswerFormat format_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tessera/cli/command.h"
+#include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/formula_options.h"
@@ -48,9 +49,7 @@ class DecodeCommand final : public Command {
     CLI::Option* formula = app.add_option(
         "--formula", formula_, "The file that `tessera encode` wrote; its first line has the options");
     choice_.Declare(app, formula);
-    app.add_option("--format", format_, "What stdout gets")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
+    format_.Declare(app);
     app.add_option("--output", outputs_, "Also write the allocation here: .csv, .json or .svg");
   }
 
@@ -66,7 +65,7 @@ class DecodeCommand final : public Command {
         encoder::Decode(*input, *options, *output, model_ == "-" ? "standard input" : model_);
     if (!decoded) return console.Refuse(decoded.error());
     if (!decoded->broken.empty()) {
-      console.Print(DescribeRefusal({"formula: the model breaks " + decoded->broken}, format_ == "json"));
+      console.Print(DescribeRefusal({"formula: the model breaks " + decoded->broken}, format_.IsJson()));
       return ExitCode::kCheckRefused;
     }
     return Report(console, *input, *options, *decoded);
@@ -100,8 +99,8 @@ class DecodeCommand final : public Command {
     if (const ExitCode code = WriteAllocations(console, outputs_, problem, document);
         code != ExitCode::kAnswer)
       return code;
-    console.Print(format_ == "json" ? problem::WriteAllocation(problem, document)
-                                    : DescribeAllocation(problem, document));
+    console.Print(format_.IsJson() ? problem::WriteAllocation(problem, document)
+                                   : DescribeAllocation(problem, document));
     return ExitCodeOf(document.result);
   }
 
@@ -129,7 +128,7 @@ class DecodeCommand final : public Command {
   std::string model_;
   std::string formula_;
   FormulaChoice choice_;
-  std::string format_ = "text";
+  AnswerFormat format_;
   std::vector<std::string> outputs_;
 };
 

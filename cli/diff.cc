@@ -8,6 +8,7 @@
 #include "tessera/base/json_writer.h"
 #include "tessera/base/suggest.h"
 #include "tessera/cli/command.h"
+#include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/tables.h"
@@ -183,9 +184,7 @@ class DiffCommand final : public Command {
   void Declare(CLI::App& app) override {
     app.add_option("first", first_, "A plan; - reads standard input")->required();
     app.add_option("second", second_, "The plan to compare with it")->required();
-    app.add_option("--format", format_, "What stdout gets")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
+    format_.Declare(app);
   }
 
   ExitCode Run(Console& console) override {
@@ -194,15 +193,15 @@ class DiffCommand final : public Command {
     const base::Expected<Plan> second = LoadPlan(second_);
     if (!second) return console.Refuse(second.error());
     const Difference difference = FindDifference(*first, *second);
-    console.Print(format_ == "json" ? DifferenceAsJson(*first, *second, difference)
-                                    : DifferenceAsText(*first, *second, difference));
+    console.Print(format_.IsJson() ? DifferenceAsJson(*first, *second, difference)
+                                   : DifferenceAsText(*first, *second, difference));
     return ExitCode::kAnswer;
   }
 
  private:
   std::string first_;
   std::string second_;
-  std::string format_ = "text";
+  AnswerFormat format_;
 };
 
 }  // namespace

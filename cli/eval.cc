@@ -3,10 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "tessera/base/json_writer.h"
 #include "tessera/cli/command.h"
+#include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/interrupt.h"
@@ -52,12 +52,8 @@ class EvalCommand final : public Command {
     app.add_option("file", file_, "The edited plan; - reads standard input")->required();
     app.add_flag("--move", move_,
                  "Try the addresses in the file first, but place anew what does not fit there");
-    app.add_option("--threads", threads_, "Threads to work with; they change the time, never the plan")
-        ->check(CLI::Range(1, 256))
-        ->capture_default_str();
-    app.add_option("--format", format_, "What stdout gets")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
+    threads_.Declare(app, "plan");
+    format_.Declare(app);
     outputs_.Declare(app);
     search_.Declare(app);
     reasons_.Declare(app);
@@ -76,7 +72,7 @@ class EvalCommand final : public Command {
     options.engines = engines.Pointers();
     options.budget = search_.Limit(kEvalBudget);
     options.stop = &stop;
-    options.threads = threads_;
+    options.threads = threads_.Get();
     options.version = TESSERA_VERSION;
     options.may_move = move_;
     const auto start = std::chrono::steady_clock::now();
@@ -92,20 +88,18 @@ class EvalCommand final : public Command {
       console.Refuse(written.error());
       return ExitCode::kCannotWrite;
     }
-    console.Print(IsJson() ? plan::WritePlanJson(*evaluation->plan, elapsed.count())
-                           : DescribePlan(*evaluation->plan, elapsed.count()));
+    console.Print(format_.IsJson() ? plan::WritePlanJson(*evaluation->plan, elapsed.count())
+                                   : DescribePlan(*evaluation->plan, elapsed.count()));
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
   }
 
  private:
-  bool IsJson() const { return format_ == "json"; }
-
   ExitCode RefuseAsBroken(Console& console, const std::vector<plan::Violation>& violations) const {
     std::vector<std::string> lines;
     lines.reserve(violations.size());
     for (const plan::Violation& violation : violations)
       lines.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
-    console.Print(DescribeRefusal(lines, IsJson()));
+    console.Print(DescribeRefusal(lines, format_.IsJson()));
     return ExitCode::kCheckRefused;
   }
 
@@ -113,7 +107,8 @@ class EvalCommand final : public Command {
     std::optional<Collision> collision;
     if (evaluation.misfit && evaluation.status == problem::Status::kInfeasible)
       collision = reasons_.Find(*evaluation.misfit, evaluation.capacity, search_, stop);
-    console.Print(IsJson() ? DeclineAsJson(evaluation, collision) : DeclineAsText(evaluation, collision));
+    console.Print(format_.IsJson() ? DeclineAsJson(evaluation, collision)
+                                   : DeclineAsText(evaluation, collision));
     if (!move_ && evaluation.status == problem::Status::kInfeasible)
       console.Note("addresses in the file are kept; --move lets them change");
     problem::Result outcome;
@@ -142,8 +137,8 @@ class EvalCommand final : public Command {
 
   std::string file_;
   bool move_ = false;
-  int threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  std::string format_ = "text";
+  ThreadCount threads_;
+  AnswerFormat format_;
   PlanOutputs outputs_;
   SearchOptions search_;
   Reasons reasons_;

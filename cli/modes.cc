@@ -5,6 +5,7 @@
 
 #include "tessera/base/json_writer.h"
 #include "tessera/cli/command.h"
+#include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/interrupt.h"
@@ -45,9 +46,7 @@ class ModesCommand final : public Command {
   void Declare(CLI::App& app) override {
     app.add_option("files", files_, "Plans of one profile, or Problems in JSON with the same memories")
         ->required();
-    app.add_option("--format", format_, "What stdout gets")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
+    format_.Declare(app);
     app.add_option(
         "--output", output_,
         "Write what remains here: the profile of the plans (.yaml or .json), or the one Problem (.json)");
@@ -73,7 +72,7 @@ class ModesCommand final : public Command {
     const FewestModes found = encoder::FindFewestModes(
         inputs->queries, decide, {.budget = search_.Limit(kModesBudget), .stop = &stop});
     if (const ExitCode code = Write(console, *inputs, found); code != ExitCode::kAnswer) return code;
-    console.Print(format_ == "json" ? AsJson(*inputs, found) : AsText(*inputs, found));
+    console.Print(format_.IsJson() ? AsJson(*inputs, found) : AsText(*inputs, found));
     if (InterruptGuard::Interrupted()) return ExitCode::kInterrupted;
     if (found.status == Status::kInfeasible) return ExitCode::kInfeasible;
     return found.status == Status::kUnknown ? ExitCode::kLimit : ExitCode::kAnswer;
@@ -212,7 +211,7 @@ class ModesCommand final : public Command {
   }
 
   std::vector<std::string> files_;
-  std::string format_ = "text";
+  AnswerFormat format_;
   std::string output_;
   SearchOptions search_;
 };

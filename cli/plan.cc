@@ -3,10 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "tessera/base/json_writer.h"
 #include "tessera/cli/command.h"
+#include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
@@ -75,12 +75,8 @@ class PlanCommand final : public Command {
         "--keep-borders", keep_borders_,
         "Also let tensors stay in the tile memory from subgraph to subgraph where that is better and "
         "fits, at most two at a cut; takes up to several times as long");
-    app.add_option("--threads", threads_, "Threads to work with; they change the time, never the plan")
-        ->check(CLI::Range(1, 256))
-        ->capture_default_str();
-    app.add_option("--format", format_, "What stdout gets")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
+    threads_.Declare(app, "plan");
+    format_.Declare(app);
     outputs_.Declare(app);
     dump_.Declare(app);
     app.add_option("--report", report_, "Also write a self-contained HTML page: the same as --output x.html");
@@ -121,7 +117,7 @@ class PlanCommand final : public Command {
     options.keeping = keep_borders_ ? search::Keeping::kWherePossible : search::Keeping::kNothing;
     options.engines = recording.Engines();
     options.seed = search_.seed;
-    options.threads = threads_;
+    options.threads = threads_.Get();
     options.budget = search_.Limit(kPlanBudget);
     options.stop = &stop;
     options.progress = [&](std::string_view line) {
@@ -143,8 +139,8 @@ class PlanCommand final : public Command {
       if (!noted) return console.Fail(noted.error());
     }
     if (const ExitCode code = Write(console, plan); code != ExitCode::kAnswer) return code;
-    console.Print(format_ == "json" ? plan::WritePlanJson(plan, elapsed.count())
-                                    : DescribePlan(plan, elapsed.count()));
+    console.Print(format_.IsJson() ? plan::WritePlanJson(plan, elapsed.count())
+                                   : DescribePlan(plan, elapsed.count()));
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
   }
 
@@ -175,8 +171,8 @@ class PlanCommand final : public Command {
       console.Refuse(written.error());
       return ExitCode::kCannotWrite;
     }
-    console.Print(format_ == "json" ? DeclineAsJson(network, result, collision)
-                                    : DeclineAsText(network, result, collision));
+    console.Print(format_.IsJson() ? DeclineAsJson(network, result, collision)
+                                   : DeclineAsText(network, result, collision));
     problem::Result outcome;
     outcome.status = result.status;
     return ExitCodeOf(outcome);
@@ -224,8 +220,8 @@ class PlanCommand final : public Command {
   int max_operators_ = 12;
   bool sensitivity_ = false;
   bool keep_borders_ = false;
-  int threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  std::string format_ = "text";
+  ThreadCount threads_;
+  AnswerFormat format_;
   PlanOutputs outputs_;
   ProblemDump dump_;
   std::string report_;

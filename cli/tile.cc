@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tessera/cli/command.h"
+#include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/interrupt.h"
 #include "tessera/cli/reasons.h"
@@ -62,9 +63,7 @@ class TileCommand final : public Command {
     app.add_option("--ladder", ladder_, "A Problem with a ladder of sizes in JSON, instead of a network")
         ->excludes(network)
         ->excludes(profile);
-    app.add_option("--format", format_, "What stdout gets")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
+    format_.Declare(app);
     search_.Declare(app);
     reasons_.Declare(app);
   }
@@ -101,7 +100,7 @@ class TileCommand final : public Command {
  private:
   ExitCode Finish(Console& console, const base::Expected<TileAnswer>& answer) const {
     if (!answer) return console.Refuse(answer.error());
-    console.Print(format_ == "json" ? TileJson(*answer) : TileText(*answer));
+    console.Print(format_.IsJson() ? TileJson(*answer) : TileText(*answer));
     if (answer->largest) return Ended(Status::kFeasible);
     return Ended(answer->largest_proven ? Status::kInfeasible : Status::kUnknown);
   }
@@ -139,7 +138,7 @@ class TileCommand final : public Command {
     tiles->DecideAll(stop);
     if (const base::Diagnostic* fault = tiles->Fault()) return console.Fail(*fault);
     const ShapeAnswer answer = teller.Tell(subject, *shape, *tiles);
-    console.Print(format_ == "json" ? ShapeAnswerJson(answer) : ShapeAnswerText(answer));
+    console.Print(format_.IsJson() ? ShapeAnswerJson(answer) : ShapeAnswerText(answer));
     return Ended(answer.Status());
   }
 
@@ -147,7 +146,7 @@ class TileCommand final : public Command {
   SubjectOptions subject_;
   std::string shape_;
   std::string ladder_;
-  std::string format_ = "text";
+  AnswerFormat format_;
   bool all_ = false;
   SearchOptions search_;
   Reasons reasons_;

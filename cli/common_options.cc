@@ -1,0 +1,26 @@
+#include "tessera/cli/common_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <thread>
+
+namespace tessera::cli {
+
+void AnswerFormat::Declare(CLI::App& app) {
+  app.add_option("--format", format_, "What stdout gets")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+}
+
+ThreadCount::ThreadCount() : threads_(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {}
+
+void ThreadCount::Declare(CLI::App& app, std::string_view answer) {
+  app.add_option("--threads", threads_,
+                 fmt::format("Threads to work with; they change the time, never the {}", answer))
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+}
+
+}  // namespace tessera::cli
