@@ -11,11 +11,11 @@
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/in_place.h"
+#include "tessera/encoder/adapt/policy_tiles.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/encoder/adapt/residence.h"
 #include "tessera/encoder/adapt/skeleton.h"
 #include "tessera/encoder/adapt/timeline.h"
-#include "tessera/graph/kept_rows.h"
 
 // Many tile shapes, few structures.
 //
@@ -71,14 +71,6 @@ std::string NameOf(const graph::Shape& shape, const graph::TileShape& tile) {
   return name.empty() ? "whole" : name;
 }
 
-// A sweep of more tiles takes long to follow, and nobody wants such a program.
-constexpr int64_t kMostSwept = 4096;
-
-bool MayKeepRows(const graph::Shape& output, const graph::TileShape& tile) {
-  return graph::CutsRowsAlone(output, tile) &&
-         graph::ElementsOf(output) / graph::ElementsOf(tile) < kMostSwept;
-}
-
 bool AreAlike(const std::vector<Relation>& a, const std::vector<Relation>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Relation& left, const Relation& right) {
     return left.first == right.first && left.second == right.second;
@@ -88,29 +80,29 @@ bool AreAlike(const std::vector<Relation>& a, const std::vector<Relation>& b) {
 // Grows the ladders of one interval and policy, shape by shape.
 class LadderBuilder {
  public:
-  LadderBuilder(const graph::Graph& graph, const hw_profiles::Profile& profile, SubgraphUses uses,
-                const Policy& policy, const TileCutter& cut)
+  LadderBuilder(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                const std::vector<graph::Usage>& usages, PolicyTiles tiles, bool in_place,
+                const TileCutter& cut)
       : graph_(graph),
         profile_(profile),
-        usages_(graph::UsagesOf(graph)),
-        uses_(std::move(uses)),
-        policy_(policy),
+        usages_(usages),
+        tiles_(std::move(tiles)),
+        in_place_(in_place),
         cut_(cut) {}
 
   std::optional<base::Diagnostic> Add(const graph::TileShape& tile) {
-    const bool caches = policy_.halo != hw_profiles::HaloStorage::kRecompute;
-    if (caches && !MayKeepRows(OutputShape(graph_, uses_.interval), tile)) return std::nullopt;
-    std::shared_ptr<graph::TiledSubgraph> tiling = cut_(tile, policy_.halo);
-    if (!MarkCached(*tiling, policy_.halo, uses_) && caches) return std::nullopt;
-    const Structure alike = {LeastAlike(tiling->tiles, profile_.tiling.dma), CachedOf(uses_)};
+    std::shared_ptr<graph::TiledSubgraph> tiling = tiles_.Cut(tile, cut_);
+    if (tiling == nullptr) return std::nullopt;
+    const SubgraphUses& uses = tiles_.Uses();
+    const Structure alike = {LeastAlike(tiling->tiles, profile_.tiling.dma), CachedOf(uses)};
     const Skeleton& skeleton = SkeletonFor(alike);
     base::Expected<std::vector<problem::Bytes>> sizes =
         SizesOf(graph_, profile_, skeleton, {tiling.get(), 1});
     if (!sizes) return sizes.error();
     std::vector<Relation> relations = skeleton.program.problem.relations;
-    if (policy_.in_place) AddInPlace(graph_, profile_, skeleton, 0, *tiling, *sizes, relations);
+    if (in_place_) AddInPlace(graph_, profile_, skeleton, 0, *tiling, *sizes, relations);
     SubgraphLadder& ladder = LadderFor(alike, std::move(relations));
-    ladder.ladder.rungs.push_back({NameOf(OutputShape(graph_, uses_.interval), tile), *std::move(sizes)});
+    ladder.ladder.rungs.push_back({NameOf(OutputShape(graph_, uses.interval), tile), *std::move(sizes)});
     ladder.tilings.push_back(std::move(tiling));
     return std::nullopt;
   }
@@ -135,12 +127,13 @@ class LadderBuilder {
     return cached;
   }
 
-  // `uses_` are marked accordingly.
+  // The uses are marked accordingly.
   const Skeleton& SkeletonFor(const Structure& structure) {
     const auto found = skeletons_.find(structure);
     if (found != skeletons_.end()) return found->second;
     const int64_t tiles = structure.first;
-    return skeletons_.emplace(structure, BuildSkeleton(graph_, usages_, profile_, {uses_}, {&tiles, 1}))
+    return skeletons_
+        .emplace(structure, BuildSkeleton(graph_, usages_, profile_, {tiles_.Uses()}, {&tiles, 1}))
         .first->second;
   }
 
@@ -158,9 +151,9 @@ class LadderBuilder {
 
   const graph::Graph& graph_;
   const hw_profiles::Profile& profile_;
-  std::vector<graph::Usage> usages_;
-  SubgraphUses uses_;
-  Policy policy_;
+  const std::vector<graph::Usage>& usages_;
+  PolicyTiles tiles_;
+  bool in_place_;
   const TileCutter& cut_;
   std::map<Structure, Skeleton> skeletons_;
   std::vector<SubgraphLadder> ladders_;
@@ -186,10 +179,10 @@ base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& gra
                                                          graph::Interval interval, const Policy& policy,
                                                          std::span<const graph::TileShape> shapes,
                                                          const TileCutter& cut) {
-  if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
-  base::Expected<SubgraphUses> uses = FindUses(graph, graph::UsagesOf(graph), profile, interval, policy);
-  if (!uses) return base::Unexpected(uses.error());
-  LadderBuilder builder(graph, profile, *std::move(uses), policy, cut);
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  base::Expected<PolicyTiles> tiles = PolicyTiles::Make(graph, usages, profile, interval, policy);
+  if (!tiles) return base::Unexpected(tiles.error());
+  LadderBuilder builder(graph, profile, usages, *std::move(tiles), policy.in_place, cut);
   if (std::optional<base::Diagnostic> fault = FindFault(graph, interval, shapes))
     return base::Unexpected(*fault);
   for (const graph::TileShape& tile : Sort(shapes)) {

@@ -87,8 +87,8 @@ using TileCutter =
     std::function<std::shared_ptr<graph::TiledSubgraph>(const graph::TileShape&, hw_profiles::HaloStorage)>;
 
 // One ladder for each distinct structure (the number of tiles as far as steps depend on it, results in place,
-// tensors whose rows are cached) among the shapes. Left out are shapes of which a policy with a cached halo would
-// keep no rows, or which it would cut into more than 4096 tiles.
+// tensors whose rows are cached) among the shapes. Left out are shapes of which the policy makes no tiles
+// (policy_tiles.h).
 base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& graph,
                                                          const hw_profiles::Profile& profile,
                                                          graph::Interval interval, const Policy& policy,

@@ -51,8 +51,9 @@ NamedExtents NamedMade(const graph::Graph& graph, const graph::TiledSubgraph& ti
   return made;
 }
 
-Bytes TileBytes(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
-                const graph::TiledSubgraph& tiling, int tensor, BufferKind kind, int64_t alignment) {
+// What a buffer of that kind takes, for one tensor.
+Bytes BytesAs(BufferKind kind, const graph::Graph& graph, const hw_profiles::Profile& profile,
+              const SubgraphUses& uses, const graph::TiledSubgraph& tiling, int tensor, int64_t alignment) {
   const TensorUse& use = UseOf(uses, tensor);
   std::vector<int> readers = use.readers;
   for (int& reader : readers) reader += uses.interval.first;
@@ -73,8 +74,8 @@ Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, con
     case BufferKind::kRing:
     case BufferKind::kLine:
     case BufferKind::kHalo:
-      return TileBytes(graph, profile, skeleton.uses[subgraph], tilings[subgraph], buffer.tensor, buffer.kind,
-                       skeleton.program.problem.buffers[index].alignment);
+      return BytesAs(buffer.kind, graph, profile, skeleton.uses[subgraph], tilings[subgraph], buffer.tensor,
+                     skeleton.program.problem.buffers[index].alignment);
     case BufferKind::kScratch: {
       const graph::Operator& op = graph.operators[static_cast<size_t>(buffer.op)];
       return ScratchBytes(profile, op, NamedLargest(graph, tilings[subgraph], op.inputs),
@@ -119,6 +120,13 @@ Skeleton BuildSkeleton(const graph::Graph& graph, const std::vector<graph::Usage
   for (const SubgraphUses& each : skeleton.uses) intervals.push_back(each.interval);
   program.problem.rules = ResolveRules(graph, profile, program, intervals);
   return skeleton;
+}
+
+Bytes TileBytes(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
+                const graph::TiledSubgraph& tiling, int tensor) {
+  const bool is_ring = uses.halo == hw_profiles::HaloStorage::kRing && UseOf(uses, tensor).cached;
+  return BytesAs(is_ring ? BufferKind::kRing : BufferKind::kTile, graph, profile, uses, tiling, tensor,
+                 /*alignment=*/1);
 }
 
 base::Expected<std::vector<Bytes>> SizesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,

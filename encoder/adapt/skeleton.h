@@ -24,6 +24,11 @@ Skeleton BuildSkeleton(const graph::Graph& graph, const std::vector<graph::Usage
                        const hw_profiles::Profile& profile, std::vector<SubgraphUses> uses,
                        std::span<const int64_t> tiles);
 
+// Bytes of the buffer that holds a tile of the tensor, or the ring with its rows, when the subgraph is cut like that. `uses` are
+// marked accordingly (MarkCached).
+problem::Bytes TileBytes(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                         const SubgraphUses& uses, const graph::TiledSubgraph& tiling, int tensor);
+
 // The size of each buffer when the subgraphs are cut like that. Refuses totals beyond base::kMaxTotal.
 base::Expected<std::vector<problem::Bytes>> SizesOf(const graph::Graph& graph,
                                                     const hw_profiles::Profile& profile,

@@ -24,12 +24,6 @@ Verdict VerdictOf(problem::Status status) {
 
 }  // namespace
 
-problem::Bytes Planning::Room() const {
-  const problem::Bytes capacity = profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes;
-  if (!scale.LimitsPeak() || scale.PeakLimit() >= static_cast<double>(capacity)) return capacity;
-  return static_cast<problem::Bytes>(scale.PeakLimit());
-}
-
 IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept,
                                  const plan::Metrics& bound)
     : planning_(&planning),
@@ -40,41 +34,77 @@ IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval inter
 void IntervalChoices::Open() {
   opened_ = true;
   shapes_.emplace(GridOf(planning_->graph, planning_->profile, interval_));
-  std::map<graph::TileShape, double> scores;
-  size_t rated = 0;
-  const ShapeSearch::Rating rating = [&scores](const graph::TileShape& shape) -> std::optional<double> {
-    const auto found = scores.find(shape);
-    return found == scores.end() ? std::nullopt : std::optional(found->second);
-  };
-  std::vector<graph::TileShape> next = shapes_->Start();
-  while (!next.empty() && AddChoices(next)) {
-    for (; rated < choices_.size(); ++rated) {
-      const Choice& choice = choices_[rated];
-      if (choice.verdict == Verdict::kImpossible) continue;
-      const double score = planning_->scale.ScoreOf(choice.cost);
-      double& least =
-          scores.try_emplace(tiles_->Candidates()[choice.candidate].choice.tile, score).first->second;
-      least = std::min(least, score);
-    }
-    next = planning_->stop.Requested() ? std::vector<graph::TileShape>{} : shapes_->Refine(rating);
+  if (planning_->LooksAtPeak()) {
+    tried_ = shapes_->Start();
+    Pose();
+  } else if (AddShapes(shapes_->Start())) {
+    Refine();
+  } else {
+    Pose();  // the refusal
   }
+}
+
+void IntervalChoices::Pose() {
+  if (posed_) return;
+  posed_ = true;
+  choices_.clear();
+  if (AddCandidates(tried_)) Refine();
+  costs_.clear();
   // Of choices with equal costs the one that needs least room is likeliest to fit.
   std::stable_sort(choices_.begin(), choices_.end(), [](const Choice& a, const Choice& b) {
     return a.metrics.peak_bytes < b.metrics.peak_bytes;
   });
 }
 
+// Looks around the best shapes that no bound refuses until nothing is left there.
+void IntervalChoices::Refine() {
+  std::map<graph::TileShape, double> scores;
+  size_t rated = 0;
+  const ShapeSearch::Rating rating = [&scores](const graph::TileShape& shape) -> std::optional<double> {
+    const auto found = scores.find(shape);
+    return found == scores.end() ? std::nullopt : std::optional(found->second);
+  };
+  while (!planning_->stop.Requested()) {
+    for (; rated < choices_.size(); ++rated) {
+      const Choice& choice = choices_[rated];
+      if (choice.verdict == Verdict::kImpossible) continue;
+      const double score = planning_->scale.ScoreOf(choice.cost);
+      double& least = scores.try_emplace(choice.way.tile, score).first->second;
+      least = std::min(least, score);
+    }
+    const std::vector<graph::TileShape> next = shapes_->Refine(rating);
+    if (next.empty() || !AddShapes(next)) return;
+  }
+}
+
 size_t IntervalChoices::Extend(size_t most) {
   if (!opened_ || refusal_) return 0;
   const std::vector<graph::TileShape> rest = shapes_->Rest(most);
-  if (!rest.empty()) AddChoices(rest);
+  if (!rest.empty()) AddShapes(rest);
   return rest.size();
 }
 
 // Behind those that are there; false where the encoder refuses.
-bool IntervalChoices::AddChoices(const std::vector<graph::TileShape>& tile_shapes) {
-  const size_t first = choices_.size();
+bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes) {
+  tried_.insert(tried_.end(), tile_shapes.begin(), tile_shapes.end());
+  if (posed_) return AddCandidates(tile_shapes);
+  std::optional<std::map<Way, plan::Metrics>> costs = FindCosts(*planning_, interval_, kept_, tile_shapes);
+  if (!costs) return false;
+  for (const auto& [way, metrics] : *costs) {
+    Choice& choice = choices_.emplace_back();
+    choice.way = way;
+    choice.metrics = metrics;
+    choice.cost = planning_->scale.CostOf(metrics);
+  }
+  costs_.merge(*std::move(costs));
+  return true;
+}
+
+// The same once the interval is posed.
+bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_shapes) {
+  size_t first = 0;
   if (tiles_) {
+    first = tiles_->Candidates().size();
     if (tiles_->Add(tile_shapes)) {
       lost_shapes_ = true;
       return false;
@@ -93,25 +123,20 @@ bool IntervalChoices::AddChoices(const std::vector<graph::TileShape>& tile_shape
     }
     tiles_.emplace(*std::move(tiles));
   }
-  // Whether results lie in place changes no cost.
-  std::map<std::tuple<const graph::TiledSubgraph*, hw_profiles::WeightPolicy, hw_profiles::HaloStorage>,
-           plan::Metrics>
-      costs;
   const std::span<const TileCandidate> candidates = tiles_->Candidates();
   for (size_t i = first; i < candidates.size(); ++i) {
-    Choice choice;
+    const encoder::SubgraphChoice& made = candidates[i].choice;
+    Choice& choice = choices_.emplace_back();
+    choice.way = {made.tile, made.policy.weights, made.policy.halo};
     choice.candidate = i;
     // What its bound refuses needs no costs.
     if (tiles_->Known(i).status != problem::Status::kInfeasible) {
-      const graph::TiledSubgraph& tiling = tiles_->TilingOf(i);
-      const encoder::Policy& policy = candidates[i].choice.policy;
-      const auto [known, fresh] = costs.try_emplace({&tiling, policy.weights, policy.halo});
-      if (fresh) known->second = planning_->simulator.Run(tiling, policy);
+      const auto [known, fresh] = costs_.try_emplace(choice.way);
+      if (fresh) known->second = planning_->simulator.Run(tiles_->TilingOf(i), made.policy);
       choice.metrics = known->second;
     }
     choice.metrics.peak_bytes = candidates[i].lower_bound;
     choice.cost = planning_->scale.CostOf(choice.metrics);
-    choices_.push_back(std::move(choice));
   }
   tiles_->DropClasses();
   TakeAnswers();
@@ -195,7 +220,7 @@ std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) cons
 }
 
 bool IntervalChoices::ProvenEmpty() const {
-  return opened_ && IsComplete() && std::all_of(choices_.begin(), choices_.end(), [](const Choice& choice) {
+  return posed_ && IsComplete() && std::all_of(choices_.begin(), choices_.end(), [](const Choice& choice) {
            return choice.verdict == Verdict::kImpossible;
          });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,37 +11,23 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
 #include "tessera/problem/result.h"
+#include "tessera/search/partition/planning.h"
 #include "tessera/search/partition/scale.h"
-#include "tessera/search/simulate/simulate.h"
+#include "tessera/search/partition/way_costs.h"
 #include "tessera/search/tiling/shape_search.h"
 #include "tessera/search/tiling/tile_driver.h"
 
 // What one interval of operators can cost as one subgraph where certain borders are kept on chip, found out only as far as
 // somebody asks.
 //
-//     bounded ----Open----> open ----Decide----> decided
-//     one optimistic cost    every choice of tile     a choice is known to fit,
-//     under all choices      and policy simulated;    or dropped
-//                            none known to fit
+//     bounded ----Open----> open ------Pose-----> posed ----Decide----> decided
+//     one optimistic cost   every choice of tile   their Problems and     a choice is known
+//     under all choices     and policy simulated   bounds: some dropped   to fit, or dropped
 //
-// Opening costs a few milliseconds (tilings, problems, simulation), deciding may cost a solver run; most intervals of a network
-// are never on a promising path and stay bounded.
+// Opening and posing cost a few milliseconds each (tilings and a simulation of each; a ladder and its bounds), deciding may cost a
+// solver run. Few intervals of a network are on a promising path once their costs are known, and most choices have room: so room
+// is looked at last.
 namespace tessera::search {
-
-// Everything that the intervals of one search share. All of it outlives them.
-struct Planning {
-  const graph::Graph& graph;
-  const hw_profiles::Profile& profile;
-  const Simulator& simulator;
-  const Scale& scale;
-  const base::Stop& stop;
-  Engines engines;
-  Engines tile_engines;  // the same, asked whether single subgraphs fit: they may remember (cached_engines.h)
-  base::Budget budget;   // for each question put to an engine
-
-  // Bytes of the tile memory that a plan may use: all, or as far as a limit on the peak goes.
-  problem::Bytes Room() const;
-};
 
 enum class Verdict : uint8_t {
   kOpen,  // not asked yet
@@ -49,10 +36,11 @@ enum class Verdict : uint8_t {
   kGivenUp,     // a limit came first
 };
 
-// One tile shape under one policy.
+// One tile shape under one policy; before it is posed, under all policies that differ in what lies in place alone.
 struct Choice {
-  size_t candidate = 0;   // index into the interval's IntervalTiles
-  plan::Metrics metrics;  // peak_bytes: a lower bound while open, the peak found once it fits
+  Way way;
+  size_t candidate = 0;   // index into the interval's IntervalTiles, once posed
+  plan::Metrics metrics;  // peak_bytes: 0 before it is posed, then a lower bound, the peak found once it fits
   Cost cost;              // of those metrics
   Verdict verdict = Verdict::kOpen;
   // False: a limit came before the least peak was proven, where the objective minimises it.
@@ -71,22 +59,27 @@ class IntervalChoices {
   bool IsOpened() const { return opened_; }
   const Cost& Bound() const { return bound_; }
 
-  // Makes choices known: those of all tile shapes that a ShapeSearch looks at, going by costs and bounds. What
-  // encoder::BuildLadders refuses leaves none, and a refusal.
+  // Makes choices known: those of all tile shapes that a ShapeSearch looks at, going by costs alone, that may have room. Where the
+  // objective looks at peaks, costs say little, and the choices are posed at once.
   void Open();
+
+  // Makes known which choices bounds refuse, and further ones that a ShapeSearch then looks at. Indices of choices change. What
+  // encoder::BuildLadders refuses leaves none, and a refusal. Opened before.
+  void Pose();
+  bool IsPosed() const { return posed_; }
   const std::optional<base::Diagnostic>& Refusal() const { return refusal_; }
 
   const std::vector<Choice>& Choices() const { return choices_; }
-  const IntervalTiles& Tiles() const { return *tiles_; }  // only where opened and not refused
+  const IntervalTiles& Tiles() const { return *tiles_; }  // only where posed and not refused
 
-  // Settles one choice. Its cost may rise: peaks are known only then.
+  // Settles one choice of an interval that is posed. Its cost may rise: peaks are known only then.
   void Decide(size_t choice);
 
   // The choices that a best partition may use: those neither impossible nor given up that no other such choice dominates, in
   // ascending order; choices in `kept` always, and as if they were not there for the others.
   std::vector<size_t> Front(const std::vector<size_t>& kept) const;
 
-  // Adds choices for up to `most` of the tile shapes that Open passed over, smallest first; the number of shapes.
+  // Adds choices for up to `most` of the tile shapes that were passed over, smallest first; the number of shapes.
   size_t Extend(size_t most);
 
   // Whether all tile shapes are among the choices; false where there are too many.
@@ -101,7 +94,9 @@ class IntervalChoices {
   const base::Diagnostic* Fault() const;
 
  private:
-  bool AddChoices(const std::vector<graph::TileShape>& tile_shapes);
+  bool AddShapes(const std::vector<graph::TileShape>& tile_shapes);
+  bool AddCandidates(const std::vector<graph::TileShape>& tile_shapes);
+  void Refine();
   void DecideByPeak(Choice& choice);
   void TakeAnswers();
 
@@ -110,8 +105,11 @@ class IntervalChoices {
   std::vector<int> kept_;
   Cost bound_;
   bool opened_ = false;
+  bool posed_ = false;
   std::optional<base::Diagnostic> refusal_;
   std::optional<ShapeSearch> shapes_;
+  std::vector<graph::TileShape> tried_;  // of those
+  std::map<Way, plan::Metrics> costs_;   // of those, until all of them are posed
   std::optional<IntervalTiles> tiles_;
   std::vector<Choice> choices_;
   bool lost_shapes_ = false;  // shapes that the encoder refused while it took others

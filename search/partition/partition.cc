@@ -210,7 +210,7 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
   const CutStates states(graph, profile, planning.Room(), options.keeping);
   PathSearch paths(planning, states, options.max_operators, options.threads, options.progress);
   const Floors floors{.costs = lower_bounds, .tightest = floor.op};
-  paths.OpenSingles();
+  paths.PoseSingles();
   if (IsHopeless(planning, floors)) return ExplainAbsence(planning, paths, floors);
   paths.DecideSingles();  // the baseline, and something to fall back on
   base::Expected<Attempted> attempted = TrySelections(planning, paths);

@@ -126,19 +126,23 @@ std::optional<Selection> PathSearch::FindBest() {
       if (!Extend()) return std::nullopt;
       continue;
     }
-    std::vector<std::function<void()>> openings;
-    std::vector<std::function<void()>> decisions;
+    Tasks openings;
+    Tasks posings;
+    Tasks decisions;
     for (const size_t index : path->arcs) {
       const Arc& arc = arcs[index];
       IntervalChoices& choices = intervals_[arc.interval];
       if (arc.choice == kBounded) {
         openings.emplace_back([&choices] { choices.Open(); });
+      } else if (!choices.IsPosed()) {
+        posings.emplace_back([&choices] { choices.Pose(); });
       } else if (choices.Choices()[arc.choice].verdict == Verdict::kOpen) {
         decisions.emplace_back([&choices, choice = arc.choice] { choices.Decide(choice); });
       }
     }
-    if (openings.empty() && decisions.empty()) return SelectionOf(*path, arcs);
-    Run(openings.empty() ? decisions : openings);
+    const Tasks& next = !openings.empty() ? openings : !posings.empty() ? posings : decisions;
+    if (next.empty()) return SelectionOf(*path, arcs);
+    Run(next);
     for (const size_t index : path->arcs) Refresh(arcs[index].interval);
     Report();
   }
@@ -205,23 +209,24 @@ void PathSearch::Forbid(const Selection& selection) {
   forbidden_.push_back(std::move(forbidden));
 }
 
-void PathSearch::OpenSingles() {
-  std::vector<std::function<void()>> tasks;
+void PathSearch::PoseSingles() {
+  Tasks tasks;
   for (int op = 0; op < operators_; ++op) {
     IntervalChoices& single = SingleAt(op);
-    if (!single.IsOpened()) {
-      tasks.emplace_back([this, &single] {
-        if (!planning_->stop.Requested()) single.Open();
-      });
-    }
+    if (single.IsPosed()) continue;
+    tasks.emplace_back([this, &single] {
+      if (planning_->stop.Requested()) return;
+      if (!single.IsOpened()) single.Open();
+      single.Pose();
+    });
   }
   Run(tasks);
   for (int op = 0; op < operators_; ++op) Refresh(IndexOf(SingleAt(op)));
 }
 
 void PathSearch::DecideSingles() {
-  OpenSingles();
-  std::vector<std::function<void()>> tasks;
+  PoseSingles();
+  Tasks tasks;
   for (int op = 0; op < operators_; ++op) {
     IntervalChoices& single = SingleAt(op);
     tasks.emplace_back([this, &single] {
@@ -260,13 +265,18 @@ int64_t PathSearch::Opened() const {
                        [](const IntervalChoices& i) { return i.IsOpened(); });
 }
 
+int64_t PathSearch::Posed() const {
+  return std::count_if(intervals_.begin(), intervals_.end(),
+                       [](const IntervalChoices& i) { return i.IsPosed(); });
+}
+
 int64_t PathSearch::Solves() const {
   int64_t solves = 0;
   for (const IntervalChoices& interval : intervals_) solves += interval.Solves();
   return solves;
 }
 
-void PathSearch::Run(std::span<const std::function<void()>> tasks) const {
+void PathSearch::Run(const Tasks& tasks) const {
   std::atomic<size_t> next = 0;
   const auto work = [&] {
     for (size_t i = next++; i < tasks.size(); i = next++) tasks[i]();
@@ -280,8 +290,8 @@ void PathSearch::Run(std::span<const std::function<void()>> tasks) const {
 
 void PathSearch::Report() const {
   if (!progress_) return;
-  progress_(fmt::format("{} of {} intervals opened, {} questions put to engines", Opened(), intervals_.size(),
-                        Solves()));
+  progress_(fmt::format("{} of {} intervals opened, {} posed, {} questions put to engines", Opened(),
+                        intervals_.size(), Posed(), Solves()));
 }
 
 }  // namespace tessera::search

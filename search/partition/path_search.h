@@ -14,7 +14,7 @@
 // The best partition, looking closely only where it could be.
 //
 // Repeat: find the best path through the cut points with what is known, optimistic where little is known; open the intervals on
-// it that are only bounded; where all are open, ask whether its choices fit. Every answer raises a cost, drops a choice, or
+// it that are only bounded; where all are open, pose them; where all are posed, ask whether its choices fit. Every answer raises a cost, drops a choice, or
 // confirms one. When the best path is confirmed throughout, every other path costs at least as much, for costs only rise: it is
 // the best there is (A* over a lazily evaluated graph: Dellin, Srinivasa 2016). Where no path is left, tile shapes that were
 // passed over are added, shortest intervals first.
@@ -50,8 +50,8 @@ class PathSearch {
   bool MayKeep() const { return may_keep_ && intervals_.size() > crossings_.size(); }
   bool CapsKept() const { return caps_kept_; }  // CutStates::IsCapped
 
-  // Opens the intervals of single operators where nothing is kept.
-  void OpenSingles();
+  // Poses the intervals of single operators where nothing is kept.
+  void PoseSingles();
 
   // Also decides their choices until one that is best fits, or none is left. Where all fit, FindKnown has an answer
   // from then on.
@@ -78,9 +78,12 @@ class PathSearch {
   bool UntriedCouldBeat(double score) const;
 
   int64_t Opened() const;
+  int64_t Posed() const;
   int64_t Solves() const;
 
  private:
+  using Tasks = std::vector<std::function<void()>>;
+
   size_t PlaceOf(int first, int length) const;
   IntervalChoices& SingleAt(int op) { return intervals_[crossings_[PlaceOf(op, 1)]]; }
   size_t IndexOf(const IntervalChoices& interval) const;
@@ -88,7 +91,7 @@ class PathSearch {
   bool Extend();
   std::vector<Arc> CurrentArcs() const;
   Selection SelectionOf(const Path& path, std::span<const Arc> arcs) const;
-  void Run(std::span<const std::function<void()>> tasks) const;
+  void Run(const Tasks& tasks) const;
   void Report() const;
 
   const Planning* planning_;

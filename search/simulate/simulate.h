@@ -25,6 +25,8 @@ class Simulator {
 
   plan::Metrics Run(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const;
 
+  const std::vector<graph::Usage>& Usages() const { return usages_; }
+
  private:
   const graph::Graph* graph_;
   const hw_profiles::Profile* profile_;

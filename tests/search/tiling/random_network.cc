@@ -92,7 +92,7 @@ Profile DrawProfile() {
   if (Flip()) profile.tiling.in_place = {base::OperatorKind::kElementwise};
   if (Draw(0, 3) > 0) {
     profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute,
-                           Flip() ? hw_profiles::HaloStorage::kRing : hw_profiles::HaloStorage::kCopy};
+                           static_cast<hw_profiles::HaloStorage>(Draw(1, 3))};
   }
   profile.tiling.implicit_padding = Flip();
   if (Flip()) {

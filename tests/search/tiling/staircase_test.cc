@@ -236,7 +236,7 @@ struct Truth {
   }
 };
 
-// Canonical search knows no banks, and leaves them to CaDiCaL.
+// Canonical search knows neither banks nor halos that must adjoin, and leaves them to CaDiCaL.
 struct CompleteEngines {
   CanonicalEngine canonical;
   encoder::SatEngine sat;
@@ -250,14 +250,16 @@ bool HasBanks(const Profile& profile) {
 bool KeepsRows(const encoder::Program& program) {
   return std::any_of(
       program.buffers.begin(), program.buffers.end(), [](const encoder::ProgramBuffer& buffer) {
-        return buffer.kind == encoder::BufferKind::kRing || buffer.kind == encoder::BufferKind::kLine;
+        return buffer.kind == encoder::BufferKind::kRing || buffer.kind == encoder::BufferKind::kLine ||
+               buffer.kind == encoder::BufferKind::kHalo;
       });
 }
 
 // Of all shapes that the policy applies to.
 Truth DecideAll(const RandomSubject& subject, const graph::ShapeGrid& grid, const encoder::Policy& policy) {
   const CompleteEngines engines;
-  const problem::Engine& engine = *engines.Pointers()[HasBanks(subject.profile) ? 1 : 0];
+  const bool needs_sat = HasBanks(subject.profile) || policy.halo == hw_profiles::HaloStorage::kAdjacent;
+  const problem::Engine& engine = *engines.Pointers()[needs_sat ? 1 : 0];
   Truth truth;
   const bool caches = policy.halo != hw_profiles::HaloStorage::kRecompute;
   const std::vector<TileShape> shapes = ShapesOf(grid);

@@ -1,0 +1,41 @@
+#include "tessera/encoder/adapt/policy_tiles.h"
+
+#include <optional>
+#include <utility>
+
+#include "tessera/encoder/adapt/choice.h"
+#include "tessera/encoder/adapt/halo.h"
+#include "tessera/graph/kept_rows.h"
+
+namespace tessera::encoder {
+namespace {
+
+// A sweep of more tiles takes long to follow, and nobody wants such a program.
+constexpr int64_t kMostSwept = 4096;
+
+bool MayKeepRows(const graph::Shape& output, const graph::TileShape& tile) {
+  return graph::CutsRowsAlone(output, tile) &&
+         graph::ElementsOf(output) / graph::ElementsOf(tile) < kMostSwept;
+}
+
+}  // namespace
+
+base::Expected<PolicyTiles> PolicyTiles::Make(const graph::Graph& graph,
+                                              const std::vector<graph::Usage>& usages,
+                                              const hw_profiles::Profile& profile, graph::Interval interval,
+                                              const Policy& policy) {
+  if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
+  base::Expected<SubgraphUses> uses = FindUses(graph, usages, profile, interval, policy);
+  if (!uses) return base::Unexpected(uses.error());
+  return PolicyTiles(graph, policy.halo, *std::move(uses));
+}
+
+std::shared_ptr<graph::TiledSubgraph> PolicyTiles::Cut(const graph::TileShape& tile, const TileCutter& cut) {
+  const bool caches = halo_ != hw_profiles::HaloStorage::kRecompute;
+  if (caches && !MayKeepRows(OutputShape(*graph_, uses_.interval), tile)) return nullptr;
+  std::shared_ptr<graph::TiledSubgraph> tiling = cut(tile, halo_);
+  if (!MarkCached(*tiling, halo_, uses_) && caches) return nullptr;
+  return tiling;
+}
+
+}  // namespace tessera::encoder

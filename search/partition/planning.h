@@ -1,0 +1,34 @@
+#pragma once
+
+#include "tessera/base/stop.h"
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/problem/problem.h"
+#include "tessera/search/partition/scale.h"
+#include "tessera/search/simulate/simulate.h"
+#include "tessera/search/tiling/ladder_search.h"
+
+namespace tessera::search {
+
+// Everything that the parts of one search over partitions share. All of it outlives them.
+struct Planning {
+  const graph::Graph& graph;
+  const hw_profiles::Profile& profile;
+  const Simulator& simulator;
+  const Scale& scale;
+  const base::Stop& stop;
+  Engines engines;
+  Engines tile_engines;  // the same, asked whether single subgraphs fit: they may remember (cached_engines.h)
+  base::Budget budget;   // for each question put to an engine
+
+  // Bytes of the tile memory that a plan may use: all, or as far as a limit on the peak goes.
+  problem::Bytes Room() const {
+    const problem::Bytes capacity = profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes;
+    if (!scale.LimitsPeak() || scale.PeakLimit() >= static_cast<double>(capacity)) return capacity;
+    return static_cast<problem::Bytes>(scale.PeakLimit());
+  }
+
+  bool LooksAtPeak() const { return scale.MinimizesPeak() || scale.LimitsPeak(); }
+};
+
+}  // namespace tessera::search
