@@ -26,6 +26,9 @@ class SharedTilings {
 
   std::shared_ptr<graph::TiledSubgraph> Cut(const graph::TileShape& tile, hw_profiles::HaloStorage halo);
 
+  // Gives up what was cut so far; what does not depend on the tile stays.
+  void Forget() { tilings_.clear(); }
+
  private:
   const graph::Graph& graph_;
   graph::Interval interval_;

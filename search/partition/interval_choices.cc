@@ -34,14 +34,15 @@ IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval inter
 void IntervalChoices::Open() {
   opened_ = true;
   shapes_.emplace(GridOf(planning_->graph, planning_->profile, interval_));
-  if (planning_->LooksAtPeak()) {
+  ways_ = std::make_unique<WayCosts>(*planning_, interval_, kept_);
+  if (planning_->LooksAtPeak() || ways_->IsRefused()) {
     tried_ = shapes_->Start();
     Pose();
-  } else if (AddShapes(shapes_->Start())) {
-    Refine();
   } else {
-    Pose();  // the refusal
+    AddShapes(shapes_->Start());
+    Refine();
   }
+  ways_.reset();
 }
 
 void IntervalChoices::Pose() {
@@ -81,6 +82,7 @@ size_t IntervalChoices::Extend(size_t most) {
   if (!opened_ || refusal_) return 0;
   const std::vector<graph::TileShape> rest = shapes_->Rest(most);
   if (!rest.empty()) AddShapes(rest);
+  ways_.reset();
   return rest.size();
 }
 
@@ -88,15 +90,15 @@ size_t IntervalChoices::Extend(size_t most) {
 bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes) {
   tried_.insert(tried_.end(), tile_shapes.begin(), tile_shapes.end());
   if (posed_) return AddCandidates(tile_shapes);
-  std::optional<std::map<Way, plan::Metrics>> costs = FindCosts(*planning_, interval_, kept_, tile_shapes);
-  if (!costs) return false;
-  for (const auto& [way, metrics] : *costs) {
+  if (ways_ == nullptr) ways_ = std::make_unique<WayCosts>(*planning_, interval_, kept_);
+  std::map<Way, plan::Metrics> costs = ways_->Find(tile_shapes);
+  for (const auto& [way, metrics] : costs) {
     Choice& choice = choices_.emplace_back();
     choice.way = way;
     choice.metrics = metrics;
     choice.cost = planning_->scale.CostOf(metrics);
   }
-  costs_.merge(*std::move(costs));
+  costs_.merge(std::move(costs));
   return true;
 }
 

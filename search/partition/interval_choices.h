@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -109,6 +110,7 @@ class IntervalChoices {
   std::optional<base::Diagnostic> refusal_;
   std::optional<ShapeSearch> shapes_;
   std::vector<graph::TileShape> tried_;  // of those
+  std::unique_ptr<WayCosts> ways_;       // while shapes are added before it is posed
   std::map<Way, plan::Metrics> costs_;   // of those, until all of them are posed
   std::optional<IntervalTiles> tiles_;
   std::vector<Choice> choices_;

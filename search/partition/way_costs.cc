@@ -1,42 +1,66 @@
 #include "tessera/search/partition/way_costs.h"
 
-#include <memory>
-#include <set>
+#include <algorithm>
+#include <optional>
 #include <utility>
 
-#include "tessera/encoder/adapt/halo.h"
-#include "tessera/encoder/adapt/policy_tiles.h"
-#include "tessera/encoder/adapt/room_floor.h"
-
 namespace tessera::search {
+namespace {
 
-std::optional<std::map<Way, plan::Metrics>> FindCosts(const Planning& planning, graph::Interval interval,
-                                                      const std::vector<int>& kept,
-                                                      std::span<const graph::TileShape> shapes) {
-  const std::vector<graph::Usage>& usages = planning.simulator.Usages();
-  encoder::SharedTilings tilings(planning.graph, interval);
-  const encoder::TileCutter cut = [&tilings](const graph::TileShape& tile, hw_profiles::HaloStorage halo) {
-    return tilings.Cut(tile, halo);
-  };
-  // In place or not; of the two, those in place come first, and ask for less.
-  std::set<std::pair<hw_profiles::WeightPolicy, hw_profiles::HaloStorage>> done;
-  std::map<Way, plan::Metrics> costs;
+using hw_profiles::WeightPolicy;
+
+// Whether tiles cost the same under both policies, what comes to the subgraph as a whole apart.
+bool ShareTileCosts(const encoder::Policy& a, const encoder::Policy& b) {
+  return a.halo == b.halo && (a.weights == WeightPolicy::kDirect) == (b.weights == WeightPolicy::kDirect);
+}
+
+}  // namespace
+
+WayCosts::Tried::Tried(const Planning& planning, const encoder::Policy& its, encoder::PolicyTiles made)
+    : policy(its),
+      tiles(std::move(made)),
+      floor(planning.graph, planning.simulator.Usages(), planning.profile, tiles.Uses(), its.in_place) {}
+
+WayCosts::WayCosts(const Planning& planning, graph::Interval interval, const std::vector<int>& kept)
+    : planning_(&planning), tilings_(planning.graph, interval) {
   for (const encoder::Policy& policy :
        encoder::PoliciesOf(planning.graph, planning.profile, interval, kept)) {
-    if (done.contains({policy.weights, policy.halo})) continue;
-    base::Expected<encoder::PolicyTiles> tiles =
-        encoder::PolicyTiles::Make(planning.graph, usages, planning.profile, interval, policy);
-    if (!tiles) continue;
-    done.emplace(policy.weights, policy.halo);
-    const encoder::RoomFloor floor(planning.graph, usages, planning.profile, tiles->Uses(), policy.in_place);
-    for (const graph::TileShape& shape : shapes) {
-      const std::shared_ptr<graph::TiledSubgraph> tiling = tiles->Cut(shape, cut);
-      if (tiling == nullptr || floor.Find(*tiling) > planning.Room()) continue;
-      costs.emplace(Way{shape, policy.weights, policy.halo}, planning.simulator.Run(*tiling, policy));
-    }
+    const bool done =
+        std::any_of(tried_.begin(), tried_.end(), [&policy](const std::unique_ptr<Tried>& other) {
+          return other->policy.weights == policy.weights && other->policy.halo == policy.halo;
+        });
+    if (done) continue;  // in place came first
+    base::Expected<encoder::PolicyTiles> tiles = encoder::PolicyTiles::Make(
+        planning.graph, planning.simulator.Usages(), planning.profile, interval, policy);
+    if (tiles) tried_.push_back(std::make_unique<Tried>(planning, policy, *std::move(tiles)));
   }
-  if (done.empty()) return std::nullopt;
+  std::stable_sort(tried_.begin(), tried_.end(),
+                   [](const auto& a, const auto& b) { return a->policy.halo < b->policy.halo; });
+}
+
+std::map<Way, plan::Metrics> WayCosts::Find(std::span<const graph::TileShape> shapes) {
+  std::map<Way, plan::Metrics> costs;
+  for (const graph::TileShape& shape : shapes) AddCosts(shape, costs);
   return costs;
+}
+
+void WayCosts::AddCosts(const graph::TileShape& shape, std::map<Way, plan::Metrics>& costs) {
+  const encoder::TileCutter cut = [this](const graph::TileShape& tile, hw_profiles::HaloStorage halo) {
+    return tilings_.Cut(tile, halo);
+  };
+  const Tried* before = nullptr;
+  std::optional<ClassCosts> shared;
+  for (const std::unique_ptr<Tried>& tried : tried_) {
+    const encoder::Policy& policy = tried->policy;
+    const std::shared_ptr<graph::TiledSubgraph> tiling = tried->tiles.Cut(shape, cut);
+    if (tiling == nullptr || tried->floor.Find(*tiling) > planning_->Room()) continue;
+    if (before == nullptr || !ShareTileCosts(before->policy, policy))
+      shared = planning_->simulator.CostsOf(*tiling, policy);
+    before = tried.get();
+    costs.emplace(Way{shape, policy.weights, policy.halo},
+                  planning_->simulator.Run(*tiling, *shared, policy.weights));
+  }
+  tilings_.Forget();
 }
 
 }  // namespace tessera::search

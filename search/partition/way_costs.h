@@ -2,10 +2,13 @@
 
 #include <compare>
 #include <map>
-#include <optional>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "tessera/encoder/adapt/halo.h"
+#include "tessera/encoder/adapt/policy_tiles.h"
+#include "tessera/encoder/adapt/room_floor.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling.h"
 #include "tessera/hw_profiles/profile.h"
@@ -23,12 +26,34 @@ struct Way {
   friend auto operator<=>(const Way&, const Way&) = default;
 };
 
-// Simulates the interval, with these borders kept on chip, in tiles of these shapes, which have no fault (encoder/adapt/choice.h),
-// under every policy that the profile allows. nullopt where the encoder refuses all of them. Left out are shapes of which a policy
-// makes no tiles, and tiles that surely have no room (encoder/adapt/room_floor.h). peak_bytes is 0. Cost: a tiling and a few
-// simulations for each shape.
-std::optional<std::map<Way, plan::Metrics>> FindCosts(const Planning& planning, graph::Interval interval,
-                                                      const std::vector<int>& kept,
-                                                      std::span<const graph::TileShape> shapes);
+// The costs of one interval with these borders kept on chip. Not safe to use from two threads at once.
+class WayCosts {
+ public:
+  // `planning` outlives it. Policies that the encoder refuses are left out.
+  WayCosts(const Planning& planning, graph::Interval interval, const std::vector<int>& kept);
+
+  // Whether the encoder refuses every policy that the profile allows.
+  bool IsRefused() const { return tried_.empty(); }
+
+  // Simulates tiles of these shapes, which have no fault (encoder/adapt/choice.h), under every policy. Left out are shapes of which
+  // a policy makes no tiles, and tiles that surely have no room (encoder/adapt/room_floor.h). peak_bytes is 0. Cost: a tiling and a
+  // simulation of each class of tiles for each shape, twice or thrice where policies differ in more than weights.
+  std::map<Way, plan::Metrics> Find(std::span<const graph::TileShape> shapes);
+
+ private:
+  // A policy, in place if it may be: that changes no cost, and asks for less room.
+  struct Tried {
+    encoder::Policy policy;
+    encoder::PolicyTiles tiles;
+    encoder::RoomFloor floor;
+    Tried(const Planning& planning, const encoder::Policy& policy, encoder::PolicyTiles tiles);
+  };
+
+  void AddCosts(const graph::TileShape& shape, std::map<Way, plan::Metrics>& costs);
+
+  const Planning* planning_;
+  encoder::SharedTilings tilings_;
+  std::vector<std::unique_ptr<Tried>> tried_;  // the floor refers to the tiles
+};
 
 }  // namespace tessera::search

@@ -84,12 +84,17 @@ int64_t Descriptors(const hw_profiles::Link& link, const Runs& runs) {
 
 }  // namespace
 
-Compute ComputeOf(const Graph& graph, const Profile& profile, const Operator& op, const Extents& output) {
+Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) {
   const base::DataType type = encoder::WorkingType(graph, op);
-  const int64_t elements = graph::ElementsOf(output);
   const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind, type, op.engine);
-  if (elements == 0 || engine == nullptr) return {.engine = engine};
-  const Throughput* throughput = hw_profiles::ThroughputFor(*engine, op.kind, type);
+  if (engine == nullptr) return {};
+  return {engine, hw_profiles::ThroughputFor(*engine, op.kind, type)};
+}
+
+Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, const Extents& output) {
+  const int64_t elements = graph::ElementsOf(output);
+  if (elements == 0 || worker.engine == nullptr) return {.engine = worker.engine};
+  const Throughput* throughput = worker.throughput;
   double cycles = static_cast<double>(elements) * throughput->cycles_per_output;
   if (hw_profiles::HasUnroll(op.kind)) {
     const int64_t steps = op.kind == OperatorKind::kMatmul
@@ -97,7 +102,7 @@ Compute ComputeOf(const Graph& graph, const Profile& profile, const Operator& op
                               : StepsOfConvolution(graph, op, output, throughput->unroll);
     cycles = std::max(cycles, static_cast<double>(steps) * throughput->cycles_per_step);
   }
-  return {.engine = engine, .start = throughput->start_cycles, .body = WholeCycles(cycles)};
+  return {.engine = worker.engine, .start = throughput->start_cycles, .body = WholeCycles(cycles)};
 }
 
 int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched) {

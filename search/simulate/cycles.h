@@ -11,6 +11,13 @@
 // How long one thing takes that an engine or a link does without pause (FACTS: cost terms).
 namespace tessera::search {
 
+// Who runs an operator, and how fast; both null where nobody does.
+struct Worker {
+  const hw_profiles::Engine* engine = nullptr;
+  const hw_profiles::Throughput* throughput = nullptr;
+};
+Worker WorkerOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const graph::Operator& op);
+
 // What an operator's arithmetic takes of its engine, in cycles.
 struct Compute {
   const hw_profiles::Engine* engine = nullptr;  // null where none runs the operator
@@ -20,7 +27,7 @@ struct Compute {
 
 // `op` computes `output` of its first output: the product over its loops of ceil(length / unroll) where it multiplies and
 // accumulates, cycles per output element where it does not. No cycles when the output is empty.
-Compute ComputeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const graph::Operator& op,
+Compute ComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
                   const graph::Extents& output);
 
 enum class Direction : uint8_t {

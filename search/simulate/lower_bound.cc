@@ -103,7 +103,8 @@ class Bound {
 
 Bound::Engine Bound::AddOperator(int index) {
   const graph::Operator& op = graph_.operators[static_cast<size_t>(index)];
-  const Compute compute = ComputeOf(graph_, profile_, op, coverage_.NeededOf(op.outputs.front()));
+  const Compute compute =
+      ComputeOf(graph_, WorkerOf(graph_, profile_, op), op, coverage_.NeededOf(op.outputs.front()));
   Engine engine;
   engine.arithmetic = compute.body;
   if (compute.engine != nullptr && compute.engine->outstanding < 2)

@@ -6,7 +6,6 @@
 
 #include "tessera/search/simulate/energy.h"
 #include "tessera/search/simulate/saturating.h"
-#include "tessera/search/simulate/tile_cost.h"
 
 // A subgraph is a row of slots, one for each tile. With `dma: own_steps` nothing runs beside anything else:
 //
@@ -44,16 +43,15 @@ struct ConstantFlow {
 
 class Timeline {
  public:
-  Timeline(const graph::Graph& graph, const Profile& profile, const std::vector<graph::Usage>& usages,
-           const std::vector<int64_t>& whole_macs, const graph::TiledSubgraph& tiling,
-           const encoder::Policy& policy)
+  Timeline(const graph::Graph& graph, const Profile& profile, const std::vector<int64_t>& whole_macs,
+           const graph::TiledSubgraph& tiling, const ClassCosts& costs, WeightPolicy weights)
       : graph_(graph),
         profile_(profile),
         whole_macs_(whole_macs),
         tiling_(tiling),
-        costs_(graph, profile, usages, tiling, policy) {
-    for (const graph::TileClass& tile : tiling.classes) classes_.push_back(costs_.CostOf(tile));
-    FindConstantFlow(policy.weights);
+        costs_(costs.subgraph),
+        classes_(costs.tiles) {
+    FindConstantFlow(weights);
   }
 
   plan::Metrics Run() const {
@@ -98,8 +96,8 @@ class Timeline {
   const Profile& profile_;
   const std::vector<int64_t>& whole_macs_;
   const graph::TiledSubgraph& tiling_;
-  TileCosts costs_;
-  std::vector<TileCost> classes_;  // parallel to TiledSubgraph::classes
+  const TileCosts& costs_;
+  const std::vector<TileCost>& classes_;
   ConstantFlow constants_;
 };
 
@@ -319,7 +317,19 @@ Simulator::Simulator(const graph::Graph& graph, const Profile& profile)
 }
 
 plan::Metrics Simulator::Run(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const {
-  return Timeline(*graph_, *profile_, usages_, whole_macs_, tiling, policy).Run();
+  return Run(tiling, CostsOf(tiling, policy), policy.weights);
+}
+
+ClassCosts Simulator::CostsOf(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const {
+  ClassCosts costs{.subgraph = TileCosts(*graph_, *profile_, usages_, tiling, policy), .tiles = {}};
+  costs.tiles.reserve(tiling.classes.size());
+  for (const graph::TileClass& tile : tiling.classes) costs.tiles.push_back(costs.subgraph.CostOf(tile));
+  return costs;
+}
+
+plan::Metrics Simulator::Run(const graph::TiledSubgraph& tiling, const ClassCosts& costs,
+                             WeightPolicy weights) const {
+  return Timeline(*graph_, *profile_, whole_macs_, tiling, costs, weights).Run();
 }
 
 }  // namespace tessera::search

@@ -8,6 +8,7 @@
 #include "tessera/graph/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
+#include "tessera/search/simulate/tile_cost.h"
 
 // What subgraphs cost when they run as docs/program.md says.
 namespace tessera::search {
@@ -18,12 +19,24 @@ namespace tessera::search {
 plan::Metrics Simulate(const graph::Graph& graph, const hw_profiles::Profile& profile,
                        const graph::TiledSubgraph& tiling, const encoder::Policy& policy);
 
+// Of one subgraph.
+struct ClassCosts {
+  TileCosts subgraph;
+  std::vector<TileCost> tiles;  // parallel to TiledSubgraph::classes
+};
+
 // The same for many subgraphs of one network. Safe to share between threads. Graph and profile outlive it.
 class Simulator {
  public:
   Simulator(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
   plan::Metrics Run(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const;
+
+  // What each class of tiles costs under the policy; and the rest of a run, for any policy that differs in its weights alone, none
+  // or both being direct. The tiling is the same, and what it refers to outlives the costs.
+  ClassCosts CostsOf(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const;
+  plan::Metrics Run(const graph::TiledSubgraph& tiling, const ClassCosts& costs,
+                    hw_profiles::WeightPolicy weights) const;
 
   const std::vector<graph::Usage>& Usages() const { return usages_; }
 

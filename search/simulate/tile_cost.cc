@@ -28,7 +28,6 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
     : graph_(&graph),
       profile_(&profile),
       interval_(tiling.interval),
-      tensors_(tiling.tensors),
       constant_route_(RouteOfConstants(profile, policy.weights)) {
   operands_.reserve(tiling.tensors.size());
   for (size_t i = 0; i < tiling.tensors.size(); ++i) {
@@ -37,6 +36,7 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
   }
   for (int op = interval_.first; op <= interval_.last; ++op) {
     constants_.push_back(CostOfConstants(op));
+    steps_.push_back(StepOf(op));
   }
   restores_ = policy.halo == HaloStorage::kCopy;
   if (restores_ || policy.halo == HaloStorage::kAdjacent) FindCopied(tiling);
@@ -58,6 +58,7 @@ TileCosts::Operand TileCosts::OperandOf(int tensor, const graph::Usage& usage, s
                                         const std::vector<int>& kept) const {
   const auto inside = [this](int op) { return interval_.first <= op && op <= interval_.last; };
   return {.index = index,
+          .id = tensor,
           .tensor = &graph_->tensors[static_cast<size_t>(tensor)],
           .route = RouteOf(*graph_, *profile_, usage, tensor, interval_, kept),
           .made_inside = inside(usage.producer),
@@ -96,7 +97,8 @@ TileCost TileCosts::CostOf(const graph::TileClass& tile) const {
   cost.flows.resize(profile_->memories.size());
   cost.touched.resize(profile_->memories.size());
   AddTransfers(tile, cost);
-  for (size_t step = 0; step < constants_.size(); ++step) AddStep(tile, step, cost);
+  StepTraffic traffic;
+  for (size_t step = 0; step < steps_.size(); ++step) AddStep(tile, step, traffic, cost);
   AddCopies(tile, cost);
   return cost;
 }
@@ -120,9 +122,18 @@ void TileCosts::AddCopies(const graph::TileClass& tile, TileCost& cost) const {
   }
 }
 
-const TileCosts::Operand& TileCosts::OperandAt(int tensor) const {
-  return operands_[static_cast<size_t>(std::lower_bound(tensors_.begin(), tensors_.end(), tensor) -
-                                       tensors_.begin())];
+TileCosts::Step TileCosts::StepOf(int index) const {
+  const graph::Operator& op = graph_->operators[static_cast<size_t>(index)];
+  Step step{.op = &op, .worker = WorkerOf(*graph_, *profile_, op), .inputs = {}, .outputs = {}};
+  const auto operand_of = [this](int tensor) {
+    const auto found =
+        std::lower_bound(operands_.begin(), operands_.end(), tensor,
+                         [](const Operand& operand, int wanted) { return operand.id < wanted; });
+    return static_cast<size_t>(found - operands_.begin());
+  };
+  for (const int tensor : op.inputs) step.inputs.push_back(operand_of(tensor));
+  for (const int tensor : op.outputs) step.outputs.push_back(operand_of(tensor));
+  return step;
 }
 
 // A tensor that is read crosses as far as the tile needs it, less the rows kept from tiles before if it is loaded; one that is made
@@ -171,57 +182,63 @@ int64_t TileCosts::ExposedStart(const Compute& compute, const TileCost& cost) {
   return std::max<int64_t>(0, compute.start - hidden);
 }
 
-// One operator: every operand byte is read once, every result byte written once, each where it lives.
-void TileCosts::AddStep(const graph::TileClass& tile, size_t step, TileCost& cost) const {
-  const graph::Operator& op = graph_->operators[static_cast<size_t>(interval_.first) + step];
-  const size_t here = static_cast<size_t>(profile_->tile_memory);
-  std::vector<Touched> bytes(profile_->memories.size());
-  std::vector<Touched> direct_cycles(profile_->memories.size());
-  const auto touch = [&](const Operand& operand, const Extents& extents, Direction direction) {
-    const RoleLayout& layout = hw_profiles::LayoutOf(*profile_, operand.route.role);
-    const bool direct = operand.route.passage == Passage::kDirect;
-    const auto memory = direct ? static_cast<size_t>(operand.route.home) : here;
-    const bool in = direction == Direction::kRead;
-    Accumulate(in ? bytes[memory].read : bytes[memory].written,
-               PayloadBytes(*operand.tensor, extents, layout));
-    if (!direct) return;
-    const Runs runs = RunsOf(*operand.tensor, extents, layout);
-    Accumulate(in ? direct_cycles[memory].read : direct_cycles[memory].written,
-               DirectCycles(*profile_, operand.route.home, direction, runs));
-  };
+void TileCosts::Touch(const Operand& operand, const Extents& extents, Direction direction,
+                      StepTraffic& traffic) const {
+  const RoleLayout& layout = hw_profiles::LayoutOf(*profile_, operand.route.role);
+  const bool direct = operand.route.passage == Passage::kDirect;
+  const auto memory = static_cast<size_t>(direct ? operand.route.home : profile_->tile_memory);
+  const bool in = direction == Direction::kRead;
+  Touched& bytes = traffic.bytes[memory];
+  Accumulate(in ? bytes.read : bytes.written, PayloadBytes(*operand.tensor, extents, layout));
+  if (!direct) return;
+  Touched& cycles = traffic.direct_cycles[memory];
+  const Runs runs = RunsOf(*operand.tensor, extents, layout);
+  Accumulate(in ? cycles.read : cycles.written, DirectCycles(*profile_, operand.route.home, direction, runs));
+}
 
-  const Extents& result = graph::MadeOf(tile, OperandAt(op.outputs.front()).index);
-  const bool idle = graph::ElementsOf(result) == 0;
-  for (const int tensor : op.inputs) {
-    const Operand& operand = OperandAt(tensor);
-    if (!idle) touch(operand, tile.needed[operand.index], Direction::kRead);
+// Every operand byte is read once, every result byte written once, each where it lives.
+void TileCosts::FindTraffic(const graph::TileClass& tile, size_t step, bool idle,
+                            StepTraffic& traffic) const {
+  traffic.bytes.assign(profile_->memories.size(), {});
+  traffic.direct_cycles.assign(profile_->memories.size(), {});
+  for (const size_t input : steps_[step].inputs) {
+    if (!idle) Touch(operands_[input], tile.needed[input], Direction::kRead, traffic);
   }
-  for (const int tensor : op.outputs) {
-    const Operand& operand = OperandAt(tensor);
+  for (const size_t output : steps_[step].outputs) {
+    const Operand& operand = operands_[output];
     const bool direct = operand.route.passage == Passage::kDirect;
-    touch(operand, direct ? tile.share[operand.index] : graph::MadeOf(tile, operand.index),
-          Direction::kWrite);
+    Touch(operand, direct ? tile.share[output] : graph::MadeOf(tile, output), Direction::kWrite, traffic);
   }
   if (constant_route_.passage == Passage::kDirect) {
     const auto home = static_cast<size_t>(constant_route_.home);
-    Accumulate(bytes[home].read, constants_[step].bytes);
-    Accumulate(direct_cycles[home].read, constants_[step].direct_cycles);
-    Accumulate(cost.flows[home].direct_constant_bytes, constants_[step].bytes);
+    Accumulate(traffic.bytes[home].read, constants_[step].bytes);
+    Accumulate(traffic.direct_cycles[home].read, constants_[step].direct_cycles);
   } else if (!idle) {
-    Accumulate(bytes[here].read, constants_[step].bytes);
+    Accumulate(traffic.bytes[static_cast<size_t>(profile_->tile_memory)].read, constants_[step].bytes);
   }
+}
 
-  const Compute compute = ComputeOf(*graph_, *profile_, op, result);
+void TileCosts::AddStep(const graph::TileClass& tile, size_t step, StepTraffic& traffic,
+                        TileCost& cost) const {
+  const Extents& result = graph::MadeOf(tile, steps_[step].outputs.front());
+  FindTraffic(tile, step, graph::ElementsOf(result) == 0, traffic);
+  if (constant_route_.passage == Passage::kDirect) {
+    Accumulate(cost.flows[static_cast<size_t>(constant_route_.home)].direct_constant_bytes,
+               constants_[step].bytes);
+  }
+  const size_t here = static_cast<size_t>(profile_->tile_memory);
+  const Compute compute = ComputeOf(*graph_, steps_[step].worker, *steps_[step].op, result);
   const int64_t arithmetic = SaturatingAdd(compute.body, ExposedStart(compute, cost));
-  const int64_t port = PortCycles(profile_->memories[here].port, bytes[here]);
+  const int64_t port = PortCycles(profile_->memories[here].port, traffic.bytes[here]);
   int64_t longest = std::max(arithmetic, port);
-  for (size_t memory = 0; memory < bytes.size(); ++memory) {
-    const Touched& cycles = direct_cycles[memory];
+  for (size_t memory = 0; memory < traffic.bytes.size(); ++memory) {
+    const Touched& bytes = traffic.bytes[memory];
+    const Touched& cycles = traffic.direct_cycles[memory];
     longest = std::max(longest, Beside(profile_->memories[memory].port, cycles.read, cycles.written));
     Accumulate(cost.flows[memory].direct_read_cycles, cycles.read);
     Accumulate(cost.flows[memory].direct_write_cycles, cycles.written);
-    Accumulate(cost.touched[memory].read, bytes[memory].read);
-    Accumulate(cost.touched[memory].written, bytes[memory].written);
+    Accumulate(cost.touched[memory].read, bytes.read);
+    Accumulate(cost.touched[memory].written, bytes.written);
   }
   cost.engine.push_back(longest);
   cost.runs_on.push_back(compute.engine);

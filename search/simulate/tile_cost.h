@@ -71,10 +71,25 @@ class TileCosts {
  private:
   struct Operand {
     size_t index = 0;  // into TiledSubgraph::tensors
+    int id = 0;        // of the tensor
     const graph::Tensor* tensor = nullptr;
     Route route;
     bool made_inside = false;
     bool read_inside = false;
+  };
+
+  // An operator, its operands as indices into `operands_`.
+  struct Step {
+    const graph::Operator* op = nullptr;
+    Worker worker;
+    std::vector<size_t> inputs;
+    std::vector<size_t> outputs;
+  };
+
+  // What one step reads and writes, parallel to Profile::memories.
+  struct StepTraffic {
+    std::vector<Touched> bytes;
+    std::vector<Touched> direct_cycles;
   };
 
   // Rows of a tensor that are copied from tile to tile.
@@ -86,22 +101,25 @@ class TileCosts {
 
   ConstantCost CostOfConstants(int index) const;
   Operand OperandOf(int tensor, const graph::Usage& usage, size_t index, const std::vector<int>& kept) const;
-  const Operand& OperandAt(int tensor) const;
+  Step StepOf(int index) const;
   void AddTransfers(const graph::TileClass& tile, TileCost& cost) const;
   void AddCrossing(const Operand& operand, const graph::Extents& extents, Direction direction,
                    TileCost& cost) const;
   static int64_t ExposedStart(const Compute& compute, const TileCost& cost);
-  void AddStep(const graph::TileClass& tile, size_t step, TileCost& cost) const;
+  void AddStep(const graph::TileClass& tile, size_t step, StepTraffic& traffic, TileCost& cost) const;
+  void FindTraffic(const graph::TileClass& tile, size_t step, bool idle, StepTraffic& traffic) const;
+  void Touch(const Operand& operand, const graph::Extents& extents, Direction direction,
+             StepTraffic& traffic) const;
   void FindCopied(const graph::TiledSubgraph& tiling);
   void AddCopies(const graph::TileClass& tile, TileCost& cost) const;
 
   const graph::Graph* graph_;
   const hw_profiles::Profile* profile_;
   graph::Interval interval_;
-  std::vector<int> tensors_;  // ascending
   Route constant_route_;
   std::vector<ConstantCost> constants_;
-  std::vector<Operand> operands_;  // parallel to TiledSubgraph::tensors
+  std::vector<Operand> operands_;  // parallel to TiledSubgraph::tensors, hence ascending by tensor
+  std::vector<Step> steps_;        // parallel to the interval's operators
   std::vector<Copied> copied_;
   bool restores_ = false;  // kept rows are copied twice: out of the tile and into the next
 };
