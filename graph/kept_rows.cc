@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "tessera/base/checked.h"
@@ -30,11 +29,12 @@ namespace {
 
 class Sweep {
  public:
-  Sweep(const Graph& graph, Interval interval, const TileShape& tile, bool across_batch)
+  Sweep(const Graph& graph, Interval interval, const Propagation& propagation, const TileShape& tile,
+        bool across_batch)
       : graph_(graph),
         interval_(interval),
         across_batch_(across_batch),
-        propagation_(graph, interval),
+        propagation_(propagation),
         tiles_(BoxesOf(propagation_.ShapeOf(propagation_.LastSlot()), tile)),
         wanted_(tiles_.size() * propagation_.Size()),
         made_(wanted_.size()),
@@ -201,12 +201,15 @@ class Sweep {
   }
 
   void SortIntoClasses() {
-    const auto key = [](const TileClass& c) { return std::tie(c.needed, c.share, c.made, c.kept, c.keeps); };
-    const auto before = [&key](const TileClass& a, const TileClass& b) { return key(a) < key(b); };
-    std::map<TileClass, int, decltype(before)> classes(before);
+    std::map<std::vector<int64_t>, int> classes;
+    std::vector<int64_t> figures;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
-      const auto [entry, fresh] = classes.try_emplace(ClassOf(tile), static_cast<int>(classes.size()));
-      if (fresh) subgraph_.classes.push_back(entry->first);
+      FindFigures(tile, figures);
+      auto entry = classes.find(figures);
+      if (entry == classes.end()) {
+        entry = classes.emplace(figures, static_cast<int>(classes.size())).first;
+        subgraph_.classes.push_back(ClassOf(tile));
+      }
       ++subgraph_.classes[static_cast<size_t>(entry->second)].count;
       subgraph_.class_of.push_back(entry->second);
     }
@@ -219,6 +222,25 @@ class Sweep {
     }
   }
 
+  // All that tells classes apart, in one row.
+  void FindFigures(size_t tile, std::vector<int64_t>& figures) const {
+    figures.clear();
+    const auto region_of = [&](const std::vector<Extent>& regions) {
+      return std::span(regions).subspan(tile * propagation_.Size(), propagation_.Size());
+    };
+    for (const Extent& extent : region_of(wanted_)) figures.push_back(extent.Length());
+    for (const Extent& extent : region_of(made_)) figures.push_back(extent.Length());
+    for (size_t slot = 0; slot < Slots(); ++slot) {
+      for (const Extent& extent : shares_[tile * Slots() + slot]) figures.push_back(extent.Length());
+      figures.push_back(kept_[tile * Slots() + slot]);
+      figures.push_back(KeepsAfter(tile, slot));
+    }
+  }
+
+  int64_t KeepsAfter(size_t tile, size_t slot) const {
+    return tile + 1 < tiles_.size() ? kept_[(tile + 1) * Slots() + slot] : 0;
+  }
+
   TileClass ClassOf(size_t tile) {
     TileClass tiles;
     for (size_t slot = 0; slot < Slots(); ++slot) {
@@ -226,7 +248,7 @@ class Sweep {
       tiles.made.push_back(LengthsOf(Region(made_, tile, slot)));
       tiles.share.push_back(LengthsOf(shares_[tile * Slots() + slot]));
       tiles.kept.push_back(kept_[tile * Slots() + slot]);
-      tiles.keeps.push_back(tile + 1 < tiles_.size() ? kept_[(tile + 1) * Slots() + slot] : 0);
+      tiles.keeps.push_back(KeepsAfter(tile, slot));
     }
     for (int i = interval_.first; i <= interval_.last; ++i) {
       const Operator& op = graph_.operators[static_cast<size_t>(i)];
@@ -245,7 +267,7 @@ class Sweep {
   const Graph& graph_;
   Interval interval_;
   bool across_batch_;
-  Propagation propagation_;
+  const Propagation& propagation_;
   std::vector<Box> tiles_;      // of the last output
   std::vector<Extent> wanted_;  // tile by tile the regions of all slots (propagation.h)
   std::vector<Extent> made_;    // likewise
@@ -267,7 +289,12 @@ bool CutsRowsAlone(const Shape& output, const TileShape& tile) {
 
 TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const TileShape& tile,
                               bool across_batch) {
-  return Sweep(graph, interval, tile, across_batch).Run();
+  return Sweep(graph, interval, Propagation(graph, interval), tile, across_batch).Run();
+}
+
+TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const Propagation& propagation,
+                              const TileShape& tile, bool across_batch) {
+  return Sweep(graph, interval, propagation, tile, across_batch).Run();
 }
 
 }  // namespace tessera::graph

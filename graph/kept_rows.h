@@ -5,6 +5,8 @@
 // Tiles that lie one below the other, each keeping rows for the next (docs/program.md, "Cached halo").
 namespace tessera::graph {
 
+class Propagation;
+
 // Whether tiles of this shape lie one below the other: cut along the rows, into at least two, and along no
 // other axis.
 bool CutsRowsAlone(const Shape& output, const TileShape& tile);
@@ -13,8 +15,10 @@ bool CutsRowsAlone(const Shape& output, const TileShape& tile);
 // kept of tensors that have rows and of which all tiles want the same along every other axis, but for state;
 // unless `across_batch`, only of those with one image. TiledSubgraph::largest is the most that is needed, rows
 // that are kept for later tiles apart: see RowCounts. CutsRowsAlone(output, tile), and the rows may be cut
-// (CanCut). Cost: one propagation for each tile.
+// (CanCut). Cost: one propagation for each tile. `propagation` is that of the interval.
 TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const TileShape& tile,
                               bool across_batch = true);
+TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const Propagation& propagation,
+                              const TileShape& tile, bool across_batch);
 
 }  // namespace tessera::graph

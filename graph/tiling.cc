@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tessera/base/checked.h"
+#include "tessera/graph/kept_rows.h"
 #include "tessera/graph/propagation.h"
 
 // Tiles of a subgraph, counted by class.
@@ -274,6 +275,10 @@ class Tiler::Interior {
     return TileCounter(graph_, interval_, propagation_, structure->second, tile).Count();
   }
 
+  TiledSubgraph CutKeepingRows(const TileShape& tile, bool across_batch) const {
+    return TileKeepingRows(graph_, interval_, propagation_, tile, across_batch);
+  }
+
  private:
   const Graph& graph_;
   Interval interval_;
@@ -286,6 +291,10 @@ Tiler::Tiler(const Graph& graph, Interval interval)
 Tiler::~Tiler() = default;
 
 TiledSubgraph Tiler::Cut(const TileShape& tile) { return interior_->Cut(tile); }
+
+TiledSubgraph Tiler::CutKeepingRows(const TileShape& tile, bool across_batch) const {
+  return interior_->CutKeepingRows(tile, across_batch);
+}
 
 TiledSubgraph Tile(const Graph& graph, Interval interval, const TileShape& tile) {
   return Tiler(graph, interval).Cut(tile);

@@ -85,6 +85,9 @@ class Tiler {
 
   TiledSubgraph Cut(const TileShape& tile);
 
+  // What TileKeepingRows makes of it (kept_rows.h).
+  TiledSubgraph CutKeepingRows(const TileShape& tile, bool across_batch) const;
+
  private:
   class Interior;
   std::unique_ptr<Interior> interior_;

@@ -28,7 +28,9 @@ std::shared_ptr<graph::TiledSubgraph> SharedTilings::Cut(const graph::TileShape&
   std::shared_ptr<graph::TiledSubgraph>& tiling = tilings_[{tile, alike}];
   if (!tiling) {
     tiling = std::make_shared<graph::TiledSubgraph>(
-        alike == HaloStorage::kRecompute ? tiler_.Cut(tile) : CutTiles(graph_, interval_, tile, alike));
+        alike == HaloStorage::kRecompute
+            ? tiler_.Cut(tile)
+            : tiler_.CutKeepingRows(tile, /*across_batch=*/alike != HaloStorage::kAdjacent));
   }
   return tiling;
 }

@@ -21,8 +21,7 @@ graph::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interva
 // once.
 class SharedTilings {
  public:
-  SharedTilings(const graph::Graph& graph, graph::Interval interval)
-      : graph_(graph), interval_(interval), tiler_(graph, interval) {}
+  SharedTilings(const graph::Graph& graph, graph::Interval interval) : tiler_(graph, interval) {}
 
   std::shared_ptr<graph::TiledSubgraph> Cut(const graph::TileShape& tile, hw_profiles::HaloStorage halo);
 
@@ -30,8 +29,6 @@ class SharedTilings {
   void Forget() { tilings_.clear(); }
 
  private:
-  const graph::Graph& graph_;
-  graph::Interval interval_;
   graph::Tiler tiler_;
   std::map<std::pair<graph::TileShape, hw_profiles::HaloStorage>, std::shared_ptr<graph::TiledSubgraph>>
       tilings_;
