@@ -16,8 +16,8 @@
 //
 // What lives between compute steps, or is there only where tiles are many, is left out, so this is a floor, not the load; it costs
 // a few additions for each operator, where the load costs a Problem. A result that may take the place of an operand does not count
-// while it is made; one that no bank has
-// room for has none at all. Held against the bounds of the Problems themselves in the tests.
+// while it is made; a buffer that no bank has room
+// for has none at all. Held against the bounds of the Problems themselves in the tests.
 namespace tessera::encoder {
 namespace {
 
@@ -73,11 +73,12 @@ void RoomFloor::AddWholes(const std::vector<graph::Usage>& usages) {
       always_ = Add(always_, ConstantBytes(*graph_, *profile_, index, usage.consumers));
       continue;
     }
+    if (!tensor.state && usage.producer > interval.last) continue;
     const bool to_the_end = tensor.state || tensor.network_output || usage.consumers.empty();
-    const bool is_made = !tensor.state && usage.producer >= interval.first && usage.producer <= interval.last;
+    const int to = to_the_end ? interval.last : std::min(interval.last, usage.consumers.back());
+    const bool is_made = !tensor.state && usage.producer >= interval.first;
     int from = is_made ? usage.producer : interval.first;
     if (is_made && MayTakeAPlace(graph_->operators[IndexOf(from)])) ++from;
-    const int to = to_the_end ? interval.last : std::min(interval.last, usage.consumers.back());
     const Bytes bytes =
         FeatureBytes(hw_profiles::LayoutOf(*profile_, role), tensor.type,
                      NameExtents(tensor.shape, tensor.shape), PadsFor(*graph_, *profile_, usage.consumers));

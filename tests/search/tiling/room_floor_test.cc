@@ -31,6 +31,7 @@ problem::Bytes FloorOf(const RandomSubject& subject, const encoder::SubgraphChoi
 
 RC_GTEST_PROP(RoomFloor, IsNeverAboveTheLoadAndForbidsOnlyWhatHasNoRoom, ()) {
   RandomSubject subject = DrawSubject();
+  subject.interval.last = *rc::gen::inRange(0, subject.interval.last + 1);
   subject.interval.first = *rc::gen::inRange(0, subject.interval.last + 1);
   const CanonicalEngine canonical;
   const encoder::SatEngine sat;
