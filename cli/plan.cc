@@ -49,7 +49,7 @@ class PlanCommand final : public Command {
            "  tessera plan model.onnx --hw npu.yaml --dim batch=1 --floats-as int8\n"
            "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit peak=300000\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize energy --sensitivity\n"
-           "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --keep-borders\n"
+           "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --max-operators 8\n"
            "  tessera plan net.yaml --hw npu.yaml --emit-header plan.h --dump-problems asked\n\n"
            "Where an operator fits nowhere it says which few conditions collide when it runs alone, and "
            "which\n"
@@ -66,15 +66,15 @@ class PlanCommand final : public Command {
                    "METRIC=WEIGHT,... minimises the weighted mean; 1.0 is each metric's own lower bound")
         ->excludes(minimize);
     app.add_option("--limit", limits_, "METRIC=MOST,... refuses plans beyond these");
-    app.add_option("--max-operators", max_operators_, "The most operators in one subgraph")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
+    app.add_option("--max-operators", max_operators_,
+                   "The most operators in one subgraph; without it as many as a limited effort allows, "
+                   "which a note tells")
+        ->check(CLI::Range(1, 1000));
     app.add_flag("--sensitivity", sensitivity_,
                  "Also halve and double each energy of the profile, and note whether the choice survives");
-    app.add_flag(
-        "--keep-borders", keep_borders_,
-        "Also let tensors stay in the tile memory from subgraph to subgraph where that is better and "
-        "fits, at most two at a cut; takes up to several times as long");
+    app.add_flag("--spill-borders", spill_borders_,
+                 "Bring every tensor between subgraphs home; without it they stay in the tile memory where "
+                 "that is better and fits, at most two at a cut");
     threads_.Declare(app, "plan");
     format_.Declare(app);
     outputs_.Declare(app);
@@ -114,7 +114,7 @@ class PlanCommand final : public Command {
     search::PartitionOptions options;
     options.objective = objective;
     options.max_operators = max_operators_;
-    options.keeping = keep_borders_ ? search::Keeping::kWherePossible : search::Keeping::kNothing;
+    options.keeping = spill_borders_ ? search::Keeping::kNothing : search::Keeping::kWherePossible;
     options.engines = recording.Engines();
     options.seed = search_.seed;
     options.threads = threads_.Get();
@@ -217,9 +217,9 @@ class PlanCommand final : public Command {
   std::string minimize_;
   std::string score_;
   std::string limits_;
-  int max_operators_ = 12;
+  std::optional<int> max_operators_;
   bool sensitivity_ = false;
-  bool keep_borders_ = false;
+  bool spill_borders_ = false;
   ThreadCount threads_;
   AnswerFormat format_;
   PlanOutputs outputs_;

@@ -40,10 +40,10 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const Parti
     fault.expected = "at least one";
     return fault;
   }
-  if (options.max_operators < 1) {
+  if (options.max_operators && *options.max_operators < 1) {
     fault.message = "a subgraph cannot be that small";
     fault.expected = "at most 1 operator or more";
-    fault.found = std::to_string(options.max_operators);
+    fault.found = std::to_string(*options.max_operators);
     return fault;
   }
   return std::nullopt;
@@ -88,10 +88,12 @@ base::Expected<bool> TrySelections(const Planning& planning, PathSearch& paths, 
 }
 
 // What is kept on chip must keep one address throughout, and the best selections may all fail by that; those that keep nothing
-// rarely do.
+// rarely do. And what was left out for want of effort may be all that fits.
 base::Expected<Attempted> TrySelections(const Planning& planning, PathSearch& paths) {
   Attempted attempted;
   base::Expected<bool> found = TrySelections(planning, paths, attempted);
+  if (found && !*found && !planning.stop.Requested() && paths.Widen())
+    found = TrySelections(planning, paths, attempted);
   if (found && !*found && !attempted.settled && paths.MayKeep()) {
     paths.KeepNothing();
     found = TrySelections(planning, paths, attempted);
@@ -99,6 +101,20 @@ base::Expected<Attempted> TrySelections(const Planning& planning, PathSearch& pa
   }
   if (!found) return base::Unexpected(found.error());
   return attempted;
+}
+
+// The longest intervals such that all of them together have as many operators as those of a network of 64 (64 * 65 * 66 / 6).
+Reach ReachFor(const graph::Graph& graph, const PartitionOptions& options) {
+  constexpr int64_t kMostVisited = 45'760;
+  if (options.max_operators) return {.most_operators = *options.max_operators, .effort = {}};
+  const auto operators = static_cast<int64_t>(graph.operators.size());
+  int64_t most = 0;
+  int64_t visited = 0;
+  while (most < operators && (most < kUsualMostOperators || visited <= kMostVisited)) {
+    ++most;
+    visited += most * (operators - most + 1);
+  }
+  return {.most_operators = static_cast<int>(most), .effort = options.effort};
 }
 
 bool IsCapped(const PathSearch& paths) { return paths.MostOperators() < paths.Operators(); }
@@ -121,15 +137,19 @@ std::string_view StatusOf(const Planning& planning, const PathSearch& paths, con
 std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& paths,
                                  const Attempted& attempted, const plan::Plan& plan) {
   std::vector<std::string> notes;
-  if (IsCapped(paths)) {
-    std::string note = fmt::format("subgraphs were capped at {} operators", paths.MostOperators());
-    const bool best_of_all = plan.score <= planning.scale.ScoreOf(plan.lower_bounds);
-    if (plan.status == "optimal" && !best_of_all)
-      note += fmt::format(": optimal among subgraphs of at most {} operators", paths.MostOperators());
+  std::vector<std::string> scope;
+  if (IsCapped(paths))
+    scope.push_back(fmt::format("subgraphs were capped at {} operators", paths.MostOperators()));
+  if (paths.LeavesOutKept()) {
+    scope.emplace_back("borders between subgraphs were not kept on chip");
+  } else if (paths.CapsKept()) {
+    scope.push_back(fmt::format("at most {} borders were kept on chip at a cut", kMostKept));
+  }
+  const bool best_of_all = plan.score <= planning.scale.ScoreOf(plan.lower_bounds);
+  for (std::string& note : scope) {
+    if (plan.status == "optimal" && !best_of_all) note += ": optimal among such plans";
     notes.push_back(std::move(note));
   }
-  if (paths.CapsKept())
-    notes.push_back(fmt::format("at most {} borders were kept on chip at a cut", kMostKept));
   if (paths.UntriedCouldBeat(attempted.best->score))
     notes.emplace_back(
         "not all tile shapes were tried: lower bounds do not rule out a better plan among the others");
@@ -157,7 +177,7 @@ PartitionResult WithoutPlan(const Planning& planning, const PathSearch& paths, c
                                        tried, tried == 1 ? "" : "s", tried == 1 ? "s" : "",
                                        attempted.last_reason.empty() ? "" : ": ", attempted.last_reason);
   const bool proven = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp() &&
-                      !IsCapped(paths) && !paths.CapsKept() &&
+                      !IsCapped(paths) && !paths.CapsKept() && !paths.LeavesOutKept() &&
                       !paths.UntriedCouldBeat(std::numeric_limits<double>::infinity());
   return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt, text};
 }
@@ -208,7 +228,7 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                           .tile_engines = cached.Pointers(),
                           .budget = options.budget};
   const CutStates states(graph, profile, planning.Room(), options.keeping);
-  PathSearch paths(planning, states, options.max_operators, options.threads, options.progress);
+  PathSearch paths(planning, states, ReachFor(graph, options), options.threads, options.progress);
   const Floors floors{.costs = lower_bounds, .tightest = floor.op};
   paths.PoseSingles();
   if (IsHopeless(planning, floors)) return ExplainAbsence(planning, paths, floors);

@@ -21,12 +21,15 @@
 // From a network and a profile to a plan: which operators run as one subgraph, with which tiles, and where every buffer lies.
 namespace tessera::search {
 
-inline constexpr int kUsualMostOperators = 12;
+// About a second on one thread.
+inline constexpr int64_t kUsualEffort = 200'000;
 
 struct PartitionOptions {
-  plan::Objective objective;                // without weights: latency
-  int max_operators = kUsualMostOperators;  // in one subgraph
-  Keeping keeping = Keeping::kNothing;      // of borders on chip
+  plan::Objective objective;  // without weights: latency
+  // In one subgraph. Without: as many as the effort allows, all of a network of up to 64 operators to begin with.
+  std::optional<int> max_operators;
+  Keeping keeping = Keeping::kWherePossible;  // of borders on chip
+  int64_t effort = kUsualEffort;              // Reach::effort where max_operators is left open
   std::span<const problem::Engine* const>
       engines;  // in the order in which they are asked; they outlive the search
   // The same engines with what they remember of other searches; nullptr: this search starts afresh. Changes the
@@ -48,10 +51,10 @@ struct Misfit {
   problem::Bytes capacity = 0;  // of the tile memory, or the limit on the peak
 };
 
-// kOptimal: no plan scores better, or, where Plan::notes say so, none whose subgraphs have at most max_operators, or that keeps
-// at most kMostKept borders at a cut;
+// kOptimal: no plan scores better, or, where Plan::notes say so, none whose subgraphs have at most so many operators, or that keeps
+// at most kMostKept borders at a cut, or none;
 // kFeasible: something was left undecided or untried, the notes say what; kInfeasible: proven that no plan fits, or keeps the
-// limits, whatever its subgraphs and tiles; kUnknown: a limit came first, one of time, of max_operators, of kMostKept or of tile shapes;
+// limits, whatever its subgraphs and tiles; kUnknown: a limit came first, one of time, of operators, of kMostKept or of tile shapes;
 // kUnsupported: the profile cannot run the network. All of it among the plans that PartitionOptions::keeping allows. `plan` where
 // there is one, else the reason.
 struct PartitionResult {

@@ -22,13 +22,15 @@ constexpr size_t kMostExtended = 16384;
 
 }  // namespace
 
-PathSearch::PathSearch(const Planning& planning, const CutStates& states, int most, int threads,
+PathSearch::PathSearch(const Planning& planning, const CutStates& states, const Reach& reach, int threads,
                        std::function<void(std::string_view)> progress)
     : planning_(&planning),
       operators_(static_cast<int>(planning.graph.operators.size())),
       last_state_(states.Last()),
       caps_kept_(states.IsCapped()),
-      most_(std::min(most, operators_)),
+      most_(std::min(reach.most_operators, operators_)),
+      longest_(most_),
+      allowance_(reach.effort),
       threads_(std::max(1, threads)),
       progress_(std::move(progress)) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(planning.graph);
@@ -78,16 +80,14 @@ Arc PathSearch::ArcOf(const IntervalChoices& interval) const {
 
 void PathSearch::KeepNothing() {
   may_keep_ = false;
-  for (size_t i = 0; i < intervals_.size(); ++i) {
-    if (!intervals_[i].Kept().empty()) arcs_[i].clear();
-  }
+  for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
 }
 
 void PathSearch::Refresh(size_t interval) {
   const IntervalChoices& choices = intervals_[interval];
   std::vector<Arc>& arcs = arcs_[interval];
   arcs.clear();
-  if (!may_keep_ && !choices.Kept().empty()) return;
+  if (!InReach(choices)) return;
   Arc arc = ArcOf(choices);
   arc.cost = choices.Bound();
   if (!choices.IsOpened()) {
@@ -123,7 +123,7 @@ std::optional<Selection> PathSearch::FindBest() {
     const std::vector<Arc> arcs = CurrentArcs();
     const std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_);
     if (!path) {
-      if (!Extend()) return std::nullopt;
+      if (!Widen() && !Extend()) return std::nullopt;
       continue;
     }
     Tasks openings;
@@ -142,11 +142,45 @@ std::optional<Selection> PathSearch::FindBest() {
     }
     const Tasks& next = !openings.empty() ? openings : !posings.empty() ? posings : decisions;
     if (next.empty()) return SelectionOf(*path, arcs);
+    effort_ -= EffortOn(*path, arcs);
     Run(next);
+    effort_ += EffortOn(*path, arcs);
     for (const size_t index : path->arcs) Refresh(arcs[index].interval);
     Report();
+    if (allowance_ && effort_ > *allowance_) DrawBack();
   }
   return std::nullopt;
+}
+
+bool PathSearch::InReach(const IntervalChoices& interval) const {
+  if (interval.Interval().last - interval.Interval().first >= longest_) return false;
+  return interval.Kept().empty() || (may_keep_ && looks_at_kept_);
+}
+
+int64_t PathSearch::EffortOn(const Path& path, std::span<const Arc> arcs) const {
+  int64_t effort = 0;
+  for (const size_t index : path.arcs) effort += intervals_[arcs[index].interval].Effort();
+  return effort;
+}
+
+void PathSearch::DrawBack() {
+  effort_ = 0;
+  if (longest_ > kUsualMostOperators) {
+    longest_ = kUsualMostOperators;
+  } else {
+    looks_at_kept_ = false;
+    allowance_.reset();
+  }
+  for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
+}
+
+bool PathSearch::Widen() {
+  allowance_.reset();
+  if (longest_ == most_ && looks_at_kept_) return false;
+  longest_ = most_;
+  looks_at_kept_ = true;
+  for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
+  return true;
 }
 
 // Gives the shortest opened intervals that have further tile shapes some of them; false when there are none, or enough.
@@ -171,7 +205,7 @@ bool PathSearch::Extend() {
 bool PathSearch::UntriedCouldBeat(double score) const {
   std::vector<Arc> arcs = CurrentArcs();
   for (const IntervalChoices& interval : intervals_) {
-    if (!interval.IsOpened() || interval.IsComplete()) continue;
+    if (!interval.IsOpened() || interval.IsComplete() || !InReach(interval)) continue;
     arcs.push_back(ArcOf(interval));
     arcs.back().cost = interval.Bound();
   }

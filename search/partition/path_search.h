@@ -18,10 +18,24 @@
 // confirms one. When the best path is confirmed throughout, every other path costs at least as much, for costs only rise: it is
 // the best there is (A* over a lazily evaluated graph: Dellin, Srinivasa 2016). Where no path is left, tile shapes that were
 // passed over are added, shortest intervals first.
+// Where the effort is limited and spent, long intervals are left out, then those that keep borders on chip; all come back where
+// nothing is left without them.
 // An interval stands there once for each way to be crossed (cut_states.h): what is kept on chip at its ends differs.
 // The intervals of one round are opened and decided independently of each other, hence in parallel, and what is asked does not
 // depend on the number of threads.
 namespace tessera::search {
+
+// How far the search looks. Most of its time goes into intervals that are long, or that keep much on chip, and that turn out a
+// little worse than the best; where these are too many, it goes on without them, and says so. The effort is counted, not timed.
+struct Reach {
+  int most_operators = 1;  // in one subgraph
+  // Tile shapes times operators, opened or posed, after which to draw back to kUsualMostOperators, and as many after which
+  // to leave out what keeps borders; without: never.
+  std::optional<int64_t> effort;
+};
+
+// Where a search draws back to.
+inline constexpr int kUsualMostOperators = 12;
 
 // Subgraphs that follow one another, each with a choice that fits alone.
 struct Selection {
@@ -32,8 +46,8 @@ struct Selection {
 
 class PathSearch {
  public:
-  // Intervals of at most `most` operators. `planning` outlives it.
-  PathSearch(const Planning& planning, const CutStates& states, int most, int threads,
+  // `planning` outlives it.
+  PathSearch(const Planning& planning, const CutStates& states, const Reach& reach, int threads,
              std::function<void(std::string_view)> progress);
 
   // The best selection that is not forbidden; nullopt when there is none or planning.stop came first.
@@ -49,6 +63,14 @@ class PathSearch {
   void KeepNothing();
   bool MayKeep() const { return may_keep_ && intervals_.size() > crossings_.size(); }
   bool CapsKept() const { return caps_kept_; }  // CutStates::IsCapped
+
+  // Takes back what was left out for want of effort, and looks as far as it takes from then on; false where nothing was.
+  bool Widen();
+
+  // Whether something could be kept on chip, and selections that do were left out.
+  bool LeavesOutKept() const {
+    return intervals_.size() > crossings_.size() && !(may_keep_ && looks_at_kept_);
+  }
 
   // Poses the intervals of single operators where nothing is kept.
   void PoseSingles();
@@ -69,7 +91,8 @@ class PathSearch {
   Arc ArcOf(const IntervalChoices& interval) const;
   int LastState() const { return last_state_; }
 
-  int MostOperators() const { return most_; }
+  // In the intervals that are looked at.
+  int MostOperators() const { return longest_; }
   int Operators() const { return operators_; }
 
   bool AnyGivenUp() const;
@@ -88,6 +111,9 @@ class PathSearch {
   IntervalChoices& SingleAt(int op) { return intervals_[crossings_[PlaceOf(op, 1)]]; }
   size_t IndexOf(const IntervalChoices& interval) const;
   void Refresh(size_t interval);
+  bool InReach(const IntervalChoices& interval) const;
+  int64_t EffortOn(const Path& path, std::span<const Arc> arcs) const;
+  void DrawBack();
   bool Extend();
   std::vector<Arc> CurrentArcs() const;
   Selection SelectionOf(const Path& path, std::span<const Arc> arcs) const;
@@ -98,9 +124,13 @@ class PathSearch {
   int operators_;
   int last_state_;
   bool caps_kept_;
-  int most_;
+  int most_;                          // operators in any of the intervals
+  int longest_;                       // in those that are looked at
+  std::optional<int64_t> allowance_;  // of effort
   int threads_;
   bool may_keep_ = true;
+  bool looks_at_kept_ = true;
+  int64_t effort_ = 0;  // since the last drawing back
   std::function<void(std::string_view)> progress_;
   std::vector<size_t> crossings_;  // by first operator, then length: the first of its crossings in intervals_
   std::vector<IntervalChoices> intervals_;

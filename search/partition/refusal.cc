@@ -48,8 +48,11 @@ class Absence {
 
   // What is proven of subgraphs as long as they may be is no proof for longer ones, nor for more that is kept.
   PartitionResult AmongTried(std::string reason) const {
-    if (!IsCapped() && !paths_.CapsKept()) return Infeasible(std::move(reason));
-    if (paths_.CapsKept())
+    const bool caps_kept = paths_.CapsKept() || paths_.LeavesOutKept();
+    if (!IsCapped() && !caps_kept) return Infeasible(std::move(reason));
+    if (paths_.LeavesOutKept()) {
+      reason += "; keeping borders on chip was not tried to the end";
+    } else if (paths_.CapsKept())
       reason += fmt::format("; keeping more than {} borders on chip at a cut was not tried", kMostKept);
     if (!IsCapped()) return Unknown(std::move(reason));
     reason += "; longer subgraphs were not tried";

@@ -96,10 +96,10 @@ base::Expected<std::vector<Sensitivity>> FindSensitivities(const plan::Plan& pla
     found.best_score = found.score;
     const base::Expected<PartitionResult> best = SearchPartition(plan.network, variant.profile, again);
     if (!best) return base::Unexpected(best.error());
-    found.undecided = !best->plan && best->status == problem::Status::kUnknown;
-    if (!best->plan) continue;
-    const bool better = best->plan->score < found.score * (1 - kRounding);
-    if (better || !found.within) found.best_score = best->plan->score;
+    const bool better = best->plan && best->plan->score < found.score * (1 - kRounding);
+    const bool stopped = options.stop != nullptr && options.stop->Requested();
+    found.undecided = !better && (stopped || best->status == problem::Status::kUnknown);
+    if (better || (best->plan && !found.within)) found.best_score = best->plan->score;
   }
   return sensitivities;
 }
@@ -107,8 +107,8 @@ base::Expected<std::vector<Sensitivity>> FindSensitivities(const plan::Plan& pla
 std::string Describe(const Sensitivity& sensitivity) {
   std::string text =
       fmt::format("with {} {} ", sensitivity.what, sensitivity.factor < 1 ? "halved" : "doubled");
-  if (sensitivity.undecided) return text + "no other plan was found before the limit";
   if (!sensitivity.within) return text + "this plan breaks a limit of the objective";
+  if (sensitivity.undecided) return text + "no better choice was found before the limit";
   if (sensitivity.Survives()) return text + "the choice survives";
   const double gain = 100 * (sensitivity.score - sensitivity.best_score) / sensitivity.score;
   return text + fmt::format("another choice is {:.2g} % better", gain);

@@ -16,7 +16,7 @@ struct Sensitivity {
   bool within = true;      // the plan still keeps the objective's limits
   double score = 0;        // of the plan under it
   double best_score = 0;   // of the best plan found under it; that of the plan itself where none is better
-  bool undecided = false;  // a limit of time came before any other plan was found
+  bool undecided = false;  // a limit came before it was known whether there is a better one
 
   // No better choice was found.
   bool Survives() const { return within && !undecided && best_score >= score; }

@@ -169,8 +169,8 @@ TEST_F(EvalTest, BordersThatAreKeptStayOnChip) {
     EXPECT_EQ(Run(arguments).exit_code, 0);
     return ReadJson(name);
   };
-  plan_ = planned_as(plan, "plan.json", {});
-  const ordered_json searched = planned_as(plan, "searched.json", {"--keep-borders"});
+  plan_ = planned_as(plan, "plan.json", {"--spill-borders"});
+  const ordered_json searched = planned_as(plan, "searched.json", {});
   EXPECT_EQ(searched.at("kept"), ordered_json({"conv1", "conv2"}));
   EXPECT_THAT(Run({"check", "--execute", "searched.json"}).out, HasSubstr("\nexecuted: "));
 

@@ -38,6 +38,7 @@ Found Find(const graph::Graph& graph, const Profile& profile, const std::string&
   PartitionOptions options;
   options.objective.weights = {{metric, 1}};
   options.engines = engines;
+  options.keeping = Keeping::kNothing;
   auto result = SearchPartition(graph, profile, options);
   EXPECT_TRUE(result && result->plan);
   Found found{*std::move(result->plan), {}};
@@ -55,6 +56,27 @@ std::vector<std::string> Sentences(const Found& found) {
 
 TEST(Sensitivity, IsNoneWhereTheObjectiveDoesNotLookAtEnergy) {
   EXPECT_THAT(Find(Pair(), Balanced(0.5), "latency").sensitivities, IsEmpty());
+}
+
+TEST(Sensitivity, ClaimsNothingOfASearchThatWasStopped) {
+  const Profile profile = Balanced(0.5);
+  const plan::Plan plan = Find(Pair(), profile, "energy").plan;
+  const CanonicalEngine engine;
+  const std::vector<const problem::Engine*> engines = {&engine};
+  base::Stop stop;
+  stop.Request();
+  PartitionOptions options;
+  options.objective.weights = {{"energy", 1}};
+  options.engines = engines;
+  options.stop = &stop;
+  const auto sensitivities = FindSensitivities(plan, options);
+  ASSERT_TRUE(sensitivities);
+  ASSERT_FALSE(sensitivities->empty());
+  for (const Sensitivity& each : *sensitivities) {
+    EXPECT_TRUE(each.undecided);
+    EXPECT_FALSE(each.Survives());
+    EXPECT_THAT(Describe(each), HasSubstr("no better choice was found before the limit"));
+  }
 }
 
 TEST(Sensitivity, LeavesOutWhatCostsNothing) {

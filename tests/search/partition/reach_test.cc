@@ -1,0 +1,86 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "../simulate/small_machine.h"
+#include "exhaustive.h"
+#include "networks.h"
+#include "tessera/plan/validator.h"
+#include "tessera/search/partition/partition.h"
+
+// A search of limited effort leaves out what it has no time for, and says so; what there is nothing without, it looks at.
+namespace tessera::search {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+struct Subject {
+  graph::Graph graph;
+  Profile profile;
+};
+
+Subject DrawSubject(uint64_t seed) {
+  base::Random random(seed);
+  graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(4, 9)));
+  const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
+  return {std::move(graph), SmallMachine(dma, random.Uniform(40, 90))};
+}
+
+PartitionResult Search(const Subject& subject, int64_t effort, plan::Objective objective) {
+  PartitionOptions options;
+  options.objective = std::move(objective);
+  options.engines = TestEngines();
+  options.effort = effort;
+  auto result = SearchPartition(subject.graph, subject.profile, options);
+  EXPECT_TRUE(result) << result.error().message;
+  return *std::move(result);
+}
+
+bool TellsWhatItLeftOut(const plan::Plan& plan) {
+  return std::any_of(plan.notes.begin(), plan.notes.end(), [](const std::string& note) {
+    return note.starts_with("borders between subgraphs were not kept on chip");
+  });
+}
+
+TEST(LimitedEffort, FindsAPlanWhereThereIsOneAndSaysWhatItLeftOut) {
+  int worse = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    const Subject subject = DrawSubject(seed);
+    const plan::Objective objective{.weights = {{"off_chip_bytes", 1}}, .limits = {}};
+    const PartitionResult all = Search(subject, kUsualEffort, objective);
+    const PartitionResult some = Search(subject, 1, objective);
+    ASSERT_EQ(all.plan.has_value(), some.plan.has_value());
+    if (!all.plan) continue;
+    EXPECT_TRUE(plan::Validate(*some.plan).empty());
+    EXPECT_FALSE(TellsWhatItLeftOut(*all.plan));
+    EXPECT_GE(some.plan->score, all.plan->score);
+    EXPECT_TRUE(some.plan->kept.empty() || !TellsWhatItLeftOut(*some.plan));
+    if (some.plan->score == all.plan->score) continue;
+    EXPECT_TRUE(TellsWhatItLeftOut(*some.plan));
+    ++worse;
+  }
+  EXPECT_GE(worse, 3);
+}
+
+TEST(LimitedEffort, IsNotHeldToWhereOnlyWhatWasLeftOutKeepsALimit) {
+  int needed = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    const Subject subject = DrawSubject(seed);
+    const plan::Objective objective{.weights = {{"off_chip_bytes", 1}}, .limits = {}};
+    const PartitionResult all = Search(subject, kUsualEffort, objective);
+    const PartitionResult some = Search(subject, 1, objective);
+    if (!all.plan || some.plan->score == all.plan->score) continue;
+    const plan::Objective limited{.weights = {{"latency", 1}},
+                                  .limits = {{"off_chip_bytes", all.plan->score}}};
+    const PartitionResult within = Search(subject, 1, limited);
+    ASSERT_TRUE(within.plan.has_value()) << within.reason;
+    EXPECT_LE(within.plan->totals.off_chip_bytes, all.plan->totals.off_chip_bytes);
+    ++needed;
+  }
+  EXPECT_GE(needed, 3);
+}
+
+}  // namespace
+}  // namespace tessera::search
