@@ -1,0 +1,47 @@
+#pragma once
+
+#include <limits>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+
+namespace tessera::search {
+
+// The best plan by trying everything: all 2^(n-1) partitions, all sets of kept borders, all tiles and policies; the joint
+// Problem has the last word. Tiles are all those of the grid where it is small (ShapeSearch). Cost: three to the power of n, times
+// what is pruned.
+class EveryPlan {
+ public:
+  // Graph and profile outlive it. `metric`: one that adds up.
+  EveryPlan(const graph::Graph& graph, const hw_profiles::Profile& profile, std::string metric);
+
+  // Infinite where nothing fits.
+  double BestScore();
+
+ private:
+  struct Priced {
+    encoder::SubgraphChoice choice;
+    double cost = 0;
+  };
+
+  void TryAllKept(const std::vector<graph::Interval>& intervals);
+  void Complete(const std::vector<graph::Interval>& intervals, const std::vector<int>& kept,
+                std::vector<encoder::SubgraphChoice>& so_far, double cost);
+  const std::vector<Priced>& ChoicesOf(graph::Interval interval, const std::vector<int>& kept);
+  std::vector<int> WhatMatters(graph::Interval interval, const std::vector<int>& kept) const;
+  bool FitsJointly(const std::vector<encoder::SubgraphChoice>& choices) const;
+
+  const graph::Graph& graph_;
+  const hw_profiles::Profile& profile_;
+  const std::string metric_;
+  const std::vector<graph::Usage> usages_;
+  std::map<std::tuple<int, int, std::vector<int>>, std::vector<Priced>> choices_;
+  double best_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace tessera::search
