@@ -35,7 +35,7 @@ void IntervalChoices::Open() {
   opened_ = true;
   shapes_.emplace(GridOf(planning_->graph, planning_->profile, interval_));
   ways_ = std::make_unique<WayCosts>(*planning_, interval_, kept_);
-  if (planning_->LooksAtPeak() || ways_->IsRefused()) {
+  if (ways_->IsRefused()) {
     tried_ = shapes_->Start();
     Pose();
   } else {
@@ -96,7 +96,7 @@ bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes
     Choice& choice = choices_.emplace_back();
     choice.way = way;
     choice.metrics = metrics;
-    choice.cost = planning_->scale.CostOf(metrics);
+    choice.cost = planning_->CostOf(metrics);
   }
   costs_.merge(std::move(costs));
   return true;
@@ -138,7 +138,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
       choice.metrics = known->second;
     }
     choice.metrics.peak_bytes = candidates[i].lower_bound;
-    choice.cost = planning_->scale.CostOf(choice.metrics);
+    choice.cost = planning_->CostOf(choice.metrics);
   }
   tiles_->DropClasses();
   TakeAnswers();
@@ -148,7 +148,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
 void IntervalChoices::Decide(size_t index) {
   Choice& choice = choices_[index];
   if (choice.verdict != Verdict::kOpen) return;
-  if (planning_->scale.MinimizesPeak() || planning_->scale.LimitsPeak()) {
+  if (planning_->LooksAtPeak()) {
     DecideByPeak(choice);
     return;
   }
@@ -173,7 +173,7 @@ void IntervalChoices::DecideByPeak(Choice& choice) {
   choice.exact = !options.minimize || result->status == problem::Status::kOptimal;
   choice.allocation = std::move(result->allocation);
   choice.metrics.peak_bytes = *result->peak;
-  choice.cost = planning_->scale.CostOf(choice.metrics);
+  choice.cost = planning_->CostOf(choice.metrics);
 }
 
 // One answer often settles other choices too, and bounds settle some without a question.
