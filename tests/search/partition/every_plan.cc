@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "exhaustive.h"
-#include "tessera/encoder/adapt/choice.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/simulate/simulate.h"
 #include "tessera/search/tiling/shape_search.h"
@@ -25,59 +24,62 @@ EveryPlan::EveryPlan(const graph::Graph& graph, const hw_profiles::Profile& prof
     : graph_(graph), profile_(profile), metric_(std::move(metric)), usages_(graph::UsagesOf(graph)) {}
 
 double EveryPlan::BestScore() {
-  const auto operators = static_cast<int>(graph_.operators.size());
-  for (uint64_t cuts = 0; cuts < uint64_t{1} << (operators - 1); ++cuts) {
-    std::vector<graph::Interval> intervals = {{0, 0}};
-    for (int op = 1; op < operators; ++op) {
-      if (((cuts >> (op - 1)) & 1U) != 0) intervals.push_back({op, op});
-      intervals.back().last = op;
-    }
-    TryAllKept(intervals);
-  }
+  std::vector<encoder::SubgraphChoice> none;
+  Complete(0, {}, none, 0);
   return best_;
 }
 
-void EveryPlan::TryAllKept(const std::vector<graph::Interval>& intervals) {
-  std::vector<encoder::SubgraphChoice> choices;
-  for (const graph::Interval interval : intervals) choices.push_back({interval, {}, {}});
-  std::vector<int> borders;
-  for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
-    if (!encoder::FindUnkeepable(graph_, choices, {&tensor, 1})) borders.push_back(tensor);
-  }
-  for (uint64_t set = 0; set < uint64_t{1} << borders.size(); ++set) {
-    std::vector<int> kept;
-    for (size_t i = 0; i < borders.size(); ++i) {
-      if (((set >> i) & 1U) != 0) kept.push_back(borders[i]);
-    }
-    choices.clear();
-    Complete(intervals, kept, choices, 0);
-  }
-}
-
-void EveryPlan::Complete(const std::vector<graph::Interval>& intervals, const std::vector<int>& kept,
+// Everything that begins with these choices, which cost that much. `crossing`: what is kept where they end.
+void EveryPlan::Complete(int first, const std::vector<int>& crossing,
                          std::vector<encoder::SubgraphChoice>& so_far, double cost) {
-  if (so_far.size() == intervals.size()) {
+  const auto operators = static_cast<int>(graph_.operators.size());
+  if (first == operators) {
     if (FitsJointly(so_far)) best_ = cost;
     return;
   }
-  for (const Priced& next : ChoicesOf(intervals[so_far.size()], kept)) {
-    if (cost + next.cost >= best_) return;
-    so_far.push_back(next.choice);
-    Complete(intervals, kept, so_far, cost + next.cost);
-    so_far.pop_back();
+  for (int last = operators - 1; last >= first; --last) {
+    const std::vector<int> borders = MadeFor(first, last);
+    for (uint64_t set = 0; set < uint64_t{1} << borders.size(); ++set) {
+      std::vector<int> kept = crossing;
+      for (size_t i = 0; i < borders.size(); ++i) {
+        if (((set >> i) & 1U) != 0) kept.push_back(borders[i]);
+      }
+      std::sort(kept.begin(), kept.end());
+      for (const Priced& next : ChoicesOf({first, last}, kept)) {
+        if (cost + next.cost >= best_) break;
+        so_far.push_back(next.choice);
+        std::vector<int> behind = kept;
+        std::erase_if(behind, [&](int tensor) { return LastReader(tensor) <= last; });
+        Complete(last + 1, behind, so_far, cost + next.cost);
+        so_far.pop_back();
+      }
+    }
   }
+}
+
+int EveryPlan::LastReader(int tensor) const { return usages_[static_cast<size_t>(tensor)].consumers.back(); }
+
+// What is made in the interval, and read behind it.
+std::vector<int> EveryPlan::MadeFor(int first, int last) const {
+  std::vector<int> made;
+  for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
+    const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
+    const bool leaves = graph_.tensors[static_cast<size_t>(tensor)].network_output || usage.consumers.empty();
+    if (!leaves && first <= usage.producer && usage.producer <= last && LastReader(tensor) > last)
+      made.push_back(tensor);
+  }
+  return made;
 }
 
 // Those that fit alone, the cheapest first.
 const std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval interval,
                                                            const std::vector<int>& kept) {
-  const std::vector<int> here = WhatMatters(interval, kept);
-  const auto [place, is_new] = choices_.try_emplace({interval.first, interval.last, here});
+  const auto [place, is_new] = choices_.try_emplace({interval.first, interval.last, kept});
   std::vector<Priced>& priced = place->second;
   if (!is_new) return priced;
   TileOptions options;
   options.engines = TestEngines();
-  options.kept = here;
+  options.kept = kept;
   options.shapes = graph::ShapesOf(GridOf(graph_, profile_, interval));
   const auto tiles = IntervalTiles::Build(graph_, profile_, interval, options);
   if (!tiles) return priced;
@@ -90,16 +92,6 @@ const std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval inter
   std::stable_sort(priced.begin(), priced.end(),
                    [](const Priced& a, const Priced& b) { return a.cost < b.cost; });
   return priced;
-}
-
-// What the interval touches, and what passes over it.
-std::vector<int> EveryPlan::WhatMatters(graph::Interval interval, const std::vector<int>& kept) const {
-  std::vector<int> here;
-  for (const int tensor : kept) {
-    const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
-    if (usage.producer <= interval.last && usage.consumers.back() >= interval.first) here.push_back(tensor);
-  }
-  return here;
 }
 
 bool EveryPlan::FitsJointly(const std::vector<encoder::SubgraphChoice>& choices) const {

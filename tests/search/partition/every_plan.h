@@ -13,8 +13,7 @@
 namespace tessera::search {
 
 // The best plan by trying everything: all 2^(n-1) partitions, all sets of kept borders, all tiles and policies; the joint
-// Problem has the last word. Tiles are all those of the grid where it is small (ShapeSearch). Cost: three to the power of n, times
-// what is pruned.
+// Problem has the last word. Cost: three to the power of n, but for what is worse already before it is complete.
 class EveryPlan {
  public:
   // Graph and profile outlive it. `metric`: one that adds up.
@@ -29,11 +28,11 @@ class EveryPlan {
     double cost = 0;
   };
 
-  void TryAllKept(const std::vector<graph::Interval>& intervals);
-  void Complete(const std::vector<graph::Interval>& intervals, const std::vector<int>& kept,
-                std::vector<encoder::SubgraphChoice>& so_far, double cost);
+  void Complete(int first, const std::vector<int>& crossing, std::vector<encoder::SubgraphChoice>& so_far,
+                double cost);
+  int LastReader(int tensor) const;
+  std::vector<int> MadeFor(int first, int last) const;
   const std::vector<Priced>& ChoicesOf(graph::Interval interval, const std::vector<int>& kept);
-  std::vector<int> WhatMatters(graph::Interval interval, const std::vector<int>& kept) const;
   bool FitsJointly(const std::vector<encoder::SubgraphChoice>& choices) const;
 
   const graph::Graph& graph_;
