@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace tessera::search {
 namespace {
@@ -11,22 +10,29 @@ constexpr int64_t kForgetAfterPerBuffer = 5'000;  // steps
 constexpr int64_t kOneIn = 100;                   // moves among equally cheap offsets
 constexpr int64_t kStepsBetweenStops = 256;
 
-// Fast where few events have moved, and never worse than sorting.
+// Takes time in proportion to the events and little more where few are out of order (Cook and Kim, 1980): of each
+// two neighbours in the wrong order both go astray, for either may be the one that moved; those are sorted apart and
+// merged. `astray` is empty before and after.
 template <typename Event>
-void SortAlmostSorted(std::vector<Event>& events) {
+void SortAlmostSorted(std::vector<Event>& events, std::vector<Event>& astray) {
   const auto earlier = [](const Event& a, const Event& b) { return a.at < b.at; };
-  size_t descents = 0;
-  for (size_t i = 1; i < events.size(); ++i) descents += earlier(events[i], events[i - 1]) ? 1 : 0;
-  if (descents > 8 + events.size() / 8) {
-    std::sort(events.begin(), events.end(), earlier);
-    return;
+  size_t kept = 0;
+  for (const Event& event : events) {
+    if (kept > 0 && earlier(event, events[kept - 1])) {
+      astray.push_back(events[--kept]);
+      astray.push_back(event);
+    } else {
+      events[kept++] = event;
+    }
   }
-  if (descents == 0) return;
-  for (size_t i = 1; i < events.size(); ++i) {
-    const Event event = events[i];
-    size_t gap = i;
-    for (; gap > 0 && earlier(event, events[gap - 1]); --gap) events[gap] = events[gap - 1];
-    events[gap] = event;
+  std::sort(astray.begin(), astray.end(), earlier);
+  for (size_t to = events.size(); !astray.empty(); --to) {
+    if (kept > 0 && earlier(astray.back(), events[kept - 1])) {
+      events[to - 1] = events[--kept];
+    } else {
+      events[to - 1] = astray.back();
+      astray.pop_back();
+    }
   }
 }
 
@@ -54,8 +60,11 @@ void RepairSearch::PairUp() {
   std::vector<size_t> next(first_.begin(), first_.end() - 1);
   for (const int e : neighbour_) mirror_.push_back(static_cast<uint32_t>(next[static_cast<size_t>(e)]++));
   weight_.assign(neighbour_.size(), 1);
-  ends_.resize(2 * neighbour_.size());
-  std::iota(ends_.begin(), ends_.end(), End{0});
+  for (size_t pair = 0; pair < neighbour_.size(); ++pair) {
+    const auto lower = 2 * static_cast<uint32_t>(neighbour_[pair]);
+    ends_.push_back({lower, static_cast<uint32_t>(pair)});
+    ends_.push_back({lower + 1, static_cast<uint32_t>(pair)});
+  }
 }
 
 bool RepairSearch::Confine(Bytes capacity) {
@@ -110,11 +119,9 @@ void RepairSearch::SortEvents(int buffer) {
   events_.resize(2 * first_[at + 1] - begin);
   for (size_t i = 0; i < events_.size(); ++i) {
     const End end = ends_[begin + i];
-    const size_t higher = end % 2;
-    const Bytes edge = edges_[2 * static_cast<size_t>(neighbour_[end / 2]) + higher];
-    events_[i] = {higher != 0 ? edge : edge - reach, end};
+    events_[i] = {edges_[end.edge] - (end.edge % 2 != 0 ? 0 : reach), end};
   }
-  SortAlmostSorted(events_);
+  SortAlmostSorted(events_, astray_);
   for (size_t i = 0; i < events_.size(); ++i) ends_[begin + i] = events_[i].end;
 }
 
@@ -122,8 +129,8 @@ void RepairSearch::SortEvents(int buffer) {
 void RepairSearch::FindCheapest(int buffer) {
   const auto at = static_cast<size_t>(buffer);
   const Bytes beyond = highest_[at] + 1, own = offset_[at];
-  least_ = std::numeric_limits<Weight>::max();
-  Weight cost = 0;
+  least_ = std::numeric_limits<Cost>::max();
+  Cost cost = 0;
   Bytes from = 0;
   for (const Event& event : events_) {
     own_ = from <= own ? cost : own_;
@@ -132,14 +139,15 @@ void RepairSearch::FindCheapest(int buffer) {
       if (cost <= least_) Offer(model_.positions[at], from, event.at, cost);
       from = event.at;
     }
-    cost += event.end % 2 == 0 ? weight_[event.end / 2] : -weight_[event.end / 2];
+    const Weight weight = weight_[event.end.pair];
+    cost += event.end.edge % 2 == 0 ? weight : -weight;
   }
   own_ = from <= own ? cost : own_;
   if (cost <= least_) Offer(model_.positions[at], from, beyond, cost);
 }
 
 // The lowest and the highest position from `from` up to, not including, `to`.
-void RepairSearch::Offer(const Positions& positions, Bytes from, Bytes to, Weight cost) {
+void RepairSearch::Offer(const Positions& positions, Bytes from, Bytes to, Cost cost) {
   const Bytes lowest = positions.AtLeast(from);
   if (lowest >= to) return;
   if (cost < least_) cheapest_.clear();

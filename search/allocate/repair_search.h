@@ -15,9 +15,9 @@ namespace tessera::search {
 // and looks at all its offsets within the capacity: one costs the weights of the neighbours that the buffer would
 // overlap there. That sum changes only where a neighbour stops or begins to be in the way:
 //
-//     neighbours     |   a   |     | b |
-//     buffer       ccc       ccc ccc   ccc       lies lowest clear of a, highest below b, ...
-//     cost         0 |  w(a)   | 0 |w(b)|  0     of an offset
+//     address            0123456789012345678
+//     neighbours of c    ..aaaaaaa......bbbb     c is three bytes long
+//     offsets of c       #########....######     #: at the weight of a, or of b; .: free of cost
 //
 // so a sweep over those ends finds the cheapest offsets; all that are tried touch something. Where one of them is
 // cheaper than the buffer's own, it moves there. Otherwise the weights of its overlaps grow by one: what cannot be
@@ -45,9 +45,14 @@ class RepairSearch {
   const std::vector<Bytes>& Offsets() const { return offset_; }
 
  private:
-  using Weight = int32_t;
-  using End =
-      uint32_t;  // of a neighbour: twice the number of the pair, one more for the end that lies higher
+  using Weight = int32_t;  // at most the steps before weights are forgotten
+  using Cost = int64_t;    // a sum of weights
+
+  // Of a neighbour.
+  struct End {
+    uint32_t edge;  // index in edges_, odd where it is the higher end
+    uint32_t pair;
+  };
 
   // Where the sweep meets an end.
   struct Event {
@@ -60,7 +65,7 @@ class RepairSearch {
   void Step();
   void SortEvents(int buffer);
   void FindCheapest(int buffer);
-  void Offer(const Positions& positions, Bytes from, Bytes to, Weight cost);
+  void Offer(const Positions& positions, Bytes from, Bytes to, Cost cost);
   void Move(int buffer, Bytes offset);
   void CountOverlaps(int buffer, int change);
   void ChangeCount(int buffer, int change);
@@ -88,8 +93,9 @@ class RepairSearch {
 
   // Of the step at hand.
   std::vector<Event> events_;
-  Weight own_ = 0;               // cost of the buffer's own offset
-  Weight least_ = 0;             // cost of the cheapest
+  std::vector<Event> astray_;
+  Cost own_ = 0;                 // cost of the buffer's own offset
+  Cost least_ = 0;               // cost of the cheapest
   std::vector<Bytes> cheapest_;  // offsets
 };
 
