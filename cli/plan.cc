@@ -23,6 +23,7 @@
 #include "tessera/cli/tables.h"
 #include "tessera/cli/trace.h"
 #include "tessera/plan/json_write.h"
+#include "tessera/plan/lowering/lower.h"
 #include "tessera/problem/json_explanation.h"
 #include "tessera/problem/svg.h"
 #include "tessera/search/partition/partition.h"
@@ -50,6 +51,7 @@ class PlanCommand final : public Command {
            "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit peak=300000\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize energy --sensitivity\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --keep-borders\n"
+           "  tessera plan net.yaml --hw npu.yaml --lowering --output plan.json\n"
            "  tessera plan net.yaml --hw npu.yaml --emit-header plan.h --dump-problems asked\n\n"
            "Where an operator fits nowhere it says which few conditions collide when it runs alone, and "
            "which\n"
@@ -75,6 +77,10 @@ class PlanCommand final : public Command {
         "--keep-borders", keep_borders_,
         "Also let tensors stay in the tile memory from subgraph to subgraph where that is better and "
         "fits, at most two at a cut; takes up to several times as long");
+    app.add_flag(
+        "--lowering", lowering_,
+        "Also put into plan.json what a code generator needs: loops, tile classes, and jobs with regions, "
+        "addresses, strides and what each waits for; about three times the size, so only on request");
     app.add_option("--threads", threads_, "Threads to work with; they change the time, never the plan")
         ->check(CLI::Range(1, 256))
         ->capture_default_str();
@@ -141,6 +147,14 @@ class PlanCommand final : public Command {
       options.engines = engines.Pointers();
       const auto noted = NoteSensitivity(options, plan);
       if (!noted) return console.Fail(noted.error());
+    }
+    if (lowering_) {
+      base::Expected<plan::lowering::Program> lowering = plan::lowering::Lower(plan);
+      if (!lowering) {
+        console.Refuse(lowering.error());
+        return ExitCode::kUnsupported;
+      }
+      plan.lowering = std::move(*lowering);
     }
     if (const ExitCode code = Write(console, plan); code != ExitCode::kAnswer) return code;
     console.Print(format_ == "json" ? plan::WritePlanJson(plan, elapsed.count())
@@ -224,6 +238,7 @@ class PlanCommand final : public Command {
   int max_operators_ = 12;
   bool sensitivity_ = false;
   bool keep_borders_ = false;
+  bool lowering_ = false;
   int threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   std::string format_ = "text";
   PlanOutputs outputs_;
