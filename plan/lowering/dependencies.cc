@@ -88,9 +88,7 @@ class Finder {
         tile_memory_(hw_profiles::AsProblemMemory(
             plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)])),
         rules_(tile_memory_, 1) {
-    for (size_t i = 0; i < plan.problem.buffers.size(); ++i) {
-      sizes_.emplace(plan.problem.buffers[i].id, plan.problem.buffers[i].size);
-    }
+    for (const problem::Buffer& buffer : plan.problem.buffers) sizes_.emplace(buffer.id, buffer.size);
   }
 
   std::vector<Dependency> Add(const Deed& deed) {
@@ -105,6 +103,7 @@ class Finder {
       WaitForMode(job, touches, before);
     }
     std::vector<int> candidates;
+    candidates.reserve(before.size());
     for (const auto& [other, cause] : before) candidates.push_back(other);
     const std::vector<int> latest = precedence_.LatestOf(std::move(candidates));
     precedence_.Add(latest);
@@ -116,6 +115,7 @@ class Finder {
       running_.push_back({number, &job, touches});
     }
     std::vector<Dependency> dependencies;
+    dependencies.reserve(latest.size());
     for (const int other : latest) dependencies.push_back({other, before.at(other)});
     return dependencies;
   }

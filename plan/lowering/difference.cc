@@ -49,7 +49,7 @@ std::vector<std::string> FindDifferences(const Program& found, const Program& ex
     if (!told.empty()) differences.push_back(fmt::format("subgraph {}: {}", i, told));
   }
   if (found.subgraphs.size() != expected.subgraphs.size())
-    differences.push_back("it has another number of subgraphs");
+    differences.emplace_back("it has another number of subgraphs");
   return differences;
 }
 

@@ -201,6 +201,7 @@ class Classes {
 
   static std::vector<int64_t> FirstOf(const std::vector<Trips>& box) {
     std::vector<int64_t> first;
+    first.reserve(box.size());
     for (const Trips& trips : box) first.push_back(trips.begin);
     return first;
   }

@@ -206,6 +206,13 @@ TEST_P(PaddedFaults, PadsThatAreNotThere) {
   });
 }
 
+// The innermost loop of which a class has several trips.
+size_t LoopOf(const TileClass& tiles) {
+  size_t loop = tiles.trips.size();
+  while (loop > 0 && tiles.trips[loop - 1].end == tiles.trips[loop - 1].begin + 1) --loop;
+  return loop == 0 ? 0 : loop - 1;
+}
+
 // Of what grows along the loops; who moves more than anyone wants does no harm.
 TEST_P(Faults, GrowthThatIsWrong) {
   for (size_t s = 0; s < plan_.lowering->subgraphs.size(); ++s) {
@@ -219,11 +226,12 @@ TEST_P(Faults, GrowthThatIsWrong) {
           size_t n = 0;
           ForEachNumber(all[w].regions[r], [&](const Affine& affine) {
             const size_t wrong = n++;
+            const size_t loop = LoopOf(plan_.lowering->subgraphs[s].classes[c]);
             if (affine.steps.empty()) return;
             const auto spoil = [&](Program& program) {
               size_t next = 0;
               ForEachNumber(program.subgraphs[s].classes[c].work[w].regions[r], [&](Affine& number) {
-                if (next++ == wrong) number.steps.front() += 1;
+                if (next++ == wrong) number.steps[loop] += 1;
               });
             };
             const bool surplus = numbers[wrong] == Number::kExtent || numbers[wrong] == Number::kPad;

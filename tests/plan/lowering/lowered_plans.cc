@@ -7,6 +7,8 @@
 
 #include "../execute/base_plans.h"
 #include "../execute/kept_plans.h"
+#include "../execute/plans.h"
+#include "../fixture.h"
 #include "tessera/base/checked.h"
 #include "tessera/plan/lowering/interpret.h"
 #include "tessera/plan/lowering/lower.h"
@@ -69,6 +71,14 @@ std::vector<std::string> FindingsIn(const Plan& plan, uint64_t seed) {
   return report.findings;
 }
 
+Plan TwoAxes() {
+  hw_profiles::Profile profile = SmallProfile();
+  profile.memories[0].capacity_bytes = 4096;
+  profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
+  const encoder::Policy policy = {hw_profiles::WeightPolicy::kResident, false};
+  return execute::Spread(TwoConvs(10), profile, {{{0, 1}, {1, 4, 4, 1}, policy}});
+}
+
 const std::vector<NamedPlan>& PlansOfEveryKind() {
   static const std::vector<NamedPlan> kPlans = {{"StreamedOwnSteps", execute::StreamedOwnSteps},
                                                 {"StreamedOverlapped", execute::StreamedOverlapped},
@@ -84,6 +94,9 @@ const std::vector<NamedPlan>& PlansOfEveryKind() {
                                                 {"RingOverlapped", execute::RingOverlapped},
                                                 {"CopyOverlapped", execute::CopyOverlapped},
                                                 {"AdjacentOverlapped", execute::AdjacentOverlapped},
+                                                {"Banked", BankedPlan},
+                                                {"OneSram", OneSramPlan},
+                                                {"TwoAxes", TwoAxes},
                                                 {"AdjacentStoredPads", execute::AdjacentStoredPads},
                                                 {"RingStoredPads", execute::RingStoredPads}};
   return kPlans;
