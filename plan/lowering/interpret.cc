@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tessera/base/checked.h"
 #include "tessera/base/random.h"
 #include "tessera/plan/execute/obstacle.h"
 #include "tessera/plan/execute/places.h"
@@ -121,6 +122,7 @@ class Interpreter {
 
   void RunSubgraph(const Lowered& lowered) {
     at_ = fmt::format("subgraph {}: ", subgraph_);
+    if (!HasLoopsOfTile(lowered)) return Note("its loops are not those of the tile");
     std::vector<std::string> faults;
     const std::optional<std::vector<lowering::Run>> runs = UnrollRuns(lowered, kMostRuns, faults);
     for (const std::string& fault : faults) Note(fault);
@@ -129,7 +131,6 @@ class Interpreter {
           fmt::format("subgraph {} has more runs of jobs than an execution can go through", subgraph_);
       return;
     }
-    CheckLoops(lowered);
     order_ = Precedence();
     memories_.BeginSubgraph(order_);
     modes_.BeginSubgraph(order_);
@@ -166,21 +167,16 @@ class Interpreter {
     return done;
   }
 
-  // The tiles are those of the partition.
-  void CheckLoops(const Lowered& lowered) {
+  bool HasLoopsOfTile(const Lowered& lowered) const {
     const Subgraph& subgraph = plan_.subgraphs[static_cast<size_t>(subgraph_)];
     const int last = plan_.network.operators[static_cast<size_t>(subgraph.interval.last)].outputs.front();
     const graph::Shape& shape = contents_.ShapeOf(last);
-    size_t next = 0;
+    std::vector<Loop> loops;
     for (size_t axis = 0; axis < shape.size(); ++axis) {
-      const int64_t trips = (shape[axis] + subgraph.tile[axis] - 1) / subgraph.tile[axis];
-      if (trips == 1) continue;
-      const Loop loop = {static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips};
-      if (next >= lowered.loops.size() || lowered.loops[next] != loop)
-        return Note("its loops are not those of the tile");
-      ++next;
+      const int64_t trips = base::CeilDiv(shape[axis], subgraph.tile[axis]);
+      if (trips > 1) loops.push_back({static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips});
     }
-    if (next != lowered.loops.size()) Note("its loops are not those of the tile");
+    return lowered.loops == loops;
   }
 
   void Execute(const Lowered& lowered, const lowering::Run& run, int number) {

@@ -298,5 +298,17 @@ TEST(Fault, ATileInTwoClassesOrNone) {
   EXPECT_THAT(FindingsIn(never), Contains(HasSubstr("is in no class")));
 }
 
+TEST(Fault, LoopsOfAnotherTile) {
+  Plan plan = WithLowering(PlansOfEveryKind().front().plan());
+  plan.lowering->subgraphs[0].loops.at(0).tile += 1;
+  EXPECT_THAT(FindingsIn(plan), Contains(HasSubstr("its loops are not those of the tile")));
+}
+
+TEST(Fault, ASubgraphThatIsNotLowered) {
+  Plan plan = WithLowering(PlansOfEveryKind().front().plan());
+  plan.lowering->subgraphs.pop_back();
+  EXPECT_THAT(FindingsIn(plan), testing::ElementsAre("obstacle: not every subgraph is lowered"));
+}
+
 }  // namespace
 }  // namespace tessera::plan::lowering
