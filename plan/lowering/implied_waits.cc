@@ -1,6 +1,6 @@
 #include "tessera/plan/lowering/implied_waits.h"
 
-#include <array>
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -11,15 +11,42 @@ namespace {
 
 constexpr size_t kMostWork = size_t{1} << 21;
 
-class Dropping {
+// Deeds and the waits of their jobs, tile by tile.
+class Unfolded {
  public:
-  Dropping(const std::vector<Deed>& deeds, const std::vector<std::vector<Dependency>>& dependencies,
-           std::vector<Job>& jobs)
-      : deeds_(deeds), dependencies_(dependencies), jobs_(jobs) {
+  Unfolded(const std::vector<Deed>& deeds, const std::vector<Job>& jobs) : jobs_(jobs) {
     for (size_t i = 0; i < deeds.size(); ++i)
       numbers_.emplace(std::tuple(deeds[i].job, deeds[i].turn.tile, deeds[i].turn.round),
                        static_cast<int>(i));
   }
+
+  std::vector<int> AwaitedBy(const Deed& deed) const {
+    std::vector<int> awaited;
+    for (const Wait& wait : jobs_[static_cast<size_t>(deed.job)].waits) {
+      if (deed.turn.round < wait.first_round || deed.turn.round >= wait.end_round) continue;
+      const bool once = jobs_[static_cast<size_t>(wait.job)].once;
+      const int64_t tile = once ? -1 : deed.turn.tile - wait.tiles;
+      const int64_t back = deed.turn.round - wait.rounds_back.value_or(0);
+      const int64_t first = wait.rounds_back ? back : 0;
+      const int64_t end = wait.rounds_back ? back + 1 : wait.until_round;
+      for (int64_t round = first; round < end; ++round) {
+        const auto other = numbers_.find(std::tuple(wait.job, tile, round));
+        if (other != numbers_.end()) awaited.push_back(other->second);
+      }
+    }
+    return awaited;
+  }
+
+ private:
+  const std::vector<Job>& jobs_;
+  std::map<std::tuple<int, int64_t, int64_t>, int> numbers_;  // of deeds
+};
+
+class Dropping {
+ public:
+  Dropping(const std::vector<Deed>& deeds, const std::vector<std::vector<Dependency>>& dependencies,
+           std::vector<Job>& jobs)
+      : deeds_(deeds), dependencies_(dependencies), jobs_(jobs), unfolded_(deeds, jobs) {}
 
   void Run() {
     size_t count = 0;
@@ -41,7 +68,7 @@ class Dropping {
   bool IsEnough() const {
     Precedence order;
     for (size_t i = 0; i < deeds_.size(); ++i) {
-      const int deed = order.Add(AwaitedBy(deeds_[i], static_cast<int>(i)));
+      const int deed = order.Add(unfolded_.AwaitedBy(deeds_[i]));
       for (const Dependency& dependency : dependencies_[i]) {
         if (!order.Precedes(dependency.before, deed)) return false;
       }
@@ -49,30 +76,23 @@ class Dropping {
     return true;
   }
 
-  std::vector<int> AwaitedBy(const Deed& deed, int number) const {
-    std::vector<int> awaited;
-    for (const Wait& wait : jobs_[static_cast<size_t>(deed.job)].waits) {
-      if (deed.turn.round < wait.first_round || deed.turn.round >= wait.end_round) continue;
-      const bool once = jobs_[static_cast<size_t>(wait.job)].once;
-      const int64_t tile = once ? -1 : deed.turn.tile - wait.tiles;
-      const int64_t back = deed.turn.round - wait.rounds_back.value_or(0);
-      const int64_t first = wait.rounds_back ? back : 0;
-      const int64_t end = wait.rounds_back ? back + 1 : wait.until_round;
-      for (int64_t round = first; round < end; ++round) {
-        const auto other = numbers_.find(std::tuple(wait.job, tile, round));
-        if (other != numbers_.end() && other->second < number) awaited.push_back(other->second);
-      }
-    }
-    return awaited;
-  }
-
   const std::vector<Deed>& deeds_;
   const std::vector<std::vector<Dependency>>& dependencies_;
   std::vector<Job>& jobs_;
-  std::map<std::tuple<int, int64_t, int64_t>, int> numbers_;  // of deeds
+  Unfolded unfolded_;
 };
 
 }  // namespace
+
+bool LookBack(const std::vector<Deed>& deeds, const std::vector<Job>& jobs) {
+  const Unfolded unfolded(deeds, jobs);
+  for (size_t i = 0; i < deeds.size(); ++i) {
+    const std::vector<int> awaited = unfolded.AwaitedBy(deeds[i]);
+    const auto comes_later = [i](int other) { return static_cast<size_t>(other) >= i; };
+    if (std::any_of(awaited.begin(), awaited.end(), comes_later)) return false;
+  }
+  return true;
+}
 
 void DropImpliedWaits(const std::vector<Deed>& deeds,
                       const std::vector<std::vector<Dependency>>& dependencies, std::vector<Job>& jobs) {

@@ -93,7 +93,7 @@ class Reader {
     if (const JsonValue tensor = object.Optional("tensor")) job.tensor = TensorOf(tensor);
     if (const JsonValue op = object.Optional("operator")) job.op = OperatorOf(op);
     if (job.does == Does::kMode) {
-      job.step = static_cast<int>(object.OneOf("before", kStepKindNames));
+      job.before = static_cast<Before>(object.OneOf("before", kBeforeNames));
       for (const JsonValue& mode : object.Items("modes")) job.modes.push_back(ModeOf(mode));
       if (static_cast<int64_t>(job.modes.size()) > lowered_.parities)
         object.Refuse("there are fewer parities than modes");

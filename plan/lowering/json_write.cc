@@ -41,7 +41,7 @@ class Writer {
     Json json = Json::object();
     json["id"] = index;
     json["does"] = WordFor(job.does, kDoesNames);
-    if (job.does == Does::kMode) json["before"] = WordFor(static_cast<StepKind>(job.step), kStepKindNames);
+    if (job.does == Does::kMode) json["before"] = WordFor(job.before, kBeforeNames);
     if (job.tensor >= 0) json["tensor"] = TensorId(job.tensor);
     if (job.op >= 0) json["operator"] = plan_.network.operators[static_cast<size_t>(job.op)].id;
     if (!job.modes.empty()) json["modes"] = ModesToJson(job.modes);

@@ -59,7 +59,7 @@ class Lowering {
 
  private:
   // Where in the passes of a subgraph some tile finds another mode.
-  using Position = std::tuple<int, StepKind, int, bool>;
+  using Position = std::tuple<int, Before, int, bool>;  // subgraph, step, operator, outside tiles
 
   static base::Expected<Program> Refuse(const std::string& why) {
     base::Diagnostic diagnostic;
@@ -67,9 +67,39 @@ class Lowering {
     return base::Unexpected(diagnostic);
   }
 
+  const StepUse& StepAt(int64_t step) const { return plan_.steps[static_cast<size_t>(step)]; }
+
   Position PositionOf(const execute::EnterStep& enter) const {
-    const StepUse& step = plan_.steps[static_cast<size_t>(enter.step)];
-    return {step.subgraph, step.kind, step.op, enter.tile < 0};
+    return {StepAt(enter.step).subgraph, BeforeOf(enter.step), StepAt(enter.step).op, enter.tile < 0};
+  }
+
+  Before BeforeOf(int64_t step) const {
+    switch (StepAt(step).kind) {
+      case StepKind::kPrologue:
+        return Before::kPrologue;
+      case StepKind::kLoad:
+        return Before::kLoad;
+      case StepKind::kCompute:
+        return Before::kCompute;
+      case StepKind::kStore:
+        return Before::kStore;
+      case StepKind::kEpilogue:
+        return Before::kEpilogue;
+      case StepKind::kCopy:
+        break;
+    }
+    return ComputesNext(step) ? Before::kRestore : Before::kSave;
+  }
+
+  // Whether the next operator that computes is that of the copy step, in the same pass.
+  bool ComputesNext(int64_t step) const {
+    for (auto next = static_cast<size_t>(step) + 1; next < plan_.steps.size(); ++next) {
+      const StepUse& use = plan_.steps[next];
+      if (use.kind != StepKind::kCompute) continue;
+      const StepUse& copy = StepAt(step);
+      return use.subgraph == copy.subgraph && use.op == copy.op && use.parity == copy.parity;
+    }
+    return false;
   }
 
   int64_t Parities() const {
@@ -111,7 +141,7 @@ class Lowering {
     }
     if (!enter.mode || !switches_.contains(PositionOf(enter))) return;
     const int64_t parity = enter.tile < 0 ? 0 : enter.tile % Parities();
-    recorder_->SetMode(*enter.mode, step, enter.tile, static_cast<int>(parity));
+    recorder_->SetMode(*enter.mode, BeforeOf(enter.step), step.op, enter.tile, static_cast<int>(parity));
   }
 
   void Finish() {
@@ -126,6 +156,10 @@ class Lowering {
     FoldTiles(recorder_->Deeds(), lowered);
     const auto dependencies = FindDependencies(plan_, lowered.jobs, recorder_->Deeds());
     FoldWaits(recorder_->Deeds(), dependencies, lowered.jobs);
+    if (!LookBack(recorder_->Deeds(), lowered.jobs)) {
+      refusal_ = fmt::format("in subgraph {} some tiles would wait for what comes after them", subgraph_);
+      return;
+    }
     DropImpliedWaits(recorder_->Deeds(), dependencies, lowered.jobs);
     program_.subgraphs.push_back(std::move(lowered));
     recorder_.reset();

@@ -64,14 +64,17 @@ struct Wait {
 
 enum class Does : uint8_t { kLoad, kRestore, kCompute, kSave, kStore, kMode };
 
+// The steps for which modes are set.
+enum class Before : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue, kRestore, kSave };
+
 struct Job {
   Does does = Does::kCompute;
-  int op = -1;      // restore, compute, save; load of a slice
-  int tensor = -1;  // load, store
-  int step = -1;    // mode: what kind of step it stands before, a StepKind, of the operator if it has one
-  std::vector<int> modes;  // mode: the one of each parity; -1 where no tile of that parity has it
-  std::string on;          // engine or link; empty for modes
-  bool once = false;       // for the subgraph, before its tiles
+  int op = -1;                       // restore, compute, save; load of a slice
+  int tensor = -1;                   // load, store
+  Before before = Before::kCompute;  // mode: the step that it is set for, of the operator if that has one
+  std::vector<int> modes;            // mode: the one of each parity; -1 where no tile of that parity has it
+  std::string on;                    // engine or link; empty for modes
+  bool once = false;                 // for the subgraph, before its tiles
   int64_t rounds = 1;
   std::vector<Operand> operands;
   std::vector<Wait> waits;

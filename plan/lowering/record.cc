@@ -102,11 +102,11 @@ void Recorder::Record(const execute::Copy& copy) {
   AddMoves(std::move(job), copy.turn, copy.moves);
 }
 
-void Recorder::SetMode(int mode, const StepUse& step, int64_t tile, int parity) {
+void Recorder::SetMode(int mode, Before before, int op, int64_t tile, int parity) {
   Job like;
   like.does = Does::kMode;
-  like.op = step.op;
-  like.step = static_cast<int>(step.kind);
+  like.op = op;
+  like.before = before;
   like.once = tile < 0;
   like.modes.resize(static_cast<size_t>(parity) + 1, -1);
   like.modes.back() = mode;
@@ -281,8 +281,8 @@ bool Recorder::WritesSomething(const Found& found) const {
 int Recorder::JobFor(const Job& like) {
   for (size_t i = 0; i < jobs_.size(); ++i) {
     const Job& job = jobs_[i];
-    if (job.does == like.does && job.op == like.op && job.tensor == like.tensor && job.step == like.step &&
-        job.once == like.once && MayShare(job.modes, like.modes))
+    if (job.does == like.does && job.op == like.op && job.tensor == like.tensor &&
+        job.before == like.before && job.once == like.once && MayShare(job.modes, like.modes))
       return static_cast<int>(i);
   }
   jobs_.push_back(like);

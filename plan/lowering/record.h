@@ -30,8 +30,8 @@ class Recorder {
   void Record(const execute::Copy& copy);
   void Record(const execute::Compute& compute);
 
-  // Before a step of that kind the tile memory goes over to `mode`; as often as a tile comes by, so often does its job have rounds.
-  void SetMode(int mode, const StepUse& step, int64_t tile, int parity);
+  // Before a step of an operator, or of none (-1), the tile memory goes over to `mode`; as often as a tile comes by, so often does its job have rounds.
+  void SetMode(int mode, Before before, int op, int64_t tile, int parity);
 
   const std::vector<Job>& Jobs() const { return jobs_; }
   const std::vector<Deed>& Deeds() const {

@@ -14,6 +14,8 @@ inline constexpr std::array<std::string_view, 7> kPartNames = {"input",   "const
                                                                "scratch", "from",     "to"};
 inline constexpr std::array<std::string_view, 6> kDoesNames = {"load", "restore", "compute",
                                                                "save", "store",   "mode"};
+inline constexpr std::array<std::string_view, 7> kBeforeNames = {"prologue", "load",    "compute", "store",
+                                                                 "epilogue", "restore", "save"};
 inline constexpr std::array<std::string_view, 3> kCauseNames = {"data", "reuse", "mode"};
 
 // "first", "steady", "last", "ragged", "all", or one of these for each loop: "first, steady".
