@@ -132,7 +132,7 @@ bool Opener::FindBuffer(const Spot& spot, Reach& reach) const {
   return true;
 }
 
-// The farthest addresses on either side; pads that engines make up are at none.
+// The farthest addresses on either side; pads that engines make up are at none, nor is what has no elements.
 bool Opener::FitsMemory(const Reach& reach) const {
   const bool pads = HasPads(reach.region) && (reach.Writes() || reach.operand->stored_pads);
   const std::optional<size_t> rows = execute::RowAxisOf(reach.shape.size());
@@ -141,9 +141,11 @@ bool Opener::FitsMemory(const Reach& reach) const {
   for (size_t axis = 0; axis < reach.shape.size() && least && most; ++axis) {
     const bool ring = rows == axis && reach.operand->ring_rows > 0;
     const int64_t length = ring ? reach.operand->ring_rows : reach.box.extent[axis];
-    const int64_t last = std::max<int64_t>(0, length + (pads ? reach.region.pad_high[axis] : 0) - 1);
-    const auto down = base::CheckedMul(pads ? -reach.region.pad_low[axis] : 0, reach.operand->strides[axis]);
-    const auto up = base::CheckedMul(last, reach.operand->strides[axis]);
+    const int64_t first = pads ? -reach.region.pad_low[axis] : 0;
+    const int64_t end = length + (pads ? reach.region.pad_high[axis] : 0);
+    if (first >= end) return true;
+    const auto down = base::CheckedMul(first, reach.operand->strides[axis]);
+    const auto up = base::CheckedMul(end - 1, reach.operand->strides[axis]);
     least = down ? base::CheckedAdd(*least, *down) : std::nullopt;
     most = up ? base::CheckedAdd(*most, *up) : std::nullopt;
   }
