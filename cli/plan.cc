@@ -24,6 +24,7 @@
 #include "tessera/cli/tables.h"
 #include "tessera/cli/trace.h"
 #include "tessera/plan/json_write.h"
+#include "tessera/plan/lowering/lower.h"
 #include "tessera/problem/json_explanation.h"
 #include "tessera/problem/svg.h"
 #include "tessera/search/partition/partition.h"
@@ -52,6 +53,7 @@ class PlanCommand final : public Command {
            "  tessera plan net.yaml --hw npu.yaml --minimize energy --sensitivity\n"
            "  tessera plan net.yaml --hw npu.yaml --pareto --limit peak=300000\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --max-operators 8\n"
+           "  tessera plan net.yaml --hw npu.yaml --lowering --output plan.json\n"
            "  tessera plan net.yaml --hw npu.yaml --emit-header plan.h --dump-problems asked\n\n"
            "Where an operator fits nowhere it says which few conditions collide when it runs alone, and "
            "which\n"
@@ -87,6 +89,10 @@ class PlanCommand final : public Command {
     app.add_flag("--spill-borders", spill_borders_,
                  "Bring every tensor between subgraphs home; without it they stay in the tile memory where "
                  "that is better and fits, at most two at a cut");
+    app.add_flag(
+        "--lowering", lowering_,
+        "Also put into plan.json what a code generator needs: loops, tile classes, and jobs with regions, "
+        "addresses, strides and what each waits for; about three times the size, so only on request");
     threads_.Declare(app, "plan");
     format_.Declare(app);
     outputs_.Declare(app);
@@ -96,8 +102,8 @@ class PlanCommand final : public Command {
     import_.Declare(app);
     search_.Declare(app);
     reasons_.Declare(app);
-    for (const char* single :
-         {"--score", "--sensitivity", "--output", "--report", "--trace", "--emit-header", "--dump-problems"})
+    for (const char* single : {"--score", "--sensitivity", "--lowering", "--output", "--report", "--trace",
+                               "--emit-header", "--dump-problems"})
       front->excludes(app.get_option(single));
   }
 
@@ -153,6 +159,14 @@ class PlanCommand final : public Command {
       options.engines = engines.Pointers();
       const auto noted = NoteSensitivity(options, plan);
       if (!noted) return console.Fail(noted.error());
+    }
+    if (lowering_) {
+      base::Expected<plan::lowering::Program> lowering = plan::lowering::Lower(plan);
+      if (!lowering) {
+        console.Refuse(lowering.error());
+        return ExitCode::kUnsupported;
+      }
+      plan.lowering = std::move(*lowering);
     }
     if (const ExitCode code = Write(console, plan); code != ExitCode::kAnswer) return code;
     console.Print(format_.IsJson() ? plan::WritePlanJson(plan, elapsed.count())
@@ -251,6 +265,7 @@ class PlanCommand final : public Command {
   int points_ = 24;
   bool sensitivity_ = false;
   bool spill_borders_ = false;
+  bool lowering_ = false;
   ThreadCount threads_;
   AnswerFormat format_;
   PlanOutputs outputs_;
