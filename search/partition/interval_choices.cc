@@ -25,16 +25,32 @@ Verdict VerdictOf(problem::Status status) {
 }  // namespace
 
 IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept,
-                                 const plan::Metrics& bound)
+                                 const plan::Metrics& bound, const WayDemand* demand)
     : planning_(&planning),
       interval_(interval),
       kept_(std::move(kept)),
-      bound_(planning.scale.CostOf(bound)) {}
+      bound_(planning.scale.CostOf(bound)),
+      demand_(demand) {}
+
+graph::ShapeGrid IntervalChoices::Grid() const {
+  if (demand_ == nullptr || !demand_->tile) return GridOf(planning_->graph, planning_->profile, interval_);
+  graph::ShapeGrid grid;
+  for (const int64_t extent : *demand_->tile) grid.extents.push_back({extent});
+  return grid;
+}
+
+const std::vector<encoder::Policy>& IntervalChoices::Policies() {
+  if (!policies_.empty()) return policies_;
+  policies_ = encoder::PoliciesOf(planning_->graph, planning_->profile, interval_, kept_);
+  if (demand_ != nullptr)
+    std::erase_if(policies_, [this](const encoder::Policy& policy) { return !demand_->Allows(policy); });
+  return policies_;
+}
 
 void IntervalChoices::Open() {
   opened_ = true;
-  shapes_.emplace(GridOf(planning_->graph, planning_->profile, interval_));
-  ways_ = std::make_unique<WayCosts>(*planning_, interval_, kept_);
+  shapes_.emplace(Grid());
+  ways_ = std::make_unique<WayCosts>(*planning_, interval_, Policies());
   if (planning_->LooksAtPeak() || ways_->IsRefused()) {
     tried_ = shapes_->Start();
     Pose();
@@ -90,7 +106,7 @@ size_t IntervalChoices::Extend(size_t most) {
 bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes) {
   tried_.insert(tried_.end(), tile_shapes.begin(), tile_shapes.end());
   if (posed_) return AddCandidates(tile_shapes);
-  if (ways_ == nullptr) ways_ = std::make_unique<WayCosts>(*planning_, interval_, kept_);
+  if (ways_ == nullptr) ways_ = std::make_unique<WayCosts>(*planning_, interval_, Policies());
   std::map<Way, plan::Metrics> costs = ways_->Find(tile_shapes);
   for (const auto& [way, metrics] : costs) {
     Choice& choice = choices_.emplace_back();
@@ -116,7 +132,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
     options.engines = planning_->tile_engines;
     options.budget = planning_->budget;
     options.shapes = tile_shapes;
-    options.kept = kept_;
+    options.policies = Policies();
     base::Expected<IntervalTiles> tiles =
         IntervalTiles::Build(planning_->graph, planning_->profile, interval_, options);
     if (!tiles) {

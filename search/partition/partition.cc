@@ -10,6 +10,8 @@
 #include "tessera/encoder/adapt/homes.h"
 #include "tessera/plan/validator.h"
 #include "tessera/search/partition/assemble.h"
+#include "tessera/search/partition/colliding_demands.h"
+#include "tessera/search/partition/demand_faults.h"
 #include "tessera/search/partition/joint.h"
 #include "tessera/search/partition/path_search.h"
 #include "tessera/search/partition/peak_floor.h"
@@ -33,7 +35,8 @@ struct Attempted {
   bool settled = false;  // no further selection can beat `best`
 };
 
-std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const PartitionOptions& options) {
+std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                          const PartitionOptions& options) {
   base::Diagnostic fault;
   if (graph.operators.empty()) {
     fault.message = "the network has no operators";
@@ -46,6 +49,8 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const Parti
     fault.found = std::to_string(*options.max_operators);
     return fault;
   }
+  if (const auto bad = FindFault(graph, profile, options.demands, options.max_operators))
+    return bad->diagnostic;
   return std::nullopt;
 }
 
@@ -134,10 +139,11 @@ std::string_view StatusOf(const Planning& planning, const PathSearch& paths, con
   return all_decided && !paths.UntriedCouldBeat(attempted.best->score) ? "optimal" : "feasible";
 }
 
-std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& paths,
+std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& paths, const Demands& demands,
                                  const Attempted& attempted, const plan::Plan& plan) {
   std::vector<std::string> notes;
   std::vector<std::string> scope;
+  if (!demands.IsEmpty()) scope.push_back("as demanded, " + Describe(planning.graph, demands.All()));
   if (IsCapped(paths))
     scope.push_back(fmt::format("subgraphs were capped at {} operators", paths.MostOperators()));
   if (paths.LeavesOutKept()) {
@@ -162,7 +168,7 @@ std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& pat
                     attempted.failed + attempted.undecided, attempted.undecided));
   }
   if (std::any_of(plan.baseline.do_not_fit.begin(), plan.baseline.do_not_fit.end(),
-                  [&paths](int op) { return !paths.At(op, 1).ProvenEmpty(); })) {
+                  [&paths](int op) { return !paths.Single(op).ProvenEmpty(); })) {
     notes.emplace_back(
         "of some operators left out of the baseline it is not proven that they do not fit alone");
   }
@@ -182,9 +188,13 @@ PartitionResult WithoutPlan(const Planning& planning, const PathSearch& paths, c
   return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt, text};
 }
 
-base::Expected<PartitionResult> Verified(plan::Plan plan) {
-  const std::vector<plan::Violation> violations = plan::Validate(plan, 3);
-  if (violations.empty()) {
+base::Expected<PartitionResult> Verified(plan::Plan plan, const Demands& demands) {
+  std::vector<std::string> faults;
+  for (const plan::Violation& violation : plan::Validate(plan, 3)) faults.push_back(violation.message);
+  for (const Demand& demand : demands.All()) {
+    if (!Keeps(plan, demand)) faults.push_back("not as demanded: " + Describe(plan.network, demand));
+  }
+  if (faults.empty()) {
     const bool optimal = plan.status == "optimal";
     PartitionResult result;
     result.status = optimal ? problem::Status::kOptimal : problem::Status::kFeasible;
@@ -193,9 +203,7 @@ base::Expected<PartitionResult> Verified(plan::Plan plan) {
   }
   base::Diagnostic failure;
   failure.message = "the plan that was found fails its own check";
-  for (const plan::Violation& violation : violations) {
-    failure.found += (failure.found.empty() ? "" : "; ") + violation.message;
-  }
+  failure.found = fmt::format("{}", fmt::join(faults, "; "));
   failure.hint = "this is a fault of the program, not of the input; please report it with the input";
   return base::Unexpected(failure);
 }
@@ -205,7 +213,7 @@ base::Expected<PartitionResult> Verified(plan::Plan plan) {
 base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                                                 const hw_profiles::Profile& profile,
                                                 const PartitionOptions& options) {
-  if (auto fault = FindFault(graph, options)) return base::Unexpected(*fault);
+  if (auto fault = FindFault(graph, profile, options)) return base::Unexpected(*fault);
   if (const auto overflow = encoder::FindConstantOverflow(graph, profile)) {
     return PartitionResult{problem::Status::kInfeasible, std::nullopt, overflow->message};
   }
@@ -227,8 +235,10 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                           .engines = engines,
                           .tile_engines = cached.Pointers(),
                           .budget = options.budget};
-  const CutStates states(graph, profile, planning.Room(), options.keeping);
-  PathSearch paths(planning, states, ReachFor(graph, options), options.threads, options.progress);
+  const Demands demands(graph, options.demands);
+  const CutStates states(graph, profile, planning.Room(), options.keeping, demands);
+  const Reach reach = ReachFor(graph, options);
+  PathSearch paths(planning, states, demands, reach, options.threads, options.progress);
   const Floors floors{.costs = lower_bounds, .tightest = floor.op};
   paths.PoseSingles();
   if (IsHopeless(planning, floors)) return ExplainAbsence(planning, paths, floors);
@@ -236,7 +246,12 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
   base::Expected<Attempted> attempted = TrySelections(planning, paths);
   if (!attempted) return base::Unexpected(attempted.error());
   if (auto fault = FindEngineFault(paths)) return base::Unexpected(*fault);
-  if (!attempted->best) return WithoutPlan(planning, paths, *attempted, floors);
+  if (!attempted->best) {
+    PartitionResult result = WithoutPlan(planning, paths, *attempted, floors);
+    if (demands.IsEmpty()) return result;
+    const DemandProbe probe{planning, floors, options.keeping, reach, options.threads};
+    return BlameDemands(probe, options.demands, std::move(result));
+  }
   paths.DecideSingles();  // of those that were extended meanwhile
 
   ReportCache(options, cached);
@@ -244,10 +259,10 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
   plan.status = StatusOf(planning, paths, *attempted, lower_bounds);
   plan.baseline = AssembleBaseline(planning, paths);
   plan.lower_bounds = std::move(lower_bounds);
-  plan.notes = NotesOn(planning, paths, *attempted, plan);
+  plan.notes = NotesOn(planning, paths, demands, *attempted, plan);
   plan.version = options.version;
   plan.seed = options.seed;
-  return Verified(std::move(plan));
+  return Verified(std::move(plan), demands);
 }
 
 }  // namespace tessera::search
