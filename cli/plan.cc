@@ -8,6 +8,7 @@
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/demand_options.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/interrupt.h"
@@ -50,7 +51,16 @@ class PlanCommand final : public Command {
            "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit peak=300000\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize energy --sensitivity\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --max-operators 8\n"
+           "  tessera plan net.yaml --hw npu.yaml --together conv1..conv3 --apart conv7 --keep conv3\n"
+           "  tessera plan net.yaml --hw npu.yaml --demands demands.yaml\n"
            "  tessera plan net.yaml --hw npu.yaml --emit-header plan.h --dump-problems asked\n\n"
+           "Demands (docs/demands.md) hold operators together or apart, tensors on chip or at home, and "
+           "state "
+           "single\n"
+           "subgraphs; the answer is then the best of the plans that keep them. Contradictions are bad "
+           "input. "
+           "Where no\n"
+           "plan keeps them, it names a few that suffice for that.\n\n"
            "Where an operator fits nowhere it says which few conditions collide when it runs alone, and "
            "which\n"
            "single changes would help; --output map.svg then draws what collides.\n";
@@ -73,8 +83,9 @@ class PlanCommand final : public Command {
     app.add_flag("--sensitivity", sensitivity_,
                  "Also halve and double each energy of the profile, and note whether the choice survives");
     app.add_flag("--spill-borders", spill_borders_,
-                 "Bring every tensor between subgraphs home; without it they stay in the tile memory where "
-                 "that is better and fits, at most two at a cut");
+                 "Bring every tensor between subgraphs home but for those of --keep; without it they stay in "
+                 "the tile memory where that is better and fits, at most two at a cut");
+    demands_.Declare(app);
     threads_.Declare(app, "plan");
     format_.Declare(app);
     outputs_.Declare(app);
@@ -101,12 +112,14 @@ class PlanCommand final : public Command {
     for (const std::string& note : network->notes) console.Note(note);
     const base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
     if (!profile) return console.Refuse(profile.error());
-    return Search(console, *network, *profile, *objective);
+    const auto demands = demands_.Load(network->graph, *profile, max_operators_);
+    if (!demands) return console.Refuse(demands.error());
+    return Search(console, *network, *profile, *objective, *demands);
   }
 
  private:
   ExitCode Search(Console& console, const LoadedNetwork& network, const hw_profiles::Profile& profile,
-                  const plan::Objective& objective) {
+                  const plan::Objective& objective, const std::vector<search::Demand>& demands) {
     base::Stop stop(search_.Deadline());
     const InterruptGuard guard(stop);
     const EngineSet engines(search_);
@@ -115,6 +128,7 @@ class PlanCommand final : public Command {
     options.objective = objective;
     options.max_operators = max_operators_;
     options.keeping = spill_borders_ ? search::Keeping::kNothing : search::Keeping::kWherePossible;
+    options.demands = demands;
     options.engines = recording.Engines();
     options.seed = search_.seed;
     options.threads = threads_.Get();
@@ -183,6 +197,7 @@ class PlanCommand final : public Command {
     nlohmann::ordered_json document;
     document["status"] = NameOf(result.status);
     document["reason"] = result.reason;
+    if (!result.demands.empty()) document["demands"] = result.demands;
     if (collision) {
       document["operator"] = network.operators[static_cast<size_t>(result.misfit->op)].id;
       document["tile"] = result.misfit->tile;
@@ -220,6 +235,7 @@ class PlanCommand final : public Command {
   std::optional<int> max_operators_;
   bool sensitivity_ = false;
   bool spill_borders_ = false;
+  DemandOptions demands_;
   ThreadCount threads_;
   AnswerFormat format_;
   PlanOutputs outputs_;
