@@ -24,19 +24,20 @@ class WordReader {
 
   void AddTogether(const std::string& words) {
     Add("--together", words, ParseInterval(words, network_, "--together"), [](graph::Interval interval) {
-      return Demand{.kind = DemandKind::kTogether, .interval = interval, .way = {}};
+      return Demand{.kind = DemandKind::kTogether, .interval = interval, .way = {}, .memory = {}};
     });
   }
 
   void AddApart(const std::string& id) {
     Add("--apart", id, ParseOperator(id, network_, "--apart"), [](int op) {
-      return Demand{.kind = DemandKind::kApart, .interval = {op, op}, .way = {}};
+      return Demand{.kind = DemandKind::kApart, .interval = {op, op}, .way = {}, .memory = {}};
     });
   }
 
   void AddStay(const char* option, DemandKind kind, const std::string& id) {
-    Add(option, id, search::LookUpTensor(network_, id),
-        [kind](int tensor) { return Demand{.kind = kind, .interval = {}, .tensor = tensor, .way = {}}; });
+    Add(option, id, search::LookUpTensor(network_, id), [kind](int tensor) {
+      return Demand{.kind = kind, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
+    });
   }
 
   // Behind the demands of a file, which have no fault among themselves.

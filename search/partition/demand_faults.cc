@@ -3,19 +3,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "tessera/base/suggest.h"
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/graph/kept_rows.h"
 #include "tessera/graph/tiling.h"
+#include "tessera/search/tiling/tile_driver.h"
 
 namespace tessera::search {
 namespace {
 
 using base::Diagnostic;
 using graph::Interval;
+
+// How the buffers of the only subgraph of a program begin.
+constexpr std::string_view kOwn = "s0/";
 
 Diagnostic FaultOf(std::string message, std::string expected, std::string hint = "") {
   Diagnostic fault;
@@ -48,6 +55,8 @@ class FaultSearch {
       case DemandKind::kKeep:
       case DemandKind::kSpill:
         return FindInStay(demand);
+      case DemandKind::kAddress:
+        return FindInAddress(demand);
     }
     return std::nullopt;
   }
@@ -77,6 +86,11 @@ class FaultSearch {
     if (auto fault = encoder::FindFault(graph_, demand.interval)) return fault;
     if (auto fault = FindTooLong(demand.interval)) return fault;
     if (auto fault = FindInPolicy(demand)) return fault;
+    if (auto fault = FindInTile(demand)) return fault;
+    return FindUnknownBuffer(demand);
+  }
+
+  std::optional<Diagnostic> FindInTile(const Demand& demand) const {
     if (!demand.way.tile) return std::nullopt;
     const graph::TileShape& tile = *demand.way.tile;
     if (auto fault = encoder::FindFault(graph_, demand.interval, tile)) return fault;
@@ -104,6 +118,54 @@ class FaultSearch {
                    fmt::format("some of: {}", fmt::join(words, "; ")));
   }
 
+  // What the subgraph holds in its tiles as a search begins with them, whatever is kept beside.
+  std::optional<Diagnostic> FindUnknownBuffer(const Demand& demand) const {
+    if (demand.way.addresses.empty()) return std::nullopt;
+    TileOptions options;
+    if (demand.way.tile) options.shapes = {*demand.way.tile};
+    options.policies = encoder::PoliciesOf(graph_, profile_, demand.interval);
+    std::erase_if(*options.policies,
+                  [&demand](const encoder::Policy& policy) { return !demand.way.Allows(policy); });
+    const auto tiles = IntervalTiles::Build(graph_, profile_, demand.interval, options);
+    if (!tiles) return std::nullopt;  // the search says why it does not run
+    std::set<std::string> names;
+    for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
+      for (const problem::Buffer& buffer : tiles->LadderOf(i).program.problem.buffers) {
+        if (buffer.id.starts_with(kOwn)) names.insert(buffer.id.substr(kOwn.size()));
+      }
+    }
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    for (const auto& [id, offset] : demand.way.addresses) {
+      if (!names.contains(id))
+        return FaultOf(fmt::format("the subgraph has no buffer '{}'", id), "one of " + base::Join(views),
+                       base::DidYouMean(id, views));
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Diagnostic> FindInAddress(const Demand& demand) const {
+    const auto tensor = static_cast<size_t>(demand.tensor);
+    if (demand.tensor < 0 || tensor >= graph_.tensors.size())
+      return FaultOf("there is no such tensor", "a tensor of the network");
+    const graph::Usage usage = graph::UsagesOf(graph_)[tensor];
+    const int op = usage.producer >= 0       ? usage.producer
+                   : usage.consumers.empty() ? 0
+                                             : usage.consumers.front();
+    const base::TensorRole role = graph::RoleIn(graph_, usage, demand.tensor, {op, op});
+    const std::string& tile_memory = MemoryName(profile_.tile_memory);
+    const std::string& home = MemoryName(hw_profiles::LayoutOf(profile_, role).home);
+    const bool may_be_kept = role == base::TensorRole::kBorder && demand.memory == tile_memory;
+    if (demand.memory == home || may_be_kept) return std::nullopt;
+    return FaultOf(
+        fmt::format("tensor '{}' never lies whole in memory '{}'", graph_.tensors[tensor].id, demand.memory),
+        role == base::TensorRole::kBorder ? fmt::format("its home '{}', or '{}'", home, tile_memory)
+                                          : fmt::format("its home '{}'", home));
+  }
+
+  const std::string& MemoryName(int memory) const {
+    return profile_.memories[static_cast<size_t>(memory)].name;
+  }
+
   std::optional<Diagnostic> FindInStay(const Demand& demand) const {
     const auto tensor = static_cast<size_t>(demand.tensor);
     if (demand.tensor < 0 || tensor >= graph_.tensors.size())
@@ -126,6 +188,8 @@ class FaultSearch {
 
   static bool Contradict(const Demand& a, const Demand& b) {
     if (a.kind > b.kind) return Contradict(b, a);
+    if (b.kind == DemandKind::kAddress)
+      return a.kind == b.kind && a.tensor == b.tensor && a.memory == b.memory && a.offset != b.offset;
     if (b.kind == DemandKind::kSpill) return a.kind == DemandKind::kKeep && a.tensor == b.tensor;
     if (b.kind == DemandKind::kKeep) return false;
     const Interval first = a.interval;

@@ -29,6 +29,7 @@ bool Allows(const Demand& demand, Interval interval) {
       return !Overlap(demand.interval, interval) || interval == demand.interval;
     case DemandKind::kKeep:
     case DemandKind::kSpill:
+    case DemandKind::kAddress:
       break;
   }
   return true;
@@ -54,12 +55,41 @@ std::string DescribeWay(const WayDemand& way) {
   if (way.weights) text += fmt::format(", weights {}", hw_profiles::NameOf(*way.weights));
   if (way.in_place) text += *way.in_place ? ", results in place" : ", no result in place";
   if (way.halo) text += fmt::format(", halo {}", hw_profiles::NameOf(*way.halo));
+  for (const auto& [id, offset] : way.addresses) text += fmt::format(", {} at address {}", id, offset);
   return text;
 }
 
 bool RunsAs(const plan::Subgraph& subgraph, const WayDemand& way) {
   return (!way.tile || subgraph.tile == *way.tile) &&
          way.Allows({.weights = subgraph.weights, .in_place = subgraph.in_place, .halo = subgraph.halo});
+}
+
+// Whether what is there of these buffers lies where it must, and what is required is there.
+bool LieAt(const std::vector<PinnedBuffer>& pins, const problem::Problem& problem,
+           const problem::Allocation& allocation) {
+  return std::all_of(pins.begin(), pins.end(), [&](const PinnedBuffer& pin) {
+    for (size_t i = 0; i < problem.buffers.size(); ++i) {
+      if (problem.buffers[i].id == pin.id) return allocation.offsets[i] == pin.offset;
+    }
+    return !pin.required;
+  });
+}
+
+std::vector<PinnedBuffer> PinsOf(const WayDemand& way, int subgraph) {
+  std::vector<PinnedBuffer> pins;
+  for (const auto& [id, offset] : way.addresses)
+    pins.push_back({.id = fmt::format("s{}/{}", subgraph, id), .offset = offset, .required = true});
+  return pins;
+}
+
+bool LiesAt(const plan::Plan& plan, const Demand& demand) {
+  const std::vector<PinnedBuffer> pins = {{.id = plan.network.tensors[static_cast<size_t>(demand.tensor)].id,
+                                           .offset = demand.offset,
+                                           .required = false}};
+  if (plan.problem.memories.front().name == demand.memory) return LieAt(pins, plan.problem, plan.allocation);
+  return std::all_of(plan.homes.begin(), plan.homes.end(), [&](const plan::Home& home) {
+    return home.problem.memories.front().name != demand.memory || LieAt(pins, home.problem, home.allocation);
+  });
 }
 
 bool IsCutBetween(const plan::Plan& plan, int first, int last) {
@@ -98,6 +128,9 @@ std::string Describe(const graph::Graph& graph, const Demand& demand) {
       return fmt::format("tensor '{}' on chip", tensor());
     case DemandKind::kSpill:
       return fmt::format("tensor '{}' at home between subgraphs", tensor());
+    case DemandKind::kAddress:
+      return fmt::format("tensor '{}' at address {} wherever it lies whole in memory {}", tensor(),
+                         demand.offset, demand.memory);
   }
   return {};
 }
@@ -117,15 +150,20 @@ bool Keeps(const plan::Plan& plan, const Demand& demand) {
       return demand.interval.first == 0 ||
              IsCutBetween(plan, demand.interval.first - 1, demand.interval.first);
     case DemandKind::kSubgraph:
-      return std::any_of(plan.subgraphs.begin(), plan.subgraphs.end(), [&](const plan::Subgraph& subgraph) {
-        return subgraph.interval == demand.interval && RunsAs(subgraph, demand.way);
-      });
+      for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+        if (plan.subgraphs[i].interval != demand.interval) continue;
+        return RunsAs(plan.subgraphs[i], demand.way) &&
+               LieAt(PinsOf(demand.way, static_cast<int>(i)), plan.problem, plan.allocation);
+      }
+      return false;
     case DemandKind::kKeep: {
       const graph::Usage usage = graph::UsagesOf(plan.network)[static_cast<size_t>(demand.tensor)];
       return is_kept() || !IsCutBetween(plan, usage.producer, usage.consumers.back());
     }
     case DemandKind::kSpill:
       return !is_kept();
+    case DemandKind::kAddress:
+      return LiesAt(plan, demand);
   }
   return false;
 }
@@ -135,6 +173,10 @@ Demands::Demands(const graph::Graph& graph, std::vector<Demand> demands) : deman
   for (const Demand& demand : demands_) {
     if (demand.kind == DemandKind::kTogether || demand.kind == DemandKind::kSubgraph)
       blocks_.push_back(demand.interval);
+    if (demand.kind == DemandKind::kAddress) {
+      const std::string& id = graph.tensors[static_cast<size_t>(demand.tensor)].id;
+      pins_[demand.memory].push_back({.id = id, .offset = demand.offset, .required = false});
+    }
     if (demand.kind != DemandKind::kKeep) continue;
     const graph::Usage& usage = usages[static_cast<size_t>(demand.tensor)];
     stays_.push_back({demand.tensor, usage.producer, usage.consumers.back()});
@@ -164,6 +206,21 @@ const WayDemand* Demands::WayOf(Interval interval) const {
     if (demand.kind == DemandKind::kSubgraph && demand.interval == interval) return &demand.way;
   }
   return nullptr;
+}
+
+std::vector<PinnedBuffer> Demands::PinsOf(Interval interval, int subgraph,
+                                          const std::string& tile_memory) const {
+  const WayDemand* way = WayOf(interval);
+  std::vector<PinnedBuffer> pins =
+      way == nullptr ? std::vector<PinnedBuffer>() : search::PinsOf(*way, subgraph);
+  const std::vector<PinnedBuffer> whole = PinsIn(tile_memory);
+  pins.insert(pins.end(), whole.begin(), whole.end());
+  return pins;
+}
+
+std::vector<PinnedBuffer> Demands::PinsIn(const std::string& memory) const {
+  const auto pins = pins_.find(memory);
+  return pins == pins_.end() ? std::vector<PinnedBuffer>() : pins->second;
 }
 
 int Demands::Inseparable(Interval interval) const {

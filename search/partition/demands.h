@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "tessera/graph/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
+#include "tessera/problem/problem.h"
+#include "tessera/search/tiling/tile_driver.h"
 
 // What a plan must keep to besides fitting, because somebody says so.
 namespace tessera::search {
@@ -20,6 +23,7 @@ struct WayDemand {
   std::optional<hw_profiles::WeightPolicy> weights;
   std::optional<bool> in_place;
   std::optional<hw_profiles::HaloStorage> halo;
+  std::map<std::string, problem::Bytes> addresses;  // of buffers, as plan.json names them behind "s0/"
 
   bool Allows(const encoder::Policy& policy) const;
 };
@@ -30,13 +34,16 @@ enum class DemandKind : uint8_t {
   kSubgraph,  // the interval is a subgraph, which runs as `way` says
   kKeep,      // the tensor stays on chip: inside a subgraph, or kept between its subgraphs
   kSpill,     // the tensor goes home wherever it passes from one subgraph to another
+  kAddress,   // wherever the tensor lies whole in the memory, it is at the offset
 };
 
 struct Demand {
   DemandKind kind = DemandKind::kTogether;
-  graph::Interval interval;  // kTogether, kApart, kSubgraph
-  int tensor = -1;           // kKeep, kSpill
-  WayDemand way;             // kSubgraph
+  graph::Interval interval;   // kTogether, kApart, kSubgraph
+  int tensor = -1;            // kKeep, kSpill, kAddress
+  WayDemand way;              // kSubgraph
+  std::string memory;         // kAddress: its name in the profile
+  problem::Bytes offset = 0;  // kAddress
 };
 
 // "operators 'a' to 'c' in one subgraph".
@@ -71,6 +78,14 @@ class Demands {
   // How the interval must run as a subgraph; nullptr where all is open. Valid as long as this is.
   const WayDemand* WayOf(graph::Interval interval) const;
 
+  // The buffers of the tile memory whose addresses are demanded: those of the interval where it is subgraph number `subgraph` of a
+  // program, and tensors that lie there whole, which are not required.
+  std::vector<PinnedBuffer> PinsOf(graph::Interval interval, int subgraph,
+                                   const std::string& tile_memory) const;
+
+  // The tensors whose addresses in that memory are demanded.
+  std::vector<PinnedBuffer> PinsIn(const std::string& memory) const;
+
   // The operators of the longest interval inside this one that demands do not let part; 0 where there is none.
   int Inseparable(graph::Interval interval) const;
 
@@ -91,6 +106,7 @@ class Demands {
   std::vector<Demand> demands_;
   std::vector<graph::Interval> blocks_;  // of operators that stay together
   std::vector<Stay> stays_;
+  std::map<std::string, std::vector<PinnedBuffer>> pins_;  // of tensors, by memory
 };
 
 }  // namespace tessera::search

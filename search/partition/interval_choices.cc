@@ -25,25 +25,28 @@ Verdict VerdictOf(problem::Status status) {
 }  // namespace
 
 IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept,
-                                 const plan::Metrics& bound, const WayDemand* demand)
+                                 const plan::Metrics& bound, const Demands* demands)
     : planning_(&planning),
       interval_(interval),
       kept_(std::move(kept)),
-      bound_(planning.scale.CostOf(bound)),
-      demand_(demand) {}
+      bound_(planning.scale.CostOf(bound)) {
+  if (demands == nullptr) return;
+  way_ = demands->WayOf(interval);
+  pins_ = demands->PinsOf(interval, 0, planning.TileMemory().name);
+}
 
 graph::ShapeGrid IntervalChoices::Grid() const {
-  if (demand_ == nullptr || !demand_->tile) return GridOf(planning_->graph, planning_->profile, interval_);
+  if (way_ == nullptr || !way_->tile) return GridOf(planning_->graph, planning_->profile, interval_);
   graph::ShapeGrid grid;
-  for (const int64_t extent : *demand_->tile) grid.extents.push_back({extent});
+  for (const int64_t extent : *way_->tile) grid.extents.push_back({extent});
   return grid;
 }
 
 const std::vector<encoder::Policy>& IntervalChoices::Policies() {
   if (!policies_.empty()) return policies_;
   policies_ = encoder::PoliciesOf(planning_->graph, planning_->profile, interval_, kept_);
-  if (demand_ != nullptr)
-    std::erase_if(policies_, [this](const encoder::Policy& policy) { return !demand_->Allows(policy); });
+  if (way_ != nullptr)
+    std::erase_if(policies_, [this](const encoder::Policy& policy) { return !way_->Allows(policy); });
   return policies_;
 }
 
@@ -133,6 +136,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
     options.budget = planning_->budget;
     options.shapes = tile_shapes;
     options.policies = Policies();
+    options.pins = pins_;
     base::Expected<IntervalTiles> tiles =
         IntervalTiles::Build(planning_->graph, planning_->profile, interval_, options);
     if (!tiles) {
@@ -196,9 +200,7 @@ void IntervalChoices::DecideByPeak(Choice& choice) {
 void IntervalChoices::TakeAnswers() {
   for (Choice& choice : choices_) {
     const RungAnswer& known = tiles_->Known(choice.candidate);
-    const bool beyond =
-        choice.metrics.peak_bytes >
-        planning_->profile.memories[static_cast<size_t>(planning_->profile.tile_memory)].capacity_bytes;
+    const bool beyond = choice.metrics.peak_bytes > planning_->TileMemory().capacity_bytes;
     if (choice.verdict == Verdict::kOpen && (beyond || known.status == problem::Status::kInfeasible)) {
       choice.verdict = Verdict::kImpossible;
     }

@@ -52,10 +52,10 @@ struct Choice {
 
 class IntervalChoices {
  public:
-  // `kept`: of the borders that the interval touches or that pass over it, ascending. `bound`: SubgraphBound. `demand`: how it
-  // must run, or nullptr; it outlives the choices.
+  // `kept`: of the borders that the interval touches or that pass over it, ascending. `bound`: SubgraphBound. `demands`: how it
+  // must run, or nullptr where that is open; they outlive the choices.
   IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept,
-                  const plan::Metrics& bound, const WayDemand* demand = nullptr);
+                  const plan::Metrics& bound, const Demands* demands = nullptr);
 
   graph::Interval Interval() const { return interval_; }
   const std::vector<int>& Kept() const { return kept_; }
@@ -86,7 +86,7 @@ class IntervalChoices {
   size_t Extend(size_t most);
 
   // Whether tiles are left out that the profile allows, and not for what they cost or need.
-  bool IsDemanded() const { return demand_ != nullptr && (demand_->tile || demand_->halo); }
+  bool IsDemanded() const { return (way_ != nullptr && (way_->tile || way_->halo)) || !pins_.empty(); }
 
   // Whether all tile shapes that demands allow are among the choices; false where there are too many.
   bool IsComplete() const { return refusal_ || (shapes_ && shapes_->IsExhausted() && !lost_shapes_); }
@@ -118,7 +118,8 @@ class IntervalChoices {
   graph::Interval interval_;
   std::vector<int> kept_;
   Cost bound_;
-  const WayDemand* demand_;
+  const WayDemand* way_ = nullptr;
+  std::vector<PinnedBuffer> pins_;
   std::vector<encoder::Policy> policies_;  // once asked for
   bool opened_ = false;
   bool posed_ = false;

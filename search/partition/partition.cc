@@ -62,7 +62,8 @@ std::optional<base::Diagnostic> FindEngineFault(const PathSearch& paths) {
   return std::nullopt;
 }
 
-base::Expected<bool> TrySelections(const Planning& planning, PathSearch& paths, Attempted& attempted) {
+base::Expected<bool> TrySelections(const Planning& planning, const Demands& demands, PathSearch& paths,
+                                   Attempted& attempted) {
   for (size_t attempt = 0; attempt < kMostAttempts; ++attempt) {
     std::optional<Selection> selection = paths.FindBest();
     const bool stopped = planning.stop.Requested();
@@ -75,7 +76,7 @@ base::Expected<bool> TrySelections(const Planning& planning, PathSearch& paths, 
       attempted.settled = true;
       break;
     }
-    base::Expected<JointPlacement> joint = PlaceJointly(planning, *selection);
+    base::Expected<JointPlacement> joint = PlaceJointly(planning, demands, *selection);
     if (!joint) return base::Unexpected(joint.error());
     if (joint->result.allocation) {
       plan::Plan plan = AssemblePlan(planning, *selection, *joint);
@@ -94,14 +95,14 @@ base::Expected<bool> TrySelections(const Planning& planning, PathSearch& paths, 
 
 // What is kept on chip must keep one address throughout, and the best selections may all fail by that; those that keep nothing
 // rarely do. And what was left out for want of effort may be all that fits.
-base::Expected<Attempted> TrySelections(const Planning& planning, PathSearch& paths) {
+base::Expected<Attempted> TrySelections(const Planning& planning, const Demands& demands, PathSearch& paths) {
   Attempted attempted;
-  base::Expected<bool> found = TrySelections(planning, paths, attempted);
+  base::Expected<bool> found = TrySelections(planning, demands, paths, attempted);
   if (found && !*found && !planning.stop.Requested() && paths.Widen())
-    found = TrySelections(planning, paths, attempted);
+    found = TrySelections(planning, demands, paths, attempted);
   if (found && !*found && !attempted.settled && paths.MayKeep()) {
     paths.KeepNothing();
-    found = TrySelections(planning, paths, attempted);
+    found = TrySelections(planning, demands, paths, attempted);
     attempted.settled = false;
   }
   if (!found) return base::Unexpected(found.error());
@@ -243,7 +244,7 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
   paths.PoseSingles();
   if (IsHopeless(planning, floors)) return ExplainAbsence(planning, paths, floors);
   paths.DecideSingles();  // the baseline, and something to fall back on
-  base::Expected<Attempted> attempted = TrySelections(planning, paths);
+  base::Expected<Attempted> attempted = TrySelections(planning, demands, paths);
   if (!attempted) return base::Unexpected(attempted.error());
   if (auto fault = FindEngineFault(paths)) return base::Unexpected(*fault);
   if (!attempted->best) {

@@ -54,10 +54,11 @@ void PathSearch::AddInterval(const CutStates& states, const std::vector<graph::U
       length <= std::max(most_, demands_->Inseparable(interval)) && demands_->Allow(interval);
   if (!allowed && length > 1) return;
   const SubgraphBounds bounds(planning_->graph, planning_->profile, usages, interval);
-  const WayDemand* way = demands_->WayOf(interval);
+  const bool is_open = demands_->WayOf(interval) == nullptr &&
+                       demands_->PinsOf(interval, 0, planning_->TileMemory().name).empty();
   const auto add = [&](const Crossing& crossing, bool is_allowed) {
     intervals_.emplace_back(*planning_, interval, crossing.kept, bounds.Find(crossing.kept),
-                            is_allowed ? way : nullptr);
+                            is_allowed ? demands_ : nullptr);
     allowed_.push_back(is_allowed ? 1 : 0);
     states_.emplace_back(crossing.begin, crossing.end);
     could_keep_ = could_keep_ || (is_allowed && !demands_->AreAllOf(crossing.kept));
@@ -65,7 +66,7 @@ void PathSearch::AddInterval(const CutStates& states, const std::vector<graph::U
   for (const Crossing& crossing : states.CrossingsOf(interval)) {
     const bool may_be_chosen = allowed && demands_->Allow(interval, crossing.kept);
     const bool in_baseline = length == 1 && crossing.kept.empty();
-    if (in_baseline && !(may_be_chosen && way == nullptr)) add(crossing, false);
+    if (in_baseline && !(may_be_chosen && is_open)) add(crossing, false);
     if (may_be_chosen) add(crossing, true);
   }
 }

@@ -21,9 +21,13 @@ struct Planning {
   Engines tile_engines;  // the same, asked whether single subgraphs fit: they may remember (cached_engines.h)
   base::Budget budget;   // for each question put to an engine
 
+  const hw_profiles::Memory& TileMemory() const {
+    return profile.memories[static_cast<size_t>(profile.tile_memory)];
+  }
+
   // Bytes of the tile memory that a plan may use: all, or as far as a limit on the peak goes.
   problem::Bytes Room() const {
-    const problem::Bytes capacity = profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes;
+    const problem::Bytes capacity = TileMemory().capacity_bytes;
     if (!scale.LimitsPeak() || scale.PeakLimit() >= static_cast<double>(capacity)) return capacity;
     return static_cast<problem::Bytes>(scale.PeakLimit());
   }

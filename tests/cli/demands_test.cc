@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "command_line.h"
 
 // `tessera plan` with demands on its answer.
@@ -65,6 +67,26 @@ TEST_F(DemandsTest, AFileStatesASubgraph) {
                 "'conv2' at home between subgraphs: optimal among such plans\n"));
   EXPECT_EQ(ReadJson("plan.json").at("subgraphs").size(), 2U);
   EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+}
+
+TEST_F(DemandsTest, AFileStatesAddresses) {
+  Write("demands.yaml",
+        "schema: 1\n"
+        "subgraphs:\n"
+        "  - {operators: [conv2, conv3], addresses: {conv3@0: 4Ki}}\n"
+        "addresses:\n"
+        "  - {tensor: image, memory: dram, offset: 0x1000}\n");
+  const Outcome outcome = Plan({"--demands", "demands.yaml", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+  const auto plan = ReadJson("plan.json");
+  std::map<std::string, int64_t> offsets;
+  for (const auto& buffer : plan.at("subgraphs")[1].at("buffers"))
+    offsets[buffer.at("id")] = buffer.at("offset");
+  for (const auto& tensor : plan.at("homes")[0].at("tensors"))
+    offsets[tensor.at("tensor")] = tensor.at("offset");
+  EXPECT_EQ(offsets.at("s1/conv3@0"), 4096);
+  EXPECT_EQ(offsets.at("image"), 4096);
 }
 
 TEST_F(DemandsTest, NamesThatAreNoneAreBadInput) {

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "every_plan.h"
 #include "exhaustive.h"
 #include "networks.h"
 #include "tessera/base/random.h"
 #include "tessera/plan/validator.h"
+#include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/partition/demand_faults.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/tiling/tile_driver.h"
@@ -31,14 +33,32 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 Demand Together(int first, int last) {
-  return {.kind = DemandKind::kTogether, .interval = {first, last}, .way = {}};
+  return {.kind = DemandKind::kTogether, .interval = {first, last}, .way = {}, .memory = {}};
 }
-Demand Apart(int op) { return {.kind = DemandKind::kApart, .interval = {op, op}, .way = {}}; }
+Demand Apart(int op) { return {.kind = DemandKind::kApart, .interval = {op, op}, .way = {}, .memory = {}}; }
 Demand Subgraph(int first, int last, WayDemand way = {}) {
-  return {.kind = DemandKind::kSubgraph, .interval = {first, last}, .way = std::move(way)};
+  return {.kind = DemandKind::kSubgraph, .interval = {first, last}, .way = std::move(way), .memory = {}};
 }
-Demand Keep(int tensor) { return {.kind = DemandKind::kKeep, .interval = {}, .tensor = tensor, .way = {}}; }
-Demand Spill(int tensor) { return {.kind = DemandKind::kSpill, .interval = {}, .tensor = tensor, .way = {}}; }
+Demand Keep(int tensor) {
+  return {.kind = DemandKind::kKeep, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
+}
+Demand Spill(int tensor) {
+  return {.kind = DemandKind::kSpill, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
+}
+
+Demand Address(int tensor, const std::string& memory, int64_t offset) {
+  Demand demand;
+  demand.kind = DemandKind::kAddress;
+  demand.tensor = tensor;
+  demand.memory = memory;
+  demand.offset = offset;
+  return demand;
+}
+WayDemand At(const std::string& buffer, int64_t offset) {
+  WayDemand way;
+  way.addresses = {{buffer, offset}};
+  return way;
+}
 
 PartitionOptions Under(std::vector<Demand> demands, const std::string& metric = "off_chip_bytes") {
   PartitionOptions options;
@@ -90,7 +110,8 @@ TEST(Demands, StateASubgraphWithItsTileAndPolicies) {
   const WayDemand way = {.tile = graph::TileShape{1, 2, 3, 4},  // of no even cut of 8 rows into equal parts
                          .weights = hw_profiles::WeightPolicy::kStreamed,
                          .in_place = false,
-                         .halo = hw_profiles::HaloStorage::kRing};
+                         .halo = hw_profiles::HaloStorage::kRing,
+                         .addresses = {}};
   const plan::Plan plan = PlanUnder(Chain(4), profile, Under({Subgraph(1, 2, way)}));
   ASSERT_THAT(FirstsOf(plan), ElementsAre(0, 1, 3));
   EXPECT_EQ(plan.subgraphs[1].tile, *way.tile);
@@ -102,7 +123,8 @@ TEST(Demands, StateASubgraphWithItsTileAndPolicies) {
 TEST(Demands, LeaveTheBaselineAlone) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   const plan::Plan free = PlanUnder(Chain(3), profile, Under({}));
-  const WayDemand small = {.tile = graph::TileShape{1, 2, 1, 4}, .weights = {}, .in_place = {}, .halo = {}};
+  const WayDemand small = {
+      .tile = graph::TileShape{1, 2, 1, 4}, .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
   const plan::Plan plan = PlanUnder(Chain(3), profile, Under({Subgraph(1, 1, small)}));
   EXPECT_TRUE(plan.baseline.complete);
   EXPECT_EQ(plan.baseline.score, free.baseline.score);
@@ -137,6 +159,43 @@ TEST(Demands, KeepMoreThanASearchWouldTry) {
   EXPECT_TRUE(std::includes(plan.kept.begin(), plan.kept.end(), branches.begin(), branches.end()));
 }
 
+std::optional<int64_t> OffsetOf(const problem::Problem& problem, const problem::Allocation& allocation,
+                                const std::string& id) {
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    if (problem.buffers[i].id == id) return allocation.offsets[i];
+  }
+  return std::nullopt;
+}
+
+TEST(Demands, PinBuffersOfASubgraph) {
+  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 2000);
+  const plan::Plan plan = PlanUnder(Chain(3), profile, Under({Apart(1), Subgraph(1, 2, At("t2@0", 777))}));
+  EXPECT_EQ(OffsetOf(plan.problem, plan.allocation, "s1/t2@0"), 777);
+  EXPECT_TRUE(std::none_of(plan.problem.buffers.begin(), plan.problem.buffers.end(),
+                           [](const problem::Buffer& buffer) { return buffer.offset.has_value(); }));
+}
+
+TEST(Demands, PinTensorsOnChipAndAtHome) {
+  const graph::Graph graph = Chain(3);
+  const int border = ResultOf(graph, 0);
+  PartitionOptions options = Under({Keep(border), Address(border, "sram", 500), Address(0, "dram", 4096)});
+  options.max_operators = 1;
+  const plan::Plan plan = PlanUnder(graph, SmallMachine(DmaSteps::kOwnSteps, 2000), options);
+  EXPECT_EQ(OffsetOf(plan.problem, plan.allocation, "t0"), 500);
+  ASSERT_EQ(plan.homes.size(), 1U);
+  EXPECT_EQ(OffsetOf(plan.homes[0].problem, plan.homes[0].allocation, "x"), 4096);
+}
+
+TEST(Demands, AddressesWithoutRoomRuleOutPlans) {
+  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
+  const auto result = SearchPartition(
+      Chain(3), profile, Under({Apart(1), Subgraph(1, 2, At("t2@0", 399)), Keep(ResultOf(Chain(3), 0))}));
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, problem::Status::kInfeasible) << result->reason;
+  EXPECT_THAT(result->demands,
+              ElementsAre("operators 'conv1' to 'conv2' as a subgraph, t2@0 at address 399"));
+}
+
 TEST(Demands, ReachFurtherThanTheSearchWould) {
   PartitionOptions options = Under({Together(3, 22)});
   options.effort = 1;  // draws back to 12 operators at once
@@ -147,7 +206,8 @@ TEST(Demands, ReachFurtherThanTheSearchWould) {
 TEST(Demands, ThatRuleOutEveryPlanAreNamedAndNoOthers) {
   const graph::Graph graph = Chain(4);
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 100);  // 64 bytes are a whole tensor
-  const WayDemand whole = {.tile = graph::TileShape{1, 2, 8, 4}, .weights = {}, .in_place = {}, .halo = {}};
+  const WayDemand whole = {
+      .tile = graph::TileShape{1, 2, 8, 4}, .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
   ASSERT_TRUE(SearchPartition(graph, profile, Under({Apart(2)}))->plan);
   const auto result =
       SearchPartition(graph, profile, Under({Apart(2), Subgraph(0, 1, whole), Spill(ResultOf(graph, 2))}));
@@ -200,16 +260,21 @@ TEST(DemandFaults, AreDemandsThatContradictEachOther) {
 TEST(DemandFaults, AreDemandsThatNoPlanCouldKeep) {
   const graph::Graph graph = Chain(3);
   const auto tiles = [](graph::TileShape tile) {
-    return WayDemand{.tile = std::move(tile), .weights = {}, .in_place = {}, .halo = {}};
+    return WayDemand{.tile = std::move(tile), .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
   };
   const WayDemand direct = {
-      .tile = {}, .weights = hw_profiles::WeightPolicy::kDirect, .in_place = {}, .halo = {}};
+      .tile = {}, .weights = hw_profiles::WeightPolicy::kDirect, .in_place = {}, .halo = {}, .addresses = {}};
   EXPECT_THAT(FaultIn(graph, {Together(1, 1)}), HasSubstr("no operators to put together"));
   EXPECT_THAT(FaultIn(graph, {Together(0, 2)}, 2), HasSubstr("a subgraph of 3 operators is demanded"));
   EXPECT_THAT(FaultIn(graph, {Subgraph(0, 1, tiles({1, 2, 9, 4}))}), HasSubstr("is no tile of an output"));
   EXPECT_THAT(FaultIn(graph, {Subgraph(0, 1, direct)}), HasSubstr("the profile has no such policy"));
   EXPECT_THAT(FaultIn(graph, {Keep(ResultOf(graph, 2))}), HasSubstr("has its home whatever the subgraphs"));
   EXPECT_THAT(FaultIn(graph, {Spill(0)}), HasSubstr("has its home whatever the subgraphs"));
+  EXPECT_EQ(FaultIn(graph, {Subgraph(0, 1, At("t7@0", 0))}), "0: the subgraph has no buffer 't7@0'");
+  EXPECT_EQ(FaultIn(graph, {Subgraph(0, 1, At("t1@0", 0)), Address(2, "dram", 64)}), "");
+  EXPECT_THAT(FaultIn(graph, {Address(0, "sram", 0)}),
+              HasSubstr("tensor 'x' never lies whole in memory 'sram'"));
+  EXPECT_THAT(FaultIn(graph, {Address(0, "dram", 0), Address(0, "dram", 64)}), StartsWith("1: "));
   EXPECT_THAT(FaultIn(graph, {Keep(99)}), HasSubstr("there is no such tensor"));
 }
 
@@ -238,8 +303,38 @@ bool IsKept(const graph::Graph& graph, const Demand& demand, const std::vector<S
     }
     case DemandKind::kSpill:
       return !on_chip;
+    case DemandKind::kAddress:
+      return true;  // FitsAsPinned sees to it
   }
   return false;
+}
+
+// Whether the joint Problem has a placement that keeps all addresses.
+bool FitsAsPinned(const graph::Graph& graph, const Profile& profile, const std::vector<Demand>& demands,
+                  const std::vector<SubgraphChoice>& choices) {
+  auto program = encoder::BuildProgram(graph, profile, choices);
+  if (!program) return false;
+  std::map<std::string, int64_t> pins;
+  std::vector<std::string> required;
+  for (const Demand& demand : demands) {
+    if (demand.kind == DemandKind::kAddress && demand.memory == "sram")
+      pins.emplace(graph.tensors[static_cast<size_t>(demand.tensor)].id, demand.offset);
+    for (size_t s = 0; s < choices.size(); ++s) {
+      if (demand.kind != DemandKind::kSubgraph || choices[s].interval != demand.interval) continue;
+      for (const auto& [id, offset] : demand.way.addresses) {
+        required.push_back(fmt::format("s{}/{}", s, id));
+        pins.emplace(required.back(), offset);
+      }
+    }
+  }
+  for (problem::Buffer& buffer : program->problem.buffers) {
+    std::erase(required, buffer.id);
+    if (pins.contains(buffer.id)) buffer.offset = pins.at(buffer.id);
+  }
+  AllocateOptions options;
+  options.capacity = program->problem.memories.front().capacity;
+  return required.empty() &&
+         Allocate(program->problem, nullptr, 0, TestEngines(), options)->allocation.has_value();
 }
 
 Demand AnyDemand(base::Random& random, const graph::Graph& graph, const Profile& profile) {
@@ -247,7 +342,7 @@ Demand AnyDemand(base::Random& random, const graph::Graph& graph, const Profile&
   const auto draw = [&random](int least, int most) { return static_cast<int>(random.Uniform(least, most)); };
   const int first = draw(0, operators - 1);
   const int last = draw(first, operators - 1);
-  switch (draw(0, 4)) {
+  switch (draw(0, 5)) {
     case 0:
       return Together(first, last);
     case 1:
@@ -260,9 +355,12 @@ Demand AnyDemand(base::Random& random, const graph::Graph& graph, const Profile&
         tile.push_back(extents[static_cast<size_t>(draw(0, static_cast<int>(extents.size()) - 1))]);
       if (random.Chance(0.7)) way.tile = tile;
       if (random.Chance(0.3)) way.halo = profile.tiling.halo.back();
+      if (random.Chance(0.5)) way.addresses = {{fmt::format("t{}@{}", last, draw(0, 1)), draw(0, 90)}};
       return Subgraph(first, last, way);
     }
     case 3:
+      return Address(ResultOf(graph, first), "sram", draw(0, 40));
+    case 4:
       return Keep(ResultOf(graph, first));
     default:
       return Spill(ResultOf(graph, first));
@@ -285,7 +383,7 @@ TEST(Demands, BestPlanIsThatOfAllPlansThatKeepThem) {
   int worse = 0;
   int none = 0;
   int same = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 120; ++round) {
     const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(2, 5)));
     const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
     Profile profile = SmallMachine(dma, random.Uniform(25, 110));
@@ -297,7 +395,8 @@ TEST(Demands, BestPlanIsThatOfAllPlansThatKeepThem) {
     const double free = every.BestScore();
     const double best = every.BestScore([&](const auto& choices, const auto& kept) {
       return std::all_of(demands.begin(), demands.end(),
-                         [&](const Demand& demand) { return IsKept(graph, demand, choices, kept); });
+                         [&](const Demand& demand) { return IsKept(graph, demand, choices, kept); }) &&
+             FitsAsPinned(graph, profile, demands, choices);
     });
     const bool best_keeps = best == free;
     const auto found = SearchPartition(graph, profile, Under(demands, metric));
@@ -332,7 +431,8 @@ TEST(Demands, ThatTheBestPlanKeepsAnywayChangeNoScore) {
                                  {.tile = subgraph.tile,
                                   .weights = subgraph.weights,
                                   .in_place = subgraph.in_place,
-                                  .halo = subgraph.halo}));
+                                  .halo = subgraph.halo,
+                                  .addresses = {}}));
     }
     for (const int tensor : free->plan->kept) demands.push_back(Keep(tensor));
     const plan::Plan bound = PlanUnder(graph, profile, Under(demands, "latency"));

@@ -36,6 +36,13 @@ TEST(DemandFiles, SayWhatIsDemanded) {
   EXPECT_EQ(Told(""), "");
 }
 
+TEST(DemandFiles, SayWhereThingsLie) {
+  EXPECT_EQ(Told("subgraphs: [{operators: [conv1], addresses: {t1@0: 0x40, w3: 1Ki}}]\n"
+                 "addresses: [{tensor: x, memory: dram, offset: 64}]\n"),
+            "operator 'conv1' as a subgraph, t1@0 at address 64, w3 at address 1024; "
+            "tensor 'x' at address 64 wherever it lies whole in memory dram");
+}
+
 TEST(DemandFiles, OperatorsMayStandInAnyOrder) {
   EXPECT_EQ(Told("together: [[conv3, conv1, conv2]]\n"), "operators 'conv1' to 'conv3' in one subgraph");
 }
@@ -59,6 +66,10 @@ TEST(DemandFiles, FaultsHaveAPlaceAndACure) {
        "did you mean 'ring'?"},
       {"subgraphs:\n  - operators: [conv1]\n    tile: [1, 2, 9, 4]\n", 3, 5,
        "[1, 2, 9, 4] is no tile of an output [1, 2, 8, 4]", ""},
+      {"subgraphs:\n  - {operators: [conv1], addresses: {t2@0: 0}}\n", 3, 5,
+       "the subgraph has no buffer 't2@0'", "did you mean 't0@0'?"},
+      {"addresses: [{tensor: x, memory: drum, offset: 0}]\n", 2, 33, "unknown name 'drum'",
+       "did you mean 'dram'?"},
       {"together: [[conv0, conv2]]\napart: [conv2]\n", 3, 9,
        "a subgraph that begins with operator 'conv2' contradicts what else is demanded", ""},
   };
