@@ -23,6 +23,7 @@
 #include "tessera/cli/search_options.h"
 #include "tessera/cli/tables.h"
 #include "tessera/cli/trace.h"
+#include "tessera/plan/json_read.h"
 #include "tessera/plan/json_write.h"
 #include "tessera/problem/json_explanation.h"
 #include "tessera/problem/svg.h"
@@ -53,6 +54,7 @@ class PlanCommand final : public Command {
            "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --max-operators 8\n"
            "  tessera plan net.yaml --hw npu.yaml --together conv1..conv3 --apart conv7 --keep conv3\n"
            "  tessera plan net.yaml --hw npu.yaml --demands demands.yaml\n"
+           "  tessera plan edited.yaml --hw npu.yaml --baseline old.json --output new.json\n"
            "  tessera plan net.yaml --hw npu.yaml --emit-header plan.h --dump-problems asked\n\n"
            "Demands (docs/demands.md) hold operators together or apart, tensors on chip or at home, and "
            "state "
@@ -87,6 +89,10 @@ class PlanCommand final : public Command {
                  "Bring every tensor between subgraphs home but for those of --keep; without it they stay in "
                  "the tile memory where that is better and fits, at most two at a cut");
     demands_.Declare(app);
+    app.add_option(
+        "--baseline", old_,
+        "An older plan, in JSON: of plans of equal score the one that differs least from it is chosen, "
+        "and a note says what stayed");
     threads_.Declare(app, "plan");
     format_.Declare(app);
     outputs_.Declare(app);
@@ -115,21 +121,30 @@ class PlanCommand final : public Command {
     if (!profile) return console.Refuse(profile.error());
     const auto demands = demands_.Load(network->graph, *profile, max_operators_);
     if (!demands) return console.Refuse(demands.error());
-    return Search(console, *network, *profile, *objective, *demands);
+    std::optional<plan::Plan> old;
+    if (!old_.empty()) {
+      const base::Expected<std::string> text = ReadInput(old_);
+      if (!text) return console.Refuse(text.error());
+      base::Expected<plan::Plan> read = plan::ReadPlanJson(*text, old_ == "-" ? "standard input" : old_);
+      if (!read) return console.Refuse(read.error());
+      old = *std::move(read);
+    }
+    search::PartitionOptions options;
+    options.objective = *objective;
+    options.demands = *demands;
+    options.predecessor = old ? &*old : nullptr;
+    return Search(console, *network, *profile, std::move(options));
   }
 
  private:
   ExitCode Search(Console& console, const LoadedNetwork& network, const hw_profiles::Profile& profile,
-                  const plan::Objective& objective, const std::vector<search::Demand>& demands) {
+                  search::PartitionOptions options) {
     base::Stop stop(search_.Deadline());
     const InterruptGuard guard(stop);
     const EngineSet engines(search_);
     ProblemDump::Recording recording = dump_.Record(engines.Pointers());
-    search::PartitionOptions options;
-    options.objective = objective;
     options.max_operators = max_operators_;
     options.keeping = spill_borders_ ? search::Keeping::kNothing : search::Keeping::kWherePossible;
-    options.demands = demands;
     options.engines = recording.Engines();
     options.seed = search_.seed;
     options.threads = threads_.Get();
@@ -237,6 +252,7 @@ class PlanCommand final : public Command {
   bool sensitivity_ = false;
   bool spill_borders_ = false;
   DemandOptions demands_;
+  std::string old_;
   ThreadCount threads_;
   AnswerFormat format_;
   PlanOutputs outputs_;

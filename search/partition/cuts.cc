@@ -1,6 +1,7 @@
 #include "tessera/search/partition/cuts.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "tessera/search/simulate/saturating.h"
 
@@ -86,7 +87,9 @@ std::optional<Path> FindBestPath(const Scale& scale, int last, std::span<const A
     }
     const double score = scale.ScoreOf(label.cost);
     const double least = scale.ScoreOf(best->cost);
-    if (score < least || (score == least && label.cost.tie < best->cost.tie)) best = &label;
+    if (std::tie(score, label.cost.change, label.cost.tie) <
+        std::tie(least, best->cost.change, best->cost.tie))
+      best = &label;
   }
   if (best == nullptr) return std::nullopt;
   Path path{.arcs = {}, .cost = best->cost};

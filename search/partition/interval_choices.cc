@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/encoder/adapt/choice.h"
 #include "tessera/search/allocate/portfolio.h"
 
 namespace tessera::search {
@@ -30,6 +31,7 @@ IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval inter
       interval_(interval),
       kept_(std::move(kept)),
       bound_(planning.scale.CostOf(bound)) {
+  if (planning.predecessor != nullptr) bound_.change = planning.predecessor->LeastChange(interval, kept_);
   if (demands == nullptr) return;
   way_ = demands->WayOf(interval);
   pins_ = demands->PinsOf(interval, 0, planning.TileMemory().name);
@@ -40,6 +42,26 @@ graph::ShapeGrid IntervalChoices::Grid() const {
   graph::ShapeGrid grid;
   for (const int64_t extent : *way_->tile) grid.extents.push_back({extent});
   return grid;
+}
+
+// The tile of an older plan is looked at first, if it still is one.
+std::vector<graph::TileShape> IntervalChoices::FirstShapes() {
+  std::vector<graph::TileShape> shapes = shapes_->Start();
+  if (planning_->predecessor == nullptr || (way_ != nullptr && way_->tile)) return shapes;
+  const graph::TileShape* before = planning_->predecessor->TileOf(interval_);
+  if (before == nullptr || encoder::FindFault(planning_->graph, interval_, *before)) return shapes;
+  if (std::find(shapes.begin(), shapes.end(), *before) == shapes.end()) shapes.push_back(*before);
+  return shapes;
+}
+
+// Before the interval is posed a choice stands for several policies: it changes as little as is possible.
+Cost IntervalChoices::CostOf(const Choice& choice) const {
+  Cost cost = planning_->scale.CostOf(choice.metrics);
+  if (planning_->predecessor == nullptr) return cost;
+  cost.change = posed_ && tiles_
+                    ? planning_->predecessor->ChangeOf(tiles_->Candidates()[choice.candidate].choice)
+                    : bound_.change;
+  return cost;
 }
 
 const std::vector<encoder::Policy>& IntervalChoices::Policies() {
@@ -55,10 +77,10 @@ void IntervalChoices::Open() {
   shapes_.emplace(Grid());
   ways_ = std::make_unique<WayCosts>(*planning_, interval_, Policies());
   if (planning_->LooksAtPeak() || ways_->IsRefused()) {
-    tried_ = shapes_->Start();
+    tried_ = FirstShapes();
     Pose();
   } else {
-    AddShapes(shapes_->Start());
+    AddShapes(FirstShapes());
     Refine();
   }
   ways_.reset();
@@ -115,7 +137,7 @@ bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes
     Choice& choice = choices_.emplace_back();
     choice.way = way;
     choice.metrics = metrics;
-    choice.cost = planning_->scale.CostOf(metrics);
+    choice.cost = CostOf(choice);
   }
   costs_.merge(std::move(costs));
   return true;
@@ -158,7 +180,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
       choice.metrics = known->second;
     }
     choice.metrics.peak_bytes = candidates[i].lower_bound;
-    choice.cost = planning_->scale.CostOf(choice.metrics);
+    choice.cost = CostOf(choice);
   }
   tiles_->DropClasses();
   TakeAnswers();
@@ -193,7 +215,7 @@ void IntervalChoices::DecideByPeak(Choice& choice) {
   choice.exact = !options.minimize || result->status == problem::Status::kOptimal;
   choice.allocation = std::move(result->allocation);
   choice.metrics.peak_bytes = *result->peak;
-  choice.cost = planning_->scale.CostOf(choice.metrics);
+  choice.cost = CostOf(choice);
 }
 
 // One answer often settles other choices too, and bounds settle some without a question.
@@ -220,7 +242,7 @@ std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) cons
   std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
     const auto key = [this](size_t i) {
       const Cost& cost = choices_[i].cost;
-      return std::tie(cost.score, cost.peak, cost.limited, cost.tie);
+      return std::tie(cost.score, cost.change, cost.peak, cost.limited, cost.tie);
     };
     return key(a) != key(b) ? key(a) < key(b) : a < b;
   });

@@ -108,6 +108,8 @@ class IntervalChoices {
  private:
   graph::ShapeGrid Grid() const;
   const std::vector<encoder::Policy>& Policies();
+  std::vector<graph::TileShape> FirstShapes();
+  Cost CostOf(const Choice& choice) const;
   bool AddShapes(const std::vector<graph::TileShape>& tile_shapes);
   bool AddCandidates(const std::vector<graph::TileShape>& tile_shapes);
   void Refine();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -113,6 +114,20 @@ base::Expected<problem::Result> PlaceTiles(const Planning& planning, const Selec
   return known;
 }
 
+// First with what an older plan has where it has it, if there is one.
+base::Expected<problem::Result> PlaceLike(const Planning& planning, const Selection& selection,
+                                          std::span<const encoder::SubgraphChoice> choices,
+                                          encoder::Program& program) {
+  if (planning.predecessor != nullptr) {
+    std::vector<problem::Buffer> plain = program.problem.buffers;
+    planning.predecessor->AddHints(choices, program);
+    base::Expected<problem::Result> like = PlaceTiles(planning, selection, program.problem);
+    if (!like || like->allocation || like->status == problem::Status::kInfeasible) return like;
+    program.problem.buffers = std::move(plain);
+  }
+  return PlaceTiles(planning, selection, program.problem);
+}
+
 }  // namespace
 
 std::vector<encoder::SubgraphChoice> ChoicesOf(const Selection& selection) {
@@ -132,8 +147,10 @@ base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Dema
     return Refused(problem::Status::kInfeasible, overflow->message);
   std::vector<encoder::HomeProblem> home_problems =
       encoder::BuildHomes(planning.graph, planning.profile, choices);
-  for (encoder::HomeProblem& home : home_problems)
+  for (encoder::HomeProblem& home : home_problems) {
+    if (planning.predecessor != nullptr) planning.predecessor->AddHints(home);
     FixOffsets(demands.PinsIn(home.problem.memories.front().name), home.problem);
+  }
   base::Expected<HomePlacement> homes =
       PlaceHomes(std::move(home_problems), planning.engines, planning.budget, planning.stop);
   if (!homes) return base::Unexpected(homes.error());
@@ -146,11 +163,14 @@ base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Dema
     FixOffsets(demands.PinsOf(choices[s].interval, static_cast<int>(s), planning.TileMemory().name),
                joint.program.problem);
   }
-  base::Expected<problem::Result> result = PlaceTiles(planning, selection, joint.program.problem);
+  base::Expected<problem::Result> result = PlaceLike(planning, selection, choices, joint.program);
   if (!result) return base::Unexpected(result.error());
   joint.result = *std::move(result);
   FreeOffsets(joint.program.problem);
-  for (plan::Home& home : joint.homes) FreeOffsets(home.problem);
+  for (plan::Home& home : joint.homes) {
+    FreeOffsets(home.problem);
+    for (problem::Buffer& buffer : home.problem.buffers) buffer.hint.reset();
+  }
   return joint;
 }
 

@@ -173,6 +173,7 @@ std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& pat
     notes.emplace_back(
         "of some operators left out of the baseline it is not proven that they do not fit alone");
   }
+  if (planning.predecessor != nullptr) notes.push_back(planning.predecessor->Compare(plan));
   return notes;
 }
 
@@ -228,6 +229,8 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
   const CachedEngines own(options.cached != nullptr ? Engines() : engines);
   const CachedEngines& cached = options.cached != nullptr ? *options.cached : own;
   const Simulator simulator(graph, profile);
+  std::optional<Predecessor> predecessor;
+  if (options.predecessor != nullptr) predecessor.emplace(*options.predecessor, graph);
   const Planning planning{.graph = graph,
                           .profile = profile,
                           .simulator = simulator,
@@ -235,7 +238,8 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                           .stop = options.stop != nullptr ? *options.stop : never,
                           .engines = engines,
                           .tile_engines = cached.Pointers(),
-                          .budget = options.budget};
+                          .budget = options.budget,
+                          .predecessor = predecessor ? &*predecessor : nullptr};
   const Demands demands(graph, options.demands);
   const CutStates states(graph, profile, planning.Room(), options.keeping, demands);
   const Reach reach = ReachFor(graph, options);

@@ -32,7 +32,10 @@ struct PartitionOptions {
   std::optional<int> max_operators;
   Keeping keeping = Keeping::kWherePossible;  // of borders on chip, but for those that are demanded
   std::vector<Demand> demands;                // without fault (demand_faults.h)
-  int64_t effort = kUsualEffort;              // Reach::effort where max_operators is left open
+  // An older plan, perhaps of another network: of plans of equal score the one that differs least from it is found, and a note
+  // says what was kept; or nullptr.
+  const plan::Plan* predecessor = nullptr;
+  int64_t effort = kUsualEffort;  // Reach::effort where max_operators is left open
   std::span<const problem::Engine* const>
       engines;  // in the order in which they are asked; they outlive the search
   // The same engines with what they remember of other searches; nullptr: this search starts afresh. Changes the

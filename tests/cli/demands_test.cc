@@ -89,6 +89,41 @@ TEST_F(DemandsTest, AFileStatesAddresses) {
   EXPECT_EQ(offsets.at("image"), 4096);
 }
 
+TEST_F(DemandsTest, AnOlderPlanDecidesBetweenEquals) {
+  const Arguments bytes = {"--minimize", "off_chip_bytes"};
+  const Outcome old =
+      Plan({"--minimize", "off_chip_bytes", "--apart", "conv2", "--keep", "conv1", "--output", "old.json"});
+  ASSERT_EQ(old.exit_code, 0) << old.out << old.err;
+  ASSERT_EQ(Partition(bytes).size(), 1U);
+  const Outcome outcome =
+      Plan({"--minimize", "off_chip_bytes", "--baseline", "old.json", "--output", "new.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(ReadJson("new.json").at("score"), ReadJson("old.json").at("score"));
+  EXPECT_THAT(Run({"diff", "old.json", "new.json"}).out, HasSubstr("same subgraphs, same addresses\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("note: of the plan before 2 of 2 subgraphs, 2 of 2 tiles with their policies and "));
+}
+
+TEST_F(DemandsTest, AnOlderPlanOfAnotherNetworkSaysSo) {
+  ASSERT_EQ(Plan({"--output", "old.json"}).exit_code, 0);
+  const Outcome outcome =
+      Run({"plan", "-", "--hw", Shipped("hw_profiles/mcu_320k.yaml"), "--baseline", "old.json"},
+          "schema: 1\nname: n\ninputs: [{id: x, shape: [1, 4, 8, 8]}]\n"
+          "operators: [{id: a, kind: pool, inputs: [x], kernel: 2, stride: 2}]\n");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("note: of the plan before 0 of 1 subgraphs have operators that are there as they were; "));
+}
+
+TEST_F(DemandsTest, WhatIsNoPlanIsNoBaseline) {
+  Write("old.json", "{\"format\": \"tessera-problem\", \"version\": 1}");
+  const Outcome outcome = Plan({"--baseline", "old.json"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("old.json"));
+  EXPECT_THAT(outcome.err, HasSubstr("tessera-plan"));
+}
+
 TEST_F(DemandsTest, NamesThatAreNoneAreBadInput) {
   const Outcome apart = Plan({"--apart", "cnov2"});
   EXPECT_EQ(apart.exit_code, 3);
