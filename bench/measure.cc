@@ -11,6 +11,7 @@
 #include "tessera/search/allocate/canonical.h"
 #include "tessera/search/allocate/greedy.h"
 #include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/allocate/repair.h"
 
 namespace tessera::bench {
 
@@ -26,7 +27,8 @@ Measurement MeasureOnce(const Problem& question, const Task& task) {
   const search::CanonicalEngine canonical(task.seed);
   const encoder::LazyEngine lazy(encoder::LazyOptions{.seed = task.seed});
   const encoder::SatEngine sat(encoder::SatOptions{.seed = task.seed});
-  std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy, &sat};
+  const search::RepairEngine repair(task.seed);
+  std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy, &sat, &repair};
   if (!task.engine.empty()) {
     std::erase_if(engines, [&](const problem::Engine* engine) { return engine->Name() != task.engine; });
   }

@@ -14,6 +14,9 @@
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/refusals.h"
 #include "tessera/plan/execute/execute.h"
+#include "tessera/plan/lowering/difference.h"
+#include "tessera/plan/lowering/interpret.h"
+#include "tessera/plan/lowering/lower.h"
 #include "tessera/plan/validator.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/partition/pricing.h"
@@ -33,7 +36,8 @@ class CheckCommand final : public Command {
            "these.\n\n"
            "Examples:\n"
            "  tessera check plan.json\n"
-           "  tessera check --execute plan.json                run it byte by byte, every tile, and look\n"
+           "  tessera check --execute plan.json                run it byte by byte, every tile, and look;\n"
+           "                                                   its lowering too, in an order of its own\n"
            "  tessera check answer.csv --capacity 1048576      the CSV has an offset column\n"
            "  tessera check answer.json --problem problem.json\n"
            "  tessera check --certificate proof                the proof that nothing fits\n"
@@ -90,12 +94,18 @@ class CheckCommand final : public Command {
       if (violations.empty() && !execution->obstacle.empty()) return Decline(console, execution->obstacle);
       AddFindings(*execution, violations);
     }
+    std::optional<plan::lowering::Report> lowering;
+    if (answer->plan && answer->plan->lowering) {
+      lowering = CheckLowering(*answer->plan, violations);
+      if (violations.empty() && !lowering->obstacle.empty()) return Decline(console, lowering->obstacle);
+    }
     const bool as_json = format_.IsJson();
     if (!violations.empty()) {
       console.Print(DescribeRefusal(violations, as_json));
       return ExitCode::kCheckRefused;
     }
-    console.Print(as_json ? AcceptanceAsJson(execution) : AcceptanceAsText(*answer, execution));
+    console.Print(as_json ? AcceptanceAsJson(execution, lowering)
+                          : AcceptanceAsText(*answer, execution, lowering));
     return ExitCode::kAnswer;
   }
 
@@ -107,6 +117,25 @@ class CheckCommand final : public Command {
     fault.hint = "without --execute the plan is accepted";
     console.Refuse(fault);
     return ExitCode::kUnsupported;
+  }
+
+  // Held against what follows from the plan; with --execute, also run.
+  plan::lowering::Report CheckLowering(const plan::Plan& plan, std::vector<std::string>& violations) const {
+    plan::lowering::Report report;
+    if (execute_) {
+      report = plan::lowering::Interpret(plan, plan.seed);
+      for (const std::string& finding : report.findings) violations.push_back("lowering: " + finding);
+      const auto told = static_cast<int64_t>(report.findings.size());
+      if (report.found > told) violations.push_back(fmt::format("lowering: {} more", report.found - told));
+    }
+    const base::Expected<plan::lowering::Program> expected = plan::lowering::Lower(plan);
+    if (!expected) {
+      violations.push_back("lowering: " + expected.error().message);
+    } else if (violations.empty()) {
+      for (const std::string& difference : plan::lowering::FindDifferences(*plan.lowering, *expected))
+        violations.push_back("lowering: " + difference);
+    }
+    return report;
   }
 
   static void AddFindings(const plan::execute::Report& execution, std::vector<std::string>& violations) {
@@ -136,7 +165,7 @@ class CheckCommand final : public Command {
     const std::string text = fmt::format("accepted: nothing fits into {} bytes; {} buffers, {} clause{}\n",
                                          judgement->claim.capacity, judgement->problem.buffers.size(),
                                          verdict.clauses, verdict.clauses == 1 ? "" : "s");
-    console.Print(as_json ? AcceptanceAsJson(std::nullopt) : text);
+    console.Print(as_json ? AcceptanceAsJson(std::nullopt, std::nullopt) : text);
     return ExitCode::kAnswer;
   }
 
@@ -163,7 +192,9 @@ class CheckCommand final : public Command {
 
   using Execution = std::optional<plan::execute::Report>;
 
-  static std::string AcceptanceAsJson(const Execution& execution) {
+  using LoweredExecution = std::optional<plan::lowering::Report>;
+
+  static std::string AcceptanceAsJson(const Execution& execution, const LoweredExecution& lowering) {
     nlohmann::ordered_json document;
     document["status"] = "accepted";
     document["violations"] = nlohmann::ordered_json::array();
@@ -176,10 +207,12 @@ class CheckCommand final : public Command {
                                {"bytes_moved", tally.bytes_moved},
                                {"cells_checked", tally.cells_checked}};
     }
+    if (execution && lowering) document["lowering"] = {{"jobs_run", lowering->jobs}};
     return base::WriteJson(document);
   }
 
-  static std::string AcceptanceAsText(const Answer& answer, const Execution& execution) {
+  static std::string AcceptanceAsText(const Answer& answer, const Execution& execution,
+                                      const LoweredExecution& lowering) {
     const problem::Bytes peak = PeakOf(answer.problem, answer.allocation);
     const std::string room = answer.capacity < base::kMaxTotal
                                  ? fmt::format("{} of {} bytes", peak, answer.capacity)
@@ -190,6 +223,10 @@ class CheckCommand final : public Command {
     text += fmt::format(
         "executed: {} tiles, {} steps, {} operators, {} transfers of {} bytes, {} cells checked\n",
         tally.tiles, tally.steps, tally.operators, tally.transfers, tally.bytes_moved, tally.cells_checked);
+    if (lowering) {
+      text += fmt::format("lowered: {} runs of jobs in an order of their own, as depends_on permits\n",
+                          lowering->jobs);
+    }
     return text;
   }
 

@@ -10,6 +10,7 @@
 #include "tessera/cli/console.h"
 #include "tessera/cli/demand_options.h"
 #include "tessera/cli/files.h"
+#include "tessera/cli/front_answer.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/interrupt.h"
 #include "tessera/cli/network_options.h"
@@ -25,6 +26,7 @@
 #include "tessera/cli/trace.h"
 #include "tessera/plan/json_read.h"
 #include "tessera/plan/json_write.h"
+#include "tessera/plan/lowering/lower.h"
 #include "tessera/problem/json_explanation.h"
 #include "tessera/problem/svg.h"
 #include "tessera/search/partition/partition.h"
@@ -51,10 +53,12 @@ class PlanCommand final : public Command {
            "  tessera plan model.onnx --hw npu.yaml --dim batch=1 --floats-as int8\n"
            "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit peak=300000\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize energy --sensitivity\n"
+           "  tessera plan net.yaml --hw npu.yaml --pareto --limit peak=300000\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --max-operators 8\n"
            "  tessera plan net.yaml --hw npu.yaml --together conv1..conv3 --apart conv7 --keep conv3\n"
            "  tessera plan net.yaml --hw npu.yaml --demands demands.yaml\n"
            "  tessera plan edited.yaml --hw npu.yaml --baseline old.json --output new.json\n"
+           "  tessera plan net.yaml --hw npu.yaml --lowering --output plan.json\n"
            "  tessera plan net.yaml --hw npu.yaml --emit-header plan.h --dump-problems asked\n\n"
            "Demands (docs/demands.md) hold operators together or apart, tensors on chip or at home, and "
            "state "
@@ -83,6 +87,16 @@ class PlanCommand final : public Command {
                    "The most operators in one subgraph; without it as many as a limited effort allows, "
                    "which a note tells")
         ->check(CLI::Range(1, 1000));
+    CLI::Option* front =
+        app.add_flag(
+               "--pareto", pareto_,
+               "Print plans of which none is better than another in latency, energy, off-chip bytes and "
+               "peak, each with the options that find it; --limit holds for all of them")
+            ->excludes(minimize);
+    app.add_option("--points", points_, "The most searches for --pareto")
+        ->needs(front)
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
     app.add_flag("--sensitivity", sensitivity_,
                  "Also halve and double each energy of the profile, and note whether the choice survives");
     app.add_flag("--spill-borders", spill_borders_,
@@ -93,6 +107,10 @@ class PlanCommand final : public Command {
         "--baseline", old_,
         "An older plan, in JSON: of plans of equal score the one that differs least from it is chosen, "
         "and a note says what stayed");
+    app.add_flag(
+        "--lowering", lowering_,
+        "Also put into plan.json what a code generator needs: loops, tile classes, and jobs with regions, "
+        "addresses, strides and what each waits for; about three times the size, so only on request");
     threads_.Declare(app, "plan");
     format_.Declare(app);
     outputs_.Declare(app);
@@ -102,6 +120,9 @@ class PlanCommand final : public Command {
     import_.Declare(app);
     search_.Declare(app);
     reasons_.Declare(app);
+    for (const char* single : {"--score", "--sensitivity", "--lowering", "--output", "--report", "--trace",
+                               "--emit-header", "--dump-problems"})
+      front->excludes(app.get_option(single));
   }
 
   ExitCode Run(Console& console) override {
@@ -154,6 +175,7 @@ class PlanCommand final : public Command {
       search_.verbose ? console.Note(line) : console.Progress(line);
     };
     options.version = TESSERA_VERSION;
+    if (pareto_) return PrintFront(console, network, profile, options, stop);
     const auto start = std::chrono::steady_clock::now();
     const base::Expected<search::PartitionResult> result =
         search::SearchPartition(network.graph, profile, options);
@@ -168,9 +190,30 @@ class PlanCommand final : public Command {
       const auto noted = NoteSensitivity(options, plan);
       if (!noted) return console.Fail(noted.error());
     }
+    if (lowering_) {
+      base::Expected<plan::lowering::Program> lowering = plan::lowering::Lower(plan);
+      if (!lowering) {
+        console.Refuse(lowering.error());
+        return ExitCode::kUnsupported;
+      }
+      plan.lowering = std::move(*lowering);
+    }
     if (const ExitCode code = Write(console, plan); code != ExitCode::kAnswer) return code;
     console.Print(format_.IsJson() ? plan::WritePlanJson(plan, elapsed.count())
                                    : DescribePlan(plan, elapsed.count()));
+    return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
+  }
+
+  ExitCode PrintFront(Console& console, const LoadedNetwork& network, const hw_profiles::Profile& profile,
+                      search::PartitionOptions options, const base::Stop& stop) const {
+    options.objective.weights.clear();
+    const auto start = std::chrono::steady_clock::now();
+    const base::Expected<search::Front> front = search::FindFront(network.graph, profile, options, points_);
+    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+    if (!front) return console.Fail(front.error());
+    if (front->points.empty()) return Decline(console, network.graph, front->refusal, stop);
+    console.Print(format_.IsJson() ? FrontAsJson(*front, elapsed.count())
+                                   : DescribeFront(*front, elapsed.count()));
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
   }
 
@@ -249,10 +292,13 @@ class PlanCommand final : public Command {
   std::string score_;
   std::string limits_;
   std::optional<int> max_operators_;
+  bool pareto_ = false;
+  int points_ = 24;
   bool sensitivity_ = false;
   bool spill_borders_ = false;
   DemandOptions demands_;
   std::string old_;
+  bool lowering_ = false;
   ThreadCount threads_;
   AnswerFormat format_;
   PlanOutputs outputs_;

@@ -49,6 +49,7 @@ class ProblemDump::Recorder final : public Engine {
   explicit Recorder(const Engine& engine) : engine_(engine) {}
 
   std::string_view Name() const override { return engine_.Name(); }
+  bool Refutes() const override { return engine_.Refutes(); }
   std::unique_ptr<Session> Open(const Problem& problem, const Ladder* ladder) const override;
 
   void Hear(const Problem& problem) const {

@@ -14,6 +14,7 @@
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/search/allocate/canonical.h"
 #include "tessera/search/allocate/greedy.h"
+#include "tessera/search/allocate/repair.h"
 
 namespace tessera::cli {
 namespace {
@@ -51,7 +52,7 @@ constexpr Rule kRules[] = {
 };
 
 std::vector<std::string> NamesOfEngines() {
-  std::vector<std::string> names = {"greedy", "canonical", "lazy", "cadical", "z3"};
+  std::vector<std::string> names = {"greedy", "canonical", "repair", "lazy", "cadical", "z3"};
 #ifdef TESSERA_IPASIR
   names.emplace_back("ipasir");
 #endif
@@ -117,6 +118,7 @@ EngineSet::EngineSet(const SearchOptions& options) {
   const auto wanted = [&only](std::string_view name) { return only.empty() ? name != "z3" : only == name; };
   if (wanted("greedy")) engines_.push_back(std::make_unique<search::GreedyEngine>());
   if (wanted("canonical")) engines_.push_back(std::make_unique<search::CanonicalEngine>(rules.canonical));
+  if (wanted("repair")) engines_.push_back(std::make_unique<search::RepairEngine>(options.seed));
   if (wanted("lazy")) engines_.push_back(std::make_unique<encoder::LazyEngine>(rules.lazy));
   if (wanted("cadical")) {
     engines_.push_back(std::make_unique<encoder::SatEngine>(encoder::SatOptions{.seed = options.seed}));

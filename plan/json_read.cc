@@ -11,6 +11,7 @@
 #include "tessera/plan/derivation.h"
 #include "tessera/plan/json_homes.h"
 #include "tessera/plan/json_partition.h"
+#include "tessera/plan/lowering/json_read.h"
 #include "tessera/plan/names.h"
 #include "tessera/problem/json_rules.h"
 
@@ -90,6 +91,8 @@ class PlanReader {
     const problem::BufferIndex index(plan_.problem.buffers);
     for (const JsonValue& rule : root.Items("rules", base::Presence::kOptional))
       plan_.problem.rules.push_back(problem::ReadRule(rule, plan_.problem, index));
+    if (const JsonValue lowering = root.Optional("lowering"))
+      plan_.lowering = lowering::ReadProgram(lowering.Items(), plan_);
     return std::move(plan_);
   }
 

@@ -8,6 +8,7 @@
 #include "tessera/graph/yaml.h"
 #include "tessera/hw_profiles/writer.h"
 #include "tessera/plan/json_homes.h"
+#include "tessera/plan/lowering/json_write.h"
 #include "tessera/plan/names.h"
 #include "tessera/problem/json_rules.h"
 
@@ -70,6 +71,7 @@ class PlanWriter {
     json["relations"] = RelationsToJson();
     for (const problem::Rule& rule : plan_.problem.rules)
       json["rules"].push_back(problem::RuleToJson(plan_.problem, rule));
+    if (plan_.lowering) json["lowering"] = lowering::ToJson(plan_);
     json["network"] = Embed(graph::WriteNetworkJson(plan_.network));
     json["profile"] = Embed(hw_profiles::WriteProfileJson(plan_.profile));
     return json;

@@ -8,6 +8,7 @@
 
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/lowering/program.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 
@@ -110,6 +111,7 @@ struct Plan {
   double score = 0;      // 1.0 is ideal for a weighted mean; the metric itself when one is minimised
   Baseline baseline;
   std::string status;  // "optimal" within what was searched, or "feasible" when a limit cut the search
+  std::optional<lowering::Program> lowering;  // where it was asked for
   std::vector<std::string> notes;  // what the reader should know: caps, unproven rungs, unsupported wishes
 };
 

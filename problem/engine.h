@@ -48,6 +48,10 @@ class Engine {
 
   virtual std::string_view Name() const = 0;
 
+  // Whether it searches for proofs that nothing fits as well. One that does not may never come to an end alone: it
+  // helps others to find.
+  virtual bool Refutes() const { return true; }
+
   // Opens a session. `problem` and `ladder` (may be null) outlive it. The Problem is well formed
   // (problem/well_formed.h).
   virtual std::unique_ptr<Session> Open(const Problem& problem, const Ladder* ladder) const = 0;

@@ -67,15 +67,16 @@ std::string Actions::LinkOf(int tensor) const {
   return link == nullptr ? "no link" : link->name;
 }
 
-StartTransfer Actions::Start(int tensor, std::vector<Move> moves) {
-  return {transfers_++, LinkOf(tensor), std::move(moves)};
+StartTransfer Actions::Start(int tensor, std::vector<Move> moves, const Turn& turn) {
+  return {transfers_++, LinkOf(tensor), std::move(moves), tensor, -1, false, turn};
 }
 
 StartTransfer Actions::LoadTile(int tensor, int64_t tile, int parity, const Steps& steps) {
   const TilePart& part = BoxesOf(tile).parts.at(tensor);
   const Place from = places_.AtHome(tensor, {Intent::By::kLink, AccessKind::kRead, steps});
   const Place to = places_.OfTile(tensor, parity, part, {Intent::By::kLink, AccessKind::kWrite, steps});
-  return Start(tensor, {{part.made, from, to, to.where == Where::kTileMemory && !places_.IsRing(tensor)}});
+  return Start(tensor, {{part.made, from, to, to.where == Where::kTileMemory && !places_.IsRing(tensor)}},
+               {tile, parity, 0, 1, 0});
 }
 
 StartTransfer Actions::StoreTile(int tensor, int64_t tile, int parity, const Steps& steps) {
@@ -84,7 +85,11 @@ StartTransfer Actions::StoreTile(int tensor, int64_t tile, int parity, const Ste
   const TilePart& part = boxes.parts.at(tensor);
   const Place from = places_.OfTile(tensor, parity, part, {Intent::By::kLink, AccessKind::kRead, steps});
   const Place to = places_.AtHome(tensor, {Intent::By::kLink, AccessKind::kWrite, steps});
-  return Start(tensor, {{share == boxes.leaves.end() ? part.made : share->second, from, to, false}});
+  StartTransfer store =
+      Start(tensor, {{share == boxes.leaves.end() ? part.made : share->second, from, to, false}},
+            {tile, parity, 0, 1, 0});
+  store.out = true;
+  return store;
 }
 
 StartTransfer Actions::LoadResident(int constant, const Steps& steps) {
@@ -97,27 +102,29 @@ StartTransfer Actions::LoadResident(int constant, const Steps& steps) {
     moves.push_back({WholeBox(contents_.ShapeOf(table)), places_.AtHome(table, reads),
                      places_.OfResident(constant, writes, true), false});
   }
-  return Start(constant, std::move(moves));
+  return Start(constant, std::move(moves), {});
 }
 
-StartTransfer Actions::LoadSlice(int op, int constant, int64_t round, int parity, int slot,
-                                 const Steps& steps) {
+StartTransfer Actions::LoadSlice(int op, int constant, const Turn& turn, const Steps& steps) {
   const Intent reads = {Intent::By::kLink, AccessKind::kRead, steps};
   const Intent writes = {Intent::By::kLink, AccessKind::kWrite, steps};
-  const Slice slice = SliceOf(op, constant, round);
+  const Slice slice = SliceOf(op, constant, turn.round);
   std::vector<Move> moves;
   for (const bool table : {false, true}) {
     if (table && !places_.HasTable(constant)) continue;
     const int content = table ? contents_.TablesOf(constant) : constant;
-    const Place to = places_.OfSlice(op, constant, parity, slot, slice, writes, table);
+    const Place to = places_.OfSlice(op, constant, turn.parity, turn.slot, slice, writes, table);
     Box box;
     for (const AxisPlace& axis : to.axes) box.push_back(axis.held);
     moves.push_back({box, places_.AtHome(content, reads), to, false});
   }
-  return Start(constant, std::move(moves));
+  StartTransfer load = Start(constant, std::move(moves), turn);
+  load.op = op;
+  load.turn.rounds = RoundsOf(op);
+  return load;
 }
 
-Compute Actions::Run(int op, int64_t tile, int parity, int64_t round, int slot, int64_t step) {
+Compute Actions::Run(int op, const Turn& turn, int64_t step) {
   const graph::Operator& facts = At(op);
   const auto& in_place = plan_.profile.tiling.in_place;
   const bool named = std::find(in_place.begin(), in_place.end(), facts.kind) != in_place.end();
@@ -126,28 +133,30 @@ Compute Actions::Run(int op, int64_t tile, int parity, int64_t round, int slot, 
   Compute compute;
   compute.op = op;
   compute.engine = EngineOf(op);
-  const TileBoxes& boxes = BoxesOf(tile);
+  compute.turn = turn;
+  compute.turn.rounds = RoundsOf(op);
+  const TileBoxes& boxes = BoxesOf(turn.tile);
   for (size_t i = 0; i < facts.inputs.size(); ++i) {
     const int tensor = facts.inputs[i];
     const bool described = std::count(facts.in_place.begin(), facts.in_place.end(), static_cast<int>(i)) > 0;
     compute.operands.push_back({Operand::Kind::kInput, i,
-                                places_.OfTile(tensor, parity, boxes.parts.at(tensor), reads),
+                                places_.OfTile(tensor, turn.parity, boxes.parts.at(tensor), reads),
                                 named || described});
   }
-  for (size_t i = 0; i < facts.weights.size(); ++i) AddConstant(op, i, round, parity, slot, reads, compute);
+  for (size_t i = 0; i < facts.weights.size(); ++i) AddConstant(op, i, reads, compute);
   for (const int tensor : facts.outputs) {
     const TilePart& part = boxes.parts.at(tensor);
-    Result result{part.made, places_.OfTile(tensor, parity, part, writes), false};
-    result.fills = round == 0 && BeginsAnew(result, part);
-    if (RoundsOf(op) > 1) {
+    Result result{part.made, places_.OfTile(tensor, turn.parity, part, writes), false};
+    result.fills = turn.round == 0 && BeginsAnew(result, part);
+    if (compute.turn.rounds > 1) {
       const FilterAxes axes = *FilterAxesOf(plan_.network, facts, 0);
-      const Range channels = SliceOf(op, facts.weights.front(), round).channels;
+      const Range channels = SliceOf(op, facts.weights.front(), turn.round).channels;
       Range& made = result.box[axes.output];
       made = {std::max(made.begin, channels.begin), std::min(made.end, channels.end)};
     }
     compute.results.push_back(std::move(result));
   }
-  compute.scratch = places_.OfScratch(op, parity, writes);
+  compute.scratch = places_.OfScratch(op, turn.parity, writes);
   return compute;
 }
 
@@ -193,7 +202,7 @@ std::vector<int> Actions::CopiedBy(int op, bool first) const {
 Copy Actions::Restore(int op, int64_t tile, int parity, int64_t step) {
   const Intent reads = {Intent::By::kEngine, AccessKind::kRead, {step}};
   const Intent writes = {Intent::By::kEngine, AccessKind::kWrite, {step}};
-  Copy copy{op, EngineOf(op), {}};
+  Copy copy{op, EngineOf(op), {}, true, {tile, parity, 0, 1, 0}};
   for (const int tensor : CopiedBy(op, /*first=*/true)) {
     const TilePart& part = BoxesOf(tile).parts.at(tensor);
     const Box kept = KeptOf(part);
@@ -208,7 +217,7 @@ Copy Actions::Restore(int op, int64_t tile, int parity, int64_t step) {
 Copy Actions::Save(int op, int64_t tile, int parity, int next_parity, int64_t step) {
   const Intent reads = {Intent::By::kEngine, AccessKind::kRead, {step}};
   const Intent writes = {Intent::By::kEngine, AccessKind::kWrite, {step}};
-  Copy copy{op, EngineOf(op), {}};
+  Copy copy{op, EngineOf(op), {}, false, {tile, parity, 0, 1, 0}};
   if (tile + 1 == tiles_.Count()) return copy;
   for (const int tensor : CopiedBy(op, /*first=*/false)) {
     const TilePart& next = BoxesOf(tile + 1).parts.at(tensor);
@@ -220,17 +229,17 @@ Copy Actions::Save(int op, int64_t tile, int parity, int next_parity, int64_t st
   return copy;
 }
 
-void Actions::AddConstant(int op, size_t position, int64_t round, int parity, int slot, const Intent& intent,
-                          Compute& compute) const {
+void Actions::AddConstant(int op, size_t position, const Intent& intent, Compute& compute) const {
+  const Turn& turn = compute.turn;
   const int constant = At(op).weights[position];
   for (const bool table : {false, true}) {
     if (table && (position > 0 || !places_.HasTable(constant))) continue;
     const Operand::Kind kind = table ? Operand::Kind::kTable : Operand::Kind::kConstant;
-    const Place place =
-        IsStreamed(op, constant)
-            ? places_.OfSlice(op, constant, parity, slot, SliceOf(op, constant, round), intent, table)
-        : places_.IsResident(constant) ? places_.OfResident(constant, intent, table)
-                                       : places_.OfConstantWhole(constant, intent, table);
+    const Place place = IsStreamed(op, constant)
+                            ? places_.OfSlice(op, constant, turn.parity, turn.slot,
+                                              SliceOf(op, constant, turn.round), intent, table)
+                        : places_.IsResident(constant) ? places_.OfResident(constant, intent, table)
+                                                       : places_.OfConstantWhole(constant, intent, table);
     compute.operands.push_back({kind, position, place, false});
   }
 }

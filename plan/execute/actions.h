@@ -34,7 +34,7 @@ class Actions {
   StartTransfer LoadTile(int tensor, int64_t tile, int parity, const Steps& steps);
   StartTransfer StoreTile(int tensor, int64_t tile, int parity, const Steps& steps);
   StartTransfer LoadResident(int constant, const Steps& steps);
-  StartTransfer LoadSlice(int op, int constant, int64_t round, int parity, int slot, const Steps& steps);
+  StartTransfer LoadSlice(int op, int constant, const Turn& turn, const Steps& steps);
 
   // The rows that the operator's copy step brings back into the tile from the one before, or puts aside for the one after, whose parity
   // is given too. Without moves where there are none.
@@ -45,8 +45,8 @@ class Actions {
   bool Restores(int op) const { return !CopiedBy(op, /*first=*/true).empty(); }
   bool Saves(int op) const { return !CopiedBy(op, /*first=*/false).empty(); }
 
-  // One round of the operator on its part of a tile; slices are read in `slot`.
-  Compute Run(int op, int64_t tile, int parity, int64_t round, int slot, int64_t step);
+  // One round of the operator on its part of a tile; slices are read in the turn's slot.
+  Compute Run(int op, const Turn& turn, int64_t step);
 
  private:
   const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
@@ -60,9 +60,8 @@ class Actions {
   std::vector<int> CopiedBy(int op, bool first) const;
   bool IsRestored(int tensor, const TilePart& part) const;
   bool BeginsAnew(const Result& result, const TilePart& part) const;
-  void AddConstant(int op, size_t position, int64_t round, int parity, int slot, const Intent& intent,
-                   Compute& compute) const;
-  StartTransfer Start(int tensor, std::vector<Move> moves);
+  void AddConstant(int op, size_t position, const Intent& intent, Compute& compute) const;
+  StartTransfer Start(int tensor, std::vector<Move> moves, const Turn& turn);
   std::string LinkOf(int tensor) const;
 
   const Plan& plan_;

@@ -37,12 +37,25 @@ struct Move {
   bool fills = false;  // the whole buffer `to` is begun anew: gaps and pads are written too
 };
 
+// Which run of a transfer, an operator or a copy: the tile that it is for, and its round of that tile's.
+struct Turn {
+  int64_t tile = -1;  // -1: for the subgraph, before its tiles
+  int parity = 0;
+  int64_t round = 0;
+  int64_t rounds = 1;
+  int slot = 0;  // of slices
+};
+
 // A transfer may read any byte of its sources and write any byte of its destinations at any moment from here to the FinishTransfer
 // of its number.
 struct StartTransfer {
   int64_t number = 0;
   std::string link;
   std::vector<Move> moves;
+  int tensor = -1;
+  int op = -1;  // that a slice is for
+  bool out = false;
+  Turn turn = {};
 };
 
 struct FinishTransfer {
@@ -70,6 +83,7 @@ struct Compute {
   std::vector<Operand> operands;
   std::vector<Result> results;
   std::optional<Place> scratch;  // all its cells
+  Turn turn = {};
 };
 
 // The engine of an operator moves boxes within the tile memory: each by itself and row by row, from the uppermost on.
@@ -77,6 +91,8 @@ struct Copy {
   int op = -1;
   std::string engine;
   std::vector<Move> moves;
+  bool restores = false;  // rows that come back, not rows put aside
+  Turn turn = {};
 };
 
 // All that the box names must be there.

@@ -192,14 +192,8 @@ ElementSet Machine::ReadsOf(const Compute& compute, const Operand& operand, cons
     case Operand::Kind::kTable:
       break;
   }
-  // Entries stand side by side, one for each channel of the constant.
-  const int64_t bytes = contents_.ShapeOf(operand.place.content).front();
-  const auto filters = FilterAxesOf(network_, op, operand.position);
-  if (!filters || IsEmpty(output)) return AllOf({{0, IsEmpty(output) ? 0 : bytes}});
-  const graph::Tensor& constant = network_.tensors[static_cast<size_t>(op.weights[operand.position])];
-  const int64_t each = bytes / constant.shape[filters->constant];
-  const Range channels = output[filters->output];
-  return AllOf({{channels.begin * each, channels.end * each}});
+  return ReadsOfTable(network_, op, operand.position, contents_.ShapeOf(operand.place.content).front(),
+                      output);
 }
 
 void Machine::ReadOperand(const Compute& compute, const Operand& operand) {

@@ -35,7 +35,7 @@ class Overlapped {
   }
 
   void Run() {
-    FetchForFirst(StepsOf(prologue_), PassOf(0), 0);
+    FetchForFirst(StepsOf(prologue_), PassOf(0), 0, 0);
     for (Step step = prologue_.begin; step < prologue_.end; ++step) RunPrologue(step);
     for (int64_t tile = 0; tile < tiles_; ++tile) RunPass(tile);
     for (Step step = epilogue_.begin; step < epilogue_.end; ++step) RunEpilogue(step);
@@ -46,6 +46,7 @@ class Overlapped {
   struct Fetch {
     int op = 0;
     int constant = 0;
+    int64_t tile = 0;
     int parity = 0;
     Steps steps;
     std::vector<int64_t> under_way;
@@ -164,19 +165,19 @@ class Overlapped {
     while (next < pass.end && !Computes(next)) ++next;
     const Steps between = StepsOf({step, next});
     if (next < pass.end) {
-      PlanFetches(between, At(next).op, At(step).parity);
+      PlanFetches(between, At(next).op, tile, At(step).parity);
     } else if (tile + 1 < tiles_) {
-      FetchForFirst(between, PassOf(tile + 1), 1 - At(step).parity);
+      FetchForFirst(between, PassOf(tile + 1), tile + 1, 1 - At(step).parity);
     }
   }
 
   // Up to the first operator of a pass that is to come.
-  void FetchForFirst(Steps steps, Stretch pass, int parity) {
+  void FetchForFirst(Steps steps, Stretch pass, int64_t tile, int parity) {
     for (Step step = pass.begin; step < pass.end && !Computes(step); ++step) steps.push_back(step);
-    PlanFetches(steps, actions_.Of().interval.first, parity);
+    PlanFetches(steps, actions_.Of().interval.first, tile, parity);
   }
 
-  void PlanFetches(const Steps& steps, int op, int parity) {
+  void PlanFetches(const Steps& steps, int op, int64_t tile, int parity) {
     std::map<int, Steps> named;
     for (auto first = steps.begin(); first != steps.end(); ++first) {
       for (const int tensor : At(*first).transfers) {
@@ -186,13 +187,13 @@ class Overlapped {
         named[tensor].assign(first, last);
       }
     }
-    for (const auto& [constant, span] : named) fetches_.push_back({op, constant, parity, span, {}});
+    for (const auto& [constant, span] : named) fetches_.push_back({op, constant, tile, parity, span, {}});
   }
 
   void StartFetches(Step step) {
     for (Fetch& fetch : fetches_) {
       if (fetch.steps.front() != step) continue;
-      walk_.Start(actions_.LoadSlice(fetch.op, fetch.constant, 0, fetch.parity, 0, fetch.steps),
+      walk_.Start(actions_.LoadSlice(fetch.op, fetch.constant, {fetch.tile, fetch.parity}, fetch.steps),
                   fetch.under_way);
     }
   }
@@ -212,9 +213,10 @@ class Overlapped {
       for (const int tensor : use.transfers) {
         if (round + 1 == rounds || !actions_.IsStreamed(use.op, tensor)) continue;
         const auto slot = static_cast<int>((round + 1) % 2);
-        walk_.Start(actions_.LoadSlice(use.op, tensor, round + 1, use.parity, slot, {step}), under_way);
+        const Turn turn = {tile, use.parity, round + 1, rounds, slot};
+        walk_.Start(actions_.LoadSlice(use.op, tensor, turn, {step}), under_way);
       }
-      walk_.Run(actions_.Run(use.op, tile, use.parity, round, static_cast<int>(round % 2), step));
+      walk_.Run(actions_.Run(use.op, {tile, use.parity, round, rounds, static_cast<int>(round % 2)}, step));
       walk_.Finish(under_way);
     }
   }

@@ -41,7 +41,7 @@ class OwnSteps {
     for (int64_t round = 0; round < actions_.RoundsOf(At(compute).op); ++round) {
       for (Step load = step; load < compute; ++load) RunTransfers(load, tile, round);
       walk_.Enter(compute, tile);
-      walk_.Run(actions_.Run(At(compute).op, tile, At(compute).parity, round, 0, compute));
+      walk_.Run(actions_.Run(At(compute).op, {tile, At(compute).parity, round}, compute));
     }
     return compute + 1;
   }
@@ -68,7 +68,7 @@ class OwnSteps {
       if (actions_.IsResident(tensor)) {
         walk_.Start(actions_.LoadResident(tensor, {step}), under_way);
       } else if (use.op >= 0 && actions_.IsStreamed(use.op, tensor)) {
-        walk_.Start(actions_.LoadSlice(use.op, tensor, round, use.parity, 0, {step}), under_way);
+        walk_.Start(actions_.LoadSlice(use.op, tensor, {tile, use.parity, round}, {step}), under_way);
       } else if (tile >= 0 && actions_.ComesIn(tensor)) {
         walk_.Start(actions_.LoadTile(tensor, tile, use.parity, {step}), under_way);
       } else if (tile >= 0 && actions_.GoesOut(tensor)) {

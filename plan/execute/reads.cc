@@ -206,6 +206,15 @@ ElementSet ReadsOfConstant(const Graph& network, const Operator& op, size_t cons
   return elements;
 }
 
+ElementSet ReadsOfTable(const Graph& network, const Operator& op, size_t constant, int64_t table_bytes,
+                        const Box& output) {
+  const auto filters = FilterAxesOf(network, op, constant);
+  if (!filters || IsEmpty(output)) return AllOf({{0, IsEmpty(output) ? 0 : table_bytes}});
+  const int64_t each = table_bytes / ShapeOf(network, op.weights[constant])[filters->constant];
+  const Range channels = output[filters->output];
+  return AllOf({{channels.begin * each, channels.end * each}});
+}
+
 std::optional<FilterAxes> FilterAxesOf(const Graph& network, const Operator& op, size_t constant) {
   if (constant != 0) return std::nullopt;
   const Shape& filters = ShapeOf(network, op.weights.front());

@@ -18,6 +18,10 @@ ElementSet ReadsOfInput(const graph::Graph& network, const graph::Operator& op, 
 ElementSet ReadsOfConstant(const graph::Graph& network, const graph::Operator& op, size_t constant,
                            const Box& output);
 
+// The bytes that they take of the table beside it, which has an entry for each of its channels, side by side.
+ElementSet ReadsOfTable(const graph::Graph& network, const graph::Operator& op, size_t constant,
+                        int64_t table_bytes, const Box& output);
+
 // A constant that is filters: index i along its axis `constant` serves index i along axis `output` of the result, and no other.
 struct FilterAxes {
   size_t constant = 0;

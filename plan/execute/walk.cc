@@ -10,9 +10,10 @@ using problem::Step;
 
 void Walk::Enter(Step step, int64_t tile) {
   EnterStep enter{step, tile, std::nullopt, true};
-  if (!plan_.allocation.modes.empty() && static_cast<size_t>(step) < plan_.allocation.modes.front().size()) {
-    enter.mode = plan_.allocation.modes.front()[static_cast<size_t>(step)];
-  }
+  const Step scheduled = step - first_scheduled_;
+  const auto steps = plan_.allocation.modes.empty() ? 0 : plan_.allocation.modes.front().size();
+  if (scheduled >= 0 && static_cast<size_t>(scheduled) < steps)
+    enter.mode = plan_.allocation.modes.front()[static_cast<size_t>(scheduled)];
   enter.foreseen = before_ < 0 || MayFollow(before_, step);
   run_(enter);
   if (before_ >= 0) {

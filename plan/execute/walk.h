@@ -17,7 +17,7 @@ namespace tessera::plan::execute {
 class Walk {
  public:
   Walk(const Plan& plan, const Contents& contents, const std::function<void(const Instruction&)>& run)
-      : plan_(plan), contents_(contents), run_(run) {}
+      : plan_(plan), contents_(contents), run_(run), first_scheduled_(problem::Horizon(plan.problem).lower) {}
 
   problem::Step Steps() const { return static_cast<problem::Step>(plan_.steps.size()); }
   const StepUse& At(problem::Step step) const { return plan_.steps[static_cast<size_t>(step)]; }
@@ -40,6 +40,7 @@ class Walk {
   const Plan& plan_;
   const Contents& contents_;
   const std::function<void(const Instruction&)>& run_;
+  problem::Step first_scheduled_;  // a schedule of modes begins where the first buffer lives
   std::map<std::pair<problem::Step, problem::Step>, std::vector<problem::AddressRange>> dying_;
   problem::Step before_ = -1;
 };

@@ -8,7 +8,7 @@
 #include "tessera/problem/problem.h"
 #include "tessera/search/allocate/positions.h"
 
-// What the canonical search needs to know of one memory: read once, never changed while searching.
+// What canonical search and repair need to know of one memory: read once, never changed while searching.
 namespace tessera::search {
 
 // A list of lists in one piece of memory.

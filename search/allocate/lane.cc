@@ -15,8 +15,16 @@ using problem::Status;
 namespace {
 
 constexpr size_t kSmall = 48;              // buffers; up to here a reserve may well be the best
-constexpr int64_t kReserveSlice = 50'000;  // nodes; what is decided with less needs no reserve
-constexpr Bytes kLongStrides = 8;          // those longer than this part of the gap
+constexpr int64_t kReserveSlice = 50'000;  // nodes; what is decided with less needs no reserve and no finder
+constexpr int64_t kLatePart = 4;           // of a slice: what a finder has where nothing is found yet
+
+// Quarters of a slice that finders have to come down with: fewest after another engine did so, most after one of them
+// did; each round in vain then brings them nearer to the usual share. The other engines have a slice to themselves,
+// or what is missing to two slices where finders have more.
+constexpr int64_t kSmallShare = 1, kUsualShare = 2, kWholeShare = 4, kLargeShare = 7;
+
+constexpr Bytes kLongStrides = 8;                 // those longer than this part of the gap
+constexpr Bytes kLongChase = 4, kShortChase = 8;  // parts of the gap: two lanes chase at different depths
 
 void Append(std::string& reasons, const std::string& reason) {
   if (!reasons.empty() && !reason.empty()) reasons += "; ";
@@ -38,6 +46,7 @@ Lane::Lane(const LaneQuestion& question, std::span<const Seat> seats)
 void Lane::Reopen() {
   states_.clear();
   refusals_.clear();
+  finder_share_ = kSmallShare;
   for (const Seat& seat : seats_) {
     State state;
     state.cost_of_unit = seat.cost_of_unit;
@@ -47,7 +56,7 @@ void Lane::Reopen() {
 
 bool Lane::Works() const {
   for (size_t i = 0; i < seats_.size(); ++i) {
-    if (!seats_[i].helper && !states_[i].refused) return true;
+    if (!seats_[i].helper && !seats_[i].finder && !states_[i].refused) return true;
   }
   return false;
 }
@@ -68,13 +77,25 @@ LaneReport Lane::Narrow(Gap gap, Share share, const Allowance& allowance, const 
   if (share == Share::kShort) {
     // Where the bound is all that is left below the peak, up and down come to the same.
     RaiseBound(gap, width <= question_.granule ? allowance.slice : allowance.slice / 2, round);
-    LowerPeak(gap, border, 0, round);
+    Descend(gap, border, 0, kShortChase, round);
   } else {
     const bool leaps = std::exchange(leapt_to_, gap.bound) != gap.bound;
-    LowerPeak(gap, leaps ? width : width / 2, share == Share::kLong ? border + 1 : 0, round);
+    Descend(gap, leaps ? width : width / 2, share == Share::kLong ? border + 1 : 0, kLongChase, round);
   }
   round.report.conclusive = gap.bound >= gap.peak;
   return std::move(round.report);
+}
+
+// Comes down from the peak with what is left of the slice, and with finders for their share on top of it.
+void Lane::Descend(Gap& gap, Bytes stride, Bytes least, Bytes parts, Round& round) {
+  const Bytes peak = gap.peak;
+  const int64_t left = std::max<int64_t>(round.left.slice, 0);
+  const int64_t chase = HasFinder() ? left / kWholeShare * finder_share_ : 0;
+  round.left.slice = std::min(left, 2 * left - chase);
+  LowerPeak(gap, stride, least, round);
+  round.left.slice = chase;
+  Chase(gap, parts, round);
+  if (gap.peak == peak && finder_share_ != kUsualShare) finder_share_ += finder_share_ < kUsualShare ? 1 : -1;
 }
 
 // Tries the bound, which is often the answer, and while it is refuted the next above.
@@ -96,8 +117,25 @@ void Lane::LowerPeak(Gap& gap, Bytes stride, Bytes least, Round& round) {
     const Bytes step = std::max(question_.granule, base::RoundUp(stride, question_.granule));
     const Bytes probe = std::max(gap.bound, gap.peak - step);
     const bool answered = Absorb(Probe(probe, slice, true, round), probe, gap, round);
+    if (answered) finder_share_ = kSmallShare;
     stride = std::min(answered ? stride : stride / 2, gap.peak - gap.bound);
     if (!answered && (step <= question_.granule || stride < least)) break;
+  }
+}
+
+// Comes down with the engines that only find, one of so many `parts` of the gap at a time. Such an engine takes
+// its work along to the next capacity, so it is asked about one until that yields.
+void Lane::Chase(Gap& gap, Bytes parts, Round& round) {
+  for (size_t i = 0; i < seats_.size(); ++i) {
+    if (!seats_[i].finder) continue;
+    while (!states_[i].refused && gap.bound < gap.peak && !round.Over()) {
+      const Bytes step =
+          std::max(question_.granule, base::RoundUp((gap.peak - gap.bound) / parts, question_.granule));
+      const Bytes probe = std::max(gap.bound, gap.peak - step);
+      const int64_t units = std::min(round.left.slice, round.left.units);
+      if (!Absorb(Ask(i, probe, units, round), probe, gap, round)) break;
+      finder_share_ = kLargeShare;
+    }
   }
 }
 
@@ -116,15 +154,14 @@ bool Lane::Absorb(Result result, Bytes capacity, Gap& gap, Round& round) const {
   return true;
 }
 
-// Asks the engines in turn whether everything fits into `capacity`; each may use the slice.
+// Asks the engines in turn whether everything fits into `capacity`; each may use its part of the slice.
 Result Lane::Probe(Bytes capacity, int64_t slice, bool descending, Round& round) {
   Result answer;
   std::string unknown;
   for (size_t i = 0; i < seats_.size(); ++i) {
-    if (states_[i].refused || (seats_[i].reserve && !CallsReserve(slice))) continue;
-    // Seats behind a helper that refuses take its place at once.
-    if (seats_[i].helper != (descending && HasHelper())) continue;
-    const int64_t units = std::min(std::max<int64_t>(slice / states_[i].cost_of_unit, 1), round.left.units);
+    if (!IsAsked(i, slice, descending)) continue;
+    const int64_t part = seats_[i].finder ? slice / kLatePart : slice;
+    const int64_t units = std::min(std::max<int64_t>(part / states_[i].cost_of_unit, 1), round.left.units);
     if (units <= 0 || round.stop.Requested()) {
       round.report.more_would_help = true;
       unknown = units <= 0 ? "the budget is spent" : "stopped";
@@ -133,7 +170,6 @@ Result Lane::Probe(Bytes capacity, int64_t slice, bool descending, Round& round)
     Result result = Ask(i, capacity, units, round);
     if (round.report.fault) return answer;
     if (result.status == Status::kUnsupported) {
-      states_[i].refused = true;
       Append(refusals_, result.reason);
     } else if (result.status == Status::kUnknown) {
       Append(unknown, result.reason);
@@ -153,6 +189,7 @@ Result Lane::Ask(size_t seat, Bytes capacity, int64_t units, Round& round) {
   State& state = states_[seat];
   if (!state.session) state.session = engine.Open(question_.problem, question_.ladder);
   Result result = state.session->Solve(question_.rung, capacity, base::Budget{units}, round.stop);
+  state.refused = result.status == Status::kUnsupported;
   const int64_t work = WorkOf(result.statistics, state.cost_of_unit);
   if (work >= units && result.status == Status::kUnknown) {
     round.report.more_would_help = true;
@@ -174,9 +211,24 @@ Result Lane::Ask(size_t seat, Bytes capacity, int64_t units, Round& round) {
   return result;
 }
 
+bool Lane::IsAsked(size_t seat, int64_t slice, bool descending) const {
+  const Seat& asked = seats_[seat];
+  if (states_[seat].refused || (asked.reserve && !CallsReserve(slice))) return false;
+  if (asked.finder && (descending || slice < kReserveSlice)) return false;
+  // Seats behind a helper that refuses take its place at once.
+  return asked.helper == (descending && HasHelper());
+}
+
 bool Lane::HasHelper() const {
   for (size_t i = 0; i < seats_.size(); ++i) {
-    if (seats_[i].helper && !states_[i].refused) return true;
+    if (seats_[i].helper && !seats_[i].finder && !states_[i].refused) return true;
+  }
+  return false;
+}
+
+bool Lane::HasFinder() const {
+  for (size_t i = 0; i < seats_.size(); ++i) {
+    if (seats_[i].finder && !states_[i].refused) return true;
   }
   return false;
 }
@@ -185,7 +237,8 @@ bool Lane::HasHelper() const {
 bool Lane::CallsReserve(int64_t slice) const {
   if (question_.problem.buffers.size() <= kSmall && slice >= kReserveSlice) return true;
   for (size_t i = 0; i < seats_.size(); ++i) {
-    if (!seats_[i].reserve && !seats_[i].helper && !states_[i].refused && !states_[i].gave_up) return false;
+    const bool regular = !seats_[i].reserve && !seats_[i].helper && !seats_[i].finder;
+    if (regular && !states_[i].refused && !states_[i].gave_up) return false;
   }
   return true;
 }

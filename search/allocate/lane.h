@@ -73,6 +73,8 @@ class Lane {
     int64_t cost_of_unit;  // nodes or kNodesPerConflict; a guess until the engine's first long turn
     bool reserve = false;  // asked where all before it refuse, or where the Problem is small
     bool helper = false;   // asked on the way down from a peak, and then alone: otherwise it has another lane
+    bool finder =
+        false;  // refutes nothing: chases a peak where there is one, and is asked late where there is none
   };
   static constexpr int64_t kNodesPerConflict = 128;
 
@@ -108,11 +110,15 @@ class Lane {
   };
 
   void RaiseBound(Gap& gap, int64_t slice, Round& round);
+  void Descend(Gap& gap, problem::Bytes stride, problem::Bytes least, problem::Bytes parts, Round& round);
   void LowerPeak(Gap& gap, problem::Bytes stride, problem::Bytes least, Round& round);
+  void Chase(Gap& gap, problem::Bytes parts, Round& round);
   problem::Result Probe(problem::Bytes capacity, int64_t slice, bool descending, Round& round);
   problem::Result Ask(size_t seat, problem::Bytes capacity, int64_t units, Round& round);
   bool Absorb(problem::Result result, problem::Bytes capacity, Gap& gap, Round& round) const;
+  bool IsAsked(size_t seat, int64_t slice, bool descending) const;
   bool HasHelper() const;
+  bool HasFinder() const;
   bool CallsReserve(int64_t slice) const;
   std::optional<base::Diagnostic> Check(std::string_view engine, problem::Result& result,
                                         problem::Bytes capacity) const;
@@ -122,6 +128,7 @@ class Lane {
   std::vector<State> states_;     // parallel to seats_
   std::string refusals_;          // of the engines that refused so far
   problem::Bytes leapt_to_ = -1;  // the last bound that was tried in one stride
+  int64_t finder_share_ = 0;      // of a slice, in quarters: for the next descent
 };
 
 }  // namespace tessera::search

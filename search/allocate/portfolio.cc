@@ -39,6 +39,10 @@
 // alone would have needed, and slowly, so that the last round, in which one lane may run in vain or not at all,
 // is a small part of the whole: that is what a second thread cannot make up for.
 //
+// Engines that only find chase the peak in both lanes, after the others have come down as far as they could: with
+// a fraction of their time at first, with most of it once a finder was the last to come down. Which kind comes
+// down well is a matter of the Problem, and seldom changes on the way.
+//
 // It ends when bound and peak meet, at the user's limits, or when every engine gave up without having used its
 // slice, since more would not help.
 namespace tessera::search {
@@ -58,14 +62,21 @@ constexpr int64_t kFirstSlicePerBuffer = 24;  // ... and for each buffer: all or
 constexpr size_t kQuick = 2;                  // engines that the opening asks
 constexpr int64_t kLastSlice = base::kMaxTotal / 4;
 
-// The first two engines share lane 0; the third has lane 1 for itself, where the second helps it come down from a
-// peak; the rest are reserves.
-std::vector<std::vector<Lane::Seat>> SeatEngines(std::span<const Engine* const> engines) {
+// Of those that refute, the first two engines share lane 0; the third has lane 1 for itself, where the second helps
+// it come down from a peak; the rest are reserves. Those that only find join both lanes on the way down.
+std::vector<std::vector<Lane::Seat>> SeatEngines(std::span<const Engine* const> all) {
+  std::vector<const Engine*> engines, finders;
+  for (const Engine* engine : all) (engine->Refutes() ? engines : finders).push_back(engine);
+  if (engines.empty()) engines.swap(finders);
   std::vector<std::vector<Lane::Seat>> lanes(engines.size() > kQuick ? kLanes : 1);
   if (lanes.size() == kLanes) lanes[1].push_back({engines[kQuick - 1], 1, false, true});
   for (size_t i = 0; i < engines.size(); ++i) {
     const size_t lane = i < kQuick ? 0 : (i - 1) % kLanes;
     lanes[lane].push_back({engines[i], i < kQuick ? 1 : Lane::kNodesPerConflict, i > kQuick});
+  }
+  for (size_t lane = 0; lane < lanes.size(); ++lane) {
+    for (const Engine* finder : finders)
+      lanes[lane].push_back({finder, 1, false, /*helper=*/lane > 0, /*finder=*/true});
   }
   return lanes;
 }

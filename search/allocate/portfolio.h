@@ -23,7 +23,8 @@ struct AllocateOptions {
 // Decides the Problem with the sizes of `rung` (ignored without a ladder). Engines stand in the order of their
 // promise: the first two, which should be quick and count nodes, open and share a lane; the third has the other
 // lane, and the second's help there when minimising; those after are asked where the others refuse, or where a
-// small Problem turns out hard. Lanes take turns
+// small Problem turns out hard. Engines that refute nothing (problem/engine.h) are out of that order: they help
+// both lanes to come down, and to decide what resists for long. Lanes take turns
 // in rounds of growing slices until one is conclusive. An engine that cannot honour a constraint is passed by.
 // Without options.capacity, or with options.minimize, the lanes then close the gap between the proven bound and
 // the best allocation found. The same input and budget give the same result, whatever the threads.

@@ -1,7 +1,10 @@
 #include "tessera/search/partition/cuts.h"
 
 #include <algorithm>
+#include <limits>
+#include <queue>
 #include <tuple>
+#include <utility>
 
 #include "tessera/search/simulate/saturating.h"
 
@@ -25,80 +28,140 @@ bool Replaces(const Label& a, const Label& b) {
   return (a.forbidden & ~b.forbidden) == 0 && Dominates(a.cost, b.cost);
 }
 
-void Insert(std::vector<Label>& labels, const Label& label) {
-  if (std::any_of(labels.begin(), labels.end(), [&](const Label& other) { return Replaces(other, label); }))
-    return;
-  labels.push_back(label);
-}
+// Sums of doubles in another order differ by less.
+constexpr double kRounding = 1e-12;
 
-// Keeps the labels that no other replaces, in their order. Indices into the result are given out only afterwards.
-void DropReplaced(std::vector<Label>& labels) {
-  std::vector<Label> kept;
-  for (size_t i = 0; i < labels.size(); ++i) {
-    const bool replaced = std::any_of(labels.begin() + static_cast<std::ptrdiff_t>(i) + 1, labels.end(),
-                                      [&](const Label& other) { return Replaces(other, labels[i]); });
-    if (!replaced) kept.push_back(labels[i]);
+class BestFirst {
+ public:
+  BestFirst(const Scale& scale, int last, std::span<const Arc> arcs, std::span<const Forbidden> forbidden)
+      : scale_(scale),
+        last_(static_cast<size_t>(last)),
+        arcs_(arcs),
+        forbidden_(forbidden),
+        starting_at_(last_),
+        labels_at_(last_ + 1),
+        behind_(last_ + 1, kNowhere) {
+    for (size_t i = 0; i < arcs.size(); ++i) starting_at_[static_cast<size_t>(arcs[i].begin)].push_back(i);
+    behind_.back() = {};
+    for (size_t state = last_; state-- > 0;) {
+      for (const size_t arc : starting_at_[state]) {
+        const Cost& cost = arcs[arc].cost;
+        const Rest& after = behind_[static_cast<size_t>(arcs[arc].end)];
+        behind_[state].sum = std::min(behind_[state].sum, cost.score + after.sum);
+        behind_[state].peak = std::min(behind_[state].peak, std::max(cost.peak, after.peak));
+      }
+    }
   }
-  labels = std::move(kept);
-}
 
-uint32_t StillForbidden(const Label& label, const Arc& arc, std::span<const Forbidden> forbidden) {
-  uint32_t mask = 0;
-  for (size_t i = 0; i < forbidden.size(); ++i) {
-    const bool so_far = ((label.forbidden >> i) & 1U) != 0;
-    if (so_far && label.length < forbidden[i].size() && SameArc(forbidden[i][label.length], arc))
-      mask |= 1U << i;
+  std::optional<Path> Find() {
+    Label start;
+    start.forbidden = static_cast<uint32_t>((uint64_t{1} << std::min(forbidden_.size(), kMostForbidden)) - 1);
+    Add(0, start);
+    std::optional<size_t> best;
+    while (!open_.empty() && !(best && open_.top().least > Score(*best) * (1 + kRounding))) {
+      const Open next = open_.top();
+      open_.pop();
+      if (next.state < last_) {
+        Extend(next);
+      } else if (labels_[next.label].forbidden == 0 && (!best || IsBetter(next.label, *best))) {
+        best = next.label;
+      }
+    }
+    if (!best) return std::nullopt;
+    return PathTo(*best);
   }
-  return mask;
-}
+
+ private:
+  // What no way from a state to the last one goes below; the two may be met by different ways.
+  struct Rest {
+    double sum = 0;
+    double peak = 0;
+  };
+  static constexpr Rest kNowhere = {std::numeric_limits<double>::infinity(),
+                                    std::numeric_limits<double>::infinity()};
+
+  struct Open {
+    double least = 0;  // score of any path that it begins
+    size_t label = 0;
+    size_t state = 0;
+    bool operator<(const Open& other) const {  // the greatest comes out first
+      return least != other.least ? least > other.least : label > other.label;
+    }
+  };
+
+  double Score(size_t label) const { return scale_.ScoreOf(labels_[label].cost); }
+
+  bool IsBetter(size_t a, size_t b) const {
+    const auto key = [this](size_t label) {
+      const Cost& cost = labels_[label].cost;
+      return std::tuple(Score(label), cost.change, cost.tie);
+    };
+    return key(a) < key(b);
+  }
+
+  void Add(size_t state, const Label& label) {
+    const Rest& rest = behind_[state];
+    if (rest.sum == kNowhere.sum) return;
+    std::vector<size_t>& here = labels_at_[state];
+    if (std::any_of(here.begin(), here.end(), [&](size_t other) { return Replaces(labels_[other], label); }))
+      return;
+    std::erase_if(here, [&](size_t other) { return Replaces(label, labels_[other]); });
+    here.push_back(labels_.size());
+    Cost least = label.cost;
+    least.score += rest.sum;
+    least.peak = std::max(least.peak, rest.peak);
+    open_.push({scale_.ScoreOf(least), labels_.size(), state});
+    labels_.push_back(label);
+  }
+
+  void Extend(const Open& from) {
+    const std::vector<size_t>& here = labels_at_[from.state];
+    if (std::find(here.begin(), here.end(), from.label) == here.end()) return;  // replaced meanwhile
+    for (const size_t arc : starting_at_[from.state]) {
+      const Label& before = labels_[from.label];
+      const Label to{.cost = Join(before.cost, arcs_[arc].cost),
+                     .arc = arc,
+                     .previous = from.label,
+                     .length = before.length + 1,
+                     .forbidden = StillForbidden(before, arcs_[arc])};
+      if (scale_.WithinLimits(to.cost)) Add(static_cast<size_t>(arcs_[arc].end), to);
+    }
+  }
+
+  uint32_t StillForbidden(const Label& label, const Arc& arc) const {
+    uint32_t mask = 0;
+    for (size_t i = 0; i < forbidden_.size(); ++i) {
+      const bool so_far = ((label.forbidden >> i) & 1U) != 0;
+      if (so_far && label.length < forbidden_[i].size() && SameArc(forbidden_[i][label.length], arc))
+        mask |= 1U << i;
+    }
+    return mask;
+  }
+
+  Path PathTo(size_t label) const {
+    Path path{.arcs = {}, .cost = labels_[label].cost};
+    for (; labels_[label].length > 0; label = labels_[label].previous)
+      path.arcs.push_back(labels_[label].arc);
+    std::reverse(path.arcs.begin(), path.arcs.end());
+    return path;
+  }
+
+  const Scale& scale_;
+  size_t last_;
+  std::span<const Arc> arcs_;
+  std::span<const Forbidden> forbidden_;
+  std::vector<std::vector<size_t>> starting_at_;  // by state: arcs
+  std::vector<Label> labels_;
+  std::vector<std::vector<size_t>> labels_at_;  // by state: those that no other replaces
+  std::vector<Rest> behind_;                    // by state
+  std::priority_queue<Open> open_;
+};
 
 }  // namespace
 
 std::optional<Path> FindBestPath(const Scale& scale, int last, std::span<const Arc> arcs,
                                  std::span<const Forbidden> forbidden) {
-  std::vector<std::vector<size_t>> starting_at(static_cast<size_t>(last));
-  for (size_t i = 0; i < arcs.size(); ++i) starting_at[static_cast<size_t>(arcs[i].begin)].push_back(i);
-  std::vector<std::vector<Label>> labels(static_cast<size_t>(last) + 1);
-  const auto all = static_cast<uint32_t>((uint64_t{1} << std::min(forbidden.size(), kMostForbidden)) - 1);
-  Label start;
-  start.forbidden = all;
-  labels[0].push_back(start);
-  for (size_t state = 0; state < static_cast<size_t>(last); ++state) {
-    DropReplaced(labels[state]);
-    for (const size_t arc : starting_at[state]) {
-      for (size_t i = 0; i < labels[state].size(); ++i) {
-        const Label& from = labels[state][i];
-        const Label to{.cost = Join(from.cost, arcs[arc].cost),
-                       .arc = arc,
-                       .previous = i,
-                       .length = from.length + 1,
-                       .forbidden = StillForbidden(from, arcs[arc], forbidden)};
-        if (scale.WithinLimits(to.cost)) Insert(labels[static_cast<size_t>(arcs[arc].end)], to);
-      }
-    }
-  }
-
-  const Label* best = nullptr;
-  for (const Label& label : labels.back()) {
-    if (label.forbidden != 0) continue;
-    if (best == nullptr) {
-      best = &label;
-      continue;
-    }
-    const double score = scale.ScoreOf(label.cost);
-    const double least = scale.ScoreOf(best->cost);
-    if (std::tie(score, label.cost.change, label.cost.tie) <
-        std::tie(least, best->cost.change, best->cost.tie))
-      best = &label;
-  }
-  if (best == nullptr) return std::nullopt;
-  Path path{.arcs = {}, .cost = best->cost};
-  for (const Label* label = best; label->length > 0;) {
-    path.arcs.push_back(label->arc);
-    label = &labels[static_cast<size_t>(arcs[label->arc].begin)][label->previous];
-  }
-  std::reverse(path.arcs.begin(), path.arcs.end());
-  return path;
+  return BestFirst(scale, last, arcs, forbidden).Find();
 }
 
 int64_t CountIntervals(int operators, int most) {

@@ -56,7 +56,7 @@ std::vector<graph::TileShape> IntervalChoices::FirstShapes() {
 
 // Before the interval is posed a choice stands for several policies: it changes as little as is possible.
 Cost IntervalChoices::CostOf(const Choice& choice) const {
-  Cost cost = planning_->scale.CostOf(choice.metrics);
+  Cost cost = planning_->CostOf(choice.metrics);
   if (planning_->predecessor == nullptr) return cost;
   cost.change = posed_ && tiles_
                     ? planning_->predecessor->ChangeOf(tiles_->Candidates()[choice.candidate].choice)
@@ -76,7 +76,7 @@ void IntervalChoices::Open() {
   opened_ = true;
   shapes_.emplace(Grid());
   ways_ = std::make_unique<WayCosts>(*planning_, interval_, Policies());
-  if (planning_->LooksAtPeak() || ways_->IsRefused()) {
+  if (ways_->IsRefused()) {
     tried_ = FirstShapes();
     Pose();
   } else {
@@ -190,7 +190,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
 void IntervalChoices::Decide(size_t index) {
   Choice& choice = choices_[index];
   if (choice.verdict != Verdict::kOpen) return;
-  if (planning_->scale.MinimizesPeak() || planning_->scale.LimitsPeak()) {
+  if (planning_->LooksAtPeak()) {
     DecideByPeak(choice);
     return;
   }

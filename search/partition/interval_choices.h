@@ -42,7 +42,7 @@ enum class Verdict : uint8_t {
 struct Choice {
   Way way;
   size_t candidate = 0;   // index into the interval's IntervalTiles, once posed
-  plan::Metrics metrics;  // peak_bytes: 0 before it is posed, then a lower bound, the peak found once it fits
+  plan::Metrics metrics;  // peak_bytes: a lower bound, closer once it is posed; the peak found once it fits
   Cost cost;              // of those metrics
   Verdict verdict = Verdict::kOpen;
   // False: a limit came before the least peak was proven, where the objective minimises it.
@@ -62,8 +62,7 @@ class IntervalChoices {
   bool IsOpened() const { return opened_; }
   const Cost& Bound() const { return bound_; }
 
-  // Makes choices known: those of all tile shapes that a ShapeSearch looks at, going by costs alone, that may have room. Where the
-  // objective looks at peaks, costs say little, and the choices are posed at once.
+  // Makes choices known: those of all tile shapes that a ShapeSearch looks at, going by costs alone, that may have room.
   void Open();
 
   // Makes known which choices bounds refuse, and further ones that a ShapeSearch then looks at. Indices of choices change. What

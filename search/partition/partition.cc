@@ -110,7 +110,7 @@ base::Expected<Attempted> TrySelections(const Planning& planning, const Demands&
 }
 
 // The longest intervals such that all of them together have as many operators as those of a network of 64 (64 * 65 * 66 / 6).
-Reach ReachFor(const graph::Graph& graph, const PartitionOptions& options) {
+Reach ReachFor(const graph::Graph& graph, const Scale& scale, const PartitionOptions& options) {
   constexpr int64_t kMostVisited = 45'760;
   if (options.max_operators) return {.most_operators = *options.max_operators, .effort = {}};
   const auto operators = static_cast<int64_t>(graph.operators.size());
@@ -120,7 +120,9 @@ Reach ReachFor(const graph::Graph& graph, const PartitionOptions& options) {
     ++most;
     visited += most * (operators - most + 1);
   }
-  return {.most_operators = static_cast<int>(most), .effort = options.effort};
+  // Where peaks count, paths are harder to compare.
+  return {.most_operators = static_cast<int>(most),
+          .effort = scale.MinimizesPeak() ? options.effort / 4 : options.effort};
 }
 
 bool IsCapped(const PathSearch& paths) { return paths.MostOperators() < paths.Operators(); }
@@ -242,7 +244,7 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                           .predecessor = predecessor ? &*predecessor : nullptr};
   const Demands demands(graph, options.demands);
   const CutStates states(graph, profile, planning.Room(), options.keeping, demands);
-  const Reach reach = ReachFor(graph, options);
+  const Reach reach = ReachFor(graph, *scale, options);
   PathSearch paths(planning, states, demands, reach, options.threads, options.progress);
   const Floors floors{.costs = lower_bounds, .tightest = floor.op};
   paths.PoseSingles();

@@ -34,6 +34,13 @@ struct Planning {
     return static_cast<problem::Bytes>(scale.PeakLimit());
   }
 
+  // Of a choice. Without a weight its peak, which is within the room, does not count.
+  Cost CostOf(const plan::Metrics& metrics) const {
+    Cost cost = scale.CostOf(metrics);
+    if (!scale.MinimizesPeak()) cost.peak = 0;
+    return cost;
+  }
+
   bool LooksAtPeak() const { return scale.MinimizesPeak() || scale.LimitsPeak(); }
 };
 

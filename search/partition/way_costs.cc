@@ -53,12 +53,15 @@ void WayCosts::AddCosts(const graph::TileShape& shape, std::map<Way, plan::Metri
   for (const std::unique_ptr<Tried>& tried : tried_) {
     const encoder::Policy& policy = tried->policy;
     const std::shared_ptr<graph::TiledSubgraph> tiling = tried->tiles.Cut(shape, cut);
-    if (tiling == nullptr || tried->floor.Find(*tiling) > planning_->Room()) continue;
+    if (tiling == nullptr) continue;
+    const problem::Bytes floor = tried->floor.Find(*tiling);
+    if (floor > planning_->Room()) continue;
     if (before == nullptr || !ShareTileCosts(before->policy, policy))
       shared = planning_->simulator.CostsOf(*tiling, policy);
     before = tried.get();
-    costs.emplace(Way{shape, policy.weights, policy.halo},
-                  planning_->simulator.Run(*tiling, *shared, policy.weights));
+    plan::Metrics& metrics = costs[Way{shape, policy.weights, policy.halo}];
+    metrics = planning_->simulator.Run(*tiling, *shared, policy.weights);
+    metrics.peak_bytes = floor;
   }
   tilings_.Forget();
 }

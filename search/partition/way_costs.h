@@ -37,7 +37,7 @@ class WayCosts {
   bool IsRefused() const { return tried_.empty(); }
 
   // Simulates tiles of these shapes, which have no fault (encoder/adapt/choice.h), under every policy. Left out are shapes of which
-  // a policy makes no tiles, and tiles that surely have no room (encoder/adapt/room_floor.h). peak_bytes is 0. Cost: a tiling and a
+  // a policy makes no tiles, and tiles that surely have no room; peak_bytes is the floor of the others (encoder/adapt/room_floor.h). Cost: a tiling and a
   // simulation of each class of tiles for each shape, twice or thrice where policies differ in more than weights.
   std::map<Way, plan::Metrics> Find(std::span<const graph::TileShape> shapes);
 

@@ -91,6 +91,7 @@ class CachedEngine final : public problem::Engine {
       : engine_(engine), number_(number), cache_(cache) {}
 
   std::string_view Name() const override { return engine_.Name(); }
+  bool Refutes() const override { return engine_.Refutes(); }
 
   std::unique_ptr<problem::Session> Open(const Problem& problem, const Ladder* ladder) const override {
     return std::make_unique<CachedSession>(engine_, number_, cache_, problem, ladder);

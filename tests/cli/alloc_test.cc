@@ -152,7 +152,7 @@ TEST_F(AllocTest, OutputMayStandBeforeTheFile) {
 }
 
 TEST_F(AllocTest, EnginesThatAreAskedByNameAgree) {
-  for (const std::string engine : {"canonical", "lazy", "cadical", "z3"}) {
+  for (const std::string engine : {"canonical", "repair", "lazy", "cadical", "z3"}) {
     const auto answer = ParseJson(Run({"alloc", "buffers.csv", "--engine", engine, "--format", "json"}).out);
     EXPECT_EQ(answer.at("engine"), engine);
     EXPECT_EQ(answer.at("peak"), 32);

@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
             "  expected: one of format, version, network, profile, made_by, name, status, score, time_ms, "
             "objective, "
             "seed, totals, lower_bounds, baseline, notes, kept, buffers, subgraphs, homes, loops, relations, "
-            "rules\n"
+            "rules, lowering\n"
             "  found: 1\n"
             "  hint: did you mean 'seed'?\n"},
         JsonFault{"unknown_operator", "[\"conv1\", \"conv2\", \"conv3\"]",

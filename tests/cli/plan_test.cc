@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <iterator>
+#include <sstream>
+
 #include "command_line.h"
 
 // `tessera plan`: from a shipped network and a shipped profile to files that check and show take.
@@ -62,7 +65,7 @@ TEST_F(PlanTest, NotesWhetherOtherEnergiesChangeTheChoice) {
 }
 
 TEST_F(PlanTest, JsonAnswersInFull) {
-  const auto plan = PlanAsJson("patent_chain", "three_bank_two_mode", {"--seed", "3"});
+  const auto plan = PlanAsJson("patent_chain", "edge_npu_1mib", {"--seed", "3"});
   EXPECT_EQ(plan.at("status"), "optimal");
   EXPECT_EQ(plan.at("score"), plan.at("totals").at("latency_cycles"));
   EXPECT_EQ(plan.at("objective").at("weights"), nlohmann::ordered_json({{"latency", 1.0}}));
@@ -79,7 +82,7 @@ TEST_F(PlanTest, JsonAnswersInFull) {
 }
 
 TEST_F(PlanTest, JsonDescribesEverySubgraph) {
-  const auto plan = PlanAsJson("patent_chain", "three_bank_two_mode");
+  const auto plan = PlanAsJson("patent_chain", "edge_npu_1mib");
   std::vector<std::string> operators;
   for (const auto& subgraph : plan.at("subgraphs")) {
     for (const auto& name : subgraph.at("operators")) operators.push_back(name);
@@ -133,6 +136,32 @@ TEST_F(PlanTest, OperatorsAloneAreAsGoodAsTheBaseline) {
   const auto plan = PlanAsJson("patent_chain", "ethos_u65_256", {"--max-operators", "1", "--spill-borders"});
   EXPECT_EQ(plan.at("subgraphs").size(), 3U);
   EXPECT_EQ(plan.at("score"), plan.at("baseline").at("score"));
+}
+
+// What stands beside a point can be pasted.
+TEST_F(PlanTest, ParetoFrontSaysHowToFindEachPoint) {
+  const auto front = PlanAsJson("patent_chain", "edge_npu_1mib", {"--pareto", "--points", "8"});
+  EXPECT_EQ(front.at("format"), "tessera-front");
+  const auto& points = front.at("points");
+  ASSERT_GE(points.size(), 2U);
+  for (size_t i = 0; i < points.size(); ++i) {
+    std::istringstream words(points[i].at("options").get<std::string>());
+    const Arguments options{std::istream_iterator<std::string>(words), {}};
+    const auto plan = PlanAsJson("patent_chain", "edge_npu_1mib", options);
+    EXPECT_EQ(plan.at("totals").at("latency_cycles"), points[i].at("totals").at("latency"));
+    EXPECT_EQ(plan.at("totals").at("peak_bytes"), points[i].at("totals").at("peak"));
+    EXPECT_GE(points[i].at("totals").at("latency"), points[i == 0 ? 0 : i - 1].at("totals").at("latency"));
+  }
+  const Outcome text = Plan("patent_chain", "edge_npu_1mib", {"--pareto", "--points", "8"});
+  EXPECT_THAT(text.out, HasSubstr("none better than another in every metric"));
+  EXPECT_THAT(text.out, HasSubstr("--minimize latency\n"));
+}
+
+TEST_F(PlanTest, ParetoFrontTakesNoOptionsOfASinglePlan) {
+  EXPECT_EQ(Plan("patent_chain", "edge_npu_1mib", {"--pareto", "--minimize", "energy"}).exit_code, 2);
+  EXPECT_EQ(Plan("patent_chain", "edge_npu_1mib", {"--pareto", "--output", "plan.json"}).exit_code, 2);
+  EXPECT_EQ(Plan("patent_chain", "edge_npu_1mib", {"--points", "3"}).exit_code, 2);
+  EXPECT_THAT(Files(), IsEmpty());
 }
 
 // Layer by layer, FSRCNN moves 187 142 400 bytes of feature maps; fused, a tenth at most.

@@ -44,8 +44,8 @@ class SchemaTest : public CommandLineTest {
 TEST_F(SchemaTest, PlansKeepTheirs) {
   for (const char* profile : {"edge_npu_1mib", "three_bank_two_mode", "ethos_u55_256", "tpu_like"}) {
     const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
-                                 Shipped(std::string("hw_profiles/") + profile + ".yaml"), "--output",
-                                 std::string(profile) + ".json"});
+                                 Shipped(std::string("hw_profiles/") + profile + ".yaml"), "--lowering",
+                                 "--output", std::string(profile) + ".json"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_TRUE(Accepts(std::string(profile) + ".json")) << profile;
   }

@@ -70,6 +70,17 @@ TEST_P(RandomPlans, RunInModes) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPlans, testing::Range(0, 8));
 
+// Nothing lives at the first step: the modes begin with the second.
+TEST(RandomPlan, RunsInModesThatBeginLater) {
+  for (const uint64_t seed : {184'036U, 218'039U}) {
+    base::Random random(seed);
+    const std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/true);
+    ASSERT_TRUE(plan.has_value());
+    EXPECT_EQ(problem::Horizon(plan->problem).lower, 1);
+    EXPECT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
+  }
+}
+
 TEST(RandomPlanDraws, AreOfEveryKind) {
   std::multiset<std::string> traits;
   int planned = 0;

@@ -9,6 +9,7 @@
 #include "tessera/search/allocate/canonical.h"
 #include "tessera/search/allocate/generators.h"
 #include "tessera/search/allocate/greedy.h"
+#include "tessera/search/allocate/repair.h"
 
 namespace tessera::search {
 namespace {
@@ -199,10 +200,11 @@ TEST(Allocate, AStopRequestedBeforehandIsUnknown) {
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&kGreedy, &kCanonical}, options).status, Status::kUnknown);
 }
 
-// Three engines that are complete on their own fill both lanes.
+// Two engines that are complete fill both lanes, and one that only finds joins them.
 std::vector<const problem::Engine*> BothLanes() {
   static const CanonicalEngine reshuffled(7);
-  return {&kGreedy, &kCanonical, &reshuffled};
+  static const RepairEngine repair;
+  return {&kGreedy, &kCanonical, &reshuffled, &repair};
 }
 
 bool SameBytes(const Result& a, const Result& b) {
@@ -211,6 +213,44 @@ bool SameBytes(const Result& a, const Result& b) {
          a.statistics.conflicts == b.statistics.conflicts &&
          a.allocation.has_value() == b.allocation.has_value() &&
          (!a.allocation || a.allocation->offsets == b.allocation->offsets);
+}
+
+// Finders alone come down from 14, 14 being what the engine that decides is content with.
+TEST(Allocate, AnEngineThatOnlyFindsLowersThePeak) {
+  Result stacked = Answer(Status::kFeasible);
+  stacked.allocation = problem::Allocation{{0, 4, 7, 9}, {{}}};
+  const ScriptedEngine content("content", [&](problem::Bytes capacity) {
+    return capacity >= 14 ? stacked : Answer(Status::kUnknown);
+  });
+  const RepairEngine repair;
+  for (const bool both_lanes : {false, true}) {
+    std::vector<const problem::Engine*> engines = {&content, &repair};
+    if (both_lanes) engines = {&content, &content, &content, &repair};
+    const Result result = MustAllocate(RoomyPatentFigure(), engines, {});
+    EXPECT_EQ(result.status, Status::kOptimal);
+    EXPECT_EQ(result.peak, 10);
+    EXPECT_EQ(result.engine, "repair");
+  }
+}
+
+TEST(Allocate, AnEngineThatOnlyFindsDecidesWhereItIsAlone) {
+  const RepairEngine repair;
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&repair}, Within(10)).status, Status::kOptimal);
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&repair}, {}).peak, 10);
+}
+
+// Those who decide are lost; the finder is asked once they have been so for long.
+TEST(Allocate, AnEngineThatOnlyFindsHelpsToDecideLate) {
+  const ScriptedEngine lost("lost", [](problem::Bytes) {
+    Result result = Answer(Status::kUnknown, "limit");
+    result.statistics.nodes = 1'000'000;
+    return result;
+  });
+  const RepairEngine repair;
+  AllocateOptions options = Within(10);
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&lost, &repair}, options).engine, "repair");
+  options.budget.units = 1'000'000;
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&lost, &repair}, options).status, Status::kUnknown);
 }
 
 // Hard enough that several rounds are needed, with a budget that ends some of them early.

@@ -18,6 +18,7 @@
 #include "tessera/search/allocate/generators.h"
 #include "tessera/search/allocate/greedy.h"
 #include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/allocate/repair.h"
 
 namespace tessera::search {
 namespace {
@@ -85,7 +86,8 @@ Result AskPortfolio(const Problem& problem, base::Random& random) {
   const GreedyEngine greedy;
   const CanonicalEngine canonical(DrawCanonical(random));
   const encoder::LazyEngine lazy(encoder::DrawOptions(random));
-  std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy};
+  const RepairEngine repair(random.Next());
+  std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy, &repair};
   if (random.Chance(0.2)) engines = {&lazy};
   if (random.Chance(0.2)) engines = {&canonical, &greedy, &lazy};
   AllocateOptions options;

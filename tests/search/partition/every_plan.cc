@@ -1,11 +1,13 @@
 #include "every_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "exhaustive.h"
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/simulate/simulate.h"
+#include "tessera/search/tiling/shape_search.h"
 #include "tessera/search/tiling/tile_driver.h"
 
 namespace tessera::search {
@@ -19,48 +21,60 @@ bool Fits(const problem::Problem& problem) {
 
 }  // namespace
 
-double EveryPlan::BestScore(const Filter& filter) {
-  filter_ = filter;
+EveryPlan::EveryPlan(const graph::Graph& graph, const hw_profiles::Profile& profile, std::string metric)
+    : graph_(graph), profile_(profile), metric_(std::move(metric)), usages_(graph::UsagesOf(graph)) {}
+
+double EveryPlan::BestScore(Filter filter) {
+  filter_ = std::move(filter);
   best_ = std::numeric_limits<double>::infinity();
-  const auto tensors = static_cast<int>(graph_.tensors.size());
-  const auto operators = static_cast<int>(graph_.operators.size());
-  for (uint64_t cuts = 0; cuts < uint64_t{1} << (operators - 1); ++cuts) {
-    std::vector<graph::Interval> intervals = {{0, 0}};
-    for (int op = 1; op < operators; ++op) {
-      if (((cuts >> (op - 1)) & 1U) != 0) intervals.push_back({op, op});
-      intervals.back().last = op;
-    }
-    std::vector<encoder::SubgraphChoice> choices;
-    for (const graph::Interval interval : intervals) choices.push_back({interval, {}, {}});
-    std::vector<int> borders;
-    for (int tensor = 0; tensor < tensors; ++tensor) {
-      if (!encoder::FindUnkeepable(graph_, choices, {&tensor, 1})) borders.push_back(tensor);
-    }
-    for (uint64_t set = 0; set < uint64_t{1} << borders.size(); ++set) {
-      std::vector<int> kept;
-      for (size_t i = 0; i < borders.size(); ++i) {
-        if (((set >> i) & 1U) != 0) kept.push_back(borders[i]);
-      }
-      Complete(intervals, kept, {}, 0);
-    }
-  }
+  std::vector<encoder::SubgraphChoice> none;
+  Complete(0, {}, none, 0);
   return best_;
 }
 
-void EveryPlan::Complete(const std::vector<graph::Interval>& intervals, const std::vector<int>& kept,
-                         const std::vector<encoder::SubgraphChoice>& so_far, double cost) {
-  if (cost >= best_) return;
-  if (so_far.size() == intervals.size()) {
-    if ((!filter_ || filter_(so_far, kept)) && FitsJointly(so_far)) best_ = cost;
+// Everything that begins with these choices, which cost that much. `crossing`: what is kept where they end.
+void EveryPlan::Complete(int first, const std::vector<int>& crossing,
+                         std::vector<encoder::SubgraphChoice>& so_far, double cost) {
+  const auto operators = static_cast<int>(graph_.operators.size());
+  if (first == operators) {
+    if ((!filter_ || filter_(so_far, encoder::KeptBy(so_far))) && FitsJointly(so_far)) best_ = cost;
     return;
   }
-  for (const Priced& next : ChoicesOf(intervals[so_far.size()], kept)) {
-    std::vector<encoder::SubgraphChoice> longer = so_far;
-    longer.push_back(next.choice);
-    Complete(intervals, kept, longer, cost + next.cost);
+  for (int last = operators - 1; last >= first; --last) {
+    const std::vector<int> borders = MadeFor(first, last);
+    for (uint64_t set = 0; set < uint64_t{1} << borders.size(); ++set) {
+      std::vector<int> kept = crossing;
+      for (size_t i = 0; i < borders.size(); ++i) {
+        if (((set >> i) & 1U) != 0) kept.push_back(borders[i]);
+      }
+      std::sort(kept.begin(), kept.end());
+      for (const Priced& next : ChoicesOf({first, last}, kept)) {
+        if (cost + next.cost >= best_) break;
+        so_far.push_back(next.choice);
+        std::vector<int> behind = kept;
+        std::erase_if(behind, [&](int tensor) { return LastReader(tensor) <= last; });
+        Complete(last + 1, behind, so_far, cost + next.cost);
+        so_far.pop_back();
+      }
+    }
   }
 }
 
+int EveryPlan::LastReader(int tensor) const { return usages_[static_cast<size_t>(tensor)].consumers.back(); }
+
+// What is made in the interval, and read behind it.
+std::vector<int> EveryPlan::MadeFor(int first, int last) const {
+  std::vector<int> made;
+  for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
+    const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
+    const bool leaves = graph_.tensors[static_cast<size_t>(tensor)].network_output || usage.consumers.empty();
+    if (!leaves && first <= usage.producer && usage.producer <= last && LastReader(tensor) > last)
+      made.push_back(tensor);
+  }
+  return made;
+}
+
+// Those that fit alone, the cheapest first.
 const std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval interval,
                                                            const std::vector<int>& kept) {
   const auto [place, is_new] = choices_.try_emplace({interval.first, interval.last, kept});
@@ -69,7 +83,9 @@ const std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval inter
   TileOptions options;
   options.engines = TestEngines();
   options.kept = kept;
+  options.shapes = graph::ShapesOf(GridOf(graph_, profile_, interval));
   const auto tiles = IntervalTiles::Build(graph_, profile_, interval, options);
+  if (!tiles) return priced;
   for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
     if (!Fits(tiles->ProblemOf(i))) continue;
     const encoder::SubgraphChoice& choice = tiles->Candidates()[i].choice;

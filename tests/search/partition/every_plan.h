@@ -11,21 +11,21 @@
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 
-// The best plan by trying all of them.
 namespace tessera::search {
 
-// All partitions, all sets of kept borders, all tiles and policies; the joint Problem has the last word.
+// The best plan by trying everything: all 2^(n-1) partitions, all sets of kept borders, all tiles and policies; the joint
+// Problem has the last word. Cost: three to the power of n, but for what is worse already before it is complete.
 class EveryPlan {
  public:
+  // Graph and profile outlive it. `metric`: one that adds up.
+  EveryPlan(const graph::Graph& graph, const hw_profiles::Profile& profile, std::string metric);
+
   // Whether a plan counts.
   using Filter =
       std::function<bool(const std::vector<encoder::SubgraphChoice>& choices, const std::vector<int>& kept)>;
 
-  EveryPlan(const graph::Graph& graph, const hw_profiles::Profile& profile, std::string metric)
-      : graph_(graph), profile_(profile), metric_(std::move(metric)) {}
-
-  // The least value of the metric; infinite where no plan fits. `filter` may be empty.
-  double BestScore(const Filter& filter = {});
+  // Infinite where nothing fits. `filter` may be empty.
+  double BestScore(Filter filter = {});
 
  private:
   struct Priced {
@@ -33,17 +33,19 @@ class EveryPlan {
     double cost = 0;
   };
 
-  void Complete(const std::vector<graph::Interval>& intervals, const std::vector<int>& kept,
-                const std::vector<encoder::SubgraphChoice>& so_far, double cost);
+  void Complete(int first, const std::vector<int>& crossing, std::vector<encoder::SubgraphChoice>& so_far,
+                double cost);
+  int LastReader(int tensor) const;
+  std::vector<int> MadeFor(int first, int last) const;
   const std::vector<Priced>& ChoicesOf(graph::Interval interval, const std::vector<int>& kept);
   bool FitsJointly(const std::vector<encoder::SubgraphChoice>& choices) const;
 
   const graph::Graph& graph_;
   const hw_profiles::Profile& profile_;
   const std::string metric_;
+  const std::vector<graph::Usage> usages_;
+  std::map<std::tuple<int, int, std::vector<int>>, std::vector<Priced>> choices_;
   Filter filter_;
-  std::map<std::tuple<int, int, std::vector<int>>, std::vector<Priced>>
-      choices_;  // those that fit alone, the cheapest first
   double best_ = std::numeric_limits<double>::infinity();
 };
 

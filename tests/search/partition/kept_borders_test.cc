@@ -1,12 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
 
-#include "every_plan.h"
 #include "exhaustive.h"
 #include "networks.h"
-#include "tessera/base/random.h"
 #include "tessera/plan/validator.h"
 #include "tessera/search/partition/cut_states.h"
 #include "tessera/search/partition/partition.h"
@@ -166,30 +163,6 @@ TEST(KeptBorders, DoNotDependOnThreads) {
   EXPECT_EQ(one.kept, two.kept);
   EXPECT_EQ(one.score, two.score);
   EXPECT_EQ(one.allocation.offsets, two.allocation.offsets);
-}
-
-TEST(KeptBorders, AreThoseOfTheBestOfAllPlans) {
-  base::Random random(66);
-  int keeping = 0;
-  int moving = 0;
-  for (int round = 0; round < 40; ++round) {
-    const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(2, 5)));
-    const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
-    const Profile profile = SmallMachine(dma, random.Uniform(25, 110));
-    PartitionOptions options = Minimising(random.Chance(0.5) ? "latency" : "off_chip_bytes");
-    const std::string metric = options.objective.weights.begin()->first;
-    const double best = EveryPlan(graph, profile, metric).BestScore();
-    const auto found = SearchPartition(graph, profile, options);
-    ASSERT_TRUE(found) << base::Format(found.error());
-    ASSERT_EQ(found->plan.has_value(), best < std::numeric_limits<double>::infinity())
-        << found->reason << ", round " << round;
-    if (!found->plan) continue;
-    EXPECT_EQ(found->status, problem::Status::kOptimal) << "round " << round;
-    EXPECT_EQ(found->plan->score, best) << metric << ", round " << round;
-    (found->plan->kept.empty() ? moving : keeping) += 1;
-  }
-  EXPECT_GE(keeping, 5);
-  EXPECT_GE(moving, 5);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "networks.h"
 
+#include <map>
+#include <vector>
+
 #include "tessera/tests/search/simulate/small_machine.h"
 
 namespace tessera::search {
@@ -26,6 +29,33 @@ graph::Graph Chain(int operators) {
   int last = net.Input({1, 2, 8, 4});
   for (int i = 0; i < operators; ++i) last = net.Conv(last, 3, 2);
   return net.Finish(last);
+}
+
+graph::Graph WindowOf(const graph::Graph& graph, graph::Interval window) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  graph::Graph part;
+  part.name = graph.name;
+  std::map<int, int> numbers;
+  const auto take = [&](std::vector<int>& tensors) {
+    for (int& tensor : tensors) {
+      const auto [number, fresh] = numbers.try_emplace(tensor, static_cast<int>(part.tensors.size()));
+      if (fresh) {
+        const graph::Usage& usage = usages[static_cast<size_t>(tensor)];
+        graph::Tensor& taken = part.tensors.emplace_back(graph.tensors[static_cast<size_t>(tensor)]);
+        taken.network_input = !taken.constant && usage.producer < window.first;
+        taken.network_output =
+            taken.network_output || (usage.producer >= window.first && usage.consumers.back() > window.last);
+      }
+      tensor = number->second;
+    }
+  };
+  for (int op = window.first; op <= window.last; ++op) {
+    graph::Operator& taken = part.operators.emplace_back(graph.operators[static_cast<size_t>(op)]);
+    take(taken.inputs);
+    take(taken.weights);
+    take(taken.outputs);
+  }
+  return part;
 }
 
 }  // namespace tessera::search

@@ -12,4 +12,7 @@ graph::Graph AnyNetwork(base::Random& random, int operators);
 // Convolutions one after another, of 64 bytes and 12 bytes of weights each.
 graph::Graph Chain(int operators);
 
+// Some operators of a network by themselves: what comes from before them is network input, what is read behind them network output.
+graph::Graph WindowOf(const graph::Graph& graph, graph::Interval window);
+
 }  // namespace tessera::search

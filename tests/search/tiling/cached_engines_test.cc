@@ -6,6 +6,7 @@
 
 #include "tessera/search/allocate/canonical.h"
 #include "tessera/search/allocate/greedy.h"
+#include "tessera/search/allocate/repair.h"
 #include "tessera/search/tiling/signature.h"
 
 namespace tessera::search {
@@ -117,6 +118,14 @@ TEST(CachedEngines, TellEnginesAndBudgetsApart) {
       engines.Pointers()[1]->Open(problem, nullptr)->Solve(0, 20, base::Budget{1000}, base::Stop()).engine,
       "greedy");
   EXPECT_EQ(engines.Count().hits, 0);
+}
+
+TEST(CachedEngines, RefuteAsTheEnginesBehindThemDo) {
+  const CanonicalEngine canonical;
+  const RepairEngine repair;
+  const CachedEngines engines({&canonical, &repair});
+  EXPECT_TRUE(engines.Pointers()[0]->Refutes());
+  EXPECT_FALSE(engines.Pointers()[1]->Refutes());
 }
 
 TEST(CachedEngines, KeepNothingThatAStopCutOff) {

@@ -1,0 +1,255 @@
+#include "tessera/plan/lowering/dependencies.h"
+
+#include <algorithm>
+#include <map>
+
+#include "tessera/plan/execute/access_rules.h"
+#include "tessera/plan/lowering/footprint.h"
+#include "tessera/plan/lowering/precedence.h"
+
+// Two deeds that touch a byte, one of them writing, must keep their order. Deeds are taken in an order that is right, and every
+// stretch of bytes remembers who wrote it last and who has read it since:
+//
+//     address    0 ........ 64 ...... 96 ....... 160
+//     written by | load x #2 | conv #1 |  load w  |            a stretch is split where a deed touches part of it
+//     read by    |  conv #2  | store #1|  conv #2 |
+//
+// A reader waits for the writer (data); a writer for the writer and the readers (reuse). What another one waits for is
+// waited for without saying so, and is left out (Precedence): few waits remain.
+//
+// Modes: a deed that its mode of the tile memory does not allow before must wait for the switch; a switch waits for those before
+// that the new mode does not allow, and for the switch before it. What both modes allow runs on beside the switch.
+namespace tessera::plan::lowering {
+namespace {
+
+using problem::AccessKind;
+using problem::AddressRange;
+
+// What a deed does to memory.
+struct Touch {
+  int memory = 0;
+  bool writes = false;
+  std::vector<AddressRange> bytes;
+};
+
+// Who may still be at a stretch of bytes.
+struct Stretch {
+  int64_t end = 0;
+  int writer = -1;
+  std::vector<int> readers;  // since
+};
+
+class Bytes {
+ public:
+  // Cuts stretches so that the range is made of whole ones, and visits them.
+  template <typename Visit>
+  void ForEach(const AddressRange& range, const Visit& visit) {
+    Cut(range.begin);
+    Cut(range.end);
+    int64_t at = range.begin;
+    auto next = stretches_.lower_bound(range.begin);
+    while (at < range.end) {
+      if (next == stretches_.end() || next->first > at) {
+        const int64_t end = next == stretches_.end() ? range.end : std::min(range.end, next->first);
+        next = stretches_.emplace(at, Stretch{end, -1, {}}).first;
+      }
+      at = next->second.end;
+      visit((next++)->second);
+    }
+  }
+
+  // The range is one stretch from here on.
+  void Overwrite(const AddressRange& range, int writer) {
+    Cut(range.begin);
+    Cut(range.end);
+    stretches_.erase(stretches_.lower_bound(range.begin), stretches_.lower_bound(range.end));
+    stretches_.emplace(range.begin, Stretch{range.end, writer, {}});
+  }
+
+ private:
+  void Cut(int64_t at) {
+    auto after = stretches_.upper_bound(at);
+    if (after == stretches_.begin()) return;
+    const auto around = std::prev(after);
+    if (around->first == at || around->second.end <= at) return;
+    Stretch upper = around->second;
+    around->second.end = at;
+    stretches_.emplace(at, std::move(upper));
+  }
+
+  std::map<int64_t, Stretch> stretches_;  // by begin
+};
+
+class Finder {
+ public:
+  Finder(const Plan& plan, const std::vector<Job>& jobs)
+      : plan_(plan),
+        jobs_(jobs),
+        tile_memory_(hw_profiles::AsProblemMemory(
+            plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)])),
+        rules_(tile_memory_, 1) {
+    for (const problem::Buffer& buffer : plan.problem.buffers) sizes_.emplace(buffer.id, buffer.size);
+  }
+
+  std::vector<Dependency> Add(const Deed& deed) {
+    const int number = added_++;
+    const Job& job = jobs_[static_cast<size_t>(deed.job)];
+    const std::vector<Touch> touches = TouchesOf(job, deed);
+    std::map<int, Cause> before;
+    if (job.does == Does::kMode) {
+      WaitForForbidden(ModeOf(job, deed), before);
+    } else {
+      for (const Touch& touch : touches) Collect(touch, before);
+      WaitForMode(job, touches, before);
+    }
+    std::vector<int> candidates;
+    candidates.reserve(before.size());
+    for (const auto& [other, cause] : before) candidates.push_back(other);
+    const std::vector<int> latest = precedence_.LatestOf(std::move(candidates));
+    precedence_.Add(latest);
+    for (const Touch& touch : touches) Enter(touch, number);
+    if (job.does == Does::kMode) {
+      switches_.push_back({number, ModeOf(job, deed)});
+      std::erase_if(running_, [&](const Running& each) { return precedence_.Precedes(each.deed, number); });
+    } else if (MayBeForbidden(job, touches)) {
+      running_.push_back({number, &job, touches});
+    }
+    std::vector<Dependency> dependencies;
+    dependencies.reserve(latest.size());
+    for (const int other : latest) dependencies.push_back({other, before.at(other)});
+    return dependencies;
+  }
+
+ private:
+  struct Switch {
+    int deed = 0;
+    int mode = 0;
+  };
+  struct Running {
+    int deed = 0;
+    const Job* job = nullptr;
+    std::vector<Touch> touches;
+  };
+
+  static int ModeOf(const Job& job, const Deed& deed) {
+    return job.modes[static_cast<size_t>(deed.turn.parity)];
+  }
+
+  std::vector<Touch> TouchesOf(const Job& job, const Deed& deed) const {
+    std::vector<Touch> touches;
+    for (size_t i = 0; i < deed.regions.size(); ++i) {
+      const FixedRegion& region = deed.regions[i];
+      const Operand& operand = job.operands[region.operand];
+      const Spot& spot = *FindSpot(operand, deed.turn.parity, deed.turn.slot);
+      const FixedRegion& box = operand.part == Part::kTo ? deed.regions[i - 1] : region;
+      Touch touch;
+      touch.memory = operand.memory;
+      touch.writes =
+          operand.part == Part::kOutput || operand.part == Part::kTo || operand.part == Part::kScratch;
+      touch.bytes = region.fills
+                        ? std::vector<AddressRange>{{spot.address, spot.address + sizes_.at(spot.buffer)}}
+                        : BytesOf(operand, ElementBytes(plan_.network, operand), region, box, spot.address);
+      touches.push_back(std::move(touch));
+    }
+    return touches;
+  }
+
+  void Collect(const Touch& touch, std::map<int, Cause>& before) {
+    const auto wait = [&before](int other, Cause cause) {
+      const auto [known, fresh] = before.emplace(other, cause);
+      if (!fresh && cause == Cause::kData) known->second = cause;
+    };
+    for (const AddressRange& range : touch.bytes) {
+      bytes_[touch.memory].ForEach(range, [&](const Stretch& stretch) {
+        if (stretch.writer >= 0) wait(stretch.writer, touch.writes ? Cause::kReuse : Cause::kData);
+        if (!touch.writes) return;
+        for (const int reader : stretch.readers) wait(reader, Cause::kReuse);
+      });
+    }
+  }
+
+  void Enter(const Touch& touch, int number) {
+    for (const AddressRange& range : touch.bytes) {
+      Bytes& bytes = bytes_[touch.memory];
+      if (touch.writes) {
+        bytes.Overwrite(range, number);
+        continue;
+      }
+      bytes.ForEach(range, [&](Stretch& stretch) {
+        if (stretch.writer == number) return;  // in place
+        std::erase_if(stretch.readers, [&](int reader) { return precedence_.Precedes(reader, number); });
+        stretch.readers.push_back(number);
+      });
+    }
+  }
+
+  bool IsAllowed(const Job& job, const std::vector<Touch>& touches, int mode) const {
+    for (const Touch& touch : touches) {
+      if (touch.memory != plan_.profile.tile_memory) continue;
+      for (const AddressRange& range : touch.bytes) {
+        const auto kind = touch.writes ? AccessKind::kWrite : AccessKind::kRead;
+        if (rules_.FirstForbidden(mode, rules_.BanksAt(range.begin, range.end), job.on, kind) >= 0)
+          return false;
+      }
+    }
+    return true;
+  }
+
+  bool MayBeForbidden(const Job& job, const std::vector<Touch>& touches) const {
+    for (size_t mode = 0; mode < tile_memory_.modes.size(); ++mode) {
+      if (!IsAllowed(job, touches, static_cast<int>(mode))) return true;
+    }
+    return false;
+  }
+
+  void WaitForForbidden(int mode, std::map<int, Cause>& before) const {
+    if (!switches_.empty()) before.emplace(switches_.back().deed, Cause::kMode);
+    for (const Running& each : running_) {
+      if (!IsAllowed(*each.job, each.touches, mode)) before.emplace(each.deed, Cause::kMode);
+    }
+  }
+
+  // The latest switch from a mode that does not allow the deed; before the first, any mode may be.
+  void WaitForMode(const Job& job, const std::vector<Touch>& touches, std::map<int, Cause>& before) const {
+    for (size_t i = switches_.size(); i-- > 0;) {
+      if (i > 0 && IsAllowed(job, touches, switches_[i - 1].mode)) continue;
+      if (i > 0 || MayBeForbidden(job, touches)) before.emplace(switches_[i].deed, Cause::kMode);
+      return;
+    }
+  }
+
+  const Plan& plan_;
+  const std::vector<Job>& jobs_;
+  problem::Memory tile_memory_;
+  execute::AccessRules rules_;
+  std::map<std::string, int64_t> sizes_;  // of buffers
+  std::map<int, Bytes> bytes_;            // by memory
+  Precedence precedence_;
+  std::vector<Switch> switches_;
+  std::vector<Running> running_;  // deeds that some switch may have to wait for
+  int added_ = 0;
+};
+
+}  // namespace
+
+const Spot* FindSpot(const Operand& operand, int parity, int slot) {
+  const bool parities = std::any_of(operand.spots.begin(), operand.spots.end(),
+                                    [](const Spot& spot) { return spot.parity > 0; });
+  const bool slots =
+      std::any_of(operand.spots.begin(), operand.spots.end(), [](const Spot& spot) { return spot.slot > 0; });
+  for (const Spot& spot : operand.spots) {
+    if ((!parities || spot.parity == parity) && (!slots || spot.slot == slot)) return &spot;
+  }
+  return nullptr;
+}
+
+std::vector<std::vector<Dependency>> FindDependencies(const Plan& plan, const std::vector<Job>& jobs,
+                                                      const std::vector<Deed>& deeds) {
+  Finder finder(plan, jobs);
+  std::vector<std::vector<Dependency>> dependencies;
+  dependencies.reserve(deeds.size());
+  for (const Deed& deed : deeds) dependencies.push_back(finder.Add(deed));
+  return dependencies;
+}
+
+}  // namespace tessera::plan::lowering

@@ -1,0 +1,81 @@
+#include "tessera/plan/lowering/footprint.h"
+
+#include <algorithm>
+
+#include "tessera/base/checked.h"
+#include "tessera/plan/execute/elements.h"
+
+namespace tessera::plan::lowering {
+namespace {
+
+using problem::AddressRange;
+
+// Neighbours along one axis, in steps of its stride from where index 0 lies.
+struct IndexRange {
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+std::vector<IndexRange> IndexRangesOf(int64_t extent, int64_t low, int64_t high, int64_t turn,
+                                      int64_t ring_rows) {
+  if (ring_rows == 0) return {{-low, low + extent + high}};
+  std::vector<IndexRange> pieces = {{-low, low}, {ring_rows, high}};
+  const int64_t first = turn - base::RoundDown(turn, ring_rows);
+  const int64_t before_turn = std::min(extent, ring_rows - first);
+  pieces.push_back({first, before_turn});
+  pieces.push_back({0, extent - before_turn});
+  return pieces;
+}
+
+void Merge(std::vector<AddressRange>& ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const AddressRange& a, const AddressRange& b) {
+    return a.begin < b.begin || (a.begin == b.begin && a.end < b.end);
+  });
+  std::vector<AddressRange> merged;
+  for (const AddressRange& range : ranges) {
+    if (range.begin >= range.end) continue;
+    if (!merged.empty() && range.begin <= merged.back().end) {
+      merged.back().end = std::max(merged.back().end, range.end);
+    } else {
+      merged.push_back(range);
+    }
+  }
+  ranges = std::move(merged);
+}
+
+}  // namespace
+
+int64_t ElementBytes(const graph::Graph& network, const Operand& operand) {
+  if (operand.tensor < 0 || operand.table) return 1;
+  return base::BitsOf(network.tensors[static_cast<size_t>(operand.tensor)].type) / 8;
+}
+
+std::vector<AddressRange> BytesOf(const Operand& operand, int64_t element_bytes, const FixedRegion& region,
+                                  const FixedRegion& box, int64_t spot_address) {
+  const size_t rank = box.extent.size();
+  const bool pads = !region.pad_low.empty() && (operand.part != Part::kInput || operand.stored_pads);
+  const std::optional<size_t> rows = execute::RowAxisOf(rank);
+  std::vector<AddressRange> ranges = {
+      {spot_address + region.offset, spot_address + region.offset + element_bytes}};
+  std::vector<size_t> inwards(rank);  // axes from the shortest stride to the longest
+  for (size_t axis = 0; axis < rank; ++axis) inwards[axis] = axis;
+  std::sort(inwards.begin(), inwards.end(),
+            [&](size_t a, size_t b) { return operand.strides[a] < operand.strides[b]; });
+  for (const size_t axis : inwards) {
+    const int64_t stride = operand.strides[axis];
+    const int64_t ring = rows == axis ? operand.ring_rows : 0;
+    std::vector<AddressRange> product;
+    for (const IndexRange& piece : IndexRangesOf(box.extent[axis], pads ? region.pad_low[axis] : 0,
+                                                 pads ? region.pad_high[axis] : 0, region.turn, ring)) {
+      for (int64_t i = piece.first; i < piece.first + piece.count; ++i) {
+        for (const AddressRange& range : ranges)
+          product.push_back({range.begin + i * stride, range.end + i * stride});
+      }
+    }
+    Merge(product);
+    ranges = std::move(product);
+  }
+  return ranges;
+}
+
+}  // namespace tessera::plan::lowering

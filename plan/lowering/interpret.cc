@@ -1,0 +1,255 @@
+#include "tessera/plan/lowering/interpret.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tessera/base/checked.h"
+#include "tessera/base/random.h"
+#include "tessera/plan/execute/obstacle.h"
+#include "tessera/plan/execute/places.h"
+#include "tessera/plan/lowering/modes.h"
+#include "tessera/plan/lowering/perform.h"
+#include "tessera/plan/lowering/whole_tensors.h"
+#include "tessera/plan/lowering/words.h"
+#include "tessera/plan/names.h"
+
+// A lowered plan is right if whoever does its jobs, as soon as what they wait for is done and in no other order, gets the network's
+// results. Here that is somebody who does them in the strangest order that is allowed:
+//
+//     lowering --- UnrollRuns ---> runs and waits --- draw among those that are ready ---> Performer --- tags ---> findings
+//                                        |                                                     |
+//                                        '--- Precedence: which runs are in order -------------'
+//
+// **One order stands for all.** Runs that touch a byte, one of them writing, must be in order (TaggedMemories); so each read finds in
+// every order what it finds in this one. A wait that is missing is found whether or not the order drawn trips over it; a
+// wait that only repeats what others imply may go.
+//
+// Before the program lie inputs, constants and state; after each subgraph, what others want of it must be complete.
+namespace tessera::plan::lowering {
+namespace {
+
+using execute::Contents;
+
+constexpr int64_t kMostRuns = int64_t{1} << 22;
+constexpr int64_t kMostBytes = int64_t{1} << 28;
+
+std::vector<int64_t> SizesOf(const Plan& plan) {
+  std::vector<int64_t> sizes(plan.profile.memories.size(), 0);
+  const auto tile = static_cast<size_t>(plan.profile.tile_memory);
+  sizes[tile] = std::min(plan.profile.memories[tile].capacity_bytes, execute::EndOfBuffers(plan));
+  for (const Home& home : plan.homes) {
+    const auto memory = static_cast<size_t>(home.memory);
+    sizes[memory] = std::min(plan.profile.memories[memory].capacity_bytes,
+                             problem::PeakOf(home.problem, home.allocation));
+  }
+  return sizes;
+}
+
+class Interpreter {
+ public:
+  Interpreter(const Plan& plan, uint64_t seed, size_t most)
+      : plan_(plan),
+        contents_(plan.network, plan.profile.table_bytes_per_channel),
+        users_(execute::UsersOf(plan.network)),
+        places_(plan, contents_, users_),
+        whole_(plan, contents_, places_),
+        memories_(SizesOf(plan)),
+        tell_([this](const std::string& fault) { Note(fault); }),
+        performer_(plan, contents_, memories_, tell_),
+        modes_(performer_.Rules()),
+        random_(seed),
+        most_(most) {}
+
+  Report Run() {
+    for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
+      if (users_[i].maker < Program().first) Provide(static_cast<int>(i));
+    }
+    for (size_t i = 0; i < plan_.subgraphs.size() && report_.obstacle.empty(); ++i) {
+      subgraph_ = static_cast<int>(i);
+      RunSubgraph(plan_.lowering->subgraphs[i]);
+      ExpectResults(plan_.subgraphs[i].interval);
+    }
+    at_ = "after the program: ";
+    for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
+      const graph::Tensor& tensor = plan_.network.tensors[i];
+      if (tensor.network_output || tensor.state) Expect(static_cast<int>(i));
+    }
+    return std::move(report_);
+  }
+
+ private:
+  graph::Interval Program() const {
+    return {plan_.subgraphs.front().interval.first, plan_.subgraphs.back().interval.last};
+  }
+
+  void Note(const std::string& fault) {
+    ++report_.found;
+    if (report_.findings.size() < most_) report_.findings.push_back(at_ + fault);
+  }
+
+  void Provide(int tensor) {
+    whole_.ForEachByte(tensor, /*pads=*/true, [this](const WholeByte& byte) {
+      if (memories_.Contains(byte.memory, byte.address)) memories_.Set(byte.memory, byte.address, byte.tag);
+    });
+  }
+
+  void Expect(int tensor) {
+    int64_t missing = 0;
+    int64_t first = 0;
+    whole_.ForEachByte(tensor, /*pads=*/false, [&](const WholeByte& byte) {
+      if (memories_.Contains(byte.memory, byte.address) &&
+          memories_.TagAt(byte.memory, byte.address) == byte.tag)
+        return;
+      if (missing++ == 0) first = byte.address;
+    });
+    if (missing > 0)
+      Note(fmt::format("{} is not complete: {} bytes, the first at address {}", contents_.NameOf(tensor),
+                       missing, first));
+  }
+
+  void ExpectResults(graph::Interval interval) {
+    at_ = fmt::format("after subgraph {}: ", subgraph_);
+    for (size_t i = 0; i < users_.size(); ++i) {
+      if (!users_[i].MadeIn(interval)) continue;
+      const std::vector<int>& readers = users_[i].readers;
+      const bool read_later = !readers.empty() && readers.back() > interval.last;
+      const graph::Tensor& tensor = plan_.network.tensors[i];
+      if (tensor.network_output || tensor.state || readers.empty() || read_later) Expect(static_cast<int>(i));
+    }
+  }
+
+  void RunSubgraph(const Lowered& lowered) {
+    at_ = fmt::format("subgraph {}: ", subgraph_);
+    if (!HasLoopsOfTile(lowered)) return Note("its loops are not those of the tile");
+    std::vector<std::string> faults;
+    const std::optional<std::vector<lowering::Run>> runs = UnrollRuns(lowered, kMostRuns, faults);
+    for (const std::string& fault : faults) Note(fault);
+    if (!runs) {
+      report_.obstacle =
+          fmt::format("subgraph {} has more runs of jobs than an execution can go through", subgraph_);
+      return;
+    }
+    order_ = Precedence();
+    memories_.BeginSubgraph(order_);
+    modes_.BeginSubgraph(order_);
+    const size_t done = RunInSomeOrder(lowered, *runs);
+    at_ = fmt::format("subgraph {}: ", subgraph_);
+    if (done < runs->size()) Note(fmt::format("{} runs of jobs wait for each other", runs->size() - done));
+  }
+
+  // Draws from those that wait for nothing any more, until there is none. Gives how many have run.
+  size_t RunInSomeOrder(const Lowered& lowered, const std::vector<lowering::Run>& runs) {
+    std::vector<std::vector<size_t>> after(runs.size());
+    std::vector<size_t> left(runs.size());
+    std::vector<size_t> ready;
+    for (size_t i = 0; i < runs.size(); ++i) {
+      left[i] = runs[i].before.size();
+      for (const int other : runs[i].before) after[static_cast<size_t>(other)].push_back(i);
+      if (left[i] == 0) ready.push_back(i);
+    }
+    std::vector<int> numbers(runs.size(), -1);  // in the order in which they run
+    size_t done = 0;
+    for (; !ready.empty(); ++done) {
+      const auto drawn = static_cast<size_t>(random_.Uniform(0, static_cast<int64_t>(ready.size()) - 1));
+      std::swap(ready[drawn], ready.back());
+      const size_t next = ready.back();
+      ready.pop_back();
+      std::vector<int> before;
+      for (const int other : runs[next].before) before.push_back(numbers[static_cast<size_t>(other)]);
+      numbers[next] = order_.Add(before);
+      Execute(lowered, runs[next], numbers[next]);
+      for (const size_t other : after[next]) {
+        if (--left[other] == 0) ready.push_back(other);
+      }
+    }
+    return done;
+  }
+
+  bool HasLoopsOfTile(const Lowered& lowered) const {
+    const Subgraph& subgraph = plan_.subgraphs[static_cast<size_t>(subgraph_)];
+    const int last = plan_.network.operators[static_cast<size_t>(subgraph.interval.last)].outputs.front();
+    const graph::Shape& shape = contents_.ShapeOf(last);
+    std::vector<Loop> loops;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      const int64_t trips = base::CeilDiv(shape[axis], subgraph.tile[axis]);
+      if (trips > 1) loops.push_back({static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips});
+    }
+    return lowered.loops == loops;
+  }
+
+  void Execute(const Lowered& lowered, const lowering::Run& run, int number) {
+    const Job& job = lowered.jobs[static_cast<size_t>(run.job)];
+    at_ = fmt::format("subgraph {}, #{}: {}", subgraph_, number, NameOf(job));
+    if (run.tile >= 0) at_ += fmt::format(" of tile {}", run.tile);
+    if (job.rounds > 1) at_ += fmt::format(", round {}", run.round);
+    at_ += ": ";
+    ++report_.jobs;
+    memories_.Begin(number);
+    const int64_t parity = run.tile < 0 ? 0 : run.tile % lowered.parities;
+    if (job.does == Does::kMode) return Switch(job, static_cast<size_t>(parity), number);
+    performer_.Perform(job, run, static_cast<int>(parity));
+    const std::string fault = modes_.Use(number, {job.on, performer_.ReadBanks(), performer_.WrittenBanks()});
+    if (!fault.empty()) Note(fault);
+  }
+
+  void Switch(const Job& job, size_t parity, int number) {
+    if (parity >= job.modes.size() || job.modes[parity] < 0) return Note("sets no mode");
+    const int mode = job.modes[parity];
+    if (const std::string fault = modes_.Switch(number, mode); !fault.empty()) Note(fault);
+    const problem::Memory& memory = performer_.Rules().Memory();
+    const std::vector<problem::BankMode>& states = memory.modes[static_cast<size_t>(mode)].banks;
+    for (size_t bank = 0; bank < std::min(states.size(), memory.banks.size()); ++bank) {
+      if (!states[bank].off) continue;
+      const problem::AddressRange& range = memory.banks[bank].range;
+      for (int64_t byte = range.begin;
+           byte < range.end && memories_.Contains(plan_.profile.tile_memory, byte); ++byte)
+        memories_.Set(plan_.profile.tile_memory, byte, Contents::TagOf(contents_.Lost(), 0));
+    }
+  }
+
+  std::string NameOf(const Job& job) const {
+    std::string name(WordFor(job.does, kDoesNames));
+    if (job.tensor >= 0) name += " " + contents_.NameOf(job.tensor);
+    if (job.op >= 0) name += fmt::format(" '{}'", plan_.network.operators[static_cast<size_t>(job.op)].id);
+    return name;
+  }
+
+  const Plan& plan_;
+  const Contents contents_;
+  const std::vector<execute::Users> users_;
+  const execute::Places places_;
+  const WholeTensors whole_;
+  Precedence order_;
+  TaggedMemories memories_;
+  const std::function<void(const std::string&)> tell_;
+  Performer performer_;
+  Modes modes_;
+  base::Random random_;
+  size_t most_;
+  int subgraph_ = 0;
+  std::string at_;
+  Report report_;
+};
+
+}  // namespace
+
+Report Interpret(const Plan& plan, uint64_t seed, size_t most) {
+  Report report;
+  report.obstacle = execute::FindObstacle(plan);
+  if (!report.obstacle.empty()) return report;
+  int64_t bytes = 0;
+  for (const int64_t size : SizesOf(plan)) bytes += std::min(size, kMostBytes);
+  if (bytes > kMostBytes) {
+    report.obstacle = "the memories in use are too large to execute the lowering on";
+    return report;
+  }
+  if (plan.lowering->subgraphs.size() != plan.subgraphs.size()) {
+    report.obstacle = "not every subgraph is lowered";
+    return report;
+  }
+  return Interpreter(plan, seed, most).Run();
+}
+
+}  // namespace tessera::plan::lowering

@@ -1,0 +1,181 @@
+#include "tessera/plan/lowering/lower.h"
+
+#include <fmt/core.h>
+
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "tessera/base/checked.h"
+#include "tessera/plan/execute/obstacle.h"
+#include "tessera/plan/execute/program.h"
+#include "tessera/plan/lowering/fold.h"
+#include "tessera/plan/lowering/implied_waits.h"
+
+// The program is unrolled once, as the executing checker does it, and folded again:
+//
+//     plan --- Unroll ---> instructions --- Recorder ---> deeds ---+--- FoldTiles ---> classes of tiles
+//              (execute)                    jobs, operands         '--- FindDependencies ---> FoldWaits, DropImpliedWaits
+//
+// Steps and lifespans are gone then: what remains of them is who waits for whom. Subgraphs are lowered one by one, as all of one is
+// over before the next begins.
+namespace tessera::plan::lowering {
+namespace {
+
+constexpr size_t kMostDeeds = size_t{1} << 18;
+
+template <typename... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+template <typename... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+std::vector<Loop> LoopsOf(const Plan& plan, const Subgraph& subgraph) {
+  const graph::Operator& last = plan.network.operators[static_cast<size_t>(subgraph.interval.last)];
+  const graph::Shape& shape = plan.network.tensors[static_cast<size_t>(last.outputs.front())].shape;
+  std::vector<Loop> loops;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const int64_t trips = base::CeilDiv(shape[axis], subgraph.tile[axis]);
+    if (trips > 1) loops.push_back({static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips});
+  }
+  return loops;
+}
+
+class Lowering {
+ public:
+  explicit Lowering(const Plan& plan)
+      : plan_(plan), contents_(plan.network, plan.profile.table_bytes_per_channel) {}
+
+  base::Expected<Program> Run() {
+    if (std::string why = execute::FindObstacle(plan_); !why.empty()) return Refuse(why);
+    if (contents_.CellsPerByte() > 1) return Refuse("elements of four bits have no addresses in bytes");
+    FindSwitches();
+    execute::Unroll(plan_, contents_, [this](const execute::Instruction& instruction) { Take(instruction); });
+    Finish();
+    if (!refusal_.empty()) return Refuse(refusal_);
+    return std::move(program_);
+  }
+
+ private:
+  // Where in the passes of a subgraph some tile finds another mode.
+  using Position = std::tuple<int, Before, int, bool>;  // subgraph, step, operator, outside tiles
+
+  static base::Expected<Program> Refuse(const std::string& why) {
+    base::Diagnostic diagnostic;
+    diagnostic.message = "the plan cannot be lowered: " + why;
+    return base::Unexpected(diagnostic);
+  }
+
+  const StepUse& StepAt(int64_t step) const { return plan_.steps[static_cast<size_t>(step)]; }
+
+  Position PositionOf(const execute::EnterStep& enter) const {
+    return {StepAt(enter.step).subgraph, BeforeOf(enter.step), StepAt(enter.step).op, enter.tile < 0};
+  }
+
+  Before BeforeOf(int64_t step) const {
+    switch (StepAt(step).kind) {
+      case StepKind::kPrologue:
+        return Before::kPrologue;
+      case StepKind::kLoad:
+        return Before::kLoad;
+      case StepKind::kCompute:
+        return Before::kCompute;
+      case StepKind::kStore:
+        return Before::kStore;
+      case StepKind::kEpilogue:
+        return Before::kEpilogue;
+      case StepKind::kCopy:
+        break;
+    }
+    return ComputesNext(step) ? Before::kRestore : Before::kSave;
+  }
+
+  // Whether the next operator that computes is that of the copy step, in the same pass.
+  bool ComputesNext(int64_t step) const {
+    for (auto next = static_cast<size_t>(step) + 1; next < plan_.steps.size(); ++next) {
+      const StepUse& use = plan_.steps[next];
+      if (use.kind != StepKind::kCompute) continue;
+      const StepUse& copy = StepAt(step);
+      return use.subgraph == copy.subgraph && use.op == copy.op && use.parity == copy.parity;
+    }
+    return false;
+  }
+
+  int64_t Parities() const {
+    const bool overlapped = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+    return overlapped && plan_.subgraphs[static_cast<size_t>(subgraph_)].tiles > 1 ? 2 : 1;
+  }
+
+  void FindSwitches() {
+    std::optional<int> mode;
+    execute::Unroll(plan_, contents_, [&](const execute::Instruction& instruction) {
+      const auto* enter = std::get_if<execute::EnterStep>(&instruction);
+      if (enter == nullptr || !enter->mode) return;
+      if (mode != enter->mode) switches_.insert(PositionOf(*enter));
+      mode = enter->mode;
+    });
+  }
+
+  void Take(const execute::Instruction& instruction) {
+    if (!refusal_.empty()) return;
+    std::visit(Overloaded{[this](const execute::EnterStep& enter) { Enter(enter); },
+                          [this](const execute::StartTransfer& transfer) { recorder_->Record(transfer); },
+                          [this](const execute::Compute& compute) { recorder_->Record(compute); },
+                          [this](const execute::Copy& copy) { recorder_->Record(copy); },
+                          [this](const execute::Complaint& complaint) { refusal_ = complaint.message; },
+                          [](const auto& /*other*/) {}},
+               instruction);
+    if (recorder_ && recorder_->Deeds().size() > kMostDeeds) {
+      refusal_ =
+          fmt::format("subgraph {} has more than {} transfers and runs of operators", subgraph_, kMostDeeds);
+    }
+  }
+
+  void Enter(const execute::EnterStep& enter) {
+    const StepUse& step = plan_.steps[static_cast<size_t>(enter.step)];
+    if (step.subgraph != subgraph_) {
+      Finish();
+      subgraph_ = step.subgraph;
+      recorder_.emplace(plan_, contents_, subgraph_);
+    }
+    if (!enter.mode || !switches_.contains(PositionOf(enter))) return;
+    const int64_t parity = enter.tile < 0 ? 0 : enter.tile % Parities();
+    recorder_->SetMode(*enter.mode, BeforeOf(enter.step), step.op, enter.tile, static_cast<int>(parity));
+  }
+
+  void Finish() {
+    if (!recorder_ || !refusal_.empty()) return;
+    refusal_ = recorder_->Refusal();
+    if (!refusal_.empty()) return;
+    const Subgraph& subgraph = plan_.subgraphs[static_cast<size_t>(subgraph_)];
+    Lowered lowered;
+    lowered.loops = LoopsOf(plan_, subgraph);
+    lowered.parities = Parities();
+    lowered.jobs = recorder_->Jobs();
+    FoldTiles(recorder_->Deeds(), lowered);
+    const auto dependencies = FindDependencies(plan_, lowered.jobs, recorder_->Deeds());
+    FoldWaits(recorder_->Deeds(), dependencies, lowered.jobs);
+    if (!LookBack(recorder_->Deeds(), lowered.jobs)) {
+      refusal_ = fmt::format("in subgraph {} some tiles would wait for what comes after them", subgraph_);
+      return;
+    }
+    DropImpliedWaits(recorder_->Deeds(), dependencies, lowered.jobs);
+    program_.subgraphs.push_back(std::move(lowered));
+    recorder_.reset();
+  }
+
+  const Plan& plan_;
+  const execute::Contents contents_;
+  std::set<Position> switches_;
+  std::optional<Recorder> recorder_;
+  int subgraph_ = -1;
+  Program program_;
+  std::string refusal_;
+};
+
+}  // namespace
+
+base::Expected<Program> Lower(const Plan& plan) { return Lowering(plan).Run(); }
+
+}  // namespace tessera::plan::lowering

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tessera/plan/execute/access_rules.h"
+#include "tessera/plan/lowering/reach.h"
+
+namespace tessera::plan::lowering {
+
+// Performs runs of jobs on tagged memories, one at a time: transfers and copies move tags from address to address, operators are
+// judged by what they find at the addresses of their regions. Knows the network, the buffers and the profile, nothing of how the plan
+// was lowered. What it refers to outlives it.
+class Performer {
+ public:
+  // `tell` is called for each fault, once for each operand, with the end of a sentence that begins with the run.
+  Performer(const Plan& plan, const execute::Contents& contents, TaggedMemories& memories,
+            const std::function<void(const std::string&)>& tell);
+
+  // One that moves or computes; `memories` are told that it begins.
+  void Perform(const Job& job, const Run& run, int parity);
+
+  // Banks of the tile memory that the last run read, and wrote.
+  execute::AccessRules::Banks ReadBanks() const { return read_banks_; }
+  execute::AccessRules::Banks WrittenBanks() const { return written_banks_; }
+  const execute::AccessRules& Rules() const { return rules_; }
+
+ private:
+  void Move(const Job& job, const std::vector<Reach>& reaches);
+  void MoveBox(const Reach& from, const Reach& to);
+  void CheckMemories(const Job& job, const Reach& reach);
+  std::string EngineFor(const Job& job, const std::vector<Reach>& reaches) const;
+
+  void Compute(const graph::Operator& op, const std::vector<Reach>& reaches);
+  void CheckAllGiven(const graph::Operator& op, const std::vector<Reach>& reaches, const execute::Box& made);
+  void CheckOperand(const graph::Operator& op, const Reach& reach, const execute::ElementSet& reads);
+  void CheckPads(const graph::Operator& op, const Reach& reach, const execute::ElementSet& reads);
+  void ReadOperand(const graph::Operator& op, const Reach& reach, const execute::Box& made);
+  void ReadElement(const Reach& reach, const Point& point);
+  void WriteResult(const graph::Operator& op, const Reach& reach);
+  bool MayReplace(const graph::Operator& op, execute::Tag old_tag, execute::Tag new_tag,
+                  const Reach& reach) const;
+  execute::ElementSet ReadsOf(const graph::Operator& op, Part part, size_t position,
+                              const execute::Box& made) const;
+
+  void BeginAnew(const Reach& reach);
+  void WritePads(const Reach& reach);
+  void ReadByte(const Reach& reach, int64_t byte);
+  void WriteByte(const Reach& reach, int64_t byte, execute::Tag tag);
+  void TellOnce(const std::string& fault);
+
+  const Plan& plan_;
+  const execute::Contents& contents_;
+  TaggedMemories& memories_;
+  const std::function<void(const std::string&)>& tell_;
+  Opener opener_;
+  execute::AccessRules rules_;
+  std::vector<execute::AccessRules::Banks> bank_of_;  // by byte of the tile memory; empty without banks
+  execute::AccessRules::Banks read_banks_ = 0;
+  execute::AccessRules::Banks written_banks_ = 0;
+  bool told_ = false;  // of the operand at hand
+};
+
+}  // namespace tessera::plan::lowering

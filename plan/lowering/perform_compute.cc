@@ -1,0 +1,176 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "tessera/plan/execute/reads.h"
+#include "tessera/plan/lowering/perform.h"
+
+// Operators: the judge (execute/reads.h) names the elements that the results of a run are made from; each must lie where the run's
+// regions say. A region must be the hull of these elements, and its pads the taps beyond the tensor, since an engine is given no
+// more than that.
+namespace tessera::plan::lowering {
+
+using execute::Box;
+using execute::Contents;
+using execute::ElementSet;
+using execute::Tag;
+
+void Performer::Compute(const graph::Operator& op, const std::vector<Reach>& reaches) {
+  Box made = execute::EmptyBox(contents_.ShapeOf(op.outputs.front()));
+  for (const Reach& reach : reaches) {
+    if (reach.operand->part == Part::kOutput && reach.content == op.outputs.front()) made = reach.Box();
+  }
+  CheckAllGiven(op, reaches, made);
+  for (const Reach& reach : reaches) {
+    told_ = false;
+    if (!reach.Writes()) ReadOperand(op, reach, made);
+  }
+  for (const Reach& reach : reaches) {
+    told_ = false;
+    if (reach.Writes()) WriteResult(op, reach);
+  }
+}
+
+ElementSet Performer::ReadsOf(const graph::Operator& op, Part part, size_t position, const Box& made) const {
+  if (part == Part::kInput) return ReadsOfInput(plan_.network, op, position, made);
+  if (part == Part::kConstant) return ReadsOfConstant(plan_.network, op, position, made);
+  const int64_t bytes = contents_.ShapeOf(contents_.TablesOf(op.weights[position])).front();
+  return ReadsOfTable(plan_.network, op, position, bytes, made);
+}
+
+// Whatever the operator reads must have a region.
+void Performer::CheckAllGiven(const graph::Operator& op, const std::vector<Reach>& reaches, const Box& made) {
+  const auto check = [&](Part part, size_t position, int content) {
+    if (IsEmpty(HullOf(ReadsOf(op, part, position, made), contents_.ShapeOf(content)))) return;
+    const bool given = std::any_of(reaches.begin(), reaches.end(), [&](const Reach& reach) {
+      return reach.operand->part == part && reach.operand->position == static_cast<int>(position) &&
+             reach.content == content;
+    });
+    if (!given) TellOnce(fmt::format("needs {}, which it is not given", contents_.NameOf(content)));
+  };
+  for (size_t i = 0; i < op.inputs.size(); ++i) check(Part::kInput, i, op.inputs[i]);
+  for (size_t i = 0; i < op.weights.size(); ++i) {
+    check(Part::kConstant, i, op.weights[i]);
+    const int table = contents_.TablesOf(op.weights[i]);
+    if (i == 0 && contents_.ShapeOf(table).front() > 0) check(Part::kTable, i, table);
+  }
+}
+
+// It may go further than what is read only to where stored pads stand.
+void Performer::CheckOperand(const graph::Operator& op, const Reach& reach, const ElementSet& reads) {
+  const Box hull = HullOf(reads, reach.shape);
+  const Box given = reach.Box();
+  for (size_t axis = 0; axis < hull.size(); ++axis) {
+    const bool to_pads = !reads.axes.empty() && reach.operand->stored_pads;
+    const bool above = to_pads && reads.axes[axis].front() < 0 && given[axis].begin <= hull[axis].begin;
+    const bool below =
+        to_pads && reads.axes[axis].back() >= reach.shape[axis] && given[axis].end >= hull[axis].end;
+    if ((above || given[axis].begin == hull[axis].begin) && (below || given[axis].end == hull[axis].end))
+      continue;
+    return TellOnce(
+        fmt::format("has a region of {} that is not what it reads", contents_.NameOf(reach.content)));
+  }
+  if (reach.operand->part == Part::kInput) CheckPads(op, reach, reads);
+}
+
+void Performer::CheckPads(const graph::Operator& op, const Reach& reach, const ElementSet& reads) {
+  const bool none = reach.region.pad_low.empty();
+  bool any = false;
+  for (size_t axis = 0; axis < reads.axes.size(); ++axis) {
+    const int64_t low = std::max<int64_t>(0, -reads.axes[axis].front());
+    const int64_t high = std::max<int64_t>(0, reads.axes[axis].back() + 1 - reach.shape[axis]);
+    if (low != (none ? 0 : reach.region.pad_low[axis]) || high != (none ? 0 : reach.region.pad_high[axis]))
+      return TellOnce(fmt::format("has other pads of {} than it reads", contents_.NameOf(reach.content)));
+    any = any || low + high > 0;
+  }
+  const bool windowed = op.kind == base::OperatorKind::kConv || op.kind == base::OperatorKind::kDepthwise ||
+                        op.kind == base::OperatorKind::kPool;
+  const bool stored = windowed && !plan_.profile.tiling.implicit_padding &&
+                      reach.operand->memory == plan_.profile.tile_memory;
+  if (any && stored != reach.operand->stored_pads)
+    TellOnce(fmt::format("looks for pads of {} in the wrong place", contents_.NameOf(reach.content)));
+}
+
+void Performer::ReadOperand(const graph::Operator& op, const Reach& reach, const Box& made) {
+  const auto position = static_cast<size_t>(reach.operand->position);
+  const std::vector<int>& list = reach.operand->part == Part::kInput ? op.inputs : op.weights;
+  const bool is_table = reach.operand->part == Part::kTable;
+  if (position >= list.size() || list[position] != reach.operand->tensor ||
+      is_table != reach.operand->table || reach.operand->part == Part::kFrom)
+    return TellOnce(fmt::format("has no operand {}", contents_.NameOf(reach.content)));
+  const ElementSet reads = ReadsOf(op, reach.operand->part, position, made);
+  if (IsEmpty(HullOf(reads, reach.shape)))
+    return TellOnce(fmt::format("has a region of {} and reads none of it", contents_.NameOf(reach.content)));
+  CheckOperand(op, reach, reads);
+  if (told_) return;
+  if (!reads.listed) {
+    ForEachPoint(reach.Nearby(reach.Of(reads.axes)), [&](const Point& point) { ReadElement(reach, point); });
+    return;
+  }
+  for (const int64_t number : *reads.listed) {
+    Point point;
+    const std::vector<int64_t> element = execute::CoordinatesOf(number, reach.shape);
+    for (size_t axis = 0; axis < element.size(); ++axis)
+      point.address += reach.At(axis, element[axis]).address;
+    point.number = number;
+    ReadElement(reach, point);
+  }
+}
+
+void Performer::ReadElement(const Reach& reach, const Point& point) {
+  if (point.pad && !reach.operand->stored_pads) return;
+  for (int64_t part = 0; part < reach.element_bytes; ++part) {
+    const int64_t byte = reach.base + point.address + part;
+    ReadByte(reach, byte);
+    const Tag wanted = point.pad ? Contents::TagOf(contents_.PaddingOf(reach.operand->tensor), 0)
+                                 : Contents::TagOf(reach.content, point.number * reach.element_bytes + part);
+    const Tag found = memories_.TagAt(reach.operand->memory, byte);
+    if (found != wanted)
+      TellOnce(fmt::format("reads {} at address {}, which holds {}", contents_.Describe(wanted), byte,
+                           contents_.Describe(found)));
+  }
+}
+
+// Whether a result may take the place of an operand's element that this run has read: element by element alone.
+bool Performer::MayReplace(const graph::Operator& op, Tag old_tag, Tag new_tag, const Reach& reach) const {
+  if (Contents::ContentOf(new_tag) != reach.content ||
+      Contents::NumberOf(new_tag) != Contents::NumberOf(old_tag))
+    return false;
+  const auto& kinds = plan_.profile.tiling.in_place;
+  const bool named = std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    if (op.inputs[i] != Contents::ContentOf(old_tag)) continue;
+    const bool described =
+        std::find(op.in_place.begin(), op.in_place.end(), static_cast<int>(i)) != op.in_place.end();
+    if (!(named || described) || !execute::IsPointwise(plan_.network, op, i)) return false;
+  }
+  return true;
+}
+
+void Performer::WriteResult(const graph::Operator& op, const Reach& reach) {
+  const bool scratch = reach.operand->part == Part::kScratch;
+  const auto position = static_cast<size_t>(reach.operand->position);
+  if (!scratch && (reach.operand->part != Part::kOutput || position >= op.outputs.size() ||
+                   op.outputs[position] != reach.content))
+    return TellOnce(fmt::format("has no result {}", contents_.NameOf(reach.content)));
+  const auto tag_of = [&](const Point& point, int64_t part) {
+    return Contents::TagOf(reach.content, scratch ? 0 : point.number * reach.element_bytes + part);
+  };
+  const Walk walk = reach.Nearby(reach.Elements());
+  ForEachPoint(walk, [&](const Point& point) {
+    for (int64_t part = 0; part < reach.element_bytes; ++part) {
+      const int64_t byte = reach.base + point.address + part;
+      if (memories_.HasRead(reach.operand->memory, byte) &&
+          !MayReplace(op, memories_.TagAt(reach.operand->memory, byte), tag_of(point, part), reach))
+        TellOnce(fmt::format("overwrites its own operand at address {}", byte));
+    }
+  });
+  BeginAnew(reach);
+  ForEachPoint(walk, [&](const Point& point) {
+    for (int64_t part = 0; part < reach.element_bytes; ++part)
+      WriteByte(reach, reach.base + point.address + part, tag_of(point, part));
+  });
+  if (!scratch) WritePads(reach);
+}
+
+}  // namespace tessera::plan::lowering

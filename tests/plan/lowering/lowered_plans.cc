@@ -1,0 +1,105 @@
+#include "lowered_plans.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "../execute/base_plans.h"
+#include "../execute/kept_plans.h"
+#include "../execute/plans.h"
+#include "../fixture.h"
+#include "tessera/base/checked.h"
+#include "tessera/plan/lowering/interpret.h"
+#include "tessera/plan/lowering/lower.h"
+#include "tessera/plan/sizes.h"
+
+namespace tessera::plan::lowering {
+namespace {
+
+base::TensorRole RoleOutside(const graph::Tensor& tensor) {
+  using base::TensorRole;
+  if (tensor.constant) return TensorRole::kConstant;
+  if (tensor.state) return TensorRole::kState;
+  if (tensor.network_input) return TensorRole::kNetworkInput;
+  return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBorder;
+}
+
+}  // namespace
+
+Plan WithHomes(Plan plan) {
+  std::map<int, Home> homes;
+  std::map<int, int64_t> ends;
+  for (size_t i = 0; i < plan.network.tensors.size(); ++i) {
+    const graph::Tensor& tensor = plan.network.tensors[i];
+    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan.profile, RoleOutside(tensor));
+    if (layout.home == plan.profile.tile_memory) continue;
+    Home& home = homes[layout.home];
+    home.memory = layout.home;
+    const int64_t channels = tensor.shape.empty() ? 1 : std::max(tensor.shape.front(), tensor.shape.back());
+    problem::Buffer buffer;
+    buffer.id = tensor.id;
+    buffer.size =
+        StoredBytes(NameExtents(tensor.shape), tensor.type, layout.channel_block, layout.row_pitch_bytes) +
+        plan.profile.table_bytes_per_channel * channels;
+    buffer.lifespans = {{0, static_cast<int64_t>(plan.subgraphs.size())}};
+    home.problem.buffers.push_back(buffer);
+    home.allocation.offsets.push_back(ends[layout.home]);
+    home.tensors.push_back(static_cast<int>(i));
+    ends[layout.home] += base::RoundUp(buffer.size, 16);
+  }
+  plan.homes.clear();
+  for (const auto& [memory, home] : homes) {
+    plan.homes.push_back(home);
+    int64_t& capacity = plan.profile.memories[static_cast<size_t>(memory)].capacity_bytes;
+    capacity = std::max(capacity, ends[memory]);
+  }
+  return plan;
+}
+
+Plan WithLowering(const Plan& plan) {
+  Plan lowered = WithHomes(plan);
+  const base::Expected<Program> program = Lower(lowered);
+  EXPECT_TRUE(program.has_value()) << program.error().message;
+  if (program) lowered.lowering = *program;
+  return lowered;
+}
+
+std::vector<std::string> FindingsIn(const Plan& plan, uint64_t seed) {
+  const Report report = Interpret(plan, seed);
+  if (!report.obstacle.empty()) return {"obstacle: " + report.obstacle};
+  return report.findings;
+}
+
+Plan TwoAxes() {
+  hw_profiles::Profile profile = SmallProfile();
+  profile.memories[0].capacity_bytes = 4096;
+  profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
+  const encoder::Policy policy = {hw_profiles::WeightPolicy::kResident, false};
+  return execute::Spread(TwoConvs(10), profile, {{{0, 1}, {1, 4, 4, 1}, policy}});
+}
+
+const std::vector<NamedPlan>& PlansOfEveryKind() {
+  static const std::vector<NamedPlan> kPlans = {{"StreamedOwnSteps", execute::StreamedOwnSteps},
+                                                {"StreamedOverlapped", execute::StreamedOverlapped},
+                                                {"ThreeTiles", execute::ThreeTiles},
+                                                {"TwoSubgraphs", execute::TwoSubgraphs},
+                                                {"StoredPads", execute::StoredPads},
+                                                {"WithScratch", execute::WithScratch},
+                                                {"WithState", execute::WithState},
+                                                {"InPlace", execute::InPlace},
+                                                {"RingOwnSteps", execute::RingOwnSteps},
+                                                {"CopyOwnSteps", execute::CopyOwnSteps},
+                                                {"AdjacentOwnSteps", execute::AdjacentOwnSteps},
+                                                {"RingOverlapped", execute::RingOverlapped},
+                                                {"CopyOverlapped", execute::CopyOverlapped},
+                                                {"AdjacentOverlapped", execute::AdjacentOverlapped},
+                                                {"Banked", BankedPlan},
+                                                {"OneSram", OneSramPlan},
+                                                {"TwoAxes", TwoAxes},
+                                                {"AdjacentStoredPads", execute::AdjacentStoredPads},
+                                                {"RingStoredPads", execute::RingStoredPads}};
+  return kPlans;
+}
+
+}  // namespace tessera::plan::lowering

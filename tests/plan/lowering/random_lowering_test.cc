@@ -1,0 +1,96 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "../execute/plans.h"
+#include "lowered_plans.h"
+#include "tessera/base/json_reader.h"
+#include "tessera/base/json_writer.h"
+#include "tessera/plan/lowering/json_read.h"
+#include "tessera/plan/lowering/json_write.h"
+#include "tessera/plan/lowering/lower.h"
+#include "tessera/tests/draws.h"
+
+// Whatever plan runs, its lowering does: in any order that it permits, and after a way through plan.json.
+namespace tessera::plan::lowering {
+namespace {
+
+using testing::IsEmpty;
+
+std::optional<Plan> DrawLowered(uint64_t seed, bool with_modes) {
+  base::Random random(seed);
+  std::optional<Plan> plan = execute::DrawPlan(random, with_modes);
+  if (!plan) return std::nullopt;
+  plan = WithHomes(std::move(*plan));
+  const base::Expected<Program> program = Lower(*plan);
+  if (!program) {
+    EXPECT_THAT(program.error().message, testing::HasSubstr("elements of four bits")) << "seed " << seed;
+    return std::nullopt;
+  }
+  plan->lowering = *program;
+  return plan;
+}
+
+class RandomLowering : public testing::TestWithParam<int> {};
+
+TEST_P(RandomLowering, Runs) {
+  int lowered = 0;
+  for (int draw = 0; draw < DrawsOf(100); ++draw) {
+    const auto seed = static_cast<uint64_t>(GetParam() * 1000 + draw);
+    const std::optional<Plan> plan = DrawLowered(seed, /*with_modes=*/false);
+    if (!plan) continue;
+    ++lowered;
+    ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
+  }
+  EXPECT_GT(lowered, DrawsOf(100) / 10);
+}
+
+TEST_P(RandomLowering, RunsInModes) {
+  for (int draw = 0; draw < DrawsOf(40); ++draw) {
+    const auto seed = static_cast<uint64_t>(100'000 + GetParam() * 1000 + draw);
+    const std::optional<Plan> plan = DrawLowered(seed, /*with_modes=*/true);
+    if (!plan) continue;
+    ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomLowering, testing::Range(0, 4));
+
+// What is rare among the draws above: a tile that loads no rows, from behind the memory's last byte; and modes for steps that copy rows
+// before and after one operator.
+TEST(RareLowering, Runs) {
+  for (const auto& [seed, with_modes] : {std::pair(221'001, false), std::pair(154'025, true)}) {
+    const std::optional<Plan> plan = DrawLowered(static_cast<uint64_t>(seed), with_modes);
+    ASSERT_TRUE(plan.has_value());
+    EXPECT_THAT(FindingsIn(*plan), IsEmpty()) << "seed " << seed;
+  }
+}
+
+TEST_P(RandomLowering, PassesThroughJson) {
+  for (int draw = 0; draw < DrawsOf(20); ++draw) {
+    const auto seed = static_cast<uint64_t>(GetParam() * 1000 + draw);
+    const std::optional<Plan> plan = DrawLowered(seed, /*with_modes=*/draw % 4 == 0);
+    if (!plan) continue;
+    base::JsonReader reader(base::WriteJson(ToJson(*plan)), "lowering");
+    const base::Expected<Program> read = reader.Finish(ReadProgram(reader.Root().Items(), *plan));
+    ASSERT_TRUE(read.has_value()) << read.error().pointer << ": " << read.error().message << ", seed "
+                                  << seed;
+    EXPECT_EQ(*read, *plan->lowering) << "seed " << seed;
+  }
+}
+
+class EveryKind : public testing::TestWithParam<NamedPlan> {};
+
+TEST_P(EveryKind, RunsInAnyOrder) {
+  const Plan plan = WithLowering(GetParam().plan());
+  for (uint64_t seed = 0; seed < 10; ++seed)
+    EXPECT_THAT(FindingsIn(plan, seed), IsEmpty()) << "seed " << seed;
+}
+
+INSTANTIATE_TEST_SUITE_P(Plans, EveryKind, testing::ValuesIn(PlansOfEveryKind()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace tessera::plan::lowering

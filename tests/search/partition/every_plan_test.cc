@@ -1,0 +1,103 @@
+#include "every_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "exhaustive.h"
+#include "networks.h"
+#include "tessera/base/random.h"
+#include "tessera/graph/yaml.h"
+#include "tessera/plan/validator.h"
+#include "tessera/search/partition/partition.h"
+#include "tessera/tests/search/simulate/small_machine.h"
+
+// The search against trying everything. TESSERA_PARTITIONS says how many networks are drawn (scripts/soak asks for 200, of up to
+// 12 operators); draw i is always the same.
+namespace tessera::search {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+
+constexpr int kDraws = 20;
+
+int Draws() {
+  const char* wanted = std::getenv("TESSERA_PARTITIONS");
+  return wanted == nullptr ? kDraws : std::atoi(wanted);
+}
+
+int MostOperators() { return Draws() > kDraws ? 12 : 8; }
+
+PartitionResult Search(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
+  PartitionOptions options;
+  options.objective = {.weights = {{metric, 1}}, .limits = {}};
+  options.engines = TestEngines();
+  auto found = SearchPartition(graph, profile, options);
+  EXPECT_TRUE(found) << base::Format(found.error());
+  return *std::move(found);
+}
+
+// Whether there is a plan; it is as good as any.
+bool ExpectBest(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
+  const double best = EveryPlan(graph, profile, metric).BestScore();
+  const PartitionResult found = Search(graph, profile, metric);
+  const bool fits = best < std::numeric_limits<double>::infinity();
+  EXPECT_EQ(found.plan.has_value(), fits) << found.reason;
+  if (!found.plan) return false;
+  EXPECT_EQ(found.status, problem::Status::kOptimal);
+  EXPECT_EQ(found.plan->score, best) << metric;
+  EXPECT_TRUE(plan::Validate(*found.plan).empty());
+  return true;
+}
+
+TEST(EveryPlan, OfRandomNetworksIsNoBetter) {
+  base::Random random(66);
+  int keeping = 0;
+  int moving = 0;
+  int impossible = 0;
+  for (int draw = 0; draw < Draws(); ++draw) {
+    SCOPED_TRACE(draw);
+    const graph::Graph graph = AnyNetwork(random, 2 + draw % (MostOperators() - 1));
+    const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
+    Profile profile = SmallMachine(dma, random.Uniform(25, 110));
+    if (random.Chance(0.3))
+      profile.tiling.halo = {hw_profiles::HaloStorage::kRing, hw_profiles::HaloStorage::kCopy};
+    const std::string metric = random.Chance(0.3)   ? "energy"
+                               : random.Chance(0.5) ? "latency"
+                                                    : "off_chip_bytes";
+    if (!ExpectBest(graph, profile, metric)) {
+      ++impossible;
+      continue;
+    }
+    (Search(graph, profile, metric).plan->kept.empty() ? moving : keeping) += 1;
+  }
+  EXPECT_GE(keeping, Draws() / 10);
+  EXPECT_GE(moving, Draws() / 10);
+  RecordProperty("impossible", impossible);
+}
+
+// MobileNetV2 at the end of its features, where tiles have few rows.
+TEST(EveryPlan, OfWindowsOfMobileNetIsNoBetter) {
+  const std::string path = EXAMPLES_FOLDER "/networks/mobilenet_v2.yaml";
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  const auto network = graph::ReadNetwork(text.str(), path);
+  ASSERT_TRUE(network);
+  const int length = Draws() > kDraws ? 12 : 6;
+  for (int first = 60 - length; first > 60 - length - Draws() / 10; first -= 2) {
+    SCOPED_TRACE(first);
+    const graph::Graph window = WindowOf(*network, {first, first + length - 1});
+    Profile profile = SmallMachine(DmaSteps::kOverlapped, 200'000);
+    hw_profiles::Throughput depthwise = profile.engines.front().throughputs.front();
+    depthwise.kind = base::OperatorKind::kDepthwise;
+    profile.engines.front().throughputs.push_back(depthwise);
+    EXPECT_TRUE(ExpectBest(window, profile, "latency"));
+    EXPECT_TRUE(ExpectBest(window, profile, "off_chip_bytes"));
+  }
+}
+
+}  // namespace
+}  // namespace tessera::search
