@@ -113,6 +113,7 @@ class FaultSearch {
                     [&](const encoder::Policy& policy) { return demand.way.Allows(policy); }))
       return std::nullopt;
     std::vector<std::string> words;
+    words.reserve(policies.size());
     for (const encoder::Policy& policy : policies) words.push_back(WordsFor(policy));
     return FaultOf("the profile has no such policy for these operators",
                    fmt::format("some of: {}", fmt::join(words, "; ")));

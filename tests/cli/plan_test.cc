@@ -65,7 +65,7 @@ TEST_F(PlanTest, NotesWhetherOtherEnergiesChangeTheChoice) {
 }
 
 TEST_F(PlanTest, JsonAnswersInFull) {
-  const auto plan = PlanAsJson("patent_chain", "edge_npu_1mib", {"--seed", "3"});
+  const auto plan = PlanAsJson("patent_chain", "three_bank_two_mode", {"--seed", "3"});
   EXPECT_EQ(plan.at("status"), "optimal");
   EXPECT_EQ(plan.at("score"), plan.at("totals").at("latency_cycles"));
   EXPECT_EQ(plan.at("objective").at("weights"), nlohmann::ordered_json({{"latency", 1.0}}));
@@ -82,7 +82,7 @@ TEST_F(PlanTest, JsonAnswersInFull) {
 }
 
 TEST_F(PlanTest, JsonDescribesEverySubgraph) {
-  const auto plan = PlanAsJson("patent_chain", "edge_npu_1mib");
+  const auto plan = PlanAsJson("patent_chain", "three_bank_two_mode");
   std::vector<std::string> operators;
   for (const auto& subgraph : plan.at("subgraphs")) {
     for (const auto& name : subgraph.at("operators")) operators.push_back(name);
