@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "every_plan.h"
 #include "exhaustive.h"
 #include "networks.h"
 #include "tessera/base/random.h"
@@ -82,6 +87,72 @@ TEST(Predecessor, DecidesBetweenPlansThatScoreAlike) {
     EXPECT_TRUE(plan::FindDifference(*old->plan, plan).stretches.empty()) << cut;
     EXPECT_EQ(plan.kept, old->plan->kept);
   }
+}
+
+// How many operators run elsewhere than in the old plan of a network in which only operator `changed` is another, counted anew.
+int ChangeFrom(const plan::Plan& old, int changed, const std::vector<encoder::SubgraphChoice>& choices,
+               const std::vector<int>& kept) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(old.network);
+  int change = 0;
+  for (const encoder::SubgraphChoice& choice : choices) {
+    const auto crossing = [&](const std::vector<int>& tensors) {
+      std::set<int> found;
+      for (const int tensor : tensors) {
+        const graph::Usage& usage = usages[static_cast<size_t>(tensor)];
+        for (const int cut : {choice.interval.first, choice.interval.last + 1}) {
+          if (usage.producer < cut && cut <= usage.consumers.back()) found.insert(tensor);
+        }
+      }
+      return found;
+    };
+    const bool same =
+        std::any_of(old.subgraphs.begin(), old.subgraphs.end(), [&](const plan::Subgraph& subgraph) {
+          return subgraph.interval == choice.interval && subgraph.tile == choice.tile &&
+                 subgraph.weights == choice.policy.weights && subgraph.in_place == choice.policy.in_place &&
+                 subgraph.halo == choice.policy.halo && crossing(old.kept) == crossing(kept);
+        });
+    const bool touched = choice.interval.first <= changed && changed <= choice.interval.last;
+    change += same && !touched ? 0 : choice.interval.last - choice.interval.first + 1;
+  }
+  return change;
+}
+
+TEST(Predecessor, DiffersLeastFromTheBestOfAllPlans) {
+  base::Random random(41);
+  int partly = 0;
+  for (int round = 0; round < 40; ++round) {
+    SCOPED_TRACE(round);
+    const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(3, 5)));
+    const Profile profile = SmallMachine(DmaSteps::kOwnSteps, random.Uniform(60, 300));
+    graph::Graph before = graph;
+    const int changed = static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
+    before.operators[static_cast<size_t>(changed)].activation = "relu";
+    PartitionOptions options = After(nullptr, "off_chip_bytes");
+    options.max_operators = 2;
+    const auto old = SearchPartition(before, profile, options);
+    ASSERT_TRUE(old);
+    if (!old->plan) continue;
+    EveryPlan every(graph, profile, "off_chip_bytes");
+    const double best = every.BestScore();
+    if (best == std::numeric_limits<double>::infinity()) continue;
+    const plan::Plan plan = PlanAfter(&*old->plan, graph, profile);
+    ASSERT_EQ(plan.score, best);
+    int least = 0;
+    while (every.BestScore([&](const auto& choices, const auto& kept) {
+      return ChangeFrom(*old->plan, changed, choices, kept) <= least;
+    }) > best)
+      ++least;
+    std::vector<encoder::SubgraphChoice> choices;
+    for (const plan::Subgraph& subgraph : plan.subgraphs) {
+      choices.push_back(
+          {subgraph.interval,
+           subgraph.tile,
+           {.weights = subgraph.weights, .in_place = subgraph.in_place, .halo = subgraph.halo}});
+    }
+    EXPECT_EQ(ChangeFrom(*old->plan, changed, choices, plan.kept), least);
+    partly += 0 < least && least < static_cast<int>(graph.operators.size()) ? 1 : 0;
+  }
+  EXPECT_GE(partly, 3);
 }
 
 TEST(Predecessor, NeverCostsAnything) {
