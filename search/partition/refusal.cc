@@ -66,6 +66,7 @@ class Absence {
     for (int op = 0; op < paths_.Operators(); ++op) {
       if (RoomAtHome(op) == Room::kNone) return Naming(op, AmongTried(DescribeTightest(op)));
     }
+    if (planning_.scale.LimitsPeak()) return AmongTried(DescribeLimits(Within()));
     return AmongTried(DescribeNoCover());
   }
 
