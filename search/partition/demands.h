@@ -89,6 +89,7 @@ class Demands {
   // The operators of the longest interval inside this one that demands do not let part; 0 where there is none.
   int Inseparable(graph::Interval interval) const;
 
+  bool KeepAny() const { return !stays_.empty(); }
   bool MustKeep(int tensor) const;
   bool MustSpill(int tensor) const;
 

@@ -149,10 +149,11 @@ std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& pat
   if (!demands.IsEmpty()) scope.push_back("as demanded, " + Describe(planning.graph, demands.All()));
   if (IsCapped(paths))
     scope.push_back(fmt::format("subgraphs were capped at {} operators", paths.MostOperators()));
+  const std::string_view beside = demands.KeepAny() ? ", but for those that are demanded" : "";
   if (paths.LeavesOutKept()) {
-    scope.emplace_back("borders between subgraphs were not kept on chip");
+    scope.push_back(fmt::format("borders between subgraphs were not kept on chip{}", beside));
   } else if (paths.CapsKept()) {
-    scope.push_back(fmt::format("at most {} borders were kept on chip at a cut", kMostKept));
+    scope.push_back(fmt::format("at most {} borders were kept on chip at a cut{}", kMostKept, beside));
   }
   const bool best_of_all = plan.score <= planning.scale.ScoreOf(plan.lower_bounds);
   for (std::string& note : scope) {

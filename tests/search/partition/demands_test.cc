@@ -157,6 +157,8 @@ TEST(Demands, KeepMoreThanASearchWouldTry) {
   for (const int branch : branches) options.demands.push_back(Keep(branch));
   const plan::Plan plan = PlanUnder(graph, profile, options);
   EXPECT_TRUE(std::includes(plan.kept.begin(), plan.kept.end(), branches.begin(), branches.end()));
+  options.keeping = Keeping::kNothing;
+  EXPECT_EQ(PlanUnder(graph, profile, options).kept, branches);
 }
 
 std::optional<int64_t> OffsetOf(const problem::Problem& problem, const problem::Allocation& allocation,
