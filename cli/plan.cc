@@ -8,6 +8,7 @@
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/demand_options.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/front_answer.h"
 #include "tessera/cli/inputs.h"
@@ -23,6 +24,7 @@
 #include "tessera/cli/search_options.h"
 #include "tessera/cli/tables.h"
 #include "tessera/cli/trace.h"
+#include "tessera/plan/json_read.h"
 #include "tessera/plan/json_write.h"
 #include "tessera/plan/lowering/lower.h"
 #include "tessera/problem/json_explanation.h"
@@ -53,8 +55,19 @@ class PlanCommand final : public Command {
            "  tessera plan net.yaml --hw npu.yaml --minimize energy --sensitivity\n"
            "  tessera plan net.yaml --hw npu.yaml --pareto --limit peak=300000\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --max-operators 8\n"
+           "  tessera plan net.yaml --hw npu.yaml --together conv1..conv3 --apart conv7 --keep conv3\n"
+           "  tessera plan net.yaml --hw npu.yaml --demands demands.yaml\n"
+           "  tessera plan edited.yaml --hw npu.yaml --baseline old.json --output new.json\n"
            "  tessera plan net.yaml --hw npu.yaml --lowering --output plan.json\n"
            "  tessera plan net.yaml --hw npu.yaml --emit-header plan.h --dump-problems asked\n\n"
+           "Demands (docs/demands.md) hold operators together or apart, tensors on chip or at home, and "
+           "state "
+           "single\n"
+           "subgraphs and addresses; the answer is then the best of the plans that keep them. Contradictions "
+           "are bad "
+           "input. "
+           "Where no\n"
+           "plan keeps them, it names a few that suffice for that.\n\n"
            "Where an operator fits nowhere it says which few conditions collide when it runs alone, and "
            "which\n"
            "single changes would help; --output map.svg then draws what collides.\n";
@@ -87,8 +100,13 @@ class PlanCommand final : public Command {
     app.add_flag("--sensitivity", sensitivity_,
                  "Also halve and double each energy of the profile, and note whether the choice survives");
     app.add_flag("--spill-borders", spill_borders_,
-                 "Bring every tensor between subgraphs home; without it they stay in the tile memory where "
-                 "that is better and fits, at most two at a cut");
+                 "Bring every tensor between subgraphs home but for those of --keep; without it they stay in "
+                 "the tile memory where that is better and fits, at most two at a cut");
+    demands_.Declare(app);
+    app.add_option(
+        "--baseline", old_,
+        "An older plan, in JSON: of plans of equal score the one that differs least from it is chosen, "
+        "and a note says what stayed");
     app.add_flag(
         "--lowering", lowering_,
         "Also put into plan.json what a code generator needs: loops, tile classes, and jobs with regions, "
@@ -122,18 +140,30 @@ class PlanCommand final : public Command {
     for (const std::string& note : network->notes) console.Note(note);
     const base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
     if (!profile) return console.Refuse(profile.error());
-    return Search(console, *network, *profile, *objective);
+    const auto demands = demands_.Load(network->graph, *profile, max_operators_);
+    if (!demands) return console.Refuse(demands.error());
+    std::optional<plan::Plan> old;
+    if (!old_.empty()) {
+      const base::Expected<std::string> text = ReadInput(old_);
+      if (!text) return console.Refuse(text.error());
+      base::Expected<plan::Plan> read = plan::ReadPlanJson(*text, old_ == "-" ? "standard input" : old_);
+      if (!read) return console.Refuse(read.error());
+      old = *std::move(read);
+    }
+    search::PartitionOptions options;
+    options.objective = *objective;
+    options.demands = *demands;
+    options.predecessor = old ? &*old : nullptr;
+    return Search(console, *network, *profile, std::move(options));
   }
 
  private:
   ExitCode Search(Console& console, const LoadedNetwork& network, const hw_profiles::Profile& profile,
-                  const plan::Objective& objective) {
+                  search::PartitionOptions options) {
     base::Stop stop(search_.Deadline());
     const InterruptGuard guard(stop);
     const EngineSet engines(search_);
     ProblemDump::Recording recording = dump_.Record(engines.Pointers());
-    search::PartitionOptions options;
-    options.objective = objective;
     options.max_operators = max_operators_;
     options.keeping = spill_borders_ ? search::Keeping::kNothing : search::Keeping::kWherePossible;
     options.engines = recording.Engines();
@@ -226,6 +256,7 @@ class PlanCommand final : public Command {
     nlohmann::ordered_json document;
     document["status"] = NameOf(result.status);
     document["reason"] = result.reason;
+    if (!result.demands.empty()) document["demands"] = result.demands;
     if (collision) {
       document["operator"] = network.operators[static_cast<size_t>(result.misfit->op)].id;
       document["tile"] = result.misfit->tile;
@@ -265,6 +296,8 @@ class PlanCommand final : public Command {
   int points_ = 24;
   bool sensitivity_ = false;
   bool spill_borders_ = false;
+  DemandOptions demands_;
+  std::string old_;
   bool lowering_ = false;
   ThreadCount threads_;
   AnswerFormat format_;

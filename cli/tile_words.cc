@@ -32,15 +32,14 @@ base::Diagnostic TileFault(std::string message, std::string expected, std::strin
   return fault;
 }
 
-base::Expected<int> ParseOperator(const std::string& words, const std::string& word,
-                                  const graph::Graph& network) {
+base::Expected<int> FindNamed(const std::string& said, const std::string& word, const graph::Graph& network) {
   std::vector<std::string_view> names;
   for (size_t i = 0; i < network.operators.size(); ++i) {
     if (network.operators[i].id == word || std::to_string(i) == word) return static_cast<int>(i);
     names.emplace_back(network.operators[i].id);
   }
   return tl::unexpected(
-      TileFault(fmt::format("--ops {}: there is no operator '{}'", words, word),
+      TileFault(fmt::format("{}: there is no operator '{}'", said, word),
                 fmt::format("an id, or a number from 0 to {}", network.operators.size() - 1),
                 base::DidYouMean(word, names)));
 }
@@ -204,18 +203,25 @@ class ShapeReader {
 
 }  // namespace
 
-base::Expected<graph::Interval> ParseInterval(const std::string& words, const graph::Graph& network) {
+base::Expected<int> ParseOperator(const std::string& word, const graph::Graph& network,
+                                  const std::string& option) {
+  return FindNamed(option + " " + word, word, network);
+}
+
+base::Expected<graph::Interval> ParseInterval(const std::string& words, const graph::Graph& network,
+                                              const std::string& option) {
   const int last = static_cast<int>(network.operators.size()) - 1;
   if (words.empty()) return graph::Interval{0, last};
+  const std::string said = option + " " + words;
   const size_t dots = words.find("..");
-  const base::Expected<int> first_index = ParseOperator(words, words.substr(0, dots), network);
+  const base::Expected<int> first_index = FindNamed(said, words.substr(0, dots), network);
   if (!first_index) return tl::unexpected(first_index.error());
   const base::Expected<int> last_index =
-      dots == std::string::npos ? first_index : ParseOperator(words, words.substr(dots + 2), network);
+      dots == std::string::npos ? first_index : FindNamed(said, words.substr(dots + 2), network);
   if (!last_index) return tl::unexpected(last_index.error());
   if (*first_index <= *last_index) return graph::Interval{*first_index, *last_index};
   base::Diagnostic fault;
-  fault.message = fmt::format("--ops {}: the first operator comes after the last", words);
+  fault.message = said + ": the first operator comes after the last";
   fault.hint = "the order is that of the network file";
   return tl::unexpected(std::move(fault));
 }

@@ -10,8 +10,13 @@
 // How people write operators and tile shapes.
 namespace tessera::cli {
 
-// "conv1..conv3", "0..2", "conv2": ids, or numbers from 0, both ends included. Empty: the whole network.
-base::Expected<graph::Interval> ParseInterval(const std::string& words, const graph::Graph& network);
+// "conv2", "1": an id, or a number from 0. `option` is for messages.
+base::Expected<int> ParseOperator(const std::string& word, const graph::Graph& network,
+                                  const std::string& option);
+
+// "conv1..conv3", "0..2", "conv2": operators, both ends included. Empty: the whole network.
+base::Expected<graph::Interval> ParseInterval(const std::string& words, const graph::Graph& network,
+                                              const std::string& option = "--ops");
 
 // A tile of the interval's output that the profile allows: "7x56" is rows by columns, "rows=7,channels=32" names axes, and
 // "1x32x7x56" gives every extent of the output in its order. Axes that are not named stay whole. Refuses what is no such tile,

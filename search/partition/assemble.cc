@@ -55,7 +55,7 @@ bool IsLargest(const Planning& planning, const IntervalChoices& interval, const 
   const graph::Operator& last = planning.graph.operators[static_cast<size_t>(interval.Interval().last)];
   const graph::Tensor& output = planning.graph.tensors[static_cast<size_t>(last.outputs.front())];
   if (interval.Tiles().Candidates()[choice.candidate].choice.tile == output.shape) return true;
-  if (!interval.IsComplete()) return false;
+  if (!interval.IsComplete() || interval.IsDemanded()) return false;
   const std::span<const TileCandidate> candidates = interval.Tiles().Candidates();
   const encoder::SubgraphChoice& taken = candidates[choice.candidate].choice;
   return std::all_of(interval.Choices().begin(), interval.Choices().end(), [&](const Choice& other) {
@@ -116,7 +116,7 @@ plan::Plan AssemblePlan(const Planning& planning, std::vector<plan::Subgraph> su
 plan::Baseline AssembleBaseline(const Planning& planning, const PathSearch& paths) {
   plan::Baseline baseline;
   for (int op = 0; op < paths.Operators(); ++op) {
-    const IntervalChoices& single = paths.At(op, 1);
+    const IntervalChoices& single = paths.Single(op);
     const std::optional<size_t> best = paths.BestSingle(single);
     if (best && single.Choices()[*best].verdict == Verdict::kFits) {
       plan::Accumulate(baseline.totals, single.Choices()[*best].metrics);

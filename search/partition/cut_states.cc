@@ -23,25 +23,41 @@ std::vector<int> Without(const std::vector<int>& a, const std::vector<int>& b) {
 }  // namespace
 
 CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& profile, Bytes room,
-                     Keeping keeping)
+                     Keeping keeping, const Demands& demands)
     : room_(room) {
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kBorder);
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const auto operators = static_cast<int>(graph.operators.size());
-  const bool may_keep = keeping == Keeping::kWherePossible && layout.home != profile.tile_memory;
-  for (int tensor = 0; may_keep && tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
+  const auto may_keep = [&](int tensor) {
+    if (demands.MustSpill(tensor)) return false;
+    return keeping == Keeping::kWherePossible || demands.MustKeep(tensor);
+  };
+  const bool keeps_apart = layout.home != profile.tile_memory;
+  for (int tensor = 0; keeps_apart && tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
     const graph::Tensor& facts = graph.tensors[static_cast<size_t>(tensor)];
     const graph::Usage& usage = usages[static_cast<size_t>(tensor)];
-    if (usage.producer < 0 || usage.consumers.empty()) continue;
+    if (usage.producer < 0 || usage.consumers.empty() || !may_keep(tensor)) continue;
     const graph::Interval maker{usage.producer, usage.producer};
     if (graph::RoleIn(graph, usage, tensor, maker) != TensorRole::kBorder) continue;
     const Bytes bytes =
         encoder::FeatureBytes(layout, facts.type, encoder::NameExtents(facts.shape, facts.shape),
                               encoder::PadsFor(graph, profile, usage.consumers));
-    if (bytes <= room_) borders_.push_back({tensor, usage.producer, usage.consumers.back(), bytes});
+    if (bytes <= room_)
+      borders_.push_back({tensor, usage.producer, usage.consumers.back(), bytes, demands.MustKeep(tensor)});
   }
   for (int position = 0; position <= operators; ++position) AddStates(position);
   first_at_.push_back(static_cast<int>(states_.size()));
+}
+
+// All that must be kept there; nullopt where there is no room for it.
+std::optional<CutStates::Subset> CutStates::FindDemanded(const std::vector<Border>& crossing, Bytes room) {
+  Subset demanded;
+  for (const Border& border : crossing) {
+    if (!border.demanded) continue;
+    demanded.kept.push_back(border.tensor);
+    demanded.bytes = SaturatingAdd(demanded.bytes, border.bytes);
+  }
+  return demanded.bytes <= room ? std::optional(demanded) : std::nullopt;
 }
 
 void CutStates::AddStates(int position) {
@@ -50,21 +66,21 @@ void CutStates::AddStates(int position) {
   for (const Border& border : borders_) {
     if (Crosses(border.tensor, position)) crossing.push_back(border);
   }
-  struct Subset {
-    std::vector<int> kept;
-    size_t next = 0;  // the first of `crossing` that may join
-    Bytes bytes = 0;
-  };
-  std::vector<Subset> subsets = {{}};
+  const std::optional<Subset> demanded = FindDemanded(crossing, room_);
+  if (!demanded || !demanded->kept.empty()) states_.emplace_back();
+  std::vector<Subset> subsets;
+  if (demanded) subsets.push_back(*demanded);
   for (size_t i = 0; i < subsets.size(); ++i) {  // grows
     const Subset subset = subsets[i];
     states_.push_back(subset.kept);
+    std::sort(states_.back().begin(), states_.back().end());
     for (size_t next = subset.next; next < crossing.size(); ++next) {
+      if (crossing[next].demanded) continue;
       const Bytes bytes = SaturatingAdd(subset.bytes, crossing[next].bytes);
       if (bytes > room_) continue;
-      capped_ = capped_ || subset.kept.size() == kMostKept;
-      if (subset.kept.size() == kMostKept) break;
-      Subset larger{subset.kept, next + 1, bytes};
+      capped_ = capped_ || subset.free == kMostKept;
+      if (subset.free == kMostKept) break;
+      Subset larger{subset.kept, subset.free + 1, next + 1, bytes};
       larger.kept.push_back(crossing[next].tensor);
       subsets.push_back(std::move(larger));
     }

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/problem/problem.h"
+#include "tessera/search/partition/demands.h"
 
 // Where a partition may cut the network, and which borders may be in the tile memory there.
 //
@@ -21,11 +23,11 @@
 //                            {b}                from 1 to 2 or not at all, so no edge leads from {a} to {b}
 //                            {a, b}
 //
-// States that could never fit are left out, and those that keep more than kMostKept borders. Cost: for each cut the subsets of
-// what crosses it, of at most kMostKept tensors.
+// States that could never fit are left out, and those that keep more than kMostKept borders, or that keep some but not all that
+// demands ask for; these do not count. Cost: for each cut the subsets of what crosses it, of at most kMostKept tensors.
 namespace tessera::search {
 
-inline constexpr size_t kMostKept = 2;  // borders kept on chip at one cut
+inline constexpr size_t kMostKept = 2;  // borders kept on chip at one cut without being demanded
 
 enum class Keeping : uint8_t { kNothing, kWherePossible };
 
@@ -40,9 +42,10 @@ struct Crossing {
 // stand together, that with nothing kept first. Refers to nothing.
 class CutStates {
  public:
-  // `room`: the most bytes of the tile memory that may be used. Where the tile memory is the home of borders, nothing is kept.
+  // `room`: the most bytes of the tile memory that may be used. Where the tile memory is the home of borders, nothing is kept;
+  // with Keeping::kNothing, what is demanded.
   CutStates(const graph::Graph& graph, const hw_profiles::Profile& profile, problem::Bytes room,
-            Keeping keeping);
+            Keeping keeping, const Demands& demands = {});
 
   int Last() const { return static_cast<int>(states_.size()) - 1; }
 
@@ -59,8 +62,18 @@ class CutStates {
     int maker = 0;
     int last_reader = 0;
     problem::Bytes bytes = 0;
+    bool demanded = false;
   };
 
+  // What may be kept at one position.
+  struct Subset {
+    std::vector<int> kept;
+    size_t free = 0;  // of those, how many are not demanded
+    size_t next = 0;  // the first of what crosses that may join
+    problem::Bytes bytes = 0;
+  };
+
+  static std::optional<Subset> FindDemanded(const std::vector<Border>& crossing, problem::Bytes room);
   void AddStates(int position);
   const Border& BorderOf(int tensor) const;
   bool Crosses(int tensor, int position) const;

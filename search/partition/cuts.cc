@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "tessera/search/simulate/saturating.h"
@@ -91,7 +92,11 @@ class BestFirst {
   double Score(size_t label) const { return scale_.ScoreOf(labels_[label].cost); }
 
   bool IsBetter(size_t a, size_t b) const {
-    return std::pair(Score(a), labels_[a].cost.tie) < std::pair(Score(b), labels_[b].cost.tie);
+    const auto key = [this](size_t label) {
+      const Cost& cost = labels_[label].cost;
+      return std::tuple(Score(label), cost.change, cost.tie);
+    };
+    return key(a) < key(b);
   }
 
   void Add(size_t state, const Label& label) {

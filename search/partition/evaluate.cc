@@ -191,7 +191,8 @@ class Evaluator {
     }
     plan::Plan plan = AssemblePlan(planning_, std::move(subgraphs), draft_.kept, joint_);
     const CutStates states(draft_.network, draft_.profile, 0, Keeping::kNothing);
-    PathSearch singles(planning_, states, {.most_operators = 1, .effort = {}}, options_.threads, {});
+    const Demands none;
+    PathSearch singles(planning_, states, none, {.most_operators = 1, .effort = {}}, options_.threads, {});
     singles.PoseSingles();
     singles.DecideSingles();
     plan.baseline = AssembleBaseline(planning_, singles);

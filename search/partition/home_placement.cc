@@ -9,7 +9,8 @@
 #include "tessera/search/allocate/portfolio.h"
 
 // Homes are roomy and their tensors few: a greedy order usually meets the bound, and no metric looks at the peak. So only a
-// little is spent on lowering it; what is spent on finding any placement at all is the whole budget.
+// little is spent on lowering it, and nothing where hints say where tensors had better be; what is spent on finding any placement
+// at all is the whole budget.
 namespace tessera::search {
 namespace {
 
@@ -23,7 +24,10 @@ constexpr std::chrono::milliseconds kHomeGrace{200};
 base::Expected<Result> PlaceHome(const problem::Problem& problem, const Engines& engines,
                                  const base::Budget& budget, const base::Stop& stop) {
   AllocateOptions options;
-  options.minimize = true;
+  const bool hinted = std::any_of(problem.buffers.begin(), problem.buffers.end(),
+                                  [](const problem::Buffer& buffer) { return buffer.hint.has_value(); });
+  options.minimize = !hinted;
+  if (hinted) options.capacity = problem.memories.front().capacity;
   options.budget.units = std::min(budget.units, kLoweringBudget);
   options.stop = &stop;
   base::Expected<Result> result = Allocate(problem, nullptr, 0, engines, options);

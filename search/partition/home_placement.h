@@ -20,7 +20,7 @@ struct HomePlacement {
   std::vector<plan::Home> homes;  // parallel to the problems, where all fit
 };
 
-// Places each Problem on its own, as low as a small part of the budget allows. What the stop cuts short is tried for a moment
+// Places each Problem on its own, as low as a small part of the budget allows, or, where it has hints, near those. What the stop cuts short is tried for a moment
 // longer. An error is a fault of the program.
 base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::HomeProblem> problems, const Engines& engines,
                                          const base::Budget& budget, const base::Stop& stop);

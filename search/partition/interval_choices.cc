@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/encoder/adapt/choice.h"
 #include "tessera/search/allocate/portfolio.h"
 
 namespace tessera::search {
@@ -25,21 +26,61 @@ Verdict VerdictOf(problem::Status status) {
 }  // namespace
 
 IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept,
-                                 const plan::Metrics& bound)
+                                 const plan::Metrics& bound, const Demands* demands)
     : planning_(&planning),
       interval_(interval),
       kept_(std::move(kept)),
-      bound_(planning.scale.CostOf(bound)) {}
+      bound_(planning.scale.CostOf(bound)) {
+  if (planning.predecessor != nullptr) bound_.change = planning.predecessor->LeastChange(interval, kept_);
+  if (demands == nullptr) return;
+  way_ = demands->WayOf(interval);
+  pins_ = demands->PinsOf(interval, 0, planning.TileMemory().name);
+}
+
+graph::ShapeGrid IntervalChoices::Grid() const {
+  if (way_ == nullptr || !way_->tile) return GridOf(planning_->graph, planning_->profile, interval_);
+  graph::ShapeGrid grid;
+  for (const int64_t extent : *way_->tile) grid.extents.push_back({extent});
+  return grid;
+}
+
+// The tile of an older plan is looked at first, if it still is one.
+std::vector<graph::TileShape> IntervalChoices::FirstShapes() {
+  std::vector<graph::TileShape> shapes = shapes_->Start();
+  if (planning_->predecessor == nullptr || (way_ != nullptr && way_->tile)) return shapes;
+  const graph::TileShape* before = planning_->predecessor->TileOf(interval_);
+  if (before == nullptr || encoder::FindFault(planning_->graph, interval_, *before)) return shapes;
+  if (std::find(shapes.begin(), shapes.end(), *before) == shapes.end()) shapes.push_back(*before);
+  return shapes;
+}
+
+// Before the interval is posed a choice stands for several policies: it changes as little as is possible.
+Cost IntervalChoices::CostOf(const Choice& choice) const {
+  Cost cost = planning_->CostOf(choice.metrics);
+  if (planning_->predecessor == nullptr) return cost;
+  cost.change = posed_ && tiles_
+                    ? planning_->predecessor->ChangeOf(tiles_->Candidates()[choice.candidate].choice)
+                    : bound_.change;
+  return cost;
+}
+
+const std::vector<encoder::Policy>& IntervalChoices::Policies() {
+  if (!policies_.empty()) return policies_;
+  policies_ = encoder::PoliciesOf(planning_->graph, planning_->profile, interval_, kept_);
+  if (way_ != nullptr)
+    std::erase_if(policies_, [this](const encoder::Policy& policy) { return !way_->Allows(policy); });
+  return policies_;
+}
 
 void IntervalChoices::Open() {
   opened_ = true;
-  shapes_.emplace(GridOf(planning_->graph, planning_->profile, interval_));
-  ways_ = std::make_unique<WayCosts>(*planning_, interval_, kept_);
+  shapes_.emplace(Grid());
+  ways_ = std::make_unique<WayCosts>(*planning_, interval_, Policies());
   if (ways_->IsRefused()) {
-    tried_ = shapes_->Start();
+    tried_ = FirstShapes();
     Pose();
   } else {
-    AddShapes(shapes_->Start());
+    AddShapes(FirstShapes());
     Refine();
   }
   ways_.reset();
@@ -90,13 +131,13 @@ size_t IntervalChoices::Extend(size_t most) {
 bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes) {
   tried_.insert(tried_.end(), tile_shapes.begin(), tile_shapes.end());
   if (posed_) return AddCandidates(tile_shapes);
-  if (ways_ == nullptr) ways_ = std::make_unique<WayCosts>(*planning_, interval_, kept_);
+  if (ways_ == nullptr) ways_ = std::make_unique<WayCosts>(*planning_, interval_, Policies());
   std::map<Way, plan::Metrics> costs = ways_->Find(tile_shapes);
   for (const auto& [way, metrics] : costs) {
     Choice& choice = choices_.emplace_back();
     choice.way = way;
     choice.metrics = metrics;
-    choice.cost = planning_->CostOf(metrics);
+    choice.cost = CostOf(choice);
   }
   costs_.merge(std::move(costs));
   return true;
@@ -116,7 +157,8 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
     options.engines = planning_->tile_engines;
     options.budget = planning_->budget;
     options.shapes = tile_shapes;
-    options.kept = kept_;
+    options.policies = Policies();
+    options.pins = pins_;
     base::Expected<IntervalTiles> tiles =
         IntervalTiles::Build(planning_->graph, planning_->profile, interval_, options);
     if (!tiles) {
@@ -138,7 +180,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
       choice.metrics = known->second;
     }
     choice.metrics.peak_bytes = candidates[i].lower_bound;
-    choice.cost = planning_->CostOf(choice.metrics);
+    choice.cost = CostOf(choice);
   }
   tiles_->DropClasses();
   TakeAnswers();
@@ -173,16 +215,14 @@ void IntervalChoices::DecideByPeak(Choice& choice) {
   choice.exact = !options.minimize || result->status == problem::Status::kOptimal;
   choice.allocation = std::move(result->allocation);
   choice.metrics.peak_bytes = *result->peak;
-  choice.cost = planning_->CostOf(choice.metrics);
+  choice.cost = CostOf(choice);
 }
 
 // One answer often settles other choices too, and bounds settle some without a question.
 void IntervalChoices::TakeAnswers() {
   for (Choice& choice : choices_) {
     const RungAnswer& known = tiles_->Known(choice.candidate);
-    const bool beyond =
-        choice.metrics.peak_bytes >
-        planning_->profile.memories[static_cast<size_t>(planning_->profile.tile_memory)].capacity_bytes;
+    const bool beyond = choice.metrics.peak_bytes > planning_->TileMemory().capacity_bytes;
     if (choice.verdict == Verdict::kOpen && (beyond || known.status == problem::Status::kInfeasible)) {
       choice.verdict = Verdict::kImpossible;
     }
@@ -202,7 +242,7 @@ std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) cons
   std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
     const auto key = [this](size_t i) {
       const Cost& cost = choices_[i].cost;
-      return std::tie(cost.score, cost.peak, cost.limited, cost.tie);
+      return std::tie(cost.score, cost.change, cost.peak, cost.limited, cost.tie);
     };
     return key(a) != key(b) ? key(a) < key(b) : a < b;
   });

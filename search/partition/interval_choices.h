@@ -12,6 +12,7 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
 #include "tessera/problem/result.h"
+#include "tessera/search/partition/demands.h"
 #include "tessera/search/partition/planning.h"
 #include "tessera/search/partition/scale.h"
 #include "tessera/search/partition/way_costs.h"
@@ -51,9 +52,10 @@ struct Choice {
 
 class IntervalChoices {
  public:
-  // `kept`: of the borders that the interval touches or that pass over it, ascending. `bound`: SubgraphBound.
+  // `kept`: of the borders that the interval touches or that pass over it, ascending. `bound`: SubgraphBound. `demands`: how it
+  // must run, or nullptr where that is open; they outlive the choices.
   IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept,
-                  const plan::Metrics& bound);
+                  const plan::Metrics& bound, const Demands* demands = nullptr);
 
   graph::Interval Interval() const { return interval_; }
   const std::vector<int>& Kept() const { return kept_; }
@@ -82,10 +84,13 @@ class IntervalChoices {
   // Adds choices for up to `most` of the tile shapes that were passed over, smallest first; the number of shapes.
   size_t Extend(size_t most);
 
-  // Whether all tile shapes are among the choices; false where there are too many.
+  // Whether tiles are left out that the profile allows, and not for what they cost or need.
+  bool IsDemanded() const { return (way_ != nullptr && (way_->tile || way_->halo)) || !pins_.empty(); }
+
+  // Whether all tile shapes that demands allow are among the choices; false where there are too many.
   bool IsComplete() const { return refusal_ || (shapes_ && shapes_->IsExhausted() && !lost_shapes_); }
 
-  // No tile shape under any policy fits, by proof.
+  // No tile shape under any policy that demands allow fits, by proof.
   bool ProvenEmpty() const;
   bool AnyGivenUp() const;  // or not exact
   int64_t Solves() const { return solves_; }
@@ -100,6 +105,10 @@ class IntervalChoices {
   const base::Diagnostic* Fault() const;
 
  private:
+  graph::ShapeGrid Grid() const;
+  const std::vector<encoder::Policy>& Policies();
+  std::vector<graph::TileShape> FirstShapes();
+  Cost CostOf(const Choice& choice) const;
   bool AddShapes(const std::vector<graph::TileShape>& tile_shapes);
   bool AddCandidates(const std::vector<graph::TileShape>& tile_shapes);
   void Refine();
@@ -110,6 +119,9 @@ class IntervalChoices {
   graph::Interval interval_;
   std::vector<int> kept_;
   Cost bound_;
+  const WayDemand* way_ = nullptr;
+  std::vector<PinnedBuffer> pins_;
+  std::vector<encoder::Policy> policies_;  // once asked for
   bool opened_ = false;
   bool posed_ = false;
   std::optional<base::Diagnostic> refusal_;

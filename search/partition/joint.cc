@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -77,6 +78,56 @@ JointPlacement Refused(problem::Status status, const std::string& reason) {
   return refused;
 }
 
+// What was fixed is where it is for a reason that the Problem does not know.
+void FreeOffsets(problem::Problem& problem) {
+  for (problem::Buffer& buffer : problem.buffers) buffer.offset.reset();
+}
+
+base::Expected<problem::Result> PlaceTiles(const Planning& planning, const Selection& selection,
+                                           const problem::Problem& problem) {
+  AllocateOptions options;
+  options.capacity = planning.Room();
+  options.minimize = planning.scale.MinimizesPeak();
+  options.budget = planning.budget;
+  options.stop = &planning.stop;
+
+  problem::Result known;
+  const std::optional<Allocation> composed = Compose(selection, problem);
+  if (composed && problem::Validate(problem, *composed, *options.capacity, 1).empty()) {
+    known.peak = problem::PeakOf(problem, *composed);
+    known.lower_bound = FindBound(problem, 0).bytes;
+    known.status = *known.peak <= known.lower_bound ? problem::Status::kOptimal : problem::Status::kFeasible;
+    known.engine = "subgraphs";
+    known.allocation = composed;
+    if (!options.minimize || *known.peak <= static_cast<Bytes>(selection.cost.peak)) return known;
+  }
+  base::Expected<problem::Result> result = Allocate(problem, nullptr, 0, planning.engines, options);
+  if (result && !result->allocation && !known.allocation && planning.stop.Requested()) {
+    const base::Stop grace(base::Stop::Clock::now() + kGrace);
+    options.minimize = false;
+    options.stop = &grace;
+    result = Allocate(problem, nullptr, 0, planning.engines, options);
+  }
+  if (!result) return result;
+  const bool better = result->allocation && (!known.peak || *result->peak < *known.peak);
+  if (better || !known.allocation) return result;
+  return known;
+}
+
+// First with what an older plan has where it has it, if there is one.
+base::Expected<problem::Result> PlaceLike(const Planning& planning, const Selection& selection,
+                                          std::span<const encoder::SubgraphChoice> choices,
+                                          encoder::Program& program) {
+  if (planning.predecessor != nullptr) {
+    std::vector<problem::Buffer> plain = program.problem.buffers;
+    planning.predecessor->AddHints(choices, program);
+    base::Expected<problem::Result> like = PlaceTiles(planning, selection, program.problem);
+    if (!like || like->allocation || like->status == problem::Status::kInfeasible) return like;
+    program.problem.buffers = std::move(plain);
+  }
+  return PlaceTiles(planning, selection, program.problem);
+}
+
 }  // namespace
 
 std::vector<encoder::SubgraphChoice> ChoicesOf(const Selection& selection) {
@@ -89,48 +140,37 @@ std::vector<encoder::SubgraphChoice> ChoicesOf(const Selection& selection) {
   return choices;
 }
 
-base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Selection& selection) {
+base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Demands& demands,
+                                            const Selection& selection) {
   const std::vector<encoder::SubgraphChoice> choices = ChoicesOf(selection);
   if (const auto overflow = encoder::FindHomeOverflow(planning.graph, planning.profile, choices))
     return Refused(problem::Status::kInfeasible, overflow->message);
+  std::vector<encoder::HomeProblem> home_problems =
+      encoder::BuildHomes(planning.graph, planning.profile, choices);
+  for (encoder::HomeProblem& home : home_problems) {
+    if (planning.predecessor != nullptr) planning.predecessor->AddHints(home);
+    FixOffsets(demands.PinsIn(home.problem.memories.front().name), home.problem);
+  }
   base::Expected<HomePlacement> homes =
-      PlaceHomes(encoder::BuildHomes(planning.graph, planning.profile, choices), planning.engines,
-                 planning.budget, planning.stop);
+      PlaceHomes(std::move(home_problems), planning.engines, planning.budget, planning.stop);
   if (!homes) return base::Unexpected(homes.error());
   if (!homes->reason.empty()) return Refused(homes->status, homes->reason);
   base::Expected<encoder::Program> program = encoder::BuildProgram(planning.graph, planning.profile, choices);
   if (!program) return base::Unexpected(program.error());
   JointPlacement joint{.program = *std::move(program), .result = {}, .homes = std::move(homes->homes)};
   AddHints(selection, joint.program);
-  const problem::Problem& problem = joint.program.problem;
-
-  AllocateOptions options;
-  options.capacity = planning.Room();
-  options.minimize = planning.scale.MinimizesPeak();
-  options.budget = planning.budget;
-  options.stop = &planning.stop;
-
-  const std::optional<Allocation> composed = Compose(selection, problem);
-  if (composed && problem::Validate(problem, *composed, *options.capacity, 1).empty()) {
-    problem::Result& result = joint.result;
-    result.peak = problem::PeakOf(problem, *composed);
-    result.lower_bound = FindBound(problem, 0).bytes;
-    result.status =
-        *result.peak <= result.lower_bound ? problem::Status::kOptimal : problem::Status::kFeasible;
-    result.engine = "subgraphs";
-    result.allocation = composed;
-    if (!options.minimize || *result.peak <= static_cast<Bytes>(selection.cost.peak)) return joint;
+  for (size_t s = 0; s < choices.size(); ++s) {
+    FixOffsets(demands.PinsOf(choices[s].interval, static_cast<int>(s), planning.TileMemory().name),
+               joint.program.problem);
   }
-  base::Expected<problem::Result> result = Allocate(problem, nullptr, 0, planning.engines, options);
-  if (result && !result->allocation && !joint.result.allocation && planning.stop.Requested()) {
-    const base::Stop grace(base::Stop::Clock::now() + kGrace);
-    options.minimize = false;
-    options.stop = &grace;
-    result = Allocate(problem, nullptr, 0, planning.engines, options);
-  }
+  base::Expected<problem::Result> result = PlaceLike(planning, selection, choices, joint.program);
   if (!result) return base::Unexpected(result.error());
-  const bool better = result->allocation && (!joint.result.peak || *result->peak < *joint.result.peak);
-  if (better || !joint.result.allocation) joint.result = *std::move(result);
+  joint.result = *std::move(result);
+  FreeOffsets(joint.program.problem);
+  for (plan::Home& home : joint.homes) {
+    FreeOffsets(home.problem);
+    for (problem::Buffer& buffer : home.problem.buffers) buffer.hint.reset();
+  }
   return joint;
 }
 

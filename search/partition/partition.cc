@@ -10,6 +10,8 @@
 #include "tessera/encoder/adapt/homes.h"
 #include "tessera/plan/validator.h"
 #include "tessera/search/partition/assemble.h"
+#include "tessera/search/partition/colliding_demands.h"
+#include "tessera/search/partition/demand_faults.h"
 #include "tessera/search/partition/joint.h"
 #include "tessera/search/partition/path_search.h"
 #include "tessera/search/partition/peak_floor.h"
@@ -33,7 +35,8 @@ struct Attempted {
   bool settled = false;  // no further selection can beat `best`
 };
 
-std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const PartitionOptions& options) {
+std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                          const PartitionOptions& options) {
   base::Diagnostic fault;
   if (graph.operators.empty()) {
     fault.message = "the network has no operators";
@@ -46,6 +49,8 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const Parti
     fault.found = std::to_string(*options.max_operators);
     return fault;
   }
+  if (const auto bad = FindFault(graph, profile, options.demands, options.max_operators))
+    return bad->diagnostic;
   return std::nullopt;
 }
 
@@ -57,7 +62,8 @@ std::optional<base::Diagnostic> FindEngineFault(const PathSearch& paths) {
   return std::nullopt;
 }
 
-base::Expected<bool> TrySelections(const Planning& planning, PathSearch& paths, Attempted& attempted) {
+base::Expected<bool> TrySelections(const Planning& planning, const Demands& demands, PathSearch& paths,
+                                   Attempted& attempted) {
   for (size_t attempt = 0; attempt < kMostAttempts; ++attempt) {
     std::optional<Selection> selection = paths.FindBest();
     const bool stopped = planning.stop.Requested();
@@ -70,7 +76,7 @@ base::Expected<bool> TrySelections(const Planning& planning, PathSearch& paths, 
       attempted.settled = true;
       break;
     }
-    base::Expected<JointPlacement> joint = PlaceJointly(planning, *selection);
+    base::Expected<JointPlacement> joint = PlaceJointly(planning, demands, *selection);
     if (!joint) return base::Unexpected(joint.error());
     if (joint->result.allocation) {
       plan::Plan plan = AssemblePlan(planning, *selection, *joint);
@@ -89,14 +95,14 @@ base::Expected<bool> TrySelections(const Planning& planning, PathSearch& paths, 
 
 // What is kept on chip must keep one address throughout, and the best selections may all fail by that; those that keep nothing
 // rarely do. And what was left out for want of effort may be all that fits.
-base::Expected<Attempted> TrySelections(const Planning& planning, PathSearch& paths) {
+base::Expected<Attempted> TrySelections(const Planning& planning, const Demands& demands, PathSearch& paths) {
   Attempted attempted;
-  base::Expected<bool> found = TrySelections(planning, paths, attempted);
+  base::Expected<bool> found = TrySelections(planning, demands, paths, attempted);
   if (found && !*found && !planning.stop.Requested() && paths.Widen())
-    found = TrySelections(planning, paths, attempted);
+    found = TrySelections(planning, demands, paths, attempted);
   if (found && !*found && !attempted.settled && paths.MayKeep()) {
     paths.KeepNothing();
-    found = TrySelections(planning, paths, attempted);
+    found = TrySelections(planning, demands, paths, attempted);
     attempted.settled = false;
   }
   if (!found) return base::Unexpected(found.error());
@@ -136,16 +142,18 @@ std::string_view StatusOf(const Planning& planning, const PathSearch& paths, con
   return all_decided && !paths.UntriedCouldBeat(attempted.best->score) ? "optimal" : "feasible";
 }
 
-std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& paths,
+std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& paths, const Demands& demands,
                                  const Attempted& attempted, const plan::Plan& plan) {
   std::vector<std::string> notes;
   std::vector<std::string> scope;
+  if (!demands.IsEmpty()) scope.push_back("as demanded, " + Describe(planning.graph, demands.All()));
   if (IsCapped(paths))
     scope.push_back(fmt::format("subgraphs were capped at {} operators", paths.MostOperators()));
+  const std::string_view beside = demands.KeepAny() ? ", but for those that are demanded" : "";
   if (paths.LeavesOutKept()) {
-    scope.emplace_back("borders between subgraphs were not kept on chip");
+    scope.push_back(fmt::format("borders between subgraphs were not kept on chip{}", beside));
   } else if (paths.CapsKept()) {
-    scope.push_back(fmt::format("at most {} borders were kept on chip at a cut", kMostKept));
+    scope.push_back(fmt::format("at most {} borders were kept on chip at a cut{}", kMostKept, beside));
   }
   const bool best_of_all = plan.score <= planning.scale.ScoreOf(plan.lower_bounds);
   for (std::string& note : scope) {
@@ -164,10 +172,11 @@ std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& pat
                     attempted.failed + attempted.undecided, attempted.undecided));
   }
   if (std::any_of(plan.baseline.do_not_fit.begin(), plan.baseline.do_not_fit.end(),
-                  [&paths](int op) { return !paths.At(op, 1).ProvenEmpty(); })) {
+                  [&paths](int op) { return !paths.Single(op).ProvenEmpty(); })) {
     notes.emplace_back(
         "of some operators left out of the baseline it is not proven that they do not fit alone");
   }
+  if (planning.predecessor != nullptr) notes.push_back(planning.predecessor->Compare(plan));
   return notes;
 }
 
@@ -184,9 +193,13 @@ PartitionResult WithoutPlan(const Planning& planning, const PathSearch& paths, c
   return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt, text};
 }
 
-base::Expected<PartitionResult> Verified(plan::Plan plan) {
-  const std::vector<plan::Violation> violations = plan::Validate(plan, 3);
-  if (violations.empty()) {
+base::Expected<PartitionResult> Verified(plan::Plan plan, const Demands& demands) {
+  std::vector<std::string> faults;
+  for (const plan::Violation& violation : plan::Validate(plan, 3)) faults.push_back(violation.message);
+  for (const Demand& demand : demands.All()) {
+    if (!Keeps(plan, demand)) faults.push_back("not as demanded: " + Describe(plan.network, demand));
+  }
+  if (faults.empty()) {
     const bool optimal = plan.status == "optimal";
     PartitionResult result;
     result.status = optimal ? problem::Status::kOptimal : problem::Status::kFeasible;
@@ -195,9 +208,7 @@ base::Expected<PartitionResult> Verified(plan::Plan plan) {
   }
   base::Diagnostic failure;
   failure.message = "the plan that was found fails its own check";
-  for (const plan::Violation& violation : violations) {
-    failure.found += (failure.found.empty() ? "" : "; ") + violation.message;
-  }
+  failure.found = fmt::format("{}", fmt::join(faults, "; "));
   failure.hint = "this is a fault of the program, not of the input; please report it with the input";
   return base::Unexpected(failure);
 }
@@ -207,7 +218,7 @@ base::Expected<PartitionResult> Verified(plan::Plan plan) {
 base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                                                 const hw_profiles::Profile& profile,
                                                 const PartitionOptions& options) {
-  if (auto fault = FindFault(graph, options)) return base::Unexpected(*fault);
+  if (auto fault = FindFault(graph, profile, options)) return base::Unexpected(*fault);
   if (const auto overflow = encoder::FindConstantOverflow(graph, profile)) {
     return PartitionResult{problem::Status::kInfeasible, std::nullopt, overflow->message};
   }
@@ -221,6 +232,8 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
   const CachedEngines own(options.cached != nullptr ? Engines() : engines);
   const CachedEngines& cached = options.cached != nullptr ? *options.cached : own;
   const Simulator simulator(graph, profile);
+  std::optional<Predecessor> predecessor;
+  if (options.predecessor != nullptr) predecessor.emplace(*options.predecessor, graph);
   const Planning planning{.graph = graph,
                           .profile = profile,
                           .simulator = simulator,
@@ -228,17 +241,25 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                           .stop = options.stop != nullptr ? *options.stop : never,
                           .engines = engines,
                           .tile_engines = cached.Pointers(),
-                          .budget = options.budget};
-  const CutStates states(graph, profile, planning.Room(), options.keeping);
-  PathSearch paths(planning, states, ReachFor(graph, *scale, options), options.threads, options.progress);
+                          .budget = options.budget,
+                          .predecessor = predecessor ? &*predecessor : nullptr};
+  const Demands demands(graph, options.demands);
+  const CutStates states(graph, profile, planning.Room(), options.keeping, demands);
+  const Reach reach = ReachFor(graph, *scale, options);
+  PathSearch paths(planning, states, demands, reach, options.threads, options.progress);
   const Floors floors{.costs = lower_bounds, .tightest = floor.op};
   paths.PoseSingles();
   if (IsHopeless(planning, floors)) return ExplainAbsence(planning, paths, floors);
   paths.DecideSingles();  // the baseline, and something to fall back on
-  base::Expected<Attempted> attempted = TrySelections(planning, paths);
+  base::Expected<Attempted> attempted = TrySelections(planning, demands, paths);
   if (!attempted) return base::Unexpected(attempted.error());
   if (auto fault = FindEngineFault(paths)) return base::Unexpected(*fault);
-  if (!attempted->best) return WithoutPlan(planning, paths, *attempted, floors);
+  if (!attempted->best) {
+    PartitionResult result = WithoutPlan(planning, paths, *attempted, floors);
+    if (demands.IsEmpty()) return result;
+    const DemandProbe probe{planning, floors, options.keeping, reach, options.threads};
+    return BlameDemands(probe, options.demands, std::move(result));
+  }
   paths.DecideSingles();  // of those that were extended meanwhile
 
   ReportCache(options, cached);
@@ -246,10 +267,10 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
   plan.status = StatusOf(planning, paths, *attempted, lower_bounds);
   plan.baseline = AssembleBaseline(planning, paths);
   plan.lower_bounds = std::move(lower_bounds);
-  plan.notes = NotesOn(planning, paths, *attempted, plan);
+  plan.notes = NotesOn(planning, paths, demands, *attempted, plan);
   plan.version = options.version;
   plan.seed = options.seed;
-  return Verified(std::move(plan));
+  return Verified(std::move(plan), demands);
 }
 
 }  // namespace tessera::search

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/stop.h"
@@ -16,6 +17,7 @@
 #include "tessera/problem/engine.h"
 #include "tessera/problem/result.h"
 #include "tessera/search/partition/cut_states.h"
+#include "tessera/search/partition/demands.h"
 #include "tessera/search/tiling/cached_engines.h"
 
 // From a network and a profile to a plan: which operators run as one subgraph, with which tiles, and where every buffer lies.
@@ -28,8 +30,12 @@ struct PartitionOptions {
   plan::Objective objective;  // without weights: latency
   // In one subgraph. Without: as many as the effort allows, all of a network of up to 64 operators to begin with.
   std::optional<int> max_operators;
-  Keeping keeping = Keeping::kWherePossible;  // of borders on chip
-  int64_t effort = kUsualEffort;              // Reach::effort where max_operators is left open
+  Keeping keeping = Keeping::kWherePossible;  // of borders on chip, but for those that are demanded
+  std::vector<Demand> demands;                // without fault (demand_faults.h)
+  // An older plan, perhaps of another network: of plans of equal score the one that differs least from it is found, and a note
+  // says what was kept; or nullptr.
+  const plan::Plan* predecessor = nullptr;
+  int64_t effort = kUsualEffort;  // Reach::effort where max_operators is left open
   std::span<const problem::Engine* const>
       engines;  // in the order in which they are asked; they outlive the search
   // The same engines with what they remember of other searches; nullptr: this search starts afresh. Changes the
@@ -55,16 +61,17 @@ struct Misfit {
 // at most kMostKept borders at a cut, or none;
 // kFeasible: something was left undecided or untried, the notes say what; kInfeasible: proven that no plan fits, or keeps the
 // limits, whatever its subgraphs and tiles; kUnknown: a limit came first, one of time, of operators, of kMostKept or of tile shapes;
-// kUnsupported: the profile cannot run the network. All of it among the plans that PartitionOptions::keeping allows. `plan` where
-// there is one, else the reason.
+// kUnsupported: the profile cannot run the network. All of it among the plans that PartitionOptions::keeping allows and that keep the
+// demands. `plan` where there is one, else the reason.
 struct PartitionResult {
   problem::Status status = problem::Status::kUnknown;
   std::optional<plan::Plan> plan;
   std::string reason;
   std::optional<Misfit> misfit = std::nullopt;  // where one operator is the reason
+  std::vector<std::string> demands = {};        // where these are: if kInfeasible, some that suffice
 };
 
-// Finds the best partition. An error is a bad objective or option, or a fault of the program: a plan that its independent
+// Finds the best partition that keeps the demands. An error is a bad objective, option or demand, or a fault of the program: a plan that its independent
 // validator refuses is never handed out.
 base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                                                 const hw_profiles::Profile& profile,

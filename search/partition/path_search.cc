@@ -22,28 +22,24 @@ constexpr size_t kMostExtended = 16384;
 
 }  // namespace
 
-PathSearch::PathSearch(const Planning& planning, const CutStates& states, const Reach& reach, int threads,
-                       std::function<void(std::string_view)> progress)
+PathSearch::PathSearch(const Planning& planning, const CutStates& states, const Demands& demands,
+                       const Reach& reach, int threads, std::function<void(std::string_view)> progress)
     : planning_(&planning),
+      demands_(&demands),
       operators_(static_cast<int>(planning.graph.operators.size())),
       last_state_(states.Last()),
       caps_kept_(states.IsCapped()),
       most_(std::min(reach.most_operators, operators_)),
+      lengths_(std::max(most_, demands.Inseparable({0, operators_ - 1}))),
       longest_(most_),
       allowance_(reach.effort),
       threads_(std::max(1, threads)),
       progress_(std::move(progress)) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(planning.graph);
   for (int first = 0; first < operators_; ++first) {
-    for (int length = 1; length <= std::min(most_, operators_ - first); ++length) {
-      const graph::Interval interval{first, first + length - 1};
-      const SubgraphBounds bounds(planning.graph, planning.profile, usages, interval);
+    for (int length = 1; length <= std::min(lengths_, operators_ - first); ++length) {
       crossings_.push_back(intervals_.size());
-      for (Crossing& crossing : states.CrossingsOf(interval)) {
-        const plan::Metrics bound = bounds.Find(crossing.kept);
-        intervals_.emplace_back(planning, interval, std::move(crossing.kept), bound);
-        states_.emplace_back(crossing.begin, crossing.end);
-      }
+      AddInterval(states, usages, {first, first + length - 1});
     }
   }
   kept_.resize(intervals_.size());
@@ -51,10 +47,34 @@ PathSearch::PathSearch(const Planning& planning, const CutStates& states, const 
   for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
 }
 
+void PathSearch::AddInterval(const CutStates& states, const std::vector<graph::Usage>& usages,
+                             graph::Interval interval) {
+  const int length = interval.last - interval.first + 1;
+  const bool allowed =
+      length <= std::max(most_, demands_->Inseparable(interval)) && demands_->Allow(interval);
+  if (!allowed && length > 1) return;
+  const SubgraphBounds bounds(planning_->graph, planning_->profile, usages, interval);
+  const bool is_open = demands_->WayOf(interval) == nullptr &&
+                       demands_->PinsOf(interval, 0, planning_->TileMemory().name).empty();
+  const auto add = [&](const Crossing& crossing, bool is_allowed) {
+    intervals_.emplace_back(*planning_, interval, crossing.kept, bounds.Find(crossing.kept),
+                            is_allowed ? demands_ : nullptr);
+    allowed_.push_back(is_allowed ? 1 : 0);
+    states_.emplace_back(crossing.begin, crossing.end);
+    could_keep_ = could_keep_ || (is_allowed && !demands_->AreAllOf(crossing.kept));
+  };
+  for (const Crossing& crossing : states.CrossingsOf(interval)) {
+    const bool may_be_chosen = allowed && demands_->Allow(interval, crossing.kept);
+    const bool in_baseline = length == 1 && crossing.kept.empty();
+    if (in_baseline && !(may_be_chosen && is_open)) add(crossing, false);
+    if (may_be_chosen) add(crossing, true);
+  }
+}
+
 size_t PathSearch::PlaceOf(int first, int length) const {
-  // Operators before `first` begin most_ intervals each, but for those too near the end.
-  const int full = std::max(0, std::min(first, operators_ - most_ + 1));
-  int64_t index = int64_t{full} * most_;
+  // Operators before `first` begin lengths_ intervals each, but for those too near the end.
+  const int full = std::max(0, std::min(first, operators_ - lengths_ + 1));
+  int64_t index = int64_t{full} * lengths_;
   for (int begin = full; begin < first; ++begin) index += operators_ - begin;
   return static_cast<size_t>(index + length - 1);
 }
@@ -153,8 +173,10 @@ std::optional<Selection> PathSearch::FindBest() {
 }
 
 bool PathSearch::InReach(const IntervalChoices& interval) const {
-  if (interval.Interval().last - interval.Interval().first >= longest_) return false;
-  return interval.Kept().empty() || (may_keep_ && looks_at_kept_);
+  const graph::Interval operators = interval.Interval();
+  if (!IsAllowed(interval)) return false;
+  if (operators.last - operators.first >= std::max(longest_, demands_->Inseparable(operators))) return false;
+  return IsAtHome(interval) || (may_keep_ && looks_at_kept_);
 }
 
 int64_t PathSearch::EffortOn(const Path& path, std::span<const Arc> arcs) const {
@@ -185,11 +207,12 @@ bool PathSearch::Widen() {
 
 // Gives the shortest opened intervals that have further tile shapes some of them; false when there are none, or enough.
 bool PathSearch::Extend() {
-  for (int length = 1; length <= most_; ++length) {
+  for (int length = 1; length <= lengths_; ++length) {
     size_t added = 0;
     for (int first = 0; first + length <= operators_; ++first) {
       for (const IntervalChoices& crossing : Crossings(first, length)) {
         if (planning_->stop.Requested() || extended_ >= kMostExtended) return added > 0;
+        if (!IsAllowed(crossing)) continue;
         const size_t index = IndexOf(crossing);
         const size_t more = intervals_[index].Extend(kExtension);
         if (more > 0) Refresh(index);
@@ -216,7 +239,7 @@ bool PathSearch::UntriedCouldBeat(double score) const {
 std::optional<Selection> PathSearch::FindKnown() const {
   std::vector<Arc> arcs;
   for (const IntervalChoices& interval : intervals_) {
-    if (!may_keep_ && !interval.Kept().empty()) continue;
+    if (!IsAllowed(interval) || (!may_keep_ && !IsAtHome(interval))) continue;
     Arc arc = ArcOf(interval);
     for (arc.choice = 0; arc.choice < interval.Choices().size(); ++arc.choice) {
       const Choice& choice = interval.Choices()[arc.choice];
@@ -291,7 +314,7 @@ std::optional<size_t> PathSearch::BestSingle(const IntervalChoices& single) cons
 
 bool PathSearch::AnyGivenUp() const {
   return std::any_of(intervals_.begin(), intervals_.end(),
-                     [](const IntervalChoices& i) { return i.AnyGivenUp(); });
+                     [this](const IntervalChoices& i) { return IsAllowed(i) && i.AnyGivenUp(); });
 }
 
 int64_t PathSearch::Opened() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include "tessera/search/partition/cut_states.h"
 #include "tessera/search/partition/cuts.h"
+#include "tessera/search/partition/demands.h"
 #include "tessera/search/partition/interval_choices.h"
 
 // The best partition, looking closely only where it could be.
@@ -20,7 +22,8 @@
 // passed over are added, shortest intervals first.
 // Where the effort is limited and spent, long intervals are left out, then those that keep borders on chip; all come back where
 // nothing is left without them.
-// An interval stands there once for each way to be crossed (cut_states.h): what is kept on chip at its ends differs.
+// An interval stands there once for each way to be crossed (cut_states.h): what is kept on chip at its ends differs. What demands
+// rule out does not stand there at all, but for single operators, of which the baseline is made.
 // The intervals of one round are opened and decided independently of each other, hence in parallel, and what is asked does not
 // depend on the number of threads.
 namespace tessera::search {
@@ -28,7 +31,7 @@ namespace tessera::search {
 // How far the search looks. Most of its time goes into intervals that are long, or that keep much on chip, and that turn out a
 // little worse than the best; where these are too many, it goes on without them, and says so. The effort is counted, not timed.
 struct Reach {
-  int most_operators = 1;  // in one subgraph
+  int most_operators = 1;  // in one subgraph, but for those that demands do not let part
   // Tile shapes times operators, opened or posed, after which to draw back to kUsualMostOperators, and as many after which
   // to leave out what keeps borders; without: never.
   std::optional<int64_t> effort;
@@ -46,9 +49,9 @@ struct Selection {
 
 class PathSearch {
  public:
-  // `planning` outlives it.
-  PathSearch(const Planning& planning, const CutStates& states, const Reach& reach, int threads,
-             std::function<void(std::string_view)> progress);
+  // `planning` and `demands` outlive it. The states are those for the demands.
+  PathSearch(const Planning& planning, const CutStates& states, const Demands& demands, const Reach& reach,
+             int threads, std::function<void(std::string_view)> progress);
 
   // The best selection that is not forbidden; nullopt when there is none or planning.stop came first.
   std::optional<Selection> FindBest();
@@ -59,39 +62,44 @@ class PathSearch {
   // Keeps this selection from being found again. At most kMostForbidden times.
   void Forbid(const Selection& selection);
 
-  // From then on only selections that keep nothing on chip are found.
+  // From then on only selections that keep nothing on chip but what is demanded are found.
   void KeepNothing();
-  bool MayKeep() const { return may_keep_ && intervals_.size() > crossings_.size(); }
+  bool MayKeep() const { return may_keep_ && could_keep_; }
   bool CapsKept() const { return caps_kept_; }  // CutStates::IsCapped
 
   // Takes back what was left out for want of effort, and looks as far as it takes from then on; false where nothing was.
   bool Widen();
 
-  // Whether something could be kept on chip, and selections that do were left out.
-  bool LeavesOutKept() const {
-    return intervals_.size() > crossings_.size() && !(may_keep_ && looks_at_kept_);
-  }
+  // Whether something could be kept on chip without being demanded, and selections that do were left out.
+  bool LeavesOutKept() const { return could_keep_ && !(may_keep_ && looks_at_kept_); }
 
-  // Poses the intervals of single operators where nothing is kept.
+  // Poses the intervals of single operators where nothing is kept, whatever is demanded.
   void PoseSingles();
 
-  // Also decides their choices until one that is best fits, or none is left. Where all fit, FindKnown has an answer
-  // from then on.
+  // Also decides their choices until one that is best fits, or none is left. Where all fit and demands allow them, FindKnown has an
+  // answer from then on.
   void DecideSingles();
 
   // The best choice of an interval by itself that is not known to be impossible; nullopt when there is none.
   std::optional<size_t> BestSingle(const IntervalChoices& single) const;
 
-  // The interval of operators [first, first + length), however it is crossed; and where nothing is kept.
+  // The interval of operators [first, first + length), however it is crossed; `length` is at most Longest().
   std::span<const IntervalChoices> Crossings(int first, int length) const;
-  const IntervalChoices& At(int first, int length) const { return Crossings(first, length).front(); }
   std::span<const IntervalChoices> Intervals() const { return intervals_; }
+  int Longest() const { return lengths_; }
+
+  // The operator alone, nothing kept, whatever is demanded.
+  const IntervalChoices& Single(int op) const { return Crossings(op, 1).front(); }
+
+  // Whether demands allow the interval to be a subgraph; and whether it keeps nothing else.
+  bool IsAllowed(const IntervalChoices& interval) const { return allowed_[IndexOf(interval)] != 0; }
+  bool IsAtHome(const IntervalChoices& interval) const { return demands_->AreAllOf(interval.Kept()); }
 
   // An arc from where an interval begins to where it ends, without choice or cost.
   Arc ArcOf(const IntervalChoices& interval) const;
   int LastState() const { return last_state_; }
 
-  // In the intervals that are looked at.
+  // In the intervals that are looked at, demands apart.
   int MostOperators() const { return longest_; }
   int Operators() const { return operators_; }
 
@@ -107,6 +115,8 @@ class PathSearch {
  private:
   using Tasks = std::vector<std::function<void()>>;
 
+  void AddInterval(const CutStates& states, const std::vector<graph::Usage>& usages,
+                   graph::Interval interval);
   size_t PlaceOf(int first, int length) const;
   IntervalChoices& SingleAt(int op) { return intervals_[crossings_[PlaceOf(op, 1)]]; }
   size_t IndexOf(const IntervalChoices& interval) const;
@@ -121,19 +131,23 @@ class PathSearch {
   void Report() const;
 
   const Planning* planning_;
+  const Demands* demands_;
   int operators_;
   int last_state_;
   bool caps_kept_;
-  int most_;                          // operators in any of the intervals
+  int most_;                          // operators in any of the intervals, demands apart
+  int lengths_;                       // in any of them
   int longest_;                       // in those that are looked at
   std::optional<int64_t> allowance_;  // of effort
   int threads_;
   bool may_keep_ = true;
   bool looks_at_kept_ = true;
+  bool could_keep_ = false;
   int64_t effort_ = 0;  // since the last drawing back
   std::function<void(std::string_view)> progress_;
   std::vector<size_t> crossings_;  // by first operator, then length: the first of its crossings in intervals_
   std::vector<IntervalChoices> intervals_;
+  std::vector<uint8_t> allowed_;             // parallel: whether demands allow it
   std::vector<std::pair<int, int>> states_;  // parallel: where it begins and ends
   std::vector<std::vector<size_t>> kept_;    // parallel: choices of forbidden selections
   std::vector<std::vector<Arc>> arcs_;       // parallel: what the interval offers, as of the last Refresh

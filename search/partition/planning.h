@@ -4,6 +4,7 @@
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/problem/problem.h"
+#include "tessera/search/partition/predecessor.h"
 #include "tessera/search/partition/scale.h"
 #include "tessera/search/simulate/simulate.h"
 #include "tessera/search/tiling/ladder_search.h"
@@ -20,10 +21,15 @@ struct Planning {
   Engines engines;
   Engines tile_engines;  // the same, asked whether single subgraphs fit: they may remember (cached_engines.h)
   base::Budget budget;   // for each question put to an engine
+  const Predecessor* predecessor = nullptr;  // where an older plan is to be changed little
+
+  const hw_profiles::Memory& TileMemory() const {
+    return profile.memories[static_cast<size_t>(profile.tile_memory)];
+  }
 
   // Bytes of the tile memory that a plan may use: all, or as far as a limit on the peak goes.
   problem::Bytes Room() const {
-    const problem::Bytes capacity = profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes;
+    const problem::Bytes capacity = TileMemory().capacity_bytes;
     if (!scale.LimitsPeak() || scale.PeakLimit() >= static_cast<double>(capacity)) return capacity;
     return static_cast<problem::Bytes>(scale.PeakLimit());
   }

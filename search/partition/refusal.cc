@@ -77,13 +77,15 @@ class Absence {
     return fmt::format("into subgraphs of at most {} operators", paths_.MostOperators());
   }
 
-  // Calls visit(choices) for each interval that covers the operator, however it is crossed.
+  // Calls visit(choices) for each interval that covers the operator, however it is crossed, as far as demands allow.
   template <typename Visit>
   void ForEachAround(int op, Visit visit) const {
-    for (int first = std::max(0, op - paths_.MostOperators() + 1); first <= op; ++first) {
-      const int most = std::min(paths_.MostOperators(), paths_.Operators() - first);
+    for (int first = std::max(0, op - paths_.Longest() + 1); first <= op; ++first) {
+      const int most = std::min(paths_.Longest(), paths_.Operators() - first);
       for (int length = op - first + 1; length <= most; ++length) {
-        for (const IntervalChoices& crossing : paths_.Crossings(first, length)) visit(crossing);
+        for (const IntervalChoices& crossing : paths_.Crossings(first, length)) {
+          if (paths_.IsAllowed(crossing)) visit(crossing);
+        }
       }
     }
   }
@@ -104,11 +106,11 @@ class Absence {
     return best;
   }
 
-  // The same where nothing is kept on chip.
+  // The same where nothing is kept on chip but what is demanded.
   Room RoomAtHome(int op) const {
     Room best = Room::kNone;
     ForEachAround(op, [&](const IntervalChoices& interval) {
-      if (interval.Kept().empty()) best = std::min(best, RoomIn(interval));
+      if (paths_.IsAtHome(interval)) best = std::min(best, RoomIn(interval));
     });
     return best;
   }
@@ -125,12 +127,12 @@ class Absence {
   // An operator that no subgraph around it can run, whatever the room.
   std::optional<PartitionResult> FindRefusal() const {
     for (int op = 0; op < paths_.Operators(); ++op) {
-      if (!paths_.At(op, 1).Refusal()) continue;
+      if (!paths_.Single(op).Refusal()) continue;
       bool all_refused = true;
       ForEachAround(
           op, [&](const IntervalChoices& interval) { all_refused = all_refused && IsRefused(interval); });
       if (!all_refused) continue;
-      const base::Diagnostic& refusal = *paths_.At(op, 1).Refusal();
+      const base::Diagnostic& refusal = *paths_.Single(op).Refusal();
       std::string reason = refusal.message;
       if (!refusal.hint.empty()) reason += "; " + refusal.hint;
       return PartitionResult{problem::Status::kUnsupported, std::nullopt, reason};
@@ -159,7 +161,7 @@ class Absence {
   // The result with what the operator asks for alone, where a choice of it is known.
   PartitionResult Naming(int op, PartitionResult result) const {
     if (const Choice* least = LeastChoice(op)) {
-      const IntervalTiles& tiles = paths_.At(op, 1).Tiles();
+      const IntervalTiles& tiles = paths_.Single(op).Tiles();
       result.misfit = {op, tiles.Candidates()[least->candidate].choice.tile,
                        tiles.ProblemOf(least->candidate), planning_.Room()};
     }
@@ -168,18 +170,18 @@ class Absence {
 
   // The choice of the operator alone with the lowest peak; null where none is known.
   const Choice* LeastChoice(int op) const {
-    const auto& choices = paths_.At(op, 1).Choices();
+    const auto& choices = paths_.Single(op).Choices();
     const auto least = std::min_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
       return a.metrics.peak_bytes < b.metrics.peak_bytes;
     });
     return least == choices.end() ? nullptr : &*least;
   }
 
-  // "alone, with tiles of 1x16x1x7, at step 3 ..."; empty where no choice of it is known.
+  // "alone, with tiles of 1x16x1x7, at step 3 ..."; empty where no choice of it is known, or it fits.
   std::string DescribeAlone(int op) const {
     const Choice* least = LeastChoice(op);
-    if (least == nullptr) return "";
-    const IntervalTiles& tiles = paths_.At(op, 1).Tiles();
+    if (least == nullptr || RoomIn(paths_.Single(op)) == Room::kSome) return "";
+    const IntervalTiles& tiles = paths_.Single(op).Tiles();
     const problem::Problem problem = tiles.ProblemOf(least->candidate);
     const problem::Bytes capacity = planning_.Room();
     const Bound bound = FindBound(problem, 0);
@@ -195,6 +197,7 @@ class Absence {
   bool HasPath(bool within_limits) const {
     std::vector<Arc> arcs;
     for (const IntervalChoices& interval : paths_.Intervals()) {
+      if (!paths_.IsAllowed(interval)) continue;
       Arc arc = paths_.ArcOf(interval);
       if (!interval.IsOpened() || !interval.IsComplete()) {
         if (within_limits) arc.cost = interval.Bound();
@@ -220,7 +223,8 @@ class Absence {
 
   std::string DescribeUndecided() const {
     for (const IntervalChoices& interval : paths_.Intervals()) {
-      if (interval.IsOpened() && !interval.IsComplete() && !interval.AnyGivenUp())
+      if (paths_.IsAllowed(interval) && interval.IsOpened() && !interval.IsComplete() &&
+          !interval.AnyGivenUp())
         return "nothing fits among the tile shapes that were tried, and there are too many to try all";
     }
     for (int op = 0; op < paths_.Operators(); ++op) {

@@ -45,18 +45,22 @@ std::optional<double> Find(const std::map<std::string, double>& values, std::str
 }  // namespace
 
 Cost Join(const Cost& a, const Cost& b) {
-  Cost joined{.score = a.score + b.score, .peak = std::max(a.peak, b.peak), .tie = a.tie + b.tie};
+  Cost joined{.score = a.score + b.score,
+              .peak = std::max(a.peak, b.peak),
+              .change = a.change + b.change,
+              .tie = a.tie + b.tie};
   for (size_t i = 0; i < joined.limited.size(); ++i) joined.limited[i] = a.limited[i] + b.limited[i];
   return joined;
 }
 
 bool Dominates(const Cost& a, const Cost& b) {
-  bool better = a.score < b.score || a.peak < b.peak;
   if (a.score > b.score || a.peak > b.peak) return false;
+  bool better = a.score < b.score || a.peak < b.peak;
   for (size_t i = 0; i < a.limited.size(); ++i) {
     if (a.limited[i] > b.limited[i]) return false;
     better = better || a.limited[i] < b.limited[i];
   }
+  if (a.score == b.score && a.change != b.change) return a.change < b.change;
   return better || a.tie <= b.tie;
 }
 

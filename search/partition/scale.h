@@ -15,14 +15,15 @@ struct Cost {
   double score = 0;                    // the part of the objective that adds up
   std::array<double, 3> limited = {};  // latency, energy, off-chip bytes, where a limit stands
   double peak = 0;                     // bytes; of several parts the greatest
-  double tie = 0;                      // latency: decides between equals
+  double change = 0;  // operators in other subgraphs than before (predecessor.h): decides between equals
+  double tie = 0;     // latency: decides between those
 };
 
 // The cost of two parts that follow one another.
 Cost Join(const Cost& a, const Cost& b);
 
-// Whether `a` is at least as good as `b`, whatever follows. Among equals the tie decides; of two that are equal in that too,
-// each dominates the other.
+// Whether `a` is at least as good as `b`, whatever follows. Among those of equal score changes decide, among equals in all else the
+// tie; of two that are equal in that too, each dominates the other.
 bool Dominates(const Cost& a, const Cost& b);
 
 // An objective with the lower bounds that make its metrics comparable.

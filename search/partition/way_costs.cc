@@ -21,10 +21,10 @@ WayCosts::Tried::Tried(const Planning& planning, const encoder::Policy& its, enc
       tiles(std::move(made)),
       floor(planning.graph, planning.simulator.Usages(), planning.profile, tiles.Uses(), its.in_place) {}
 
-WayCosts::WayCosts(const Planning& planning, graph::Interval interval, const std::vector<int>& kept)
+WayCosts::WayCosts(const Planning& planning, graph::Interval interval,
+                   std::span<const encoder::Policy> policies)
     : planning_(&planning), tilings_(planning.graph, interval) {
-  for (const encoder::Policy& policy :
-       encoder::PoliciesOf(planning.graph, planning.profile, interval, kept)) {
+  for (const encoder::Policy& policy : policies) {
     const bool done =
         std::any_of(tried_.begin(), tried_.end(), [&policy](const std::unique_ptr<Tried>& other) {
           return other->policy.weights == policy.weights && other->policy.halo == policy.halo;

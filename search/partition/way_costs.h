@@ -8,6 +8,7 @@
 
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/policy_tiles.h"
+#include "tessera/encoder/adapt/program.h"
 #include "tessera/encoder/adapt/room_floor.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling.h"
@@ -26,13 +27,13 @@ struct Way {
   friend auto operator<=>(const Way&, const Way&) = default;
 };
 
-// The costs of one interval with these borders kept on chip. Not safe to use from two threads at once.
+// The costs of one interval under these policies. Not safe to use from two threads at once.
 class WayCosts {
  public:
-  // `planning` outlives it. Policies that the encoder refuses are left out.
-  WayCosts(const Planning& planning, graph::Interval interval, const std::vector<int>& kept);
+  // `planning` outlives it. Of the policies those that the encoder refuses are left out.
+  WayCosts(const Planning& planning, graph::Interval interval, std::span<const encoder::Policy> policies);
 
-  // Whether the encoder refuses every policy that the profile allows.
+  // Whether the encoder refuses every policy.
   bool IsRefused() const { return tried_.empty(); }
 
   // Simulates tiles of these shapes, which have no fault (encoder/adapt/choice.h), under every policy. Left out are shapes of which

@@ -33,6 +33,16 @@ graph::ShapeGrid GridOf(const graph::Graph& graph, const hw_profiles::Profile& p
   return graph::TileShapes(graph, interval, axes);
 }
 
+bool FixOffsets(std::span<const PinnedBuffer> pins, problem::Problem& problem) {
+  return std::all_of(pins.begin(), pins.end(), [&problem](const PinnedBuffer& pin) {
+    const auto buffer = std::find_if(problem.buffers.begin(), problem.buffers.end(),
+                                     [&pin](const problem::Buffer& each) { return each.id == pin.id; });
+    if (buffer == problem.buffers.end()) return !pin.required;
+    buffer->offset = pin.offset;
+    return true;
+  });
+}
+
 base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
                                                    const hw_profiles::Profile& profile,
                                                    graph::Interval interval, const TileOptions& options) {
@@ -44,6 +54,7 @@ base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
   tiles.interval_ = interval;
   tiles.engines_ = options.engines;
   tiles.options_ = {options.budget, options.infer};
+  tiles.pins_ = options.pins;
   tiles.policies_ =
       options.policies ? *options.policies : encoder::PoliciesOf(graph, profile, interval, options.kept);
   const std::optional<base::Diagnostic> refusal =
@@ -72,6 +83,10 @@ std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::Tile
     if (policy.in_place && std::find(policies_.begin(), policies_.end(), without) != policies_.end()) {
       std::erase_if(*ladders,
                     [](const SubgraphLadder& each) { return !IsInPlace(each.program.problem.relations); });
+    }
+    if (!pins_.empty()) {
+      std::erase_if(*ladders,
+                    [this](SubgraphLadder& each) { return !FixOffsets(pins_, each.program.problem); });
     }
     AddPolicy(policy, *std::move(ladders));
   }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
@@ -17,6 +18,13 @@
 // them find room in the profile's tile memory.
 namespace tessera::search {
 
+// A buffer whose address somebody stated.
+struct PinnedBuffer {
+  std::string id;  // as in the program of the interval alone: "s0/conv1@0"
+  problem::Bytes offset = 0;
+  bool required = true;  // whether tiles without it are left out
+};
+
 struct TileOptions {
   Engines engines;      // see ladder_search.h
   base::Budget budget;  // for each candidate and engine
@@ -24,7 +32,8 @@ struct TileOptions {
       shapes;  // instead of those with which a ShapeSearch of the profile's axes and granules starts
   std::optional<std::vector<encoder::Policy>> policies;  // instead of those that the profile allows
   std::vector<int> kept;  // what the profile's policies keep on chip (encoder::Policy::kept)
-  bool infer = true;      // see LadderOptions
+  std::vector<PinnedBuffer> pins;
+  bool infer = true;  // see LadderOptions
 };
 
 // One tile shape under one policy.
@@ -38,6 +47,9 @@ struct TileCandidate {
 // The tile shapes of an interval that the profile's axes and granules suggest.
 graph::ShapeGrid GridOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                         graph::Interval interval);
+
+// Fixes the offsets of those buffers of the Problem that are named; whether all that are required are there.
+bool FixOffsets(std::span<const PinnedBuffer> pins, problem::Problem& problem);
 
 // The candidates of one interval: bounds known at once, room decided on demand. Not safe to use from two threads at once.
 class IntervalTiles {
@@ -97,6 +109,7 @@ class IntervalTiles {
   Engines engines_;
   LadderOptions options_;
   std::vector<encoder::Policy> policies_;
+  std::vector<PinnedBuffer> pins_;
   std::vector<std::unique_ptr<encoder::SubgraphLadder>> ladders_;
   std::vector<LadderSearch> searches_;  // parallel to ladders_, to whose elements they refer
   std::vector<TileCandidate> candidates_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "exhaustive.h"
+#include "tessera/encoder/adapt/choice.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/simulate/simulate.h"
 #include "tessera/search/tiling/shape_search.h"
@@ -23,7 +24,9 @@ bool Fits(const problem::Problem& problem) {
 EveryPlan::EveryPlan(const graph::Graph& graph, const hw_profiles::Profile& profile, std::string metric)
     : graph_(graph), profile_(profile), metric_(std::move(metric)), usages_(graph::UsagesOf(graph)) {}
 
-double EveryPlan::BestScore() {
+double EveryPlan::BestScore(Filter filter) {
+  filter_ = std::move(filter);
+  best_ = std::numeric_limits<double>::infinity();
   std::vector<encoder::SubgraphChoice> none;
   Complete(0, {}, none, 0);
   return best_;
@@ -34,7 +37,7 @@ void EveryPlan::Complete(int first, const std::vector<int>& crossing,
                          std::vector<encoder::SubgraphChoice>& so_far, double cost) {
   const auto operators = static_cast<int>(graph_.operators.size());
   if (first == operators) {
-    if (FitsJointly(so_far)) best_ = cost;
+    if ((!filter_ || filter_(so_far, encoder::KeptBy(so_far))) && FitsJointly(so_far)) best_ = cost;
     return;
   }
   for (int last = operators - 1; last >= first; --last) {

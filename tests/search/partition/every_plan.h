@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -19,8 +20,12 @@ class EveryPlan {
   // Graph and profile outlive it. `metric`: one that adds up.
   EveryPlan(const graph::Graph& graph, const hw_profiles::Profile& profile, std::string metric);
 
-  // Infinite where nothing fits.
-  double BestScore();
+  // Whether a plan counts.
+  using Filter =
+      std::function<bool(const std::vector<encoder::SubgraphChoice>& choices, const std::vector<int>& kept)>;
+
+  // Infinite where nothing fits. `filter` may be empty.
+  double BestScore(Filter filter = {});
 
  private:
   struct Priced {
@@ -40,6 +45,7 @@ class EveryPlan {
   const std::string metric_;
   const std::vector<graph::Usage> usages_;
   std::map<std::tuple<int, int, std::vector<int>>, std::vector<Priced>> choices_;
+  Filter filter_;
   double best_ = std::numeric_limits<double>::infinity();
 };
 

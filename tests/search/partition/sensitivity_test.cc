@@ -12,6 +12,7 @@ namespace {
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 // Two convolutions whose halo is made twice where they run as one subgraph, or stored and loaded between two: what is cheaper

@@ -1,0 +1,57 @@
+#include "tessera/search/partition/colliding_demands.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::search {
+namespace {
+
+using problem::Status;
+
+// Those that suffice; all where they do only jointly, in one program.
+std::vector<Demand> LeastOf(const DemandProbe& probe, std::vector<Demand> demands) {
+  for (size_t i = 0; i < demands.size() && !probe.planning.stop.Requested();) {
+    std::vector<Demand> rest = demands;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+    if (probe.Run(rest).status == Status::kInfeasible) {
+      demands = std::move(rest);
+    } else {
+      ++i;
+    }
+  }
+  return demands;
+}
+
+}  // namespace
+
+PartitionResult DemandProbe::Run(const std::vector<Demand>& wanted) const {
+  const Demands demands(planning.graph, wanted);
+  const CutStates states(planning.graph, planning.profile, planning.Room(), keeping, demands);
+  PathSearch paths(planning, states, demands, reach, threads, {});
+  paths.PoseSingles();
+  if (paths.FindBest()) return {Status::kFeasible, std::nullopt, ""};
+  return ExplainAbsence(planning, paths, floors);
+}
+
+PartitionResult BlameDemands(const DemandProbe& probe, std::vector<Demand> demands, PartitionResult result) {
+  if (probe.planning.stop.Requested()) return result;
+  PartitionResult free = probe.Run({});
+  if (free.status == result.status) return free;
+  if (result.status == Status::kInfeasible) demands = LeastOf(probe, std::move(demands));
+  const graph::Graph& graph = probe.planning.graph;
+  for (const Demand& demand : demands) result.demands.push_back(Describe(graph, demand));
+  const std::string reason = std::exchange(result.reason, "");
+  result.reason = fmt::format("no plan was found{} that keeps {}: {}",
+                              result.status == Status::kInfeasible ? ", and there is none," : "",
+                              demands.size() == 1 ? "what is demanded" : "all that is demanded",
+                              Describe(graph, demands));
+  if (!reason.empty()) result.reason += fmt::format(" (under all demands: {})", reason);
+  result.misfit.reset();
+  return result;
+}
+
+}  // namespace tessera::search

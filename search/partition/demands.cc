@@ -1,0 +1,249 @@
+#include "tessera/search/partition/demands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::search {
+namespace {
+
+using graph::Interval;
+
+bool Overlap(Interval a, Interval b) { return a.first <= b.last && b.first <= a.last; }
+
+bool Contains(Interval outer, Interval inner) {
+  return outer.first <= inner.first && inner.last <= outer.last;
+}
+
+int LengthOf(Interval interval) { return interval.last - interval.first + 1; }
+
+// Whether the demand alone lets the interval be a subgraph.
+bool Allows(const Demand& demand, Interval interval) {
+  switch (demand.kind) {
+    case DemandKind::kTogether:
+      return !Overlap(demand.interval, interval) || Contains(interval, demand.interval);
+    case DemandKind::kApart:
+      return !Contains(interval, demand.interval) || interval.first == demand.interval.first;
+    case DemandKind::kSubgraph:
+      return !Overlap(demand.interval, interval) || interval == demand.interval;
+    case DemandKind::kKeep:
+    case DemandKind::kSpill:
+    case DemandKind::kAddress:
+      break;
+  }
+  return true;
+}
+
+// The intervals joined that share operators, in ascending order.
+std::vector<Interval> Joined(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end(), [](Interval a, Interval b) { return a.first < b.first; });
+  std::vector<Interval> joined;
+  for (const Interval interval : intervals) {
+    if (!joined.empty() && interval.first <= joined.back().last) {
+      joined.back().last = std::max(joined.back().last, interval.last);
+    } else {
+      joined.push_back(interval);
+    }
+  }
+  return joined;
+}
+
+std::string DescribeWay(const WayDemand& way) {
+  std::string text;
+  if (way.tile) text += fmt::format(" with tiles of {}", fmt::join(*way.tile, "x"));
+  if (way.weights) text += fmt::format(", weights {}", hw_profiles::NameOf(*way.weights));
+  if (way.in_place) text += *way.in_place ? ", results in place" : ", no result in place";
+  if (way.halo) text += fmt::format(", halo {}", hw_profiles::NameOf(*way.halo));
+  for (const auto& [id, offset] : way.addresses) text += fmt::format(", {} at address {}", id, offset);
+  return text;
+}
+
+bool RunsAs(const plan::Subgraph& subgraph, const WayDemand& way) {
+  return (!way.tile || subgraph.tile == *way.tile) &&
+         way.Allows({.weights = subgraph.weights, .in_place = subgraph.in_place, .halo = subgraph.halo});
+}
+
+// Whether what is there of these buffers lies where it must, and what is required is there.
+bool LieAt(const std::vector<PinnedBuffer>& pins, const problem::Problem& problem,
+           const problem::Allocation& allocation) {
+  return std::all_of(pins.begin(), pins.end(), [&](const PinnedBuffer& pin) {
+    for (size_t i = 0; i < problem.buffers.size(); ++i) {
+      if (problem.buffers[i].id == pin.id) return allocation.offsets[i] == pin.offset;
+    }
+    return !pin.required;
+  });
+}
+
+std::vector<PinnedBuffer> PinsOf(const WayDemand& way, int subgraph) {
+  std::vector<PinnedBuffer> pins;
+  for (const auto& [id, offset] : way.addresses)
+    pins.push_back({.id = fmt::format("s{}/{}", subgraph, id), .offset = offset, .required = true});
+  return pins;
+}
+
+bool LiesAt(const plan::Plan& plan, const Demand& demand) {
+  const std::vector<PinnedBuffer> pins = {{.id = plan.network.tensors[static_cast<size_t>(demand.tensor)].id,
+                                           .offset = demand.offset,
+                                           .required = false}};
+  if (plan.problem.memories.front().name == demand.memory) return LieAt(pins, plan.problem, plan.allocation);
+  return std::all_of(plan.homes.begin(), plan.homes.end(), [&](const plan::Home& home) {
+    return home.problem.memories.front().name != demand.memory || LieAt(pins, home.problem, home.allocation);
+  });
+}
+
+bool IsCutBetween(const plan::Plan& plan, int first, int last) {
+  return std::any_of(plan.subgraphs.begin(), plan.subgraphs.end(), [&](const plan::Subgraph& subgraph) {
+    return first < subgraph.interval.first && subgraph.interval.first <= last;
+  });
+}
+
+}  // namespace
+
+bool WayDemand::Allows(const encoder::Policy& policy) const {
+  return (!weights || policy.weights == *weights) && (!in_place || policy.in_place == *in_place) &&
+         (!halo || policy.halo == *halo);
+}
+
+std::string Describe(const graph::Graph& graph, const Demand& demand) {
+  const auto op = [&](int index) -> const std::string& {
+    return graph.operators[static_cast<size_t>(index)].id;
+  };
+  const auto tensor = [&]() -> const std::string& {
+    return graph.tensors[static_cast<size_t>(demand.tensor)].id;
+  };
+  const auto operators = [&] {
+    if (demand.interval.first == demand.interval.last)
+      return fmt::format("operator '{}'", op(demand.interval.first));
+    return fmt::format("operators '{}' to '{}'", op(demand.interval.first), op(demand.interval.last));
+  };
+  switch (demand.kind) {
+    case DemandKind::kTogether:
+      return operators() + " in one subgraph";
+    case DemandKind::kApart:
+      return fmt::format("a subgraph that begins with operator '{}'", op(demand.interval.first));
+    case DemandKind::kSubgraph:
+      return operators() + " as a subgraph" + DescribeWay(demand.way);
+    case DemandKind::kKeep:
+      return fmt::format("tensor '{}' on chip", tensor());
+    case DemandKind::kSpill:
+      return fmt::format("tensor '{}' at home between subgraphs", tensor());
+    case DemandKind::kAddress:
+      return fmt::format("tensor '{}' at address {} wherever it lies whole in memory {}", tensor(),
+                         demand.offset, demand.memory);
+  }
+  return {};
+}
+
+std::string Describe(const graph::Graph& graph, const std::vector<Demand>& demands) {
+  std::string text;
+  for (const Demand& demand : demands) text += (text.empty() ? "" : "; ") + Describe(graph, demand);
+  return text;
+}
+
+bool Keeps(const plan::Plan& plan, const Demand& demand) {
+  const auto is_kept = [&] { return std::count(plan.kept.begin(), plan.kept.end(), demand.tensor) > 0; };
+  switch (demand.kind) {
+    case DemandKind::kTogether:
+      return !IsCutBetween(plan, demand.interval.first, demand.interval.last);
+    case DemandKind::kApart:
+      return demand.interval.first == 0 ||
+             IsCutBetween(plan, demand.interval.first - 1, demand.interval.first);
+    case DemandKind::kSubgraph:
+      for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+        if (plan.subgraphs[i].interval != demand.interval) continue;
+        return RunsAs(plan.subgraphs[i], demand.way) &&
+               LieAt(PinsOf(demand.way, static_cast<int>(i)), plan.problem, plan.allocation);
+      }
+      return false;
+    case DemandKind::kKeep: {
+      const graph::Usage usage = graph::UsagesOf(plan.network)[static_cast<size_t>(demand.tensor)];
+      return is_kept() || !IsCutBetween(plan, usage.producer, usage.consumers.back());
+    }
+    case DemandKind::kSpill:
+      return !is_kept();
+    case DemandKind::kAddress:
+      return LiesAt(plan, demand);
+  }
+  return false;
+}
+
+Demands::Demands(const graph::Graph& graph, std::vector<Demand> demands) : demands_(std::move(demands)) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  for (const Demand& demand : demands_) {
+    if (demand.kind == DemandKind::kTogether || demand.kind == DemandKind::kSubgraph)
+      blocks_.push_back(demand.interval);
+    if (demand.kind == DemandKind::kAddress) {
+      const std::string& id = graph.tensors[static_cast<size_t>(demand.tensor)].id;
+      pins_[demand.memory].push_back({.id = id, .offset = demand.offset, .required = false});
+    }
+    if (demand.kind != DemandKind::kKeep) continue;
+    const graph::Usage& usage = usages[static_cast<size_t>(demand.tensor)];
+    stays_.push_back({demand.tensor, usage.producer, usage.consumers.back()});
+  }
+  blocks_ = Joined(std::move(blocks_));
+}
+
+bool Demands::Allow(Interval interval) const {
+  return std::all_of(demands_.begin(), demands_.end(),
+                     [&](const Demand& demand) { return Allows(demand, interval); });
+}
+
+bool Demands::Allow(Interval interval, const std::vector<int>& kept) const {
+  const auto is_kept = [&](int tensor) { return std::binary_search(kept.begin(), kept.end(), tensor); };
+  const auto crosses = [](const Stay& stay, int position) {
+    return stay.maker < position && position <= stay.last_reader;
+  };
+  const bool stay = std::all_of(stays_.begin(), stays_.end(), [&](const Stay& each) {
+    return (!crosses(each, interval.first) && !crosses(each, interval.last + 1)) || is_kept(each.tensor);
+  });
+  return stay && Allow(interval) &&
+         std::none_of(kept.begin(), kept.end(), [&](int t) { return MustSpill(t); });
+}
+
+const WayDemand* Demands::WayOf(Interval interval) const {
+  for (const Demand& demand : demands_) {
+    if (demand.kind == DemandKind::kSubgraph && demand.interval == interval) return &demand.way;
+  }
+  return nullptr;
+}
+
+std::vector<PinnedBuffer> Demands::PinsOf(Interval interval, int subgraph,
+                                          const std::string& tile_memory) const {
+  const WayDemand* way = WayOf(interval);
+  std::vector<PinnedBuffer> pins =
+      way == nullptr ? std::vector<PinnedBuffer>() : search::PinsOf(*way, subgraph);
+  const std::vector<PinnedBuffer> whole = PinsIn(tile_memory);
+  pins.insert(pins.end(), whole.begin(), whole.end());
+  return pins;
+}
+
+std::vector<PinnedBuffer> Demands::PinsIn(const std::string& memory) const {
+  const auto pins = pins_.find(memory);
+  return pins == pins_.end() ? std::vector<PinnedBuffer>() : pins->second;
+}
+
+int Demands::Inseparable(Interval interval) const {
+  int most = 0;
+  for (const Interval block : blocks_) {
+    if (Contains(interval, block)) most = std::max(most, LengthOf(block));
+  }
+  return most;
+}
+
+bool Demands::MustKeep(int tensor) const {
+  return std::any_of(stays_.begin(), stays_.end(),
+                     [tensor](const Stay& stay) { return stay.tensor == tensor; });
+}
+
+bool Demands::MustSpill(int tensor) const {
+  return std::any_of(demands_.begin(), demands_.end(), [tensor](const Demand& demand) {
+    return demand.kind == DemandKind::kSpill && demand.tensor == tensor;
+  });
+}
+
+bool Demands::AreAllOf(const std::vector<int>& kept) const {
+  return std::all_of(kept.begin(), kept.end(), [this](int tensor) { return MustKeep(tensor); });
+}
+
+}  // namespace tessera::search

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/tiling.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/plan.h"
+#include "tessera/problem/problem.h"
+#include "tessera/search/tiling/tile_driver.h"
+
+// What a plan must keep to besides fitting, because somebody says so.
+namespace tessera::search {
+
+// How a subgraph runs, as far as somebody cares.
+struct WayDemand {
+  std::optional<graph::TileShape> tile;
+  std::optional<hw_profiles::WeightPolicy> weights;
+  std::optional<bool> in_place;
+  std::optional<hw_profiles::HaloStorage> halo;
+  std::map<std::string, problem::Bytes> addresses;  // of buffers, as plan.json names them behind "s0/"
+
+  bool Allows(const encoder::Policy& policy) const;
+};
+
+enum class DemandKind : uint8_t {
+  kTogether,  // all operators of the interval run in one subgraph, whatever else does
+  kApart,     // a subgraph begins with the interval's only operator
+  kSubgraph,  // the interval is a subgraph, which runs as `way` says
+  kKeep,      // the tensor stays on chip: inside a subgraph, or kept between its subgraphs
+  kSpill,     // the tensor goes home wherever it passes from one subgraph to another
+  kAddress,   // wherever the tensor lies whole in the memory, it is at the offset
+};
+
+struct Demand {
+  DemandKind kind = DemandKind::kTogether;
+  graph::Interval interval;   // kTogether, kApart, kSubgraph
+  int tensor = -1;            // kKeep, kSpill, kAddress
+  WayDemand way;              // kSubgraph
+  std::string memory;         // kAddress: its name in the profile
+  problem::Bytes offset = 0;  // kAddress
+};
+
+// "operators 'a' to 'c' in one subgraph".
+std::string Describe(const graph::Graph& graph, const Demand& demand);
+
+// The descriptions one after another.
+std::string Describe(const graph::Graph& graph, const std::vector<Demand>& demands);
+
+// Whether the plan keeps to the demand.
+bool Keeps(const plan::Plan& plan, const Demand& demand);
+
+// What demands without fault (demand_faults.h) leave to a search.
+//
+//     together b..c, apart e        a  [b  c]  d  |  e  f        no interval that ends inside the brackets or
+//                                   ----------->                 goes across the bar; at the bar, and wherever a
+//                                                                tensor to keep is cut, only states that keep it
+//
+// Each demand is about single intervals and what is kept at their ends, so leaving out intervals and choices is all that it takes,
+// and what is best of the rest is best of all that keep the demands. Refers to nothing.
+class Demands {
+ public:
+  Demands() = default;
+  Demands(const graph::Graph& graph, std::vector<Demand> demands);
+
+  bool IsEmpty() const { return demands_.empty(); }
+  const std::vector<Demand>& All() const { return demands_; }
+
+  // Whether the interval may be a subgraph; and whether it may be while just these tensors are kept on chip beside or in it.
+  bool Allow(graph::Interval interval) const;
+  bool Allow(graph::Interval interval, const std::vector<int>& kept) const;
+
+  // How the interval must run as a subgraph; nullptr where all is open. Valid as long as this is.
+  const WayDemand* WayOf(graph::Interval interval) const;
+
+  // The buffers of the tile memory whose addresses are demanded: those of the interval where it is subgraph number `subgraph` of a
+  // program, and tensors that lie there whole, which are not required.
+  std::vector<PinnedBuffer> PinsOf(graph::Interval interval, int subgraph,
+                                   const std::string& tile_memory) const;
+
+  // The tensors whose addresses in that memory are demanded.
+  std::vector<PinnedBuffer> PinsIn(const std::string& memory) const;
+
+  // The operators of the longest interval inside this one that demands do not let part; 0 where there is none.
+  int Inseparable(graph::Interval interval) const;
+
+  bool KeepAny() const { return !stays_.empty(); }
+  bool MustKeep(int tensor) const;
+  bool MustSpill(int tensor) const;
+
+  // Whether nothing is kept without being demanded.
+  bool AreAllOf(const std::vector<int>& kept) const;
+
+ private:
+  // A tensor to keep, and the operators between which it lives.
+  struct Stay {
+    int tensor = 0;
+    int maker = 0;
+    int last_reader = 0;
+  };
+
+  std::vector<Demand> demands_;
+  std::vector<graph::Interval> blocks_;  // of operators that stay together
+  std::vector<Stay> stays_;
+  std::map<std::string, std::vector<PinnedBuffer>> pins_;  // of tensors, by memory
+};
+
+}  // namespace tessera::search

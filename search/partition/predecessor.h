@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tessera/encoder/adapt/homes.h"
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/graph/graph.h"
+#include "tessera/plan/plan.h"
+#include "tessera/problem/problem.h"
+
+// What an older plan, perhaps of a network that has changed since, tells a search: among plans that score alike the one that
+// differs least from it is wanted.
+//
+//     old   | a b | c d | e |          operators and their tensors are the same by id and in all else; a subgraph of
+//     new   | a b | c D | e f |        the old plan is still there if all its operators are, as neighbours: here a..b, e
+namespace tessera::search {
+
+class Predecessor {
+ public:
+  // Refers to nothing afterwards.
+  Predecessor(const plan::Plan& old, const graph::Graph& graph);
+
+  // The tile that the interval was a subgraph with; nullptr where it was none, or its operators have changed.
+  const graph::TileShape* TileOf(graph::Interval interval) const;
+
+  // How many operators a plan has elsewhere than before if the interval becomes a subgraph while just these borders are kept on
+  // chip: none or all of its own; as little as is possible, and with this tile and policy.
+  double LeastChange(graph::Interval interval, const std::vector<int>& kept) const;
+  double ChangeOf(const encoder::SubgraphChoice& choice) const;
+
+  // Gives the buffers of the program that the old plan has too their old addresses as hints, and likewise tensors at home.
+  void AddHints(std::span<const encoder::SubgraphChoice> choices, encoder::Program& program) const;
+  void AddHints(encoder::HomeProblem& home) const;
+
+  // What a plan of the same network has kept of it: "of the plan before 3 of 4 subgraphs, ... stayed"
+  std::string Compare(const plan::Plan& plan) const;
+
+ private:
+  struct Before {
+    graph::TileShape tile;
+    encoder::Policy policy;  // kept: of the borders that cross the interval's ends
+    int subgraph = 0;        // its number in the old plan
+  };
+
+  // What a buffer holds, in indices of the new network; subgraphs are those of the old plan.
+  using Key = std::tuple<int, int, int, int, int, int>;
+
+  const Before* Find(graph::Interval interval) const;
+  std::vector<int> Crossing(graph::Interval interval, const std::vector<int>& kept) const;
+  void TakeSubgraphs(const plan::Plan& old, const graph::Graph& graph);
+  void TakeAddresses(const plan::Plan& old);
+  std::optional<problem::Bytes> AddressOf(std::span<const graph::Interval> intervals, int kind, int subgraph,
+                                          int tensor, int op, int parity, int slot) const;
+
+  std::vector<graph::Usage> usages_;              // of the new network
+  std::vector<int> tensors_;                      // by old index: the new one, or -1
+  std::vector<int> operators_;                    // likewise
+  std::map<std::pair<int, int>, Before> before_;  // by first and last operator
+  std::map<Key, problem::Bytes> addresses_;
+  std::map<std::pair<std::string, std::string>, problem::Bytes> at_home_;  // by memory and tensor
+  size_t subgraphs_ = 0;                                                   // of the old plan
+  size_t placed_ = 0;                                                      // its addresses
+};
+
+}  // namespace tessera::search

@@ -1,0 +1,161 @@
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "command_line.h"
+
+// `tessera plan` with demands on its answer.
+namespace tessera::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class DemandsTest : public CommandLineTest {
+ protected:
+  Outcome Plan(const Arguments& more, const std::string& input = "") const {
+    Arguments arguments = {"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                           Shipped("hw_profiles/edge_npu_1mib.yaml")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments, input);
+  }
+
+  std::vector<std::vector<std::string>> Partition(const Arguments& more) const {
+    Arguments arguments = more;
+    arguments.insert(arguments.end(), {"--format", "json"});
+    const Outcome outcome = Plan(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    std::vector<std::vector<std::string>> partition;
+    const auto plan = ParseJson(outcome.out);
+    for (const auto& subgraph : plan.at("subgraphs")) partition.push_back(subgraph.at("operators"));
+    return partition;
+  }
+};
+
+using Cut = std::vector<std::vector<std::string>>;
+
+TEST_F(DemandsTest, OptionsHoldOperatorsTogetherAndApart) {
+  EXPECT_EQ(Partition({"--apart", "conv2", "--together", "conv2..conv3"}),
+            (Cut{{"conv1"}, {"conv2", "conv3"}}));
+  EXPECT_EQ(Partition({"--apart", "2", "--together", "0..1"}), (Cut{{"conv1", "conv2"}, {"conv3"}}));
+  EXPECT_EQ(Partition({"--apart", "conv2", "--apart", "conv3"}), (Cut{{"conv1"}, {"conv2"}, {"conv3"}}));
+}
+
+TEST_F(DemandsTest, OptionsKeepTensorsOnChipOrBringThemHome) {
+  const auto kept = [&](Arguments more) {
+    more.insert(more.end(), {"--max-operators", "1", "--format", "json"});
+    const Outcome outcome = Plan(more);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    return ParseJson(outcome.out).value("kept", std::vector<std::string>());
+  };
+  EXPECT_THAT(kept({"--spill-borders", "--keep", "conv1"}), testing::ElementsAre("conv1"));
+  EXPECT_THAT(kept({"--spill", "conv1", "--spill", "conv2"}), IsEmpty());
+}
+
+TEST_F(DemandsTest, AFileStatesASubgraph) {
+  Write("demands.yaml",
+        "schema: 1\n"
+        "subgraphs:\n"
+        "  - operators: [conv1, conv2]\n"
+        "    weights: resident\n"
+        "spill: [conv2]\n");
+  const Outcome outcome = Plan({"--demands", "demands.yaml", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("note: as demanded, operators 'conv1' to 'conv2' as a subgraph, weights resident; tensor "
+                "'conv2' at home between subgraphs: optimal among such plans\n"));
+  EXPECT_EQ(ReadJson("plan.json").at("subgraphs").size(), 2U);
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+}
+
+TEST_F(DemandsTest, AFileStatesAddresses) {
+  Write("demands.yaml",
+        "schema: 1\n"
+        "subgraphs:\n"
+        "  - {operators: [conv2, conv3], addresses: {conv3@0: 4Ki}}\n"
+        "addresses:\n"
+        "  - {tensor: image, memory: dram, offset: 0x1000}\n");
+  const Outcome outcome = Plan({"--demands", "demands.yaml", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+  const auto plan = ReadJson("plan.json");
+  std::map<std::string, int64_t> offsets;
+  for (const auto& buffer : plan.at("subgraphs")[1].at("buffers"))
+    offsets[buffer.at("id")] = buffer.at("offset");
+  for (const auto& tensor : plan.at("homes")[0].at("tensors"))
+    offsets[tensor.at("tensor")] = tensor.at("offset");
+  EXPECT_EQ(offsets.at("s1/conv3@0"), 4096);
+  EXPECT_EQ(offsets.at("image"), 4096);
+}
+
+TEST_F(DemandsTest, AnOlderPlanDecidesBetweenEquals) {
+  const Arguments bytes = {"--minimize", "off_chip_bytes"};
+  const Outcome old =
+      Plan({"--minimize", "off_chip_bytes", "--apart", "conv2", "--keep", "conv1", "--output", "old.json"});
+  ASSERT_EQ(old.exit_code, 0) << old.out << old.err;
+  ASSERT_EQ(Partition(bytes).size(), 1U);
+  const Outcome outcome =
+      Plan({"--minimize", "off_chip_bytes", "--baseline", "old.json", "--output", "new.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(ReadJson("new.json").at("score"), ReadJson("old.json").at("score"));
+  EXPECT_THAT(Run({"diff", "old.json", "new.json"}).out, HasSubstr("same subgraphs, same addresses\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("note: of the plan before 2 of 2 subgraphs, 2 of 2 tiles with their policies and "));
+}
+
+TEST_F(DemandsTest, AnOlderPlanOfAnotherNetworkSaysSo) {
+  ASSERT_EQ(Plan({"--output", "old.json"}).exit_code, 0);
+  const Outcome outcome =
+      Run({"plan", "-", "--hw", Shipped("hw_profiles/mcu_320k.yaml"), "--baseline", "old.json"},
+          "schema: 1\nname: n\ninputs: [{id: x, shape: [1, 4, 8, 8]}]\n"
+          "operators: [{id: a, kind: pool, inputs: [x], kernel: 2, stride: 2}]\n");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("note: of the plan before 0 of 1 subgraphs have operators that are there as they were; "));
+}
+
+TEST_F(DemandsTest, WhatIsNoPlanIsNoBaseline) {
+  Write("old.json", "{\"format\": \"tessera-problem\", \"version\": 1}");
+  const Outcome outcome = Plan({"--baseline", "old.json"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("old.json"));
+  EXPECT_THAT(outcome.err, HasSubstr("tessera-plan"));
+}
+
+TEST_F(DemandsTest, NamesThatAreNoneAreBadInput) {
+  const Outcome apart = Plan({"--apart", "cnov2"});
+  EXPECT_EQ(apart.exit_code, 3);
+  EXPECT_THAT(apart.err, HasSubstr("--apart cnov2: there is no operator 'cnov2'"));
+  EXPECT_THAT(apart.err, HasSubstr("did you mean 'conv2'?"));
+  EXPECT_THAT(Plan({"--keep", "cnov2"}).err, HasSubstr("--keep cnov2: the network has no tensor 'cnov2'"));
+  const Outcome file = Plan({"--demands", "-"}, "schema: 1\napart: [cnov2]\n");
+  EXPECT_EQ(file.exit_code, 3);
+  EXPECT_THAT(file.err, HasSubstr("standard input:2:9: error: the network has no operator 'cnov2'"));
+}
+
+TEST_F(DemandsTest, ContradictionsAreBadInput) {
+  const Outcome outcome =
+      Plan({"--demands", "-", "--apart", "conv2"}, "schema: 1\ntogether: [[conv1, conv3]]\n");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(
+      outcome.err,
+      HasSubstr(
+          "--apart conv2: a subgraph that begins with operator 'conv2' contradicts what else is demanded"));
+  EXPECT_THAT(outcome.err, HasSubstr("nothing that rules out operators 'conv1' to 'conv3' in one subgraph"));
+}
+
+TEST_F(DemandsTest, WhatNoPlanKeepsIsNamed) {
+  const Outcome outcome =
+      Plan({"--demands", "-", "--apart", "conv3", "--limit", "peak=1500", "--format", "json"},
+           "schema: 1\nsubgraphs: [{operators: [conv1, conv2], tile: [1, 8, 6, 16]}]\n");
+  EXPECT_EQ(outcome.exit_code, 20) << outcome.out << outcome.err;
+  const auto answer = ParseJson(outcome.out);
+  EXPECT_EQ(answer.at("status"), "infeasible");
+  EXPECT_EQ(answer.at("demands").size(), 1U);
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,458 @@
+#include "tessera/search/partition/demands.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "every_plan.h"
+#include "exhaustive.h"
+#include "networks.h"
+#include "tessera/base/random.h"
+#include "tessera/plan/validator.h"
+#include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/partition/demand_faults.h"
+#include "tessera/search/partition/partition.h"
+#include "tessera/search/tiling/tile_driver.h"
+#include "tessera/tests/search/simulate/small_machine.h"
+
+// Plans under demands are the best of those that keep them.
+namespace tessera::search {
+namespace {
+
+using encoder::SubgraphChoice;
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+Demand Together(int first, int last) {
+  return {.kind = DemandKind::kTogether, .interval = {first, last}, .way = {}, .memory = {}};
+}
+Demand Apart(int op) { return {.kind = DemandKind::kApart, .interval = {op, op}, .way = {}, .memory = {}}; }
+Demand Subgraph(int first, int last, WayDemand way = {}) {
+  return {.kind = DemandKind::kSubgraph, .interval = {first, last}, .way = std::move(way), .memory = {}};
+}
+Demand Keep(int tensor) {
+  return {.kind = DemandKind::kKeep, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
+}
+Demand Spill(int tensor) {
+  return {.kind = DemandKind::kSpill, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
+}
+
+Demand Address(int tensor, const std::string& memory, int64_t offset) {
+  Demand demand;
+  demand.kind = DemandKind::kAddress;
+  demand.tensor = tensor;
+  demand.memory = memory;
+  demand.offset = offset;
+  return demand;
+}
+WayDemand At(const std::string& buffer, int64_t offset) {
+  WayDemand way;
+  way.addresses = {{buffer, offset}};
+  return way;
+}
+
+PartitionOptions Under(std::vector<Demand> demands, const std::string& metric = "off_chip_bytes") {
+  PartitionOptions options;
+  options.objective = {.weights = {{metric, 1}}, .limits = {}};
+  options.engines = TestEngines();
+  options.demands = std::move(demands);
+  return options;
+}
+
+plan::Plan PlanUnder(const graph::Graph& graph, const Profile& profile, const PartitionOptions& options) {
+  const auto result = SearchPartition(graph, profile, options);
+  EXPECT_TRUE(result && result->plan) << (result ? result->reason : base::Format(result.error()));
+  if (!result || !result->plan) return {};
+  EXPECT_TRUE(plan::Validate(*result->plan).empty());
+  return *result->plan;
+}
+
+std::vector<int> FirstsOf(const plan::Plan& plan) {
+  std::vector<int> firsts;
+  for (const plan::Subgraph& subgraph : plan.subgraphs) firsts.push_back(subgraph.interval.first);
+  return firsts;
+}
+
+int ResultOf(const graph::Graph& graph, int op) {
+  return graph.operators[static_cast<size_t>(op)].outputs.front();
+}
+
+TEST(Demands, CutWhereTheyAreTold) {
+  PartitionOptions options = Under({Apart(2)});
+  options.keeping = Keeping::kNothing;
+  const plan::Plan plan = PlanUnder(Chain(4), SmallMachine(DmaSteps::kOwnSteps), options);
+  EXPECT_THAT(FirstsOf(plan), ElementsAre(0, 2));
+  EXPECT_EQ(plan.status, "optimal");
+  EXPECT_THAT(
+      plan.notes,
+      Contains("as demanded, a subgraph that begins with operator 'conv2': optimal among such plans"));
+}
+
+TEST(Demands, HoldTogetherWhatTheSearchWouldNot) {
+  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 120);
+  ASSERT_GT(FirstsOf(PlanUnder(Chain(3), profile, Under({}))).size(), 1U);
+  EXPECT_THAT(FirstsOf(PlanUnder(Chain(3), profile, Under({Together(0, 2)}))), ElementsAre(0));
+}
+
+TEST(Demands, StateASubgraphWithItsTileAndPolicies) {
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident, hw_profiles::WeightPolicy::kStreamed};
+  profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute, hw_profiles::HaloStorage::kRing};
+  const WayDemand way = {.tile = graph::TileShape{1, 2, 3, 4},  // of no even cut of 8 rows into equal parts
+                         .weights = hw_profiles::WeightPolicy::kStreamed,
+                         .in_place = false,
+                         .halo = hw_profiles::HaloStorage::kRing,
+                         .addresses = {}};
+  const plan::Plan plan = PlanUnder(Chain(4), profile, Under({Subgraph(1, 2, way)}));
+  ASSERT_THAT(FirstsOf(plan), ElementsAre(0, 1, 3));
+  EXPECT_EQ(plan.subgraphs[1].tile, *way.tile);
+  EXPECT_EQ(plan.subgraphs[1].weights, way.weights);
+  EXPECT_EQ(plan.subgraphs[1].halo, way.halo);
+  EXPECT_FALSE(plan.subgraphs[1].largest_proven);
+}
+
+TEST(Demands, LeaveTheBaselineAlone) {
+  const Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  const plan::Plan free = PlanUnder(Chain(3), profile, Under({}));
+  const WayDemand small = {
+      .tile = graph::TileShape{1, 2, 1, 4}, .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
+  const plan::Plan plan = PlanUnder(Chain(3), profile, Under({Subgraph(1, 1, small)}));
+  EXPECT_TRUE(plan.baseline.complete);
+  EXPECT_EQ(plan.baseline.score, free.baseline.score);
+  EXPECT_EQ(plan.subgraphs[1].tile, *small.tile);
+}
+
+TEST(Demands, KeepAndSpillBorders) {
+  const graph::Graph graph = Chain(3);
+  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 400);
+  const int first = ResultOf(graph, 0);
+  PartitionOptions options = Under({Spill(first)});
+  options.max_operators = 1;
+  EXPECT_THAT(PlanUnder(graph, profile, options).kept, ElementsAre(ResultOf(graph, 1)));
+  options.demands = {Keep(first)};
+  options.keeping = Keeping::kNothing;
+  EXPECT_THAT(PlanUnder(graph, profile, options).kept, ElementsAre(first));
+}
+
+// Three results cross a cut; no search keeps more than two by itself.
+TEST(Demands, KeepMoreThanASearchWouldTry) {
+  NetworkBuilder net;
+  const int x = net.Input({1, 2, 8, 4});
+  std::vector<int> branches;
+  for (int i = 0; i < 3; ++i) branches.push_back(net.Conv(x, 1, 2));
+  const graph::Graph graph = net.Finish(net.Add(net.Add(branches[0], branches[1]), branches[2]));
+  PartitionOptions options = Under({});
+  options.max_operators = 1;
+  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
+  ASSERT_LT(PlanUnder(graph, profile, options).kept.size(), 4U);
+  for (const int branch : branches) options.demands.push_back(Keep(branch));
+  const plan::Plan plan = PlanUnder(graph, profile, options);
+  EXPECT_TRUE(std::includes(plan.kept.begin(), plan.kept.end(), branches.begin(), branches.end()));
+  options.keeping = Keeping::kNothing;
+  EXPECT_EQ(PlanUnder(graph, profile, options).kept, branches);
+}
+
+std::optional<int64_t> OffsetOf(const problem::Problem& problem, const problem::Allocation& allocation,
+                                const std::string& id) {
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    if (problem.buffers[i].id == id) return allocation.offsets[i];
+  }
+  return std::nullopt;
+}
+
+TEST(Demands, PinBuffersOfASubgraph) {
+  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 2000);
+  const plan::Plan plan = PlanUnder(Chain(3), profile, Under({Apart(1), Subgraph(1, 2, At("t2@0", 777))}));
+  EXPECT_EQ(OffsetOf(plan.problem, plan.allocation, "s1/t2@0"), 777);
+  EXPECT_TRUE(std::none_of(plan.problem.buffers.begin(), plan.problem.buffers.end(),
+                           [](const problem::Buffer& buffer) { return buffer.offset.has_value(); }));
+}
+
+TEST(Demands, PinTensorsOnChipAndAtHome) {
+  const graph::Graph graph = Chain(3);
+  const int border = ResultOf(graph, 0);
+  PartitionOptions options = Under({Keep(border), Address(border, "sram", 500), Address(0, "dram", 4096)});
+  options.max_operators = 1;
+  const plan::Plan plan = PlanUnder(graph, SmallMachine(DmaSteps::kOwnSteps, 2000), options);
+  EXPECT_EQ(OffsetOf(plan.problem, plan.allocation, "t0"), 500);
+  ASSERT_EQ(plan.homes.size(), 1U);
+  EXPECT_EQ(OffsetOf(plan.homes[0].problem, plan.homes[0].allocation, "x"), 4096);
+}
+
+TEST(Demands, AddressesWithoutRoomRuleOutPlans) {
+  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
+  const auto result = SearchPartition(
+      Chain(3), profile, Under({Apart(1), Subgraph(1, 2, At("t2@0", 399)), Keep(ResultOf(Chain(3), 0))}));
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, problem::Status::kInfeasible) << result->reason;
+  EXPECT_THAT(result->demands,
+              ElementsAre("operators 'conv1' to 'conv2' as a subgraph, t2@0 at address 399"));
+}
+
+TEST(Demands, ReachFurtherThanTheSearchWould) {
+  PartitionOptions options = Under({Together(3, 22)});
+  options.effort = 1;  // draws back to 12 operators at once
+  const plan::Plan plan = PlanUnder(Chain(24), SmallMachine(DmaSteps::kOwnSteps), options);
+  EXPECT_TRUE(Keeps(plan, options.demands.front()));
+}
+
+TEST(Demands, ThatRuleOutEveryPlanAreNamedAndNoOthers) {
+  const graph::Graph graph = Chain(4);
+  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 100);  // 64 bytes are a whole tensor
+  const WayDemand whole = {
+      .tile = graph::TileShape{1, 2, 8, 4}, .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
+  ASSERT_TRUE(SearchPartition(graph, profile, Under({Apart(2)}))->plan);
+  const auto result =
+      SearchPartition(graph, profile, Under({Apart(2), Subgraph(0, 1, whole), Spill(ResultOf(graph, 2))}));
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, problem::Status::kInfeasible);
+  EXPECT_FALSE(result->misfit);
+  EXPECT_THAT(result->demands,
+              ElementsAre("operators 'conv0' to 'conv1' as a subgraph with tiles of 1x2x8x4"));
+  EXPECT_THAT(result->reason,
+              StartsWith("no plan was found, and there is none, that keeps what is demanded: "));
+}
+
+TEST(Demands, ThatNeedTooMuchAreBlamedWithoutTalkOfOperatorsThatFitAlone) {
+  const auto result =
+      SearchPartition(Chain(3), SmallMachine(DmaSteps::kOwnSteps, 100), Under({Together(0, 2)}));
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, problem::Status::kInfeasible);
+  EXPECT_THAT(result->demands, ElementsAre("operators 'conv0' to 'conv2' in one subgraph"));
+  EXPECT_THAT(result->reason, Not(HasSubstr("alone")));
+}
+
+TEST(Demands, AreNotBlamedWhereNothingFitsAnyway) {
+  const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), Under({Apart(1)}));
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, problem::Status::kInfeasible);
+  EXPECT_TRUE(result->demands.empty());
+  EXPECT_THAT(result->reason, HasSubstr("operator 'conv0' fits in no subgraph"));
+}
+
+std::string FaultIn(const graph::Graph& graph, const std::vector<Demand>& demands,
+                    std::optional<int> most = {}) {
+  const auto fault = FindFault(graph, SmallMachine(DmaSteps::kOwnSteps), demands, most);
+  return fault ? fmt::format("{}: {}", fault->demand, fault->diagnostic.message) : "";
+}
+
+TEST(DemandFaults, AreDemandsThatContradictEachOther) {
+  const graph::Graph graph = Chain(5);
+  const int border = ResultOf(graph, 1);
+  EXPECT_EQ(FaultIn(graph, {Together(1, 3), Apart(1), Apart(4), Keep(border), Together(2, 3)}), "");
+  EXPECT_EQ(FaultIn(graph, {Apart(2), Together(1, 3)}),
+            "1: operators 'conv1' to 'conv3' in one subgraph contradicts what else is demanded");
+  EXPECT_THAT(FaultIn(graph, {Subgraph(1, 2), Subgraph(2, 3)}), StartsWith("1: "));
+  EXPECT_THAT(FaultIn(graph, {Subgraph(1, 2), Subgraph(1, 2)}), StartsWith("1: "));
+  EXPECT_THAT(FaultIn(graph, {Together(0, 1), Subgraph(1, 2)}), StartsWith("1: "));
+  EXPECT_THAT(FaultIn(graph, {Apart(0), Subgraph(1, 2), Apart(2)}), StartsWith("2: "));
+  EXPECT_THAT(FaultIn(graph, {Spill(border), Keep(border)}), StartsWith("1: "));
+  EXPECT_EQ(FaultIn(graph, {Subgraph(1, 2), Together(1, 2), Apart(1), Apart(3)}), "");
+}
+
+TEST(DemandFaults, AreDemandsThatNoPlanCouldKeep) {
+  const graph::Graph graph = Chain(3);
+  const auto tiles = [](graph::TileShape tile) {
+    return WayDemand{.tile = std::move(tile), .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
+  };
+  const WayDemand direct = {
+      .tile = {}, .weights = hw_profiles::WeightPolicy::kDirect, .in_place = {}, .halo = {}, .addresses = {}};
+  EXPECT_THAT(FaultIn(graph, {Together(1, 1)}), HasSubstr("no operators to put together"));
+  EXPECT_THAT(FaultIn(graph, {Together(0, 2)}, 2), HasSubstr("a subgraph of 3 operators is demanded"));
+  EXPECT_THAT(FaultIn(graph, {Subgraph(0, 1, tiles({1, 2, 9, 4}))}), HasSubstr("is no tile of an output"));
+  EXPECT_THAT(FaultIn(graph, {Subgraph(0, 1, direct)}), HasSubstr("the profile has no such policy"));
+  EXPECT_THAT(FaultIn(graph, {Keep(ResultOf(graph, 2))}), HasSubstr("has its home whatever the subgraphs"));
+  EXPECT_THAT(FaultIn(graph, {Spill(0)}), HasSubstr("has its home whatever the subgraphs"));
+  EXPECT_EQ(FaultIn(graph, {Subgraph(0, 1, At("t7@0", 0))}), "0: the subgraph has no buffer 't7@0'");
+  EXPECT_EQ(FaultIn(graph, {Subgraph(0, 1, At("t1@0", 0)), Address(2, "dram", 64)}), "");
+  EXPECT_THAT(FaultIn(graph, {Address(0, "sram", 0)}),
+              HasSubstr("tensor 'x' never lies whole in memory 'sram'"));
+  EXPECT_THAT(FaultIn(graph, {Address(0, "dram", 0), Address(0, "dram", 64)}), StartsWith("1: "));
+  EXPECT_THAT(FaultIn(graph, {Keep(99)}), HasSubstr("there is no such tensor"));
+}
+
+// What a demand means, said anew.
+bool IsKept(const graph::Graph& graph, const Demand& demand, const std::vector<SubgraphChoice>& choices,
+            const std::vector<int>& kept) {
+  const auto subgraph_of = [&](int op) {
+    return std::find_if(choices.begin(), choices.end(),
+                        [op](const SubgraphChoice& choice) { return op <= choice.interval.last; });
+  };
+  const bool on_chip = std::count(kept.begin(), kept.end(), demand.tensor) > 0;
+  const SubgraphChoice& choice = *subgraph_of(demand.interval.first);
+  switch (demand.kind) {
+    case DemandKind::kTogether:
+      return subgraph_of(demand.interval.first) == subgraph_of(demand.interval.last);
+    case DemandKind::kApart:
+      return choice.interval.first == demand.interval.first;
+    case DemandKind::kSubgraph:
+      return choice.interval == demand.interval && (!demand.way.tile || choice.tile == *demand.way.tile) &&
+             (!demand.way.halo || choice.policy.halo == *demand.way.halo);
+    case DemandKind::kKeep: {
+      const graph::Usage usage = graph::UsagesOf(graph)[static_cast<size_t>(demand.tensor)];
+      return on_chip || std::all_of(usage.consumers.begin(), usage.consumers.end(), [&](int reader) {
+               return subgraph_of(reader) == subgraph_of(usage.producer);
+             });
+    }
+    case DemandKind::kSpill:
+      return !on_chip;
+    case DemandKind::kAddress:
+      return true;  // FitsAsPinned sees to it
+  }
+  return false;
+}
+
+// Whether the joint Problem has a placement that keeps all addresses.
+bool FitsAsPinned(const graph::Graph& graph, const Profile& profile, const std::vector<Demand>& demands,
+                  const std::vector<SubgraphChoice>& choices) {
+  auto program = encoder::BuildProgram(graph, profile, choices);
+  if (!program) return false;
+  std::map<std::string, int64_t> pins;
+  std::vector<std::string> required;
+  for (const Demand& demand : demands) {
+    if (demand.kind == DemandKind::kAddress && demand.memory == "sram")
+      pins.emplace(graph.tensors[static_cast<size_t>(demand.tensor)].id, demand.offset);
+    for (size_t s = 0; s < choices.size(); ++s) {
+      if (demand.kind != DemandKind::kSubgraph || choices[s].interval != demand.interval) continue;
+      for (const auto& [id, offset] : demand.way.addresses) {
+        required.push_back(fmt::format("s{}/{}", s, id));
+        pins.emplace(required.back(), offset);
+      }
+    }
+  }
+  for (problem::Buffer& buffer : program->problem.buffers) {
+    std::erase(required, buffer.id);
+    if (pins.contains(buffer.id)) buffer.offset = pins.at(buffer.id);
+  }
+  AllocateOptions options;
+  options.capacity = program->problem.memories.front().capacity;
+  return required.empty() &&
+         Allocate(program->problem, nullptr, 0, TestEngines(), options)->allocation.has_value();
+}
+
+Demand AnyDemand(base::Random& random, const graph::Graph& graph, const Profile& profile) {
+  const auto operators = static_cast<int>(graph.operators.size());
+  const auto draw = [&random](int least, int most) { return static_cast<int>(random.Uniform(least, most)); };
+  const int first = draw(0, operators - 1);
+  const int last = draw(first, operators - 1);
+  switch (draw(0, 5)) {
+    case 0:
+      return Together(first, last);
+    case 1:
+      return Apart(first);
+    case 2: {
+      WayDemand way;
+      const graph::ShapeGrid grid = GridOf(graph, profile, {first, last});
+      graph::TileShape tile;
+      for (const std::vector<int64_t>& extents : grid.extents)
+        tile.push_back(extents[static_cast<size_t>(draw(0, static_cast<int>(extents.size()) - 1))]);
+      if (random.Chance(0.7)) way.tile = tile;
+      if (random.Chance(0.3)) way.halo = profile.tiling.halo.back();
+      if (random.Chance(0.5)) way.addresses = {{fmt::format("t{}@{}", last, draw(0, 1)), draw(0, 90)}};
+      return Subgraph(first, last, way);
+    }
+    case 3:
+      return Address(ResultOf(graph, first), "sram", draw(0, 40));
+    case 4:
+      return Keep(ResultOf(graph, first));
+    default:
+      return Spill(ResultOf(graph, first));
+  }
+}
+
+// Draws until there are no contradictions; often a demand that the best plan keeps anyway is among them.
+std::vector<Demand> AnyDemands(base::Random& random, const graph::Graph& graph, const Profile& profile) {
+  std::vector<Demand> demands;
+  const int64_t wanted = random.Uniform(1, 3);
+  for (int tries = 0; tries < 50 && static_cast<int64_t>(demands.size()) < wanted; ++tries) {
+    demands.push_back(AnyDemand(random, graph, profile));
+    if (FindFault(graph, profile, demands, std::nullopt)) demands.pop_back();
+  }
+  return demands;
+}
+
+TEST(Demands, BestPlanIsThatOfAllPlansThatKeepThem) {
+  base::Random random(2211);
+  int worse = 0;
+  int none = 0;
+  int same = 0;
+  for (int round = 0; round < 120; ++round) {
+    const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(2, 5)));
+    const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
+    Profile profile = SmallMachine(dma, random.Uniform(25, 110));
+    profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute, hw_profiles::HaloStorage::kRing};
+    const std::vector<Demand> demands = AnyDemands(random, graph, profile);
+    SCOPED_TRACE(fmt::format("round {}: {}", round, Describe(graph, demands)));
+    const std::string metric = random.Chance(0.5) ? "latency" : "off_chip_bytes";
+    EveryPlan every(graph, profile, metric);
+    const double free = every.BestScore();
+    const double best = every.BestScore([&](const auto& choices, const auto& kept) {
+      return std::all_of(demands.begin(), demands.end(),
+                         [&](const Demand& demand) { return IsKept(graph, demand, choices, kept); }) &&
+             FitsAsPinned(graph, profile, demands, choices);
+    });
+    const bool best_keeps = best == free;
+    const auto found = SearchPartition(graph, profile, Under(demands, metric));
+    ASSERT_TRUE(found) << base::Format(found.error());
+    ASSERT_EQ(found->plan.has_value(), best < std::numeric_limits<double>::infinity()) << found->reason;
+    if (!found->plan) {
+      EXPECT_EQ(found->status, problem::Status::kInfeasible) << found->reason;
+      none += free < best ? 1 : 0;
+      EXPECT_EQ(found->demands.empty(), free == best) << found->reason;
+      continue;
+    }
+    EXPECT_EQ(found->status, problem::Status::kOptimal);
+    EXPECT_EQ(found->plan->score, best);
+    (best_keeps ? same : worse) += 1;
+  }
+  EXPECT_GE(worse, 8);
+  EXPECT_GE(none, 2);
+  EXPECT_GE(same, 8);
+}
+
+TEST(Demands, ThatTheBestPlanKeepsAnywayChangeNoScore) {
+  base::Random random(77);
+  for (int round = 0; round < 20; ++round) {
+    const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(3, 7)));
+    const Profile profile = SmallMachine(DmaSteps::kOverlapped, random.Uniform(40, 150));
+    const auto free = SearchPartition(graph, profile, Under({}, "latency"));
+    ASSERT_TRUE(free);
+    if (!free->plan) continue;
+    std::vector<Demand> demands;
+    for (const plan::Subgraph& subgraph : free->plan->subgraphs) {
+      demands.push_back(Subgraph(subgraph.interval.first, subgraph.interval.last,
+                                 {.tile = subgraph.tile,
+                                  .weights = subgraph.weights,
+                                  .in_place = subgraph.in_place,
+                                  .halo = subgraph.halo,
+                                  .addresses = {}}));
+    }
+    for (const int tensor : free->plan->kept) demands.push_back(Keep(tensor));
+    const plan::Plan bound = PlanUnder(graph, profile, Under(demands, "latency"));
+    EXPECT_EQ(bound.score, free->plan->score);
+    EXPECT_EQ(bound.kept, free->plan->kept);
+    EXPECT_EQ(FirstsOf(bound), FirstsOf(*free->plan));
+  }
+}
+
+TEST(Demands, DoNotDependOnThreads) {
+  PartitionOptions options = Under({Apart(3), Keep(ResultOf(Chain(6), 2))}, "latency");
+  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
+  const plan::Plan one = PlanUnder(Chain(6), profile, options);
+  options.threads = 2;
+  const plan::Plan two = PlanUnder(Chain(6), profile, options);
+  EXPECT_EQ(one.score, two.score);
+  EXPECT_EQ(one.allocation.offsets, two.allocation.offsets);
+}
+
+}  // namespace
+}  // namespace tessera::search

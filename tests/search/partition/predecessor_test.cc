@@ -1,0 +1,224 @@
+#include "tessera/search/partition/predecessor.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "every_plan.h"
+#include "exhaustive.h"
+#include "networks.h"
+#include "tessera/base/random.h"
+#include "tessera/plan/difference.h"
+#include "tessera/plan/validator.h"
+#include "tessera/search/partition/partition.h"
+#include "tessera/tests/search/simulate/small_machine.h"
+
+// A new plan differs from an older one only where that is worth something.
+namespace tessera::search {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using ::testing::HasSubstr;
+
+PartitionOptions After(const plan::Plan* old, const std::string& metric) {
+  PartitionOptions options;
+  options.objective = {.weights = {{metric, 1}}, .limits = {}};
+  options.engines = TestEngines();
+  options.predecessor = old;
+  return options;
+}
+
+plan::Plan PlanAfter(const plan::Plan* old, const graph::Graph& graph, const Profile& profile,
+                     const std::string& metric = "off_chip_bytes") {
+  const auto result = SearchPartition(graph, profile, After(old, metric));
+  EXPECT_TRUE(result && result->plan) << (result ? result->reason : base::Format(result.error()));
+  if (!result || !result->plan) return {};
+  EXPECT_TRUE(plan::Validate(*result->plan).empty());
+  return *result->plan;
+}
+
+// Convolutions of 64 bytes each, the last of them with so many channels.
+graph::Graph ChainEndingIn(int64_t channels) {
+  NetworkBuilder net;
+  int last = net.Input({1, 2, 8, 4});
+  for (int i = 0; i < 3; ++i) last = net.Conv(last, 3, 2);
+  return net.Finish(net.Conv(last, 3, channels));
+}
+
+TEST(Predecessor, OfTheSameNetworkStaysAsItIs) {
+  base::Random random(5);
+  for (int round = 0; round < 20; ++round) {
+    SCOPED_TRACE(round);
+    const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(2, 6)));
+    const Profile profile = SmallMachine(DmaSteps::kOverlapped, random.Uniform(40, 200));
+    const auto first = SearchPartition(graph, profile, After(nullptr, "latency"));
+    ASSERT_TRUE(first);
+    if (!first->plan) continue;
+    const plan::Plan second = PlanAfter(&*first->plan, graph, profile, "latency");
+    const plan::Difference difference = plan::FindDifference(*first->plan, second);
+    EXPECT_TRUE(difference.stretches.empty());
+    EXPECT_TRUE(difference.shifts.empty());
+    EXPECT_EQ(second.kept, first->plan->kept);
+    const size_t all = second.subgraphs.size();
+    EXPECT_THAT(second.notes.back(),
+                HasSubstr(fmt::format("of the plan before {0} of {0} subgraphs, {0} of {0} tiles", all)));
+  }
+}
+
+// Of many plans that score alike an old one is any; the new one is that again, whatever the search would have come to by itself.
+TEST(Predecessor, DecidesBetweenPlansThatScoreAlike) {
+  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
+  const graph::Graph graph = Chain(4);
+  const plan::Plan usual = PlanAfter(nullptr, graph, profile);
+  for (int cut = 1; cut < 4; ++cut) {
+    PartitionOptions options = After(nullptr, "off_chip_bytes");
+    const int kept = graph.operators[static_cast<size_t>(cut - 1)].outputs.front();
+    options.demands = {{.kind = DemandKind::kApart, .interval = {cut, cut}, .way = {}, .memory = {}},
+                       {.kind = DemandKind::kKeep, .interval = {}, .tensor = kept, .way = {}, .memory = {}}};
+    const auto old = SearchPartition(graph, profile, options);
+    ASSERT_TRUE(old && old->plan);
+    ASSERT_EQ(old->plan->score, usual.score);
+    const plan::Plan plan = PlanAfter(&*old->plan, graph, profile);
+    EXPECT_TRUE(plan::FindDifference(*old->plan, plan).stretches.empty()) << cut;
+    EXPECT_EQ(plan.kept, old->plan->kept);
+  }
+}
+
+// How many operators run elsewhere than in the old plan of a network in which only operator `changed` is another, counted anew.
+int ChangeFrom(const plan::Plan& old, int changed, const std::vector<encoder::SubgraphChoice>& choices,
+               const std::vector<int>& kept) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(old.network);
+  int change = 0;
+  for (const encoder::SubgraphChoice& choice : choices) {
+    const auto crossing = [&](const std::vector<int>& tensors) {
+      std::set<int> found;
+      for (const int tensor : tensors) {
+        const graph::Usage& usage = usages[static_cast<size_t>(tensor)];
+        for (const int cut : {choice.interval.first, choice.interval.last + 1}) {
+          if (usage.producer < cut && cut <= usage.consumers.back()) found.insert(tensor);
+        }
+      }
+      return found;
+    };
+    const bool same =
+        std::any_of(old.subgraphs.begin(), old.subgraphs.end(), [&](const plan::Subgraph& subgraph) {
+          return subgraph.interval == choice.interval && subgraph.tile == choice.tile &&
+                 subgraph.weights == choice.policy.weights && subgraph.in_place == choice.policy.in_place &&
+                 subgraph.halo == choice.policy.halo && crossing(old.kept) == crossing(kept);
+        });
+    const bool touched = choice.interval.first <= changed && changed <= choice.interval.last;
+    change += same && !touched ? 0 : choice.interval.last - choice.interval.first + 1;
+  }
+  return change;
+}
+
+TEST(Predecessor, DiffersLeastFromTheBestOfAllPlans) {
+  base::Random random(41);
+  int partly = 0;
+  for (int round = 0; round < 40; ++round) {
+    SCOPED_TRACE(round);
+    const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(3, 5)));
+    const Profile profile = SmallMachine(DmaSteps::kOwnSteps, random.Uniform(60, 300));
+    graph::Graph before = graph;
+    const int changed = static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
+    before.operators[static_cast<size_t>(changed)].activation = "relu";
+    PartitionOptions options = After(nullptr, "off_chip_bytes");
+    options.max_operators = 2;
+    const auto old = SearchPartition(before, profile, options);
+    ASSERT_TRUE(old);
+    if (!old->plan) continue;
+    EveryPlan every(graph, profile, "off_chip_bytes");
+    const double best = every.BestScore();
+    if (best == std::numeric_limits<double>::infinity()) continue;
+    const plan::Plan plan = PlanAfter(&*old->plan, graph, profile);
+    ASSERT_EQ(plan.score, best);
+    int least = 0;
+    while (every.BestScore([&](const auto& choices, const auto& kept) {
+      return ChangeFrom(*old->plan, changed, choices, kept) <= least;
+    }) > best)
+      ++least;
+    std::vector<encoder::SubgraphChoice> choices;
+    for (const plan::Subgraph& subgraph : plan.subgraphs) {
+      choices.push_back(
+          {subgraph.interval,
+           subgraph.tile,
+           {.weights = subgraph.weights, .in_place = subgraph.in_place, .halo = subgraph.halo}});
+    }
+    EXPECT_EQ(ChangeFrom(*old->plan, changed, choices, plan.kept), least);
+    partly += 0 < least && least < static_cast<int>(graph.operators.size()) ? 1 : 0;
+  }
+  EXPECT_GE(partly, 3);
+}
+
+TEST(Predecessor, NeverCostsAnything) {
+  base::Random random(17);
+  for (int round = 0; round < 20; ++round) {
+    const Profile profile = SmallMachine(DmaSteps::kOverlapped, random.Uniform(40, 200));
+    const graph::Graph before = AnyNetwork(random, static_cast<int>(random.Uniform(2, 6)));
+    const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(2, 6)));
+    const auto old = SearchPartition(before, profile, After(nullptr, "latency"));
+    const auto fresh = SearchPartition(graph, profile, After(nullptr, "latency"));
+    ASSERT_TRUE(old && fresh);
+    if (!old->plan || !fresh->plan) continue;
+    const plan::Plan plan = PlanAfter(&*old->plan, graph, profile, "latency");
+    EXPECT_EQ(plan.score, fresh->plan->score);
+    EXPECT_EQ(plan.status, fresh->plan->status);
+  }
+}
+
+TEST(Predecessor, SubgraphsWhoseOperatorsChangedAreNoLongerThere) {
+  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
+  const graph::Graph before = ChainEndingIn(2);
+  PartitionOptions options = After(nullptr, "off_chip_bytes");
+  options.max_operators = 2;
+  const auto old = SearchPartition(before, profile, options);
+  ASSERT_TRUE(old && old->plan);
+  ASSERT_EQ(old->plan->subgraphs.size(), 2U);
+  const graph::Graph graph = ChainEndingIn(3);
+  const Predecessor predecessor(*old->plan, graph);
+  EXPECT_NE(predecessor.TileOf({0, 1}), nullptr);
+  EXPECT_EQ(predecessor.TileOf({2, 3}), nullptr);
+  EXPECT_EQ(predecessor.TileOf({0, 2}), nullptr);
+  options.predecessor = &*old->plan;
+  const auto plan = SearchPartition(graph, profile, options);
+  ASSERT_TRUE(plan && plan->plan);
+  EXPECT_THAT(plan->plan->notes.back(),
+              HasSubstr("of the plan before 1 of 2 subgraphs have operators that are there as they were; of "
+                        "it 1 of 2 subgraphs, 1 of 2 tiles"));
+}
+
+// The last weights are smaller than before, and leave a gap in DRAM.
+TEST(Predecessor, TensorsStayAtHomeWhereTheyWere) {
+  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
+  const plan::Plan old = PlanAfter(nullptr, ChainEndingIn(8), profile);
+  const auto moved = [&old](const plan::Plan& plan) {
+    std::vector<std::string> ids;
+    for (const plan::Shift& shift : plan::FindDifference(old, plan).shifts) {
+      if (shift.memory == "dram" && shift.first_offset != shift.second_offset) ids.push_back(shift.id);
+    }
+    return ids;
+  };
+  const graph::Graph graph = ChainEndingIn(1);
+  EXPECT_FALSE(moved(PlanAfter(nullptr, graph, profile)).empty());
+  EXPECT_TRUE(moved(PlanAfter(&old, graph, profile)).empty());
+}
+
+TEST(Predecessor, OperatorsAreTheSameWithTheirTensors) {
+  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
+  const plan::Plan old = PlanAfter(nullptr, Chain(3), profile);
+  graph::Graph graph = Chain(4);
+  for (graph::Operator& op : graph.operators) op.id = op.id == "conv3" ? "other" : op.id;
+  const Predecessor longer(old, graph);
+  EXPECT_EQ(longer.TileOf({0, 2}), nullptr);  // its result is no output of the network any more
+  EXPECT_EQ(longer.LeastChange({0, 3}, {}), 4);
+  EXPECT_NE(Predecessor(old, Chain(3)).TileOf({0, 2}), nullptr);
+  EXPECT_EQ(Predecessor(old, Chain(3)).LeastChange({0, 2}, {}), 0);
+}
+
+}  // namespace
+}  // namespace tessera::search
