@@ -33,6 +33,7 @@ PartitionResult DemandProbe::Run(const std::vector<Demand>& wanted) const {
   const CutStates states(planning.graph, planning.profile, planning.Room(), keeping, demands);
   PathSearch paths(planning, states, demands, reach, threads, {});
   paths.PoseSingles();
+  paths.FindBounds();
   if (paths.FindBest()) return {Status::kFeasible, std::nullopt, ""};
   return ExplainAbsence(planning, paths, floors);
 }

@@ -26,15 +26,18 @@ Verdict VerdictOf(problem::Status status) {
 }  // namespace
 
 IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept,
-                                 const plan::Metrics& bound, const Demands* demands)
-    : planning_(&planning),
-      interval_(interval),
-      kept_(std::move(kept)),
-      bound_(planning.scale.CostOf(bound)) {
+                                 const Demands* demands)
+    : planning_(&planning), interval_(interval), kept_(std::move(kept)) {
   if (planning.predecessor != nullptr) bound_.change = planning.predecessor->LeastChange(interval, kept_);
   if (demands == nullptr) return;
   way_ = demands->WayOf(interval);
   pins_ = demands->PinsOf(interval, 0, planning.TileMemory().name);
+}
+
+void IntervalChoices::SetBound(const plan::Metrics& bound) {
+  const auto change = bound_.change;
+  bound_ = planning_->scale.CostOf(bound);
+  bound_.change = change;
 }
 
 graph::ShapeGrid IntervalChoices::Grid() const {
@@ -89,6 +92,7 @@ void IntervalChoices::Open() {
 void IntervalChoices::Pose() {
   if (posed_) return;
   posed_ = true;
+  for (Choice& choice : choices_) costs_.emplace(std::move(choice.way), std::move(choice.metrics));
   choices_.clear();
   if (AddCandidates(tried_)) Refine();
   costs_.clear();
@@ -133,13 +137,12 @@ bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes
   if (posed_) return AddCandidates(tile_shapes);
   if (ways_ == nullptr) ways_ = std::make_unique<WayCosts>(*planning_, interval_, Policies());
   std::map<Way, plan::Metrics> costs = ways_->Find(tile_shapes);
-  for (const auto& [way, metrics] : costs) {
+  for (auto& [way, metrics] : costs) {
     Choice& choice = choices_.emplace_back();
     choice.way = way;
-    choice.metrics = metrics;
+    choice.metrics = std::move(metrics);
     choice.cost = CostOf(choice);
   }
-  costs_.merge(std::move(costs));
   return true;
 }
 

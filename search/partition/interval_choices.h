@@ -52,10 +52,13 @@ struct Choice {
 
 class IntervalChoices {
  public:
-  // `kept`: of the borders that the interval touches or that pass over it, ascending. `bound`: SubgraphBound. `demands`: how it
-  // must run, or nullptr where that is open; they outlive the choices.
+  // `kept`: of the borders that the interval touches or that pass over it, ascending. `demands`: how it must run, or nullptr where
+  // that is open; they outlive the choices.
   IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept,
-                  const plan::Metrics& bound, const Demands* demands = nullptr);
+                  const Demands* demands = nullptr);
+
+  // No choice costs less: SubgraphBound. Nothing before it is told.
+  void SetBound(const plan::Metrics& bound);
 
   graph::Interval Interval() const { return interval_; }
   const std::vector<int>& Kept() const { return kept_; }
@@ -128,7 +131,7 @@ class IntervalChoices {
   std::optional<ShapeSearch> shapes_;
   std::vector<graph::TileShape> tried_;  // of those
   std::unique_ptr<WayCosts> ways_;       // while shapes are added before it is posed
-  std::map<Way, plan::Metrics> costs_;   // of those, until all of them are posed
+  std::map<Way, plan::Metrics> costs_;   // of choices found before, while it is being posed
   std::optional<IntervalTiles> tiles_;
   std::vector<Choice> choices_;
   bool lost_shapes_ = false;  // shapes that the encoder refused while it took others

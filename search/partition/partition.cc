@@ -251,6 +251,7 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
   paths.PoseSingles();
   if (IsHopeless(planning, floors)) return ExplainAbsence(planning, paths, floors);
   paths.DecideSingles();  // the baseline, and something to fall back on
+  paths.FindBounds();
   base::Expected<Attempted> attempted = TrySelections(planning, demands, paths);
   if (!attempted) return base::Unexpected(attempted.error());
   if (auto fault = FindEngineFault(paths)) return base::Unexpected(*fault);

@@ -35,11 +35,10 @@ PathSearch::PathSearch(const Planning& planning, const CutStates& states, const 
       allowance_(reach.effort),
       threads_(std::max(1, threads)),
       progress_(std::move(progress)) {
-  const std::vector<graph::Usage> usages = graph::UsagesOf(planning.graph);
   for (int first = 0; first < operators_; ++first) {
     for (int length = 1; length <= std::min(lengths_, operators_ - first); ++length) {
       crossings_.push_back(intervals_.size());
-      AddInterval(states, usages, {first, first + length - 1});
+      AddInterval(states, {first, first + length - 1});
     }
   }
   kept_.resize(intervals_.size());
@@ -47,18 +46,15 @@ PathSearch::PathSearch(const Planning& planning, const CutStates& states, const 
   for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
 }
 
-void PathSearch::AddInterval(const CutStates& states, const std::vector<graph::Usage>& usages,
-                             graph::Interval interval) {
+void PathSearch::AddInterval(const CutStates& states, graph::Interval interval) {
   const int length = interval.last - interval.first + 1;
   const bool allowed =
       length <= std::max(most_, demands_->Inseparable(interval)) && demands_->Allow(interval);
   if (!allowed && length > 1) return;
-  const SubgraphBounds bounds(planning_->graph, planning_->profile, usages, interval);
   const bool is_open = demands_->WayOf(interval) == nullptr &&
                        demands_->PinsOf(interval, 0, planning_->TileMemory().name).empty();
   const auto add = [&](const Crossing& crossing, bool is_allowed) {
-    intervals_.emplace_back(*planning_, interval, crossing.kept, bounds.Find(crossing.kept),
-                            is_allowed ? demands_ : nullptr);
+    intervals_.emplace_back(*planning_, interval, crossing.kept, is_allowed ? demands_ : nullptr);
     allowed_.push_back(is_allowed ? 1 : 0);
     states_.emplace_back(crossing.begin, crossing.end);
     could_keep_ = could_keep_ || (is_allowed && !demands_->AreAllOf(crossing.kept));
@@ -69,6 +65,26 @@ void PathSearch::AddInterval(const CutStates& states, const std::vector<graph::U
     if (in_baseline && !(may_be_chosen && is_open)) add(crossing, false);
     if (may_be_chosen) add(crossing, true);
   }
+}
+
+void PathSearch::FindBounds() {
+  const std::vector<graph::Usage>& usages = planning_->simulator.Usages();
+  Tasks tasks;
+  for (int first = 0; first < operators_; ++first) {
+    tasks.emplace_back([this, &usages, first] {
+      for (int length = 1; length <= std::min(lengths_, operators_ - first); ++length) {
+        const graph::Interval interval{first, first + length - 1};
+        const std::span<const IntervalChoices> crossings = Crossings(first, length);
+        if (crossings.empty()) continue;
+        if (planning_->stop.Requested()) return;
+        const SubgraphBounds bounds(planning_->graph, planning_->profile, usages, interval);
+        for (const IntervalChoices& crossing : crossings)
+          intervals_[IndexOf(crossing)].SetBound(bounds.Find(crossing.Kept()));
+      }
+    });
+  }
+  Run(tasks);
+  for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
 }
 
 size_t PathSearch::PlaceOf(int first, int length) const {

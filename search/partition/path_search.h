@@ -53,6 +53,9 @@ class PathSearch {
   PathSearch(const Planning& planning, const CutStates& states, const Demands& demands, const Reach& reach,
              int threads, std::function<void(std::string_view)> progress);
 
+  // Finds what each interval costs at least; before, or where planning.stop comes first, that is nothing.
+  void FindBounds();
+
   // The best selection that is not forbidden; nullopt when there is none or planning.stop came first.
   std::optional<Selection> FindBest();
 
@@ -115,8 +118,7 @@ class PathSearch {
  private:
   using Tasks = std::vector<std::function<void()>>;
 
-  void AddInterval(const CutStates& states, const std::vector<graph::Usage>& usages,
-                   graph::Interval interval);
+  void AddInterval(const CutStates& states, graph::Interval interval);
   size_t PlaceOf(int first, int length) const;
   IntervalChoices& SingleAt(int op) { return intervals_[crossings_[PlaceOf(op, 1)]]; }
   size_t IndexOf(const IntervalChoices& interval) const;

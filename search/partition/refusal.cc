@@ -118,7 +118,7 @@ class Absence {
   // The search need not have opened what lies next to something that is refused.
   bool IsRefused(const IntervalChoices& interval) const {
     if (interval.IsPosed()) return interval.Refusal().has_value();
-    IntervalChoices probe(planning_, interval.Interval(), interval.Kept(), {});
+    IntervalChoices probe(planning_, interval.Interval(), interval.Kept());
     probe.Open();
     probe.Pose();
     return probe.Refusal().has_value();

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <compare>
 #include <map>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "tessera/encoder/adapt/halo.h"
@@ -24,7 +24,9 @@ struct Way {
   graph::TileShape tile;
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
-  friend auto operator<=>(const Way&, const Way&) = default;
+  friend bool operator<(const Way& a, const Way& b) {
+    return std::tie(a.tile, a.weights, a.halo) < std::tie(b.tile, b.weights, b.halo);
+  }
 };
 
 // The costs of one interval under these policies. Not safe to use from two threads at once.

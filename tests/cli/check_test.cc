@@ -17,8 +17,7 @@ class CheckTest : public CommandLineTest {
  protected:
   // The patent's chain as one subgraph of one tile; weights come in slices.
   CheckTest() {
-    const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
-                                 Shipped("hw_profiles/edge_npu_1mib.yaml"), "--output", "plan.json"});
+    const Outcome outcome = PlanPatentChain("edge_npu_1mib", {"--output", "plan.json"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   }
 };

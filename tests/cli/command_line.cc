@@ -113,6 +113,13 @@ Outcome CommandLineTest::Run(const Arguments& arguments, const std::string& inpu
   return Process(arguments, Folder(), Streams(), input).Wait();
 }
 
+Outcome CommandLineTest::PlanPatentChain(const std::string& profile, const Arguments& more) const {
+  Arguments arguments = {"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                         Shipped("hw_profiles/" + profile + ".yaml")};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return Run(arguments);
+}
+
 void CommandLineTest::Write(const std::string& name, const std::string& content) const {
   WriteFile(Folder() / name, content);
 }

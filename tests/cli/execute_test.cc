@@ -45,8 +45,7 @@ INSTANTIATE_TEST_SUITE_P(Of, ShippedPlanTest,
 class ExecuteTest : public CommandLineTest {
  protected:
   ExecuteTest() {
-    const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
-                                 Shipped("hw_profiles/edge_npu_1mib.yaml"), "--output", "plan.json"});
+    const Outcome outcome = PlanPatentChain("edge_npu_1mib", {"--output", "plan.json"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   }
 };

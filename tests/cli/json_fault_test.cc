@@ -68,8 +68,7 @@ TEST_P(AllocationFaultTest, IsToldInFull) {
 }
 
 TEST_P(PlanFaultTest, IsToldInFull) {
-  const Outcome made = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
-                            Shipped("hw_profiles/edge_npu_1mib.yaml"), "--output", "plan.json"});
+  const Outcome made = PlanPatentChain("edge_npu_1mib", {"--output", "plan.json"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
   Write("plan.json", Replace(Read("plan.json"), GetParam().from, GetParam().to));
   ExpectComplaint(Run({"show", "plan.json", "--output", "map.svg"}));

@@ -66,9 +66,8 @@ INSTANTIATE_TEST_SUITE_P(Of, ShippedLoweringTest,
 TEST_F(LoweringTest, IsThereOnRequestAndChangesNothingElse) {
   Plan("patent_chain", "edge_npu_1mib");
   Json lowered = ReadJson("plan.json");
-  const Outcome plain = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
-                             Shipped("hw_profiles/edge_npu_1mib.yaml"), "--minimize", "off_chip_bytes",
-                             "--output", "plain.json"});
+  const Outcome plain =
+      PlanPatentChain("edge_npu_1mib", {"--minimize", "off_chip_bytes", "--output", "plain.json"});
   ASSERT_EQ(plain.exit_code, 0) << plain.err;
   ASSERT_TRUE(lowered.contains("lowering"));
   EXPECT_EQ(lowered["lowering"].size(), lowered["subgraphs"].size());

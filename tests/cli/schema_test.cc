@@ -62,8 +62,7 @@ TEST_F(SchemaTest, ProblemsAndAllocationsKeepTheirs) {
     }
   }
   EXPECT_TRUE(Accepts(Shipped("examples/problems/halo_ladder.json")));
-  Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
-       Shipped("hw_profiles/three_bank_two_mode.yaml"), "--dump-problems", "asked"});
+  PlanPatentChain("three_bank_two_mode", {"--dump-problems", "asked"});
   EXPECT_TRUE(Accepts("asked/*.json"));
 }
 

@@ -15,8 +15,7 @@ using testing::StartsWith;
 class ShowTest : public CommandLineTest {
  protected:
   void WritePlan() const {
-    const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
-                                 Shipped("hw_profiles/three_bank_two_mode.yaml"), "--output", "plan.json"});
+    const Outcome outcome = PlanPatentChain("three_bank_two_mode", {"--output", "plan.json"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   }
 };

@@ -36,6 +36,17 @@ PartitionResult Search(const Subject& subject, int64_t effort, plan::Objective o
   return *std::move(result);
 }
 
+struct Both {
+  PartitionResult all;
+  PartitionResult some;
+};
+
+// With effort enough, and with as good as none.
+Both SearchBoth(const Subject& subject) {
+  const plan::Objective traffic{.weights = {{"off_chip_bytes", 1}}, .limits = {}};
+  return {Search(subject, kUsualEffort, traffic), Search(subject, 1, traffic)};
+}
+
 bool TellsWhatItLeftOut(const plan::Plan& plan) {
   return std::any_of(plan.notes.begin(), plan.notes.end(), [](const std::string& note) {
     return note.starts_with("borders between subgraphs were not kept on chip");
@@ -47,9 +58,7 @@ TEST(LimitedEffort, FindsAPlanWhereThereIsOneAndSaysWhatItLeftOut) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     const Subject subject = DrawSubject(seed);
-    const plan::Objective objective{.weights = {{"off_chip_bytes", 1}}, .limits = {}};
-    const PartitionResult all = Search(subject, kUsualEffort, objective);
-    const PartitionResult some = Search(subject, 1, objective);
+    const auto [all, some] = SearchBoth(subject);
     ASSERT_EQ(all.plan.has_value(), some.plan.has_value());
     if (!all.plan) continue;
     EXPECT_TRUE(plan::Validate(*some.plan).empty());
@@ -68,9 +77,7 @@ TEST(LimitedEffort, IsNotHeldToWhereOnlyWhatWasLeftOutKeepsALimit) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     const Subject subject = DrawSubject(seed);
-    const plan::Objective objective{.weights = {{"off_chip_bytes", 1}}, .limits = {}};
-    const PartitionResult all = Search(subject, kUsualEffort, objective);
-    const PartitionResult some = Search(subject, 1, objective);
+    const auto [all, some] = SearchBoth(subject);
     if (!all.plan || some.plan->score == all.plan->score) continue;
     const plan::Objective limited{.weights = {{"latency", 1}},
                                   .limits = {{"off_chip_bytes", all.plan->score}}};
