@@ -46,11 +46,16 @@ std::set<std::string> TraitsOf(const Plan& plan) {
   return traits;
 }
 
-class RandomPlans : public testing::TestWithParam<int> {};
+class RandomPlans : public testing::TestWithParam<int> {
+ protected:
+  static uint64_t SeedOf(int draw) {
+    return uint64_t{1000} * static_cast<uint64_t>(GetParam()) + static_cast<uint64_t>(draw);
+  }
+};
 
 TEST_P(RandomPlans, Run) {
   for (int draw = 0; draw < DrawsOf(100); ++draw) {
-    const auto seed = static_cast<uint64_t>(GetParam() * 1000 + draw);
+    const uint64_t seed = SeedOf(draw);
     base::Random random(seed);
     const std::optional<Plan> plan = DrawPlan(random);
     if (!plan) continue;
@@ -60,7 +65,7 @@ TEST_P(RandomPlans, Run) {
 
 TEST_P(RandomPlans, RunInModes) {
   for (int draw = 0; draw < DrawsOf(20); ++draw) {
-    const auto seed = static_cast<uint64_t>(100'000 + GetParam() * 1000 + draw);
+    const uint64_t seed = 100'000 + SeedOf(draw);
     base::Random random(seed);
     const std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/true);
     if (!plan) continue;
