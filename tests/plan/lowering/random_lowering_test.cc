@@ -33,12 +33,17 @@ std::optional<Plan> DrawLowered(uint64_t seed, bool with_modes) {
   return plan;
 }
 
-class RandomLowering : public testing::TestWithParam<int> {};
+class RandomLowering : public testing::TestWithParam<int> {
+ protected:
+  static uint64_t SeedOf(int draw) {
+    return uint64_t{1000} * static_cast<uint64_t>(GetParam()) + static_cast<uint64_t>(draw);
+  }
+};
 
 TEST_P(RandomLowering, Runs) {
   int lowered = 0;
   for (int draw = 0; draw < DrawsOf(100); ++draw) {
-    const auto seed = static_cast<uint64_t>(GetParam() * 1000 + draw);
+    const uint64_t seed = SeedOf(draw);
     const std::optional<Plan> plan = DrawLowered(seed, /*with_modes=*/false);
     if (!plan) continue;
     ++lowered;
@@ -49,7 +54,7 @@ TEST_P(RandomLowering, Runs) {
 
 TEST_P(RandomLowering, RunsInModes) {
   for (int draw = 0; draw < DrawsOf(40); ++draw) {
-    const auto seed = static_cast<uint64_t>(100'000 + GetParam() * 1000 + draw);
+    const uint64_t seed = 100'000 + SeedOf(draw);
     const std::optional<Plan> plan = DrawLowered(seed, /*with_modes=*/true);
     if (!plan) continue;
     ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
@@ -70,7 +75,7 @@ TEST(RareLowering, Runs) {
 
 TEST_P(RandomLowering, PassesThroughJson) {
   for (int draw = 0; draw < DrawsOf(20); ++draw) {
-    const auto seed = static_cast<uint64_t>(GetParam() * 1000 + draw);
+    const uint64_t seed = SeedOf(draw);
     const std::optional<Plan> plan = DrawLowered(seed, /*with_modes=*/draw % 4 == 0);
     if (!plan) continue;
     base::JsonReader reader(base::WriteJson(ToJson(*plan)), "lowering");
