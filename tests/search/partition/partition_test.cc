@@ -16,7 +16,6 @@ using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using ::testing::Contains;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 PartitionOptions With(plan::Objective objective = {}) {
   PartitionOptions options;
