@@ -10,7 +10,7 @@
 namespace tessera::search {
 namespace {
 
-Scale ScaleOf(plan::Objective objective) {
+Scale ScaleOf(const plan::Objective& objective) {
   plan::Metrics ones;
   ones.latency_cycles = 1;
   ones.energy_pj = 1;

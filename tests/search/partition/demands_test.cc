@@ -147,9 +147,11 @@ TEST(Demands, KeepAndSpillBorders) {
 TEST(Demands, KeepMoreThanASearchWouldTry) {
   NetworkBuilder net;
   const int x = net.Input({1, 2, 8, 4});
-  std::vector<int> branches;
-  for (int i = 0; i < 3; ++i) branches.push_back(net.Conv(x, 1, 2));
-  const graph::Graph graph = net.Finish(net.Add(net.Add(branches[0], branches[1]), branches[2]));
+  const int a = net.Conv(x, 1, 2);
+  const int b = net.Conv(x, 1, 2);
+  const int c = net.Conv(x, 1, 2);
+  const std::vector<int> branches = {a, b, c};
+  const graph::Graph graph = net.Finish(net.Add(net.Add(a, b), c));
   PartitionOptions options = Under({});
   options.max_operators = 1;
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
