@@ -17,6 +17,7 @@
 #include "tessera/search/partition/peak_floor.h"
 #include "tessera/search/partition/pricing.h"
 #include "tessera/search/partition/refusal.h"
+#include "tessera/search/partition/rejections.h"
 
 // Subgraphs are chosen as if each were alone, with exactly that reserved which passes over it; this is exact but for long-lived
 // buffers, which must keep one address throughout. So the best selection is laid out as one joint Problem. If that has no
@@ -29,8 +30,9 @@ constexpr size_t kMostAttempts = 8;
 
 struct Attempted {
   std::optional<plan::Plan> best;
-  int failed = 0;     // joint Problems proven impossible
-  int undecided = 0;  // joint Problems that met a limit
+  Selection selection;  // behind it
+  int failed = 0;       // joint Problems proven impossible
+  int undecided = 0;    // joint Problems that met a limit
   std::string last_reason;
   bool settled = false;  // no further selection can beat `best`
 };
@@ -76,7 +78,10 @@ base::Expected<bool> TrySelections(const Planning& planning, const Demands& dema
     if (!joint) return base::Unexpected(joint.error());
     if (joint->result.allocation) {
       plan::Plan plan = AssemblePlan(planning, *selection, *joint);
-      if (!attempted.best || plan.score < attempted.best->score) attempted.best = std::move(plan);
+      if (!attempted.best || plan.score < attempted.best->score) {
+        attempted.best = std::move(plan);
+        attempted.selection = *selection;
+      }
       const bool as_promised = attempted.best->score <= planning.scale.ScoreOf(selection->cost);
       attempted.settled = as_promised && !stopped;
       if (as_promised) break;
@@ -265,6 +270,8 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
 
   ReportCache(options, cached);
   plan::Plan plan = *attempted->best;
+  for (size_t s = 0; s < plan.subgraphs.size(); ++s)
+    plan.subgraphs[s].rejected = RejectionsOf(planning, paths, attempted->selection, s);
   plan.status = StatusOf(planning, paths, *attempted, lower_bounds);
   plan.baseline = AssembleBaseline(planning, paths);
   plan.lower_bounds = std::move(lower_bounds);
