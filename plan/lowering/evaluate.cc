@@ -106,22 +106,11 @@ class Unrolling {
 }  // namespace
 
 FixedRegion Evaluate(const Region& region, const std::vector<int64_t>& indices, int64_t round) {
-  FixedRegion fixed;
-  fixed.operand = region.operand;
-  fixed.fills = region.fills;
-  fixed.begin.resize(region.begin.size());
-  fixed.extent.resize(region.extent.size());
-  fixed.pad_low.resize(region.pad_low.size());
-  fixed.pad_high.resize(region.pad_high.size());
-  std::vector<int64_t> numbers;
-  ForEachNumber(region, [&](const Affine& affine) {
+  return MakeRegion<int64_t>(region, [&](const Affine& affine) {
     int64_t number = affine.base + affine.per_round * round;
     for (size_t loop = 0; loop < affine.steps.size(); ++loop) number += affine.steps[loop] * indices[loop];
-    numbers.push_back(number);
+    return number;
   });
-  size_t next = 0;
-  ForEachNumber(fixed, [&](int64_t& number) { number = numbers[next++]; });
-  return fixed;
 }
 
 std::optional<std::vector<Run>> UnrollRuns(const Lowered& lowered, int64_t most,

@@ -50,28 +50,15 @@ std::vector<int64_t> Difference(const std::vector<int64_t>& a, const std::vector
 }
 
 Region ToRegion(const FixedRegion& fixed, const FixedRegion& growth) {
-  Region region;
-  region.operand = fixed.operand;
-  region.fills = fixed.fills;
-  region.begin.resize(fixed.begin.size());
-  region.extent.resize(fixed.extent.size());
-  region.pad_low.resize(fixed.pad_low.size());
-  region.pad_high.resize(fixed.pad_high.size());
-  std::vector<Affine> numbers;
-  ForEachNumber(fixed, [&](int64_t number) { numbers.push_back({number, {}, 0}); });
+  const std::vector<int64_t> per_round = NumbersOf({growth});
   size_t next = 0;
-  ForEachNumber(growth, [&](int64_t number) { numbers[next++].per_round = number; });
-  next = 0;
-  ForEachNumber(region, [&](Affine& number) { number = numbers[next++]; });
-  return region;
+  return MakeRegion<Affine>(fixed, [&](int64_t number) { return Affine{number, {}, per_round[next++]}; });
 }
 
 FixedRegion GrowthOf(const FixedRegion& before, const FixedRegion& after) {
-  FixedRegion growth = after;
-  std::vector<int64_t> numbers = Difference(NumbersOf({after}), NumbersOf({before}));
+  const std::vector<int64_t> numbers = NumbersOf({before});
   size_t next = 0;
-  ForEachNumber(growth, [&](int64_t& number) { number = numbers[next++]; });
-  return growth;
+  return MakeRegion<int64_t>(after, [&](int64_t number) { return number - numbers[next++]; });
 }
 
 // Runs of one job for one tile, ascending by round, as few pieces as grow evenly.

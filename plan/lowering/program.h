@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 // A plan lowered: jobs for engines and links, with addresses, regions and what each waits for. docs/plan-format.md, "Lowering",
@@ -154,6 +155,24 @@ void ForEachNumber(Any& region, const Visit& visit) {
   }
   visit(region.offset);
   visit(region.turn);
+}
+
+// The region with each number made anew: make(number), in the order of ForEachNumber.
+template <typename Number, typename From, typename Make>
+RegionOf<Number> MakeRegion(const RegionOf<From>& from, const Make& make) {
+  RegionOf<Number> made{from.operand,
+                        from.fills,
+                        std::vector<Number>(from.begin.size()),
+                        std::vector<Number>(from.extent.size()),
+                        {},
+                        {},
+                        std::vector<Number>(from.pad_low.size()),
+                        std::vector<Number>(from.pad_high.size())};
+  std::vector<Number> numbers;
+  ForEachNumber(from, [&](const From& number) { numbers.push_back(make(number)); });
+  size_t next = 0;
+  ForEachNumber(made, [&](Number& number) { number = std::move(numbers[next++]); });
+  return made;
 }
 
 }  // namespace tessera::plan::lowering
