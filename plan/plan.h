@@ -71,9 +71,8 @@ struct StepUse {
 // What was asked for: one metric to minimise, or weights for a mean of metrics each divided by its own lower
 // bound.
 struct Objective {
-  std::map<std::string, double>
-      weights;  // by metric name: "latency", "energy", "off_chip_bytes", "peak"; one entry: minimise it
-  std::map<std::string, double> limits;  // the most allowed of a metric
+  std::map<std::string, double> weights;  // by metric name (MetricNames); one entry: minimise it
+  std::map<std::string, double> limits;   // the most allowed of a metric
 };
 
 // A sequence of single-operator subgraphs planned by the same search, to compare with.
@@ -115,7 +114,7 @@ struct Plan {
   std::vector<std::string> notes;  // what the reader should know: caps, unproven rungs, unsupported wishes
 };
 
-// "latency", "energy", "off_chip_bytes", "peak": the metrics that an objective may name, and their values.
+// "latency", "energy", "off_chip_bytes", "peak", "macs": the metrics that an objective may name, and their values.
 std::vector<std::string_view> MetricNames();
 double ValueOf(const Metrics& metrics, std::string_view metric);
 
