@@ -23,9 +23,59 @@
 // far. Rows between them are there, whatever the tiles want in which order. Nothing is assumed of the operators: where a tensor is
 // wanted backwards, the first tile makes all of it.
 //
-// Cost: one propagation for each tile; all their regions are kept at once.
+// Each strip of tiles begins anew, whatever the strips beside it have made:
+//
+//     tiles     0  3  6        columns that strips share are made for each of them
+//               1  4  7
+//               2  5  8
+//
+// Where nothing ties rows to columns, strips of which each tensor has as many columns are swept once for all.
+//
+// Cost: one propagation for each strip, and one for each tile of strips that differ; all their regions are kept at once.
 namespace tessera::graph {
 namespace {
+
+// The strips of all tiles, by the first that is like each.
+struct Strips {
+  std::vector<Extent> columns;  // of strips that differ
+  std::vector<size_t> like;     // for each strip its place in `columns`
+};
+
+Box StripOf(const Shape& output, std::optional<size_t> columns, const Extent& part) {
+  Box box = WholeBox(output);
+  if (columns) box[*columns] = part;
+  return box;
+}
+
+Strips FindStrips(const Propagation& propagation, const TileShape& tile) {
+  const Shape& output = propagation.ShapeOf(propagation.LastSlot());
+  const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
+  const Propagation::AxisSet rows_bit = Propagation::AxisSet{1} << *AxisOf(output, Axis::kRows);
+  const Propagation::AxisSet columns_bit = columns ? Propagation::AxisSet{1} << *columns : 0;
+  const std::vector<Propagation::Dependence> dependences = propagation.Dependences(rows_bit | columns_bit);
+  const bool tied = std::any_of(dependences.begin(), dependences.end(), [&](const auto& dependence) {
+    return (dependence.axes & rows_bit) != 0 && (dependence.axes & columns_bit) != 0;
+  });
+  Strips strips;
+  std::map<std::vector<int64_t>, size_t> known;
+  std::vector<Extent> regions(propagation.Size());
+  const int64_t end = columns ? output[*columns] : 1;
+  const int64_t width = columns ? tile[*columns] : 1;
+  for (int64_t left = 0; left < end; left += width) {
+    const Extent part = {left, std::min(left + width, end)};
+    const Box box = StripOf(output, columns, part);
+    propagation.Run(box, regions);
+    std::vector<int64_t> lengths = {tied ? left : 0};
+    for (const Extent& extent : regions) lengths.push_back(extent.Length());
+    for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
+      if (propagation.Leaves(slot)) propagation.AppendShareLengths(slot, box, lengths);
+    }
+    const auto [entry, fresh] = known.emplace(std::move(lengths), strips.columns.size());
+    if (fresh) strips.columns.push_back(part);
+    strips.like.push_back(entry->second);
+  }
+  return strips;
+}
 
 class Sweep {
  public:
@@ -35,14 +85,16 @@ class Sweep {
         interval_(interval),
         across_batch_(across_batch),
         propagation_(propagation),
-        tiles_(BoxesOf(propagation_.ShapeOf(propagation_.LastSlot()), tile)),
+        strips_(FindStrips(propagation, tile)),
+        tiles_(BoxesOf(propagation.ShapeOf(propagation.LastSlot()), tile, strips_)),
+        strip_(tiles_.size() / strips_.columns.size()),
         wanted_(tiles_.size() * propagation_.Size()),
         made_(wanted_.size()),
         kept_(tiles_.size() * Slots()),
         shares_(kept_.size()) {
     subgraph_.interval = interval;
     subgraph_.tile = tile;
-    subgraph_.tiles = static_cast<int64_t>(tiles_.size());
+    subgraph_.tiles = static_cast<int64_t>(strips_.like.size() * strip_);
     subgraph_.tensors = propagation_.Tensors();
     subgraph_.rows.resize(Slots());
   }
@@ -71,15 +123,20 @@ class Sweep {
   }
 
  private:
-  static std::vector<Box> BoxesOf(const Shape& output, const TileShape& tile) {
+  static std::vector<Box> BoxesOf(const Shape& output, const TileShape& tile, const Strips& strips) {
     const size_t rows = *AxisOf(output, Axis::kRows);
     std::vector<Box> boxes;
-    for (int64_t begin = 0; begin < output[rows]; begin += tile[rows]) {
-      boxes.push_back(WholeBox(output));
-      boxes.back()[rows] = {begin, std::min(begin + tile[rows], output[rows])};
+    for (const Extent& part : strips.columns) {
+      const Box strip = StripOf(output, AxisOf(output, Axis::kColumns), part);
+      for (int64_t begin = 0; begin < output[rows]; begin += tile[rows]) {
+        boxes.push_back(strip);
+        boxes.back()[rows] = {begin, std::min(begin + tile[rows], output[rows])};
+      }
     }
     return boxes;
   }
+
+  bool BeginsStrip(size_t tile) const { return tile % strip_ == 0; }
 
   size_t Slots() const { return propagation_.Tensors().size(); }
 
@@ -95,12 +152,13 @@ class Sweep {
                                       propagation_.Begin(slot + 1) - begin);
   }
 
-  // Every row leaves once.
+  // Every row of a strip leaves once.
   void AskForShares(size_t slot) {
     const std::optional<size_t> rows = RowsOf(slot);
     int64_t left = 0;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
       Box share = propagation_.ShareOf(slot, tiles_[tile]);
+      if (BeginsStrip(tile)) left = 0;
       if (rows) {
         share[*rows].begin = std::max(share[*rows].begin, left);
         left = std::max(left, share[*rows].end);
@@ -147,6 +205,7 @@ class Sweep {
     std::span<const Extent> first;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
       const std::span<const Extent> wanted = Region(wanted_, tile, slot);
+      if (BeginsStrip(tile)) first = {};
       if (wanted[rows].Length() == 0) continue;
       if (first.empty()) first = wanted;
       for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -163,9 +222,11 @@ class Sweep {
       const Extent& wanted = Region(wanted_, tile, slot)[rows];
       if (wanted.Length() > 0) lo = std::min(lo, wanted.begin);
       lowest[tile] = lo;
+      if (BeginsStrip(tile)) lo = std::numeric_limits<int64_t>::max();
     }
     int64_t end = 0;  // of what was wanted so far
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      if (BeginsStrip(tile)) end = 0;
       const std::span<const Extent> wanted = Region(wanted_, tile, slot);
       kept_[tile * Slots() + slot] = std::max<int64_t>(0, end - lowest[tile]);
       const Extent fresh = {std::max(lowest[tile], end), std::max(end, wanted[rows].end)};
@@ -175,14 +236,18 @@ class Sweep {
       made[rows] = fresh;
       end = fresh.end;
     }
-    if (propagation_.Leaves(slot)) LeaveWhenMade(slot);
+    if (propagation_.Leaves(slot)) LeaveWhenMade(slot, rows);
   }
 
-  // A row goes home with the tile that makes it, though a later one may be the first to have it in its share.
-  void LeaveWhenMade(size_t slot) {
+  // A row goes home with the tile that makes it, though a later one may be the first to have it in its share; of its columns those
+  // that are the strip's.
+  void LeaveWhenMade(size_t slot, size_t rows) {
+    Box share;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
-      const std::span<const Extent> made = Region(made_, tile, slot);
-      shares_[tile * Slots() + slot].assign(made.begin(), made.end());
+      const Extent made = Region(made_, tile, slot)[rows];
+      if (BeginsStrip(tile)) share = propagation_.ShareOf(slot, tiles_[tile]);
+      share[rows] = made;
+      shares_[tile * Slots() + slot] = made.Length() > 0 ? share : Box(share.size());
     }
   }
 
@@ -191,8 +256,7 @@ class Sweep {
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
       const int64_t kept = kept_[tile * Slots() + slot];
       const int64_t made = Region(made_, tile, slot)[rows].Length();
-      const bool last = tile + 1 == tiles_.size();
-      const int64_t next = last ? 0 : Region(made_, tile + 1, slot)[rows].Length();
+      const int64_t next = MadeNext(tile, slot, rows);
       counts.kept = std::max(counts.kept, kept);
       counts.made = std::max(counts.made, made);
       counts.held = std::max(counts.held, kept + made);
@@ -200,19 +264,28 @@ class Sweep {
     }
   }
 
+  // Rows that the tile visited after this one makes. Any strip may follow one that others are like.
+  int64_t MadeNext(size_t tile, size_t slot, size_t rows) {
+    const size_t next = tile + 1 < tiles_.size() ? tile + 1 : 0;
+    const bool is_last = next == 0 && strips_.like.size() == strips_.columns.size();
+    return is_last ? 0 : Region(made_, next, slot)[rows].Length();
+  }
+
   void SortIntoClasses() {
     std::map<std::vector<int64_t>, int> classes;
+    std::vector<int> class_of;  // of the tiles that were swept
     std::vector<int64_t> figures;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
       FindFigures(tile, figures);
-      auto entry = classes.find(figures);
-      if (entry == classes.end()) {
-        entry = classes.emplace(figures, static_cast<int>(classes.size())).first;
-        subgraph_.classes.push_back(ClassOf(tile));
-      }
-      ++subgraph_.classes[static_cast<size_t>(entry->second)].count;
-      subgraph_.class_of.push_back(entry->second);
+      const auto [entry, fresh] = classes.emplace(figures, static_cast<int>(classes.size()));
+      if (fresh) subgraph_.classes.push_back(ClassOf(tile));
+      class_of.push_back(entry->second);
     }
+    for (const size_t strip : strips_.like) {
+      const auto first = class_of.begin() + static_cast<std::ptrdiff_t>(strip * strip_);
+      subgraph_.class_of.insert(subgraph_.class_of.end(), first, first + static_cast<std::ptrdiff_t>(strip_));
+    }
+    for (const int tiles : subgraph_.class_of) ++subgraph_.classes[static_cast<size_t>(tiles)].count;
     for (size_t slot = 0; slot < Slots(); ++slot) {
       Extents& largest = subgraph_.largest.emplace_back(propagation_.ShapeOf(slot).size(), 0);
       for (const TileClass& tiles : subgraph_.classes) {
@@ -238,7 +311,7 @@ class Sweep {
   }
 
   int64_t KeepsAfter(size_t tile, size_t slot) const {
-    return tile + 1 < tiles_.size() ? kept_[(tile + 1) * Slots() + slot] : 0;
+    return tile + 1 < tiles_.size() ? kept_[(tile + 1) * Slots() + slot] : 0;  // where a strip begins, none
   }
 
   TileClass ClassOf(size_t tile) {
@@ -268,7 +341,9 @@ class Sweep {
   Interval interval_;
   bool across_batch_;
   const Propagation& propagation_;
-  std::vector<Box> tiles_;      // of the last output
+  Strips strips_;
+  std::vector<Box> tiles_;      // of the last output, in strips that differ
+  size_t strip_;                // tiles in a strip
   std::vector<Extent> wanted_;  // tile by tile the regions of all slots (propagation.h)
   std::vector<Extent> made_;    // likewise
   std::vector<int64_t> kept_;   // tile by tile the rows of all slots
@@ -278,11 +353,12 @@ class Sweep {
 
 }  // namespace
 
-bool CutsRowsAlone(const Shape& output, const TileShape& tile) {
+bool CutsStrips(const Shape& output, const TileShape& tile) {
   const std::optional<size_t> rows = AxisOf(output, Axis::kRows);
-  if (!rows || tile.size() != output.size()) return false;
+  if (!rows || tile.size() != output.size() || tile[*rows] == output[*rows]) return false;
+  const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
   for (size_t axis = 0; axis < output.size(); ++axis) {
-    if ((axis == *rows) != (tile[axis] < output[axis])) return false;
+    if (axis != *rows && axis != columns && tile[axis] < output[axis]) return false;
   }
   return true;
 }

@@ -174,7 +174,11 @@ class Interpreter {
     std::vector<Loop> loops;
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       const int64_t trips = base::CeilDiv(shape[axis], subgraph.tile[axis]);
-      if (trips > 1) loops.push_back({static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips});
+      if (trips <= 1) continue;
+      const Loop loop = {static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips};
+      // Of tiles that keep rows the next is the one below.
+      const bool keeps = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
+      loops.insert(keeps ? loops.begin() : loops.end(), loop);
     }
     return lowered.loops == loops;
   }

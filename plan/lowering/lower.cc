@@ -39,6 +39,8 @@ std::vector<Loop> LoopsOf(const Plan& plan, const Subgraph& subgraph) {
     const int64_t trips = base::CeilDiv(shape[axis], subgraph.tile[axis]);
     if (trips > 1) loops.push_back({static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips});
   }
+  // Tiles that keep rows for each other go down one strip of columns after the other.
+  if (subgraph.halo != hw_profiles::HaloStorage::kRecompute) std::reverse(loops.begin(), loops.end());
   return loops;
 }
 

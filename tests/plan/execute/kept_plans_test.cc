@@ -120,9 +120,18 @@ TEST(RowSweep, BringsHomeWhatIsMade) {
   EXPECT_EQ(tiles.At(2).leaves.at(3)[2], (Range{9, 10}));
 }
 
-TEST(KeptObstacles, AreTilesThatDoNotLieOneBelowTheOther) {
+TEST(KeptObstacles, AreStripsWithStoredPads) {
   Plan plan = RingOwnSteps();
   plan.subgraphs[0].tile = {1, 4, 4, 2};
+  plan.profile.tiling.implicit_padding = false;
+  EXPECT_THAT(MessagesOf(plan),
+              ElementsAre("obstacle: a subgraph keeps rows of tiles that do not lie one below the "
+                          "other"));
+}
+
+TEST(KeptObstacles, AreTilesThatDoNotLieOneBelowTheOther) {
+  Plan plan = RingOwnSteps();
+  plan.subgraphs[0].tile = {1, 2, 4, 4};
   EXPECT_THAT(MessagesOf(plan),
               ElementsAre("obstacle: a subgraph keeps rows of tiles that do not lie one below the "
                           "other"));

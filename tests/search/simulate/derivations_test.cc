@@ -7,7 +7,6 @@
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/program.h"
-#include "tessera/graph/kept_rows.h"
 #include "tessera/plan/check_partition.h"
 #include "tessera/plan/check_program.h"
 #include "tessera/plan/derivation.h"
@@ -101,7 +100,8 @@ Profile AnyMachine(Random& random) {
   return profile;
 }
 
-encoder::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph, graph::Interval interval) {
+encoder::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph, const Profile& profile,
+                                  graph::Interval interval) {
   const graph::Operator& last = graph.operators[static_cast<size_t>(interval.last)];
   const graph::Shape& output = graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
   encoder::SubgraphChoice choice{interval, output, {}};
@@ -114,7 +114,7 @@ encoder::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph, gra
   }
   choice.policy.weights = static_cast<WeightPolicy>(random.Uniform(0, 2));
   choice.policy.in_place = random.Chance(0.5);
-  if (graph::CutsRowsAlone(output, choice.tile) && random.Chance(0.8))
+  if (encoder::MayKeepRows(profile, output, choice.tile) && random.Chance(0.8))
     choice.policy.halo = static_cast<HaloStorage>(random.Uniform(1, 3));
   return choice;
 }
@@ -196,7 +196,7 @@ TEST(Derivations, AgreeOnRandomPrograms) {
     const auto operators = static_cast<int>(graph.operators.size());
     for (int first = 0; first < operators;) {
       const auto last = static_cast<int>(random.Uniform(first, operators - 1));
-      choices.push_back(AnyChoice(random, graph, {first, last}));
+      choices.push_back(AnyChoice(random, graph, profile, {first, last}));
       first = last + 1;
     }
     const std::vector<int> kept = AnyKept(random, graph, profile, choices);
@@ -254,7 +254,7 @@ TEST(SubgraphBound, HoldsForEveryProgram) {
     VaryPaces(random, profile);
     const auto last = static_cast<int>(graph.operators.size()) - 1;
     const graph::Interval interval{static_cast<int>(random.Uniform(0, last)), last};
-    encoder::SubgraphChoice choice = AnyChoice(random, graph, interval);
+    encoder::SubgraphChoice choice = AnyChoice(random, graph, profile, interval);
     choice.policy.kept = AnyKept(random, graph, profile, {choice});
     if (!encoder::BuildProgram(graph, profile, {&choice, 1})) continue;
     ++programs;
