@@ -39,6 +39,7 @@ namespace {
 struct Strips {
   std::vector<Extent> columns;  // of strips that differ
   std::vector<size_t> like;     // for each strip its place in `columns`
+  bool tied = false;            // columns decide over rows, or rows over columns
 };
 
 Box StripOf(const Shape& output, std::optional<size_t> columns, const Extent& part) {
@@ -53,10 +54,10 @@ Strips FindStrips(const Propagation& propagation, const TileShape& tile) {
   const Propagation::AxisSet rows_bit = Propagation::AxisSet{1} << *AxisOf(output, Axis::kRows);
   const Propagation::AxisSet columns_bit = columns ? Propagation::AxisSet{1} << *columns : 0;
   const std::vector<Propagation::Dependence> dependences = propagation.Dependences(rows_bit | columns_bit);
-  const bool tied = std::any_of(dependences.begin(), dependences.end(), [&](const auto& dependence) {
+  Strips strips;
+  strips.tied = std::any_of(dependences.begin(), dependences.end(), [&](const auto& dependence) {
     return (dependence.axes & rows_bit) != 0 && (dependence.axes & columns_bit) != 0;
   });
-  Strips strips;
   std::map<std::vector<int64_t>, size_t> known;
   std::vector<Extent> regions(propagation.Size());
   const int64_t end = columns ? output[*columns] : 1;
@@ -65,12 +66,12 @@ Strips FindStrips(const Propagation& propagation, const TileShape& tile) {
     const Extent part = {left, std::min(left + width, end)};
     const Box box = StripOf(output, columns, part);
     propagation.Run(box, regions);
-    std::vector<int64_t> lengths = {tied ? left : 0};
+    std::vector<int64_t> lengths = {strips.tied ? left : 0};
     for (const Extent& extent : regions) lengths.push_back(extent.Length());
     for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
       if (propagation.Leaves(slot)) propagation.AppendShareLengths(slot, box, lengths);
     }
-    const auto [entry, fresh] = known.emplace(std::move(lengths), strips.columns.size());
+    const auto [entry, fresh] = known.try_emplace(std::move(lengths), strips.columns.size());
     if (fresh) strips.columns.push_back(part);
     strips.like.push_back(entry->second);
   }
@@ -276,8 +277,12 @@ class Sweep {
     std::vector<int> class_of;  // of the tiles that were swept
     std::vector<int64_t> figures;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      if (!strips_.tied && tile >= strip_) {
+        AddLikeFirstStrip(tile, class_of);
+        continue;
+      }
       FindFigures(tile, figures);
-      const auto [entry, fresh] = classes.emplace(figures, static_cast<int>(classes.size()));
+      const auto [entry, fresh] = classes.try_emplace(figures, static_cast<int>(classes.size()));
       if (fresh) subgraph_.classes.push_back(ClassOf(tile));
       class_of.push_back(entry->second);
     }
@@ -293,6 +298,16 @@ class Sweep {
           largest[axis] = std::max(largest[axis], tiles.needed[slot][axis]);
       }
     }
+  }
+
+  // Where columns decide nothing over rows, the same rows make a class in every strip.
+  void AddLikeFirstStrip(size_t tile, std::vector<int>& class_of) {
+    const int in_first = class_of[tile % strip_];
+    const auto classes = static_cast<size_t>(
+        1 + *std::max_element(class_of.begin(), class_of.begin() + static_cast<std::ptrdiff_t>(strip_)));
+    const size_t number = tile / strip_ * classes + static_cast<size_t>(in_first);
+    if (number == subgraph_.classes.size()) subgraph_.classes.push_back(ClassOf(tile));
+    class_of.push_back(static_cast<int>(number));
   }
 
   // All that tells classes apart, in one row.

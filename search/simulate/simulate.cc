@@ -212,10 +212,11 @@ void Timeline::AddTime(plan::Metrics& metrics) const {
   for (size_t tile = 0; tile < class_of.size(); ++tile) {
     const Neighbours here = {tile == 0 ? -1 : class_of[tile - 1], class_of[tile],
                              tile + 1 == class_of.size() ? -1 : class_of[tile + 1]};
-    if (tile == 0 || here != seen) slot = Overlapped() ? OverlappedSlot(tile) : OwnStepsSlot(tile);
+    const bool as_before = tile > 0 && here == seen;
+    if (!as_before) slot = Overlapped() ? OverlappedSlot(tile) : OwnStepsSlot(tile);
     seen = here;
     Accumulate(metrics.latency_cycles, slot.cycles);
-    if (slot.cycles == 0) continue;
+    if (as_before || slot.cycles == 0) continue;
     for (const int64_t bytes : slot.bytes) {
       metrics.peak_bytes_per_cycle = std::max(metrics.peak_bytes_per_cycle,
                                               static_cast<double>(bytes) / static_cast<double>(slot.cycles));
