@@ -75,6 +75,7 @@ class Propagation {
   // All tiles of a subgraph that caches its halo, of which so many make a strip.
   std::vector<Tile> RunTogether(const std::vector<Box>& boxes, size_t strip_length, bool one_image) const {
     std::vector<Tile> tiles;
+    tiles.reserve(boxes.size());
     for (const Box& box : boxes) tiles.push_back(Begin(box));
     std::vector<Strip> strips;
     for (size_t i = 0; i < tiles.size(); i += strip_length)
