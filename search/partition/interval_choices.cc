@@ -179,7 +179,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
     // What its bound refuses needs no costs.
     if (tiles_->Known(i).status != problem::Status::kInfeasible) {
       const auto [known, fresh] = costs_.try_emplace(choice.way);
-      if (fresh) known->second = planning_->simulator.Run(tiles_->TilingOf(i), made.policy);
+      if (fresh) known->second = planning_->simulator.Run(tiles_->TilingOf(i), made.policy, Detail::kTotals);
       choice.metrics = known->second;
     }
     choice.metrics.peak_bytes = candidates[i].lower_bound;

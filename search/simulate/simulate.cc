@@ -54,13 +54,12 @@ class Timeline {
     FindConstantFlow(weights);
   }
 
-  plan::Metrics Run() const {
+  plan::Metrics Run(Detail detail) const {
     plan::Metrics metrics;
     AddTime(metrics);
-    AddBytes(metrics);
-    AddMacs(metrics);
-    AddEnergy(metrics);
-    metrics.bound_by = BoundBy();
+    AddBytes(detail, metrics);
+    AddMacsAndEnergy(detail, metrics);
+    if (detail == Detail::kParts) metrics.bound_by = BoundBy();
     return metrics;
   }
 
@@ -87,9 +86,9 @@ class Timeline {
   Slot OwnStepsSlot(size_t tile) const;
   Slot OverlappedSlot(size_t tile) const;
   void AddTime(plan::Metrics& metrics) const;
-  void AddBytes(plan::Metrics& metrics) const;
-  void AddMacs(plan::Metrics& metrics) const;
-  void AddEnergy(plan::Metrics& metrics) const;
+  void AddBytes(Detail detail, plan::Metrics& metrics) const;
+  void AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const;
+  std::vector<Touched> BytesTouched() const;
   std::string BoundBy() const;
 
   const graph::Graph& graph_;
@@ -224,7 +223,7 @@ void Timeline::AddTime(plan::Metrics& metrics) const {
   }
 }
 
-void Timeline::AddBytes(plan::Metrics& metrics) const {
+void Timeline::AddBytes(Detail detail, plan::Metrics& metrics) const {
   int64_t inputs = 0;
   int64_t outputs = 0;
   int64_t weights = ConstantBytesMoved();
@@ -236,42 +235,41 @@ void Timeline::AddBytes(plan::Metrics& metrics) const {
       Accumulate(weights, SaturatingMul(count, flow.direct_constant_bytes));
     }
   }
-  metrics.off_chip_by_cause = {{"inputs", inputs}, {"outputs", outputs}, {"weights", weights}};
+  if (detail == Detail::kParts)
+    metrics.off_chip_by_cause = {{"inputs", inputs}, {"outputs", outputs}, {"weights", weights}};
   metrics.off_chip_bytes = SaturatingAdd(SaturatingAdd(inputs, outputs), weights);
 }
 
 // Multiply-accumulates of an operator beyond those of its whole result were spent again.
-void Timeline::AddMacs(plan::Metrics& metrics) const {
+void Timeline::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
+  double mac_pj = 0;
   for (size_t step = 0; step < costs_.Constants().size(); ++step) {
     int64_t macs = 0;
     for (const graph::TileClass& tile : tiling_.classes)
       Accumulate(macs, SaturatingMul(tile.count, tile.macs[step]));
-    const int64_t once = whole_macs_[static_cast<size_t>(tiling_.interval.first) + step];
+    const size_t op = static_cast<size_t>(tiling_.interval.first) + step;
     Accumulate(metrics.macs, macs);
-    metrics.recomputed_macs += std::max<int64_t>(0, macs - once);
+    metrics.recomputed_macs += std::max<int64_t>(0, macs - whole_macs_[op]);
+    mac_pj += MacEnergy(graph_, profile_, graph_.operators[op], macs);
   }
+  FillEnergy(profile_, mac_pj, BytesTouched(), detail, metrics);
 }
 
-void Timeline::AddEnergy(plan::Metrics& metrics) const {
+std::vector<Touched> Timeline::BytesTouched() const {
   const auto here = static_cast<size_t>(profile_.tile_memory);
   std::vector<Touched> touched(profile_.memories.size());
   const int64_t constants = ConstantBytesMoved();
   Accumulate(touched[static_cast<size_t>(constants_.home)].read, constants);
   Accumulate(touched[here].written, constants);
-  double mac_pj = 0;
   for (size_t i = 0; i < classes_.size(); ++i) {
-    const graph::TileClass& tile = tiling_.classes[i];
+    const int64_t count = tiling_.classes[i].count;
     for (size_t memory = 0; memory < touched.size(); ++memory) {
       const Touched& of_tile = classes_[i].touched[memory];
-      Accumulate(touched[memory].read, SaturatingMul(tile.count, of_tile.read));
-      Accumulate(touched[memory].written, SaturatingMul(tile.count, of_tile.written));
-    }
-    for (size_t step = 0; step < tile.macs.size(); ++step) {
-      const graph::Operator& op = graph_.operators[static_cast<size_t>(tiling_.interval.first) + step];
-      mac_pj += MacEnergy(graph_, profile_, op, SaturatingMul(tile.count, tile.macs[step]));
+      Accumulate(touched[memory].read, SaturatingMul(count, of_tile.read));
+      Accumulate(touched[memory].written, SaturatingMul(count, of_tile.written));
     }
   }
-  FillEnergy(profile_, mac_pj, touched, metrics);
+  return touched;
 }
 
 // Whoever works longest in all; the engine's arithmetic wins a tie.
@@ -317,8 +315,9 @@ Simulator::Simulator(const graph::Graph& graph, const Profile& profile)
   for (const graph::Operator& op : graph.operators) whole_macs_.push_back(graph::MacsOf(graph, op));
 }
 
-plan::Metrics Simulator::Run(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const {
-  return Run(tiling, CostsOf(tiling, policy), policy.weights);
+plan::Metrics Simulator::Run(const graph::TiledSubgraph& tiling, const encoder::Policy& policy,
+                             Detail detail) const {
+  return Run(tiling, CostsOf(tiling, policy), policy.weights, detail);
 }
 
 ClassCosts Simulator::CostsOf(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const {
@@ -329,8 +328,13 @@ ClassCosts Simulator::CostsOf(const graph::TiledSubgraph& tiling, const encoder:
 }
 
 plan::Metrics Simulator::Run(const graph::TiledSubgraph& tiling, const ClassCosts& costs,
-                             WeightPolicy weights) const {
-  return Timeline(*graph_, *profile_, whole_macs_, tiling, costs, weights).Run();
+                             WeightPolicy weights, Detail detail) const {
+  return Timeline(*graph_, *profile_, whole_macs_, tiling, costs, weights).Run(detail);
+}
+
+void Simulator::AddCopies(const graph::TiledSubgraph& tiling, ClassCosts& costs) {
+  costs.subgraph.KeepByCopying(tiling);
+  for (size_t i = 0; i < costs.tiles.size(); ++i) costs.subgraph.AddCopies(tiling.classes[i], costs.tiles[i]);
 }
 
 }  // namespace tessera::search

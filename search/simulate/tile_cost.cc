@@ -38,8 +38,13 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
     constants_.push_back(CostOfConstants(op));
     steps_.push_back(StepOf(op));
   }
-  restores_ = policy.halo == HaloStorage::kCopy;
-  if (restores_ || policy.halo == HaloStorage::kAdjacent) FindCopied(tiling);
+  if (policy.halo == HaloStorage::kCopy) KeepByCopying(tiling);
+  if (policy.halo == HaloStorage::kAdjacent) FindCopied(tiling);
+}
+
+void TileCosts::KeepByCopying(const graph::TiledSubgraph& tiling) {
+  restores_ = true;
+  FindCopied(tiling);
 }
 
 void TileCosts::FindCopied(const graph::TiledSubgraph& tiling) {

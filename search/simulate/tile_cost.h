@@ -63,6 +63,10 @@ class TileCosts {
 
   TileCost CostOf(const graph::TileClass& tile) const;
 
+  // From here on kept rows are copied, which were in rings before; and what that adds to the cost of a tile.
+  void KeepByCopying(const graph::TiledSubgraph& tiling);
+  void AddCopies(const graph::TileClass& tile, TileCost& cost) const;
+
   const Route& ConstantRoute() const { return constant_route_; }
   const std::vector<ConstantCost>& Constants() const {
     return constants_;
@@ -111,7 +115,6 @@ class TileCosts {
   void Touch(const Operand& operand, const graph::Extents& extents, Direction direction,
              StepTraffic& traffic) const;
   void FindCopied(const graph::TiledSubgraph& tiling);
-  void AddCopies(const graph::TileClass& tile, TileCost& cost) const;
 
   const graph::Graph* graph_;
   const hw_profiles::Profile* profile_;
