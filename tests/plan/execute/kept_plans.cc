@@ -39,6 +39,10 @@ Plan Keep(const graph::Graph& network, int64_t rows, const Keeping& keeping) {
   const auto last = static_cast<int>(network.operators.size()) - 1;
   graph::Shape tile = network.tensors[static_cast<size_t>(network.operators.back().outputs.front())].shape;
   tile[2] = rows;
+  if (keeping.columns > 0) {
+    profile.tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}};
+    tile[3] = keeping.columns;
+  }
   return Spread(network, profile, {{{0, last}, tile, {keeping.weights, false, keeping.halo}}});
 }
 

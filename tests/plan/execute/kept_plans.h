@@ -10,6 +10,7 @@ struct Keeping {
   hw_profiles::DmaSteps dma = hw_profiles::DmaSteps::kOwnSteps;
   bool stored_pads = false;
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
+  int64_t columns = 0;  // of a strip of tiles; 0: all in one
 };
 
 // All of the network as one subgraph in tiles of so many rows.

@@ -52,6 +52,20 @@ TEST_P(Kept, RunsInTilesOfEverySize) {
   }
 }
 
+TEST_P(Kept, RunsInStripsOfEveryWidth) {
+  const auto& [index, halo, dma, stored_pads] = GetParam();
+  if (stored_pads) return;  // tiles lie in one strip alone
+  const graph::Graph network = kNetworks.at(index).network();
+  const int last = network.operators.back().outputs.front();
+  const graph::Shape& output = network.tensors[static_cast<size_t>(last)].shape;
+  for (int64_t rows = 1; rows < output[2]; ++rows) {
+    for (int64_t columns = 1; columns < output[3]; ++columns) {
+      const Plan plan = Keep(network, rows, {halo, dma, stored_pads, WeightPolicy::kResident, columns});
+      EXPECT_THAT(MessagesOf(plan), IsEmpty()) << "tiles of " << rows << " by " << columns;
+    }
+  }
+}
+
 std::string NameOfKept(const testing::TestParamInfo<Kept::ParamType>& info) {
   const auto& [index, halo, dma, stored_pads] = info.param;
   return std::string(kNetworks.at(index).name) + "_" + std::string(hw_profiles::NameOf(halo)) +
