@@ -66,7 +66,9 @@ Strips FindStrips(const Propagation& propagation, const TileShape& tile) {
     const Extent part = {left, std::min(left + width, end)};
     const Box box = StripOf(output, columns, part);
     propagation.Run(box, regions);
-    std::vector<int64_t> lengths = {strips.tied ? left : 0};
+    std::vector<int64_t> lengths;
+    lengths.reserve(2 * regions.size() + 1);
+    lengths.push_back(strips.tied ? left : 0);
     for (const Extent& extent : regions) lengths.push_back(extent.Length());
     for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
       if (propagation.Leaves(slot)) propagation.AppendShareLengths(slot, box, lengths);
@@ -331,6 +333,9 @@ class Sweep {
 
   TileClass ClassOf(size_t tile) {
     TileClass tiles;
+    for (auto* parts : {&tiles.needed, &tiles.made, &tiles.share}) parts->reserve(Slots());
+    for (auto* rows : {&tiles.kept, &tiles.keeps}) rows->reserve(Slots());
+    tiles.macs.reserve(static_cast<size_t>(interval_.last - interval_.first) + 1);
     for (size_t slot = 0; slot < Slots(); ++slot) {
       tiles.needed.push_back(LengthsOf(Region(wanted_, tile, slot)));
       tiles.made.push_back(LengthsOf(Region(made_, tile, slot)));
@@ -348,6 +353,7 @@ class Sweep {
 
   static Extents LengthsOf(std::span<const Extent> box) {
     Extents lengths;
+    lengths.reserve(box.size());
     for (const Extent& extent : box) lengths.push_back(extent.Length());
     return lengths;
   }
