@@ -94,6 +94,11 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph,
                                fmt::join(choice.tile, ", "), LastOf(graph, choice.interval).id),
                    "a tile cut along the rows alone, or halo: recompute");
     }
+    if (caches && choice.policy.weights == hw_profiles::WeightPolicy::kByDepth) {
+      return Fault(
+          fmt::format("operator '{}' is cut by depth and keeps rows", LastOf(graph, choice.interval).id),
+          "halo: recompute");
+    }
     next = choice.interval.last + 1;
   }
   return FindUnkeepable(graph, choices, KeptBy(choices));

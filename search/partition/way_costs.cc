@@ -11,7 +11,8 @@ using hw_profiles::WeightPolicy;
 
 // Whether tiles cost the same under both policies, what comes to the subgraph as a whole apart.
 bool ShareTileCosts(const encoder::Policy& a, const encoder::Policy& b) {
-  return a.halo == b.halo && (a.weights == WeightPolicy::kDirect) == (b.weights == WeightPolicy::kDirect);
+  const auto like = [&a, &b](WeightPolicy policy) { return (a.weights == policy) == (b.weights == policy); };
+  return a.halo == b.halo && like(WeightPolicy::kDirect) && like(WeightPolicy::kByDepth);
 }
 
 }  // namespace
