@@ -23,6 +23,8 @@
 // far. Rows between them are there, whatever the tiles want in which order. Nothing is assumed of the operators: where a tensor is
 // wanted backwards, the first tile makes all of it.
 //
+// Where the batch is cut too, each part of it is a sweep by itself: its first tile finds nothing kept.
+//
 // Cost: one propagation for each tile; all their regions are kept at once.
 namespace tessera::graph {
 namespace {
@@ -35,6 +37,7 @@ class Sweep {
         interval_(interval),
         across_batch_(across_batch),
         propagation_(propagation),
+        sweep_(LengthOfSweep(propagation_.ShapeOf(propagation_.LastSlot()), tile)),
         tiles_(BoxesOf(propagation_.ShapeOf(propagation_.LastSlot()), tile)),
         wanted_(tiles_.size() * propagation_.Size()),
         made_(wanted_.size()),
@@ -71,15 +74,29 @@ class Sweep {
   }
 
  private:
+  // In tiles.
+  static size_t LengthOfSweep(const Shape& output, const TileShape& tile) {
+    const size_t rows = *AxisOf(output, Axis::kRows);
+    return static_cast<size_t>(base::CeilDiv(output[rows], tile[rows]));
+  }
+
+  // The batch is the outermost axis.
   static std::vector<Box> BoxesOf(const Shape& output, const TileShape& tile) {
     const size_t rows = *AxisOf(output, Axis::kRows);
+    const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
     std::vector<Box> boxes;
-    for (int64_t begin = 0; begin < output[rows]; begin += tile[rows]) {
-      boxes.push_back(WholeBox(output));
-      boxes.back()[rows] = {begin, std::min(begin + tile[rows], output[rows])};
+    Box sweep = WholeBox(output);
+    for (int64_t image = 0; image < (batch ? output[*batch] : 1); image += batch ? tile[*batch] : 1) {
+      if (batch) sweep[*batch] = {image, std::min(image + tile[*batch], output[*batch])};
+      for (int64_t begin = 0; begin < output[rows]; begin += tile[rows]) {
+        boxes.push_back(sweep);
+        boxes.back()[rows] = {begin, std::min(begin + tile[rows], output[rows])};
+      }
     }
     return boxes;
   }
+
+  bool BeginsSweep(size_t tile) const { return tile % sweep_ == 0; }
 
   size_t Slots() const { return propagation_.Tensors().size(); }
 
@@ -95,11 +112,12 @@ class Sweep {
                                       propagation_.Begin(slot + 1) - begin);
   }
 
-  // Every row leaves once.
+  // Every row leaves once in a sweep.
   void AskForShares(size_t slot) {
     const std::optional<size_t> rows = RowsOf(slot);
     int64_t left = 0;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      if (BeginsSweep(tile)) left = 0;
       Box share = propagation_.ShareOf(slot, tiles_[tile]);
       if (rows) {
         share[*rows].begin = std::max(share[*rows].begin, left);
@@ -143,11 +161,12 @@ class Sweep {
     const Shape& shape = propagation_.ShapeOf(slot);
     const std::optional<size_t> batch = AxisOf(shape, Axis::kBatch);
     if (IsState(slot)) return false;
-    if (!across_batch_ && batch && shape[*batch] > 1) return false;
     std::span<const Extent> first;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      if (BeginsSweep(tile)) first = {};
       const std::span<const Extent> wanted = Region(wanted_, tile, slot);
       if (wanted[rows].Length() == 0) continue;
+      if (!across_batch_ && batch && wanted[*batch].Length() > 1) return false;
       if (first.empty()) first = wanted;
       for (size_t axis = 0; axis < shape.size(); ++axis) {
         if (axis != rows && wanted[axis] != first[axis]) return false;
@@ -163,9 +182,11 @@ class Sweep {
       const Extent& wanted = Region(wanted_, tile, slot)[rows];
       if (wanted.Length() > 0) lo = std::min(lo, wanted.begin);
       lowest[tile] = lo;
+      if (BeginsSweep(tile)) lo = std::numeric_limits<int64_t>::max();
     }
     int64_t end = 0;  // of what was wanted so far
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      if (BeginsSweep(tile)) end = 0;
       const std::span<const Extent> wanted = Region(wanted_, tile, slot);
       kept_[tile * Slots() + slot] = std::max<int64_t>(0, end - lowest[tile]);
       const Extent fresh = {std::max(lowest[tile], end), std::max(end, wanted[rows].end)};
@@ -268,6 +289,7 @@ class Sweep {
   Interval interval_;
   bool across_batch_;
   const Propagation& propagation_;
+  size_t sweep_;                // tiles in each
   std::vector<Box> tiles_;      // of the last output
   std::vector<Extent> wanted_;  // tile by tile the regions of all slots (propagation.h)
   std::vector<Extent> made_;    // likewise
@@ -278,11 +300,12 @@ class Sweep {
 
 }  // namespace
 
-bool CutsRowsAlone(const Shape& output, const TileShape& tile) {
+bool SweepsRows(const Shape& output, const TileShape& tile) {
   const std::optional<size_t> rows = AxisOf(output, Axis::kRows);
   if (!rows || tile.size() != output.size()) return false;
+  const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
   for (size_t axis = 0; axis < output.size(); ++axis) {
-    if ((axis == *rows) != (tile[axis] < output[axis])) return false;
+    if (axis != batch && (axis == *rows) != (tile[axis] < output[axis])) return false;
   }
   return true;
 }

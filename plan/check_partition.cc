@@ -169,7 +169,7 @@ class PartitionCheck {
     for (size_t axis = 0; axis < tiled.shape.size(); ++axis) CheckExtent(i, tiled, axis);
     if (!findings_.Empty()) return;
     const bool caches = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
-    if (caches && !CutsRowsAlone(tiled.shape, subgraph.tile)) {
+    if (caches && !SweepsRows(tiled.shape, subgraph.tile)) {
       findings_.Note(
           ViolationKind::kTile,
           fmt::format("subgraph {} caches its halo, but its tiles do not lie one below the other", i));

@@ -11,8 +11,9 @@
 // of its operands. As operators are in topological order, all readers of a tensor have spoken when its maker's turn
 // comes, and what is asked of a tensor is the hull of their wishes.
 //
-// Where the halo is cached, all tiles go through the operators together, and each row of a tensor has one stay: it comes
-// with the first tile that reaches as far down, and goes after the last tile that still begins at it or above.
+// Where the halo is cached, all tiles go through the operators together, and each row of a tensor has one stay in a sweep: it comes
+// with the first tile that reaches as far down, and goes after the last tile that still begins at it or above. A sweep is the tiles
+// of one part of the batch.
 //
 //     tile      0  1  2  3                   wants of the tiles: rows [0, 3), [2, 5), none, [3, 6)
 //     row 2     m  k  .  .                   made by tile 0, kept for 1
@@ -49,6 +50,8 @@ class Propagation {
       : network_(network), interval_(subgraph.interval) {
     const Operator& last = network.operators[static_cast<size_t>(interval_.last)];
     tiled_ = last.outputs.front();
+    if (const auto rows = RowAxis(ShapeOf(network, tiled_)))
+      sweep_ = static_cast<size_t>(base::CeilDiv(ShapeOf(network, tiled_)[*rows], subgraph.tile[*rows]));
     for (const int tensor : TensorsOf(network, interval_)) {
       const graph::Tensor& facts = network.tensors[static_cast<size_t>(tensor)];
       if (facts.constant) continue;
@@ -75,6 +78,7 @@ class Propagation {
     std::vector<Tile> tiles;
     std::map<int, std::set<int64_t>> left;  // rows
     for (const Box& box : boxes) {
+      if (tiles.size() % sweep_ == 0) left.clear();
       Tile& tile = tiles.emplace_back(Begin(box));
       for (const int tensor : leaving_) {
         DropRows(tensor, left[tensor], tile.shares[tensor]);
@@ -129,14 +133,15 @@ class Propagation {
   bool KeepsRows(int tensor, size_t axis, bool one_image, const std::vector<Tile>& tiles) const {
     const Shape& shape = ShapeOf(network_, tensor);
     if (network_.tensors[static_cast<size_t>(tensor)].state) return false;
-    for (size_t other = 0; other < shape.size(); ++other) {
-      const bool images = AxisName(shape.size(), other) == base::Axis::kBatch;
-      if (one_image && images && shape[other] > 1) return false;
-    }
     std::optional<Box> first;
-    for (const Tile& tile : tiles) {
-      Box need = tile.needs.at(tensor);
+    for (size_t i = 0; i < tiles.size(); ++i) {
+      if (i % sweep_ == 0) first.reset();
+      Box need = tiles[i].needs.at(tensor);
       if (IsEmpty(need)) continue;
+      for (size_t other = 0; other < shape.size(); ++other) {
+        const bool images = AxisName(shape.size(), other) == base::Axis::kBatch;
+        if (one_image && images && need[other].end > need[other].begin + 1) return false;
+      }
       need[axis] = {0, 0};
       if (first && *first != need) return false;
       first = need;
@@ -144,20 +149,27 @@ class Propagation {
     return true;
   }
 
+  // One row in the sweep that begins with that tile.
+  void KeepRow(int tensor, size_t axis, int64_t row, size_t begin, std::vector<Tile>& tiles,
+               std::vector<std::vector<int64_t>>& made) const {
+    std::optional<size_t> first;
+    std::optional<size_t> last;
+    for (size_t i = begin; i < std::min(begin + sweep_, tiles.size()); ++i) {
+      const Box& need = tiles[i].needs[tensor];
+      if (IsEmpty(need)) continue;
+      if (!first && row < need[axis].end) first = i;
+      if (need[axis].begin <= row) last = i;
+    }
+    if (!first || !last || *first > *last) return;
+    made[*first].push_back(row);
+    for (size_t i = *first + 1; i <= *last; ++i) ++tiles[i].kept[tensor];
+  }
+
   void KeepRows(int tensor, size_t axis, std::vector<Tile>& tiles) const {
     std::vector<std::vector<int64_t>> made(tiles.size());
-    for (int64_t row = 0; row < ShapeOf(network_, tensor)[axis]; ++row) {
-      std::optional<size_t> first;
-      std::optional<size_t> last;
-      for (size_t i = 0; i < tiles.size(); ++i) {
-        const Box& need = tiles[i].needs[tensor];
-        if (IsEmpty(need)) continue;
-        if (!first && row < need[axis].end) first = i;
-        if (need[axis].begin <= row) last = i;
-      }
-      if (!first || !last || *first > *last) continue;
-      made[*first].push_back(row);
-      for (size_t i = *first + 1; i <= *last; ++i) ++tiles[i].kept[tensor];
+    for (size_t begin = 0; begin < tiles.size(); begin += sweep_) {
+      for (int64_t row = 0; row < ShapeOf(network_, tensor)[axis]; ++row)
+        KeepRow(tensor, axis, row, begin, tiles, made);
     }
     for (size_t i = 0; i < tiles.size(); ++i) {
       Box& makes = tiles[i].makes[tensor];
@@ -204,6 +216,7 @@ class Propagation {
   const Graph& network_;
   const graph::Interval interval_;
   int tiled_ = 0;
+  size_t sweep_ = 1;  // tiles one below the other, before the next part of the batch
   std::vector<int> touched_;
   std::vector<int> leaving_;
 };
@@ -224,12 +237,13 @@ int64_t CountTiles(const Shape& shape, const std::vector<int64_t>& tile) {
   return count;
 }
 
-bool CutsRowsAlone(const Shape& shape, const std::vector<int64_t>& tile) {
+bool SweepsRows(const Shape& shape, const std::vector<int64_t>& tile) {
   bool rows = false;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (tile[axis] == shape[axis]) continue;
-    if (AxisName(shape.size(), axis) != base::Axis::kRows) return false;
-    rows = true;
+    const std::optional<base::Axis> name = AxisName(shape.size(), axis);
+    if (name != base::Axis::kRows && name != base::Axis::kBatch) return false;
+    rows = rows || name == base::Axis::kRows;
   }
   return rows;
 }

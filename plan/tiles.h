@@ -24,11 +24,11 @@ const Box& MadeOf(const Tile& tile, int tensor);
 // The product over axes of ceil(extent / tile).
 int64_t CountTiles(const graph::Shape& shape, const std::vector<int64_t>& tile);
 
-// Whether the tiles lie one below the other: several of them, cut along the rows and along nothing else.
-bool CutsRowsAlone(const graph::Shape& shape, const std::vector<int64_t>& tile);
+// Whether the tiles go down the rows in sweeps: cut along the rows, and along nothing else but the batch.
+bool SweepsRows(const graph::Shape& shape, const std::vector<int64_t>& tile);
 
 // Calls `visit` for each tile in row-major order; the last along each axis may be smaller. subgraph.tile is within
-// the shape; if the halo is cached, CutsRowsAlone. Cost: tiles times operators times the walk of NeedOf; with a cached
+// the shape; if the halo is cached, SweepsRows. Cost: tiles times operators times the walk of NeedOf; with a cached
 // halo also rows, and all tiles are held at once.
 void ForEachTile(const graph::Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
                  const std::function<void(const Tile&)>& visit);

@@ -89,10 +89,10 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph,
     }
     if (std::optional<base::Diagnostic> fault = FindFault(graph, choice.interval, choice.tile)) return fault;
     const bool caches = choice.policy.halo != hw_profiles::HaloStorage::kRecompute;
-    if (caches && !graph::CutsRowsAlone(OutputShape(graph, choice.interval), choice.tile)) {
+    if (caches && !graph::SweepsRows(OutputShape(graph, choice.interval), choice.tile)) {
       return Fault(fmt::format("tile [{}] of the output of '{}' keeps no rows for the next",
                                fmt::join(choice.tile, ", "), LastOf(graph, choice.interval).id),
-                   "a tile cut along the rows alone, or halo: recompute");
+                   "a tile cut along the rows, or those and the batch, or halo: recompute");
     }
     if (caches && choice.policy.weights == hw_profiles::WeightPolicy::kByDepth) {
       return Fault(

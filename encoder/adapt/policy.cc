@@ -55,7 +55,7 @@ bool HaloMatters(const graph::Graph& graph, const hw_profiles::Profile& profile,
   if (!rows || !cuts_rows || !graph::CanCut(graph, uses.interval, *rows)) return false;
   graph::TileShape half = output;
   half[*rows] = base::CeilDiv(output[*rows], 2);
-  if (!graph::CutsRowsAlone(output, half)) return false;
+  if (!graph::SweepsRows(output, half)) return false;
   return MarkCached(CutTiles(graph, uses.interval, half, HaloStorage::kRing), HaloStorage::kRing, uses);
 }
 

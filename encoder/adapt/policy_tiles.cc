@@ -14,8 +14,7 @@ namespace {
 constexpr int64_t kMostSwept = 4096;
 
 bool MayKeepRows(const graph::Shape& output, const graph::TileShape& tile) {
-  return graph::CutsRowsAlone(output, tile) &&
-         graph::ElementsOf(output) / graph::ElementsOf(tile) < kMostSwept;
+  return graph::SweepsRows(output, tile) && graph::ElementsOf(output) / graph::ElementsOf(tile) < kMostSwept;
 }
 
 }  // namespace

@@ -19,11 +19,12 @@ constexpr int64_t kMostTiles = int64_t{1} << 24;
 
 bool IsIndex(int index, size_t count) { return index >= 0 && static_cast<size_t>(index) < count; }
 
-// Whether tiles lie one below the other: several of them, along the rows and no other axis.
-bool CutsRowsAlone(const graph::Shape& shape, const std::vector<int64_t>& tile) {
+// Whether tiles lie one below the other: several of them, along the rows and no other axis but the batch.
+bool SweepsRows(const graph::Shape& shape, const std::vector<int64_t>& tile) {
   const std::optional<size_t> rows = RowAxisOf(shape.size());
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    if ((tile[axis] < shape[axis]) != (axis == rows)) return false;
+    const bool batch = MeaningOf(shape.size(), axis) == base::Axis::kBatch;
+    if (!batch && (tile[axis] < shape[axis]) != (axis == rows)) return false;
   }
   return rows.has_value();
 }
@@ -75,7 +76,7 @@ std::string FindObstacle(const Plan& plan) {
       tiles *= std::min(base::CeilDiv(shape[axis], subgraph.tile[axis]), kMostTiles + 1);
     }
     if (tiles > kMostTiles) return "a subgraph has more tiles than an execution can go through";
-    if (subgraph.halo != hw_profiles::HaloStorage::kRecompute && !CutsRowsAlone(shape, subgraph.tile)) {
+    if (subgraph.halo != hw_profiles::HaloStorage::kRecompute && !SweepsRows(shape, subgraph.tile)) {
       return "a subgraph keeps rows of tiles that do not lie one below the other";
     }
   }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "tessera/base/checked.h"
 #include "tessera/plan/execute/reads.h"
 
 // Of each tensor a window of rows is there, and the window slides down from tile to tile. Its upper edge goes to the least row that
@@ -19,6 +20,8 @@
 //         5                            m
 //         6                            m
 //
+// The next part of the batch, if there is one, begins above again: a window of its own, of which nothing is there.
+//
 // Readers come after makers. So tensors are settled from the last made to the first, each for all tiles, and an operator then
 // asks for what the judge says the rows that it makes are read from.
 namespace tessera::plan::execute {
@@ -27,7 +30,12 @@ namespace {
 class Sweep {
  public:
   Sweep(const graph::Graph& network, const Subgraph& subgraph, std::vector<TileBoxes>& tiles)
-      : network_(network), subgraph_(subgraph), tiles_(tiles) {}
+      : network_(network), subgraph_(subgraph), tiles_(tiles), down_(tiles.size()) {
+    const graph::Operator& last = network.operators[static_cast<size_t>(subgraph.interval.last)];
+    const graph::Shape& shape = ShapeOf(last.outputs.front());
+    if (const auto rows = RowAxisOf(shape.size()))
+      down_ = static_cast<size_t>(base::CeilDiv(shape[*rows], subgraph.tile[*rows]));
+  }
 
   void Run() {
     for (const auto& [tensor, share] : tiles_.front().leaves) AskForShares(tensor);
@@ -59,7 +67,9 @@ class Sweep {
   void AskForShares(int tensor) {
     const std::optional<size_t> rows = RowAxisOf(ShapeOf(tensor).size());
     int64_t left = 0;
-    for (TileBoxes& tile : tiles_) {
+    for (size_t i = 0; i < tiles_.size(); ++i) {
+      TileBoxes& tile = tiles_[i];
+      if (i % down_ == 0) left = 0;
       Box& share = tile.leaves.at(tensor);
       if (rows) {
         share[*rows].begin = std::max(share[*rows].begin, left);
@@ -93,21 +103,24 @@ class Sweep {
 
   bool MayKeep(int tensor, size_t rows) const {
     const graph::Shape& shape = ShapeOf(tensor);
-    const bool images = MeaningOf(shape.size(), 0) == base::Axis::kBatch && shape.front() > 1;
-    if (IsState(tensor) || (images && subgraph_.halo == hw_profiles::HaloStorage::kAdjacent)) return false;
-    const Box width = WidthOf(tensor, rows);
-    return std::all_of(tiles_.begin(), tiles_.end(), [&](TileBoxes& tile) {
-      Box wanted = WantedOf(tile, tensor);
-      if (IsEmpty(wanted)) return true;
-      wanted[rows] = width[rows];
-      return wanted == width;
-    });
+    const bool one_image = MeaningOf(shape.size(), 0) == base::Axis::kBatch &&
+                           subgraph_.halo == hw_profiles::HaloStorage::kAdjacent;
+    if (IsState(tensor)) return false;
+    for (size_t i = 0; i < tiles_.size(); ++i) {
+      Box wanted = WantedOf(tiles_[i], tensor);
+      if (IsEmpty(wanted)) continue;
+      if (one_image && wanted.front().end > wanted.front().begin + 1) return false;
+      wanted[rows] = {};
+      if (wanted != WidthOf(tensor, rows, i)) return false;
+    }
+    return true;
   }
 
-  // What the first tile that wants any of it wants along the other axes.
-  Box WidthOf(int tensor, size_t rows) const {
-    for (TileBoxes& tile : tiles_) {
-      Box wanted = WantedOf(tile, tensor);
+  // What the first tile that wants any of it, down from above with that one, wants along the other axes.
+  Box WidthOf(int tensor, size_t rows, size_t tile) const {
+    const size_t begin = tile - tile % down_;
+    for (size_t i = begin; i < std::min(begin + down_, tiles_.size()); ++i) {
+      Box wanted = WantedOf(tiles_[i], tensor);
       if (IsEmpty(wanted)) continue;
       wanted[rows] = {};
       return wanted;
@@ -116,11 +129,15 @@ class Sweep {
   }
 
   void SlideDown(int tensor, size_t rows) {
-    const Box width = WidthOf(tensor, rows);
     const std::vector<int64_t> upper = UpperEdges(tensor, rows);
+    Box width;
     int64_t lower = 0;
     int64_t made_so_far = 0;
     for (size_t i = 0; i < tiles_.size(); ++i) {
+      if (i % down_ == 0) {
+        lower = 0;
+        width = WidthOf(tensor, rows, i);
+      }
       TilePart& part = tiles_[i].parts.at(tensor);
       const int64_t begin = std::max(upper[i], lower);
       const int64_t end = std::max(lower, part.held[rows].end);
@@ -147,6 +164,7 @@ class Sweep {
       const Box& wanted = WantedOf(tiles_[i], tensor);
       if (!IsEmpty(wanted)) least = std::min(least, wanted[rows].begin);
       edges[i] = least;
+      if (i % down_ == 0) least = std::numeric_limits<int64_t>::max();
     }
     return edges;
   }
@@ -154,6 +172,7 @@ class Sweep {
   const graph::Graph& network_;
   const Subgraph& subgraph_;
   std::vector<TileBoxes>& tiles_;
+  size_t down_;  // tiles one below the other
 };
 
 }  // namespace

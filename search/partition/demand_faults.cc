@@ -101,9 +101,9 @@ class FaultSearch {
       return FaultOf(fmt::format("tiles of {} are too many", fmt::join(tile, "x")),
                      fmt::format("at most {} tiles", graph::kMostTiles));
     const bool caches = demand.way.halo && *demand.way.halo != hw_profiles::HaloStorage::kRecompute;
-    if (caches && !graph::CutsRowsAlone(output, tile))
+    if (caches && !graph::SweepsRows(output, tile))
       return FaultOf(fmt::format("tiles of {} keep no rows for the next", fmt::join(tile, "x")),
-                     "tiles cut along the rows alone, or halo: recompute");
+                     "tiles cut along the rows, or those and the batch, or halo: recompute");
     return std::nullopt;
   }
 

@@ -116,7 +116,7 @@ void KeepRows(Random& random, const graph::Graph& network, std::vector<graph::Ti
               encoder::SubgraphChoice& choice) {
   const graph::Operator& last = network.operators[static_cast<size_t>(choice.interval.last)];
   const graph::Shape& output = network.tensors[static_cast<size_t>(last.outputs.front())].shape;
-  std::erase_if(shapes, [&](const graph::TileShape& tile) { return !graph::CutsRowsAlone(output, tile); });
+  std::erase_if(shapes, [&](const graph::TileShape& tile) { return !graph::SweepsRows(output, tile); });
   if (shapes.empty()) return;
   const auto tile = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(shapes.size()) - 1));
   choice.tile = shapes[tile];

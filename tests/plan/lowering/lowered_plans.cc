@@ -100,6 +100,9 @@ const std::vector<NamedPlan>& PlansOfEveryKind() {
                                                 {"TwoAxes", TwoAxes},
                                                 {"AdjacentStoredPads", execute::AdjacentStoredPads},
                                                 {"RingStoredPads", execute::RingStoredPads},
+                                                {"RingOfImages", execute::RingOfImages},
+                                                {"CopyOfImages", execute::CopyOfImages},
+                                                {"RingOfHeads", execute::RingOfHeads},
                                                 {"DepthOwnSteps", execute::DepthOwnSteps},
                                                 {"DepthOverlapped", execute::DepthOverlapped}};
   return kPlans;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "random_batch.h"
 #include "random_graph.h"
 #include "random_sum.h"
 #include "tessera/encoder/adapt/choice.h"
@@ -87,7 +88,8 @@ Profile AnyMachine(Random& random) {
   profile.roles[static_cast<size_t>(base::TensorRole::kFeature)].home = 1;
   profile.tiling.dma =
       random.Chance(0.5) ? hw_profiles::DmaSteps::kOwnSteps : hw_profiles::DmaSteps::kOverlapped;
-  profile.tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 1}};
+  profile.tiling.axes = {
+      {base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 1}, {base::Axis::kBatch, 1}};
   profile.tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed, WeightPolicy::kDirect};
   profile.tiling.halo = {HaloStorage::kRecompute, HaloStorage::kRing, HaloStorage::kCopy,
                          HaloStorage::kAdjacent};
@@ -110,13 +112,14 @@ encoder::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph, gra
   for (size_t axis = 0; axis < output.size(); ++axis) {
     const bool rows = graph::AxisOf(output, graph::Axis::kRows) == axis;
     const bool named = rows || graph::AxisOf(output, graph::Axis::kColumns) == axis ||
-                       graph::AxisOf(output, graph::Axis::kChannels) == axis;
+                       graph::AxisOf(output, graph::Axis::kChannels) == axis ||
+                       graph::AxisOf(output, graph::Axis::kBatch) == axis;
     if (!named || output[axis] < 2 || !random.Chance(rows ? 0.8 : 0.2)) continue;
     if (graph::CanCut(graph, interval, axis)) choice.tile[axis] = random.Uniform(1, output[axis] - 1);
   }
   choice.policy.weights = static_cast<WeightPolicy>(random.Uniform(0, 2));
   choice.policy.in_place = random.Chance(0.5);
-  if (graph::CutsRowsAlone(output, choice.tile) && random.Chance(0.8))
+  if (graph::SweepsRows(output, choice.tile) && random.Chance(0.8))
     choice.policy.halo = static_cast<HaloStorage>(random.Uniform(1, 3));
   return choice;
 }
@@ -286,7 +289,6 @@ struct Sum {
 Sum AnySum(Random& random) {
   Sum sum{graph::RandomSum(random), AnyMachine(random), {}};
   VaryPaces(random, sum.profile);
-  sum.profile.tiling.axes.push_back({base::Axis::kBatch, 1});
   sum.profile.tiling.weights.push_back(WeightPolicy::kByDepth);
   sum.profile.tiling.depth_granule = random.Uniform(1, 5);
   for (hw_profiles::Throughput& throughput : sum.profile.engines[0].throughputs)
@@ -306,6 +308,38 @@ Sum AnySum(Random& random) {
   const std::vector<int> kept = AnyKept(random, sum.graph, sum.profile, sum.choices);
   for (encoder::SubgraphChoice& choice : sum.choices) choice.policy.kept = kept;
   return sum;
+}
+
+// Tiles that go down the rows once for each part of the batch: images, or heads with their keys and values.
+TEST(Derivations, AgreeOnSweepsThroughABatch) {
+  Random random(2031);
+  std::array<int, 4> cached = {};  // programs with a cached tensor, by storage
+  for (int round = 0; round < 2000; ++round) {
+    graph::Graph graph = graph::RandomBatch(random);
+    AddWeights(random, graph);
+    const Profile profile = AnyMachine(random);
+    const graph::Interval interval = {0, static_cast<int>(graph.operators.size()) - 1};
+    encoder::SubgraphChoice choice{interval, encoder::OutputShape(graph, interval), {}};
+    for (const graph::Axis axis : {graph::Axis::kBatch, graph::Axis::kRows}) {
+      int64_t& extent = choice.tile[*graph::AxisOf(choice.tile, axis)];
+      extent = random.Uniform(1, extent - 1);
+    }
+    ASSERT_TRUE(graph::SweepsRows(encoder::OutputShape(graph, interval), choice.tile));
+    choice.policy.halo = static_cast<HaloStorage>(random.Uniform(1, 3));
+    choice.policy.weights = static_cast<WeightPolicy>(random.Uniform(0, 1));
+    base::Expected<encoder::Program> program = encoder::BuildProgram(graph, profile, {&choice, 1});
+    if (!program) continue;
+    const plan::Plan plan = AsPlan(graph, profile, {choice}, *std::move(program));
+    ASSERT_EQ(Disagreements(plan), "") << "round " << round;
+    const bool keeps = std::any_of(plan.buffers.begin(), plan.buffers.end(), [](const plan::BufferUse& use) {
+      return use.kind == plan::BufferKind::kRing || use.kind == plan::BufferKind::kLine ||
+             use.kind == plan::BufferKind::kHalo;
+    });
+    cached.at(static_cast<size_t>(choice.policy.halo)) += keeps ? 1 : 0;
+  }
+  EXPECT_GE(cached[1], 200);
+  EXPECT_GE(cached[2], 200);
+  EXPECT_GE(cached[3], 50);
 }
 
 TEST(Derivations, AgreeOnSumsByDepth) {

@@ -264,7 +264,7 @@ Truth DecideAll(const RandomSubject& subject, const graph::ShapeGrid& grid, cons
   const bool caches = policy.halo != hw_profiles::HaloStorage::kRecompute;
   const std::vector<TileShape> shapes = ShapesOf(grid);
   for (const TileShape& shape : shapes) {
-    if (caches && !graph::CutsRowsAlone(shapes.back(), shape)) continue;
+    if (caches && !graph::SweepsRows(shapes.back(), shape)) continue;
     const encoder::SubgraphChoice choice = {subject.interval, shape, policy};
     const base::Expected<encoder::Program> program =
         encoder::BuildProgram(subject.graph, subject.profile, {&choice, 1});
