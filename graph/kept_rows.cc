@@ -23,58 +23,78 @@
 // far. Rows between them are there, whatever the tiles want in which order. Nothing is assumed of the operators: where a tensor is
 // wanted backwards, the first tile makes all of it.
 //
-// Each strip of tiles begins anew, whatever the strips beside it have made:
+// Each strip of tiles begins anew, whatever the strips beside it have made, and each image of a batch that is cut:
 //
 //     tiles     0  3  6        columns that strips share are made for each of them
 //               1  4  7
 //               2  5  8
 //
-// Where nothing ties rows to columns, strips of which each tensor has as many columns are swept once for all.
+// Where nothing ties rows to columns and images, strips of which each tensor has as many of them are swept once for all.
 //
 // Cost: one propagation for each strip, and one for each tile of strips that differ; all their regions are kept at once.
 namespace tessera::graph {
 namespace {
 
-// The strips of all tiles, by the first that is like each.
+// The strips of all tiles, by the first that is like each: columns, image by image.
 struct Strips {
-  std::vector<Extent> columns;  // of strips that differ
-  std::vector<size_t> like;     // for each strip its place in `columns`
-  bool tied = false;            // columns decide over rows, or rows over columns
+  std::vector<Box> boxes;    // of strips that differ, all rows
+  std::vector<size_t> like;  // for each strip its place in `boxes`
+  bool tied = false;         // columns or images decide over rows, or rows over them
 };
 
-Box StripOf(const Shape& output, std::optional<size_t> columns, const Extent& part) {
-  Box box = WholeBox(output);
-  if (columns) box[*columns] = part;
-  return box;
+// The parts into which tiles cut an axis; one where the shape has no such axis.
+std::vector<Extent> PartsOf(const Shape& output, const TileShape& tile, std::optional<size_t> axis) {
+  if (!axis) return {{0, 1}};
+  std::vector<Extent> parts;
+  for (int64_t begin = 0; begin < output[*axis]; begin += tile[*axis])
+    parts.push_back({begin, std::min(begin + tile[*axis], output[*axis])});
+  return parts;
+}
+
+// In the order in which they are visited.
+std::vector<Box> AllStrips(const Shape& output, const TileShape& tile) {
+  const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
+  const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
+  std::vector<Box> strips;
+  for (const Extent& images : PartsOf(output, tile, batch)) {
+    for (const Extent& part : PartsOf(output, tile, columns)) {
+      Box& strip = strips.emplace_back(WholeBox(output));
+      if (batch) strip[*batch] = images;
+      if (columns) strip[*columns] = part;
+    }
+  }
+  return strips;
+}
+
+bool TiesRows(const Propagation& propagation) {
+  const Shape& output = propagation.ShapeOf(propagation.LastSlot());
+  const Propagation::AxisSet rows = Propagation::AxisSet{1} << *AxisOf(output, Axis::kRows);
+  Propagation::AxisSet others = 0;
+  for (const Axis axis : {Axis::kBatch, Axis::kColumns}) {
+    if (const std::optional<size_t> index = AxisOf(output, axis)) others |= Propagation::AxisSet{1} << *index;
+  }
+  const std::vector<Propagation::Dependence> dependences = propagation.Dependences(rows | others);
+  return std::any_of(dependences.begin(), dependences.end(), [&](const auto& dependence) {
+    return (dependence.axes & rows) != 0 && (dependence.axes & others) != 0;
+  });
 }
 
 Strips FindStrips(const Propagation& propagation, const TileShape& tile) {
-  const Shape& output = propagation.ShapeOf(propagation.LastSlot());
-  const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
-  const Propagation::AxisSet rows_bit = Propagation::AxisSet{1} << *AxisOf(output, Axis::kRows);
-  const Propagation::AxisSet columns_bit = columns ? Propagation::AxisSet{1} << *columns : 0;
-  const std::vector<Propagation::Dependence> dependences = propagation.Dependences(rows_bit | columns_bit);
   Strips strips;
-  strips.tied = std::any_of(dependences.begin(), dependences.end(), [&](const auto& dependence) {
-    return (dependence.axes & rows_bit) != 0 && (dependence.axes & columns_bit) != 0;
-  });
+  strips.tied = TiesRows(propagation);
   std::map<std::vector<int64_t>, size_t> known;
   std::vector<Extent> regions(propagation.Size());
-  const int64_t end = columns ? output[*columns] : 1;
-  const int64_t width = columns ? tile[*columns] : 1;
-  for (int64_t left = 0; left < end; left += width) {
-    const Extent part = {left, std::min(left + width, end)};
-    const Box box = StripOf(output, columns, part);
-    propagation.Run(box, regions);
+  for (const Box& strip : AllStrips(propagation.ShapeOf(propagation.LastSlot()), tile)) {
+    propagation.Run(strip, regions);
     std::vector<int64_t> lengths;
     lengths.reserve(2 * regions.size() + 1);
-    lengths.push_back(strips.tied ? left : 0);
+    lengths.push_back(strips.tied ? static_cast<int64_t>(strips.like.size()) : 0);
     for (const Extent& extent : regions) lengths.push_back(extent.Length());
     for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
-      if (propagation.Leaves(slot)) propagation.AppendShareLengths(slot, box, lengths);
+      if (propagation.Leaves(slot)) propagation.AppendShareLengths(slot, strip, lengths);
     }
-    const auto [entry, fresh] = known.try_emplace(std::move(lengths), strips.columns.size());
-    if (fresh) strips.columns.push_back(part);
+    const auto [entry, fresh] = known.try_emplace(std::move(lengths), strips.boxes.size());
+    if (fresh) strips.boxes.push_back(strip);
     strips.like.push_back(entry->second);
   }
   return strips;
@@ -90,7 +110,7 @@ class Sweep {
         propagation_(propagation),
         strips_(FindStrips(propagation, tile)),
         tiles_(BoxesOf(propagation.ShapeOf(propagation.LastSlot()), tile, strips_)),
-        strip_(tiles_.size() / strips_.columns.size()),
+        strip_(tiles_.size() / strips_.boxes.size()),
         wanted_(tiles_.size() * propagation_.Size()),
         made_(wanted_.size()),
         kept_(tiles_.size() * Slots()),
@@ -129,11 +149,10 @@ class Sweep {
   static std::vector<Box> BoxesOf(const Shape& output, const TileShape& tile, const Strips& strips) {
     const size_t rows = *AxisOf(output, Axis::kRows);
     std::vector<Box> boxes;
-    for (const Extent& part : strips.columns) {
-      const Box strip = StripOf(output, AxisOf(output, Axis::kColumns), part);
-      for (int64_t begin = 0; begin < output[rows]; begin += tile[rows]) {
+    for (const Box& strip : strips.boxes) {
+      for (const Extent& part : PartsOf(output, tile, rows)) {
         boxes.push_back(strip);
-        boxes.back()[rows] = {begin, std::min(begin + tile[rows], output[rows])};
+        boxes.back()[rows] = part;
       }
     }
     return boxes;
@@ -204,12 +223,12 @@ class Sweep {
     const Shape& shape = propagation_.ShapeOf(slot);
     const std::optional<size_t> batch = AxisOf(shape, Axis::kBatch);
     if (IsState(slot)) return false;
-    if (!across_batch_ && batch && shape[*batch] > 1) return false;
     std::span<const Extent> first;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
       const std::span<const Extent> wanted = Region(wanted_, tile, slot);
       if (BeginsStrip(tile)) first = {};
       if (wanted[rows].Length() == 0) continue;
+      if (!across_batch_ && batch && wanted[*batch].Length() > 1) return false;
       if (first.empty()) first = wanted;
       for (size_t axis = 0; axis < shape.size(); ++axis) {
         if (axis != rows && wanted[axis] != first[axis]) return false;
@@ -270,7 +289,7 @@ class Sweep {
   // Rows that the tile visited after this one makes. Any strip may follow one that others are like.
   int64_t MadeNext(size_t tile, size_t slot, size_t rows) {
     const size_t next = tile + 1 < tiles_.size() ? tile + 1 : 0;
-    const bool is_last = next == 0 && strips_.like.size() == strips_.columns.size();
+    const bool is_last = next == 0 && strips_.like.size() == strips_.boxes.size();
     return is_last ? 0 : Region(made_, next, slot)[rows].Length();
   }
 
@@ -377,9 +396,10 @@ class Sweep {
 bool CutsStrips(const Shape& output, const TileShape& tile) {
   const std::optional<size_t> rows = AxisOf(output, Axis::kRows);
   if (!rows || tile.size() != output.size() || tile[*rows] == output[*rows]) return false;
+  const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
   const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
   for (size_t axis = 0; axis < output.size(); ++axis) {
-    if (axis != *rows && axis != columns && tile[axis] < output[axis]) return false;
+    if (axis != *rows && axis != columns && axis != batch && tile[axis] < output[axis]) return false;
   }
   return true;
 }

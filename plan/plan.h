@@ -44,7 +44,17 @@ struct Subgraph {
   Metrics metrics;
 };
 
-enum class BufferKind : uint8_t { kTile, kWhole, kResident, kSlice, kScratch, kRing, kLine, kHalo };
+enum class BufferKind : uint8_t {
+  kTile,
+  kWhole,
+  kResident,
+  kSlice,
+  kScratch,
+  kRing,
+  kLine,
+  kHalo,
+  kAccumulator
+};
 
 // What a buffer of the Problem holds; -1 where an index means nothing.
 struct BufferUse {

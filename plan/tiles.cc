@@ -135,28 +135,21 @@ class Propagation {
     for (const Strip strip : strips) {
       for (Tile& tile : strip) tile.makes[tensor] = tile.needs[tensor];
     }
-    if (!axis || !MayKeep(tensor, one_image)) return;
-    const bool straight = std::all_of(strips.begin(), strips.end(),
-                                      [&](Strip strip) { return WantsOneWidth(tensor, *axis, strip); });
+    if (!axis || network_.tensors[static_cast<size_t>(tensor)].state) return;
+    const bool straight = std::all_of(strips.begin(), strips.end(), [&](Strip strip) {
+      return WantsOneWidth(tensor, *axis, one_image, strip);
+    });
     if (!straight) return;
     for (const Strip strip : strips) KeepRows(tensor, *axis, strip);
   }
 
-  bool MayKeep(int tensor, bool one_image) const {
-    const Shape& shape = ShapeOf(network_, tensor);
-    if (network_.tensors[static_cast<size_t>(tensor)].state) return false;
-    for (size_t other = 0; other < shape.size(); ++other) {
-      const bool images = AxisName(shape.size(), other) == base::Axis::kBatch;
-      if (one_image && images && shape[other] > 1) return false;
-    }
-    return true;
-  }
-
-  static bool WantsOneWidth(int tensor, size_t axis, Strip tiles) {
+  static bool WantsOneWidth(int tensor, size_t axis, bool one_image, Strip tiles) {
     std::optional<Box> first;
     for (const Tile& tile : tiles) {
       Box need = tile.needs.at(tensor);
       if (IsEmpty(need)) continue;
+      const bool images = AxisName(need.size(), 0) == base::Axis::kBatch && need[0].end > need[0].begin + 1;
+      if (one_image && images) return false;
       need[axis] = {0, 0};
       if (first && *first != need) return false;
       first = need;
@@ -262,7 +255,7 @@ bool MayCacheHalo(const hw_profiles::Profile& profile, const Shape& shape, const
     if (tile[axis] == shape[axis]) continue;
     const std::optional<base::Axis> name = AxisName(shape.size(), axis);
     const bool strips = name == base::Axis::kColumns && profile.tiling.implicit_padding;
-    if (name != base::Axis::kRows && !strips) return false;
+    if (name != base::Axis::kRows && name != base::Axis::kBatch && !strips) return false;
     rows = rows || name == base::Axis::kRows;
   }
   return rows;
@@ -295,7 +288,10 @@ void ForEachTile(const Graph& network, const std::vector<Users>& users, const Su
   const size_t rows = *RowAxis(shape);
   const auto strip_length = static_cast<size_t>(base::CeilDiv(shape[rows], subgraph.tile[rows]));
   std::stable_sort(boxes.begin(), boxes.end(), [rows](const Box& a, const Box& b) {
-    return rows + 1 < a.size() && a[rows + 1].begin < b[rows + 1].begin;
+    for (size_t axis = 0; axis < a.size(); ++axis) {
+      if (axis != rows && a[axis].begin != b[axis].begin) return a[axis].begin < b[axis].begin;
+    }
+    return false;
   });
   const bool one_image = subgraph.halo == hw_profiles::HaloStorage::kAdjacent;
   for (const Tile& tile : propagation.RunTogether(boxes, strip_length, one_image)) visit(tile);

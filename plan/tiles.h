@@ -24,8 +24,8 @@ const Box& MadeOf(const Tile& tile, int tensor);
 // The product over axes of ceil(extent / tile).
 int64_t CountTiles(const graph::Shape& shape, const std::vector<int64_t>& tile);
 
-// Whether a subgraph of the profile may cache the halo of such tiles: several of them lie one below the other, in one strip, or where
-// padding is implicit in several strips beside each other.
+// Whether a subgraph of the profile may cache the halo of such tiles: several of them lie one below the other, for each part of the
+// batch in one strip, or where padding is implicit in several strips beside each other.
 bool MayCacheHalo(const hw_profiles::Profile& profile, const graph::Shape& shape,
                   const std::vector<int64_t>& tile);
 

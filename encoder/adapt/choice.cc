@@ -90,10 +90,16 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_pr
     if (std::optional<base::Diagnostic> fault = FindFault(graph, choice.interval, choice.tile)) return fault;
     const bool caches = choice.policy.halo != hw_profiles::HaloStorage::kRecompute;
     if (caches && !MayKeepRows(profile, OutputShape(graph, choice.interval), choice.tile)) {
-      return Fault(fmt::format("tile [{}] of the output of '{}' keeps no rows for the next",
-                               fmt::join(choice.tile, ", "), LastOf(graph, choice.interval).id),
-                   "a tile cut along the rows, where padding is implicit perhaps along the columns too, or "
-                   "halo: recompute");
+      return Fault(
+          fmt::format("tile [{}] of the output of '{}' keeps no rows for the next",
+                      fmt::join(choice.tile, ", "), LastOf(graph, choice.interval).id),
+          "a tile cut along the rows, perhaps the batch and, where padding is implicit, the columns, or "
+          "halo: recompute");
+    }
+    if (caches && choice.policy.weights == hw_profiles::WeightPolicy::kByDepth) {
+      return Fault(
+          fmt::format("operator '{}' is cut by depth and keeps rows", LastOf(graph, choice.interval).id),
+          "halo: recompute");
     }
     next = choice.interval.last + 1;
   }

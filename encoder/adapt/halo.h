@@ -13,7 +13,7 @@
 // Rows that stay from tile to tile (docs/program.md, "Cached halo").
 namespace tessera::encoder {
 
-// Whether tiles of this shape may keep rows for each other: they lie in strips, in several only where padding is implicit.
+// Whether tiles of this shape may keep rows for each other: they lie in strips, beside each other only where padding is implicit.
 bool MayKeepRows(const hw_profiles::Profile& profile, const graph::Shape& output,
                  const graph::TileShape& tile);
 

@@ -19,13 +19,16 @@ constexpr int64_t kMostTiles = int64_t{1} << 24;
 
 bool IsIndex(int index, size_t count) { return index >= 0 && static_cast<size_t>(index) < count; }
 
-// Whether tiles lie one below the other: several of them, along the rows and perhaps, without pads between them, the columns.
+// Whether tiles lie one below the other: several of them, along the rows, perhaps the batch and, without pads between
+// them, the columns.
 bool LieInStrips(const graph::Shape& shape, const std::vector<int64_t>& tile, bool implicit_padding) {
   const std::optional<size_t> rows = RowAxisOf(shape.size());
   if (!rows || tile[*rows] >= shape[*rows]) return false;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const bool strips = implicit_padding && MeaningOf(shape.size(), axis) == base::Axis::kColumns;
-    if (axis != *rows && !strips && tile[axis] < shape[axis]) return false;
+    const std::optional<base::Axis> meaning = MeaningOf(shape.size(), axis);
+    const bool sweeps =
+        meaning == base::Axis::kBatch || (implicit_padding && meaning == base::Axis::kColumns);
+    if (axis != *rows && !sweeps && tile[axis] < shape[axis]) return false;
   }
   return true;
 }

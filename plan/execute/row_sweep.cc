@@ -20,7 +20,7 @@
 //         5                            m
 //         6                            m
 //
-// Where there are several strips of tiles, a window slides down each by itself.
+// Where there are several strips of tiles, or parts of the batch, a window slides down each by itself.
 //
 // Readers come after makers. So tensors are settled from the last made to the first, each for all tiles, and an operator then
 // asks for what the judge says the rows that it makes are read from.
@@ -107,13 +107,15 @@ class Sweep {
 
   bool MayKeep(int tensor, size_t rows) const {
     const graph::Shape& shape = ShapeOf(tensor);
-    const bool images = MeaningOf(shape.size(), 0) == base::Axis::kBatch && shape.front() > 1;
-    if (IsState(tensor) || (images && subgraph_.halo == hw_profiles::HaloStorage::kAdjacent)) return false;
+    const bool one_image = MeaningOf(shape.size(), 0) == base::Axis::kBatch &&
+                           subgraph_.halo == hw_profiles::HaloStorage::kAdjacent;
+    if (IsState(tensor)) return false;
     return std::all_of(strips_.begin(), strips_.end(), [&](const Strip strip) {
       const Box width = WidthOf(tensor, rows, strip);
       return std::all_of(strip.begin(), strip.end(), [&](TileBoxes& tile) {
         Box wanted = WantedOf(tile, tensor);
         if (IsEmpty(wanted)) return true;
+        if (one_image && wanted.front().end > wanted.front().begin + 1) return false;
         wanted[rows] = width[rows];
         return wanted == width;
       });

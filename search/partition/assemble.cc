@@ -28,7 +28,8 @@ plan::StepUse UseOf(const encoder::ProgramStep& step) {
           .transfers = step.transfers};
 }
 
-static_assert(static_cast<int>(plan::BufferKind::kHalo) == static_cast<int>(encoder::BufferKind::kHalo));
+static_assert(static_cast<int>(plan::BufferKind::kAccumulator) ==
+              static_cast<int>(encoder::BufferKind::kAccumulator));
 static_assert(static_cast<int>(plan::StepKind::kCopy) == static_cast<int>(encoder::StepKind::kCopy));
 
 // One past the highest byte of all buffers that live while the subgraph runs, guards included.

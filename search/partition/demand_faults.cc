@@ -102,9 +102,10 @@ class FaultSearch {
                      fmt::format("at most {} tiles", graph::kMostTiles));
     const bool caches = demand.way.halo && *demand.way.halo != hw_profiles::HaloStorage::kRecompute;
     if (caches && !encoder::MayKeepRows(profile_, output, tile))
-      return FaultOf(fmt::format("tiles of {} keep no rows for the next", fmt::join(tile, "x")),
-                     "tiles cut along the rows, where padding is implicit perhaps along the columns too, or "
-                     "halo: recompute");
+      return FaultOf(
+          fmt::format("tiles of {} keep no rows for the next", fmt::join(tile, "x")),
+          "tiles cut along the rows, perhaps the batch and, where padding is implicit, the columns, or "
+          "halo: recompute");
     return std::nullopt;
   }
 

@@ -11,7 +11,8 @@ using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
 
 bool ReadWeightsAlike(const encoder::Policy& a, const encoder::Policy& b) {
-  return (a.weights == WeightPolicy::kDirect) == (b.weights == WeightPolicy::kDirect);
+  const auto like = [&a, &b](WeightPolicy policy) { return (a.weights == policy) == (b.weights == policy); };
+  return like(WeightPolicy::kDirect) && like(WeightPolicy::kByDepth);
 }
 
 // Whether tiles cost the same under both policies, what comes to the subgraph as a whole apart.

@@ -39,11 +39,20 @@ class NaiveSweep {
     const Propagation propagation(graph, interval);
     const Shape& output = OutputOf(graph, interval);
     const size_t rows = *AxisOf(output, Axis::kRows);
+    const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
     const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
-    for (int64_t left = 0; left < (columns ? output[*columns] : 1); left += columns ? tile[*columns] : 1) {
+    const auto step = [&](std::optional<size_t> axis) { return axis ? tile[*axis] : 1; };
+    const auto extent = [&](std::optional<size_t> axis) { return axis ? output[*axis] : 1; };
+    for (int64_t strip = 0;
+         strip < base::CeilDiv(extent(batch), step(batch)) * base::CeilDiv(extent(columns), step(columns));
+         ++strip) {
+      const int64_t across = base::CeilDiv(extent(columns), step(columns));
+      const int64_t image = strip / across * step(batch);
+      const int64_t left = strip % across * step(columns);
       for (int64_t begin = 0; begin < output[rows]; begin += tile[rows]) {
         tiles_.push_back(WholeBox(output));
         tiles_.back()[rows] = {begin, std::min(begin + tile[rows], output[rows])};
+        if (batch) tiles_.back()[*batch] = {image, std::min(image + tile[*batch], output[*batch])};
         if (columns) tiles_.back()[*columns] = {left, std::min(left + tile[*columns], output[*columns])};
       }
     }
@@ -115,9 +124,8 @@ class NaiveSweep {
     if (!rows || !AllWantTheSame(found, *rows)) return;
     const auto wanted = [&](size_t tile) { return found.wanted[tile][*rows]; };
     for (int64_t row = 0; row < shape[*rows]; ++row) {
-      bool is_made = false;
+      std::set<size_t> made_in;  // strips
       for (size_t tile = 0; tile < tiles_.size(); ++tile) {
-        if (BeginsStrip(tile)) is_made = false;
         bool reached = false;
         for (size_t t = BeginOfStrip(tile); t <= tile; ++t)
           reached = reached || (wanted(t).Length() > 0 && row < wanted(t).end);
@@ -125,8 +133,8 @@ class NaiveSweep {
         for (size_t t = tile; t < EndOfStrip(tile); ++t)
           needed = needed || (wanted(t).Length() > 0 && wanted(t).begin <= row);
         if (!reached || !needed) continue;
+        const bool is_made = !made_in.insert(BeginOfStrip(tile)).second;
         (is_made ? found.kept : found.made)[tile].insert(row);
-        is_made = true;
       }
     }
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
@@ -224,6 +232,7 @@ TEST(TileKeepingRows, EqualsTheSweepRowByRow) {
   int keeping = 0;
   int idle = 0;
   int strips = 0;
+  int sweeping = 0;
   const bool held = rc::check("rows equal those found one by one", [&] {
     const uint64_t seed = *rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<uint64_t>());
     base::Random random(seed);
@@ -235,6 +244,11 @@ TEST(TileKeepingRows, EqualsTheSweepRowByRow) {
       const std::optional<size_t> rows = AxisOf(tile, Axis::kRows);
       if (!rows || tile[*rows] < 2 || !CanCut(graph, interval, *rows)) continue;
       tile[*rows] = random.Uniform(1, tile[*rows] - 1);
+      const std::optional<size_t> batch = AxisOf(tile, Axis::kBatch);
+      if (batch && tile[*batch] > 1 && random.Chance(0.7) && CanCut(graph, interval, *batch)) {
+        tile[*batch] = random.Uniform(1, tile[*batch] - 1);
+        ++sweeping;
+      }
       const std::optional<size_t> columns = AxisOf(tile, Axis::kColumns);
       if (columns && random.Chance(0.5) && CanCut(graph, interval, *columns))
         tile[*columns] = random.Uniform(1, tile[*columns]);
@@ -251,6 +265,7 @@ TEST(TileKeepingRows, EqualsTheSweepRowByRow) {
   });
   EXPECT_TRUE(held);
   EXPECT_GE(keeping, 100);
+  EXPECT_GE(sweeping, 50);
   EXPECT_GE(idle, 50);
   EXPECT_GE(strips, 100);
 }
@@ -340,7 +355,31 @@ TEST(TileKeepingRows, EveryStripMakesTheColumnsThatItNeeds) {
   EXPECT_EQ(tiled.rows[1], (RowCounts{2, 3, 4, 6}));
 }
 
-TEST(CutsStrips, IsACutOfRowsPerhapsOfColumnsAndOfNothingElse) {
+// Keys and values come once for each part of the heads, queries once altogether.
+TEST(TileKeepingRows, KeysAndValuesStayForTheirHeads) {
+  GraphBuilder builder;
+  const int query = builder.AddInput({4, 6, 5});
+  const int key = builder.AddInput({4, 7, 5});
+  Operator scores = OfKind(OperatorKind::kMatmul);
+  scores.transpose_second = true;
+  builder.Add(std::move(scores), {}, {query, key}).value();
+  const Graph graph = std::move(builder).Build();
+  const TiledSubgraph tiled = TileKeepingRows(graph, {0, 0}, {2, 2, 7});
+  ASSERT_EQ(tiled.tiles, 6);
+  std::vector<int64_t> made;
+  std::vector<int64_t> kept;
+  for (const int each : tiled.class_of) {
+    made.push_back(tiled.classes[static_cast<size_t>(each)].made[1][1]);
+    kept.push_back(tiled.classes[static_cast<size_t>(each)].kept[1]);
+  }
+  EXPECT_EQ(made, (std::vector<int64_t>{7, 0, 0, 7, 0, 0}));
+  EXPECT_EQ(kept, (std::vector<int64_t>{0, 7, 7, 0, 7, 7}));
+  EXPECT_EQ(tiled.rows[0], (RowCounts{0, 2, 2, 4}));
+  EXPECT_EQ(tiled.rows[1], (RowCounts{7, 7, 7, 14}));
+  EXPECT_EQ(tiled.largest[1], (Extents{2, 7, 5}));
+}
+
+TEST(CutsStrips, IsACutOfRowsPerhapsOfColumnsAndTheBatchAndOfNothingElse) {
   EXPECT_TRUE(CutsStrips({1, 4, 8, 8}, {1, 4, 3, 8}));
   EXPECT_TRUE(CutsStrips({1, 4, 8, 8}, {1, 4, 3, 5}));
   EXPECT_FALSE(CutsStrips({1, 4, 8, 8}, {1, 4, 8, 8}));
@@ -349,6 +388,9 @@ TEST(CutsStrips, IsACutOfRowsPerhapsOfColumnsAndOfNothingElse) {
   EXPECT_TRUE(CutsStrips({6, 4}, {2, 4}));
   EXPECT_FALSE(CutsStrips({6, 4}, {2, 2}));
   EXPECT_FALSE(CutsStrips({6}, {2}));
+  EXPECT_TRUE(CutsStrips({4, 4, 8, 8}, {1, 4, 3, 8}));
+  EXPECT_FALSE(CutsStrips({4, 4, 8, 8}, {1, 4, 8, 8}));
+  EXPECT_TRUE(CutsStrips({4, 8, 6}, {3, 2, 6}));
 }
 
 }  // namespace
