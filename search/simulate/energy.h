@@ -15,7 +15,7 @@ struct Touched {
   int64_t written = 0;
 };
 
-// What of plan::Metrics is filled: sums and maxima alone, or also what adds up to them and what bounds the time.
+// What of plan::Metrics is filled: all but the parts that add up to sums, or those too.
 enum class Detail : uint8_t { kTotals, kParts };
 
 // Fills energy_pj, and energy_by_part if parts are asked for, from the multiply-accumulates' energy, what was touched in each memory (parallel to

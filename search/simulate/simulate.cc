@@ -59,7 +59,7 @@ class Timeline {
     AddTime(metrics);
     AddBytes(detail, metrics);
     AddMacsAndEnergy(detail, metrics);
-    if (detail == Detail::kParts) metrics.bound_by = BoundBy();
+    metrics.bound_by = BoundBy();
     return metrics;
   }
 
