@@ -36,6 +36,19 @@ int64_t BitsOf(DataType type) { return kBits[static_cast<size_t>(type)]; }
 
 int64_t BytesOf(DataType type, int64_t count) { return CeilDiv(count * BitsOf(type), 8); }
 
+DataType AccumulatorOf(DataType type) {
+  switch (type) {
+    case DataType::kFloat16:
+    case DataType::kBfloat16:
+    case DataType::kFloat32:
+      return DataType::kFloat32;
+    case DataType::kFloat64:
+      return DataType::kFloat64;
+    default:
+      return BitsOf(type) <= 8 ? DataType::kInt32 : DataType::kInt64;
+  }
+}
+
 bool OnlyMovesData(OperatorKind kind) {
   switch (kind) {
     case OperatorKind::kConcat:

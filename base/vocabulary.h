@@ -29,6 +29,10 @@ int64_t BitsOf(DataType type);
 // Bytes of `count` elements stored side by side, rounded up. count >= 0 and at most 2^56.
 int64_t BytesOf(DataType type, int64_t count);
 
+// The type in which products of such elements are added up: 32 bits for integers of up to 8 and for floating point of up to 32,
+// 64 for all others.
+DataType AccumulatorOf(DataType type);
+
 enum class OperatorKind : uint8_t {
   kConv,
   kDepthwise,

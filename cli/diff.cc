@@ -25,8 +25,12 @@ using plan::Metrics;
 using plan::Plan;
 
 // What is compared, with its unit for people.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kCompared = {
-    {{"latency", "cycles"}, {"energy", "pJ"}, {"off_chip_bytes", "bytes"}, {"peak", "bytes"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kCompared = {
+    {{"latency", "cycles"},
+     {"energy", "pJ"},
+     {"off_chip_bytes", "bytes"},
+     {"peak", "bytes"},
+     {"macs", "in all"}}};
 
 constexpr size_t kShownShifts = 20;
 

@@ -48,7 +48,7 @@ std::string FrontAsJson(const search::Front& front, double time_ms) {
   for (const auto& [objective, plan] : front.points) {
     nlohmann::ordered_json& point = document["points"].emplace_back();
     point["options"] = OptionsFor(objective);
-    for (const std::string_view metric : plan::MetricNames())
+    for (const std::string_view metric : search::FrontMetrics())
       point["totals"][std::string(metric)] = plan::ValueOf(plan.totals, metric);
     point["subgraphs"] = plan.subgraphs.size();
     point["status"] = plan.status;

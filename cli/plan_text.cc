@@ -40,6 +40,7 @@ std::string TotalsTable(const plan::Plan& plan) {
   row("energy, nJ", "energy", 1000);
   row("off-chip, bytes", "off_chip_bytes", 1);
   row("peak, bytes", "peak", 1);
+  row("MACs", "macs", 1);
   return table.Text();
 }
 

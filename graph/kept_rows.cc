@@ -23,9 +23,82 @@
 // far. Rows between them are there, whatever the tiles want in which order. Nothing is assumed of the operators: where a tensor is
 // wanted backwards, the first tile makes all of it.
 //
-// Cost: one propagation for each tile; all their regions are kept at once.
+// Each strip of tiles begins anew, whatever the strips beside it have made, and each image of a batch that is cut:
+//
+//     tiles     0  3  6        columns that strips share are made for each of them
+//               1  4  7
+//               2  5  8
+//
+// Where nothing ties rows to columns and images, strips of which each tensor has as many of them are swept once for all.
+//
+// Cost: one propagation for each strip, and one for each tile of strips that differ; all their regions are kept at once.
 namespace tessera::graph {
 namespace {
+
+// The strips of all tiles, by the first that is like each: columns, image by image.
+struct Strips {
+  std::vector<Box> boxes;    // of strips that differ, all rows
+  std::vector<size_t> like;  // for each strip its place in `boxes`
+  bool tied = false;         // columns or images decide over rows, or rows over them
+};
+
+// The parts into which tiles cut an axis; one where the shape has no such axis.
+std::vector<Extent> PartsOf(const Shape& output, const TileShape& tile, std::optional<size_t> axis) {
+  if (!axis) return {{0, 1}};
+  std::vector<Extent> parts;
+  for (int64_t begin = 0; begin < output[*axis]; begin += tile[*axis])
+    parts.push_back({begin, std::min(begin + tile[*axis], output[*axis])});
+  return parts;
+}
+
+// In the order in which they are visited.
+std::vector<Box> AllStrips(const Shape& output, const TileShape& tile) {
+  const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
+  const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
+  std::vector<Box> strips;
+  for (const Extent& images : PartsOf(output, tile, batch)) {
+    for (const Extent& part : PartsOf(output, tile, columns)) {
+      Box& strip = strips.emplace_back(WholeBox(output));
+      if (batch) strip[*batch] = images;
+      if (columns) strip[*columns] = part;
+    }
+  }
+  return strips;
+}
+
+bool TiesRows(const Propagation& propagation) {
+  const Shape& output = propagation.ShapeOf(propagation.LastSlot());
+  const Propagation::AxisSet rows = Propagation::AxisSet{1} << *AxisOf(output, Axis::kRows);
+  Propagation::AxisSet others = 0;
+  for (const Axis axis : {Axis::kBatch, Axis::kColumns}) {
+    if (const std::optional<size_t> index = AxisOf(output, axis)) others |= Propagation::AxisSet{1} << *index;
+  }
+  const std::vector<Propagation::Dependence> dependences = propagation.Dependences(rows | others);
+  return std::any_of(dependences.begin(), dependences.end(), [&](const auto& dependence) {
+    return (dependence.axes & rows) != 0 && (dependence.axes & others) != 0;
+  });
+}
+
+Strips FindStrips(const Propagation& propagation, const TileShape& tile) {
+  Strips strips;
+  strips.tied = TiesRows(propagation);
+  std::map<std::vector<int64_t>, size_t> known;
+  std::vector<Extent> regions(propagation.Size());
+  for (const Box& strip : AllStrips(propagation.ShapeOf(propagation.LastSlot()), tile)) {
+    propagation.Run(strip, regions);
+    std::vector<int64_t> lengths;
+    lengths.reserve(2 * regions.size() + 1);
+    lengths.push_back(strips.tied ? static_cast<int64_t>(strips.like.size()) : 0);
+    for (const Extent& extent : regions) lengths.push_back(extent.Length());
+    for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
+      if (propagation.Leaves(slot)) propagation.AppendShareLengths(slot, strip, lengths);
+    }
+    const auto [entry, fresh] = known.try_emplace(std::move(lengths), strips.boxes.size());
+    if (fresh) strips.boxes.push_back(strip);
+    strips.like.push_back(entry->second);
+  }
+  return strips;
+}
 
 class Sweep {
  public:
@@ -35,14 +108,16 @@ class Sweep {
         interval_(interval),
         across_batch_(across_batch),
         propagation_(propagation),
-        tiles_(BoxesOf(propagation_.ShapeOf(propagation_.LastSlot()), tile)),
+        strips_(FindStrips(propagation, tile)),
+        tiles_(BoxesOf(propagation.ShapeOf(propagation.LastSlot()), tile, strips_)),
+        strip_(tiles_.size() / strips_.boxes.size()),
         wanted_(tiles_.size() * propagation_.Size()),
         made_(wanted_.size()),
         kept_(tiles_.size() * Slots()),
         shares_(kept_.size()) {
     subgraph_.interval = interval;
     subgraph_.tile = tile;
-    subgraph_.tiles = static_cast<int64_t>(tiles_.size());
+    subgraph_.tiles = static_cast<int64_t>(strips_.like.size() * strip_);
     subgraph_.tensors = propagation_.Tensors();
     subgraph_.rows.resize(Slots());
   }
@@ -71,15 +146,19 @@ class Sweep {
   }
 
  private:
-  static std::vector<Box> BoxesOf(const Shape& output, const TileShape& tile) {
+  static std::vector<Box> BoxesOf(const Shape& output, const TileShape& tile, const Strips& strips) {
     const size_t rows = *AxisOf(output, Axis::kRows);
     std::vector<Box> boxes;
-    for (int64_t begin = 0; begin < output[rows]; begin += tile[rows]) {
-      boxes.push_back(WholeBox(output));
-      boxes.back()[rows] = {begin, std::min(begin + tile[rows], output[rows])};
+    for (const Box& strip : strips.boxes) {
+      for (const Extent& part : PartsOf(output, tile, rows)) {
+        boxes.push_back(strip);
+        boxes.back()[rows] = part;
+      }
     }
     return boxes;
   }
+
+  bool BeginsStrip(size_t tile) const { return tile % strip_ == 0; }
 
   size_t Slots() const { return propagation_.Tensors().size(); }
 
@@ -95,12 +174,13 @@ class Sweep {
                                       propagation_.Begin(slot + 1) - begin);
   }
 
-  // Every row leaves once.
+  // Every row of a strip leaves once.
   void AskForShares(size_t slot) {
     const std::optional<size_t> rows = RowsOf(slot);
     int64_t left = 0;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
       Box share = propagation_.ShareOf(slot, tiles_[tile]);
+      if (BeginsStrip(tile)) left = 0;
       if (rows) {
         share[*rows].begin = std::max(share[*rows].begin, left);
         left = std::max(left, share[*rows].end);
@@ -143,11 +223,12 @@ class Sweep {
     const Shape& shape = propagation_.ShapeOf(slot);
     const std::optional<size_t> batch = AxisOf(shape, Axis::kBatch);
     if (IsState(slot)) return false;
-    if (!across_batch_ && batch && shape[*batch] > 1) return false;
     std::span<const Extent> first;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
       const std::span<const Extent> wanted = Region(wanted_, tile, slot);
+      if (BeginsStrip(tile)) first = {};
       if (wanted[rows].Length() == 0) continue;
+      if (!across_batch_ && batch && wanted[*batch].Length() > 1) return false;
       if (first.empty()) first = wanted;
       for (size_t axis = 0; axis < shape.size(); ++axis) {
         if (axis != rows && wanted[axis] != first[axis]) return false;
@@ -163,9 +244,11 @@ class Sweep {
       const Extent& wanted = Region(wanted_, tile, slot)[rows];
       if (wanted.Length() > 0) lo = std::min(lo, wanted.begin);
       lowest[tile] = lo;
+      if (BeginsStrip(tile)) lo = std::numeric_limits<int64_t>::max();
     }
     int64_t end = 0;  // of what was wanted so far
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      if (BeginsStrip(tile)) end = 0;
       const std::span<const Extent> wanted = Region(wanted_, tile, slot);
       kept_[tile * Slots() + slot] = std::max<int64_t>(0, end - lowest[tile]);
       const Extent fresh = {std::max(lowest[tile], end), std::max(end, wanted[rows].end)};
@@ -175,14 +258,18 @@ class Sweep {
       made[rows] = fresh;
       end = fresh.end;
     }
-    if (propagation_.Leaves(slot)) LeaveWhenMade(slot);
+    if (propagation_.Leaves(slot)) LeaveWhenMade(slot, rows);
   }
 
-  // A row goes home with the tile that makes it, though a later one may be the first to have it in its share.
-  void LeaveWhenMade(size_t slot) {
+  // A row goes home with the tile that makes it, though a later one may be the first to have it in its share; of its columns those
+  // that are the strip's.
+  void LeaveWhenMade(size_t slot, size_t rows) {
+    Box share;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
-      const std::span<const Extent> made = Region(made_, tile, slot);
-      shares_[tile * Slots() + slot].assign(made.begin(), made.end());
+      const Extent made = Region(made_, tile, slot)[rows];
+      if (BeginsStrip(tile)) share = propagation_.ShareOf(slot, tiles_[tile]);
+      share[rows] = made;
+      shares_[tile * Slots() + slot] = made.Length() > 0 ? share : Box(share.size());
     }
   }
 
@@ -191,8 +278,7 @@ class Sweep {
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
       const int64_t kept = kept_[tile * Slots() + slot];
       const int64_t made = Region(made_, tile, slot)[rows].Length();
-      const bool last = tile + 1 == tiles_.size();
-      const int64_t next = last ? 0 : Region(made_, tile + 1, slot)[rows].Length();
+      const int64_t next = MadeNext(tile, slot, rows);
       counts.kept = std::max(counts.kept, kept);
       counts.made = std::max(counts.made, made);
       counts.held = std::max(counts.held, kept + made);
@@ -200,19 +286,32 @@ class Sweep {
     }
   }
 
+  // Rows that the tile visited after this one makes. Any strip may follow one that others are like.
+  int64_t MadeNext(size_t tile, size_t slot, size_t rows) {
+    const size_t next = tile + 1 < tiles_.size() ? tile + 1 : 0;
+    const bool is_last = next == 0 && strips_.like.size() == strips_.boxes.size();
+    return is_last ? 0 : Region(made_, next, slot)[rows].Length();
+  }
+
   void SortIntoClasses() {
     std::map<std::vector<int64_t>, int> classes;
+    std::vector<int> class_of;  // of the tiles that were swept
     std::vector<int64_t> figures;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
-      FindFigures(tile, figures);
-      auto entry = classes.find(figures);
-      if (entry == classes.end()) {
-        entry = classes.emplace(figures, static_cast<int>(classes.size())).first;
-        subgraph_.classes.push_back(ClassOf(tile));
+      if (!strips_.tied && tile >= strip_) {
+        AddLikeFirstStrip(tile, class_of);
+        continue;
       }
-      ++subgraph_.classes[static_cast<size_t>(entry->second)].count;
-      subgraph_.class_of.push_back(entry->second);
+      FindFigures(tile, figures);
+      const auto [entry, fresh] = classes.try_emplace(figures, static_cast<int>(classes.size()));
+      if (fresh) subgraph_.classes.push_back(ClassOf(tile));
+      class_of.push_back(entry->second);
     }
+    for (const size_t strip : strips_.like) {
+      const auto first = class_of.begin() + static_cast<std::ptrdiff_t>(strip * strip_);
+      subgraph_.class_of.insert(subgraph_.class_of.end(), first, first + static_cast<std::ptrdiff_t>(strip_));
+    }
+    for (const int tiles : subgraph_.class_of) ++subgraph_.classes[static_cast<size_t>(tiles)].count;
     for (size_t slot = 0; slot < Slots(); ++slot) {
       Extents& largest = subgraph_.largest.emplace_back(propagation_.ShapeOf(slot).size(), 0);
       for (const TileClass& tiles : subgraph_.classes) {
@@ -220,6 +319,16 @@ class Sweep {
           largest[axis] = std::max(largest[axis], tiles.needed[slot][axis]);
       }
     }
+  }
+
+  // Where columns decide nothing over rows, the same rows make a class in every strip.
+  void AddLikeFirstStrip(size_t tile, std::vector<int>& class_of) {
+    const int in_first = class_of[tile % strip_];
+    const auto classes = static_cast<size_t>(
+        1 + *std::max_element(class_of.begin(), class_of.begin() + static_cast<std::ptrdiff_t>(strip_)));
+    const size_t number = tile / strip_ * classes + static_cast<size_t>(in_first);
+    if (number == subgraph_.classes.size()) subgraph_.classes.push_back(ClassOf(tile));
+    class_of.push_back(static_cast<int>(number));
   }
 
   // All that tells classes apart, in one row.
@@ -238,11 +347,14 @@ class Sweep {
   }
 
   int64_t KeepsAfter(size_t tile, size_t slot) const {
-    return tile + 1 < tiles_.size() ? kept_[(tile + 1) * Slots() + slot] : 0;
+    return tile + 1 < tiles_.size() ? kept_[(tile + 1) * Slots() + slot] : 0;  // where a strip begins, none
   }
 
   TileClass ClassOf(size_t tile) {
     TileClass tiles;
+    for (auto* parts : {&tiles.needed, &tiles.made, &tiles.share}) parts->reserve(Slots());
+    for (auto* rows : {&tiles.kept, &tiles.keeps}) rows->reserve(Slots());
+    tiles.macs.reserve(static_cast<size_t>(interval_.last - interval_.first) + 1);
     for (size_t slot = 0; slot < Slots(); ++slot) {
       tiles.needed.push_back(LengthsOf(Region(wanted_, tile, slot)));
       tiles.made.push_back(LengthsOf(Region(made_, tile, slot)));
@@ -260,6 +372,7 @@ class Sweep {
 
   static Extents LengthsOf(std::span<const Extent> box) {
     Extents lengths;
+    lengths.reserve(box.size());
     for (const Extent& extent : box) lengths.push_back(extent.Length());
     return lengths;
   }
@@ -268,7 +381,9 @@ class Sweep {
   Interval interval_;
   bool across_batch_;
   const Propagation& propagation_;
-  std::vector<Box> tiles_;      // of the last output
+  Strips strips_;
+  std::vector<Box> tiles_;      // of the last output, in strips that differ
+  size_t strip_;                // tiles in a strip
   std::vector<Extent> wanted_;  // tile by tile the regions of all slots (propagation.h)
   std::vector<Extent> made_;    // likewise
   std::vector<int64_t> kept_;   // tile by tile the rows of all slots
@@ -278,11 +393,13 @@ class Sweep {
 
 }  // namespace
 
-bool CutsRowsAlone(const Shape& output, const TileShape& tile) {
+bool CutsStrips(const Shape& output, const TileShape& tile) {
   const std::optional<size_t> rows = AxisOf(output, Axis::kRows);
-  if (!rows || tile.size() != output.size()) return false;
+  if (!rows || tile.size() != output.size() || tile[*rows] == output[*rows]) return false;
+  const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
+  const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
   for (size_t axis = 0; axis < output.size(); ++axis) {
-    if ((axis == *rows) != (tile[axis] < output[axis])) return false;
+    if (axis != *rows && axis != columns && axis != batch && tile[axis] < output[axis]) return false;
   }
   return true;
 }

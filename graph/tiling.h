@@ -63,8 +63,9 @@ struct TiledSubgraph {
   std::vector<int> tensors;        // every feature tensor read or written inside, ascending
   std::vector<Extents> largest;    // parallel to `tensors`: the greatest extent on each axis over all tiles
   std::vector<TileClass> classes;  // in order of their first tile; counts add up to `tiles`
-  std::vector<int> class_of;       // for each tile in program order (row-major), its class
-  std::vector<RowCounts> rows;     // parallel to `tensors` where rows are kept; else empty
+  std::vector<int>
+      class_of;  // for each tile in program order (row-major; where rows are kept strip by strip), its class
+  std::vector<RowCounts> rows;  // parallel to `tensors` where rows are kept; else empty
 };
 
 // Cuts the last operator's (first) output into tiles in row-major order; every other border output is asked

@@ -53,7 +53,8 @@ bool Offers(const Tiling& tiling, WeightPolicy policy) {
 // Whether some tensor of the role may have to be moved between `home` and the tile memory.
 bool MayMove(const Profile& profile, TensorRole role, const Memory& home) {
   if (role == TensorRole::kConstant) {
-    return Offers(profile.tiling, WeightPolicy::kResident) || Offers(profile.tiling, WeightPolicy::kStreamed);
+    return std::any_of(profile.tiling.weights.begin(), profile.tiling.weights.end(),
+                       [](WeightPolicy policy) { return policy != WeightPolicy::kDirect; });
   }
   const Traffic traffic = TrafficOf(role);
   return (traffic.read && !home.direct_read) || (traffic.written && !home.direct_write);

@@ -10,7 +10,7 @@ using base::OperatorKind;
 
 constexpr std::array<std::string_view, 4> kHaloStorages = {"recompute", "ring", "copy", "adjacent"};
 constexpr std::array<std::string_view, 2> kDmaSteps = {"own_steps", "overlapped"};
-constexpr std::array<std::string_view, 3> kWeightPolicies = {"resident", "streamed", "direct"};
+constexpr std::array<std::string_view, 4> kWeightPolicies = {"resident", "streamed", "direct", "by_depth"};
 constexpr std::array<std::string_view, 7> kScratchFactors = {
     "kernel_rows", "kernel_columns", "in_channels", "out_channels", "out_columns", "out_rows", "out_batch"};
 

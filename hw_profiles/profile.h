@@ -96,7 +96,7 @@ struct RoleLayout {
 
 enum class HaloStorage : uint8_t { kRecompute, kRing, kCopy, kAdjacent };
 enum class DmaSteps : uint8_t { kOwnSteps, kOverlapped };
-enum class WeightPolicy : uint8_t { kResident, kStreamed, kDirect };
+enum class WeightPolicy : uint8_t { kResident, kStreamed, kDirect, kByDepth };
 
 struct AxisGranule {
   base::Axis axis = base::Axis::kRows;
@@ -112,6 +112,7 @@ struct Tiling {
   std::vector<base::OperatorKind>
       in_place;                         // kinds whose output may take the place of their first dying input
   int64_t weight_granule_channels = 1;  // output channels in one slice of streamed weights
+  int64_t depth_granule = 16;           // depth in one slice of what is held by depth
 };
 
 // One factor of a scratch size.

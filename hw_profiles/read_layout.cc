@@ -99,8 +99,8 @@ void ReadTiling(const YamlNode& root, Profile& profile) {
   tiling.weights = {WeightPolicy::kResident};
   const YamlNode node = root.Maybe("tiling");
   if (!node) return;
-  node.OnlyKeys(
-      {"axes", "halo", "weights", "dma", "implicit_padding", "in_place", "weight_granule_channels"});
+  node.OnlyKeys({"axes", "halo", "weights", "dma", "implicit_padding", "in_place", "weight_granule_channels",
+                 "depth_granule"});
   if (const YamlNode axes = node.Maybe("axes")) tiling.axes = ReadAxes(axes);
   if (const YamlNode halo = node.Maybe("halo")) {
     tiling.halo = ReadNames<HaloStorage>(halo, HaloStorageNames());
@@ -109,6 +109,11 @@ void ReadTiling(const YamlNode& root, Profile& profile) {
   if (const YamlNode weights = node.Maybe("weights")) {
     tiling.weights = ReadNames<WeightPolicy>(weights, WeightPolicyNames());
     if (tiling.weights.empty()) weights.Complain("no way to hold weights is given", "at least one policy");
+    const bool only_by_depth = std::all_of(tiling.weights.begin(), tiling.weights.end(),
+                                           [](WeightPolicy each) { return each == WeightPolicy::kByDepth; });
+    if (only_by_depth && !tiling.weights.empty()) {
+      weights.Complain("most operators cannot be cut by depth", "another policy beside by_depth");
+    }
   }
   if (const YamlNode dma = node.Maybe("dma")) tiling.dma = static_cast<DmaSteps>(dma.OneOf(DmaStepsNames()));
   ReadBoolean(node, "implicit_padding", tiling.implicit_padding);
@@ -125,6 +130,7 @@ void ReadTiling(const YamlNode& root, Profile& profile) {
     }
   }
   ReadInteger(node, "weight_granule_channels", 1, kMostCount, tiling.weight_granule_channels);
+  ReadInteger(node, "depth_granule", 1, kMostCount, tiling.depth_granule);
 }
 
 void ReadScratch(const YamlNode& root, Profile& profile) {

@@ -147,7 +147,8 @@ ordered_json ToJson(const Tiling& tiling) {
           {"dma", NameOf(tiling.dma)},
           {"implicit_padding", tiling.implicit_padding},
           {"in_place", NamesOf(tiling.in_place)},
-          {"weight_granule_channels", tiling.weight_granule_channels}};
+          {"weight_granule_channels", tiling.weight_granule_channels},
+          {"depth_granule", tiling.depth_granule}};
 }
 
 // One name alone, or a list of several.

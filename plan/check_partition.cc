@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "tessera/base/checked.h"
+#include "tessera/plan/depth.h"
 #include "tessera/plan/tiles.h"
 
 namespace tessera::plan {
@@ -166,7 +169,7 @@ class PartitionCheck {
     for (size_t axis = 0; axis < tiled.shape.size(); ++axis) CheckExtent(i, tiled, axis);
     if (!findings_.Empty()) return;
     const bool caches = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
-    if (caches && !CutsRowsAlone(tiled.shape, subgraph.tile)) {
+    if (caches && !MayCacheHalo(plan_.profile, tiled.shape, subgraph.tile)) {
       findings_.Note(
           ViolationKind::kTile,
           fmt::format("subgraph {} caches its halo, but its tiles do not lie one below the other", i));
@@ -213,6 +216,19 @@ class PartitionCheck {
     }
   }
 
+  // What is held by depth has operands that come in slices.
+  void CheckDepth(size_t i, const std::vector<Users>& users) {
+    const Subgraph& subgraph = plan_.subgraphs[i];
+    std::string fault = DepthFault(plan_, subgraph);
+    if (const std::optional<DepthSlices> slices = FindDepthSlices(plan_, subgraph); slices && fault.empty()) {
+      const bool moves = std::any_of(slices->along.begin(), slices->along.end(), [&](const auto& factor) {
+        return HoldingOf(plan_, users, subgraph, factor.first).holding == Holding::kStreamed;
+      });
+      if (!moves) fault = "is held by_depth, but none of its operands is moved";
+    }
+    if (!fault.empty()) findings_.Note(ViolationKind::kPolicy, fmt::format("subgraph {} {}", i, fault));
+  }
+
   void CheckHoldings(size_t i, const std::vector<Users>& users) {
     const Subgraph& subgraph = plan_.subgraphs[i];
     const auto& policies = plan_.profile.tiling.weights;
@@ -223,6 +239,7 @@ class PartitionCheck {
                      fmt::format("subgraph {} has its halo {}, which the profile does not", i,
                                  hw_profiles::NameOf(subgraph.halo)));
     }
+    CheckDepth(i, users);
     for (const int tensor : TensorsOf(plan_.network, subgraph.interval)) {
       const Held held = HoldingOf(plan_, users, subgraph, tensor);
       if (!held.fault.empty()) {

@@ -70,6 +70,8 @@ std::string BufferId(const graph::Graph& network, const BufferUse& use) {
       return fmt::format("s{}/{}@line", use.subgraph, tensor);
     case BufferKind::kHalo:
       return fmt::format("s{}/{}@{}.halo", use.subgraph, tensor, use.parity);
+    case BufferKind::kAccumulator:
+      return fmt::format("s{}/{}/accumulator@{}", use.subgraph, op, use.parity);
     case BufferKind::kScratch:
       break;
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tessera/base/checked.h"
+#include "tessera/plan/depth.h"
 
 namespace tessera::plan {
 namespace {
@@ -40,9 +41,16 @@ bool IsTakenByChannel(const graph::Graph& network, const graph::Operator& op, in
   }
 }
 
+bool IsMultipliedByDepth(const Plan& plan, const Subgraph& subgraph, int tensor) {
+  const std::optional<DepthSlices> slices = FindDepthSlices(plan, subgraph);
+  return slices && slices->along.contains(tensor);
+}
+
 Holding HoldConstant(const Plan& plan, const Users& users, const Subgraph& subgraph, int constant) {
   if (subgraph.weights == WeightPolicy::kDirect) return Holding::kDirect;
   if (subgraph.weights == WeightPolicy::kResident) return Holding::kResident;
+  if (subgraph.weights == WeightPolicy::kByDepth)
+    return IsMultipliedByDepth(plan, subgraph, constant) ? Holding::kStreamed : Holding::kResident;
   const bool by_channel = std::all_of(users.readers.begin(), users.readers.end(), [&](int reader) {
     return !Contains(subgraph.interval, reader) ||
            IsTakenByChannel(plan.network, plan.network.operators[static_cast<size_t>(reader)], constant);
@@ -133,6 +141,8 @@ Held HoldingOf(const Plan& plan, const std::vector<Users>& users, const Subgraph
   const Memory& home = plan.profile.memories[static_cast<size_t>(held.home)];
   held.holding = held.role == TensorRole::kConstant ? HoldConstant(plan, users[index], subgraph, tensor)
                                                     : HoldElsewhere(held, home);
+  if (held.holding == Holding::kLoaded && IsMultipliedByDepth(plan, subgraph, tensor))
+    held.holding = Holding::kStreamed;
   if (held.holding != Holding::kDirect) {
     const hw_profiles::Link* link =
         hw_profiles::LinkBetween(plan.profile, held.home, plan.profile.tile_memory);

@@ -32,7 +32,8 @@ enum class Holding : uint8_t {
   kWhole,     // at home in the tile memory, or kept there: one buffer over program time
   kDirect,    // stays in its home; no buffer
   kResident,  // a constant loaded once for the subgraph
-  kStreamed,  // a constant loaded slice by slice for every tile, since each user computes channel by channel with it
+  kStreamed,  // loaded slice by slice for every tile: a constant with which each user computes channel by channel, or what is
+              // multiplied by depth
 };
 
 // How one subgraph holds one tensor that its operators touch.

@@ -31,7 +31,7 @@ std::map<std::string, double> ReadMetricMap(const JsonValue& value) {
   JsonObject object = value.Object();
   for (const auto& [name, number] : object.Members()) {
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      number.Refuse(fmt::format("there is no metric '{}'", name), "latency, energy, off_chip_bytes or peak");
+      number.Refuse(fmt::format("there is no metric '{}'", name), "one of " + base::Join(names));
     }
     numbers[name] = number.Number(0, std::numeric_limits<double>::max());
   }

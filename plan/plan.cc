@@ -4,13 +4,16 @@
 
 namespace tessera::plan {
 
-std::vector<std::string_view> MetricNames() { return {"latency", "energy", "off_chip_bytes", "peak"}; }
+std::vector<std::string_view> MetricNames() {
+  return {"latency", "energy", "off_chip_bytes", "peak", "macs"};
+}
 
 double ValueOf(const Metrics& metrics, std::string_view metric) {
   if (metric == "latency") return static_cast<double>(metrics.latency_cycles);
   if (metric == "energy") return metrics.energy_pj;
   if (metric == "off_chip_bytes") return static_cast<double>(metrics.off_chip_bytes);
   if (metric == "peak") return static_cast<double>(metrics.peak_bytes);
+  if (metric == "macs") return static_cast<double>(metrics.macs);
   return 0;
 }
 

@@ -65,7 +65,17 @@ struct Subgraph {
   std::vector<Rejection> rejected = {};  // for the reader: nothing follows from it
 };
 
-enum class BufferKind : uint8_t { kTile, kWhole, kResident, kSlice, kScratch, kRing, kLine, kHalo };
+enum class BufferKind : uint8_t {
+  kTile,
+  kWhole,
+  kResident,
+  kSlice,
+  kScratch,
+  kRing,
+  kLine,
+  kHalo,
+  kAccumulator
+};
 
 // What a buffer of the Problem holds; -1 where an index means nothing.
 struct BufferUse {
@@ -92,9 +102,8 @@ struct StepUse {
 // What was asked for: one metric to minimise, or weights for a mean of metrics each divided by its own lower
 // bound.
 struct Objective {
-  std::map<std::string, double>
-      weights;  // by metric name: "latency", "energy", "off_chip_bytes", "peak"; one entry: minimise it
-  std::map<std::string, double> limits;  // the most allowed of a metric
+  std::map<std::string, double> weights;  // by metric name (MetricNames); one entry: minimise it
+  std::map<std::string, double> limits;   // the most allowed of a metric
 };
 
 // A sequence of single-operator subgraphs planned by the same search, to compare with.
@@ -136,7 +145,7 @@ struct Plan {
   std::vector<std::string> notes;  // what the reader should know: caps, unproven rungs, unsupported wishes
 };
 
-// "latency", "energy", "off_chip_bytes", "peak": the metrics that an objective may name, and their values.
+// "latency", "energy", "off_chip_bytes", "peak", "macs": the metrics that an objective may name, and their values.
 std::vector<std::string_view> MetricNames();
 double ValueOf(const Metrics& metrics, std::string_view metric);
 

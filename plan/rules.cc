@@ -45,8 +45,13 @@ class RuleFinder {
     return plan_.network.tensors[static_cast<size_t>(tensor)];
   }
 
+  // What an operator has for itself: to rules, accumulators are scratch.
+  static bool IsWorkspace(const BufferUse& use) {
+    return use.kind == BufferKind::kScratch || use.kind == BufferKind::kAccumulator;
+  }
+
   bool Looks(const Selector& select, const BufferUse& use) const {
-    if (use.kind == BufferKind::kScratch) {
+    if (IsWorkspace(use)) {
       const bool named = select.name.empty() || base::MatchesGlob(OperatorAt(use.op).id, select.name);
       return named && select.types.empty() && IsNoneOr<std::string>(select.roles, "scratch");
     }
@@ -71,13 +76,13 @@ class RuleFinder {
 
   // Whether the buffer holds this operand while the operator runs.
   bool Holds(const BufferUse& use, int op, const Operand& operand) const {
-    const bool own = use.kind == BufferKind::kSlice || use.kind == BufferKind::kScratch;
+    const bool own = use.kind == BufferKind::kSlice || IsWorkspace(use);
     if (own && use.op != op) return false;
     if (use.kind == BufferKind::kLine) return false;
     if (use.subgraph >= 0 && !Contains(plan_.subgraphs[static_cast<size_t>(use.subgraph)].interval, op))
       return false;
-    if (use.kind == BufferKind::kScratch || operand.kind == OperandKind::kScratch)
-      return use.kind == BufferKind::kScratch && operand.kind == OperandKind::kScratch;
+    if (IsWorkspace(use) || operand.kind == OperandKind::kScratch)
+      return IsWorkspace(use) && operand.kind == OperandKind::kScratch;
     const auto stands_in = [&](const std::vector<int>& tensors) {
       const auto at = static_cast<size_t>(operand.index);
       return at < tensors.size() && tensors[at] == use.tensor;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tessera/base/checked.h"
+#include "tessera/plan/depth.h"
 
 namespace tessera::plan {
 namespace {
@@ -160,6 +161,36 @@ Footprint TileFootprint(const Plan& plan, const std::vector<Users>& users, const
   return {base::RoundUp(bytes, begins), alignment};
 }
 
+// A slot that holds any slice of the depth.
+Footprint DepthFootprint(const Plan& plan, const std::vector<Users>& users, const BufferUse& use,
+                         const DepthSlices& slices, const LargestExtents& largest) {
+  const Subgraph& subgraph = plan.subgraphs[static_cast<size_t>(use.subgraph)];
+  const Held held = HoldingOf(plan, users, subgraph, use.tensor);
+  const hw_profiles::RoleLayout& layout = LayoutOf(plan, held.role);
+  const int64_t alignment = std::lcm(layout.alignment_bytes, LinkAlignment(plan, held));
+  const graph::Tensor& facts = TensorAt(plan, use.tensor);
+  if (use.tensor == slices.constant) {
+    const std::vector<int64_t>& result = largest.at(OperatorAt(plan, use.op).outputs.front());
+    const int64_t bytes = DepthSliceBytes(plan, slices, slices.granule, result[slices.result_channels]) +
+                          plan.profile.table_bytes_per_channel * result[slices.result_channels];
+    return {std::max<int64_t>(1, bytes), alignment};
+  }
+  std::vector<int64_t> part = largest.at(use.tensor);
+  int64_t& depth = part[slices.along.at(use.tensor)];
+  depth = std::min(depth, slices.granule);
+  NamedExtents extents = NameExtents(part);
+  AddPads(plan, users[static_cast<size_t>(use.tensor)], subgraph.interval, extents);
+  return {StoredBytes(extents, facts.type, layout.channel_block, layout.row_pitch_bytes), alignment};
+}
+
+// The sums of one tile, side by side.
+int64_t AccumulatorSize(const Plan& plan, const graph::Operator& op, const LargestExtents& largest) {
+  const std::vector<int64_t>& result = largest.at(op.outputs.front());
+  const int64_t sums = std::accumulate(result.begin(), result.end(), int64_t{1}, std::multiplies<>());
+  return std::max<int64_t>(1,
+                           base::BytesOf(base::AccumulatorOf(TensorAt(plan, op.inputs.front()).type), sums));
+}
+
 Footprint ConstantFootprint(const Plan& plan, const std::vector<Users>& users, const BufferUse& use) {
   const Subgraph& subgraph = plan.subgraphs[static_cast<size_t>(use.subgraph)];
   const Held held = HoldingOf(plan, users, subgraph, use.tensor);
@@ -226,6 +257,16 @@ int64_t SliceBytes(const Plan& plan, const graph::Operator& op, int constant) {
   return std::max<int64_t>(1, content + TableBytes(plan, op, constant, slicing.granule));
 }
 
+int64_t DepthSliceBytes(const Plan& plan, const DepthSlices& slices, int64_t depth, int64_t channels) {
+  const graph::Tensor& constant = TensorAt(plan, slices.constant);
+  int64_t elements = depth * channels;
+  for (size_t axis = 0; axis < constant.shape.size(); ++axis) {
+    const bool taken = axis == slices.channels || axis == slices.along.at(slices.constant);
+    if (!taken) elements *= constant.shape[axis];
+  }
+  return base::BytesOf(constant.type, elements);
+}
+
 int64_t ConstantBytes(const Plan& plan, const std::vector<Users>& users, int constant,
                       graph::Interval interval) {
   const graph::Tensor& tensor = TensorAt(plan, constant);
@@ -247,9 +288,16 @@ Footprint FootprintOf(const Plan& plan, const std::vector<Users>& users, const B
     case BufferKind::kLine:
     case BufferKind::kHalo:
       return TileFootprint(plan, users, use, largest, rows);
-    case BufferKind::kResident:
-    case BufferKind::kSlice:
+    case BufferKind::kSlice: {
+      const auto slices = FindDepthSlices(plan, plan.subgraphs[static_cast<size_t>(use.subgraph)]);
+      if (slices) return DepthFootprint(plan, users, use, *slices, largest);
       return ConstantFootprint(plan, users, use);
+    }
+    case BufferKind::kResident:
+      return ConstantFootprint(plan, users, use);
+    case BufferKind::kAccumulator:
+      return {AccumulatorSize(plan, OperatorAt(plan, use.op), largest),
+              LayoutOf(plan, base::TensorRole::kFeature).alignment_bytes};
     case BufferKind::kScratch:
       break;
   }

@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "tessera/plan/depth.h"
 #include "tessera/plan/holdings.h"
 #include "tessera/plan/needs.h"
 #include "tessera/plan/tiles.h"
@@ -28,6 +29,9 @@ int64_t StoredBytes(const NamedExtents& extents, base::DataType type, int64_t ch
 // Bytes of a constant, or of one slice of it, as `op` uses it: the tables stand with an operator's first constant.
 int64_t ConstantBytes(const Plan& plan, const graph::Operator& op, int constant);
 int64_t SliceBytes(const Plan& plan, const graph::Operator& op, int constant);
+
+// Bytes of a slice of the constant that is multiplied by depth, for so many output channels, its table apart.
+int64_t DepthSliceBytes(const Plan& plan, const DepthSlices& slices, int64_t depth, int64_t channels);
 
 // The largest over the operators of the interval that use it.
 int64_t ConstantBytes(const Plan& plan, const std::vector<Users>& users, int constant,

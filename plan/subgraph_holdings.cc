@@ -12,6 +12,7 @@ SubgraphHoldings::SubgraphHoldings(const Plan& plan, const std::vector<Users>& u
     : plan_(&plan), subgraph_(subgraph), cached_(std::move(cached)) {
   for (const int tensor : TensorsOf(plan.network, Current().interval))
     held_.emplace(tensor, HoldingOf(plan, users, Current(), tensor));
+  depth_ = FindDepthSlices(plan, Current());
 }
 
 std::vector<int> SubgraphHoldings::All(Holding holding) const {
@@ -29,11 +30,14 @@ std::vector<int> SubgraphHoldings::All(Holding holding) const {
 
 std::vector<Stream> SubgraphHoldings::StreamsOf(int op) const {
   std::vector<Stream> streams;
-  for (const int constant : At(op).weights) {
-    if (HeldOf(constant).holding != Holding::kStreamed) continue;
-    const bool seen = std::any_of(streams.begin(), streams.end(),
-                                  [&](const Stream& stream) { return stream.constant == constant; });
-    if (!seen) streams.push_back({constant, SlicingOf(*plan_, At(op), constant).slices});
+  for (const auto* list : {&At(op).inputs, &At(op).weights}) {
+    for (const int tensor : *list) {
+      if (HeldOf(tensor).holding != Holding::kStreamed) continue;
+      const bool seen = std::any_of(streams.begin(), streams.end(),
+                                    [&](const Stream& stream) { return stream.tensor == tensor; });
+      const int64_t slices = depth_ ? depth_->Count() : SlicingOf(*plan_, At(op), tensor).slices;
+      if (!seen) streams.push_back({tensor, slices});
+    }
   }
   return streams;
 }

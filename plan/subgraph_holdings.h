@@ -2,17 +2,19 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "tessera/plan/depth.h"
 #include "tessera/plan/holdings.h"
 
 namespace tessera::plan {
 
-// A streamed constant of one operator.
+// A streamed operand of one operator.
 struct Stream {
-  int constant = 0;
+  int tensor = 0;
   int64_t slices = 1;
 };
 
@@ -48,6 +50,9 @@ class SubgraphHoldings {
   std::string EngineNameOf(int op) const;
   bool HasScratch(int op) const;
 
+  // Whether the operator adds up slice by slice.
+  bool Accumulates() const { return depth_.has_value(); }
+
   // Its buffers. A ring serves as tile buffer of both parities.
   BufferUse TileOf(int tensor, int parity) const;
   BufferUse LineOf(int tensor) const { return {BufferKind::kLine, subgraph_, tensor, -1, 0, 0}; }
@@ -55,11 +60,14 @@ class SubgraphHoldings {
     return {BufferKind::kHalo, subgraph_, tensor, -1, parity, 0};
   }
   BufferUse ResidentOf(int constant) const { return {BufferKind::kResident, subgraph_, constant, -1, 0, 0}; }
-  BufferUse SliceOf(int op, int constant, int parity, int slot) const {
-    return {BufferKind::kSlice, subgraph_, constant, op, parity, slot};
+  BufferUse SliceOf(int op, int tensor, int parity, int slot) const {
+    return {BufferKind::kSlice, subgraph_, tensor, op, parity, slot};
   }
   BufferUse ScratchOf(int op, int parity) const {
     return {BufferKind::kScratch, subgraph_, -1, op, parity, 0};
+  }
+  BufferUse AccumulatorOf(int op, int parity) const {
+    return {BufferKind::kAccumulator, subgraph_, -1, op, parity, 0};
   }
 
  private:
@@ -69,6 +77,7 @@ class SubgraphHoldings {
   int subgraph_;
   std::set<int> cached_;
   std::map<int, Held> held_;
+  std::optional<DepthSlices> depth_;
 };
 
 }  // namespace tessera::plan

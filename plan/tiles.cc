@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "tessera/base/checked.h"
 
@@ -19,7 +20,8 @@
 //     row 4     .  m  k  k                   made by tile 1, kept for 2 and 3, though 2 does not read it
 //     row 5     .  .  .  m
 //
-// The operators above are then asked for what is made, tile by tile, and for nothing else; and what is made of a result leaves.
+// The operators above are then asked for what is made, tile by tile, and for nothing else; and what is made of a result leaves, but
+// for columns that other strips of tiles bring home. Strips know nothing of each other.
 namespace tessera::plan {
 namespace {
 
@@ -70,21 +72,27 @@ class Propagation {
     return tile;
   }
 
-  // All tiles of a subgraph that caches its halo.
-  std::vector<Tile> RunTogether(const std::vector<Box>& boxes, bool one_image) const {
+  // All tiles of a subgraph that caches its halo, of which so many make a strip.
+  std::vector<Tile> RunTogether(const std::vector<Box>& boxes, size_t strip_length, bool one_image) const {
     std::vector<Tile> tiles;
-    std::map<int, std::set<int64_t>> left;  // rows
-    for (const Box& box : boxes) {
-      Tile& tile = tiles.emplace_back(Begin(box));
-      for (const int tensor : leaving_) {
-        DropRows(tensor, left[tensor], tile.shares[tensor]);
-        tile.needs[tensor] = tile.shares[tensor];
+    tiles.reserve(boxes.size());
+    for (const Box& box : boxes) tiles.push_back(Begin(box));
+    std::vector<Strip> strips;
+    for (size_t i = 0; i < tiles.size(); i += strip_length)
+      strips.push_back(std::span(tiles).subspan(i, strip_length));
+    for (const Strip strip : strips) {
+      std::map<int, std::set<int64_t>> left;  // rows
+      for (Tile& tile : strip) {
+        for (const int tensor : leaving_) {
+          DropRows(tensor, left[tensor], tile.shares[tensor]);
+          tile.needs[tensor] = tile.shares[tensor];
+        }
       }
     }
     for (int i = interval_.last; i >= interval_.first; --i) {
       const Operator& op = network_.operators[static_cast<size_t>(i)];
       for (Tile& tile : tiles) WantWhole(op, tile);
-      for (const int output : op.outputs) Settle(output, one_image, tiles);
+      for (const int output : op.outputs) Settle(output, one_image, strips);
       for (Tile& tile : tiles) {
         for (size_t operand = 0; operand < op.inputs.size(); ++operand) {
           Enclose(tile.needs[op.inputs[operand]],
@@ -94,12 +102,14 @@ class Propagation {
     }
     for (const int tensor : touched_) {
       const bool state = network_.tensors[static_cast<size_t>(tensor)].state;  // is read before it is made
-      if (state || !tiles.front().makes.contains(tensor)) Settle(tensor, one_image, tiles);
+      if (state || !tiles.front().makes.contains(tensor)) Settle(tensor, one_image, strips);
     }
     return tiles;
   }
 
  private:
+  using Strip = std::span<Tile>;
+
   Tile Begin(const Box& box) const {
     Tile tile;
     for (const int tensor : touched_) tile.needs[tensor] = EmptyOf(ShapeOf(network_, tensor));
@@ -120,23 +130,26 @@ class Propagation {
     if (IsEmpty(share)) share = EmptyOf(ShapeOf(network_, tensor));
   }
 
-  void Settle(int tensor, bool one_image, std::vector<Tile>& tiles) const {
+  void Settle(int tensor, bool one_image, const std::vector<Strip>& strips) const {
     const std::optional<size_t> axis = RowAxis(ShapeOf(network_, tensor));
-    for (Tile& tile : tiles) tile.makes[tensor] = tile.needs[tensor];
-    if (axis && KeepsRows(tensor, *axis, one_image, tiles)) KeepRows(tensor, *axis, tiles);
+    for (const Strip strip : strips) {
+      for (Tile& tile : strip) tile.makes[tensor] = tile.needs[tensor];
+    }
+    if (!axis || network_.tensors[static_cast<size_t>(tensor)].state) return;
+    const bool straight = std::all_of(strips.begin(), strips.end(), [&](Strip strip) {
+      return WantsOneWidth(tensor, *axis, one_image, strip);
+    });
+    if (!straight) return;
+    for (const Strip strip : strips) KeepRows(tensor, *axis, strip);
   }
 
-  bool KeepsRows(int tensor, size_t axis, bool one_image, const std::vector<Tile>& tiles) const {
-    const Shape& shape = ShapeOf(network_, tensor);
-    if (network_.tensors[static_cast<size_t>(tensor)].state) return false;
-    for (size_t other = 0; other < shape.size(); ++other) {
-      const bool images = AxisName(shape.size(), other) == base::Axis::kBatch;
-      if (one_image && images && shape[other] > 1) return false;
-    }
+  static bool WantsOneWidth(int tensor, size_t axis, bool one_image, Strip tiles) {
     std::optional<Box> first;
     for (const Tile& tile : tiles) {
       Box need = tile.needs.at(tensor);
       if (IsEmpty(need)) continue;
+      const bool images = AxisName(need.size(), 0) == base::Axis::kBatch && need[0].end > need[0].begin + 1;
+      if (one_image && images) return false;
       need[axis] = {0, 0};
       if (first && *first != need) return false;
       first = need;
@@ -144,7 +157,7 @@ class Propagation {
     return true;
   }
 
-  void KeepRows(int tensor, size_t axis, std::vector<Tile>& tiles) const {
+  void KeepRows(int tensor, size_t axis, Strip tiles) const {
     std::vector<std::vector<int64_t>> made(tiles.size());
     for (int64_t row = 0; row < ShapeOf(network_, tensor)[axis]; ++row) {
       std::optional<size_t> first;
@@ -159,6 +172,8 @@ class Propagation {
       made[*first].push_back(row);
       for (size_t i = *first + 1; i <= *last; ++i) ++tiles[i].kept[tensor];
     }
+    const Box* share = ShareOfStrip(tensor, tiles);
+    const Box leaves = share == nullptr ? Box() : *share;
     for (size_t i = 0; i < tiles.size(); ++i) {
       Box& makes = tiles[i].makes[tensor];
       if (made[i].empty()) {
@@ -166,9 +181,19 @@ class Propagation {
       } else {
         makes[axis] = {made[i].front(), made[i].back() + 1};
       }
-      if (const auto share = tiles[i].shares.find(tensor); share != tiles[i].shares.end())
-        share->second = makes;
+      if (share == nullptr) continue;
+      tiles[i].shares[tensor] = made[i].empty() ? makes : leaves;
+      tiles[i].shares[tensor][axis] = makes[axis];
     }
+  }
+
+  // What some tile of the strip must bring home: along all axes but the rows what each must.
+  static const Box* ShareOfStrip(int tensor, Strip tiles) {
+    for (const Tile& tile : tiles) {
+      const auto share = tile.shares.find(tensor);
+      if (share != tile.shares.end() && !IsEmpty(share->second)) return &share->second;
+    }
+    return nullptr;
   }
 
   // Tile [a, b) of extent E answers for [floor(aF / E), ceil(bF / E)) of extent F along the axis of the same name, or
@@ -224,12 +249,14 @@ int64_t CountTiles(const Shape& shape, const std::vector<int64_t>& tile) {
   return count;
 }
 
-bool CutsRowsAlone(const Shape& shape, const std::vector<int64_t>& tile) {
+bool MayCacheHalo(const hw_profiles::Profile& profile, const Shape& shape, const std::vector<int64_t>& tile) {
   bool rows = false;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (tile[axis] == shape[axis]) continue;
-    if (AxisName(shape.size(), axis) != base::Axis::kRows) return false;
-    rows = true;
+    const std::optional<base::Axis> name = AxisName(shape.size(), axis);
+    const bool strips = name == base::Axis::kColumns && profile.tiling.implicit_padding;
+    if (name != base::Axis::kRows && name != base::Axis::kBatch && !strips) return false;
+    rows = rows || name == base::Axis::kRows;
   }
   return rows;
 }
@@ -257,9 +284,17 @@ void ForEachTile(const Graph& network, const std::vector<Users>& users, const Su
     if (axis == 0) break;
     corner[axis - 1] += subgraph.tile[axis - 1];
   }
-  const bool one_image = subgraph.halo == hw_profiles::HaloStorage::kAdjacent;
   if (!together) return;
-  for (const Tile& tile : propagation.RunTogether(boxes, one_image)) visit(tile);
+  const size_t rows = *RowAxis(shape);
+  const auto strip_length = static_cast<size_t>(base::CeilDiv(shape[rows], subgraph.tile[rows]));
+  std::stable_sort(boxes.begin(), boxes.end(), [rows](const Box& a, const Box& b) {
+    for (size_t axis = 0; axis < a.size(); ++axis) {
+      if (axis != rows && a[axis].begin != b[axis].begin) return a[axis].begin < b[axis].begin;
+    }
+    return false;
+  });
+  const bool one_image = subgraph.halo == hw_profiles::HaloStorage::kAdjacent;
+  for (const Tile& tile : propagation.RunTogether(boxes, strip_length, one_image)) visit(tile);
 }
 
 void RowCount::Add(const Tile& tile) {

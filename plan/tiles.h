@@ -24,12 +24,14 @@ const Box& MadeOf(const Tile& tile, int tensor);
 // The product over axes of ceil(extent / tile).
 int64_t CountTiles(const graph::Shape& shape, const std::vector<int64_t>& tile);
 
-// Whether the tiles lie one below the other: several of them, cut along the rows and along nothing else.
-bool CutsRowsAlone(const graph::Shape& shape, const std::vector<int64_t>& tile);
+// Whether a subgraph of the profile may cache the halo of such tiles: several of them lie one below the other, for each part of the
+// batch in one strip, or where padding is implicit in several strips beside each other.
+bool MayCacheHalo(const hw_profiles::Profile& profile, const graph::Shape& shape,
+                  const std::vector<int64_t>& tile);
 
-// Calls `visit` for each tile in row-major order; the last along each axis may be smaller. subgraph.tile is within
-// the shape; if the halo is cached, CutsRowsAlone. Cost: tiles times operators times the walk of NeedOf; with a cached
-// halo also rows, and all tiles are held at once.
+// Calls `visit` for each tile in program order: row-major, or if the halo is cached strip by strip; the last along each axis may be
+// smaller. subgraph.tile is within the shape, and such that its halo may be cached if it is. Cost: tiles times operators times the
+// walk of NeedOf; with a cached halo also rows, and all tiles are held at once.
 void ForEachTile(const graph::Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
                  const std::function<void(const Tile&)>& visit);
 

@@ -114,16 +114,24 @@ class Execution {
   // C_k for one tile and one group of slices.
   void Compute(int op, int parity, int64_t tile, int64_t round) {
     const std::string engine = here_->EngineNameOf(op);
-    for (const int input : here_->At(op).inputs) TouchOperand(input, parity, tile, engine, AccessKind::kRead);
-    for (const int constant : here_->At(op).weights)
-      TouchConstant(op, constant, parity, tile * kSlices + round, engine);
-    if (here_->HasScratch(op)) {
-      const BufferUse scratch = here_->ScratchOf(op, parity);
-      log_.Touch(scratch, tile, engine, AccessKind::kRead);
-      log_.Touch(scratch, tile, engine, AccessKind::kWrite);
+    const int64_t slice = tile * kSlices + round;
+    for (const int input : here_->At(op).inputs) {
+      if (here_->HeldOf(input).holding == Holding::kStreamed) {
+        log_.Touch(here_->SliceOf(op, input, parity, 0), slice, engine, AccessKind::kRead);
+      } else {
+        TouchOperand(input, parity, tile, engine, AccessKind::kRead);
+      }
     }
+    for (const int constant : here_->At(op).weights) TouchConstant(op, constant, parity, slice, engine);
+    if (here_->HasScratch(op)) WorkIn(here_->ScratchOf(op, parity), tile, engine);
+    if (here_->Accumulates()) WorkIn(here_->AccumulatorOf(op, parity), tile, engine);
     for (const int output : here_->At(op).outputs)
       TouchOperand(output, parity, tile, engine, AccessKind::kWrite);
+  }
+
+  void WorkIn(const BufferUse& workspace, int64_t tile, const std::string& engine) {
+    log_.Touch(workspace, tile, engine, AccessKind::kRead);
+    log_.Touch(workspace, tile, engine, AccessKind::kWrite);
   }
 
   void TouchOperand(int tensor, int parity, int64_t tile, const std::string& engine, AccessKind kind) {
@@ -224,7 +232,7 @@ class Execution {
     for (int64_t round = 0; round < turn.rounds; ++round) {
       for (const auto& [step, stream] : turn.weights) {
         RunStep(step);
-        Move(here_->SliceOf(turn.op, stream.constant, 0, 0), tile * kSlices + round, AccessKind::kWrite);
+        Move(here_->SliceOf(turn.op, stream.tensor, 0, 0), tile * kSlices + round, AccessKind::kWrite);
       }
       RunStep(turn.compute);
       Compute(turn.op, 0, tile, round);
@@ -239,10 +247,10 @@ class Execution {
     }
   }
 
-  // Slot 0 of every streamed constant of `op` is filled for a tile that will be computed next.
+  // Slot 0 of every streamed operand of `op` is filled for a tile that will be computed next.
   void FillFirstSlots(int op, int parity, int64_t tile) {
     for (const Stream& stream : here_->StreamsOf(op)) {
-      Move(here_->SliceOf(op, stream.constant, parity, 0), tile * kSlices, AccessKind::kWrite);
+      Move(here_->SliceOf(op, stream.tensor, parity, 0), tile * kSlices, AccessKind::kWrite);
     }
   }
 
@@ -251,9 +259,9 @@ class Execution {
     for (const Stream& stream : here_->StreamsOf(op)) {
       if (stream.slices == 1) continue;
       for (const int slot : {0, 1}) {
-        Move(here_->SliceOf(op, stream.constant, parity, slot), tile * kSlices, AccessKind::kWrite);
+        Move(here_->SliceOf(op, stream.tensor, parity, slot), tile * kSlices, AccessKind::kWrite);
       }
-      log_.Touch(here_->SliceOf(op, stream.constant, parity, 1), tile * kSlices, here_->EngineNameOf(op),
+      log_.Touch(here_->SliceOf(op, stream.tensor, parity, 1), tile * kSlices, here_->EngineNameOf(op),
                  AccessKind::kRead);
     }
   }

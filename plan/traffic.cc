@@ -46,7 +46,7 @@ int64_t MacsFor(const graph::Graph& network, const graph::Operator& op, const Bo
 }
 
 WorkCount::WorkCount(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph)
-    : plan_(plan), users_(users), subgraph_(subgraph) {
+    : plan_(plan), users_(users), subgraph_(subgraph), depth_(FindDepthSlices(plan, subgraph)) {
   for (const int tensor : TensorsOf(plan.network, subgraph.interval)) {
     const Held held = HoldingOf(plan, users, subgraph, tensor);
     held_.emplace(tensor, held);
@@ -64,13 +64,36 @@ void WorkCount::Add(const Tile& tile) {
   for (const auto& [tensor, need] : tile.needs) {
     const Held& held = held_.at(tensor);
     if (held.holding == Holding::kLoaded) Move("inputs", tensor, MadeOf(tile, tensor));
+    if (held.holding == Holding::kStreamed) MoveSlices(tensor, need);
     if (held.holding == Holding::kDirect && held.read) Move("inputs", tensor, need);
   }
   for (const auto& [tensor, share] : tile.shares) {
     const Holding holding = held_.at(tensor).holding;
     if (holding == Holding::kStored || holding == Holding::kDirect) Move("outputs", tensor, share);
   }
-  ReadConstants();
+  if (!depth_) {
+    ReadConstants();
+  } else if (depth_->constant >= 0 && held_.at(depth_->constant).holding == Holding::kStreamed) {
+    const int result = plan_.network.operators[static_cast<size_t>(depth_->op)].outputs.front();
+    ReadConstantByDepth(ExtentsOf(tile.needs.at(result))[depth_->result_channels]);
+  }
+}
+
+// Each slice of the depth comes by itself.
+void WorkCount::MoveSlices(int tensor, const Box& need) {
+  const size_t axis = depth_->along.at(tensor);
+  for (int64_t slice = 0; slice < depth_->Count() && !IsEmpty(need); ++slice) {
+    Box part = need;
+    part[axis] = {slice * depth_->granule, slice * depth_->granule + depth_->DepthOf(slice)};
+    Move("inputs", tensor, part);
+  }
+}
+
+void WorkCount::ReadConstantByDepth(int64_t channels) {
+  int64_t& bytes = work_.off_chip["weights"];
+  for (int64_t slice = 0; slice < depth_->Count(); ++slice)
+    bytes += DepthSliceBytes(plan_, *depth_, depth_->DepthOf(slice), channels);
+  bytes += plan_.profile.table_bytes_per_channel * channels;
 }
 
 // Bytes as they lie at home: channels in blocks, rows without their pitch.

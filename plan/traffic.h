@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
+#include "tessera/plan/depth.h"
 #include "tessera/plan/sizes.h"
 #include "tessera/plan/tiles.h"
 
@@ -31,11 +33,14 @@ class WorkCount {
 
  private:
   void Move(const std::string& cause, int tensor, const Box& box);
+  void MoveSlices(int tensor, const Box& need);
   void ReadConstants();
+  void ReadConstantByDepth(int64_t channels);
 
   const Plan& plan_;
   const std::vector<Users>& users_;
   const Subgraph& subgraph_;
+  std::optional<DepthSlices> depth_;
   std::map<int, Held> held_;
   std::map<int, int64_t> macs_;  // by operator
   Work work_;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/graph/kept_rows.h"
+#include "tessera/encoder/adapt/halo.h"
 
 namespace tessera::encoder {
 namespace {
@@ -77,7 +77,7 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Inte
   return std::nullopt;
 }
 
-std::optional<base::Diagnostic> FindFault(const graph::Graph& graph,
+std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                           std::span<const SubgraphChoice> choices) {
   if (choices.empty()) return Fault("a program of no subgraphs", "at least one");
   int next = choices.front().interval.first;
@@ -89,10 +89,17 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph,
     }
     if (std::optional<base::Diagnostic> fault = FindFault(graph, choice.interval, choice.tile)) return fault;
     const bool caches = choice.policy.halo != hw_profiles::HaloStorage::kRecompute;
-    if (caches && !graph::CutsRowsAlone(OutputShape(graph, choice.interval), choice.tile)) {
-      return Fault(fmt::format("tile [{}] of the output of '{}' keeps no rows for the next",
-                               fmt::join(choice.tile, ", "), LastOf(graph, choice.interval).id),
-                   "a tile cut along the rows alone, or halo: recompute");
+    if (caches && !MayKeepRows(profile, OutputShape(graph, choice.interval), choice.tile)) {
+      return Fault(
+          fmt::format("tile [{}] of the output of '{}' keeps no rows for the next",
+                      fmt::join(choice.tile, ", "), LastOf(graph, choice.interval).id),
+          "a tile cut along the rows, perhaps the batch and, where padding is implicit, the columns, or "
+          "halo: recompute");
+    }
+    if (caches && choice.policy.weights == hw_profiles::WeightPolicy::kByDepth) {
+      return Fault(
+          fmt::format("operator '{}' is cut by depth and keeps rows", LastOf(graph, choice.interval).id),
+          "halo: recompute");
     }
     next = choice.interval.last + 1;
   }

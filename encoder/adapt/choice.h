@@ -24,7 +24,8 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Inte
 
 // Why the choices are no program: none at all, gaps between them, the fault of one, or something kept on chip that is no border
 // between them; or nullopt.
-std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, std::span<const SubgraphChoice> choices);
+std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                          std::span<const SubgraphChoice> choices);
 
 // What some choice keeps on chip: tensors, ascending.
 std::vector<int> KeptBy(std::span<const SubgraphChoice> choices);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "tessera/base/checked.h"
 #include "tessera/graph/kept_rows.h"
@@ -15,6 +16,13 @@
 namespace tessera::encoder {
 
 using hw_profiles::HaloStorage;
+
+bool MayKeepRows(const hw_profiles::Profile& profile, const graph::Shape& output,
+                 const graph::TileShape& tile) {
+  const std::optional<size_t> columns = graph::AxisOf(output, graph::Axis::kColumns);
+  return graph::CutsStrips(output, tile) &&
+         (profile.tiling.implicit_padding || !columns || tile[*columns] == output[*columns]);
+}
 
 graph::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interval,
                               const graph::TileShape& tile, HaloStorage halo) {

@@ -13,6 +13,10 @@
 // Rows that stay from tile to tile (docs/program.md, "Cached halo").
 namespace tessera::encoder {
 
+// Whether tiles of this shape may keep rows for each other: they lie in strips, beside each other only where padding is implicit.
+bool MayKeepRows(const hw_profiles::Profile& profile, const graph::Shape& output,
+                 const graph::TileShape& tile);
+
 // The tiles of a valid choice, as its policy makes them.
 graph::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interval,
                               const graph::TileShape& tile, hw_profiles::HaloStorage halo);

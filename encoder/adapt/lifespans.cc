@@ -41,6 +41,7 @@ class Drafter {
     for (const TensorUse& use : uses_.tensors) AddTiles(use);
     for (int k = 0; k < uses_.Operators(); ++k) AddSlices(k);
     for (int k = 0; k < uses_.Operators(); ++k) AddScratch(k);
+    if (uses_.by_depth) AddAccumulators(/*k=*/0);
     for (BufferDraft& draft : drafts_) draft.Finish();
     for (ProgramStep& step : timeline_.steps) {
       std::sort(step.transfers.begin(), step.transfers.end());
@@ -232,6 +233,9 @@ class Drafter {
 
   void AddSlices(int k) {
     const graph::Operator& op = OperatorAt(k);
+    for (const int tensor : op.inputs) {
+      if (IsStreamed(uses_, tensor)) AddSlices(k, UseOf(uses_, tensor));
+    }
     for (size_t i = 0; i < op.weights.size(); ++i) {
       const int tensor = op.weights[i];
       if (std::find(op.weights.begin(), op.weights.begin() + static_cast<ptrdiff_t>(i), tensor) !=
@@ -244,8 +248,14 @@ class Drafter {
     }
   }
 
+  // How an operand comes. Slices of the depth are as large as the tile makes them (skeleton.cc).
+  Slicing SlicingOf(int k, const TensorUse& use) const {
+    if (uses_.by_depth) return {.count = uses_.by_depth->Slices(), .bytes = 1};
+    return SlicesOf(graph_, profile_, use.tensor, OperatorAt(k));
+  }
+
   void AddSlices(int k, const TensorUse& use) {
-    const Slicing slicing = SlicesOf(graph_, profile_, use.tensor, OperatorAt(k));
+    const Slicing slicing = SlicingOf(k, use);
     const bool overlapped = !timeline_.slice_loads.contains({k, use.tensor});
     const int slots = overlapped && slicing.count > 1 ? 2 : 1;
     for (size_t parity = 0; parity < timeline_.Parities(); ++parity) {
@@ -299,11 +309,16 @@ class Drafter {
   }
 
   void AddScratch(int k) {
+    if (HasScratch(profile_, OperatorAt(k))) AddWorkspace(k, BufferKind::kScratch, "scratch");
+  }
+
+  void AddAccumulators(int k) { AddWorkspace(k, BufferKind::kAccumulator, "accumulator"); }
+
+  // What operator k reads and writes for itself as long as it works on a tile.
+  void AddWorkspace(int k, BufferKind kind, std::string_view word) {
     const graph::Operator& op = OperatorAt(k);
-    if (!HasScratch(profile_, op)) return;
     for (size_t parity = 0; parity < timeline_.Parities(); ++parity) {
-      BufferDraft& draft =
-          Open(BufferKind::kScratch, fmt::format("s{}/{}/scratch@{}", subgraph_, op.id, parity));
+      BufferDraft& draft = Open(kind, fmt::format("s{}/{}/{}@{}", subgraph_, op.id, word, parity));
       draft.meaning.op = uses_.interval.first + k;
       draft.meaning.parity = static_cast<int>(parity);
       draft.buffer.name = op.id;

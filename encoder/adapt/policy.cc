@@ -55,7 +55,7 @@ bool HaloMatters(const graph::Graph& graph, const hw_profiles::Profile& profile,
   if (!rows || !cuts_rows || !graph::CanCut(graph, uses.interval, *rows)) return false;
   graph::TileShape half = output;
   half[*rows] = base::CeilDiv(output[*rows], 2);
-  if (!graph::CutsRowsAlone(output, half)) return false;
+  if (!graph::CutsStrips(output, half)) return false;
   return MarkCached(CutTiles(graph, uses.interval, half, HaloStorage::kRing), HaloStorage::kRing, uses);
 }
 
@@ -81,18 +81,21 @@ std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Pro
   const bool offers_resident = std::find(tried.begin(), tried.end(), WeightPolicy::kResident) != tried.end();
   const std::vector<HaloStorage> halos = HalosOf(profile);
   std::vector<Policy> policies;
+  bool matters = true;
   for (const WeightPolicy weights : tried) {
+    const bool by_depth = weights == WeightPolicy::kByDepth;
+    if (!matters && !by_depth) continue;
     const base::Expected<SubgraphUses> uses =
         FindUses(graph, usages, profile, interval, {.weights = weights, .kept = kept});
     if (!uses || (IsResidentByAnotherName(*uses, weights) && offers_resident)) continue;
-    const bool caches = halos.size() > 1 && HaloMatters(graph, profile, *uses);
+    const bool caches = !by_depth && halos.size() > 1 && HaloMatters(graph, profile, *uses);
     for (const bool in_place : {true, false}) {
       if (in_place && !may_be_in_place) continue;
       for (const HaloStorage halo : halos) {
         if (caches || halo == HaloStorage::kRecompute) policies.push_back({weights, in_place, halo, kept});
       }
     }
-    if (!WeightsMatter(*uses)) break;
+    if (!by_depth) matters = WeightsMatter(*uses);
   }
   // Nothing runs here: building the program with any policy says why.
   if (policies.empty()) policies.push_back(fallback);

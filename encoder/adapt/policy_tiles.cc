@@ -5,7 +5,6 @@
 
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/halo.h"
-#include "tessera/graph/kept_rows.h"
 
 namespace tessera::encoder {
 namespace {
@@ -13,9 +12,8 @@ namespace {
 // A sweep of more tiles takes long to follow, and nobody wants such a program.
 constexpr int64_t kMostSwept = 4096;
 
-bool MayKeepRows(const graph::Shape& output, const graph::TileShape& tile) {
-  return graph::CutsRowsAlone(output, tile) &&
-         graph::ElementsOf(output) / graph::ElementsOf(tile) < kMostSwept;
+bool MakesTooMany(const graph::Shape& output, const graph::TileShape& tile) {
+  return graph::ElementsOf(output) / graph::ElementsOf(tile) >= kMostSwept;
 }
 
 }  // namespace
@@ -27,12 +25,13 @@ base::Expected<PolicyTiles> PolicyTiles::Make(const graph::Graph& graph,
   if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
   base::Expected<SubgraphUses> uses = FindUses(graph, usages, profile, interval, policy);
   if (!uses) return base::Unexpected(uses.error());
-  return PolicyTiles(graph, policy.halo, *std::move(uses));
+  return PolicyTiles(graph, profile, policy.halo, *std::move(uses));
 }
 
 std::shared_ptr<graph::TiledSubgraph> PolicyTiles::Cut(const graph::TileShape& tile, const TileCutter& cut) {
   const bool caches = halo_ != hw_profiles::HaloStorage::kRecompute;
-  if (caches && !MayKeepRows(OutputShape(*graph_, uses_.interval), tile)) return nullptr;
+  const graph::Shape& output = OutputShape(*graph_, uses_.interval);
+  if (caches && (!MayKeepRows(*profile_, output, tile) || MakesTooMany(output, tile))) return nullptr;
   std::shared_ptr<graph::TiledSubgraph> tiling = cut(tile, halo_);
   if (!MarkCached(*tiling, halo_, uses_) && caches) return nullptr;
   return tiling;

@@ -12,7 +12,7 @@
 
 namespace tessera::encoder {
 
-// The tiles that one policy makes of one interval. The graph outlives it.
+// The tiles that one policy makes of one interval. Graph and profile outlive it.
 class PolicyTiles {
  public:
   // Refuses an interval that is none, and what FindUses refuses. `usages` are those of the graph.
@@ -27,10 +27,12 @@ class PolicyTiles {
   const SubgraphUses& Uses() const { return uses_; }
 
  private:
-  PolicyTiles(const graph::Graph& graph, hw_profiles::HaloStorage halo, SubgraphUses uses)
-      : graph_(&graph), halo_(halo), uses_(std::move(uses)) {}
+  PolicyTiles(const graph::Graph& graph, const hw_profiles::Profile& profile, hw_profiles::HaloStorage halo,
+              SubgraphUses uses)
+      : graph_(&graph), profile_(&profile), halo_(halo), uses_(std::move(uses)) {}
 
   const graph::Graph* graph_;
+  const hw_profiles::Profile* profile_;
   hw_profiles::HaloStorage halo_;
   SubgraphUses uses_;
 };

@@ -14,7 +14,8 @@ namespace tessera::encoder {
 
 base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                      std::span<const SubgraphChoice> choices) {
-  if (std::optional<base::Diagnostic> fault = FindFault(graph, choices)) return base::Unexpected(*fault);
+  if (std::optional<base::Diagnostic> fault = FindFault(graph, profile, choices))
+    return base::Unexpected(*fault);
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const std::vector<int> kept = KeptBy(choices);
   std::vector<SubgraphUses> uses;

@@ -46,21 +46,31 @@ struct ProgramStep {
   std::vector<int> transfers;  // tensors that the DMA moves at this step, each once, ascending
 };
 
-enum class BufferKind : uint8_t { kTile, kWhole, kResident, kSlice, kScratch, kRing, kLine, kHalo };
+enum class BufferKind : uint8_t {
+  kTile,
+  kWhole,
+  kResident,
+  kSlice,
+  kScratch,
+  kRing,
+  kLine,
+  kHalo,
+  kAccumulator
+};
 
 // What a buffer of the Problem holds.
 struct ProgramBuffer {
   BufferKind kind = BufferKind::kTile;
   int subgraph = -1;  // -1: kWhole
-  int tensor = -1;    // -1: kScratch
-  int op = -1;        // kSlice and kScratch: the user
+  int tensor = -1;    // -1: kScratch, kAccumulator
+  int op = -1;        // kSlice, kScratch and kAccumulator: the user
   int parity = 0;
   int slot = 0;  // kSlice
 };
 
 // The Problem with what each of its steps and buffers means. Buffers stand in the order: whole ones by
 // tensor, then subgraph by subgraph resident constants, tiles by tensor and parity with the tensor's ring, line
-// or halos, slices, scratch.
+// or halos, slices, scratch, accumulators.
 struct Program {
   problem::Problem problem;
   std::vector<ProgramStep> steps;      // step t of the Problem is steps[t]

@@ -42,14 +42,15 @@ class Registrar {
   }
 
   std::optional<Diagnostic> PlaceConstant(TensorUse& use, hw_profiles::WeightPolicy weights,
-                                          graph::Interval interval) const {
+                                          const SubgraphUses& uses) const {
     if (IsAtHome(use)) {
       use.residence = Residence::kWhole;
       return std::nullopt;
     }
     if (weights != hw_profiles::WeightPolicy::kDirect) {
-      const bool streamed =
-          weights == hw_profiles::WeightPolicy::kStreamed && IsSliceable(graph_, use.tensor, interval);
+      const bool streamed = uses.by_depth ? uses.by_depth->Takes(use.tensor)
+                                          : weights == hw_profiles::WeightPolicy::kStreamed &&
+                                                IsSliceable(graph_, use.tensor, uses.interval);
       use.residence = streamed ? Residence::kStreamed : Residence::kResident;
       return FindLink(use);
     }
@@ -163,6 +164,28 @@ std::string TypesOf(const Profile& profile, base::OperatorKind kind) {
   return types;
 }
 
+// Whether slices of the depth are ever moved.
+std::optional<Diagnostic> FindNothingToSlice(const graph::Graph& graph, const SubgraphUses& uses) {
+  const auto slices = [&uses](const TensorUse& use) { return IsStreamed(uses, use.tensor); };
+  if (std::any_of(uses.tensors.begin(), uses.tensors.end(), slices) ||
+      std::any_of(uses.constants.begin(), uses.constants.end(), slices))
+    return std::nullopt;
+  Diagnostic refusal;
+  refusal.message =
+      fmt::format("operator '{}' reads whatever it adds up where it lies", uses.OperatorAt(graph, 0).id);
+  refusal.expected = "an operand that is moved, to hold it by depth";
+  return refusal;
+}
+
+Diagnostic NoDepth(const graph::Graph& graph, const Profile& profile, graph::Interval interval) {
+  Diagnostic refusal;
+  refusal.message = fmt::format("what ends with operator '{}' cannot be cut by depth",
+                                graph.operators[static_cast<size_t>(interval.last)].id);
+  refusal.expected = fmt::format("one convolution of one group, or one matmul, deeper than {}",
+                                 profile.tiling.depth_granule);
+  return refusal;
+}
+
 Diagnostic NoEngine(const graph::Operator& op, base::DataType type, const Profile& profile) {
   const std::string types = TypesOf(profile, op.kind);
   Diagnostic refusal;
@@ -186,6 +209,14 @@ const TensorUse& UseOf(const SubgraphUses& uses, int tensor) {
                            [](const TensorUse& use, int wanted) { return use.tensor < wanted; });
 }
 
+bool IsStreamed(const SubgraphUses& uses, int tensor) {
+  const auto is_it = [tensor](const TensorUse& use) {
+    return use.tensor == tensor && use.residence == Residence::kStreamed;
+  };
+  return std::any_of(uses.constants.begin(), uses.constants.end(), is_it) ||
+         std::any_of(uses.tensors.begin(), uses.tensors.end(), is_it);
+}
+
 base::DataType WorkingType(const graph::Graph& graph, const graph::Operator& op) {
   const std::vector<int>& operands = op.inputs.empty() ? op.outputs : op.inputs;
   return operands.empty() ? base::DataType::kInt8 : graph.tensors[static_cast<size_t>(operands.front())].type;
@@ -206,13 +237,22 @@ base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vect
   }
   CollectFeatures(graph, usages, uses);
   CollectConstants(graph, uses);
+  const bool by_depth = policy.weights == hw_profiles::WeightPolicy::kByDepth;
+  if (by_depth) uses.by_depth = FindDepthCut(graph, profile, interval);
+  if (by_depth && !uses.by_depth) return base::Unexpected(NoDepth(graph, profile, interval));
 
   const Registrar registrar(graph, profile, policy.kept);
   for (TensorUse& use : uses.tensors) {
     if (std::optional<Diagnostic> refusal = registrar.PlaceFeature(use)) return base::Unexpected(*refusal);
+    if (by_depth && use.residence == Residence::kLoaded && uses.by_depth->Takes(use.tensor))
+      use.residence = Residence::kStreamed;
   }
   for (TensorUse& use : uses.constants) {
-    if (std::optional<Diagnostic> refusal = registrar.PlaceConstant(use, policy.weights, interval))
+    if (std::optional<Diagnostic> refusal = registrar.PlaceConstant(use, policy.weights, uses))
+      return base::Unexpected(*refusal);
+  }
+  if (by_depth) {
+    if (std::optional<Diagnostic> refusal = FindNothingToSlice(graph, uses))
       return base::Unexpected(*refusal);
   }
   return uses;

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/encoder/adapt/depth.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
@@ -19,7 +21,7 @@ enum class Residence : uint8_t {
   kWhole,     // one buffer in the tile memory for the whole tensor; nothing is moved
   kDirect,    // engines use it in its home; no buffer
   kResident,  // a constant, filled once
-  kStreamed,  // a sliceable constant (layout.h), slices of it filled again for every tile
+  kStreamed,  // slices, filled again for every tile: of a sliceable constant (layout.h), or of what is cut by depth
 };
 
 // A tensor as one subgraph uses it. Operators are counted from the first of the interval.
@@ -45,6 +47,7 @@ struct SubgraphUses {
   std::vector<std::string_view> engines;  // by operator
   std::vector<int> kept;                  // Policy::kept
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
+  std::optional<DepthCut> by_depth;  // where slices are of the depth
 
   int Operators() const { return interval.last - interval.first + 1; }
 
@@ -61,11 +64,14 @@ bool IsHeldInTileMemory(const hw_profiles::Profile& profile, const std::vector<i
 // The use of a feature tensor that the subgraph touches.
 const TensorUse& UseOf(const SubgraphUses& uses, int tensor);
 
+// Whether the operator, which uses the tensor, gets it in slices.
+bool IsStreamed(const SubgraphUses& uses, int tensor);
+
 // The data type that an operator works on: that of its first input, of its first output if it has none.
 base::DataType WorkingType(const graph::Graph& graph, const graph::Operator& op);
 
 // Refuses what the profile cannot run: an operator without an engine, a transfer without a link, a result in a read-only
-// home, a constant read in a home that does not allow it, state without a place.
+// home, a constant read in a home that does not allow it, state without a place, a cut by depth where nothing comes in slices.
 base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
                                       const hw_profiles::Profile& profile, graph::Interval interval,
                                       const Policy& policy);

@@ -19,7 +19,7 @@ class Resolver {
       : graph_(graph), program_(program), intervals_(intervals) {
     for (int i = 0; i < static_cast<int>(program.buffers.size()); ++i) {
       const ProgramBuffer& buffer = program.buffers[static_cast<size_t>(i)];
-      if (buffer.kind == BufferKind::kScratch) {
+      if (buffer.kind == BufferKind::kScratch || buffer.kind == BufferKind::kAccumulator) {
         scratch_[{buffer.subgraph, buffer.op}].push_back(i);
       } else if (buffer.kind == BufferKind::kSlice) {
         slices_[{buffer.subgraph, buffer.op, buffer.tensor}].push_back(i);

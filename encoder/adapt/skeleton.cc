@@ -65,6 +65,26 @@ Bytes BytesAs(BufferKind kind, const graph::Graph& graph, const hw_profiles::Pro
                      pads, alignment);
 }
 
+// Of a slot that takes every slice of the depth in turn.
+Bytes DepthSliceBytes(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                      const SubgraphUses& uses, const graph::TiledSubgraph& tiling, int tensor) {
+  const DepthCut& cut = *uses.by_depth;
+  if (cut.constant && cut.constant->tensor == tensor) {
+    const graph::Extents& result =
+        LargestOf(tiling, graph.operators[static_cast<size_t>(cut.op)].outputs.front());
+    const Bytes content = ConstantSliceBytes(graph, cut, result, cut.granule);
+    const Bytes bytes =
+        base::CheckedAdd(content, ConstantTableBytes(profile, cut, result)).value_or(base::kMaxTotal);
+    return std::max<Bytes>(1, bytes);
+  }
+  const auto feature = std::find_if(cut.features.begin(), cut.features.end(),
+                                    [tensor](const DepthOperand& each) { return each.tensor == tensor; });
+  const graph::Tensor& facts = graph.tensors[static_cast<size_t>(tensor)];
+  const graph::Extents extents = SliceOf(*feature, LargestOf(tiling, tensor), cut.granule);
+  return FeatureBytes(hw_profiles::LayoutOf(profile, UseOf(uses, tensor).role), facts.type,
+                      NameExtents(facts.shape, extents), PadsFor(graph, profile, {cut.op}));
+}
+
 Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
              std::span<const graph::TiledSubgraph> tilings, size_t index) {
   const ProgramBuffer& buffer = skeleton.program.buffers[index];
@@ -76,6 +96,13 @@ Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, con
     case BufferKind::kHalo:
       return BytesAs(buffer.kind, graph, profile, skeleton.uses[subgraph], tilings[subgraph], buffer.tensor,
                      skeleton.program.problem.buffers[index].alignment);
+    case BufferKind::kSlice:
+      if (!skeleton.uses[subgraph].by_depth) return skeleton.program.problem.buffers[index].size;
+      return DepthSliceBytes(graph, profile, skeleton.uses[subgraph], tilings[subgraph], buffer.tensor);
+    case BufferKind::kAccumulator: {
+      const graph::Operator& op = graph.operators[static_cast<size_t>(buffer.op)];
+      return AccumulatorBytes(graph, op, LargestOf(tilings[subgraph], op.outputs.front()));
+    }
     case BufferKind::kScratch: {
       const graph::Operator& op = graph.operators[static_cast<size_t>(buffer.op)];
       return ScratchBytes(profile, op, NamedLargest(graph, tilings[subgraph], op.inputs),

@@ -93,13 +93,15 @@ class Clock {
     }
   }
 
-  // Whether some constant of operator k comes in several slices.
+  // Whether some operand of operator k comes in several slices.
   bool LoadSlices(int k) {
     bool several = false;
-    for (const int tensor : OperatorAt(k).weights) {
-      if (!IsStreamed(tensor) || timeline_.slice_loads.contains({k, tensor})) continue;
-      timeline_.slice_loads[{k, tensor}] = Tick(StepKind::kLoad, 0, uses_.interval.first + k);
-      several = several || SlicesOf(graph_, profile_, tensor, OperatorAt(k)).count > 1;
+    for (const std::vector<int>* operands : {&OperatorAt(k).inputs, &OperatorAt(k).weights}) {
+      for (const int tensor : *operands) {
+        if (!IsStreamed(uses_, tensor) || timeline_.slice_loads.contains({k, tensor})) continue;
+        timeline_.slice_loads[{k, tensor}] = Tick(StepKind::kLoad, 0, uses_.interval.first + k);
+        several = several || uses_.by_depth || SlicesOf(graph_, profile_, tensor, OperatorAt(k)).count > 1;
+      }
     }
     return several;
   }
@@ -157,12 +159,6 @@ class Clock {
   bool HasEpilogue() const {
     return std::any_of(uses_.tensors.begin(), uses_.tensors.end(),
                        [](const TensorUse& use) { return use.residence == Residence::kStored; });
-  }
-
-  bool IsStreamed(int constant) const {
-    return std::any_of(uses_.constants.begin(), uses_.constants.end(), [constant](const TensorUse& use) {
-      return use.tensor == constant && use.residence == Residence::kStreamed;
-    });
   }
 
   const graph::Operator& OperatorAt(int k) const { return uses_.OperatorAt(graph_, k); }

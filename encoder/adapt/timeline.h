@@ -44,7 +44,7 @@ struct Timeline {
   // dma: own_steps
   std::map<int, problem::Step> loads;                        // by loaded tensor or resident constant
   std::map<int, problem::Step> stores;                       // by stored tensor
-  std::map<std::pair<int, int>, problem::Step> slice_loads;  // by operator of the subgraph and constant
+  std::map<std::pair<int, int>, problem::Step> slice_loads;  // by operator of the subgraph and operand
 
   size_t Parities() const { return std::min<size_t>(2, passes.size()); }
 

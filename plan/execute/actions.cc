@@ -33,12 +33,14 @@ bool Actions::GoesOut(int tensor) const {
 }
 
 bool Actions::IsStreamed(int op, int tensor) const {
+  if (IsByDepth(op)) return places_.IsStreamed(op, tensor) && DepthAxisOf(op, tensor).has_value();
   const std::vector<int>& weights = At(op).weights;
   return std::find(weights.begin(), weights.end(), tensor) != weights.end() &&
          places_.IsStreamed(op, tensor) && FilterAxesOf(plan_.network, At(op), 0).has_value();
 }
 
 int64_t Actions::RoundsOf(int op) const {
+  if (IsByDepth(op)) return base::CeilDiv(DepthOf(op), plan_.profile.tiling.depth_granule);
   int64_t rounds = 1;
   for (const int constant : At(op).weights) {
     if (!IsStreamed(op, constant)) continue;
@@ -106,6 +108,7 @@ StartTransfer Actions::LoadResident(int constant, const Steps& steps) {
 }
 
 StartTransfer Actions::LoadSlice(int op, int constant, const Turn& turn, const Steps& steps) {
+  if (IsByDepth(op)) return LoadDepthSlice(op, constant, turn, steps);
   const Intent reads = {Intent::By::kLink, AccessKind::kRead, steps};
   const Intent writes = {Intent::By::kLink, AccessKind::kWrite, steps};
   const Slice slice = SliceOf(op, constant, turn.round);
@@ -139,24 +142,26 @@ Compute Actions::Run(int op, const Turn& turn, int64_t step) {
   for (size_t i = 0; i < facts.inputs.size(); ++i) {
     const int tensor = facts.inputs[i];
     const bool described = std::count(facts.in_place.begin(), facts.in_place.end(), static_cast<int>(i)) > 0;
-    compute.operands.push_back({Operand::Kind::kInput, i,
-                                places_.OfTile(tensor, turn.parity, boxes.parts.at(tensor), reads),
-                                named || described});
+    const Place place = IsByDepth(op) && IsStreamed(op, tensor)
+                            ? DepthPlaceOf(op, tensor, turn, reads)
+                            : places_.OfTile(tensor, turn.parity, boxes.parts.at(tensor), reads);
+    compute.operands.push_back({Operand::Kind::kInput, i, place, named || described});
   }
   for (size_t i = 0; i < facts.weights.size(); ++i) AddConstant(op, i, reads, compute);
   for (const int tensor : facts.outputs) {
     const TilePart& part = boxes.parts.at(tensor);
     Result result{part.made, places_.OfTile(tensor, turn.parity, part, writes), false};
     result.fills = turn.round == 0 && BeginsAnew(result, part);
-    if (compute.turn.rounds > 1) {
+    if (compute.turn.rounds > 1 && !IsByDepth(op)) {
       const FilterAxes axes = *FilterAxesOf(plan_.network, facts, 0);
-      const Range channels = SliceOf(op, facts.weights.front(), turn.round).channels;
+      const Range channels = SliceOf(op, facts.weights.front(), turn.round).indices;
       Range& made = result.box[axes.output];
       made = {std::max(made.begin, channels.begin), std::min(made.end, channels.end)};
     }
     compute.results.push_back(std::move(result));
   }
   compute.scratch = places_.OfScratch(op, turn.parity, writes);
+  if (IsByDepth(op)) AddUp(op, step, compute);
   return compute;
 }
 
@@ -229,9 +234,10 @@ Copy Actions::Save(int op, int64_t tile, int parity, int next_parity, int64_t st
   return copy;
 }
 
-void Actions::AddConstant(int op, size_t position, const Intent& intent, Compute& compute) const {
+void Actions::AddConstant(int op, size_t position, const Intent& intent, Compute& compute) {
   const Turn& turn = compute.turn;
   const int constant = At(op).weights[position];
+  if (IsByDepth(op) && IsStreamed(op, constant)) return AddDepthConstant(op, position, intent, compute);
   for (const bool table : {false, true}) {
     if (table && (position > 0 || !places_.HasTable(constant))) continue;
     const Operand::Kind kind = table ? Operand::Kind::kTable : Operand::Kind::kConstant;

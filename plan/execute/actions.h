@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,7 +61,20 @@ class Actions {
   std::vector<int> CopiedBy(int op, bool first) const;
   bool IsRestored(int tensor, const TilePart& part) const;
   bool BeginsAnew(const Result& result, const TilePart& part) const;
-  void AddConstant(int op, size_t position, const Intent& intent, Compute& compute) const;
+  void AddConstant(int op, size_t position, const Intent& intent, Compute& compute);
+
+  // Where slices are of the depth (depth_actions.cc).
+  bool IsByDepth(int op) const;
+  std::optional<size_t> DepthAxisOf(int op, int tensor) const;
+  int64_t DepthOf(int op) const;
+  Slice DepthSliceOf(int op, int tensor, int64_t round) const;
+  Box DepthBoxOf(int op, int tensor, const Turn& turn);
+  Range ChannelsOf(int op, int64_t tile);
+  Place DepthPlaceOf(int op, int tensor, const Turn& turn, const Intent& intent);
+  StartTransfer LoadDepthSlice(int op, int tensor, const Turn& turn, const Steps& steps);
+  void AddDepthConstant(int op, size_t position, const Intent& intent, Compute& compute);
+  void AddUp(int op, int64_t step, Compute& compute) const;
+
   StartTransfer Start(int tensor, std::vector<Move> moves, const Turn& turn);
   std::string LinkOf(int tensor) const;
 

@@ -27,11 +27,21 @@ Contents::Contents(const graph::Graph& network, int64_t table_bytes_per_channel)
 }
 
 int64_t Contents::CellsPerElement(int content) const {
+  if (content >= SumsOf(0) && content < Arriving()) {
+    const graph::Operator& op = network_.operators[static_cast<size_t>(content - SumsOf(0))];
+    const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
+    const base::DataType type = network_.tensors[static_cast<size_t>(typical)].type;
+    return base::BitsOf(base::AccumulatorOf(type)) * cells_per_byte_ / 8;
+  }
   if (content >= tensors_) return cells_per_byte_;
   return base::BitsOf(network_.tensors[static_cast<size_t>(content)].type) * cells_per_byte_ / 8;
 }
 
 const graph::Shape& Contents::ShapeOf(int content) const {
+  if (content >= SumsOf(0) && content < Arriving()) {
+    const graph::Operator& op = network_.operators[static_cast<size_t>(content - SumsOf(0))];
+    return network_.tensors[static_cast<size_t>(op.outputs.front())].shape;
+  }
   return content < tensors_ ? network_.tensors[static_cast<size_t>(content)].shape
                             : tables_[static_cast<size_t>(content - tensors_)];
 }
@@ -42,8 +52,12 @@ std::string Contents::NameOf(int content) const {
   if (content < tensors_) return fmt::format("'{}'", tensor(content));
   if (content < 2 * tensors_) return fmt::format("the table of '{}'", tensor(content - tensors_));
   if (content < 3 * tensors_) return fmt::format("a pad of '{}'", tensor(content - 2 * tensors_));
-  if (content < Arriving()) {
+  if (content < SumsOf(0)) {
     return fmt::format("scratch of '{}'", network_.operators[static_cast<size_t>(content - 3 * tensors_)].id);
+  }
+  if (content < Arriving()) {
+    return fmt::format("incomplete sums of '{}'",
+                       network_.operators[static_cast<size_t>(content - SumsOf(0))].id);
   }
   if (content == Arriving()) return "bytes that are still arriving";
   return content == Lost() ? "what is lost" : "what a gap may hold";
@@ -58,6 +72,13 @@ std::vector<int64_t> Contents::CoordinatesOf(Tag tag) const {
 std::string Contents::Describe(Tag tag) const {
   const int content = ContentOf(tag);
   const std::string name = NameOf(content);
+  if (content >= SumsOf(0) && content < Arriving()) {
+    const int64_t number = NumberOf(tag) / CellsPerElement(content);
+    const int64_t elements = graph::ElementsOf(ShapeOf(content));
+    return fmt::format("{} {} over slices 0 to {}", name,
+                       TextOf(execute::CoordinatesOf(number % elements, ShapeOf(content))),
+                       number / elements);
+  }
   return content >= 0 && content < 2 * tensors_ ? name + " " + TextOf(CoordinatesOf(tag)) : name;
 }
 

@@ -13,8 +13,8 @@ namespace tessera::plan::execute {
 using Tag = uint64_t;
 inline constexpr Tag kNothing = 0;
 
-// Everything that cells may hold gets a number: the tensors first, by their own; then what stands beside constants, pads, scratch, and
-// cells whose value nobody may rely on. A cell is a byte, or half of one where the network has elements of four bits.
+// Everything that cells may hold gets a number: the tensors first, by their own; then what stands beside constants, pads, scratch, sums that
+// are not complete, and cells whose value nobody may rely on. A cell is a byte, or half of one where the network has elements of four bits.
 class Contents {
  public:
   Contents(const graph::Graph& network, int64_t table_bytes_per_channel);
@@ -22,14 +22,15 @@ class Contents {
   int TablesOf(int constant) const { return tensors_ + constant; }
   int PaddingOf(int tensor) const { return 2 * tensors_ + tensor; }
   int ScratchOf(int op) const { return 3 * tensors_ + op; }
-  int Arriving() const { return 3 * tensors_ + operators_; }
+  int SumsOf(int op) const { return 3 * tensors_ + operators_ + op; }
+  int Arriving() const { return 3 * tensors_ + 2 * operators_; }
   int Spoiled() const { return Arriving() + 1; }  // gaps between elements, what an engine leaves behind
   int Lost() const { return Arriving() + 2; }     // where nothing lives, or the bank was off
 
   int64_t CellsPerByte() const { return cells_per_byte_; }
   int64_t CellsPerElement(int content) const;
 
-  // Of tensors and tables; a table is a row of bytes, none where the constant has none.
+  // Of tensors, tables and sums; a table is a row of bytes, none where the constant has none, sums have the shape of the result.
   const graph::Shape& ShapeOf(int content) const;
 
   static Tag TagOf(int content, int64_t number) {

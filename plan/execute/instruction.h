@@ -63,7 +63,7 @@ struct FinishTransfer {
 };
 
 struct Operand {
-  enum class Kind : uint8_t { kInput, kConstant, kTable };
+  enum class Kind : uint8_t { kInput, kConstant, kTable, kSums };  // kSums: what rounds before have added up
   Kind kind = Kind::kInput;
   size_t position = 0;  // in the operator's list
   Place place;
@@ -83,6 +83,7 @@ struct Compute {
   std::vector<Operand> operands;
   std::vector<Result> results;
   std::optional<Place> scratch;  // all its cells
+  std::optional<Range> depth;    // what it adds up in this round; the result is then sums, but in the last
   Turn turn = {};
 };
 

@@ -184,23 +184,34 @@ void Machine::Do(const Compute& compute) {
 
 ElementSet Machine::ReadsOf(const Compute& compute, const Operand& operand, const Box& output) const {
   const graph::Operator& op = network_.operators[static_cast<size_t>(compute.op)];
+  ElementSet reads;
   switch (operand.kind) {
     case Operand::Kind::kInput:
-      return ReadsOfInput(network_, op, operand.position, output);
+      reads = ReadsOfInput(network_, op, operand.position, output);
+      if (compute.depth) KeepDepth(DepthAxisOfInput(network_, op, operand.position), *compute.depth, reads);
+      break;
     case Operand::Kind::kConstant:
-      return ReadsOfConstant(network_, op, operand.position, output);
+      reads = ReadsOfConstant(network_, op, operand.position, output);
+      if (compute.depth)
+        KeepDepth(DepthAxisOfConstant(network_, op, operand.position), *compute.depth, reads);
+      break;
     case Operand::Kind::kTable:
+      reads = ReadsOfTable(network_, op, operand.position, contents_.ShapeOf(operand.place.content).front(),
+                           output);
+      break;
+    case Operand::Kind::kSums:
+      reads = AllOf(output);
       break;
   }
-  return ReadsOfTable(network_, op, operand.position, contents_.ShapeOf(operand.place.content).front(),
-                      output);
+  return reads;
 }
 
 void Machine::ReadOperand(const Compute& compute, const Operand& operand) {
   const graph::Operator& op = network_.operators[static_cast<size_t>(compute.op)];
   ElementSet reads;
   for (const Result& result : compute.results) {
-    if (result.place.content == op.outputs.front()) reads = ReadsOf(compute, operand, result.box);
+    const bool sums = result.place.content == contents_.SumsOf(compute.op);
+    if (sums || result.place.content == op.outputs.front()) reads = ReadsOf(compute, operand, result.box);
   }
   // Windows that lie wholly in the padding read no pads either.
   if (!operand.place.axes.empty() && IsEmpty(HullOf(reads, contents_.ShapeOf(operand.place.content)))) return;
@@ -247,16 +258,20 @@ void Machine::CheckInPlace(const Compute& compute, const Result& result,
         }
       }
     }
-    const bool element_by_element = operand.kind == Operand::Kind::kInput && operand.replaceable &&
-                                    IsPointwise(network_, op, operand.position) &&
-                                    operand.place.element_cells == result.place.element_cells;
+    const bool pointwise = operand.kind == Operand::Kind::kSums ||
+                           (operand.kind == Operand::Kind::kInput && operand.replaceable &&
+                            IsPointwise(network_, op, operand.position));
+    const bool element_by_element = pointwise && operand.place.element_cells == result.place.element_cells;
     for (const auto& [cell, tag] : coming) {
       const Tag found = memories_.TagAt(cell);
       const bool wanted = cell >= operand.place.cells.begin && cell < operand.place.cells.end &&
                           Contents::ContentOf(found) == operand.place.content;
       if (!wanted) continue;
-      const bool dies_with_it = element_by_element && Contents::ContentOf(tag) == result.place.content &&
-                                Contents::NumberOf(tag) == Contents::NumberOf(found);
+      const int64_t slice =
+          operand.kind == Operand::Kind::kSums ? result.place.first_number - operand.place.first_number : 0;
+      const bool dies_with_it =
+          element_by_element && Contents::ContentOf(tag) == result.place.content &&
+          Contents::NumberOf(tag) == Contents::NumberOf(found) + slice * result.place.element_cells;
       if (dies_with_it) continue;
       ledger_.Note(FindingKind::kInPlace, found, cell, 1,
                    fmt::format("overwrites its own operand {} at address {}, which it may still have to read",

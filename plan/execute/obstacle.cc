@@ -19,13 +19,18 @@ constexpr int64_t kMostTiles = int64_t{1} << 24;
 
 bool IsIndex(int index, size_t count) { return index >= 0 && static_cast<size_t>(index) < count; }
 
-// Whether tiles lie one below the other: several of them, along the rows and no other axis.
-bool CutsRowsAlone(const graph::Shape& shape, const std::vector<int64_t>& tile) {
+// Whether tiles lie one below the other: several of them, along the rows, perhaps the batch and, without pads between
+// them, the columns.
+bool LieInStrips(const graph::Shape& shape, const std::vector<int64_t>& tile, bool implicit_padding) {
   const std::optional<size_t> rows = RowAxisOf(shape.size());
+  if (!rows || tile[*rows] >= shape[*rows]) return false;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    if ((tile[axis] < shape[axis]) != (axis == rows)) return false;
+    const std::optional<base::Axis> meaning = MeaningOf(shape.size(), axis);
+    const bool sweeps =
+        meaning == base::Axis::kBatch || (implicit_padding && meaning == base::Axis::kColumns);
+    if (axis != *rows && !sweeps && tile[axis] < shape[axis]) return false;
   }
-  return rows.has_value();
+  return true;
 }
 
 std::string FindObstacleInSteps(const Plan& plan) {
@@ -75,7 +80,8 @@ std::string FindObstacle(const Plan& plan) {
       tiles *= std::min(base::CeilDiv(shape[axis], subgraph.tile[axis]), kMostTiles + 1);
     }
     if (tiles > kMostTiles) return "a subgraph has more tiles than an execution can go through";
-    if (subgraph.halo != hw_profiles::HaloStorage::kRecompute && !CutsRowsAlone(shape, subgraph.tile)) {
+    if (subgraph.halo != hw_profiles::HaloStorage::kRecompute &&
+        !LieInStrips(shape, subgraph.tile, plan.profile.tiling.implicit_padding)) {
       return "a subgraph keeps rows of tiles that do not lie one below the other";
     }
   }

@@ -43,6 +43,7 @@ struct Place {
   int64_t base = 0;             // cell of the first element held
   int64_t element_cells = 1;    // cells of one element, side by side
   std::vector<AxisPlace> axes;  // of the tensor
+  int64_t first_number = 0;     // added to the row-major numbers of elements: of sums, those of rounds before
   std::string refusal;          // why it may not be touched so, in words; empty if it may
 };
 

@@ -64,9 +64,9 @@ bool Places::HasHalo(int tensor) const {
   return BufferOf(Halo(tensor, 0)) >= 0 || BufferOf(Halo(tensor, 1)) >= 0;
 }
 
-bool Places::IsStreamed(int op, int constant) const {
-  return BufferOf({BufferKind::kSlice, subgraph_, constant, op, 0, 0}) >= 0 ||
-         BufferOf({BufferKind::kSlice, subgraph_, constant, op, 1, 0}) >= 0;
+bool Places::IsStreamed(int op, int tensor) const {
+  return BufferOf({BufferKind::kSlice, subgraph_, tensor, op, 0, 0}) >= 0 ||
+         BufferOf({BufferKind::kSlice, subgraph_, tensor, op, 1, 0}) >= 0;
 }
 
 base::TensorRole Places::RoleOf(int tensor) const {
@@ -176,12 +176,12 @@ Place Places::OfSlice(int op, int constant, int parity, int slot, const Slice& s
   const int64_t channels = facts.shape[slice.axis];
   if (!table) {
     Box held = WholeBox(facts.shape);
-    held[slice.axis] = slice.channels;
+    held[slice.axis] = slice.indices;
     LayOutInOrder(place, held);
     return place;
   }
   const int64_t each = contents_.ShapeOf(content).front() / channels;
-  LayOutInOrder(place, {{slice.channels.begin * each, slice.channels.end * each}});
+  LayOutInOrder(place, {{slice.indices.begin * each, slice.indices.end * each}});
   const int64_t elements = graph::ElementsOf(facts.shape) / channels * slice.granule;
   place.base += base::BytesOf(facts.type, elements) * contents_.CellsPerByte();
   return place;

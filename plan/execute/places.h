@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tessera/plan/execute/contents.h"
+#include "tessera/plan/execute/instruction.h"
 #include "tessera/plan/execute/place.h"
 #include "tessera/plan/execute/tile_boxes.h"
 #include "tessera/plan/plan.h"
@@ -27,11 +28,11 @@ struct Intent {
   Steps steps;
 };
 
-// A part of a streamed constant: channels [begin, end) of those along `axis`.
+// A part of a streamed operand: indices [begin, end) of those along `axis`, which are channels or depth.
 struct Slice {
   size_t axis = 0;
-  Range channels;
-  int64_t granule = 1;  // channels in a slice that is no last one
+  Range indices;
+  int64_t granule = 1;  // indices in a slice that is no last one
 };
 
 class Places {
@@ -48,7 +49,7 @@ class Places {
   bool HasLine(int tensor) const { return BufferOf(Line(tensor)) >= 0; }
   bool HasHalo(int tensor) const;  // of any parity
   bool IsResident(int constant) const { return BufferOf(Resident(constant)) >= 0; }
-  bool IsStreamed(int op, int constant) const;
+  bool IsStreamed(int op, int tensor) const;
   bool IsWhole(int tensor) const { return BufferOf(Whole(tensor)) >= 0; }
 
   // A tensor that is no constant, as one tile of a parity sees it: its tile buffer, its ring, the whole buffer, or its home. For
@@ -66,6 +67,15 @@ class Places {
   Place OfResident(int constant, const Intent& intent, bool table) const;
   Place OfSlice(int op, int constant, int parity, int slot, const Slice& slice, const Intent& intent,
                 bool table) const;
+  // An operand of an operator that adds up by depth: what is held of it in a slot, and the part of its table beside the last slice.
+  Place OfDepthSlice(int op, int tensor, const Turn& turn, const Slice& slice, const Box& held,
+                     const Intent& intent) const;
+  Place OfDepthTable(int op, int constant, const Turn& turn, const Slice& slice, const Range& channels,
+                     const Intent& intent) const;
+
+  // Sums of a tile over the slices up to that one.
+  Place OfSums(int op, int parity, const Box& held, int64_t slice, const Intent& intent) const;
+
   Place OfConstantWhole(int constant, const Intent& intent, bool table) const;
 
   std::optional<Place> OfScratch(int op, int parity, const Intent& intent) const;
@@ -96,6 +106,7 @@ class Places {
   static BufferUse Whole(int tensor) { return {BufferKind::kWhole, -1, tensor, -1, 0, 0}; }
   BufferUse Resident(int constant) const { return {BufferKind::kResident, subgraph_, constant, -1, 0, 0}; }
 
+  Place InSlot(int op, int tensor, int content, const Turn& turn, const Intent& intent) const;
   Place InBuffer(int buffer, int content, const Intent& intent) const;
   void LayOut(Place& place, base::TensorRole role, const std::vector<int64_t>& extents, const Box& held,
               const Pads& pads) const;

@@ -229,6 +229,28 @@ std::optional<FilterAxes> FilterAxesOf(const Graph& network, const Operator& op,
   return std::nullopt;
 }
 
+std::optional<size_t> DepthAxisOfInput(const Graph& network, const Operator& op, size_t input) {
+  const size_t rank = ShapeOf(network, op.inputs[input]).size();
+  if (op.kind == OperatorKind::kConv && op.groups == 1 && input == 0) return 1;
+  if (op.kind != OperatorKind::kMatmul || rank < 2) return std::nullopt;
+  const bool depth_last = input == 0 ? !op.transpose_first : op.transpose_second;
+  return rank - (depth_last ? 1 : 2);
+}
+
+std::optional<size_t> DepthAxisOfConstant(const Graph& network, const Operator& op, size_t constant) {
+  const size_t rank = ShapeOf(network, op.weights[constant]).size();
+  if (!FilterAxesOf(network, op, constant)) return std::nullopt;
+  if (op.kind == OperatorKind::kConv && op.groups == 1 && rank == 4) return 1;
+  if (op.kind == OperatorKind::kMatmul && rank == 2) return 0;
+  return std::nullopt;
+}
+
+void KeepDepth(std::optional<size_t> axis, const Range& depth, ElementSet& reads) {
+  if (!axis || *axis >= reads.axes.size()) return;
+  std::erase_if(reads.axes[*axis],
+                [&depth](int64_t index) { return index < depth.begin || depth.end <= index; });
+}
+
 bool IsPointwise(const Graph& network, const Operator& op, size_t input) {
   const bool described =
       input < op.accesses.size() && op.accesses[input].kind == graph::AccessKind::kElementwise;

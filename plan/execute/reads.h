@@ -30,6 +30,14 @@ struct FilterAxes {
 std::optional<FilterAxes> FilterAxesOf(const graph::Graph& network, const graph::Operator& op,
                                        size_t constant);
 
+// Where elements of the result are sums of products: the axis of the operand that runs over what is added up.
+std::optional<size_t> DepthAxisOfInput(const graph::Graph& network, const graph::Operator& op, size_t input);
+std::optional<size_t> DepthAxisOfConstant(const graph::Graph& network, const graph::Operator& op,
+                                          size_t constant);
+
+// Drops what lies elsewhere along the axis.
+void KeepDepth(std::optional<size_t> axis, const Range& depth, ElementSet& reads);
+
 // Whether each element of the result is made from the element of op.inputs[input] at the same coordinates and no other of it.
 bool IsPointwise(const graph::Graph& network, const graph::Operator& op, size_t input);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <span>
 
 #include "tessera/plan/execute/reads.h"
 
@@ -19,6 +20,8 @@
 //         5                            m
 //         6                            m
 //
+// Where there are several strips of tiles, or parts of the batch, a window slides down each by itself.
+//
 // Readers come after makers. So tensors are settled from the last made to the first, each for all tiles, and an operator then
 // asks for what the judge says the rows that it makes are read from.
 namespace tessera::plan::execute {
@@ -26,8 +29,12 @@ namespace {
 
 class Sweep {
  public:
-  Sweep(const graph::Graph& network, const Subgraph& subgraph, std::vector<TileBoxes>& tiles)
-      : network_(network), subgraph_(subgraph), tiles_(tiles) {}
+  Sweep(const graph::Graph& network, const Subgraph& subgraph, size_t strip_length,
+        std::vector<TileBoxes>& tiles)
+      : network_(network), subgraph_(subgraph), tiles_(tiles) {
+    for (size_t first = 0; first < tiles.size(); first += strip_length)
+      strips_.push_back(std::span(tiles).subspan(first, strip_length));
+  }
 
   void Run() {
     for (const auto& [tensor, share] : tiles_.front().leaves) AskForShares(tensor);
@@ -47,6 +54,8 @@ class Sweep {
   }
 
  private:
+  using Strip = std::span<TileBoxes>;
+
   const graph::Shape& ShapeOf(int tensor) const {
     return network_.tensors[static_cast<size_t>(tensor)].shape;
   }
@@ -55,11 +64,15 @@ class Sweep {
   // Until a tensor is settled, `held` is what the tile wants of it.
   Box& WantedOf(TileBoxes& tile, int tensor) const { return tile.parts.at(tensor).held; }
 
-  // No row leaves twice.
   void AskForShares(int tensor) {
+    for (const Strip strip : strips_) AskForShares(tensor, strip);
+  }
+
+  // No row of a strip leaves twice.
+  void AskForShares(int tensor, Strip strip) {
     const std::optional<size_t> rows = RowAxisOf(ShapeOf(tensor).size());
     int64_t left = 0;
-    for (TileBoxes& tile : tiles_) {
+    for (TileBoxes& tile : strip) {
       Box& share = tile.leaves.at(tensor);
       if (rows) {
         share[*rows].begin = std::max(share[*rows].begin, left);
@@ -85,7 +98,8 @@ class Sweep {
   void Settle(int tensor) {
     const std::optional<size_t> rows = RowAxisOf(ShapeOf(tensor).size());
     if (rows && MayKeep(tensor, *rows)) {
-      SlideDown(tensor, *rows);
+      int64_t made_so_far = 0;
+      for (const Strip strip : strips_) SlideDown(tensor, *rows, strip, made_so_far);
       return;
     }
     for (TileBoxes& tile : tiles_) tile.parts.at(tensor).made = WantedOf(tile, tensor);
@@ -93,20 +107,24 @@ class Sweep {
 
   bool MayKeep(int tensor, size_t rows) const {
     const graph::Shape& shape = ShapeOf(tensor);
-    const bool images = MeaningOf(shape.size(), 0) == base::Axis::kBatch && shape.front() > 1;
-    if (IsState(tensor) || (images && subgraph_.halo == hw_profiles::HaloStorage::kAdjacent)) return false;
-    const Box width = WidthOf(tensor, rows);
-    return std::all_of(tiles_.begin(), tiles_.end(), [&](TileBoxes& tile) {
-      Box wanted = WantedOf(tile, tensor);
-      if (IsEmpty(wanted)) return true;
-      wanted[rows] = width[rows];
-      return wanted == width;
+    const bool one_image = MeaningOf(shape.size(), 0) == base::Axis::kBatch &&
+                           subgraph_.halo == hw_profiles::HaloStorage::kAdjacent;
+    if (IsState(tensor)) return false;
+    return std::all_of(strips_.begin(), strips_.end(), [&](const Strip strip) {
+      const Box width = WidthOf(tensor, rows, strip);
+      return std::all_of(strip.begin(), strip.end(), [&](TileBoxes& tile) {
+        Box wanted = WantedOf(tile, tensor);
+        if (IsEmpty(wanted)) return true;
+        if (one_image && wanted.front().end > wanted.front().begin + 1) return false;
+        wanted[rows] = width[rows];
+        return wanted == width;
+      });
     });
   }
 
-  // What the first tile that wants any of it wants along the other axes.
-  Box WidthOf(int tensor, size_t rows) const {
-    for (TileBoxes& tile : tiles_) {
+  // What the first tile of the strip that wants any of it wants along the other axes.
+  Box WidthOf(int tensor, size_t rows, Strip strip) const {
+    for (TileBoxes& tile : strip) {
       Box wanted = WantedOf(tile, tensor);
       if (IsEmpty(wanted)) continue;
       wanted[rows] = {};
@@ -115,13 +133,13 @@ class Sweep {
     return EmptyBox(ShapeOf(tensor));
   }
 
-  void SlideDown(int tensor, size_t rows) {
-    const Box width = WidthOf(tensor, rows);
-    const std::vector<int64_t> upper = UpperEdges(tensor, rows);
+  void SlideDown(int tensor, size_t rows, Strip strip, int64_t& made_so_far) {
+    const Box width = WidthOf(tensor, rows, strip);
+    const Box leaves = ShareOf(tensor, strip);
+    const std::vector<int64_t> upper = UpperEdges(tensor, rows, strip);
     int64_t lower = 0;
-    int64_t made_so_far = 0;
-    for (size_t i = 0; i < tiles_.size(); ++i) {
-      TilePart& part = tiles_[i].parts.at(tensor);
+    for (size_t i = 0; i < strip.size(); ++i) {
+      TilePart& part = strip[i].parts.at(tensor);
       const int64_t begin = std::max(upper[i], lower);
       const int64_t end = std::max(lower, part.held[rows].end);
       const int64_t kept = std::max<int64_t>(0, lower - upper[i]);
@@ -134,17 +152,28 @@ class Sweep {
       }
       lower = end;
       made_so_far += made;
-      const auto leaves = tiles_[i].leaves.find(tensor);
-      if (leaves != tiles_[i].leaves.end()) leaves->second = part.made;
+      const auto share = strip[i].leaves.find(tensor);
+      if (share == strip[i].leaves.end()) continue;
+      share->second = made > 0 ? leaves : EmptyBox(ShapeOf(tensor));
+      if (made > 0) share->second[rows] = part.made[rows];
     }
   }
 
-  // The least row that each tile or a later one wants.
-  std::vector<int64_t> UpperEdges(int tensor, size_t rows) const {
-    std::vector<int64_t> edges(tiles_.size());
+  // What the first tile of the strip that brings any of it home brings home; rows apart, that is what all of them do.
+  Box ShareOf(int tensor, Strip strip) const {
+    for (const TileBoxes& tile : strip) {
+      const auto share = tile.leaves.find(tensor);
+      if (share != tile.leaves.end() && !IsEmpty(share->second)) return share->second;
+    }
+    return EmptyBox(ShapeOf(tensor));
+  }
+
+  // The least row that each tile of the strip or a later one wants.
+  std::vector<int64_t> UpperEdges(int tensor, size_t rows, Strip strip) const {
+    std::vector<int64_t> edges(strip.size());
     int64_t least = std::numeric_limits<int64_t>::max();
-    for (size_t i = tiles_.size(); i-- > 0;) {
-      const Box& wanted = WantedOf(tiles_[i], tensor);
+    for (size_t i = strip.size(); i-- > 0;) {
+      const Box& wanted = WantedOf(strip[i], tensor);
       if (!IsEmpty(wanted)) least = std::min(least, wanted[rows].begin);
       edges[i] = least;
     }
@@ -154,12 +183,14 @@ class Sweep {
   const graph::Graph& network_;
   const Subgraph& subgraph_;
   std::vector<TileBoxes>& tiles_;
+  std::vector<Strip> strips_;
 };
 
 }  // namespace
 
-void SweepRows(const graph::Graph& network, const Subgraph& subgraph, std::vector<TileBoxes>& tiles) {
-  if (!tiles.empty()) Sweep(network, subgraph, tiles).Run();
+void SweepRows(const graph::Graph& network, const Subgraph& subgraph, size_t strip_length,
+               std::vector<TileBoxes>& tiles) {
+  if (!tiles.empty()) Sweep(network, subgraph, strip_length, tiles).Run();
 }
 
 }  // namespace tessera::plan::execute

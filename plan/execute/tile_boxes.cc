@@ -54,14 +54,30 @@ Tiles::Tiles(const graph::Graph& network, const std::vector<Users>& users, const
   }
   if (subgraph.halo == hw_profiles::HaloStorage::kRecompute) return;
   for (int64_t tile = 0; tile < count_; ++tile) swept_.push_back(AskedOf(tile));
-  SweepRows(network, subgraph, swept_);
+  const std::optional<size_t> rows = RowAxisOf(shape.size());
+  if (rows)
+    SweepRows(network, subgraph, static_cast<size_t>(base::CeilDiv(shape[*rows], subgraph.tile[*rows])),
+              swept_);
+}
+
+// The axes of what is cut in the order in which tiles advance along them.
+std::vector<size_t> Tiles::FastestFirst() const {
+  const size_t rank = ShapeOf(tiled_).size();
+  std::vector<size_t> axes;
+  const bool keeps = subgraph_.halo != hw_profiles::HaloStorage::kRecompute;
+  const std::optional<size_t> down = keeps ? RowAxisOf(rank) : std::nullopt;
+  if (down) axes.push_back(*down);
+  for (size_t axis = rank; axis-- > 0;) {
+    if (axis != down) axes.push_back(axis);
+  }
+  return axes;
 }
 
 // The tile with what leaves of it, and empty parts.
 TileBoxes Tiles::AskedOf(int64_t tile) const {
   const graph::Shape& shape = ShapeOf(tiled_);
   Box cut(shape.size());
-  for (size_t axis = shape.size(); axis-- > 0;) {
+  for (const size_t axis : FastestFirst()) {
     const int64_t along = base::CeilDiv(shape[axis], subgraph_.tile[axis]);
     const int64_t begin = tile % along * subgraph_.tile[axis];
     cut[axis] = {begin, std::min(begin + subgraph_.tile[axis], shape[axis])};

@@ -23,7 +23,7 @@ std::vector<Users> UsersOf(const graph::Graph& network);
 struct TilePart {
   Box held;  // all that is there while the tile is at work
   Box made;  // what it makes of that itself, or loads: the lower rows, or none, at the end of what is held
-  int64_t made_before = 0;  // rows that tiles before have made above those held, since the first
+  int64_t made_before = 0;  // rows that tiles before have made before those held, since the first
 };
 
 // What is held of rows that tiles before have made.
@@ -41,7 +41,8 @@ struct LargestPart {
   int64_t rows_beside = 0;  // held by one tile, and made by the next
 };
 
-// Tiles are numbered row-major over the first result of the subgraph's last operator.
+// Tiles are numbered row-major over the first result of the subgraph's last operator; where they keep rows for each other, down one
+// strip of columns after the other.
 class Tiles {
  public:
   Tiles(const graph::Graph& network, const std::vector<Users>& users, const Subgraph& subgraph);
@@ -54,6 +55,7 @@ class Tiles {
 
  private:
   TileBoxes AskedOf(int64_t tile) const;
+  std::vector<size_t> FastestFirst() const;
   Box ShareOf(int tensor, const Box& tile) const;
   const graph::Shape& ShapeOf(int tensor) const {
     return network_.tensors[static_cast<size_t>(tensor)].shape;

@@ -45,8 +45,13 @@ void Merge(std::vector<AddressRange>& ranges) {
 
 }  // namespace
 
-int64_t ElementBytes(const graph::Graph& network, const Operand& operand) {
+int64_t ElementBytes(const graph::Graph& network, int op, const Operand& operand) {
   if (operand.tensor < 0 || operand.table) return 1;
+  if (operand.part == Part::kAddend || operand.part == Part::kSums) {
+    const std::vector<int>& inputs = network.operators[static_cast<size_t>(op)].inputs;
+    const int typical = inputs.empty() ? operand.tensor : inputs.front();
+    return base::BitsOf(base::AccumulatorOf(network.tensors[static_cast<size_t>(typical)].type)) / 8;
+  }
   return base::BitsOf(network.tensors[static_cast<size_t>(operand.tensor)].type) / 8;
 }
 

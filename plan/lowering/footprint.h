@@ -8,8 +8,8 @@
 
 namespace tessera::plan::lowering {
 
-// Bytes of one element; scratch and tables count bytes.
-int64_t ElementBytes(const graph::Graph& network, const Operand& operand);
+// Bytes of one element of an operand of that operator (-1: of none); scratch and tables count bytes.
+int64_t ElementBytes(const graph::Graph& network, int op, const Operand& operand);
 
 // The bytes of a region, pads that are stored included, ascending and apart. `box` gives the extents: the region itself, but for a
 // kTo the kFrom before it. Whole buffers that are begun anew are not told from their regions here. Cost: the rows of bytes.

@@ -174,7 +174,12 @@ class Interpreter {
     std::vector<Loop> loops;
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       const int64_t trips = base::CeilDiv(shape[axis], subgraph.tile[axis]);
-      if (trips > 1) loops.push_back({static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips});
+      if (trips <= 1) continue;
+      const Loop loop = {static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips};
+      // Of tiles that keep rows the next is the one below, whatever the columns.
+      const bool keeps = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
+      const bool beside = keeps && shape.size() == 4 && axis == 3 && !loops.empty() && loops.back().axis == 2;
+      loops.insert(beside ? loops.end() - 1 : loops.end(), loop);
     }
     return lowered.loops == loops;
   }

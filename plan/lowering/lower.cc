@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "tessera/base/checked.h"
 #include "tessera/plan/execute/obstacle.h"
 #include "tessera/plan/execute/program.h"
+#include "tessera/plan/holdings.h"
 #include "tessera/plan/lowering/fold.h"
 #include "tessera/plan/lowering/implied_waits.h"
 
@@ -39,6 +41,12 @@ std::vector<Loop> LoopsOf(const Plan& plan, const Subgraph& subgraph) {
     const int64_t trips = base::CeilDiv(shape[axis], subgraph.tile[axis]);
     if (trips > 1) loops.push_back({static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips});
   }
+  // Tiles that keep rows for each other go down one strip of columns after the other, image by image.
+  const bool keeps = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
+  const auto down = std::find_if(loops.begin(), loops.end(), [&shape](const Loop& loop) {
+    return AxisName(shape.size(), static_cast<size_t>(loop.axis)) == base::Axis::kRows;
+  });
+  if (keeps && down != loops.end()) std::rotate(down, down + 1, loops.end());
   return loops;
 }
 

@@ -46,6 +46,7 @@ void Performer::Perform(const Job& job, const Run& run, int parity) {
   if (engine != job.on)
     return TellOnce(fmt::format("runs on '{}' where the profile has '{}'", job.on, engine));
   if (job.does == Does::kCompute) {
+    round_ = DepthRoundOf(job, run);
     Compute(plan_.network.operators[static_cast<size_t>(job.op)], reaches);
   } else {
     Move(job, reaches);

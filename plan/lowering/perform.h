@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,17 @@ class Performer {
   const execute::AccessRules& Rules() const { return rules_; }
 
  private:
+  // A round of an operator that adds up by depth.
+  struct DepthRound {
+    execute::Range depth;
+    int64_t number = 0;
+    bool last = false;
+  };
+  std::optional<DepthRound> DepthRoundOf(const Job& job, const Run& run) const;
+
+  // Of sums, how many are numbered before those of the rounds that the reach is about.
+  int64_t FirstNumberOf(const Reach& reach) const;
+
   void Move(const Job& job, const std::vector<Reach>& reaches);
   void MoveBox(const Reach& from, const Reach& to);
   void CheckMemories(const Job& job, const Reach& reach);
@@ -59,7 +71,8 @@ class Performer {
   std::vector<execute::AccessRules::Banks> bank_of_;  // by byte of the tile memory; empty without banks
   execute::AccessRules::Banks read_banks_ = 0;
   execute::AccessRules::Banks written_banks_ = 0;
-  bool told_ = false;  // of the operand at hand
+  bool told_ = false;                // of the operand at hand
+  std::optional<DepthRound> round_;  // of the run at hand
 };
 
 }  // namespace tessera::plan::lowering

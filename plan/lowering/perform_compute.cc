@@ -15,10 +15,37 @@ using execute::Contents;
 using execute::ElementSet;
 using execute::Tag;
 
+// Which slice of the depth a run takes follows from the plan's policy and the profile alone.
+std::optional<Performer::DepthRound> Performer::DepthRoundOf(const Job& job, const Run& run) const {
+  const graph::Operator& op = plan_.network.operators[static_cast<size_t>(job.op)];
+  const bool by_depth =
+      std::any_of(plan_.subgraphs.begin(), plan_.subgraphs.end(), [&](const Subgraph& each) {
+        return each.weights == hw_profiles::WeightPolicy::kByDepth && each.interval.first <= job.op &&
+               job.op <= each.interval.last;
+      });
+  if (!by_depth || op.inputs.empty()) return std::nullopt;
+  const std::optional<size_t> axis = execute::DepthAxisOfInput(plan_.network, op, 0);
+  if (!axis) return std::nullopt;
+  const int64_t depth = contents_.ShapeOf(op.inputs.front())[*axis];
+  const int64_t granule = plan_.profile.tiling.depth_granule;
+  const int64_t begin = std::min(run.round * granule, depth);
+  const int64_t end = std::min(begin + granule, depth);
+  return DepthRound{{begin, end}, run.round, end == depth};
+}
+
+int64_t Performer::FirstNumberOf(const Reach& reach) const {
+  if (!round_) return 0;
+  const int64_t rounds = reach.operand->part == Part::kSums     ? round_->number
+                         : reach.operand->part == Part::kAddend ? round_->number - 1
+                                                                : 0;
+  return rounds * graph::ElementsOf(reach.shape);
+}
+
 void Performer::Compute(const graph::Operator& op, const std::vector<Reach>& reaches) {
   Box made = execute::EmptyBox(contents_.ShapeOf(op.outputs.front()));
   for (const Reach& reach : reaches) {
-    if (reach.operand->part == Part::kOutput && reach.content == op.outputs.front()) made = reach.Box();
+    const bool result = reach.operand->part == Part::kOutput && reach.content == op.outputs.front();
+    if (result || reach.operand->part == Part::kSums) made = reach.Box();
   }
   CheckAllGiven(op, reaches, made);
   for (const Reach& reach : reaches) {
@@ -32,8 +59,18 @@ void Performer::Compute(const graph::Operator& op, const std::vector<Reach>& rea
 }
 
 ElementSet Performer::ReadsOf(const graph::Operator& op, Part part, size_t position, const Box& made) const {
-  if (part == Part::kInput) return ReadsOfInput(plan_.network, op, position, made);
-  if (part == Part::kConstant) return ReadsOfConstant(plan_.network, op, position, made);
+  ElementSet reads;
+  if (part == Part::kInput) {
+    reads = ReadsOfInput(plan_.network, op, position, made);
+    if (round_) KeepDepth(execute::DepthAxisOfInput(plan_.network, op, position), round_->depth, reads);
+    return reads;
+  }
+  if (part == Part::kConstant) {
+    reads = ReadsOfConstant(plan_.network, op, position, made);
+    if (round_) KeepDepth(execute::DepthAxisOfConstant(plan_.network, op, position), round_->depth, reads);
+    return reads;
+  }
+  if (part == Part::kAddend) return execute::AllOf(made);
   const int64_t bytes = contents_.ShapeOf(contents_.TablesOf(op.weights[position])).front();
   return ReadsOfTable(plan_.network, op, position, bytes, made);
 }
@@ -52,8 +89,17 @@ void Performer::CheckAllGiven(const graph::Operator& op, const std::vector<Reach
   for (size_t i = 0; i < op.weights.size(); ++i) {
     check(Part::kConstant, i, op.weights[i]);
     const int table = contents_.TablesOf(op.weights[i]);
-    if (i == 0 && contents_.ShapeOf(table).front() > 0) check(Part::kTable, i, table);
+    const bool wanted = i == 0 && (!round_ || round_->last);
+    if (wanted && contents_.ShapeOf(table).front() > 0) check(Part::kTable, i, table);
   }
+  if (!round_) return;
+  const auto has = [&reaches](Part part) {
+    return std::any_of(reaches.begin(), reaches.end(),
+                       [part](const Reach& reach) { return reach.operand->part == part; });
+  };
+  if (has(Part::kAddend) != (round_->number > 0)) TellOnce("does not add to the sums of the round before");
+  if (has(Part::kSums) == round_->last || has(Part::kOutput) != round_->last)
+    TellOnce("does not leave sums until the last round, and the result then");
 }
 
 // It may go further than what is read only to where stored pads stand.
@@ -93,10 +139,14 @@ void Performer::CheckPads(const graph::Operator& op, const Reach& reach, const E
 
 void Performer::ReadOperand(const graph::Operator& op, const Reach& reach, const Box& made) {
   const auto position = static_cast<size_t>(reach.operand->position);
-  const std::vector<int>& list = reach.operand->part == Part::kInput ? op.inputs : op.weights;
+  const bool addend = reach.operand->part == Part::kAddend && round_;
+  const std::vector<int>& list = addend                                ? op.outputs
+                                 : reach.operand->part == Part::kInput ? op.inputs
+                                                                       : op.weights;
   const bool is_table = reach.operand->part == Part::kTable;
   if (position >= list.size() || list[position] != reach.operand->tensor ||
-      is_table != reach.operand->table || reach.operand->part == Part::kFrom)
+      is_table != reach.operand->table || reach.operand->part == Part::kFrom ||
+      (reach.operand->part == Part::kAddend && !addend))
     return TellOnce(fmt::format("has no operand {}", contents_.NameOf(reach.content)));
   const ElementSet reads = ReadsOf(op, reach.operand->part, position, made);
   if (IsEmpty(HullOf(reads, reach.shape)))
@@ -122,8 +172,10 @@ void Performer::ReadElement(const Reach& reach, const Point& point) {
   for (int64_t part = 0; part < reach.element_bytes; ++part) {
     const int64_t byte = reach.base + point.address + part;
     ReadByte(reach, byte);
-    const Tag wanted = point.pad ? Contents::TagOf(contents_.PaddingOf(reach.operand->tensor), 0)
-                                 : Contents::TagOf(reach.content, point.number * reach.element_bytes + part);
+    const Tag wanted =
+        point.pad ? Contents::TagOf(contents_.PaddingOf(reach.operand->tensor), 0)
+                  : Contents::TagOf(reach.content,
+                                    (FirstNumberOf(reach) + point.number) * reach.element_bytes + part);
     const Tag found = memories_.TagAt(reach.operand->memory, byte);
     if (found != wanted)
       TellOnce(fmt::format("reads {} at address {}, which holds {}", contents_.Describe(wanted), byte,
@@ -133,9 +185,12 @@ void Performer::ReadElement(const Reach& reach, const Point& point) {
 
 // Whether a result may take the place of an operand's element that this run has read: element by element alone.
 bool Performer::MayReplace(const graph::Operator& op, Tag old_tag, Tag new_tag, const Reach& reach) const {
+  const bool sums = reach.operand->part == Part::kSums && Contents::ContentOf(old_tag) == reach.content;
+  const int64_t grown = sums ? graph::ElementsOf(reach.shape) * reach.element_bytes : 0;
   if (Contents::ContentOf(new_tag) != reach.content ||
-      Contents::NumberOf(new_tag) != Contents::NumberOf(old_tag))
+      Contents::NumberOf(new_tag) != Contents::NumberOf(old_tag) + grown)
     return false;
+  if (sums) return true;
   const auto& kinds = plan_.profile.tiling.in_place;
   const bool named = std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
   for (size_t i = 0; i < op.inputs.size(); ++i) {
@@ -150,11 +205,13 @@ bool Performer::MayReplace(const graph::Operator& op, Tag old_tag, Tag new_tag, 
 void Performer::WriteResult(const graph::Operator& op, const Reach& reach) {
   const bool scratch = reach.operand->part == Part::kScratch;
   const auto position = static_cast<size_t>(reach.operand->position);
-  if (!scratch && (reach.operand->part != Part::kOutput || position >= op.outputs.size() ||
-                   op.outputs[position] != reach.content))
+  const bool sums = reach.operand->part == Part::kSums && round_ && !round_->last;
+  if (!scratch && ((reach.operand->part != Part::kOutput && !sums) || position >= op.outputs.size() ||
+                   op.outputs[position] != reach.operand->tensor))
     return TellOnce(fmt::format("has no result {}", contents_.NameOf(reach.content)));
   const auto tag_of = [&](const Point& point, int64_t part) {
-    return Contents::TagOf(reach.content, scratch ? 0 : point.number * reach.element_bytes + part);
+    const int64_t number = FirstNumberOf(reach) + point.number;
+    return Contents::TagOf(reach.content, scratch ? 0 : number * reach.element_bytes + part);
   };
   const Walk walk = reach.Nearby(reach.Elements());
   ForEachPoint(walk, [&](const Point& point) {

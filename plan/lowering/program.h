@@ -18,8 +18,9 @@ struct Affine {
   friend bool operator==(const Affine&, const Affine&) = default;
 };
 
-// What an operand is to its job.
-enum class Part : uint8_t { kInput, kConstant, kTable, kOutput, kScratch, kFrom, kTo };
+// What an operand is to its job. Sums stand for the result before all is added up: those of rounds before, which are read, and
+// those of this round, which are written.
+enum class Part : uint8_t { kInput, kConstant, kTable, kOutput, kScratch, kFrom, kTo, kAddend, kSums };
 
 // Where the operand begins for tiles of that parity and rounds of that slot: a buffer, or a tensor in its home.
 struct Spot {

@@ -83,10 +83,15 @@ std::string Opener::Open(const Job& job, const Run& run, size_t region, int pari
   reach.region = run.regions[region];
   reach.operand = &job.operands[reach.region.operand];
   reach.box = reach.operand->part == Part::kTo ? run.regions[region - 1] : reach.region;
-  reach.element_bytes = ElementBytes(plan_.network, *reach.operand);
+  reach.element_bytes = ElementBytes(plan_.network, job.op, *reach.operand);
   const int tensor = reach.operand->tensor;
   const bool table = reach.operand->table;
-  reach.content = tensor < 0 ? contents_.ScratchOf(job.op) : table ? contents_.TablesOf(tensor) : tensor;
+  const bool sums = reach.operand->part == Part::kAddend || reach.operand->part == Part::kSums;
+  if (sums && job.does != Does::kCompute) return "moves sums";
+  reach.content = sums         ? contents_.SumsOf(job.op)
+                  : tensor < 0 ? contents_.ScratchOf(job.op)
+                  : table      ? contents_.TablesOf(tensor)
+                               : tensor;
   reach.shape = tensor < 0 ? graph::Shape{reach.box.extent[0]} : contents_.ShapeOf(reach.content);
   const std::string name = contents_.NameOf(reach.content);
   const Spot* spot = FindSpot(*reach.operand, parity, static_cast<int>(run.round % 2));

@@ -44,7 +44,8 @@ struct Reach {
   problem::AddressRange buffer;  // the bytes that may be touched; empty: any
 
   bool Writes() const {
-    return operand->part == Part::kOutput || operand->part == Part::kTo || operand->part == Part::kScratch;
+    return operand->part == Part::kOutput || operand->part == Part::kTo || operand->part == Part::kScratch ||
+           operand->part == Part::kSums;
   }
   execute::Box Box() const;
 

@@ -42,6 +42,20 @@ bool IsLike(const Operand& a, const Operand& b) {
          a.stored_pads == b.stored_pads;
 }
 
+Part PartOf(execute::Operand::Kind kind) {
+  switch (kind) {
+    case execute::Operand::Kind::kInput:
+      return Part::kInput;
+    case execute::Operand::Kind::kConstant:
+      return Part::kConstant;
+    case execute::Operand::Kind::kTable:
+      return Part::kTable;
+    case execute::Operand::Kind::kSums:
+      break;
+  }
+  return Part::kAddend;
+}
+
 // Pads that are stored stand beside what is held, so the region goes as far where it has any. Whether any axis stores pads.
 bool ReachPads(const execute::ElementSet& reads, const Place& place, Box& region) {
   bool stored = false;
@@ -150,7 +164,8 @@ void Recorder::Record(const execute::Compute& compute) {
   for (size_t i = 0; i < compute.results.size(); ++i) {
     const execute::Result& result = compute.results[i];
     Found found = Find(result.place, result.box, turn);
-    found.operand.part = Part::kOutput;
+    const bool sums = result.place.content == contents_.SumsOf(compute.op);
+    found.operand.part = sums ? Part::kSums : Part::kOutput;
     found.operand.position = static_cast<int>(i);
     found.region.fills = result.fills;
     AddWrittenPads(result.place, result.box, found.region);
@@ -182,8 +197,14 @@ void Recorder::AddOperands(const execute::Compute& compute, const Turn& turn, st
     execute::ElementSet reads;
     if (operand.kind == execute::Operand::Kind::kInput) {
       reads = ReadsOfInput(plan_.network, op, operand.position, made);
+      if (compute.depth)
+        KeepDepth(execute::DepthAxisOfInput(plan_.network, op, operand.position), *compute.depth, reads);
     } else if (operand.kind == execute::Operand::Kind::kConstant) {
       reads = ReadsOfConstant(plan_.network, op, operand.position, made);
+      if (compute.depth)
+        KeepDepth(execute::DepthAxisOfConstant(plan_.network, op, operand.position), *compute.depth, reads);
+    } else if (operand.kind == execute::Operand::Kind::kSums) {
+      reads = execute::AllOf(made);
     } else {
       reads = ReadsOfTable(plan_.network, op, operand.position, shape.front(), made);
     }
@@ -191,9 +212,7 @@ void Recorder::AddOperands(const execute::Compute& compute, const Turn& turn, st
     if (execute::IsEmpty(region)) continue;
     const bool stored = ReachPads(reads, operand.place, region);
     Found read = Find(operand.place, region, turn);
-    read.operand.part = operand.kind == execute::Operand::Kind::kInput      ? Part::kInput
-                        : operand.kind == execute::Operand::Kind::kConstant ? Part::kConstant
-                                                                            : Part::kTable;
+    read.operand.part = PartOf(operand.kind);
     read.operand.position = static_cast<int>(operand.position);
     read.operand.stored_pads = stored;
     for (size_t axis = 0; axis < reads.axes.size(); ++axis) {
@@ -206,12 +225,20 @@ void Recorder::AddOperands(const execute::Compute& compute, const Turn& turn, st
   }
 }
 
+// The tensor that the sums become.
+int Recorder::ResultOf(int sums) const {
+  return plan_.network.operators[static_cast<size_t>(sums - contents_.SumsOf(0))].outputs.front();
+}
+
 Recorder::Found Recorder::Find(const Place& place, const Box& box, const Turn& turn) {
   Found found;
   Spot spot;
   const auto tensors = static_cast<int>(plan_.network.tensors.size());
-  found.operand.table = place.content >= tensors;
-  found.operand.tensor = found.operand.table ? place.content - tensors : place.content;
+  const bool sums = place.content >= contents_.SumsOf(0);
+  found.operand.table = !sums && place.content >= tensors;
+  found.operand.tensor = sums                  ? ResultOf(place.content)
+                         : found.operand.table ? place.content - tensors
+                                               : place.content;
   SetBox(found.region, box);
   if (place.where == execute::Where::kHome) {
     FindAtHome(place, box, found, spot);
@@ -224,7 +251,8 @@ Recorder::Found Recorder::Find(const Place& place, const Box& box, const Turn& t
     const BufferKind kind = plan_.buffers[buffer].kind;
     spot.address = plan_.allocation.offsets[buffer];
     if (kind == BufferKind::kSlice) spot.slot = turn.slot;
-    if (kind == BufferKind::kSlice || kind == BufferKind::kTile || kind == BufferKind::kHalo)
+    if (kind == BufferKind::kSlice || kind == BufferKind::kTile || kind == BufferKind::kHalo ||
+        kind == BufferKind::kAccumulator)
       spot.parity = turn.parity;
     found.region.offset = place.base - spot.address;
     for (size_t axis = 0; axis < place.axes.size(); ++axis) {

@@ -49,6 +49,7 @@ class Recorder {
   int JobFor(const Job& like);
   void Add(Job like, const Turn& turn, std::vector<Found> found);
   void AddMoves(Job like, const Turn& turn, const std::vector<execute::Move>& moves);
+  int ResultOf(int sums) const;
   Found Find(const execute::Place& place, const execute::Box& box, const Turn& turn);
   void FindAtHome(const execute::Place& place, const execute::Box& box, Found& found, Spot& spot);
   static void AddWrittenPads(const execute::Place& place, const execute::Box& box, FixedRegion& region);

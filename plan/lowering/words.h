@@ -10,8 +10,8 @@
 // The words of plan.json for what program.h enumerates, in the order of the enumerators, and what it says besides of classes.
 namespace tessera::plan::lowering {
 
-inline constexpr std::array<std::string_view, 7> kPartNames = {"input",   "constant", "table", "output",
-                                                               "scratch", "from",     "to"};
+inline constexpr std::array<std::string_view, 9> kPartNames = {
+    "input", "constant", "table", "output", "scratch", "from", "to", "addend", "sums"};
 inline constexpr std::array<std::string_view, 6> kDoesNames = {"load", "restore", "compute",
                                                                "save", "store",   "mode"};
 inline constexpr std::array<std::string_view, 7> kBeforeNames = {"prologue", "load",    "compute", "store",

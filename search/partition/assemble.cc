@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "tessera/encoder/adapt/choice.h"
+#include "tessera/encoder/adapt/halo.h"
 
 namespace tessera::search {
 namespace {
@@ -27,7 +28,8 @@ plan::StepUse UseOf(const encoder::ProgramStep& step) {
           .transfers = step.transfers};
 }
 
-static_assert(static_cast<int>(plan::BufferKind::kHalo) == static_cast<int>(encoder::BufferKind::kHalo));
+static_assert(static_cast<int>(plan::BufferKind::kAccumulator) ==
+              static_cast<int>(encoder::BufferKind::kAccumulator));
 static_assert(static_cast<int>(plan::StepKind::kCopy) == static_cast<int>(encoder::StepKind::kCopy));
 
 // One past the highest byte of all buffers that live while the subgraph runs, guards included.
@@ -67,6 +69,16 @@ bool IsLargest(const Planning& planning, const IntervalChoices& interval, const 
   });
 }
 
+// The costs of a choice with all their parts.
+plan::Metrics MetricsOf(const Planning& planning, const IntervalChoices& interval, const Choice& choice) {
+  const encoder::SubgraphChoice& taken = interval.Tiles().Candidates()[choice.candidate].choice;
+  const graph::TiledSubgraph tiling =
+      encoder::CutTiles(planning.graph, taken.interval, taken.tile, taken.policy.halo);
+  plan::Metrics metrics = planning.simulator.Run(tiling, taken.policy);
+  metrics.peak_bytes = choice.metrics.peak_bytes;
+  return metrics;
+}
+
 plan::Subgraph SubgraphOf(const Planning& planning, const IntervalChoices& interval, const Choice& choice) {
   const encoder::SubgraphChoice& taken = interval.Tiles().Candidates()[choice.candidate].choice;
   return {.interval = taken.interval,
@@ -76,7 +88,7 @@ plan::Subgraph SubgraphOf(const Planning& planning, const IntervalChoices& inter
           .in_place = taken.policy.in_place,
           .halo = taken.policy.halo,
           .largest_proven = IsLargest(planning, interval, choice),
-          .metrics = choice.metrics};
+          .metrics = MetricsOf(planning, interval, choice)};
 }
 
 }  // namespace
@@ -119,7 +131,7 @@ plan::Baseline AssembleBaseline(const Planning& planning, const PathSearch& path
     const IntervalChoices& single = paths.Single(op);
     const std::optional<size_t> best = paths.BestSingle(single);
     if (best && single.Choices()[*best].verdict == Verdict::kFits) {
-      plan::Accumulate(baseline.totals, single.Choices()[*best].metrics);
+      plan::Accumulate(baseline.totals, MetricsOf(planning, single, single.Choices()[*best]));
     } else {
       baseline.do_not_fit.push_back(op);
     }

@@ -11,7 +11,7 @@
 
 #include "tessera/base/suggest.h"
 #include "tessera/encoder/adapt/choice.h"
-#include "tessera/graph/kept_rows.h"
+#include "tessera/encoder/adapt/halo.h"
 #include "tessera/graph/tiling.h"
 #include "tessera/search/tiling/tile_driver.h"
 
@@ -101,9 +101,11 @@ class FaultSearch {
       return FaultOf(fmt::format("tiles of {} are too many", fmt::join(tile, "x")),
                      fmt::format("at most {} tiles", graph::kMostTiles));
     const bool caches = demand.way.halo && *demand.way.halo != hw_profiles::HaloStorage::kRecompute;
-    if (caches && !graph::CutsRowsAlone(output, tile))
-      return FaultOf(fmt::format("tiles of {} keep no rows for the next", fmt::join(tile, "x")),
-                     "tiles cut along the rows alone, or halo: recompute");
+    if (caches && !encoder::MayKeepRows(profile_, output, tile))
+      return FaultOf(
+          fmt::format("tiles of {} keep no rows for the next", fmt::join(tile, "x")),
+          "tiles cut along the rows, perhaps the batch and, where padding is implicit, the columns, or "
+          "halo: recompute");
     return std::nullopt;
   }
 

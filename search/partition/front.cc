@@ -42,7 +42,7 @@ struct Gap {
 
 // Whether `a` is at least as good in every metric.
 bool Covers(const plan::Metrics& a, const plan::Metrics& b) {
-  const std::vector<std::string_view> names = plan::MetricNames();
+  const std::vector<std::string_view> names = FrontMetrics();
   return std::all_of(names.begin(), names.end(),
                      [&](std::string_view name) { return plan::ValueOf(a, name) <= plan::ValueOf(b, name); });
 }
@@ -63,7 +63,7 @@ class FrontSearch {
     const auto fastest = Search(kLatency, {});
     if (!fastest) return base::Unexpected(fastest.error());
     if (!*fastest) return std::move(front_);
-    for (const std::string_view metric : plan::MetricNames()) {
+    for (const std::string_view metric : FrontMetrics()) {
       if (metric == kLatency) continue;
       const auto least = Search(metric, {});
       if (!least) return base::Unexpected(least.error());
@@ -169,6 +169,8 @@ class FrontSearch {
 };
 
 }  // namespace
+
+std::vector<std::string_view> FrontMetrics() { return {"latency", "energy", "off_chip_bytes", "peak"}; }
 
 base::Expected<Front> FindFront(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                 const PartitionOptions& options, int most_searches) {

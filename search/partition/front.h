@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
@@ -11,6 +12,9 @@
 
 // Which latencies, energies, traffics and peaks can be had together.
 namespace tessera::search {
+
+// The metrics that points are told apart by. What MACs cost is in latency and energy.
+std::vector<std::string_view> FrontMetrics();
 
 struct FrontPoint {
   plan::Objective objective;  // a search for it finds the plan again

@@ -179,7 +179,10 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
     // What its bound refuses needs no costs.
     auto known = costs_.find(choice.way);
     if (known == costs_.end() && tiles_->Known(i).status != problem::Status::kInfeasible)
-      known = costs_.emplace(choice.way, planning_->simulator.Run(tiles_->TilingOf(i), made.policy)).first;
+      known = costs_
+                  .emplace(choice.way,
+                           planning_->simulator.Run(tiles_->TilingOf(i), made.policy, Detail::kTotals))
+                  .first;
     if (known != costs_.end()) choice.metrics = known->second;
     choice.metrics.peak_bytes = candidates[i].lower_bound;
     choice.cost = CostOf(choice);

@@ -42,9 +42,9 @@ enum class Verdict : uint8_t {
 struct Choice {
   Way way;
   size_t candidate = 0;  // index into the interval's IntervalTiles, once posed
-  plan::Metrics
-      metrics;  // peak_bytes: a lower bound, closer once it is posed; the peak found once it fits; the rest may be
-                // nothing where that bound refuses it
+  // Without parts. peak_bytes: a lower bound, closer once it is posed; the peak found once it fits. The rest may be nothing where
+  // that bound refuses it.
+  plan::Metrics metrics;
   Cost cost;  // of those metrics
   Verdict verdict = Verdict::kOpen;
   // False: a limit came before the least peak was proven, where the objective minimises it.

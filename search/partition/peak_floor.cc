@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "tessera/encoder/adapt/depth.h"
 #include "tessera/graph/tiling.h"
 #include "tessera/search/simulate/saturating.h"
 #include "tessera/search/simulate/traffic.h"
@@ -73,9 +74,11 @@ class Floor {
       for (const graph::Extent& extent : regions[static_cast<size_t>(at)]) extents.push_back(extent.Length());
       return extents;
     };
+    const std::optional<encoder::DepthCut> cut = DepthCutOf(interval);
     Bytes read = 0;
     Bytes made = 0;
     for (const int tensor : std::set<int>(op.inputs.begin(), op.inputs.end())) {
+      if (cut && cut->Takes(tensor)) continue;
       Bytes least = BytesAs(graph::RoleIn(graph_, UsageOf(tensor), tensor, interval), tensor,
                             extents_of(tensor), false);
       const bool may_be_inside =
@@ -92,6 +95,14 @@ class Floor {
     const bool shares =
         !op.in_place.empty() || std::find(in_place.begin(), in_place.end(), op.kind) != in_place.end();
     return shares ? std::max(read, made) : SaturatingAdd(read, made);
+  }
+
+  // What may come in slices of the depth, and is then nowhere as a whole.
+  std::optional<encoder::DepthCut> DepthCutOf(Interval interval) const {
+    const std::vector<hw_profiles::WeightPolicy>& weights = profile_.tiling.weights;
+    const bool offered =
+        std::find(weights.begin(), weights.end(), hw_profiles::WeightPolicy::kByDepth) != weights.end();
+    return offered ? encoder::FindDepthCut(graph_, profile_, interval) : std::nullopt;
   }
 
   bool KeepsRows() const {

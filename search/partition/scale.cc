@@ -12,7 +12,7 @@ namespace tessera::search {
 namespace {
 
 // The metrics that add up, in the order of Cost::limited.
-constexpr std::array<std::string_view, 3> kSums = {"latency", "energy", "off_chip_bytes"};
+constexpr std::array<std::string_view, 4> kSums = {"latency", "energy", "off_chip_bytes", "macs"};
 constexpr std::string_view kPeak = "peak";
 
 std::optional<base::Diagnostic> FindFault(const std::map<std::string, double>& values,

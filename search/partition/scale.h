@@ -13,7 +13,7 @@ namespace tessera::search {
 // The cost of a part of a partition as far as the objective cares. What the objective does not name is 0.
 struct Cost {
   double score = 0;                    // the part of the objective that adds up
-  std::array<double, 3> limited = {};  // latency, energy, off-chip bytes, where a limit stands
+  std::array<double, 4> limited = {};  // latency, energy, off-chip bytes, MACs, where a limit stands
   double peak = 0;                     // bytes; of several parts the greatest
   double change = 0;  // operators in other subgraphs than before (predecessor.h): decides between equals
   double tie = 0;     // latency: decides between those
@@ -50,8 +50,8 @@ class Scale {
 
  private:
   plan::Objective objective_;
-  std::array<double, 3> weights_ = {};  // divided by their lower bounds and by the sum of weights
-  std::array<std::optional<double>, 3> limits_;
+  std::array<double, 4> weights_ = {};  // divided by their lower bounds and by the sum of weights
+  std::array<std::optional<double>, 4> limits_;
   double peak_weight_ = 0;
   std::optional<double> peak_limit_;
 };

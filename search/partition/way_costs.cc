@@ -7,11 +7,22 @@
 namespace tessera::search {
 namespace {
 
+using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
+
+bool ReadWeightsAlike(const encoder::Policy& a, const encoder::Policy& b) {
+  const auto like = [&a, &b](WeightPolicy policy) { return (a.weights == policy) == (b.weights == policy); };
+  return like(WeightPolicy::kDirect) && like(WeightPolicy::kByDepth);
+}
 
 // Whether tiles cost the same under both policies, what comes to the subgraph as a whole apart.
 bool ShareTileCosts(const encoder::Policy& a, const encoder::Policy& b) {
-  return a.halo == b.halo && (a.weights == WeightPolicy::kDirect) == (b.weights == WeightPolicy::kDirect);
+  return a.halo == b.halo && ReadWeightsAlike(a, b);
+}
+
+// Whether the same tiles cost the same under the second policy, but for rows that it copies.
+bool OnlyCopiesMore(const encoder::Policy& a, const encoder::Policy& b) {
+  return a.halo == HaloStorage::kRing && b.halo == HaloStorage::kCopy && ReadWeightsAlike(a, b);
 }
 
 }  // namespace
@@ -49,6 +60,7 @@ void WayCosts::AddCosts(const graph::TileShape& shape, std::map<Way, plan::Metri
     return tilings_.Cut(tile, halo);
   };
   const Tried* before = nullptr;
+  std::shared_ptr<graph::TiledSubgraph> tiling_before;
   std::optional<ClassCosts> shared;
   for (const std::unique_ptr<Tried>& tried : tried_) {
     const encoder::Policy& policy = tried->policy;
@@ -56,11 +68,15 @@ void WayCosts::AddCosts(const graph::TileShape& shape, std::map<Way, plan::Metri
     if (tiling == nullptr) continue;
     const problem::Bytes floor = tried->floor.Find(*tiling);
     if (floor > planning_->Room()) continue;
-    if (before == nullptr || !ShareTileCosts(before->policy, policy))
+    if (before != nullptr && tiling == tiling_before && OnlyCopiesMore(before->policy, policy)) {
+      Simulator::AddCopies(*tiling, *shared);
+    } else if (before == nullptr || !ShareTileCosts(before->policy, policy)) {
       shared = planning_->simulator.CostsOf(*tiling, policy);
+    }
     before = tried.get();
+    tiling_before = tiling;
     plan::Metrics& metrics = costs[Way{shape, policy.weights, policy.halo}];
-    metrics = planning_->simulator.Run(*tiling, *shared, policy.weights);
+    metrics = planning_->simulator.Run(*tiling, *shared, policy.weights, Detail::kTotals);
     metrics.peak_bytes = floor;
   }
   tilings_.Forget();

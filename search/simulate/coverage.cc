@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/region.h"
@@ -27,6 +28,9 @@ Coverage::Coverage(const graph::Graph& graph, std::span<const graph::Usage> usag
     : graph_(&graph), usages_(usages) {
   const graph::Operator& last = OpAt(interval.last);
   whole_ = graph::Tile(graph, interval, graph.tensors[static_cast<size_t>(last.outputs.front())].shape);
+  const bool shared = std::any_of(whole_.tensors.begin(), whole_.tensors.end(),
+                                  [this](int tensor) { return ReadersInside(tensor) > 1; });
+  if (shared) regions_ = graph::RegionsOfTile(graph, interval, graph::WholeBox(whole_.tile));
   counted_.assign(static_cast<size_t>(interval.last - interval.first) + 1, false);
   counted_.back() = true;
   for (int op = interval.last - 1; op >= interval.first; --op) {
@@ -36,15 +40,52 @@ Coverage::Coverage(const graph::Graph& graph, std::span<const graph::Usage> usag
   }
 }
 
-const graph::Extents& Coverage::NeededOf(int tensor) const {
+size_t Coverage::SlotOf(int tensor) const {
   const auto at = std::lower_bound(whole_.tensors.begin(), whole_.tensors.end(), tensor);
-  return whole_.classes.front().needed[static_cast<size_t>(at - whole_.tensors.begin())];
+  return static_cast<size_t>(at - whole_.tensors.begin());
+}
+
+const graph::Extents& Coverage::NeededOf(int tensor) const {
+  return whole_.classes.front().needed[SlotOf(tensor)];
 }
 
 bool Coverage::SurelyRead(int tensor) const {
+  std::vector<int> readers;
+  for (const int op : usages_[static_cast<size_t>(tensor)].consumers) {
+    if (Inside(op) && Counts(op) && ReadsWithoutHoles(OpAt(op), tensor)) readers.push_back(op);
+  }
+  if (readers.empty()) return false;
+  return ReadersInside(tensor) == 1 || CoverTheHull(tensor, readers);
+}
+
+int Coverage::ReadersInside(int tensor) const {
   const std::vector<int>& consumers = usages_[static_cast<size_t>(tensor)].consumers;
-  return std::any_of(consumers.begin(), consumers.end(),
-                     [&](int op) { return Inside(op) && Counts(op) && ReadsWithoutHoles(OpAt(op), tensor); });
+  return static_cast<int>(
+      std::count_if(consumers.begin(), consumers.end(), [this](int op) { return Inside(op); }));
+}
+
+// What several operators read may have gaps between them, which only the hull of one large tile fills.
+bool Coverage::CoverTheHull(int tensor, const std::vector<int>& readers) const {
+  const graph::Box& hull = regions_[SlotOf(tensor)];
+  std::vector<graph::Box> parts;
+  for (const int index : readers) {
+    const graph::Operator& op = OpAt(index);
+    for (size_t i = 0; i < op.inputs.size(); ++i) {
+      if (op.inputs[i] == tensor)
+        parts.push_back(graph::InputRegion(*graph_, op, i, regions_[SlotOf(op.outputs.front())]));
+    }
+  }
+  for (size_t axis = 0; axis < hull.size(); ++axis) {
+    std::sort(parts.begin(), parts.end(),
+              [axis](const graph::Box& a, const graph::Box& b) { return a[axis].begin < b[axis].begin; });
+    int64_t end = hull[axis].begin;
+    for (graph::Box part : parts) {
+      const graph::Extent along = std::exchange(part[axis], hull[axis]);
+      if (part == hull && along.begin <= end) end = std::max(end, along.end);
+    }
+    if (end == hull[axis].end) return true;
+  }
+  return hull.empty();
 }
 
 // An operand that others read too is as large as they want it; then this operator must want as much. So it does in those tiles in

@@ -26,7 +26,7 @@ class Coverage {
   // Whether the operator's tiles together make at least what the one tile makes.
   bool Counts(int op) const { return counted_[static_cast<size_t>(op - whole_.interval.first)]; }
 
-  // Whether some operator that counts reads the whole hull of the tensor.
+  // Whether operators that count read the whole hull of the tensor, one of them or several in turn along one axis.
   bool SurelyRead(int tensor) const;
 
   // Whether this operator's tiles make all of its results and together read, each operand as far as a tile needs it, at
@@ -37,11 +37,16 @@ class Coverage {
   const graph::Operator& OpAt(int op) const { return graph_->operators[static_cast<size_t>(op)]; }
   bool IsNeededWhole(const graph::Operator& op) const;
   bool ReadsWithoutHoles(const graph::Operator& op, int input) const;
+  bool CoverTheHull(int tensor, const std::vector<int>& readers) const;
+  int ReadersInside(int tensor) const;
+  size_t SlotOf(int tensor) const;
   bool Leaves(int tensor) const;
 
   const graph::Graph* graph_;
   std::span<const graph::Usage> usages_;
   graph::TiledSubgraph whole_;
+  std::vector<graph::Box>
+      regions_;  // of the one tile, parallel to its tensors; empty where none has several readers
   std::vector<bool> counted_;
 };
 

@@ -23,6 +23,13 @@ const graph::Tensor& TensorAt(const Graph& graph, int tensor) {
 
 int64_t Steps(int64_t length, int64_t unroll) { return base::CeilDiv(length, std::max<int64_t>(1, unroll)); }
 
+// Steps through the depth, slice by slice where there are slices.
+int64_t StepsOfDepth(int64_t depth, int64_t unroll, std::optional<int64_t> slice) {
+  if (!slice || *slice >= depth) return Steps(depth, unroll);
+  const int64_t full = (depth - 1) / *slice;
+  return full * Steps(*slice, unroll) + Steps(depth - full * *slice, unroll);
+}
+
 // The taps along an axis that one output adds up: of a transposed convolution those that a stride leaves it, at most.
 int64_t TapsOf(const Operator& op, size_t axis) {
   const bool transposed = op.kind == OperatorKind::kTransposedConv;
@@ -30,7 +37,7 @@ int64_t TapsOf(const Operator& op, size_t axis) {
 }
 
 int64_t StepsOfConvolution(const Graph& graph, const Operator& op, const Extents& output,
-                           const Unroll& unroll) {
+                           const Unroll& unroll, std::optional<int64_t> depth_slice) {
   const int64_t in_channels = TensorAt(graph, op.inputs.front()).shape[1];
   const bool depthwise = op.kind == OperatorKind::kDepthwise;
   const int64_t groups = depthwise ? 1 : std::max<int64_t>(1, op.groups);
@@ -39,7 +46,8 @@ int64_t StepsOfConvolution(const Graph& graph, const Operator& op, const Extents
   const int64_t touched_groups = base::CeilDiv(output[1], group_channels);
   int64_t steps =
       SaturatingMul(touched_groups, Steps(std::min(output[1], group_channels), unroll.out_channels));
-  steps = SaturatingMul(steps, depthwise ? 1 : Steps(in_channels / groups, unroll.in_channels));
+  steps = SaturatingMul(steps,
+                        depthwise ? 1 : StepsOfDepth(in_channels / groups, unroll.in_channels, depth_slice));
   steps = SaturatingMul(steps, Steps(output[0], unroll.batch));
   steps = SaturatingMul(steps, Steps(output[2], unroll.out_rows));
   steps = SaturatingMul(steps, Steps(output[3], unroll.out_columns));
@@ -48,7 +56,8 @@ int64_t StepsOfConvolution(const Graph& graph, const Operator& op, const Extents
 }
 
 // Rows by depth times depth by columns, once for each index of the leading axes.
-int64_t StepsOfMatmul(const Graph& graph, const Operator& op, const Extents& output, const Unroll& unroll) {
+int64_t StepsOfMatmul(const Graph& graph, const Operator& op, const Extents& output, const Unroll& unroll,
+                      std::optional<int64_t> depth_slice) {
   const size_t rank = output.size();
   const int64_t columns = output[rank - 1];
   const int64_t rows = rank >= 2 ? output[rank - 2] : 1;
@@ -57,7 +66,8 @@ int64_t StepsOfMatmul(const Graph& graph, const Operator& op, const Extents& out
   int64_t steps = SaturatingMul(Steps(batch, unroll.batch), Steps(rows, unroll.out_rows));
   steps = SaturatingMul(steps, Steps(columns, unroll.out_channels));
   const graph::Shape& first = TensorAt(graph, op.inputs.front()).shape;
-  return SaturatingMul(steps, Steps(first[first.size() - (op.transpose_first ? 2 : 1)], unroll.in_channels));
+  const int64_t depth = first[first.size() - (op.transpose_first ? 2 : 1)];
+  return SaturatingMul(steps, StepsOfDepth(depth, unroll.in_channels, depth_slice));
 }
 
 const hw_profiles::Port& PortOf(const Profile& profile, int memory) {
@@ -91,15 +101,16 @@ Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) 
   return {engine, hw_profiles::ThroughputFor(*engine, op.kind, type)};
 }
 
-Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, const Extents& output) {
+Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, const Extents& output,
+                  std::optional<int64_t> depth_slice) {
   const int64_t elements = graph::ElementsOf(output);
   if (elements == 0 || worker.engine == nullptr) return {.engine = worker.engine};
   const Throughput* throughput = worker.throughput;
   double cycles = static_cast<double>(elements) * throughput->cycles_per_output;
   if (hw_profiles::HasUnroll(op.kind)) {
     const int64_t steps = op.kind == OperatorKind::kMatmul
-                              ? StepsOfMatmul(graph, op, output, throughput->unroll)
-                              : StepsOfConvolution(graph, op, output, throughput->unroll);
+                              ? StepsOfMatmul(graph, op, output, throughput->unroll, depth_slice)
+                              : StepsOfConvolution(graph, op, output, throughput->unroll, depth_slice);
     cycles = std::max(cycles, static_cast<double>(steps) * throughput->cycles_per_step);
   }
   return {.engine = worker.engine, .start = throughput->start_cycles, .body = WholeCycles(cycles)};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling.h"
@@ -26,9 +27,10 @@ struct Compute {
 };
 
 // `op` computes `output` of its first output: the product over its loops of ceil(length / unroll) where it multiplies and
-// accumulates, cycles per output element where it does not. No cycles when the output is empty.
+// accumulates, cycles per output element where it does not. No cycles when the output is empty. `depth_slice`: what it adds up at
+// a time, where its depth is cut.
 Compute ComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
-                  const graph::Extents& output);
+                  const graph::Extents& output, std::optional<int64_t> depth_slice = std::nullopt);
 
 enum class Direction : uint8_t {
   kRead,   // out of the home

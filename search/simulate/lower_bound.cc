@@ -58,7 +58,7 @@ class Bound {
     metrics_.off_chip_by_cause = {{"inputs", inputs_}, {"outputs", outputs_}, {"weights", weights_}};
     metrics_.off_chip_bytes = SaturatingAdd(SaturatingAdd(inputs_, outputs_), weights_);
     AddLatency();
-    FillEnergy(profile_, mac_pj_, touched_, metrics_);
+    FillEnergy(profile_, mac_pj_, touched_, Detail::kParts, metrics_);
     return metrics_;
   }
 

@@ -19,7 +19,7 @@
 //     constants| load 1           | load 2, store 0   | load 3 ..    | store N-2         | store N-1
 //
 // A slot lasts as long as the busiest of the engine pass and the ports. Streamed slices belong to the slot too: those after the
-// first arrive during their own step, the first during the step before it; steps that copy kept rows delay the engine. Only the classes of three neighbouring tiles decide
+// first arrive during their own step, the first during the step before it, of constants and of what is cut by depth alike; steps that copy kept rows delay the engine. Only the classes of three neighbouring tiles decide
 // a slot, so the costs of a class are found once and the loop over tiles only compares numbers.
 // Cost: O(classes * operators + tiles * memories).
 namespace tessera::search {
@@ -54,12 +54,11 @@ class Timeline {
     FindConstantFlow(weights);
   }
 
-  plan::Metrics Run() const {
+  plan::Metrics Run(Detail detail) const {
     plan::Metrics metrics;
     AddTime(metrics);
-    AddBytes(metrics);
-    AddMacs(metrics);
-    AddEnergy(metrics);
+    AddBytes(detail, metrics);
+    AddMacsAndEnergy(detail, metrics);
     metrics.bound_by = BoundBy();
     return metrics;
   }
@@ -82,14 +81,16 @@ class Timeline {
   }
 
   void FindConstantFlow(WeightPolicy policy);
-  int64_t PassOf(const TileCost& tile, bool last) const;
+  SliceFlow SlicesOf(size_t tile, size_t memory) const;
+  int64_t SlicesDuring(size_t tile, size_t memory) const;
+  int64_t PassOf(size_t tile) const;
   int64_t PortBusy(size_t memory, int64_t in, int64_t out) const;
   Slot OwnStepsSlot(size_t tile) const;
   Slot OverlappedSlot(size_t tile) const;
   void AddTime(plan::Metrics& metrics) const;
-  void AddBytes(plan::Metrics& metrics) const;
-  void AddMacs(plan::Metrics& metrics) const;
-  void AddEnergy(plan::Metrics& metrics) const;
+  void AddBytes(Detail detail, plan::Metrics& metrics) const;
+  void AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const;
+  std::vector<Touched> BytesTouched() const;
   std::string BoundBy() const;
 
   const graph::Graph& graph_;
@@ -120,9 +121,29 @@ void Timeline::FindConstantFlow(WeightPolicy policy) {
   }
 }
 
+// All slices of a tile that come from one memory; the first of those of its first operator by itself.
+SliceFlow Timeline::SlicesOf(size_t tile, size_t memory) const {
+  SliceFlow flow;
+  if (costs_.IsByDepth()) flow = TileAt(tile).depth.memories[memory];
+  if (!constants_.streamed || static_cast<int>(memory) != constants_.home) return flow;
+  flow.first_cycles = constants_.first_slice_cycles;
+  flow.later_cycles = constants_.streamed_cycles - constants_.first_slice_cycles;
+  flow.later_bytes = constants_.streamed_bytes;
+  return flow;
+}
+
+// What arrives of them while the tile is computed: all but the first, and the first of the next tile.
+int64_t Timeline::SlicesDuring(size_t tile, size_t memory) const {
+  const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
+  const int64_t next = last ? 0 : SlicesOf(tile + 1, memory).first_cycles;
+  return SaturatingAdd(SlicesOf(tile, memory).later_cycles, next);
+}
+
 // The engine's way through its steps; where slices stream, each step also waits for what must arrive during it. After the last
 // tile no first slice follows.
-int64_t Timeline::PassOf(const TileCost& tile, bool last) const {
+int64_t Timeline::PassOf(size_t index) const {
+  const TileCost& tile = TileAt(index);
+  const bool last = static_cast<int64_t>(index) + 1 == tiling_.tiles;
   int64_t pass = tile.copies;
   const std::vector<ConstantCost>& constants = costs_.Constants();
   for (size_t step = 0; step < tile.engine.size(); ++step) {
@@ -133,6 +154,8 @@ int64_t Timeline::PassOf(const TileCost& tile, bool last) const {
       slices = constants[step].later_slices_cycles;
       if (!ends || !last) Accumulate(slices, constants[next].first_slice_cycles);
     }
+    for (size_t memory = 0; memory < tile.depth.memories.size(); ++memory)
+      slices = std::max(slices, SlicesDuring(index, memory));
     Accumulate(pass, std::max(tile.engine[step], slices));
   }
   return pass;
@@ -148,15 +171,16 @@ int64_t Timeline::PortBusy(size_t memory, int64_t in, int64_t out) const {
 
 Timeline::Slot Timeline::OwnStepsSlot(size_t tile) const {
   const TileCost& cost = TileAt(tile);
-  Slot slot{.cycles = constants_.streamed_cycles, .bytes = std::vector<int64_t>(profile_.memories.size())};
-  Accumulate(slot.cycles, cost.copies);
+  Slot slot{.cycles = cost.copies, .bytes = std::vector<int64_t>(profile_.memories.size())};
   for (const int64_t cycles : cost.engine) Accumulate(slot.cycles, cycles);
   for (size_t memory = 0; memory < cost.flows.size(); ++memory) {
     const Flow& flow = cost.flows[memory];
     Accumulate(slot.cycles, SaturatingAdd(flow.load_cycles, flow.store_cycles));
     slot.bytes[memory] = SaturatingAdd(SaturatingAdd(flow.load_bytes, flow.store_bytes), flow.DirectBytes());
+    const SliceFlow slices = SlicesOf(tile, memory);
+    Accumulate(slot.cycles, SaturatingAdd(slices.first_cycles, slices.later_cycles));
+    Accumulate(slot.bytes[memory], SaturatingAdd(slices.first_bytes, slices.later_bytes));
   }
-  Accumulate(slot.bytes[static_cast<size_t>(constants_.home)], constants_.streamed_bytes);
   if (tile == 0) {
     Accumulate(slot.cycles, constants_.resident_cycles);
     Accumulate(slot.bytes[static_cast<size_t>(constants_.home)], constants_.resident_bytes);
@@ -171,7 +195,7 @@ Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
   const bool first = tile == 0;
   const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
   const Flow nothing;
-  Slot slot{.cycles = PassOf(cost, last), .bytes = std::vector<int64_t>(memories)};
+  Slot slot{.cycles = PassOf(tile), .bytes = std::vector<int64_t>(memories)};
   int64_t prologue = 0;
   int64_t epilogue = 0;
   for (size_t memory = 0; memory < memories; ++memory) {
@@ -179,19 +203,19 @@ Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
     const Flow& next = last ? nothing : TileAt(tile + 1).flows[memory];
     const Flow& previous = first ? nothing : TileAt(tile - 1).flows[memory];
     const bool of_constants = static_cast<int>(memory) == constants_.home;
-    int64_t slices = of_constants ? constants_.streamed_cycles : 0;
-    if (of_constants && last) slices -= constants_.first_slice_cycles;
-    const int64_t in = SaturatingAdd(SaturatingAdd(next.load_cycles, here.direct_read_cycles), slices);
+    const SliceFlow slices = SlicesOf(tile, memory);
+    const int64_t in =
+        SaturatingAdd(SaturatingAdd(next.load_cycles, here.direct_read_cycles), SlicesDuring(tile, memory));
     const int64_t out = SaturatingAdd(previous.store_cycles, here.direct_write_cycles);
     slot.cycles = std::max(slot.cycles, PortBusy(memory, in, out));
     slot.bytes[memory] =
         SaturatingAdd(SaturatingAdd(next.load_bytes, previous.store_bytes), here.DirectBytes());
-    if (of_constants) Accumulate(slot.bytes[memory], constants_.streamed_bytes);
+    Accumulate(slot.bytes[memory], SaturatingAdd(slices.first_bytes, slices.later_bytes));
     if (first) {
-      int64_t arrives = here.load_cycles;
+      int64_t arrives = SaturatingAdd(here.load_cycles, slices.first_cycles);
       Accumulate(slot.bytes[memory], here.load_bytes);
       if (of_constants) {
-        Accumulate(arrives, SaturatingAdd(constants_.resident_cycles, constants_.first_slice_cycles));
+        Accumulate(arrives, constants_.resident_cycles);
         Accumulate(slot.bytes[memory], constants_.resident_bytes);
       }
       prologue = std::max(prologue, arrives);
@@ -212,10 +236,11 @@ void Timeline::AddTime(plan::Metrics& metrics) const {
   for (size_t tile = 0; tile < class_of.size(); ++tile) {
     const Neighbours here = {tile == 0 ? -1 : class_of[tile - 1], class_of[tile],
                              tile + 1 == class_of.size() ? -1 : class_of[tile + 1]};
-    if (tile == 0 || here != seen) slot = Overlapped() ? OverlappedSlot(tile) : OwnStepsSlot(tile);
+    const bool as_before = tile > 0 && here == seen;
+    if (!as_before) slot = Overlapped() ? OverlappedSlot(tile) : OwnStepsSlot(tile);
     seen = here;
     Accumulate(metrics.latency_cycles, slot.cycles);
-    if (slot.cycles == 0) continue;
+    if (as_before || slot.cycles == 0) continue;
     for (const int64_t bytes : slot.bytes) {
       metrics.peak_bytes_per_cycle = std::max(metrics.peak_bytes_per_cycle,
                                               static_cast<double>(bytes) / static_cast<double>(slot.cycles));
@@ -223,54 +248,55 @@ void Timeline::AddTime(plan::Metrics& metrics) const {
   }
 }
 
-void Timeline::AddBytes(plan::Metrics& metrics) const {
+void Timeline::AddBytes(Detail detail, plan::Metrics& metrics) const {
   int64_t inputs = 0;
   int64_t outputs = 0;
   int64_t weights = ConstantBytesMoved();
   for (size_t i = 0; i < classes_.size(); ++i) {
     const int64_t count = tiling_.classes[i].count;
+    Accumulate(inputs, SaturatingMul(count, classes_[i].depth.input_bytes));
+    Accumulate(weights, SaturatingMul(count, classes_[i].depth.weight_bytes));
     for (const Flow& flow : classes_[i].flows) {
       Accumulate(inputs, SaturatingMul(count, SaturatingAdd(flow.load_bytes, flow.direct_read_bytes)));
       Accumulate(outputs, SaturatingMul(count, SaturatingAdd(flow.store_bytes, flow.direct_write_bytes)));
       Accumulate(weights, SaturatingMul(count, flow.direct_constant_bytes));
     }
   }
-  metrics.off_chip_by_cause = {{"inputs", inputs}, {"outputs", outputs}, {"weights", weights}};
+  if (detail == Detail::kParts)
+    metrics.off_chip_by_cause = {{"inputs", inputs}, {"outputs", outputs}, {"weights", weights}};
   metrics.off_chip_bytes = SaturatingAdd(SaturatingAdd(inputs, outputs), weights);
 }
 
 // Multiply-accumulates of an operator beyond those of its whole result were spent again.
-void Timeline::AddMacs(plan::Metrics& metrics) const {
+void Timeline::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
+  double mac_pj = 0;
   for (size_t step = 0; step < costs_.Constants().size(); ++step) {
     int64_t macs = 0;
     for (const graph::TileClass& tile : tiling_.classes)
       Accumulate(macs, SaturatingMul(tile.count, tile.macs[step]));
-    const int64_t once = whole_macs_[static_cast<size_t>(tiling_.interval.first) + step];
+    const size_t op = static_cast<size_t>(tiling_.interval.first) + step;
     Accumulate(metrics.macs, macs);
-    metrics.recomputed_macs += std::max<int64_t>(0, macs - once);
+    metrics.recomputed_macs += std::max<int64_t>(0, macs - whole_macs_[op]);
+    mac_pj += MacEnergy(graph_, profile_, graph_.operators[op], macs);
   }
+  FillEnergy(profile_, mac_pj, BytesTouched(), detail, metrics);
 }
 
-void Timeline::AddEnergy(plan::Metrics& metrics) const {
+std::vector<Touched> Timeline::BytesTouched() const {
   const auto here = static_cast<size_t>(profile_.tile_memory);
   std::vector<Touched> touched(profile_.memories.size());
   const int64_t constants = ConstantBytesMoved();
   Accumulate(touched[static_cast<size_t>(constants_.home)].read, constants);
   Accumulate(touched[here].written, constants);
-  double mac_pj = 0;
   for (size_t i = 0; i < classes_.size(); ++i) {
-    const graph::TileClass& tile = tiling_.classes[i];
+    const int64_t count = tiling_.classes[i].count;
     for (size_t memory = 0; memory < touched.size(); ++memory) {
       const Touched& of_tile = classes_[i].touched[memory];
-      Accumulate(touched[memory].read, SaturatingMul(tile.count, of_tile.read));
-      Accumulate(touched[memory].written, SaturatingMul(tile.count, of_tile.written));
-    }
-    for (size_t step = 0; step < tile.macs.size(); ++step) {
-      const graph::Operator& op = graph_.operators[static_cast<size_t>(tiling_.interval.first) + step];
-      mac_pj += MacEnergy(graph_, profile_, op, SaturatingMul(tile.count, tile.macs[step]));
+      Accumulate(touched[memory].read, SaturatingMul(count, of_tile.read));
+      Accumulate(touched[memory].written, SaturatingMul(count, of_tile.written));
     }
   }
-  FillEnergy(profile_, mac_pj, touched, metrics);
+  return touched;
 }
 
 // Whoever works longest in all; the engine's arithmetic wins a tie.
@@ -287,6 +313,10 @@ std::string Timeline::BoundBy() const {
       const int64_t in = SaturatingAdd(flow.load_cycles, flow.direct_read_cycles);
       const int64_t out = SaturatingAdd(flow.store_cycles, flow.direct_write_cycles);
       Accumulate(ports[memory], SaturatingMul(count, PortBusy(memory, in, out)));
+      if (!costs_.IsByDepth()) continue;
+      const SliceFlow& slices = classes_[i].depth.memories[memory];
+      Accumulate(ports[memory],
+                 SaturatingMul(count, SaturatingAdd(slices.first_cycles, slices.later_cycles)));
     }
   }
   const int64_t streamed = SaturatingMul(constants_.streamed_cycles, tiling_.tiles);
@@ -316,8 +346,9 @@ Simulator::Simulator(const graph::Graph& graph, const Profile& profile)
   for (const graph::Operator& op : graph.operators) whole_macs_.push_back(graph::MacsOf(graph, op));
 }
 
-plan::Metrics Simulator::Run(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const {
-  return Run(tiling, CostsOf(tiling, policy), policy.weights);
+plan::Metrics Simulator::Run(const graph::TiledSubgraph& tiling, const encoder::Policy& policy,
+                             Detail detail) const {
+  return Run(tiling, CostsOf(tiling, policy), policy.weights, detail);
 }
 
 ClassCosts Simulator::CostsOf(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const {
@@ -328,8 +359,13 @@ ClassCosts Simulator::CostsOf(const graph::TiledSubgraph& tiling, const encoder:
 }
 
 plan::Metrics Simulator::Run(const graph::TiledSubgraph& tiling, const ClassCosts& costs,
-                             WeightPolicy weights) const {
-  return Timeline(*graph_, *profile_, whole_macs_, tiling, costs, weights).Run();
+                             WeightPolicy weights, Detail detail) const {
+  return Timeline(*graph_, *profile_, whole_macs_, tiling, costs, weights).Run(detail);
+}
+
+void Simulator::AddCopies(const graph::TiledSubgraph& tiling, ClassCosts& costs) {
+  costs.subgraph.KeepByCopying(tiling);
+  for (size_t i = 0; i < costs.tiles.size(); ++i) costs.subgraph.AddCopies(tiling.classes[i], costs.tiles[i]);
 }
 
 }  // namespace tessera::search

@@ -30,13 +30,17 @@ class Simulator {
  public:
   Simulator(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
-  plan::Metrics Run(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const;
+  plan::Metrics Run(const graph::TiledSubgraph& tiling, const encoder::Policy& policy,
+                    Detail detail = Detail::kParts) const;
 
   // What each class of tiles costs under the policy; and the rest of a run, for any policy that differs in its weights alone, none
   // or both being direct. The tiling is the same, and what it refers to outlives the costs.
   ClassCosts CostsOf(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const;
   plan::Metrics Run(const graph::TiledSubgraph& tiling, const ClassCosts& costs,
-                    hw_profiles::WeightPolicy weights) const;
+                    hw_profiles::WeightPolicy weights, Detail detail) const;
+
+  // From the costs of tiles that keep rows in rings to those of the same tiles that copy them.
+  static void AddCopies(const graph::TiledSubgraph& tiling, ClassCosts& costs);
 
   const std::vector<graph::Usage>& Usages() const { return usages_; }
 

@@ -29,6 +29,8 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
       profile_(&profile),
       interval_(tiling.interval),
       constant_route_(RouteOfConstants(profile, policy.weights)) {
+  if (policy.weights == hw_profiles::WeightPolicy::kByDepth)
+    cut_ = encoder::FindDepthCut(graph, profile, interval_);
   operands_.reserve(tiling.tensors.size());
   for (size_t i = 0; i < tiling.tensors.size(); ++i) {
     operands_.push_back(
@@ -38,8 +40,13 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
     constants_.push_back(CostOfConstants(op));
     steps_.push_back(StepOf(op));
   }
-  restores_ = policy.halo == HaloStorage::kCopy;
-  if (restores_ || policy.halo == HaloStorage::kAdjacent) FindCopied(tiling);
+  if (policy.halo == HaloStorage::kCopy) KeepByCopying(tiling);
+  if (policy.halo == HaloStorage::kAdjacent) FindCopied(tiling);
+}
+
+void TileCosts::KeepByCopying(const graph::TiledSubgraph& tiling) {
+  restores_ = true;
+  FindCopied(tiling);
 }
 
 void TileCosts::FindCopied(const graph::TiledSubgraph& tiling) {
@@ -76,6 +83,7 @@ ConstantCost TileCosts::CostOfConstants(int index) const {
     const int constant = *at;
     if (std::find(op.weights.begin(), at, constant) != at)
       continue;  // the same constant as an earlier operand
+    if (cut_ && cut_->Takes(constant)) continue;
     const int64_t bytes = encoder::ConstantBytes(*graph_, *profile_, constant, {index});
     Accumulate(cost.bytes, bytes);
     if (constant_route_.passage == Passage::kWhole) continue;
@@ -97,6 +105,7 @@ TileCost TileCosts::CostOf(const graph::TileClass& tile) const {
   cost.flows.resize(profile_->memories.size());
   cost.touched.resize(profile_->memories.size());
   AddTransfers(tile, cost);
+  if (cut_) AddDepth(tile, cost);
   StepTraffic traffic;
   for (size_t step = 0; step < steps_.size(); ++step) AddStep(tile, step, traffic, cost);
   AddCopies(tile, cost);
@@ -141,12 +150,37 @@ TileCosts::Step TileCosts::StepOf(int index) const {
 void TileCosts::AddTransfers(const graph::TileClass& tile, TileCost& cost) const {
   for (const Operand& operand : operands_) {
     if (operand.route.passage != Passage::kMoved && operand.route.passage != Passage::kDirect) continue;
+    if (IsSliced(operand)) continue;
     const bool direct = operand.route.passage == Passage::kDirect;
     if (!operand.made_inside || (direct && operand.read_inside)) {
       const Extents& read = direct ? tile.needed[operand.index] : graph::MadeOf(tile, operand.index);
       AddCrossing(operand, read, Direction::kRead, cost);
     }
     if (operand.made_inside) AddCrossing(operand, tile.share[operand.index], Direction::kWrite, cost);
+  }
+}
+
+bool TileCosts::IsSliced(const Operand& operand) const {
+  return operand.route.passage == Passage::kMoved && !operand.made_inside && TakesByDepth(operand.id);
+}
+
+// Slices cross as other transfers do.
+void TileCosts::AddDepth(const graph::TileClass& tile, TileCost& cost) const {
+  std::vector<SlicedFeature> features;
+  for (const encoder::DepthOperand& along : cut_->features) {
+    const auto operand = std::find_if(operands_.begin(), operands_.end(),
+                                      [&along](const Operand& each) { return each.id == along.tensor; });
+    if (IsSliced(*operand))
+      features.push_back({operand->tensor, along, operand->route, tile.needed[operand->index]});
+  }
+  const graph::Extents& result = tile.needed[steps_.front().outputs.front()];
+  cost.depth = DepthCostOf(*graph_, *profile_, *cut_, constant_route_, features, result);
+  Touched& here = cost.touched[static_cast<size_t>(profile_->tile_memory)];
+  for (size_t memory = 0; memory < cost.depth.memories.size(); ++memory) {
+    const SliceFlow& flow = cost.depth.memories[memory];
+    const int64_t bytes = SaturatingAdd(flow.first_bytes, flow.later_bytes);
+    Accumulate(cost.touched[memory].read, bytes);
+    Accumulate(here.written, bytes);
   }
 }
 
@@ -197,7 +231,7 @@ void TileCosts::Touch(const Operand& operand, const Extents& extents, Direction 
 }
 
 // Every operand byte is read once, every result byte written once, each where it lives.
-void TileCosts::FindTraffic(const graph::TileClass& tile, size_t step, bool idle,
+void TileCosts::FindTraffic(const graph::TileClass& tile, size_t step, bool idle, const DepthCost& depth,
                             StepTraffic& traffic) const {
   traffic.bytes.assign(profile_->memories.size(), {});
   traffic.direct_cycles.assign(profile_->memories.size(), {});
@@ -216,18 +250,22 @@ void TileCosts::FindTraffic(const graph::TileClass& tile, size_t step, bool idle
   } else if (!idle) {
     Accumulate(traffic.bytes[static_cast<size_t>(profile_->tile_memory)].read, constants_[step].bytes);
   }
+  Touched& here = traffic.bytes[static_cast<size_t>(profile_->tile_memory)];
+  Accumulate(here.read, SaturatingAdd(depth.constant_bytes, depth.sums_bytes));
+  Accumulate(here.written, depth.sums_bytes);
 }
 
 void TileCosts::AddStep(const graph::TileClass& tile, size_t step, StepTraffic& traffic,
                         TileCost& cost) const {
   const Extents& result = graph::MadeOf(tile, steps_[step].outputs.front());
-  FindTraffic(tile, step, graph::ElementsOf(result) == 0, traffic);
+  FindTraffic(tile, step, graph::ElementsOf(result) == 0, cost.depth, traffic);
   if (constant_route_.passage == Passage::kDirect) {
     Accumulate(cost.flows[static_cast<size_t>(constant_route_.home)].direct_constant_bytes,
                constants_[step].bytes);
   }
   const size_t here = static_cast<size_t>(profile_->tile_memory);
-  const Compute compute = ComputeOf(*graph_, steps_[step].worker, *steps_[step].op, result);
+  const std::optional<int64_t> depth_slice = cut_ ? std::optional(cut_->granule) : std::nullopt;
+  const Compute compute = ComputeOf(*graph_, steps_[step].worker, *steps_[step].op, result, depth_slice);
   const int64_t arithmetic = SaturatingAdd(compute.body, ExposedStart(compute, cost));
   const int64_t port = PortCycles(profile_->memories[here].port, traffic.bytes[here]);
   int64_t longest = std::max(arithmetic, port);

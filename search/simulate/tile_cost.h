@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tessera/encoder/adapt/program.h"
@@ -8,6 +9,7 @@
 #include "tessera/graph/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/search/simulate/cycles.h"
+#include "tessera/search/simulate/depth_cost.h"
 #include "tessera/search/simulate/energy.h"
 #include "tessera/search/simulate/saturating.h"
 #include "tessera/search/simulate/traffic.h"
@@ -41,10 +43,11 @@ struct TileCost {
   int64_t tile_memory = 0;                          // cycles that the tile memory's port works for engines
   std::vector<Flow> flows;  // parallel to Profile::memories; empty flow for the tile memory
   std::vector<Touched>
-      touched;  // bytes, parallel to Profile::memories, by feature tensors and by engines reading constants
+      touched;  // bytes, parallel to Profile::memories, by feature tensors, by engines reading constants, and by slices of the depth
+  DepthCost depth;  // where the subgraph adds up by depth
 };
 
-// The constants of one operator.
+// The constants of one operator, but for one that is cut by depth, which each tile reads its part of.
 struct ConstantCost {
   int64_t bytes = 0;           // with tables
   int64_t streamed_bytes = 0;  // of those that come in slices
@@ -63,6 +66,12 @@ class TileCosts {
 
   TileCost CostOf(const graph::TileClass& tile) const;
 
+  // From here on kept rows are copied, which were in rings before; and what that adds to the cost of a tile.
+  void KeepByCopying(const graph::TiledSubgraph& tiling);
+  void AddCopies(const graph::TileClass& tile, TileCost& cost) const;
+
+  bool IsByDepth() const { return cut_.has_value(); }
+  bool TakesByDepth(int tensor) const { return cut_ && cut_->Takes(tensor); }
   const Route& ConstantRoute() const { return constant_route_; }
   const std::vector<ConstantCost>& Constants() const {
     return constants_;
@@ -105,17 +114,20 @@ class TileCosts {
   void AddTransfers(const graph::TileClass& tile, TileCost& cost) const;
   void AddCrossing(const Operand& operand, const graph::Extents& extents, Direction direction,
                    TileCost& cost) const;
+  void AddDepth(const graph::TileClass& tile, TileCost& cost) const;
+  bool IsSliced(const Operand& operand) const;
   static int64_t ExposedStart(const Compute& compute, const TileCost& cost);
   void AddStep(const graph::TileClass& tile, size_t step, StepTraffic& traffic, TileCost& cost) const;
-  void FindTraffic(const graph::TileClass& tile, size_t step, bool idle, StepTraffic& traffic) const;
+  void FindTraffic(const graph::TileClass& tile, size_t step, bool idle, const DepthCost& depth,
+                   StepTraffic& traffic) const;
   void Touch(const Operand& operand, const graph::Extents& extents, Direction direction,
              StepTraffic& traffic) const;
   void FindCopied(const graph::TiledSubgraph& tiling);
-  void AddCopies(const graph::TileClass& tile, TileCost& cost) const;
 
   const graph::Graph* graph_;
   const hw_profiles::Profile* profile_;
   graph::Interval interval_;
+  std::optional<encoder::DepthCut> cut_;
   Route constant_route_;
   std::vector<ConstantCost> constants_;
   std::vector<Operand> operands_;  // parallel to TiledSubgraph::tensors, hence ascending by tensor

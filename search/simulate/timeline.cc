@@ -40,14 +40,6 @@ struct Crossing {
   int64_t bytes = 0;
 };
 
-// All slices of one operator for one tile: those that must be there before its step, and the others.
-struct Slices {
-  int64_t first_cycles = 0;
-  int64_t first_bytes = 0;
-  int64_t later_cycles = 0;
-  int64_t later_bytes = 0;
-};
-
 struct TileWork {
   TileCost cost;
   std::vector<Crossing> crossings;
@@ -165,12 +157,14 @@ class Layout {
 
   std::vector<Crossing> CrossingsOf(const graph::TileClass& tile) const;
   void FindConstants(WeightPolicy policy);
-  Slices SlicesOf(int op) const;
+  SliceFlow SlicesOf(int op) const;
+  template <typename Visit>
+  void ForEachSlices(const TileWork& work, size_t step, Visit visit) const;
   Slot Prologue() const;
   Slot Epilogue() const;
   Slot OwnSteps(const TileWork& here) const;
   Slot Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const;
-  void AddPass(const TileWork& here, bool last, Slot& slot) const;
+  void AddPass(const TileWork& here, const TileWork* next, Slot& slot) const;
   static Activity AsActivity(const Crossing& crossing, int64_t tile);
   void Append(const Slot& slot, int64_t tile, bool shown);
 
@@ -183,7 +177,7 @@ class Layout {
   const Tracks tracks_;
   std::vector<TileWork> work_;  // parallel to TiledSubgraph::classes
   bool streamed_ = false;
-  std::vector<Slices> slices_;  // parallel to the operators of the interval; empty unless streamed
+  std::vector<SliceFlow> slices_;  // parallel to the operators of the interval; empty unless streamed
   int64_t resident_cycles_ = 0;
   int64_t resident_bytes_ = 0;
   SubgraphTimeline timeline_;
@@ -198,6 +192,7 @@ std::vector<Crossing> Layout::CrossingsOf(const graph::TileClass& tile) const {
     const Route route = RouteOf(graph_, profile_, usage, tensor, interval, kept_);
     if (route.passage != Passage::kMoved) continue;
     const bool made = interval.first <= usage.producer && usage.producer <= interval.last;
+    if (!made && costs_.TakesByDepth(tensor)) continue;
     const auto reader = std::lower_bound(usage.consumers.begin(), usage.consumers.end(), interval.first);
     const graph::Extents& extents = made ? tile.share[i] : graph::MadeOf(tile, i);
     const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
@@ -228,9 +223,9 @@ void Layout::FindConstants(WeightPolicy policy) {
 }
 
 // Cycles as TileCosts found them; of the bytes, the first slice of each constant comes first.
-Slices Layout::SlicesOf(int op) const {
+SliceFlow Layout::SlicesOf(int op) const {
   const ConstantCost& cost = costs_.Constants()[static_cast<size_t>(op - tiling_.interval.first)];
-  Slices slices{.first_cycles = cost.first_slice_cycles, .later_cycles = cost.later_slices_cycles};
+  SliceFlow slices{.first_cycles = cost.first_slice_cycles, .later_cycles = cost.later_slices_cycles};
   const graph::Operator& user = graph_.operators[static_cast<size_t>(op)];
   if (cost.streamed_bytes == 0) return slices;
   for (auto at = user.weights.begin(); at != user.weights.end(); ++at) {
@@ -242,6 +237,16 @@ Slices Layout::SlicesOf(int op) const {
   slices.first_bytes = std::min(slices.first_bytes, cost.streamed_bytes);
   slices.later_bytes = cost.streamed_bytes - slices.first_bytes;
   return slices;
+}
+
+// The slices of one step of a tile, by the track on which they come.
+template <typename Visit>
+void Layout::ForEachSlices(const TileWork& work, size_t step, Visit visit) const {
+  if (streamed_) visit(ConstantTrack(), slices_[step]);
+  for (size_t memory = 0; memory < work.cost.depth.memories.size(); ++memory) {
+    if (static_cast<int>(memory) == profile_.tile_memory) continue;
+    visit(tracks_.OfMemory(static_cast<int>(memory), Direction::kRead), work.cost.depth.memories[memory]);
+  }
 }
 
 Activity Layout::AsActivity(const Crossing& crossing, int64_t tile) {
@@ -267,11 +272,11 @@ Slot Layout::Prologue() const {
       if (crossing.memory == memory && crossing.direction == Direction::kRead)
         filling.Add(AsActivity(crossing, 0), crossing.cycles);
     }
-    if (of_constants && streamed_) {
-      filling.Add(
-          {.kind = ActivityKind::kSlices, .op = tiling_.interval.first, .bytes = slices_.front().first_bytes},
-          slices_.front().first_cycles);
-    }
+    ForEachSlices(*WorkOf(0), 0, [&](int track, const SliceFlow& slices) {
+      if (track != tracks_.OfMemory(memory, Direction::kRead)) return;
+      filling.Add({.kind = ActivityKind::kSlices, .op = tiling_.interval.first, .bytes = slices.first_bytes},
+                  slices.first_cycles);
+    });
   }
   return slot;
 }
@@ -310,11 +315,10 @@ Slot Layout::OwnSteps(const TileWork& here) const {
   for (size_t step = 0; step < here.cost.engine.size(); ++step) {
     const int op = tiling_.interval.first + static_cast<int>(step);
     transfer(Direction::kRead, op);
-    if (streamed_) {
-      const Slices& slices = slices_[step];
-      put({.kind = ActivityKind::kSlices, .op = op, .bytes = slices.first_bytes + slices.later_bytes},
-          ConstantTrack(), slices.first_cycles + slices.later_cycles);
-    }
+    ForEachSlices(here, step, [&](int track, const SliceFlow& slices) {
+      put({.kind = ActivityKind::kSlices, .op = op, .bytes = slices.first_bytes + slices.later_bytes}, track,
+          slices.first_cycles + slices.later_cycles);
+    });
     put({.kind = ActivityKind::kCompute, .op = op}, tracks_.OfEngine(here.cost.runs_on[step]),
         here.cost.engine[step]);
     transfer(Direction::kWrite, op);
@@ -324,7 +328,7 @@ Slot Layout::OwnSteps(const TileWork& here) const {
 }
 
 // The engine's steps, and beside each the slices that must arrive during it; copies of kept rows come last.
-void Layout::AddPass(const TileWork& here, bool last, Slot& slot) const {
+void Layout::AddPass(const TileWork& here, const TileWork* next, Slot& slot) const {
   const size_t steps = here.cost.engine.size();
   for (size_t step = 0; step < steps; ++step) {
     const int op = tiling_.interval.first + static_cast<int>(step);
@@ -339,18 +343,21 @@ void Layout::AddPass(const TileWork& here, bool last, Slot& slot) const {
     };
     put({.kind = ActivityKind::kCompute, .op = op}, tracks_.OfEngine(here.cost.runs_on[step]), begin,
         here.cost.engine[step]);
-    if (!streamed_) continue;
-    const Slices& own = slices_[step];
-    put({.kind = ActivityKind::kSlices, .op = op, .bytes = own.later_bytes}, ConstantTrack(), begin,
-        own.later_cycles);
+    std::map<int, int64_t> arrived;  // by track
+    ForEachSlices(here, step, [&](int track, const SliceFlow& own) {
+      put({.kind = ActivityKind::kSlices, .op = op, .bytes = own.later_bytes}, track, begin,
+          own.later_cycles);
+      arrived[track] = begin + own.later_cycles;
+    });
     const bool ends = step + 1 == steps;
-    if (ends && last) continue;
-    const Slices& following = slices_[ends ? 0 : step + 1];
-    put({.kind = ActivityKind::kSlices,
-         .tile = ends ? 1 : 0,
-         .op = ends ? tiling_.interval.first : op + 1,
-         .bytes = following.first_bytes},
-        ConstantTrack(), begin + own.later_cycles, following.first_cycles);
+    if (ends && next == nullptr) continue;
+    ForEachSlices(ends ? *next : here, ends ? 0 : step + 1, [&](int track, const SliceFlow& following) {
+      put({.kind = ActivityKind::kSlices,
+           .tile = ends ? 1 : 0,
+           .op = ends ? tiling_.interval.first : op + 1,
+           .bytes = following.first_bytes},
+          track, arrived[track], following.first_cycles);
+    });
   }
   if (here.cost.copies == 0) return;
   const int64_t begin = slot.cycles;
@@ -364,7 +371,7 @@ void Layout::AddPass(const TileWork& here, bool last, Slot& slot) const {
 // A tile is computed while the next one arrives and the one before leaves.
 Slot Layout::Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const {
   Slot slot;
-  AddPass(here, next == nullptr, slot);
+  AddPass(here, next, slot);
   const auto transfer = [](const TileWork* work, Direction direction, int memory, int64_t tile,
                            Filling& filling) {
     if (work == nullptr) return;

@@ -1,8 +1,10 @@
 #include "tessera/search/simulate/traffic.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/adapt/depth.h"
 #include "tessera/encoder/adapt/layout.h"
 #include "tessera/encoder/adapt/residence.h"
 #include "tessera/search/simulate/saturating.h"
@@ -95,6 +97,8 @@ Runs OneRun(int64_t bytes) { return {.bytes = bytes, .count = 1, .loops = {}}; }
 std::vector<int64_t> ResidentBytes(const graph::Graph& graph, const Profile& profile,
                                    graph::Interval interval, hw_profiles::WeightPolicy policy) {
   const bool streams = policy == hw_profiles::WeightPolicy::kStreamed;
+  std::optional<encoder::DepthCut> cut;
+  if (policy == hw_profiles::WeightPolicy::kByDepth) cut = encoder::FindDepthCut(graph, profile, interval);
   std::vector<int> constants;  // in order of first use
   std::vector<std::vector<int>> users;
   for (int i = interval.first; i <= interval.last; ++i) {
@@ -111,6 +115,7 @@ std::vector<int64_t> ResidentBytes(const graph::Graph& graph, const Profile& pro
   std::vector<int64_t> bytes;
   for (size_t i = 0; i < constants.size(); ++i) {
     if (streams && encoder::IsSliceable(graph, constants[i], interval)) continue;
+    if (cut && cut->Takes(constants[i])) continue;
     bytes.push_back(encoder::ConstantBytes(graph, profile, constants[i], users[i]));
   }
   return bytes;

@@ -19,6 +19,15 @@ TEST(VocabularyTest, UnknownNamesAreRefused) {
   EXPECT_EQ(ParseTensorRole("Border"), std::nullopt);
 }
 
+TEST(VocabularyTest, SumsAreWiderThanWhatIsAddedUp) {
+  EXPECT_EQ(AccumulatorOf(DataType::kInt4), DataType::kInt32);
+  EXPECT_EQ(AccumulatorOf(DataType::kUint8), DataType::kInt32);
+  EXPECT_EQ(AccumulatorOf(DataType::kInt16), DataType::kInt64);
+  EXPECT_EQ(AccumulatorOf(DataType::kInt32), DataType::kInt64);
+  EXPECT_EQ(AccumulatorOf(DataType::kBfloat16), DataType::kFloat32);
+  EXPECT_EQ(AccumulatorOf(DataType::kFloat64), DataType::kFloat64);
+}
+
 TEST(VocabularyTest, CountsBytes) {
   EXPECT_EQ(BytesOf(DataType::kInt4, 3), 2);
   EXPECT_EQ(BytesOf(DataType::kInt4, 0), 0);

@@ -37,6 +37,7 @@ TEST_P(PlanDeterminismTest, FilesDoNotDependOnThreadsOrRepetition) {
 INSTANTIATE_TEST_SUITE_P(Of, PlanDeterminismTest,
                          testing::Values(Job{"mobilenet_v2", "ethos_u65_256"},
                                          Job{"transformer_encoder", "tpu_like"},
+                                         Job{"vgg_classifier", "edge_npu_64kib"},
                                          Job{"patent_chain", "three_bank_two_mode"}),
                          [](const auto& info) { return info.param.network + "_on_" + info.param.profile; });
 

@@ -60,7 +60,8 @@ INSTANTIATE_TEST_SUITE_P(Of, ShippedLoweringTest,
                                          std::pair("transformer_encoder", "three_bank_two_mode"),
                                          std::pair("image_pipeline", "tpu_like"),
                                          std::pair("mobilenet_v2", "ethos_u55_256"),
-                                         std::pair("mobilenet_v2", "ethos_u65_256")),
+                                         std::pair("mobilenet_v2", "ethos_u65_256"),
+                                         std::pair("transformer_encoder", "edge_npu_64kib")),
                          [](const auto& info) { return info.param.first + "_on_" + info.param.second; });
 
 TEST_F(LoweringTest, IsThereOnRequestAndChangesNothingElse) {

@@ -81,6 +81,16 @@ TEST_F(PlanTest, JsonAnswersInFull) {
   }
 }
 
+TEST_F(PlanTest, MacsAreAMetricLikeTheOthers) {
+  const auto least = PlanAsJson("patent_chain", "three_bank_two_mode", {"--minimize", "macs"});
+  EXPECT_EQ(least.at("score"), least.at("lower_bounds").at("macs"));
+  EXPECT_EQ(least.at("totals").at("recomputed_macs"), 0);
+  const std::string bound = std::to_string(least.at("totals").at("macs").get<int64_t>());
+  const auto fast = PlanAsJson("patent_chain", "three_bank_two_mode", {"--limit", "macs=" + bound});
+  EXPECT_EQ(fast.at("totals").at("macs"), least.at("totals").at("macs"));
+  EXPECT_EQ(fast.at("objective").at("limits"), nlohmann::ordered_json({{"macs", std::stod(bound)}}));
+}
+
 TEST_F(PlanTest, JsonDescribesEverySubgraph) {
   const auto plan = PlanAsJson("patent_chain", "three_bank_two_mode");
   std::vector<std::string> operators;

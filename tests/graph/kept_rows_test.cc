@@ -39,10 +39,24 @@ class NaiveSweep {
     const Propagation propagation(graph, interval);
     const Shape& output = OutputOf(graph, interval);
     const size_t rows = *AxisOf(output, Axis::kRows);
-    for (int64_t begin = 0; begin < output[rows]; begin += tile[rows]) {
-      tiles_.push_back(WholeBox(output));
-      tiles_.back()[rows] = {begin, std::min(begin + tile[rows], output[rows])};
+    const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
+    const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
+    const auto step = [&](std::optional<size_t> axis) { return axis ? tile[*axis] : 1; };
+    const auto extent = [&](std::optional<size_t> axis) { return axis ? output[*axis] : 1; };
+    for (int64_t strip = 0;
+         strip < base::CeilDiv(extent(batch), step(batch)) * base::CeilDiv(extent(columns), step(columns));
+         ++strip) {
+      const int64_t across = base::CeilDiv(extent(columns), step(columns));
+      const int64_t image = strip / across * step(batch);
+      const int64_t left = strip % across * step(columns);
+      for (int64_t begin = 0; begin < output[rows]; begin += tile[rows]) {
+        tiles_.push_back(WholeBox(output));
+        tiles_.back()[rows] = {begin, std::min(begin + tile[rows], output[rows])};
+        if (batch) tiles_.back()[*batch] = {image, std::min(image + tile[*batch], output[*batch])};
+        if (columns) tiles_.back()[*columns] = {left, std::min(left + tile[*columns], output[*columns])};
+      }
     }
+    strip_ = static_cast<size_t>(base::CeilDiv(output[rows], tile[rows]));
     for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
       Rows& found = rows_[propagation.Tensors()[slot]];
       found.wanted.assign(tiles_.size(), Box(propagation.ShapeOf(slot).size()));
@@ -66,6 +80,9 @@ class NaiveSweep {
   const Rows& Of(int tensor) const { return rows_.at(tensor); }
   const Box& ShareOf(int tensor, size_t tile) const { return shares_.at(tensor)[tile]; }
   size_t Tiles() const { return tiles_.size(); }
+  bool BeginsStrip(size_t tile) const { return tile % strip_ == 0; }
+  size_t BeginOfStrip(size_t tile) const { return tile / strip_ * strip_; }
+  size_t EndOfStrip(size_t tile) const { return BeginOfStrip(tile) + strip_; }
 
  private:
   void AskForShares(const Propagation& propagation, size_t slot, Rows& found) {
@@ -73,6 +90,7 @@ class NaiveSweep {
     std::set<int64_t> left;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
       Box share = propagation.ShareOf(slot, tiles_[tile]);
+      if (BeginsStrip(tile)) left.clear();
       while (rows && share[*rows].Length() > 0 && left.contains(share[*rows].begin)) ++share[*rows].begin;
       for (int64_t row = share[rows.value_or(0)].begin; rows && row < share[*rows].end; ++row)
         left.insert(row);
@@ -83,15 +101,17 @@ class NaiveSweep {
   }
 
   bool AllWantTheSame(const Rows& found, size_t rows) const {
-    std::set<std::vector<std::pair<int64_t, int64_t>>> others;
-    for (const Box& box : found.wanted) {
+    std::map<size_t, std::set<std::vector<std::pair<int64_t, int64_t>>>> others;  // by strip
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      const Box& box = found.wanted[tile];
       std::vector<std::pair<int64_t, int64_t>> other;
       for (size_t axis = 0; axis < box.size(); ++axis) {
         if (axis != rows) other.emplace_back(box[axis].begin, box[axis].end);
       }
-      if (!IsEmpty(box)) others.insert(other);
+      if (!IsEmpty(box)) others[BeginOfStrip(tile)].insert(other);
     }
-    return others.size() <= 1;
+    return std::all_of(others.begin(), others.end(),
+                       [](const auto& strip) { return strip.second.size() == 1; });
   }
 
   void Settle(int tensor) {
@@ -104,17 +124,17 @@ class NaiveSweep {
     if (!rows || !AllWantTheSame(found, *rows)) return;
     const auto wanted = [&](size_t tile) { return found.wanted[tile][*rows]; };
     for (int64_t row = 0; row < shape[*rows]; ++row) {
-      bool is_made = false;
+      std::set<size_t> made_in;  // strips
       for (size_t tile = 0; tile < tiles_.size(); ++tile) {
         bool reached = false;
-        for (size_t t = 0; t <= tile; ++t)
+        for (size_t t = BeginOfStrip(tile); t <= tile; ++t)
           reached = reached || (wanted(t).Length() > 0 && row < wanted(t).end);
         bool needed = false;
-        for (size_t t = tile; t < tiles_.size(); ++t)
+        for (size_t t = tile; t < EndOfStrip(tile); ++t)
           needed = needed || (wanted(t).Length() > 0 && wanted(t).begin <= row);
         if (!reached || !needed) continue;
+        const bool is_made = !made_in.insert(BeginOfStrip(tile)).second;
         (is_made ? found.kept : found.made)[tile].insert(row);
-        is_made = true;
       }
     }
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
@@ -134,6 +154,7 @@ class NaiveSweep {
  private:
   const Graph& graph_;
   std::vector<Box> tiles_;
+  size_t strip_ = 1;  // tiles in one
   std::map<int, Rows> rows_;
   std::map<int, std::vector<Box>> shares_;
   std::set<int> is_kept_;
@@ -162,7 +183,12 @@ void ExpectSameAsSweep(const Graph& graph, Interval interval, const TileShape& t
       const bool last = t + 1 == naive.Tiles();
       RC_ASSERT(tiles.keeps[slot] == (last ? 0 : static_cast<int64_t>(rows.kept[t + 1].size())));
       if (!tiles.share[slot].empty()) {
-        const Box& home = naive.KeepsRows(tensor) ? rows.made_box[t] : naive.ShareOf(tensor, t);
+        Box home = naive.ShareOf(tensor, t);
+        if (naive.KeepsRows(tensor)) {
+          home = naive.ShareOf(tensor, naive.BeginOfStrip(t));
+          home[*axis] = rows.made_box[t][*axis];
+          if (IsEmpty(home)) home.assign(home.size(), {});
+        }
         RC_ASSERT(tiles.share[slot] == ExtentsIn(home));
       }
       if (!axis) continue;
@@ -188,13 +214,14 @@ void ExpectEverythingThere(const Graph& graph, Interval interval, const TileShap
     const size_t axis = *AxisOf(TensorIn(graph, tensor).shape, Axis::kRows);
     std::set<int64_t> ever;
     for (size_t t = 0; t < naive.Tiles(); ++t) {
+      if (naive.BeginsStrip(t)) ever.clear();
       for (const int64_t row : rows.made[t]) RC_ASSERT(ever.insert(row).second);
       std::set<int64_t> there = rows.kept[t];
       there.insert(rows.made[t].begin(), rows.made[t].end());
       for (int64_t row = rows.wanted[t][axis].begin; row < rows.wanted[t][axis].end; ++row)
         RC_ASSERT(there.contains(row));
       for (const int64_t row : rows.kept[t]) {
-        RC_ASSERT(t > 0);
+        RC_ASSERT(!naive.BeginsStrip(t));
         RC_ASSERT(rows.kept[t - 1].contains(row) || rows.made[t - 1].contains(row));
       }
     }
@@ -204,6 +231,8 @@ void ExpectEverythingThere(const Graph& graph, Interval interval, const TileShap
 TEST(TileKeepingRows, EqualsTheSweepRowByRow) {
   int keeping = 0;
   int idle = 0;
+  int strips = 0;
+  int sweeping = 0;
   const bool held = rc::check("rows equal those found one by one", [&] {
     const uint64_t seed = *rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<uint64_t>());
     base::Random random(seed);
@@ -215,10 +244,19 @@ TEST(TileKeepingRows, EqualsTheSweepRowByRow) {
       const std::optional<size_t> rows = AxisOf(tile, Axis::kRows);
       if (!rows || tile[*rows] < 2 || !CanCut(graph, interval, *rows)) continue;
       tile[*rows] = random.Uniform(1, tile[*rows] - 1);
-      RC_ASSERT(CutsRowsAlone(OutputOf(graph, interval), tile));
+      const std::optional<size_t> batch = AxisOf(tile, Axis::kBatch);
+      if (batch && tile[*batch] > 1 && random.Chance(0.7) && CanCut(graph, interval, *batch)) {
+        tile[*batch] = random.Uniform(1, tile[*batch] - 1);
+        ++sweeping;
+      }
+      const std::optional<size_t> columns = AxisOf(tile, Axis::kColumns);
+      if (columns && random.Chance(0.5) && CanCut(graph, interval, *columns))
+        tile[*columns] = random.Uniform(1, tile[*columns]);
+      RC_ASSERT(CutsStrips(OutputOf(graph, interval), tile));
       ExpectSameAsSweep(graph, interval, tile);
       ExpectEverythingThere(graph, interval, tile);
       const TiledSubgraph found = TileKeepingRows(graph, interval, tile);
+      strips += columns && tile[*columns] < OutputOf(graph, interval)[*columns] ? 1 : 0;
       keeping +=
           std::any_of(found.rows.begin(), found.rows.end(), [](const RowCounts& c) { return c.kept > 0; });
       for (const TileClass& tiles : found.classes)
@@ -227,7 +265,9 @@ TEST(TileKeepingRows, EqualsTheSweepRowByRow) {
   });
   EXPECT_TRUE(held);
   EXPECT_GE(keeping, 100);
+  EXPECT_GE(sweeping, 50);
   EXPECT_GE(idle, 50);
+  EXPECT_GE(strips, 100);
 }
 
 // The first example of docs/program.md.
@@ -299,13 +339,58 @@ TEST(TileKeepingRows, OperandThatEveryTileWantsWholeIsLoadedOnce) {
   EXPECT_EQ(tiled.rows[1], (RowCounts{6, 6, 6, 6}));
 }
 
-TEST(CutsRowsAlone, IsACutOfRowsAndOfNothingElse) {
-  EXPECT_TRUE(CutsRowsAlone({1, 4, 8, 8}, {1, 4, 3, 8}));
-  EXPECT_FALSE(CutsRowsAlone({1, 4, 8, 8}, {1, 4, 8, 8}));
-  EXPECT_FALSE(CutsRowsAlone({1, 4, 8, 8}, {1, 2, 3, 8}));
-  EXPECT_FALSE(CutsRowsAlone({1, 4, 8, 8}, {1, 4, 8, 3}));
-  EXPECT_TRUE(CutsRowsAlone({6, 4}, {2, 4}));
-  EXPECT_FALSE(CutsRowsAlone({6}, {2}));
+// Two strips of four columns: the second 3x3 wants five columns of the first, of which either strip makes its own.
+TEST(TileKeepingRows, EveryStripMakesTheColumnsThatItNeeds) {
+  GraphBuilder builder;
+  const int a = builder.AddConv(builder.AddInput({1, 1, 8, 8}), 2, 3, 1, 1);
+  builder.AddConv(a, 1, 3, 1, 1);
+  const Graph graph = std::move(builder).Build();
+  const TiledSubgraph tiled = TileKeepingRows(graph, {0, 1}, {1, 1, 2, 4});
+  ASSERT_EQ(tiled.tiles, 8);
+  EXPECT_EQ(tiled.class_of, (std::vector<int>{0, 1, 1, 2, 0, 1, 1, 2}));
+  EXPECT_EQ(tiled.classes[0].made[1], (Extents{1, 2, 3, 5}));
+  EXPECT_EQ(tiled.classes[1].made[1], (Extents{1, 2, 2, 5}));
+  EXPECT_EQ(tiled.classes[2].made[1], (Extents{1, 2, 1, 5}));
+  // The last tile of one strip holds 3 rows; the first of the next makes 3.
+  EXPECT_EQ(tiled.rows[1], (RowCounts{2, 3, 4, 6}));
+}
+
+// Keys and values come once for each part of the heads, queries once altogether.
+TEST(TileKeepingRows, KeysAndValuesStayForTheirHeads) {
+  GraphBuilder builder;
+  const int query = builder.AddInput({4, 6, 5});
+  const int key = builder.AddInput({4, 7, 5});
+  Operator scores = OfKind(OperatorKind::kMatmul);
+  scores.transpose_second = true;
+  builder.Add(std::move(scores), {}, {query, key}).value();
+  const Graph graph = std::move(builder).Build();
+  const TiledSubgraph tiled = TileKeepingRows(graph, {0, 0}, {2, 2, 7});
+  ASSERT_EQ(tiled.tiles, 6);
+  std::vector<int64_t> made;
+  std::vector<int64_t> kept;
+  for (const int each : tiled.class_of) {
+    made.push_back(tiled.classes[static_cast<size_t>(each)].made[1][1]);
+    kept.push_back(tiled.classes[static_cast<size_t>(each)].kept[1]);
+  }
+  EXPECT_EQ(made, (std::vector<int64_t>{7, 0, 0, 7, 0, 0}));
+  EXPECT_EQ(kept, (std::vector<int64_t>{0, 7, 7, 0, 7, 7}));
+  EXPECT_EQ(tiled.rows[0], (RowCounts{0, 2, 2, 4}));
+  EXPECT_EQ(tiled.rows[1], (RowCounts{7, 7, 7, 14}));
+  EXPECT_EQ(tiled.largest[1], (Extents{2, 7, 5}));
+}
+
+TEST(CutsStrips, IsACutOfRowsPerhapsOfColumnsAndTheBatchAndOfNothingElse) {
+  EXPECT_TRUE(CutsStrips({1, 4, 8, 8}, {1, 4, 3, 8}));
+  EXPECT_TRUE(CutsStrips({1, 4, 8, 8}, {1, 4, 3, 5}));
+  EXPECT_FALSE(CutsStrips({1, 4, 8, 8}, {1, 4, 8, 8}));
+  EXPECT_FALSE(CutsStrips({1, 4, 8, 8}, {1, 2, 3, 8}));
+  EXPECT_FALSE(CutsStrips({1, 4, 8, 8}, {1, 4, 8, 3}));
+  EXPECT_TRUE(CutsStrips({6, 4}, {2, 4}));
+  EXPECT_FALSE(CutsStrips({6, 4}, {2, 2}));
+  EXPECT_FALSE(CutsStrips({6}, {2}));
+  EXPECT_TRUE(CutsStrips({4, 4, 8, 8}, {1, 4, 3, 8}));
+  EXPECT_FALSE(CutsStrips({4, 4, 8, 8}, {1, 4, 8, 8}));
+  EXPECT_TRUE(CutsStrips({4, 8, 6}, {3, 2, 6}));
 }
 
 }  // namespace

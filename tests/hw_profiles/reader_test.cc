@@ -129,6 +129,7 @@ void ExpectLayoutOfExample(const Profile& profile) {
   EXPECT_FALSE(tiling.implicit_padding);
   EXPECT_EQ(tiling.in_place, std::vector<OperatorKind>{OperatorKind::kElementwise});
   EXPECT_EQ(tiling.weight_granule_channels, 16);
+  EXPECT_EQ(tiling.depth_granule, 32);
 
   ASSERT_EQ(profile.scratch.size(), 1U);
   EXPECT_EQ(profile.scratch[0].kind, OperatorKind::kConv);

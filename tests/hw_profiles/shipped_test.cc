@@ -56,8 +56,8 @@ TEST_P(ShippedProfile, StatesEnergyForEveryMemory) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ShippedProfile,
-                         testing::Values("edge_npu_1mib", "ethos_u55_256", "ethos_u65_256", "ethos_u65_512",
-                                         "mcu_320k", "three_bank_two_mode", "tpu_like"),
+                         testing::Values("edge_npu_1mib", "edge_npu_64kib", "ethos_u55_256", "ethos_u65_256",
+                                         "ethos_u65_512", "mcu_320k", "three_bank_two_mode", "tpu_like"),
                          [](const auto& info) { return info.param; });
 
 TEST(ShippedProfiles, EthosU65HasTwiceTheMacsInTwoCores) {
@@ -71,6 +71,16 @@ TEST(ShippedProfiles, EthosU65HasTwiceTheMacsInTwoCores) {
   EXPECT_EQ(macs(half->unroll), 256);
   EXPECT_EQ(macs(full->unroll), 512);
   EXPECT_EQ(large.memories[0].capacity_bytes, small.memories[0].capacity_bytes);
+}
+
+TEST(ShippedProfiles, TheSmallEdgeNpuHoldsByDepthWhatTheLargeOneNeedNot) {
+  const Profile large = Shipped("edge_npu_1mib");
+  const Profile small = Shipped("edge_npu_64kib");
+  EXPECT_EQ(small.memories[0].capacity_bytes * 16, large.memories[0].capacity_bytes);
+  EXPECT_EQ(small.tiling.weights.back(), WeightPolicy::kByDepth);
+  EXPECT_EQ(small.tiling.depth_granule, 64);
+  EXPECT_NE(large.tiling.weights.back(), WeightPolicy::kByDepth);
+  EXPECT_EQ(small.engines[0].throughputs.size(), large.engines[0].throughputs.size());
 }
 
 TEST(ShippedProfiles, EthosU55KeepsFeatureMapsInSramAndReadsWeightsFromFlash) {

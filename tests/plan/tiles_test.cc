@@ -55,6 +55,28 @@ TEST(Tiles, ThatKeepRowsMakeEachRowOnce) {
   EXPECT_THAT(tiles[1].kept, ElementsAre(std::pair(0, 2), std::pair(2, 2), std::pair(3, 2)));
 }
 
+// Each strip begins anew, and the last of two is narrower.
+TEST(Tiles, ThatKeepRowsGoDownOneStripAfterTheOther) {
+  Subgraph subgraph;
+  subgraph.interval = {0, 2};
+  subgraph.tile = {1, 1, 2, 8};
+  subgraph.halo = hw_profiles::HaloStorage::kRing;
+  graph::Graph network = ThreeValidConvs();
+  network.tensors[2].network_output = true;
+  const std::vector<Tile> tiles = TilesOf(network, subgraph);
+  ASSERT_EQ(tiles.size(), 4U);
+  EXPECT_EQ(tiles[1].shares.at(4), (Box{{0, 1}, {0, 1}, {2, 4}, {0, 8}}));
+  EXPECT_EQ(tiles[2].shares.at(4), (Box{{0, 1}, {0, 1}, {0, 2}, {8, 14}}));
+  EXPECT_EQ(MadeOf(tiles[1], 3), (Box{{0, 1}, {0, 1}, {4, 6}, {0, 10}}));
+  EXPECT_EQ(MadeOf(tiles[2], 3), (Box{{0, 1}, {0, 1}, {0, 4}, {8, 16}}));
+  EXPECT_THAT(tiles[1].kept, ElementsAre(std::pair(0, 2), std::pair(2, 2), std::pair(3, 2)));
+  EXPECT_TRUE(tiles[2].kept.empty());
+  // Of m columns 8 to 12 are made twice; those of either half of it leave once, as far as halves have no column in common.
+  EXPECT_EQ(MadeOf(tiles[0], 2)[3], (Range{0, 12}));
+  EXPECT_EQ(tiles[0].shares.at(2)[3], (Range{0, 11}));
+  EXPECT_EQ(tiles[2].shares.at(2)[3], (Range{10, 18}));
+}
+
 // m leaves too: row 5 lies in the share of the second tile, but the first one makes it.
 TEST(Tiles, ThatKeepRowsBringHomeWhatTheyMake) {
   graph::Graph network = ThreeValidConvs();

@@ -10,6 +10,9 @@ const metrics = [
   { key: 'peak', title: 'Peak on chip', text: bytesText, aside: (value) => `${grouped(value)} B` },
 ];
 
+// Beside these only where somebody asked for them.
+const macsMetric = { key: 'macs', title: 'Multiply-accumulates', text: grouped, aside: () => '' };
+
 function metricCard({ key, title, text, aside }) {
   const value = plan.totals[key];
   const bound = plan.lower_bounds[key];
@@ -79,8 +82,10 @@ function drawHeadline() {
   if (plan.kept.length > 0)
     notes.push(`kept on chip from subgraph to subgraph: ${plan.kept.map((tensor) => plan.tensors[tensor].id).join(', ')}`);
   if (alone.length > 0) notes.push(`alone, these operators do not fit: ${alone.join(', ')}`);
+  const asked = { ...plan.objective.weights, ...plan.objective.limits };
+  const shown = 'macs' in asked ? [...metrics, macsMetric] : metrics;
   byId('headline').append(
-    html('div', { class: 'cards four' }, ...metrics.map(metricCard)),
+    html('div', { class: shown.length > 4 ? 'cards five' : 'cards four' }, ...shown.map(metricCard)),
     html(
       'p',
       { class: 'key faint' },

@@ -170,6 +170,16 @@ TEST(Halo, IsRefusedForTilesThatDoNotLieOneBelowTheOther) {
   EXPECT_THAT(base::Format(program.error()), HasSubstr("keeps no rows for the next"));
 }
 
+TEST(Halo, IsKeptInStripsWherePaddingIsImplicit) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  const SubgraphChoice choice = {{0, 1}, {1, 3, 2, 2}, Caching(HaloStorage::kRing)};
+  EXPECT_TRUE(BuildProgram(TwoConvs().graph, profile, {&choice, 1}).has_value());
+  profile.tiling.implicit_padding = false;
+  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  ASSERT_FALSE(program.has_value());
+  EXPECT_THAT(base::Format(program.error()), HasSubstr("keeps no rows for the next"));
+}
+
 TEST(Halo, LaddersLeaveOutShapesThatKeepNothing) {
   const graph::Graph graph = TwoConvs().graph;
   const Profile profile = TwoLevels(DmaSteps::kOwnSteps);

@@ -4,6 +4,7 @@
 
 #include "../fixture.h"
 #include "plans.h"
+#include "tessera/plan/execute/elements.h"
 
 namespace tessera::plan::execute {
 namespace {
@@ -28,7 +29,7 @@ void SetWindow(graph::Operator& op, int64_t kernel, int64_t stride, int64_t pad)
 
 }  // namespace
 
-Plan Keep(const graph::Graph& network, int64_t rows, const Keeping& keeping) {
+Plan Keep(const graph::Graph& network, int64_t rows, const Keeping& keeping, int64_t images) {
   hw_profiles::Profile profile = SmallProfile();
   hw_profiles::Throughput resize = profile.engines[0].throughputs[0];
   resize.kind = base::OperatorKind::kResize;
@@ -38,7 +39,12 @@ Plan Keep(const graph::Graph& network, int64_t rows, const Keeping& keeping) {
   profile.tiling.implicit_padding = !keeping.stored_pads;
   const auto last = static_cast<int>(network.operators.size()) - 1;
   graph::Shape tile = network.tensors[static_cast<size_t>(network.operators.back().outputs.front())].shape;
-  tile[2] = rows;
+  tile[*RowAxisOf(tile.size())] = rows;
+  if (images > 0) tile.front() = images;
+  if (keeping.columns > 0) {
+    profile.tiling.axes.push_back({base::Axis::kColumns, 1});
+    tile[3] = keeping.columns;
+  }
   return Spread(network, profile, {{{0, last}, tile, {keeping.weights, false, keeping.halo}}});
 }
 
@@ -95,6 +101,25 @@ graph::Graph SkippingConv() {
   return network;
 }
 
+graph::Graph Images() {
+  graph::Graph network = TwoConvs(7);
+  for (const size_t map : {0, 3, 4}) network.tensors[map].shape.front() = 3;
+  return network;
+}
+
+graph::Graph Heads() {
+  graph::Graph network;
+  network.tensors = {FeatureTensor("q", {3, 6, 4}), FeatureTensor("k", {3, 5, 4}),
+                     FeatureTensor("v", {3, 5, 2}), FeatureTensor("scores", {3, 6, 5}),
+                     FeatureTensor("mixed", {3, 6, 2})};
+  for (const size_t input : {0, 1, 2}) network.tensors[input].network_input = true;
+  network.tensors[4].network_output = true;
+  network.operators = {OfKind(base::OperatorKind::kMatmul, "score", {0, 1}, 3),
+                       OfKind(base::OperatorKind::kMatmul, "mix", {3, 2}, 4)};
+  network.operators[0].transpose_second = true;
+  return network;
+}
+
 Plan RingOwnSteps() { return Keep(TwoConvs(10), 4, {HaloStorage::kRing}); }
 Plan CopyOwnSteps() { return Keep(TwoConvs(10), 4, {HaloStorage::kCopy}); }
 Plan AdjacentOwnSteps() { return Keep(TwoConvs(10), 4, {HaloStorage::kAdjacent}); }
@@ -104,6 +129,9 @@ Plan AdjacentOverlapped() { return Keep(TwoConvs(10), 2, {HaloStorage::kAdjacent
 Plan AdjacentStoredPads() {
   return Keep(WideConv(), 1, {HaloStorage::kAdjacent, DmaSteps::kOwnSteps, /*stored_pads=*/true});
 }
+Plan RingOfImages() { return Keep(Images(), 3, {HaloStorage::kRing, DmaSteps::kOverlapped}, 1); }
+Plan CopyOfImages() { return Keep(Images(), 3, {HaloStorage::kCopy, DmaSteps::kOverlapped}, 1); }
+Plan RingOfHeads() { return Keep(Heads(), 2, {HaloStorage::kRing, DmaSteps::kOverlapped}, 1); }
 Plan RingStoredPads() {
   return Keep(WideConv(), 1, {HaloStorage::kRing, DmaSteps::kOwnSteps, /*stored_pads=*/true});
 }

@@ -10,10 +10,17 @@ struct Keeping {
   hw_profiles::DmaSteps dma = hw_profiles::DmaSteps::kOwnSteps;
   bool stored_pads = false;
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
+  int64_t columns = 0;  // of a strip of tiles; 0: all in one
 };
 
-// All of the network as one subgraph in tiles of so many rows.
-Plan Keep(const graph::Graph& network, int64_t rows, const Keeping& keeping);
+// All of the network as one subgraph in tiles of so many rows, and images if not of all.
+Plan Keep(const graph::Graph& network, int64_t rows, const Keeping& keeping, int64_t images = 0);
+
+// The convolutions of TwoConvs on three images of 7 rows.
+graph::Graph Images();
+
+// queries [3, 6, 4] times keys [3, 5, 4], times values [3, 5, 2]: three heads.
+graph::Graph Heads();
 
 // x -> a -> m -> b -> y: 3x3, a with stride 2, of 16 rows.
 graph::Graph StridedConvs();
@@ -56,5 +63,12 @@ Plan AdjacentStoredPads();
 
 // The same: 0 load w | 1 load x  2 conv  3 store y
 Plan RingStoredPads();
+
+// Images in tiles of one image and 3 rows, nine of them, transfers beside compute.
+Plan RingOfImages();
+Plan CopyOfImages();
+
+// Heads in tiles of one head and 2 rows, nine of them: keys and values come with every third.
+Plan RingOfHeads();
 
 }  // namespace tessera::plan::execute

@@ -35,7 +35,9 @@ constexpr std::array kNetworks = {NamedNetwork{"TwoConvs", TenRows},
                                   NamedNetwork{"LeavingMiddle", LeavingMiddle},
                                   NamedNetwork{"Upsampling", Upsampling},
                                   NamedNetwork{"WideConv", WideConv},
-                                  NamedNetwork{"SkippingConv", SkippingConv}};
+                                  NamedNetwork{"SkippingConv", SkippingConv},
+                                  NamedNetwork{"Images", Images},
+                                  NamedNetwork{"Heads", Heads}};
 
 class Kept : public testing::TestWithParam<std::tuple<size_t, HaloStorage, DmaSteps, bool>> {};
 
@@ -43,11 +45,33 @@ TEST_P(Kept, RunsInTilesOfEverySize) {
   const auto& [index, halo, dma, stored_pads] = GetParam();
   const graph::Graph network = kNetworks.at(index).network();
   const int last = network.operators.back().outputs.front();
-  const int64_t rows = network.tensors[static_cast<size_t>(last)].shape[2];
+  const graph::Shape& shape = network.tensors[static_cast<size_t>(last)].shape;
+  const int64_t rows = shape[*RowAxisOf(shape.size())];
   for (int64_t tile = 1; tile < rows; ++tile) {
-    for (const WeightPolicy weights : {WeightPolicy::kResident, WeightPolicy::kStreamed}) {
-      const Plan plan = Keep(network, tile, {halo, dma, stored_pads, weights});
-      EXPECT_THAT(MessagesOf(plan), IsEmpty()) << "tiles of " << tile;
+    for (int64_t images = 1; images <= shape.front(); ++images) {
+      for (const WeightPolicy weights : {WeightPolicy::kResident, WeightPolicy::kStreamed}) {
+        const Plan plan = Keep(network, tile, {halo, dma, stored_pads, weights}, images);
+        EXPECT_THAT(MessagesOf(plan), IsEmpty()) << "tiles of " << images << " images, " << tile << " rows";
+      }
+    }
+  }
+}
+
+TEST_P(Kept, RunsInStripsOfEveryWidth) {
+  const auto& [index, halo, dma, stored_pads] = GetParam();
+  if (stored_pads) return;  // tiles lie in one strip alone
+  const graph::Graph network = kNetworks.at(index).network();
+  const int last = network.operators.back().outputs.front();
+  const graph::Shape& output = network.tensors[static_cast<size_t>(last)].shape;
+  if (output.size() < 4) return;  // no columns
+  for (int64_t rows = 1; rows < output[2]; ++rows) {
+    for (int64_t columns = 1; columns < output[3]; ++columns) {
+      for (int64_t images = 1; images <= output.front(); ++images) {
+        const Plan plan =
+            Keep(network, rows, {halo, dma, stored_pads, WeightPolicy::kResident, columns}, images);
+        EXPECT_THAT(MessagesOf(plan), IsEmpty())
+            << "tiles of " << images << " images, " << rows << " by " << columns;
+      }
     }
   }
 }
@@ -108,6 +132,19 @@ TEST(RowSweep, SkipsRowsThatNobodyWants) {
   EXPECT_EQ(tiles.At(2).parts.at(0).made_before, 11 + 8);
 }
 
+TEST(RowSweep, BeginsAboveWithEveryImage) {
+  Subgraph subgraph;
+  subgraph.interval = {0, 1};
+  subgraph.tile = {2, 4, 3, 4};
+  subgraph.halo = HaloStorage::kRing;
+  const graph::Graph network = Images();
+  const Tiles tiles(network, UsersOf(network), subgraph);
+  EXPECT_THAT(RowsOf(tiles, 0, /*made=*/true),
+              ElementsAre(Rows(0, 5), Rows(5, 7), kNone, Rows(0, 5), Rows(5, 7), kNone));
+  EXPECT_EQ(tiles.At(3).parts.at(0).made_before, 7);
+  EXPECT_EQ(tiles.At(3).parts.at(0).made[0], (Range{2, 3}));
+}
+
 TEST(RowSweep, BringsHomeWhatIsMade) {
   Subgraph subgraph;
   subgraph.interval = {0, 1};
@@ -120,9 +157,18 @@ TEST(RowSweep, BringsHomeWhatIsMade) {
   EXPECT_EQ(tiles.At(2).leaves.at(3)[2], (Range{9, 10}));
 }
 
-TEST(KeptObstacles, AreTilesThatDoNotLieOneBelowTheOther) {
+TEST(KeptObstacles, AreStripsWithStoredPads) {
   Plan plan = RingOwnSteps();
   plan.subgraphs[0].tile = {1, 4, 4, 2};
+  plan.profile.tiling.implicit_padding = false;
+  EXPECT_THAT(MessagesOf(plan),
+              ElementsAre("obstacle: a subgraph keeps rows of tiles that do not lie one below the "
+                          "other"));
+}
+
+TEST(KeptObstacles, AreTilesThatDoNotLieOneBelowTheOther) {
+  Plan plan = RingOwnSteps();
+  plan.subgraphs[0].tile = {1, 2, 4, 4};
   EXPECT_THAT(MessagesOf(plan),
               ElementsAre("obstacle: a subgraph keeps rows of tiles that do not lie one below the "
                           "other"));

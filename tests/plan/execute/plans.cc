@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/sat/sat_engine.h"
-#include "tessera/graph/kept_rows.h"
 #include "tessera/graph/shape_inference.h"
 #include "tessera/graph/tiling.h"
 #include "tessera/plan/execute/execute.h"
@@ -112,11 +112,12 @@ Plan PlanOf(const graph::Graph& network, const Profile& profile,
 }
 
 // Makes it a choice of tiles one below the other that keep rows, where there are such.
-void KeepRows(Random& random, const graph::Graph& network, std::vector<graph::TileShape> shapes,
-              encoder::SubgraphChoice& choice) {
+void KeepRows(Random& random, const graph::Graph& network, const Profile& profile,
+              std::vector<graph::TileShape> shapes, encoder::SubgraphChoice& choice) {
   const graph::Operator& last = network.operators[static_cast<size_t>(choice.interval.last)];
   const graph::Shape& output = network.tensors[static_cast<size_t>(last.outputs.front())].shape;
-  std::erase_if(shapes, [&](const graph::TileShape& tile) { return !graph::CutsRowsAlone(output, tile); });
+  std::erase_if(shapes,
+                [&](const graph::TileShape& tile) { return !encoder::MayKeepRows(profile, output, tile); });
   if (shapes.empty()) return;
   const auto tile = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(shapes.size()) - 1));
   choice.tile = shapes[tile];
@@ -283,7 +284,7 @@ std::optional<Plan> DrawPlan(Random& random, bool with_modes) {
     choice.interval = {first, last};
     choice.tile = shapes[tile];
     choice.policy = {weights[policy], random.Chance(0.6)};
-    if (random.Chance(0.9)) KeepRows(random, network, shapes, choice);
+    if (random.Chance(0.9)) KeepRows(random, network, profile, shapes, choice);
     first = last + 1;
   }
   return PlaceLow(network, profile, choices);

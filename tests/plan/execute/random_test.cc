@@ -31,6 +31,12 @@ std::set<std::string> TraitsOf(const Plan& plan) {
   for (const problem::Relation& relation : plan.problem.relations) {
     if (relation.kind == problem::RelationKind::kColocate) traits.insert("in place");
   }
+  for (const Subgraph& subgraph : plan.subgraphs) {
+    const bool keeps = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
+    const graph::Operator& last = plan.network.operators[static_cast<size_t>(subgraph.interval.last)];
+    const graph::Shape& output = plan.network.tensors[static_cast<size_t>(last.outputs.front())].shape;
+    if (keeps && output.size() == 4 && subgraph.tile[3] < output[3]) traits.insert("keeps rows in strips");
+  }
   for (const char* kept : {"ring", "line", "halo"}) {
     if (!traits.contains(kept)) continue;
     traits.insert("keeps rows");
@@ -130,6 +136,7 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
                             "ring with stored pads",
                             "line with stored pads",
                             "halo with stored pads",
+                            "keeps rows in strips",
                             "keeps rows beside slices"}) {
     EXPECT_GE(traits.count(trait), 3U) << trait;
   }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "../execute/base_plans.h"
+#include "../execute/depth_plans.h"
 #include "../execute/kept_plans.h"
 #include "../execute/plans.h"
 #include "../fixture.h"
@@ -98,7 +99,12 @@ const std::vector<NamedPlan>& PlansOfEveryKind() {
                                                 {"OneSram", OneSramPlan},
                                                 {"TwoAxes", TwoAxes},
                                                 {"AdjacentStoredPads", execute::AdjacentStoredPads},
-                                                {"RingStoredPads", execute::RingStoredPads}};
+                                                {"RingStoredPads", execute::RingStoredPads},
+                                                {"RingOfImages", execute::RingOfImages},
+                                                {"CopyOfImages", execute::CopyOfImages},
+                                                {"RingOfHeads", execute::RingOfHeads},
+                                                {"DepthOwnSteps", execute::DepthOwnSteps},
+                                                {"DepthOverlapped", execute::DepthOverlapped}};
   return kPlans;
 }
 

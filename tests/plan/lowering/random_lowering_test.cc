@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "../execute/depth_plans.h"
 #include "../execute/plans.h"
 #include "lowered_plans.h"
 #include "tessera/base/json_reader.h"
@@ -19,9 +20,7 @@ namespace {
 
 using testing::IsEmpty;
 
-std::optional<Plan> DrawLowered(uint64_t seed, bool with_modes) {
-  base::Random random(seed);
-  std::optional<Plan> plan = execute::DrawPlan(random, with_modes);
+std::optional<Plan> LowerDrawn(std::optional<Plan> plan, uint64_t seed) {
   if (!plan) return std::nullopt;
   plan = WithHomes(std::move(*plan));
   const base::Expected<Program> program = Lower(*plan);
@@ -31,6 +30,11 @@ std::optional<Plan> DrawLowered(uint64_t seed, bool with_modes) {
   }
   plan->lowering = *program;
   return plan;
+}
+
+std::optional<Plan> DrawLowered(uint64_t seed, bool with_modes) {
+  base::Random random(seed);
+  return LowerDrawn(execute::DrawPlan(random, with_modes), seed);
 }
 
 class RandomLowering : public testing::TestWithParam<int> {
@@ -59,6 +63,21 @@ TEST_P(RandomLowering, RunsInModes) {
     if (!plan) continue;
     ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
   }
+}
+
+TEST_P(RandomLowering, RunsByDepth) {
+  int lowered = 0;
+  for (int draw = 0; draw < DrawsOf(100); ++draw) {
+    const uint64_t seed = SeedOf(draw);
+    base::Random random(seed);
+    const std::optional<Plan> plan = LowerDrawn(execute::DrawDepthPlan(random), seed);
+    if (!plan) continue;
+    ++lowered;
+    ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
+    base::JsonReader reader(base::WriteJson(ToJson(*plan)), "lowering");
+    EXPECT_EQ(*reader.Finish(ReadProgram(reader.Root().Items(), *plan)), *plan->lowering) << "seed " << seed;
+  }
+  EXPECT_GT(lowered, DrawsOf(100) / 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomLowering, testing::Range(0, 4));

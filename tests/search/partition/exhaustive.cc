@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kPeak = 3;  // in plan::MetricNames: the others add up
 
-using Values = std::array<double, 4>;
+using Values = std::array<double, 5>;
 
 std::vector<Values> ChoicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                               graph::Interval interval) {
@@ -31,7 +31,8 @@ std::vector<Values> ChoicesOf(const graph::Graph& graph, const hw_profiles::Prof
     const plan::Metrics metrics =
         Simulate(graph, profile, tiles->TilingOf(i), tiles->Candidates()[i].choice.policy);
     fitting.push_back({plan::ValueOf(metrics, "latency"), plan::ValueOf(metrics, "energy"),
-                       plan::ValueOf(metrics, "off_chip_bytes"), static_cast<double>(*result->peak)});
+                       plan::ValueOf(metrics, "off_chip_bytes"), static_cast<double>(*result->peak),
+                       plan::ValueOf(metrics, "macs")});
   }
   return fitting;
 }
@@ -48,8 +49,8 @@ struct Walk {
     for (size_t length = 1; length <= choices[first].size(); ++length) {
       for (const Values& choice : choices[first][length - 1]) {
         Values total = so_far;
-        for (size_t i = 0; i < kPeak; ++i) total[i] += choice[i];
-        total[kPeak] = std::max(total[kPeak], choice[kPeak]);
+        for (size_t i = 0; i < total.size(); ++i)
+          total[i] = i == kPeak ? std::max(total[i], choice[i]) : total[i] + choice[i];
         From(first + length, total);
       }
     }

@@ -24,8 +24,8 @@ class ExhaustiveSearch {
   std::optional<double> BestScore(const plan::Objective& objective, const plan::Metrics& lower_bounds) const;
 
  private:
-  // Values of the four metrics, in the order of plan::MetricNames.
-  using Values = std::array<double, 4>;
+  // Values of the metrics, in the order of plan::MetricNames.
+  using Values = std::array<double, 5>;
 
   std::vector<std::vector<std::vector<Values>>>
       choices_;  // by first operator, then length - 1: every choice that fits

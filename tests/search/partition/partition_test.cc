@@ -76,6 +76,7 @@ TEST_P(Exhaustive, EveryObjectiveFindsTheBestOfAllPartitions) {
   ExpectBest(everything, graph, profile, Minimise("energy"));
   ExpectBest(everything, graph, profile, Minimise("off_chip_bytes"));
   ExpectBest(everything, graph, profile, Minimise("peak"));
+  ExpectBest(everything, graph, profile, Minimise("macs"));
   ExpectBest(everything, graph, profile,
              {.weights = {{"latency", 1}, {"energy", 2}, {"off_chip_bytes", 0.5}}, .limits = {}});
   ExpectBest(everything, graph, profile, {.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
@@ -95,6 +96,8 @@ TEST_P(Exhaustive, LimitsAreKeptExactly) {
       {.weights = {{"latency", 1}}, .limits = {{"peak", 0.9 * static_cast<double>(totals.peak_bytes)}}});
   ExpectBest(everything, graph, profile,
              {.weights = {{"latency", 1}}, .limits = {{"energy", 0.9 * totals.energy_pj}}});
+  ExpectBest(everything, graph, profile,
+             {.weights = {{"peak", 1}}, .limits = {{"macs", static_cast<double>(totals.macs)}}});
   ExpectBest(everything, graph, profile,
              {.weights = {{"off_chip_bytes", 1}},
               .limits = {{"latency", 1.1 * static_cast<double>(totals.latency_cycles)}, {"peak", 150}}});

@@ -116,5 +116,94 @@ TEST(ClosedForm, OverlappedTakesTheGreaterInEachSlot) {
   }
 }
 
+// One convolution over rows, its channels in slices.
+struct Sum {
+  int64_t rows = 1;
+  int64_t columns = 1;
+  int64_t depth = 2;
+  int64_t channels = 1;
+  int64_t kernel = 1;
+  int64_t tile = 1;
+  int64_t granule = 1;
+};
+
+Sum AnySum(base::Random& random) {
+  Sum sum;
+  sum.rows = random.Uniform(1, 12);
+  sum.columns = random.Uniform(1, 4);
+  sum.depth = random.Uniform(2, 17);
+  sum.channels = random.Uniform(1, 5);
+  sum.kernel = 1 + 2 * random.Uniform(0, 1);
+  sum.tile = random.Uniform(1, sum.rows);
+  sum.granule = random.Uniform(1, sum.depth - 1);
+  return sum;
+}
+
+struct SumTimes {
+  int64_t first = 0;  // slices of both factors
+  int64_t later = 0;
+  int64_t compute = 0;
+  int64_t store = 0;
+};
+
+std::vector<SumTimes> TimesOf(const Sum& sum) {
+  std::vector<SumTimes> tiles;
+  for (int64_t begin = 0; begin < sum.rows; begin += sum.tile) {
+    const int64_t end = std::min(sum.rows, begin + sum.tile);
+    const int64_t low = std::max<int64_t>(0, begin - sum.kernel / 2);
+    const int64_t high = std::min(sum.rows, end + sum.kernel / 2);
+    SumTimes times;
+    times.store = 3 + 5 + Up(Up((end - begin) * sum.columns * sum.channels, 4) * 4, 2);
+    times.compute = 5;
+    for (int64_t done = 0; done < sum.depth; done += sum.granule) {
+      const int64_t slice = std::min(sum.granule, sum.depth - done);
+      const int64_t load = 3 + 7 + (high - low) * sum.columns * Up(slice, 4) + 3 + 7 +
+                           sum.channels * Up(slice * sum.kernel, 4);
+      (done == 0 ? times.first : times.later) += load;
+      times.compute += (end - begin) * sum.columns * sum.kernel * Up(sum.channels, 2) * Up(slice, 2);
+    }
+    tiles.push_back(times);
+  }
+  return tiles;
+}
+
+int64_t SimulatedLatency(const Sum& sum, DmaSteps dma) {
+  NetworkBuilder net;
+  const int x = net.Input({1, sum.depth, sum.rows, sum.columns});
+  const graph::Graph graph = net.Finish(net.Conv(x, sum.kernel, sum.channels));
+  hw_profiles::Profile profile = SmallMachine(dma);
+  profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kByDepth);
+  profile.tiling.depth_granule = sum.granule;
+  const graph::TileShape tile = {1, sum.channels, sum.tile, sum.columns};
+  return Simulate(graph, profile, graph::Tile(graph, {0, 0}, tile),
+                  {.weights = hw_profiles::WeightPolicy::kByDepth})
+      .latency_cycles;
+}
+
+TEST(ClosedForm, SlicesOfTheDepthAddUpInOwnSteps) {
+  base::Random random(13);
+  for (int round = 0; round < 1000; ++round) {
+    const Sum sum = AnySum(random);
+    int64_t expected = 0;
+    for (const SumTimes& tile : TimesOf(sum)) expected += tile.first + tile.later + tile.compute + tile.store;
+    ASSERT_EQ(SimulatedLatency(sum, DmaSteps::kOwnSteps), expected) << "round " << round;
+  }
+}
+
+TEST(ClosedForm, SlicesOfTheDepthArriveBesideTheSums) {
+  base::Random random(14);
+  for (int round = 0; round < 1000; ++round) {
+    const Sum sum = AnySum(random);
+    const std::vector<SumTimes> tiles = TimesOf(sum);
+    int64_t expected = tiles.front().first + tiles.back().store;
+    for (size_t i = 0; i < tiles.size(); ++i) {
+      const int64_t next = i + 1 < tiles.size() ? tiles[i + 1].first : 0;
+      const int64_t store = i > 0 ? tiles[i - 1].store : 0;
+      expected += std::max(tiles[i].compute, tiles[i].later + next + store);
+    }
+    ASSERT_EQ(SimulatedLatency(sum, DmaSteps::kOverlapped), expected) << "round " << round;
+  }
+}
+
 }  // namespace
 }  // namespace tessera::search

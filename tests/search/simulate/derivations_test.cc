@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <array>
 
+#include "random_batch.h"
 #include "random_graph.h"
+#include "random_sum.h"
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/program.h"
-#include "tessera/graph/kept_rows.h"
 #include "tessera/plan/check_partition.h"
 #include "tessera/plan/check_program.h"
 #include "tessera/plan/derivation.h"
 #include "tessera/search/simulate/simulate.h"
+#include "tessera/search/simulate/timeline.h"
 
 // docs/program.md is derived twice: by encoder/adapt and search/simulate in closed form, by plan/ step by step. Random networks
 // on random machines, cut in random ways: both must say the same.
@@ -85,7 +87,8 @@ Profile AnyMachine(Random& random) {
   profile.roles[static_cast<size_t>(base::TensorRole::kFeature)].home = 1;
   profile.tiling.dma =
       random.Chance(0.5) ? hw_profiles::DmaSteps::kOwnSteps : hw_profiles::DmaSteps::kOverlapped;
-  profile.tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 1}};
+  profile.tiling.axes = {
+      {base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 1}, {base::Axis::kBatch, 1}};
   profile.tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed, WeightPolicy::kDirect};
   profile.tiling.halo = {HaloStorage::kRecompute, HaloStorage::kRing, HaloStorage::kCopy,
                          HaloStorage::kAdjacent};
@@ -101,20 +104,22 @@ Profile AnyMachine(Random& random) {
   return profile;
 }
 
-encoder::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph, graph::Interval interval) {
+encoder::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph, const Profile& profile,
+                                  graph::Interval interval) {
   const graph::Operator& last = graph.operators[static_cast<size_t>(interval.last)];
   const graph::Shape& output = graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
   encoder::SubgraphChoice choice{interval, output, {}};
   for (size_t axis = 0; axis < output.size(); ++axis) {
     const bool rows = graph::AxisOf(output, graph::Axis::kRows) == axis;
     const bool named = rows || graph::AxisOf(output, graph::Axis::kColumns) == axis ||
-                       graph::AxisOf(output, graph::Axis::kChannels) == axis;
+                       graph::AxisOf(output, graph::Axis::kChannels) == axis ||
+                       graph::AxisOf(output, graph::Axis::kBatch) == axis;
     if (!named || output[axis] < 2 || !random.Chance(rows ? 0.8 : 0.2)) continue;
     if (graph::CanCut(graph, interval, axis)) choice.tile[axis] = random.Uniform(1, output[axis] - 1);
   }
   choice.policy.weights = static_cast<WeightPolicy>(random.Uniform(0, 2));
   choice.policy.in_place = random.Chance(0.5);
-  if (graph::CutsRowsAlone(output, choice.tile) && random.Chance(0.8))
+  if (encoder::MayKeepRows(profile, output, choice.tile) && random.Chance(0.8))
     choice.policy.halo = static_cast<HaloStorage>(random.Uniform(1, 3));
   return choice;
 }
@@ -196,7 +201,7 @@ TEST(Derivations, AgreeOnRandomPrograms) {
     const auto operators = static_cast<int>(graph.operators.size());
     for (int first = 0; first < operators;) {
       const auto last = static_cast<int>(random.Uniform(first, operators - 1));
-      choices.push_back(AnyChoice(random, graph, {first, last}));
+      choices.push_back(AnyChoice(random, graph, profile, {first, last}));
       first = last + 1;
     }
     const std::vector<int> kept = AnyKept(random, graph, profile, choices);
@@ -254,7 +259,7 @@ TEST(SubgraphBound, HoldsForEveryProgram) {
     VaryPaces(random, profile);
     const auto last = static_cast<int>(graph.operators.size()) - 1;
     const graph::Interval interval{static_cast<int>(random.Uniform(0, last)), last};
-    encoder::SubgraphChoice choice = AnyChoice(random, graph, interval);
+    encoder::SubgraphChoice choice = AnyChoice(random, graph, profile, interval);
     choice.policy.kept = AnyKept(random, graph, profile, {choice});
     if (!encoder::BuildProgram(graph, profile, {&choice, 1})) continue;
     ++programs;
@@ -272,6 +277,145 @@ TEST(SubgraphBound, HoldsForEveryProgram) {
   }
   EXPECT_GE(programs, 500);
   EXPECT_GE(closer, 250);
+}
+
+// One operator that adds up, held by depth or as else it may be, whatever makes its operands by itself before it.
+struct Sum {
+  graph::Graph graph;
+  Profile profile;
+  std::vector<encoder::SubgraphChoice> choices;  // the last is the sum's
+};
+
+Sum AnySum(Random& random) {
+  Sum sum{graph::RandomSum(random), AnyMachine(random), {}};
+  VaryPaces(random, sum.profile);
+  sum.profile.tiling.weights.push_back(WeightPolicy::kByDepth);
+  sum.profile.tiling.depth_granule = random.Uniform(1, 5);
+  for (hw_profiles::Throughput& throughput : sum.profile.engines[0].throughputs)
+    throughput.unroll.in_channels = random.Uniform(1, 3);
+  const auto operators = static_cast<int>(sum.graph.operators.size());
+  for (int op = 0; op < operators; ++op) sum.choices.push_back(AnyChoice(random, sum.graph, sum.profile, {op, op}));
+  encoder::SubgraphChoice& last = sum.choices.back();
+  last.policy.halo = HaloStorage::kRecompute;
+  last.policy.weights = WeightPolicy::kByDepth;
+  const graph::Shape& output = encoder::OutputShape(sum.graph, last.interval);
+  for (size_t axis = 0; axis < output.size(); ++axis) {
+    const bool leading = axis + 2 < output.size() && output.size() != 4;
+    const bool cuts = random.Chance(0.3) && output[axis] > 1 && !leading;
+    if (cuts && graph::CanCut(sum.graph, last.interval, axis))
+      last.tile[axis] = random.Uniform(1, output[axis] - 1);
+  }
+  const std::vector<int> kept = AnyKept(random, sum.graph, sum.profile, sum.choices);
+  for (encoder::SubgraphChoice& choice : sum.choices) choice.policy.kept = kept;
+  return sum;
+}
+
+// Tiles that go down the rows once for each part of the batch: images, or heads with their keys and values.
+TEST(Derivations, AgreeOnSweepsThroughABatch) {
+  Random random(2031);
+  std::array<int, 4> cached = {};  // programs with a cached tensor, by storage
+  for (int round = 0; round < 2000; ++round) {
+    graph::Graph graph = graph::RandomBatch(random);
+    AddWeights(random, graph);
+    const Profile profile = AnyMachine(random);
+    const graph::Interval interval = {0, static_cast<int>(graph.operators.size()) - 1};
+    encoder::SubgraphChoice choice{interval, encoder::OutputShape(graph, interval), {}};
+    for (const graph::Axis axis : {graph::Axis::kBatch, graph::Axis::kRows}) {
+      int64_t& extent = choice.tile[*graph::AxisOf(choice.tile, axis)];
+      extent = random.Uniform(1, extent - 1);
+    }
+    ASSERT_TRUE(encoder::MayKeepRows(profile, encoder::OutputShape(graph, interval), choice.tile));
+    choice.policy.halo = static_cast<HaloStorage>(random.Uniform(1, 3));
+    choice.policy.weights = static_cast<WeightPolicy>(random.Uniform(0, 1));
+    base::Expected<encoder::Program> program = encoder::BuildProgram(graph, profile, {&choice, 1});
+    if (!program) continue;
+    const plan::Plan plan = AsPlan(graph, profile, {choice}, *std::move(program));
+    ASSERT_EQ(Disagreements(plan), "") << "round " << round;
+    const bool keeps = std::any_of(plan.buffers.begin(), plan.buffers.end(), [](const plan::BufferUse& use) {
+      return use.kind == plan::BufferKind::kRing || use.kind == plan::BufferKind::kLine ||
+             use.kind == plan::BufferKind::kHalo;
+    });
+    cached.at(static_cast<size_t>(choice.policy.halo)) += keeps ? 1 : 0;
+  }
+  EXPECT_GE(cached[1], 200);
+  EXPECT_GE(cached[2], 200);
+  EXPECT_GE(cached[3], 50);
+}
+
+TEST(Derivations, AgreeOnSumsByDepth) {
+  Random random(2028);
+  std::array<int, 2> programs = {};  // by how transfers run
+  int tables = 0;
+  int several = 0;  // tiles
+  for (int round = 0; round < 4000; ++round) {
+    const Sum sum = AnySum(random);
+    base::Expected<encoder::Program> program = encoder::BuildProgram(sum.graph, sum.profile, sum.choices);
+    if (!program) continue;
+    const plan::Plan plan = AsPlan(sum.graph, sum.profile, sum.choices, *std::move(program));
+    ASSERT_EQ(Disagreements(plan), "") << "round " << round;
+    ++programs.at(static_cast<size_t>(sum.profile.tiling.dma));
+    tables += sum.profile.table_bytes_per_channel > 0 ? 1 : 0;
+    several += plan.subgraphs.back().tiles > 1 ? 1 : 0;
+    EXPECT_TRUE(std::any_of(plan.buffers.begin(), plan.buffers.end(), [](const plan::BufferUse& use) {
+      return use.kind == plan::BufferKind::kAccumulator;
+    }));
+  }
+  EXPECT_GE(programs[0], 300);
+  EXPECT_GE(programs[1], 300);
+  EXPECT_GE(tables, 100);
+  EXPECT_GE(several, 300);
+}
+
+// What the encoder refuses to hold by depth, plan/ refuses as well, and the other way round.
+TEST(Derivations, AgreeOnWhatMayBeHeldByDepth) {
+  Random random(2029);
+  std::array<int, 2> seen = {};
+  for (int round = 0; round < 1500; ++round) {
+    graph::Graph graph = random.Chance(0.5) ? graph::RandomSum(random) : graph::RandomGraph(random, 2);
+    AddWeights(random, graph);
+    Profile profile = AnyMachine(random);
+    profile.tiling.weights.push_back(WeightPolicy::kByDepth);
+    profile.tiling.depth_granule = random.Uniform(1, 5);
+    const auto operators = static_cast<int>(graph.operators.size());
+    std::vector<encoder::SubgraphChoice> choices;
+    for (int op = 0; op < operators; ++op)
+      choices.push_back({{op, op}, encoder::OutputShape(graph, {op, op}), {WeightPolicy::kResident}});
+    const bool together = operators > 1 && random.Chance(0.2);
+    if (together) choices = {{{0, operators - 1}, encoder::OutputShape(graph, {0, operators - 1}), {}}};
+    const base::Expected<encoder::Program> resident = encoder::BuildProgram(graph, profile, choices);
+    if (!resident) continue;
+    choices.back().policy.weights = WeightPolicy::kByDepth;
+    const base::Expected<encoder::Program> program = encoder::BuildProgram(graph, profile, choices);
+    plan::Plan plan = AsPlan(graph, profile, choices, program ? *program : *resident);
+    plan::Findings findings(10);
+    plan::CheckPartition(plan, findings);
+    ASSERT_EQ(findings.Empty(), program.has_value()) << "round " << round;
+    ++seen.at(program ? 1 : 0);
+  }
+  EXPECT_GE(seen[0], 200);
+  EXPECT_GE(seen[1], 200);
+}
+
+TEST(SumsByDepth, CostWhatTheTimelineSaysAndNoLessThanTheBounds) {
+  Random random(2030);
+  int programs = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const Sum sum = AnySum(random);
+    const encoder::SubgraphChoice& choice = sum.choices.back();
+    if (!encoder::BuildProgram(sum.graph, sum.profile, sum.choices)) continue;
+    ++programs;
+    const graph::TiledSubgraph tiling = graph::Tile(sum.graph, choice.interval, choice.tile);
+    const plan::Metrics cost = Simulate(sum.graph, sum.profile, tiling, choice.policy);
+    const SubgraphTimeline timeline =
+        TimelineOf(sum.graph, sum.profile, tiling, choice.policy, random.Uniform(2, 20));
+    ASSERT_EQ(timeline.cycles, cost.latency_cycles) << "round " << round;
+    const plan::Metrics bound = SubgraphBound(sum.graph, sum.profile, choice.interval, choice.policy.kept);
+    for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
+      EXPECT_LE(plan::ValueOf(bound, metric), plan::ValueOf(cost, metric) * (1 + 1e-12))
+          << metric << ", round " << round;
+    }
+  }
+  EXPECT_GE(programs, 500);
 }
 
 }  // namespace

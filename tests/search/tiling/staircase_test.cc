@@ -9,8 +9,8 @@
 
 #include "../../encoder/adapt/small_networks.h"
 #include "random_network.h"
+#include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/sat/sat_engine.h"
-#include "tessera/graph/kept_rows.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/canonical.h"
 #include "tessera/search/tiling/cached_engines.h"
@@ -264,7 +264,7 @@ Truth DecideAll(const RandomSubject& subject, const graph::ShapeGrid& grid, cons
   const bool caches = policy.halo != hw_profiles::HaloStorage::kRecompute;
   const std::vector<TileShape> shapes = ShapesOf(grid);
   for (const TileShape& shape : shapes) {
-    if (caches && !graph::CutsRowsAlone(shapes.back(), shape)) continue;
+    if (caches && !encoder::MayKeepRows(subject.profile, shapes.back(), shape)) continue;
     const encoder::SubgraphChoice choice = {subject.interval, shape, policy};
     const base::Expected<encoder::Program> program =
         encoder::BuildProgram(subject.graph, subject.profile, {&choice, 1});

@@ -1,0 +1,83 @@
+#include <gmock/gmock.h>
+
+#include "command_line.h"
+
+// Layers too deep for the memory: what is multiplied comes slice by slice, and sums stay.
+namespace tessera::cli {
+namespace {
+
+using testing::HasSubstr;
+
+// A row times a matrix, and a matrix times a matrix, either with a depth that no operand has room for.
+const std::string kDeep = R"(schema: 1
+name: deep
+dtype: int8
+inputs:
+  - {id: row, shape: [1, 100000]}
+  - {id: left, shape: [8, 16384]}
+  - {id: right, shape: [16384, 8]}
+operators:
+  - {id: fully_connected, kind: matmul, inputs: [row], columns: 16}
+  - {id: product, kind: matmul, inputs: [left, right]}
+outputs: [fully_connected, product]
+)";
+
+class ByDepthTest : public CommandLineTest {
+ protected:
+  ByDepthTest() {
+    Write("deep.yaml", kDeep);
+    Write("slices.yaml", "extends: " + Shipped("hw_profiles/edge_npu_64kib.yaml") +
+                             "\nname: slices\ntiling: {depth_granule: 1024}\n");
+    Write("wide.yaml", "extends: " + Shipped("hw_profiles/edge_npu_64kib.yaml") +
+                           "\nname: wide\ntiling: {weights: [resident, streamed]}\n");
+  }
+
+  Outcome Plan(const std::string& network, const std::string& profile) {
+    return Run({"plan", network, "--hw", profile, "--lowering", "--format", "json", "--output", "plan.json"});
+  }
+};
+
+TEST_F(ByDepthTest, WhatFitsInNoOtherWayIsPlannedAndRuns) {
+  const Outcome planned = Plan("deep.yaml", "slices.yaml");
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  const nlohmann::ordered_json plan = ReadJson("plan.json");
+  ASSERT_EQ(plan["subgraphs"].size(), 2U);
+  for (const auto& subgraph : plan["subgraphs"]) EXPECT_EQ(subgraph["policies"]["weights"], "by_depth");
+  const Outcome run = Run({"check", "--execute", "plan.json"});
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("\nlowered: "));
+  EXPECT_EQ(Plan("deep.yaml", "wide.yaml").exit_code, 20);
+}
+
+TEST_F(ByDepthTest, TheClassifierOfVgg) {
+  const std::string network = Shipped("examples/networks/vgg_classifier.yaml");
+  ASSERT_EQ(
+      Run({"plan", network, "--hw", Shipped("hw_profiles/edge_npu_64kib.yaml"), "--output", "plan.json"})
+          .exit_code,
+      0);
+  const nlohmann::ordered_json plan = ReadJson("plan.json");
+  const auto& first = plan["subgraphs"][0];
+  EXPECT_EQ(first["policies"]["weights"], "by_depth");
+  EXPECT_EQ(first["metrics"]["macs"], 25088 * 4096);
+  EXPECT_EQ(Plan(network, "wide.yaml").exit_code, 20);
+}
+
+TEST_F(ByDepthTest, APlanThatSaysSoOfWhatCannotIsRefused) {
+  ASSERT_EQ(PlanPatentChain("edge_npu_1mib", {"--output", "chain.json"}).exit_code, 0);
+  nlohmann::ordered_json plan = ReadJson("chain.json");
+  plan["subgraphs"][0]["policies"]["weights"] = "by_depth";
+  Write("chain.json", plan.dump());
+  const Outcome outcome = Run({"check", "chain.json"});
+  EXPECT_EQ(outcome.exit_code, 5);
+  EXPECT_THAT(outcome.out + outcome.err, HasSubstr("holds operands by_depth, which the profile does not"));
+}
+
+TEST_F(ByDepthTest, NoProfileHoldsEverythingByDepth) {
+  Write("only.yaml", "extends: wide.yaml\nname: only\ntiling: {weights: [by_depth]}\n");
+  const Outcome outcome = Plan("deep.yaml", "only.yaml");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("most operators cannot be cut by depth"));
+}
+
+}  // namespace
+}  // namespace tessera::cli

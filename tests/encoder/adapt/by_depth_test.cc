@@ -1,0 +1,146 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "small_networks.h"
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/problem/well_formed.h"
+
+// conv2 of TwoConvs, 1x1 from 4 channels to 3, held by depth: slices of 3 and 1.
+namespace tessera::encoder {
+namespace {
+
+using base::TensorRole;
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr Policy kByDepth = {WeightPolicy::kByDepth, false};
+
+Profile Deep(DmaSteps dma) {
+  Profile profile = TwoLevels(dma);
+  profile.tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed, WeightPolicy::kByDepth};
+  profile.tiling.depth_granule = 3;
+  return profile;
+}
+
+base::Expected<Program> TryBuild(const Profile& profile, graph::Interval interval, int64_t rows,
+                                 Policy policy = kByDepth) {
+  const int64_t channels = interval.last == 0 ? 4 : 3;
+  const SubgraphChoice choice = {interval, {1, channels, rows, 4}, policy};
+  return BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+}
+
+Program Build(const Profile& profile, int64_t rows) {
+  base::Expected<Program> program = TryBuild(profile, {1, 1}, rows);
+  EXPECT_TRUE(program.has_value()) << base::Format(program.error());
+  EXPECT_FALSE(problem::FindFault(program->problem).has_value());
+  return *std::move(program);
+}
+
+std::string RefusalOf(const Profile& profile, graph::Interval interval, Policy policy = kByDepth) {
+  const base::Expected<Program> program = TryBuild(profile, interval, 4, policy);
+  return program ? "accepted" : base::Format(program.error());
+}
+
+TEST(ByDepth, SlicesOfBothFactorsLoopAroundTheSums) {
+  const Program program = Build(Deep(DmaSteps::kOwnSteps), 4);
+  EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
+              ElementsAre("0 load conv2: a", "1 load conv2: w2", "2 compute conv2", "3 store: y"));
+  EXPECT_THAT(Describe(program.problem),
+              ElementsAre("s0/y@0: 48 bytes, [0,4), 2 pe w, 3 dma r",          //
+                          "s0/conv2/a@0.0: 48 bytes, [0,3), 0 dma w, 2 pe r",  //
+                          "s0/conv2/w2@0.0: 9 bytes, [1,3), 1 dma w, 2 pe r",  //
+                          "s0/conv2/accumulator@0: 192 bytes, [0,3), 2 pe r, 2 pe w"));
+  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,4) exits 4", "[0,3) exits 3"));
+}
+
+TEST(ByDepth, SlotsTakeTurnsBesideCompute) {
+  const Program program = Build(Deep(DmaSteps::kOverlapped), 4);
+  EXPECT_THAT(
+      DescribeSteps(TwoConvs().graph, program),
+      ElementsAre("0 prologue: a w2", "1 compute conv2: a w2", "2 compute conv2: a y w2", "3 epilogue: y"));
+  EXPECT_THAT(Describe(program.problem),
+              ElementsAre("s0/y@0: 48 bytes, [1,3), 1 pe w, 2 dma r",                   //
+                          "s0/y@1: 48 bytes, [2,4), 2 pe w, 3 dma r",                   //
+                          "s0/conv2/a@0.0: 48 bytes, [0,2), 0 dma w, 1 pe r, 1 dma w",  //
+                          "s0/conv2/a@0.1: 48 bytes, [1,2), 1 pe r, 1 dma w",           //
+                          "s0/conv2/a@1.0: 48 bytes, [1,3), 1 dma w, 2 pe r, 2 dma w",  //
+                          "s0/conv2/a@1.1: 48 bytes, [2,3), 2 pe r, 2 dma w",           //
+                          "s0/conv2/w2@0.0: 9 bytes, [0,2), 0 dma w, 1 pe r, 1 dma w",  //
+                          "s0/conv2/w2@0.1: 9 bytes, [1,2), 1 pe r, 1 dma w",           //
+                          "s0/conv2/w2@1.0: 9 bytes, [1,3), 1 dma w, 2 pe r, 2 dma w",  //
+                          "s0/conv2/w2@1.1: 9 bytes, [2,3), 2 pe r, 2 dma w",           //
+                          "s0/conv2/accumulator@0: 192 bytes, [1,2), 1 pe r, 1 pe w",   //
+                          "s0/conv2/accumulator@1: 192 bytes, [2,3), 2 pe r, 2 pe w"));
+}
+
+TEST(ByDepth, ASliceOfTheConstantHasTheTilesChannelsAndRoomForTheirTables) {
+  Profile profile = Deep(DmaSteps::kOwnSteps);
+  profile.table_bytes_per_channel = 5;
+  const SubgraphChoice choice = {{1, 1}, {1, 2, 8, 4}, kByDepth};
+  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  ASSERT_TRUE(program.has_value());
+  EXPECT_THAT(Describe(program->problem, "s0/conv2/w2@0.0"), HasSubstr(": 16 bytes"));
+  EXPECT_THAT(Describe(program->problem, "s0/conv2/a@0.0"), HasSubstr(": 96 bytes"));
+  EXPECT_THAT(Describe(program->problem, "s0/conv2/accumulator@0"), HasSubstr(": 256 bytes"));
+}
+
+TEST(ByDepth, WhatIsOnChipIsReadWhereItLies) {
+  Profile profile = Deep(DmaSteps::kOwnSteps);
+  Layout(profile, TensorRole::kBorder).home = profile.tile_memory;
+  const Program program = Build(profile, 8);
+  EXPECT_EQ(Describe(program.problem, "s0/conv2/a@0.0"), "");
+  EXPECT_THAT(Describe(program.problem, "a"), HasSubstr("128 bytes"));
+  EXPECT_NE(Describe(program.problem, "s0/conv2/w2@0.0"), "");
+}
+
+TEST(ByDepth, ALadderHasTheSizesOfEachTile) {
+  for (const DmaSteps dma : {DmaSteps::kOwnSteps, DmaSteps::kOverlapped}) {
+    const Profile profile = Deep(dma);
+    std::vector<graph::TileShape> shapes;
+    for (const int64_t rows : {1, 2, 3, 4, 8}) shapes.push_back({1, 3, rows, 4});
+    const auto ladders = BuildLadders(TwoConvs().graph, profile, {1, 1}, kByDepth, shapes);
+    ASSERT_TRUE(ladders.has_value());
+    size_t rungs = 0;
+    for (const SubgraphLadder& ladder : *ladders) {
+      for (size_t rung = 0; rung < ladder.tilings.size(); ++rung, ++rungs) {
+        const Program alone = Build(profile, ladder.tilings[rung]->tile[2]);
+        std::vector<problem::Bytes> sizes;
+        for (const problem::Buffer& buffer : alone.problem.buffers) sizes.push_back(buffer.size);
+        EXPECT_EQ(ladder.ladder.rungs[rung].sizes, sizes);
+      }
+    }
+    EXPECT_EQ(rungs, shapes.size());
+  }
+}
+
+TEST(ByDepth, IsOfferedToOneOperatorThatIsDeepEnough) {
+  const Profile profile = Deep(DmaSteps::kOverlapped);
+  const auto weights_of = [&profile](graph::Interval interval) {
+    std::vector<WeightPolicy> weights;
+    for (const Policy& policy : PoliciesOf(TwoConvs().graph, profile, interval))
+      weights.push_back(policy.weights);
+    return weights;
+  };
+  EXPECT_THAT(weights_of({1, 1}),
+              ElementsAre(WeightPolicy::kResident, WeightPolicy::kStreamed, WeightPolicy::kByDepth));
+  EXPECT_THAT(weights_of({0, 0}), ElementsAre(WeightPolicy::kResident, WeightPolicy::kStreamed));
+  EXPECT_THAT(weights_of({0, 1}), ElementsAre(WeightPolicy::kResident, WeightPolicy::kStreamed));
+}
+
+TEST(ByDepth, WhatCannotBeCutIsRefused) {
+  Profile profile = Deep(DmaSteps::kOwnSteps);
+  EXPECT_THAT(RefusalOf(profile, {0, 1}),
+              HasSubstr("what ends with operator 'conv2' cannot be cut by depth"));
+  EXPECT_THAT(RefusalOf(profile, {0, 0}), HasSubstr("deeper than 3"));
+  EXPECT_THAT(RefusalOf(profile, {1, 1}, {WeightPolicy::kByDepth, false, hw_profiles::HaloStorage::kRing}),
+              HasSubstr("operator 'conv2' is cut by depth and keeps rows"));
+  Layout(profile, TensorRole::kBorder).home = profile.tile_memory;
+  Layout(profile, TensorRole::kConstant).home = profile.tile_memory;
+  EXPECT_THAT(RefusalOf(profile, {1, 1}), HasSubstr("reads whatever it adds up where it lies"));
+}
+
+}  // namespace
+}  // namespace tessera::encoder
