@@ -73,7 +73,9 @@ std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Pro
                                graph::Interval interval, const std::vector<int>& kept) {
   std::vector<WeightPolicy> tried = profile.tiling.weights;
   if (tried.empty()) tried.push_back(WeightPolicy::kResident);
-  const Policy fallback = {.weights = tried.front(), .kept = kept};
+  const auto usual = std::find_if(tried.begin(), tried.end(),
+                                  [](WeightPolicy each) { return each != WeightPolicy::kByDepth; });
+  const Policy fallback = {.weights = usual == tried.end() ? tried.front() : *usual, .kept = kept};
   if (FindFault(graph, interval)) return {fallback};
 
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
