@@ -34,6 +34,12 @@ class Stop {
 
   bool Requested() const;
 
+  // The earliest of its own and its parents', if there is any.
+  std::optional<Clock::time_point> Deadline() const;
+
+  // When that share of the time from now until the deadline is over. `share`: 0 to 1.
+  std::optional<Clock::time_point> Before(double share) const;
+
  private:
   std::atomic<bool> requested_{false};
   std::optional<Clock::time_point> deadline_;

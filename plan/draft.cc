@@ -50,7 +50,7 @@ class DraftReader {
   void ReadSubgraph(const JsonValue& value, const std::string& pointer) {
     JsonObject object = value.Object();
     draft_.subgraphs.push_back(ReadCut(object, draft_.network));
-    PassBy(object, {"tiles", "largest_proven", "metrics", "first_step", "steps"});
+    PassBy(object, {"tiles", "largest_proven", "metrics", "rejected", "first_step", "steps"});
     ReadBuffers(object.Items("buffers", Presence::kOptional), pointer + "/buffers");
   }
 

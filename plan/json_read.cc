@@ -11,6 +11,7 @@
 #include "tessera/plan/derivation.h"
 #include "tessera/plan/json_homes.h"
 #include "tessera/plan/json_partition.h"
+#include "tessera/plan/json_rejections.h"
 #include "tessera/plan/lowering/json_read.h"
 #include "tessera/plan/names.h"
 #include "tessera/problem/json_rules.h"
@@ -135,6 +136,8 @@ class PlanReader {
     subgraph.tiles = object.Integer("tiles", kAtLeastOne);
     subgraph.largest_proven = object.Required("largest_proven").Boolean();
     subgraph.metrics = ReadMetrics(object.Required("metrics"));
+    subgraph.rejected =
+        ReadRejections(object.Items("rejected", Presence::kOptional), subgraph, plan_.network);
     const JsonValue first = object.Required("first_step");
     if (first && first.Integer(kSteps) != static_cast<int64_t>(plan_.steps.size())) {
       first.Refuse("the subgraphs before this one end elsewhere", fmt::format("{}", plan_.steps.size()));

@@ -8,6 +8,7 @@
 #include "tessera/graph/yaml.h"
 #include "tessera/hw_profiles/writer.h"
 #include "tessera/plan/json_homes.h"
+#include "tessera/plan/json_rejections.h"
 #include "tessera/plan/lowering/json_write.h"
 #include "tessera/plan/names.h"
 #include "tessera/problem/json_rules.h"
@@ -112,6 +113,7 @@ class PlanWriter {
     if (subgraph.depth > 0) json["policies"]["depth"] = subgraph.depth;
     json["largest_proven"] = subgraph.largest_proven;
     json["metrics"] = MetricsToJson(subgraph.metrics);
+    if (!subgraph.rejected.empty()) json["rejected"] = RejectionsToJson(subgraph, plan_.network);
     const auto mine = [index](const StepUse& step) { return step.subgraph == index; };
     json["first_step"] = std::find_if(plan_.steps.begin(), plan_.steps.end(), mine) - plan_.steps.begin();
     json["steps"] = Json::array();

@@ -33,6 +33,26 @@ struct Metrics {
   std::string bound_by;             // "compute", or the link that takes longest; "several" where parts differ
 };
 
+enum class RejectionCause : uint8_t {
+  kScore,      // it is no better
+  kRoom,       // proven not to fit
+  kUndecided,  // the search ended before it was settled
+};
+
+// Another way to run the operators of a subgraph, alone or joined with those of the next, that the search passed over.
+struct Rejection {
+  graph::Interval interval;
+  std::vector<int64_t>
+      tile;  // as in Subgraph; empty where no tile stands for all: weights and halo say nothing then
+  hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
+  hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
+  RejectionCause cause = RejectionCause::kScore;
+  std::optional<double>
+      score;  // of these operators alone, in the unit of Plan::score, or less; without where nobody asked
+  double taken = 0;         // the same of what the plan has in its place
+  int64_t needs_bytes = 0;  // kRoom: at least, 0 where unknown; where there is as much, no placement exists
+};
+
 struct Subgraph {
   graph::Interval interval;
   std::vector<int64_t> tile;  // extents of the last operator's first output
@@ -43,6 +63,7 @@ struct Subgraph {
   int64_t depth = 0;            // of one slice, where weights come by depth; 0: the profile's granule
   bool largest_proven = false;  // no larger tile of this shape order is possible, by proof
   Metrics metrics;
+  std::vector<Rejection> rejected = {};  // for the reader: nothing follows from it
 };
 
 enum class BufferKind : uint8_t {

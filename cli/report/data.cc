@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "tessera/plan/names.h"
+
 namespace tessera::cli::report {
 namespace {
 
@@ -51,6 +53,19 @@ Json AsData(const graph::Tensor& tensor) {
   return data;
 }
 
+Json AsData(const plan::Rejection& rejection) {
+  Json data;
+  data["last"] = rejection.interval.last;
+  data["tile"] = rejection.tile;
+  data["weights"] = NameOf(rejection.weights);
+  data["halo"] = NameOf(rejection.halo);
+  data["cause"] = WordFor(rejection.cause, plan::kRejectionCauseNames);
+  if (rejection.score) data["score"] = *rejection.score;
+  data["taken"] = rejection.taken;
+  data["needs_bytes"] = rejection.needs_bytes;
+  return data;
+}
+
 Json AsData(const plan::Subgraph& subgraph) {
   Json data;
   data["first"] = subgraph.interval.first;
@@ -63,6 +78,8 @@ Json AsData(const plan::Subgraph& subgraph) {
   data["halo"] = NameOf(subgraph.halo);
   data["largest_proven"] = subgraph.largest_proven;
   data["metrics"] = AsData(subgraph.metrics);
+  data["rejected"] = Json::array();
+  for (const plan::Rejection& rejection : subgraph.rejected) data["rejected"].push_back(AsData(rejection));
   return data;
 }
 

@@ -98,17 +98,23 @@ void Lane::Descend(Gap& gap, Bytes stride, Bytes least, Bytes parts, Round& roun
   if (gap.peak == peak && finder_share_ != kUsualShare) finder_share_ += finder_share_ < kUsualShare ? 1 : -1;
 }
 
-// Tries the bound, which is often the answer, and while it is refuted the next above.
+// Tries the bound, which is often the answer, and while it is refuted goes up from there, in strides that double, for where banks
+// leave holes the answer may be far above; a peak on the way halves them.
 void Lane::RaiseBound(Gap& gap, int64_t slice, Round& round) {
   const int64_t rest = round.left.slice - slice;
+  Bytes stride = 0;
   while (gap.bound < gap.peak && !round.Over() && round.left.slice > rest) {
-    if (!Absorb(Probe(gap.bound, round.left.slice - rest, false, round), gap.bound, gap, round)) break;
+    const Bytes peak = gap.peak;
+    const Bytes probe = std::min(gap.bound + stride, std::max(gap.bound, gap.peak - question_.granule));
+    if (!Absorb(Probe(probe, round.left.slice - rest, false, round), probe, gap, round)) break;
+    stride = gap.peak < peak ? base::RoundDown(stride / 2, question_.granule)
+                             : std::max(2 * stride, question_.granule);
   }
 }
 
 // Comes down from the peak, in strides that are halved where no answer is had soon, until they fall below
 // `least`. How hard a capacity is says little about the next: so the slice is shared evenly, and a stride that
-// succeeded is made again.
+// succeeded is made again; one that was refuted makes the next go half the way to there.
 void Lane::LowerPeak(Gap& gap, Bytes stride, Bytes least, Round& round) {
   int64_t probes = 1;
   for (Bytes shorter = stride / 2; shorter >= std::max(least, question_.granule); shorter /= 2) ++probes;
@@ -116,9 +122,12 @@ void Lane::LowerPeak(Gap& gap, Bytes stride, Bytes least, Round& round) {
   while (gap.bound < gap.peak && !round.Over()) {
     const Bytes step = std::max(question_.granule, base::RoundUp(stride, question_.granule));
     const Bytes probe = std::max(gap.bound, gap.peak - step);
+    const Bytes peak = gap.peak;
     const bool answered = Absorb(Probe(probe, slice, true, round), probe, gap, round);
     if (answered) finder_share_ = kSmallShare;
-    stride = std::min(answered ? stride : stride / 2, gap.peak - gap.bound);
+    const bool refuted = answered && gap.peak == peak;
+    stride =
+        refuted ? (gap.peak - gap.bound) / 2 : std::min(answered ? stride : stride / 2, gap.peak - gap.bound);
     if (!answered && (step <= question_.granule || stride < least)) break;
   }
 }

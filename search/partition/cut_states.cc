@@ -28,22 +28,23 @@ CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& prof
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kBorder);
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const auto operators = static_cast<int>(graph.operators.size());
-  const auto may_keep = [&](int tensor) {
-    if (demands.MustSpill(tensor)) return false;
-    return keeping == Keeping::kWherePossible || demands.MustKeep(tensor);
-  };
   const bool keeps_apart = layout.home != profile.tile_memory;
   for (int tensor = 0; keeps_apart && tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
     const graph::Tensor& facts = graph.tensors[static_cast<size_t>(tensor)];
     const graph::Usage& usage = usages[static_cast<size_t>(tensor)];
-    if (usage.producer < 0 || usage.consumers.empty() || !may_keep(tensor)) continue;
+    if (usage.producer < 0 || usage.consumers.empty() || demands.MustSpill(tensor)) continue;
     const graph::Interval maker{usage.producer, usage.producer};
     if (graph::RoleIn(graph, usage, tensor, maker) != TensorRole::kBorder) continue;
     const Bytes bytes =
         encoder::FeatureBytes(layout, facts.type, encoder::NameExtents(facts.shape, facts.shape),
                               encoder::PadsFor(graph, profile, usage.consumers));
-    if (bytes <= room_)
-      borders_.push_back({tensor, usage.producer, usage.consumers.back(), bytes, demands.MustKeep(tensor)});
+    if (bytes > room_) continue;
+    const bool demanded = demands.MustKeep(tensor);
+    if (keeping == Keeping::kNothing && !demanded) {
+      spills_all_ = true;
+    } else {
+      borders_.push_back({tensor, usage.producer, usage.consumers.back(), bytes, demanded});
+    }
   }
   for (int position = 0; position <= operators; ++position) AddStates(position);
   first_at_.push_back(static_cast<int>(states_.size()));

@@ -55,6 +55,9 @@ class CutStates {
   // Whether something was left out for being more than kMostKept borders, not for its size.
   bool IsCapped() const { return capped_; }
 
+  // Whether something that has room was left out by Keeping::kNothing alone.
+  bool SpillsAll() const { return spills_all_; }
+
  private:
   // A tensor that may be kept.
   struct Border {
@@ -84,6 +87,7 @@ class CutStates {
   std::vector<std::vector<int>> states_;  // what is kept
   std::vector<int> first_at_;             // by position: its first state; one more at the end
   bool capped_ = false;
+  bool spills_all_ = false;
 };
 
 }  // namespace tessera::search

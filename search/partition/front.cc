@@ -72,7 +72,7 @@ class FrontSearch {
     while (!gaps_.empty() && MaySearch()) {
       if (auto fault = SplitWidest()) return base::Unexpected(*fault);
     }
-    front_.complete = gaps_.empty() && !IsStopped();
+    front_.complete = gaps_.empty() && !left_out_ && !IsStopped();
     Tidy();
     return std::move(front_);
   }
@@ -86,6 +86,7 @@ class FrontSearch {
       std::string_view metric, const std::optional<std::pair<std::string, double>>& limit) {
     if (!MaySearch()) {
       front_.refusal.reason = "stopped before a plan was found";
+      left_out_ = true;
       return std::nullopt;
     }
     PartitionOptions options = options_;
@@ -164,6 +165,7 @@ class FrontSearch {
   int most_;
   Front front_;
   std::vector<Gap> gaps_;
+  bool left_out_ = false;  // an end of a curve that nobody looked for
 };
 
 }  // namespace

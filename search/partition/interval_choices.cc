@@ -177,11 +177,10 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
     choice.way = {made.tile, made.policy.weights, made.policy.halo, made.policy.depth};
     choice.candidate = i;
     // What its bound refuses needs no costs.
-    if (tiles_->Known(i).status != problem::Status::kInfeasible) {
-      const auto [known, fresh] = costs_.try_emplace(choice.way);
-      if (fresh) known->second = planning_->simulator.Run(tiles_->TilingOf(i), made.policy);
-      choice.metrics = known->second;
-    }
+    auto known = costs_.find(choice.way);
+    if (known == costs_.end() && tiles_->Known(i).status != problem::Status::kInfeasible)
+      known = costs_.emplace(choice.way, planning_->simulator.Run(tiles_->TilingOf(i), made.policy)).first;
+    if (known != costs_.end()) choice.metrics = known->second;
     choice.metrics.peak_bytes = candidates[i].lower_bound;
     choice.cost = CostOf(choice);
   }

@@ -41,9 +41,11 @@ enum class Verdict : uint8_t {
 // One tile shape under one policy; before it is posed, under all policies that differ in what lies in place alone.
 struct Choice {
   Way way;
-  size_t candidate = 0;   // index into the interval's IntervalTiles, once posed
-  plan::Metrics metrics;  // peak_bytes: a lower bound, closer once it is posed; the peak found once it fits
-  Cost cost;              // of those metrics
+  size_t candidate = 0;  // index into the interval's IntervalTiles, once posed
+  plan::Metrics
+      metrics;  // peak_bytes: a lower bound, closer once it is posed; the peak found once it fits; the rest may be
+                // nothing where that bound refuses it
+  Cost cost;  // of those metrics
   Verdict verdict = Verdict::kOpen;
   // False: a limit came before the least peak was proven, where the objective minimises it.
   bool exact = true;

@@ -17,6 +17,7 @@
 #include "tessera/search/partition/peak_floor.h"
 #include "tessera/search/partition/pricing.h"
 #include "tessera/search/partition/refusal.h"
+#include "tessera/search/partition/rejections.h"
 
 // Subgraphs are chosen as if each were alone, with exactly that reserved which passes over it; this is exact but for long-lived
 // buffers, which must keep one address throughout. So the best selection is laid out as one joint Problem. If that has no
@@ -29,8 +30,9 @@ constexpr size_t kMostAttempts = 8;
 
 struct Attempted {
   std::optional<plan::Plan> best;
-  int failed = 0;     // joint Problems proven impossible
-  int undecided = 0;  // joint Problems that met a limit
+  Selection selection;  // behind it
+  int failed = 0;       // joint Problems proven impossible
+  int undecided = 0;    // joint Problems that met a limit
   std::string last_reason;
   bool settled = false;  // no further selection can beat `best`
 };
@@ -66,23 +68,23 @@ base::Expected<bool> TrySelections(const Planning& planning, const Demands& dema
                                    Attempted& attempted) {
   for (size_t attempt = 0; attempt < kMostAttempts; ++attempt) {
     std::optional<Selection> selection = paths.FindBest();
-    const bool stopped = planning.stop.Requested();
+    const bool stopped = paths.IsCutShort();
     if (!selection && stopped && !attempted.best) selection = paths.FindKnown();
-    if (!selection) {
+    if (!selection || (attempted.best && planning.scale.ScoreOf(selection->cost) >= attempted.best->score)) {
       attempted.settled = !stopped;
-      break;
-    }
-    if (attempted.best && planning.scale.ScoreOf(selection->cost) >= attempted.best->score) {
-      attempted.settled = true;
       break;
     }
     base::Expected<JointPlacement> joint = PlaceJointly(planning, demands, *selection);
     if (!joint) return base::Unexpected(joint.error());
     if (joint->result.allocation) {
       plan::Plan plan = AssemblePlan(planning, *selection, *joint);
-      if (!attempted.best || plan.score < attempted.best->score) attempted.best = std::move(plan);
-      attempted.settled = attempted.best->score <= planning.scale.ScoreOf(selection->cost);
-      if (attempted.settled) break;
+      if (!attempted.best || plan.score < attempted.best->score) {
+        attempted.best = std::move(plan);
+        attempted.selection = *selection;
+      }
+      const bool as_promised = attempted.best->score <= planning.scale.ScoreOf(selection->cost);
+      attempted.settled = as_promised && !stopped;
+      if (as_promised) break;
     } else {
       (joint->result.status == problem::Status::kInfeasible ? attempted.failed : attempted.undecided)++;
       attempted.last_reason = joint->result.reason;
@@ -98,7 +100,7 @@ base::Expected<bool> TrySelections(const Planning& planning, const Demands& dema
 base::Expected<Attempted> TrySelections(const Planning& planning, const Demands& demands, PathSearch& paths) {
   Attempted attempted;
   base::Expected<bool> found = TrySelections(planning, demands, paths, attempted);
-  if (found && !*found && !planning.stop.Requested() && paths.Widen())
+  if (found && !*found && !paths.IsCutShort() && paths.Widen())
     found = TrySelections(planning, demands, paths, attempted);
   if (found && !*found && !attempted.settled && paths.MayKeep()) {
     paths.KeepNothing();
@@ -152,6 +154,8 @@ std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& pat
   const std::string_view beside = demands.KeepAny() ? ", but for those that are demanded" : "";
   if (paths.LeavesOutKept()) {
     scope.push_back(fmt::format("borders between subgraphs were not kept on chip{}", beside));
+  } else if (paths.SpillsAll()) {
+    scope.push_back(fmt::format("borders between subgraphs were brought home{}", beside));
   } else if (paths.CapsKept()) {
     scope.push_back(fmt::format("at most {} borders were kept on chip at a cut{}", kMostKept, beside));
   }
@@ -160,11 +164,11 @@ std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& pat
     if (plan.status == "optimal" && !best_of_all) note += ": optimal among such plans";
     notes.push_back(std::move(note));
   }
-  if (paths.UntriedCouldBeat(attempted.best->score))
+  if (!best_of_all && paths.UntriedCouldBeat(attempted.best->score))
     notes.emplace_back(
         "not all tile shapes were tried: lower bounds do not rule out a better plan among the others");
   if (paths.AnyGivenUp()) notes.emplace_back("a limit left some tiles undecided; they count as not fitting");
-  if (planning.stop.Requested())
+  if (paths.IsCutShort() && !attempted.settled)
     notes.emplace_back("the search was stopped; this is the best plan known then");
   if (attempted.failed + attempted.undecided > 0) {
     notes.push_back(
@@ -190,7 +194,8 @@ PartitionResult WithoutPlan(const Planning& planning, const PathSearch& paths, c
   const bool proven = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp() &&
                       !IsCapped(paths) && !paths.CapsKept() && !paths.LeavesOutKept() &&
                       !paths.UntriedCouldBeat(std::numeric_limits<double>::infinity());
-  return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt, text};
+  return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt,
+          paths.SpillsAll() ? text + std::string(kAllSpilled) : text};
 }
 
 base::Expected<PartitionResult> Verified(plan::Plan plan, const Demands& demands) {
@@ -265,6 +270,8 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
 
   ReportCache(options, cached);
   plan::Plan plan = *attempted->best;
+  for (size_t s = 0; s < plan.subgraphs.size(); ++s)
+    plan.subgraphs[s].rejected = RejectionsOf(planning, paths, attempted->selection, s);
   plan.status = StatusOf(planning, paths, *attempted, lower_bounds);
   plan.baseline = AssembleBaseline(planning, paths);
   plan.lower_bounds = std::move(lower_bounds);

@@ -20,15 +20,20 @@ constexpr size_t kBounded = std::numeric_limits<size_t>::max();
 constexpr size_t kExtension = 512;
 constexpr size_t kMostExtended = 16384;
 
+// Of the time until a deadline, what opens intervals; the rest is for those that are open then.
+constexpr double kOpening = 0.7;
+
 }  // namespace
 
 PathSearch::PathSearch(const Planning& planning, const CutStates& states, const Demands& demands,
                        const Reach& reach, int threads, std::function<void(std::string_view)> progress)
     : planning_(&planning),
+      closing_(planning.stop.Before(kOpening), &planning.stop),
       demands_(&demands),
       operators_(static_cast<int>(planning.graph.operators.size())),
       last_state_(states.Last()),
       caps_kept_(states.IsCapped()),
+      spills_all_(states.SpillsAll()),
       most_(std::min(reach.most_operators, operators_)),
       lengths_(std::max(most_, demands.Inseparable({0, operators_ - 1}))),
       longest_(most_),
@@ -137,9 +142,12 @@ void PathSearch::Refresh(size_t interval) {
   }
 }
 
-std::vector<Arc> PathSearch::CurrentArcs() const {
+std::vector<Arc> PathSearch::CurrentArcs(bool only_open) const {
   std::vector<Arc> arcs;
-  for (const std::vector<Arc>& each : arcs_) arcs.insert(arcs.end(), each.begin(), each.end());
+  for (const std::vector<Arc>& each : arcs_) {
+    if (only_open && !each.empty() && each.front().choice == kBounded) continue;
+    arcs.insert(arcs.end(), each.begin(), each.end());
+  }
   return arcs;
 }
 
@@ -156,10 +164,11 @@ Selection PathSearch::SelectionOf(const Path& path, std::span<const Arc> arcs) c
 
 std::optional<Selection> PathSearch::FindBest() {
   while (!planning_->stop.Requested()) {
-    const std::vector<Arc> arcs = CurrentArcs();
+    const bool only_open = IsCutShort();
+    const std::vector<Arc> arcs = CurrentArcs(only_open);
     const std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_);
     if (!path) {
-      if (!Widen() && !Extend()) return std::nullopt;
+      if (only_open || (!Widen() && !Extend())) return std::nullopt;
       continue;
     }
     Tasks openings;
@@ -169,7 +178,7 @@ std::optional<Selection> PathSearch::FindBest() {
       const Arc& arc = arcs[index];
       IntervalChoices& choices = intervals_[arc.interval];
       if (arc.choice == kBounded) {
-        openings.emplace_back([&choices] { choices.Open(); });
+        openings.emplace_back([this, &choices] { Open(choices); });
       } else if (!choices.IsPosed()) {
         posings.emplace_back([&choices] { choices.Pose(); });
       } else if (choices.Choices()[arc.choice].verdict == Verdict::kOpen) {
@@ -186,6 +195,10 @@ std::optional<Selection> PathSearch::FindBest() {
     if (allowance_ && effort_ > *allowance_) DrawBack();
   }
   return std::nullopt;
+}
+
+void PathSearch::Open(IntervalChoices& choices) const {
+  if (!IsCutShort()) choices.Open();
 }
 
 bool PathSearch::InReach(const IntervalChoices& interval) const {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/search/partition/cut_states.h"
 #include "tessera/search/partition/cuts.h"
 #include "tessera/search/partition/demands.h"
@@ -24,6 +25,8 @@
 // nothing is left without them.
 // An interval stands there once for each way to be crossed (cut_states.h): what is kept on chip at its ends differs. What demands
 // rule out does not stand there at all, but for single operators, of which the baseline is made.
+// Where there is a deadline, the last part of the time is for what is open already: no more is opened, and the best path through
+// that is posed and asked, so that there is something to show for the time.
 // The intervals of one round are opened and decided independently of each other, hence in parallel, and what is asked does not
 // depend on the number of threads.
 namespace tessera::search {
@@ -36,6 +39,10 @@ struct Reach {
   // to leave out what keeps borders; without: never.
   std::optional<int64_t> effort;
 };
+
+// What goes with a reason that holds for the plans that Keeping::kNothing allows.
+inline constexpr std::string_view kAllSpilled =
+    "; this is so where every border between subgraphs is brought home";
 
 // Where a search draws back to.
 inline constexpr int kUsualMostOperators = 12;
@@ -56,8 +63,12 @@ class PathSearch {
   // Finds what each interval costs at least; before, or where planning.stop comes first, that is nothing.
   void FindBounds();
 
-  // The best selection that is not forbidden; nullopt when there is none or planning.stop came first.
+  // The best selection that is not forbidden; nullopt when there is none or planning.stop came first. Where IsCutShort, the best
+  // of what was open by then.
   std::optional<Selection> FindBest();
+
+  // Whether a deadline is so near, or came, that nothing more is opened.
+  bool IsCutShort() const { return closing_.Requested(); }
 
   // The best selection among what is already known to fit.
   std::optional<Selection> FindKnown() const;
@@ -68,7 +79,8 @@ class PathSearch {
   // From then on only selections that keep nothing on chip but what is demanded are found.
   void KeepNothing();
   bool MayKeep() const { return may_keep_ && could_keep_; }
-  bool CapsKept() const { return caps_kept_; }  // CutStates::IsCapped
+  bool CapsKept() const { return caps_kept_; }    // CutStates::IsCapped
+  bool SpillsAll() const { return spills_all_; }  // CutStates::SpillsAll
 
   // Takes back what was left out for want of effort, and looks as far as it takes from then on; false where nothing was.
   bool Widen();
@@ -123,20 +135,23 @@ class PathSearch {
   IntervalChoices& SingleAt(int op) { return intervals_[crossings_[PlaceOf(op, 1)]]; }
   size_t IndexOf(const IntervalChoices& interval) const;
   void Refresh(size_t interval);
+  void Open(IntervalChoices& choices) const;
   bool InReach(const IntervalChoices& interval) const;
   int64_t EffortOn(const Path& path, std::span<const Arc> arcs) const;
   void DrawBack();
   bool Extend();
-  std::vector<Arc> CurrentArcs() const;
+  std::vector<Arc> CurrentArcs(bool only_open = false) const;
   Selection SelectionOf(const Path& path, std::span<const Arc> arcs) const;
   void Run(const Tasks& tasks) const;
   void Report() const;
 
   const Planning* planning_;
+  base::Stop closing_;  // of what is not open
   const Demands* demands_;
   int operators_;
   int last_state_;
   bool caps_kept_;
+  bool spills_all_;
   int most_;                          // operators in any of the intervals, demands apart
   int lengths_;                       // in any of them
   int longest_;                       // in those that are looked at

@@ -29,7 +29,7 @@ class Absence {
     for (int op = 0; op < paths_.Operators(); ++op) {
       if (RoomFor(op) == Room::kNone) return Naming(op, AmongTried(DescribeTightest(op)));
     }
-    if (planning_.stop.Requested()) return Unknown("stopped before a plan was found");
+    if (paths_.IsCutShort()) return Unknown("stopped before a plan was found");
     if (!HasPath(false)) return WithoutPath();
     if (!HasPath(true)) return AmongTried(DescribeLimits(Within()));
     return Unknown(DescribeUndecided());
@@ -48,6 +48,7 @@ class Absence {
 
   // What is proven of subgraphs as long as they may be is no proof for longer ones, nor for more that is kept.
   PartitionResult AmongTried(std::string reason) const {
+    if (paths_.SpillsAll()) reason += kAllSpilled;
     const bool caps_kept = paths_.CapsKept() || paths_.LeavesOutKept();
     if (!IsCapped() && !caps_kept) return Infeasible(std::move(reason));
     if (paths_.LeavesOutKept()) {

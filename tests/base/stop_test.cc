@@ -28,5 +28,24 @@ TEST(StopTest, ObeysItsParentButNotTheReverse) {
   EXPECT_TRUE(other.Requested());
 }
 
+TEST(StopTest, TellsTheEarliestDeadline) {
+  const Stop::Clock::time_point soon = Stop::Clock::now() + std::chrono::hours(1);
+  const Stop::Clock::time_point late = soon + std::chrono::hours(1);
+  EXPECT_FALSE(Stop().Deadline());
+  const Stop first(soon);
+  const Stop last(late);
+  EXPECT_EQ(Stop(late, &first).Deadline(), soon);
+  EXPECT_EQ(Stop(soon, &last).Deadline(), soon);
+  EXPECT_EQ(Stop(std::nullopt, &first).Deadline(), soon);
+}
+
+TEST(StopTest, SharesTheTimeThatIsLeft) {
+  EXPECT_FALSE(Stop().Before(0.5));
+  const Stop::Clock::time_point start = Stop::Clock::now();
+  const Stop hour(start + std::chrono::hours(1));
+  EXPECT_GE(hour.Before(0.5), start + std::chrono::minutes(29));
+  EXPECT_LE(hour.Before(0.5), start + std::chrono::hours(1));
+}
+
 }  // namespace
 }  // namespace tessera::base

@@ -127,6 +127,12 @@ class ReportTest(unittest.TestCase):
         self.browser.drag("#network .surface", 80, 0)
         self.assertAlmostEqual(self.browser.run(place) - before, 80, delta=3)
 
+    def test_tells_what_was_passed_over(self):
+        table = self.text("#subgraph .rejected")
+        self.assertIn("joined with", table)
+        self.assertIn("no better", table)
+        self.assertIn("cycles", table)
+
     def test_finds_operators_and_buffers(self):
         self.browser.type("#search input", "block5_add")
         self.assertIn("block5_add", self.text("#found li"))

@@ -50,6 +50,27 @@ TEST(PlanJson, KeepsWhatIsOptional) {
   EXPECT_EQ(read->allocation.modes, plan.allocation.modes);
 }
 
+TEST(PlanJson, KeepsWhatWasPassedOver) {
+  Plan plan = TwoConvsPlan();
+  Rejection refused;
+  refused.interval = plan.subgraphs.front().interval;
+  refused.tile = plan.subgraphs.front().tile;
+  refused.weights = hw_profiles::WeightPolicy::kStreamed;
+  refused.cause = RejectionCause::kRoom;
+  refused.taken = 12.5;
+  refused.needs_bytes = 77;
+  plan.subgraphs.front().rejected = {refused};
+  const std::string text = WritePlanJson(plan);
+  const base::Expected<Plan> read = ReadPlanJson(text, "plan.json");
+  ASSERT_TRUE(read.has_value()) << base::Format(read.error());
+  EXPECT_EQ(WritePlanJson(*read), text);
+  const Rejection& found = read->subgraphs.front().rejected.at(0);
+  EXPECT_EQ(found.tile, refused.tile);
+  EXPECT_EQ(found.cause, RejectionCause::kRoom);
+  EXPECT_FALSE(found.score);
+  EXPECT_EQ(found.needs_bytes, 77);
+}
+
 TEST(PlanJson, TimeStandsInNoFile) {
   const Plan plan = OneConvPlan();
   EXPECT_THAT(WritePlanJson(plan), testing::Not(HasSubstr("time_ms")));

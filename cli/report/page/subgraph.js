@@ -65,7 +65,7 @@ function drawSubgraph(index) {
   const inUse = plan.memories.map((_, memory) => memory).filter((memory) => memory === 0 || buffersWithin(memory, stepsOf[index]).length > 0);
   detail.maps = inUse.map((memory) => new MemoryMap(memory, stepsOf[index]));
   detail.timeline = new TimelineDrawing(index);
-  byId('subgraph').replaceChildren(
+  const parts = [
     html('h2', {}, html('span', { class: 'index' }, String(index)), spanOf(subgraph)),
     facts,
     html('div', { class: 'cards three' }, boundsCard(index),
@@ -74,8 +74,10 @@ function drawSubgraph(index) {
     ...detail.maps.map((map) => figure(`Memory map of ${map.of.name}`, map, roleLegend(map.buffers),
                                        `steps ${stepsOf[index][0]} to ${stepsOf[index][1] - 1}, peak ${grouped(map.peak)} B`)),
     figure('Timeline', detail.timeline, activityLegend(index), `${grouped(plan.timelines[index].cycles)} cycles`),
+    rejectedTable(subgraph),
     operatorTable(subgraph),
-  );
+  ];
+  byId('subgraph').replaceChildren(...parts.filter(Boolean));
 }
 
 // Marks a buffer and an operator among what is drawn.

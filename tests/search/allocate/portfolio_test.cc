@@ -151,6 +151,28 @@ TEST(Allocate, APeakAboveTheBoundIsOptimalOnlyWhenProven) {
   EXPECT_EQ(closed.reason, "every lower peak is proven impossible by prover");
 }
 
+// One buffer of 4 bytes that only the engine knows must lie at 700 000: no bound sees that, and there are as many capacities.
+TEST(Allocate, CrossesAWideGapInFewQuestions) {
+  constexpr problem::Bytes kPlace = 700'000;
+  const Problem problem = MakeProblem({MakeBuffer("A", 0, 1, 4)}, 1 << 20);
+  for (const size_t engines : {1, 3}) {
+    int questions = 0;
+    const ScriptedEngine picky("picky", [&questions](problem::Bytes capacity) {
+      ++questions;
+      Result result = Answer(capacity < kPlace + 4 ? Status::kInfeasible : Status::kFeasible);
+      if (result.status == Status::kFeasible) result.allocation = problem::Allocation{{capacity - 4}, {}};
+      return result;
+    });
+    AllocateOptions options;
+    options.minimize = true;
+    const Result result =
+        MustAllocate(problem, std::vector<const problem::Engine*>(engines, &picky), options);
+    EXPECT_EQ(result.status, Status::kOptimal);
+    EXPECT_EQ(result.peak, kPlace + 4);
+    EXPECT_LE(questions, 200);
+  }
+}
+
 TEST(Allocate, MinimisingEndsWithItsBudget) {
   const ScriptedEngine endless("endless", [](problem::Bytes capacity) {
     Result result = Answer(capacity >= 14 ? Status::kFeasible : Status::kUnknown);

@@ -32,15 +32,9 @@ double EveryPlan::BestScore(Filter filter) {
   return best_;
 }
 
-// Everything that begins with these choices, which cost that much. `crossing`: what is kept where they end.
-void EveryPlan::Complete(int first, const std::vector<int>& crossing,
-                         std::vector<encoder::SubgraphChoice>& so_far, double cost) {
-  const auto operators = static_cast<int>(graph_.operators.size());
-  if (first == operators) {
-    if ((!filter_ || filter_(so_far, encoder::KeptBy(so_far))) && FitsJointly(so_far)) best_ = cost;
-    return;
-  }
-  for (int last = operators - 1; last >= first; --last) {
+// Visits every interval that begins there with every set of what it may keep beside what crosses it.
+void EveryPlan::ForEachInterval(int first, const std::vector<int>& crossing, const Visit& visit) {
+  for (int last = first; last < static_cast<int>(graph_.operators.size()); ++last) {
     const std::vector<int> borders = MadeFor(first, last);
     for (uint64_t set = 0; set < uint64_t{1} << borders.size(); ++set) {
       std::vector<int> kept = crossing;
@@ -48,15 +42,49 @@ void EveryPlan::Complete(int first, const std::vector<int>& crossing,
         if (((set >> i) & 1U) != 0) kept.push_back(borders[i]);
       }
       std::sort(kept.begin(), kept.end());
-      for (const Priced& next : ChoicesOf({first, last}, kept)) {
-        if (cost + next.cost >= best_) break;
-        so_far.push_back(next.choice);
-        std::vector<int> behind = kept;
-        std::erase_if(behind, [&](int tensor) { return LastReader(tensor) <= last; });
-        Complete(last + 1, behind, so_far, cost + next.cost);
-        so_far.pop_back();
-      }
+      std::vector<Priced>& choices = ChoicesOf({first, last}, kept);
+      std::erase_if(kept, [&](int tensor) { return LastReader(tensor) <= last; });
+      visit(choices, last, std::move(kept));
     }
+  }
+}
+
+// What the operators from `first` on cost at least where this is kept.
+double EveryPlan::LeastFrom(int first, const std::vector<int>& crossing) {
+  if (first == static_cast<int>(graph_.operators.size())) return 0;
+  if (const auto known = least_.find({first, crossing}); known != least_.end()) return known->second;
+  double least = std::numeric_limits<double>::infinity();
+  ForEachInterval(first, crossing,
+                  [&](std::vector<Priced>& choices, int last, const std::vector<int>& behind) {
+                    if (choices.empty()) return;
+                    least = std::min(least, choices.front().cost + LeastFrom(last + 1, behind));
+                  });
+  least_[{first, crossing}] = least;
+  return least;
+}
+
+// Everything that begins with these choices, which cost that much. `crossing`: what is kept where they end.
+void EveryPlan::Complete(int first, const std::vector<int>& crossing,
+                         std::vector<encoder::SubgraphChoice>& so_far, double cost) {
+  if (first == static_cast<int>(graph_.operators.size())) {
+    if ((!filter_ || filter_(so_far, encoder::KeptBy(so_far))) && FitsJointly(so_far)) best_ = cost;
+    return;
+  }
+  std::vector<Step> steps;
+  ForEachInterval(first, crossing,
+                  [&](std::vector<Priced>& choices, int last, const std::vector<int>& behind) {
+                    const double least = LeastFrom(last + 1, behind);
+                    for (Priced& next : choices) steps.push_back({next.cost + least, &next, behind});
+                  });
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const Step& a, const Step& b) { return a.least < b.least; });
+  for (const Step& step : steps) {
+    if (cost + step.least >= best_) return;
+    if (!step.next->fits) step.next->fits = Fits(step.next->problem);
+    if (!*step.next->fits) continue;
+    so_far.push_back(step.next->choice);
+    Complete(step.next->choice.interval.last + 1, step.behind, so_far, cost + step.next->cost);
+    so_far.pop_back();
   }
 }
 
@@ -74,9 +102,8 @@ std::vector<int> EveryPlan::MadeFor(int first, int last) const {
   return made;
 }
 
-// Those that fit alone, the cheapest first.
-const std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval interval,
-                                                           const std::vector<int>& kept) {
+// Those that are not too large by their sizes alone, the cheapest first.
+std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval interval, const std::vector<int>& kept) {
   const auto [place, is_new] = choices_.try_emplace({interval.first, interval.last, kept});
   std::vector<Priced>& priced = place->second;
   if (!is_new) return priced;
@@ -87,10 +114,11 @@ const std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval inter
   const auto tiles = IntervalTiles::Build(graph_, profile_, interval, options);
   if (!tiles) return priced;
   for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
-    if (!Fits(tiles->ProblemOf(i))) continue;
+    problem::Problem problem = tiles->ProblemOf(i);
+    if (tiles->Candidates()[i].lower_bound > problem.memories.front().capacity) continue;
     const encoder::SubgraphChoice& choice = tiles->Candidates()[i].choice;
-    priced.push_back(
-        {choice, plan::ValueOf(Simulate(graph_, profile_, tiles->TilingOf(i), choice.policy), metric_)});
+    const plan::Metrics metrics = Simulate(graph_, profile_, tiles->TilingOf(i), choice.policy);
+    priced.push_back({choice, std::move(problem), plan::ValueOf(metrics, metric_), std::nullopt});
   }
   std::stable_sort(priced.begin(), priced.end(),
                    [](const Priced& a, const Priced& b) { return a.cost < b.cost; });

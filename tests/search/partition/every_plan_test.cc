@@ -14,22 +14,21 @@
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
-// The search against trying everything. TESSERA_PARTITIONS says how many networks are drawn (scripts/soak asks for 200, of up to
-// 12 operators); draw i is always the same.
+// The search against trying everything, on networks of up to 12 operators. TESSERA_PARTITIONS says how many are drawn
+// (scripts/soak asks for more); draw i is always the same.
 namespace tessera::search {
 namespace {
 
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 
-constexpr int kDraws = 20;
+constexpr int kDraws = 200;
+constexpr int kMostOperators = 12;
 
 int Draws() {
   const char* wanted = std::getenv("TESSERA_PARTITIONS");
   return wanted == nullptr ? kDraws : std::atoi(wanted);
 }
-
-int MostOperators() { return Draws() > kDraws ? 12 : 8; }
 
 PartitionResult Search(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
   PartitionOptions options;
@@ -48,7 +47,7 @@ bool ExpectBest(const graph::Graph& graph, const Profile& profile, const std::st
   EXPECT_EQ(found.plan.has_value(), fits) << found.reason;
   if (!found.plan) return false;
   EXPECT_EQ(found.status, problem::Status::kOptimal);
-  EXPECT_EQ(found.plan->score, best) << metric;
+  EXPECT_DOUBLE_EQ(found.plan->score, best) << metric;  // sums of energies differ in the last bit
   EXPECT_TRUE(plan::Validate(*found.plan).empty());
   return true;
 }
@@ -60,7 +59,7 @@ TEST(EveryPlan, OfRandomNetworksIsNoBetter) {
   int impossible = 0;
   for (int draw = 0; draw < Draws(); ++draw) {
     SCOPED_TRACE(draw);
-    const graph::Graph graph = AnyNetwork(random, 2 + draw % (MostOperators() - 1));
+    const graph::Graph graph = AnyNetwork(random, 1 + draw % kMostOperators);
     const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
     Profile profile = SmallMachine(dma, random.Uniform(25, 110));
     if (random.Chance(0.3))
@@ -86,10 +85,9 @@ TEST(EveryPlan, OfWindowsOfMobileNetIsNoBetter) {
   text << std::ifstream(path).rdbuf();
   const auto network = graph::ReadNetwork(text.str(), path);
   ASSERT_TRUE(network);
-  const int length = Draws() > kDraws ? 12 : 6;
-  for (int first = 60 - length; first > 60 - length - Draws() / 10; first -= 2) {
-    SCOPED_TRACE(first);
-    const graph::Graph window = WindowOf(*network, {first, first + length - 1});
+  for (int last = 59; last > 39; last -= 2) {
+    SCOPED_TRACE(last);
+    const graph::Graph window = WindowOf(*network, {last - kMostOperators + 1, last});
     Profile profile = SmallMachine(DmaSteps::kOverlapped, 200'000);
     hw_profiles::Throughput depthwise = profile.engines.front().throughputs.front();
     depthwise.kind = base::OperatorKind::kDepthwise;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tessera/encoder/lazy/lazy_engine.h"
 #include "tessera/search/allocate/canonical.h"
 #include "tessera/search/allocate/greedy.h"
 #include "tessera/search/allocate/portfolio.h"
@@ -69,7 +70,8 @@ struct Walk {
 const std::vector<const problem::Engine*>& TestEngines() {
   static const GreedyEngine greedy;
   static const CanonicalEngine canonical;
-  static const std::vector<const problem::Engine*> engines = {&greedy, &canonical};
+  static const encoder::LazyEngine lazy;
+  static const std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy};
   return engines;
 }
 

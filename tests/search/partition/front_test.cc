@@ -16,7 +16,6 @@ namespace tessera::search {
 namespace {
 
 using hw_profiles::DmaSteps;
-using hw_profiles::Profile;
 
 PartitionOptions Options() {
   PartitionOptions options;
@@ -25,16 +24,7 @@ PartitionOptions Options() {
   return options;
 }
 
-struct FrontCase {
-  graph::Graph graph;
-  Profile profile;
-};
-
-FrontCase DrawFrontCase(uint64_t seed) {
-  base::Random random(seed);
-  graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(3, 5)));
-  return {std::move(graph), SmallMachine(DmaSteps::kOwnSteps, random.Uniform(60, 150))};
-}
+Subject DrawFrontCase(uint64_t seed) { return AnySubject(seed, {3, 5}, {60, 150}); }
 
 // The least latency of a point that keeps the limit.
 double BestWithin(const Front& front, std::string_view metric, double limit) {
@@ -51,7 +41,7 @@ TEST(FindFront, FollowsTheCurveOfAllPlans) {
   int curves = 0;
   for (uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
-    const FrontCase subject = DrawFrontCase(seed);
+    const Subject subject = DrawFrontCase(seed);
     const auto front = FindFront(subject.graph, subject.profile, Options(), 1000);
     ASSERT_TRUE(front);
     if (front->points.empty()) continue;
@@ -83,7 +73,7 @@ TEST(FindFront, FollowsTheCurveOfAllPlans) {
 }
 
 TEST(FindFront, NamesObjectivesThatFindItsPlans) {
-  const FrontCase subject = DrawFrontCase(3);
+  const Subject subject = DrawFrontCase(3);
   const auto front = FindFront(subject.graph, subject.profile, Options(), 1000);
   ASSERT_TRUE(front);
   ASSERT_GE(front->points.size(), 2U);
@@ -98,7 +88,7 @@ TEST(FindFront, NamesObjectivesThatFindItsPlans) {
 }
 
 TEST(FindFront, KeepsLimitsOfItsOwn) {
-  const FrontCase subject = DrawFrontCase(3);
+  const Subject subject = DrawFrontCase(3);
   const auto free = FindFront(subject.graph, subject.profile, Options(), 1000);
   ASSERT_TRUE(free);
   const int64_t most =
@@ -119,12 +109,15 @@ TEST(FindFront, SaysWhyThereIsNone) {
   EXPECT_FALSE(front->refusal.reason.empty());
 }
 
+// Whether the ends of curves are not all known, or gaps are left.
 TEST(FindFront, CountsItsSearches) {
-  const FrontCase subject = DrawFrontCase(3);
-  const auto front = FindFront(subject.graph, subject.profile, Options(), 2);
-  ASSERT_TRUE(front);
-  EXPECT_EQ(front->searches, 2);
-  EXPECT_FALSE(front->complete);
+  for (const int most : {1, 2, 4, 5}) {
+    const Subject subject = DrawFrontCase(3);
+    const auto front = FindFront(subject.graph, subject.profile, Options(), most);
+    ASSERT_TRUE(front);
+    EXPECT_EQ(front->searches, most);
+    EXPECT_FALSE(front->complete);
+  }
 }
 
 }  // namespace

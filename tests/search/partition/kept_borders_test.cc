@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -152,6 +153,29 @@ TEST(KeptBorders, GoHomeWhereLargerTilesAreWorthMore) {
   const plan::Plan roomy = Plan(graph, SmallMachine(DmaSteps::kOwnSteps, 300), options);
   EXPECT_EQ(roomy.kept, std::vector<int>{a});
   EXPECT_EQ(roomy.totals.off_chip_bytes, 2 * 12 * 16 + 64 + weights);
+}
+
+// What is proven of plans that bring every border home is said to be so of those alone.
+TEST(KeptBorders, AreNotSpokenOfWhereAllAreToBeBroughtHome) {
+  int missed = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto [graph, profile] = AnySubject(seed, {4, 7}, {40, 90});
+    PartitionOptions options = Minimising("off_chip_bytes");
+    const auto kept = SearchPartition(graph, profile, options);
+    options.keeping = Keeping::kNothing;
+    const auto spilled = SearchPartition(graph, profile, options);
+    ASSERT_TRUE(kept && spilled);
+    if (!kept->plan || !spilled->plan || spilled->plan->score == kept->plan->score) continue;
+    EXPECT_THAT(spilled->plan->notes, testing::Contains(testing::HasSubstr("brought home")));
+    options.objective.limits["off_chip_bytes"] = kept->plan->score;
+    const auto none = SearchPartition(graph, profile, options);
+    ASSERT_TRUE(none);
+    EXPECT_EQ(none->status, problem::Status::kInfeasible);
+    EXPECT_THAT(none->reason, testing::HasSubstr("brought home"));
+    ++missed;
+  }
+  EXPECT_GE(missed, 3);
 }
 
 TEST(KeptBorders, DoNotDependOnThreads) {

@@ -1,6 +1,7 @@
 #include "networks.h"
 
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "tessera/tests/search/simulate/small_machine.h"
@@ -22,6 +23,13 @@ graph::Graph AnyNetwork(base::Random& random, int operators) {
     }
   }
   return net.Finish(last);
+}
+
+Subject AnySubject(uint64_t seed, Range operators, Range bytes) {
+  base::Random random(seed);
+  graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(operators.least, operators.most)));
+  const auto dma = random.Chance(0.5) ? hw_profiles::DmaSteps::kOwnSteps : hw_profiles::DmaSteps::kOverlapped;
+  return {std::move(graph), SmallMachine(dma, random.Uniform(bytes.least, bytes.most))};
 }
 
 graph::Graph Chain(int operators) {

@@ -2,12 +2,28 @@
 
 #include "tessera/base/random.h"
 #include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
 
 // Networks small enough to try every partition of them.
 namespace tessera::search {
 
 // Convolutions one after another, some results added to the one before: two borders at most cross a cut.
 graph::Graph AnyNetwork(base::Random& random, int operators);
+
+// Such a network and a machine for it.
+struct Subject {
+  graph::Graph graph;
+  hw_profiles::Profile profile;
+};
+
+// Both inclusive.
+struct Range {
+  int64_t least = 0;
+  int64_t most = 0;
+};
+
+// Draw `seed` of those with so many operators and bytes of tile memory.
+Subject AnySubject(uint64_t seed, Range operators, Range bytes);
 
 // Convolutions one after another, of 64 bytes and 12 bytes of weights each.
 graph::Graph Chain(int operators);

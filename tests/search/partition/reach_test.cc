@@ -1,10 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 
-#include "../simulate/small_machine.h"
 #include "exhaustive.h"
 #include "networks.h"
+#include "tessera/base/stop.h"
 #include "tessera/plan/validator.h"
 #include "tessera/search/partition/partition.h"
 
@@ -12,25 +13,15 @@
 namespace tessera::search {
 namespace {
 
-using hw_profiles::DmaSteps;
-using hw_profiles::Profile;
-struct Subject {
-  graph::Graph graph;
-  Profile profile;
-};
+Subject DrawSubject(uint64_t seed) { return AnySubject(seed, {4, 9}, {40, 90}); }
 
-Subject DrawSubject(uint64_t seed) {
-  base::Random random(seed);
-  graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(4, 9)));
-  const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
-  return {std::move(graph), SmallMachine(dma, random.Uniform(40, 90))};
-}
-
-PartitionResult Search(const Subject& subject, int64_t effort, plan::Objective objective) {
+PartitionResult Search(const Subject& subject, int64_t effort, plan::Objective objective,
+                       const base::Stop* stop = nullptr) {
   PartitionOptions options;
   options.objective = std::move(objective);
   options.engines = TestEngines();
   options.effort = effort;
+  options.stop = stop;
   auto result = SearchPartition(subject.graph, subject.profile, options);
   EXPECT_TRUE(result) << result.error().message;
   return *std::move(result);
@@ -87,6 +78,27 @@ TEST(LimitedEffort, IsNotHeldToWhereOnlyWhatWasLeftOutKeepsALimit) {
     ++needed;
   }
   EXPECT_GE(needed, 3);
+}
+
+// Whenever time is up, what is said is so: whatever a deadline leaves is checked, and nothing is called best or impossible that
+// is not.
+TEST(LimitedTime, ClaimsNoMoreThanItFound) {
+  const plan::Objective latency{.weights = {{"latency", 1}}, .limits = {}};
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    const Subject subject = DrawSubject(seed);
+    const PartitionResult all = Search(subject, kUsualEffort, latency);
+    for (const int milliseconds : {0, 1, 2, 4, 8, 16}) {
+      const base::Stop stop(base::Stop::Clock::now() + std::chrono::milliseconds(milliseconds));
+      const PartitionResult some = Search(subject, kUsualEffort, latency, &stop);
+      EXPECT_FALSE(all.plan && some.status == problem::Status::kInfeasible) << some.reason;
+      if (!some.plan) continue;
+      ASSERT_TRUE(all.plan);
+      EXPECT_TRUE(plan::Validate(*some.plan).empty());
+      EXPECT_GE(some.plan->score, all.plan->score);
+      EXPECT_TRUE(some.plan->score == all.plan->score || some.status == problem::Status::kFeasible);
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+// What the search passed over for a subgraph, and why.
+//
+//   in place of          policy              would score               why
+//   1×64×28×56           weights resident    70 210 cycles  −12 %      needs at least 1 204 224 B of 1 048 576
+//   joined with conv4    ...                 96 480 cycles  +9 %       no better
+
+// The objective's own unit: of a single metric that metric's, else the plain number, 1 being ideal.
+function scoreText(score) {
+  const wanted = Object.keys(plan.objective.weights);
+  const metric = wanted.length === 1 ? metrics.find(({ key }) => key === wanted[0]) : null;
+  return metric ? metric.text(score) : Number(score.toPrecision(4)).toString();
+}
+
+// "+9 %" beside what was taken.
+function againstText({ score, taken }) {
+  if (score === undefined || taken <= 0 || score === taken) return score === taken ? 'the same' : '';
+  return `${score > taken ? '+' : '−'}${percent(Math.abs(score / taken - 1))}`;
+}
+
+function causeText({ cause, needs_bytes: needs }, joined) {
+  const { capacity } = plan.memories[0];
+  if (cause === 'undecided') return 'not settled when the search ended';
+  if (cause === 'score') return joined ? 'no better than both apart' : 'no better';
+  if (needs > capacity) return `needs at least ${grouped(needs)} B of ${grouped(capacity)}`;
+  return needs > 0 ? `no placement exists, though no more than ${grouped(needs)} B are needed at once` : 'no tile fits';
+}
+
+function rejectionRow(rejection, subgraph) {
+  const joined = rejection.last > subgraph.last;
+  const next = joined ? plan.subgraphs[subgraphOf[subgraph.last + 1]] : null;
+  const tile = rejection.tile.length > 0 ? `${joined ? ', tile ' : ''}${shapeText(rejection.tile)}` : '';
+  const bounded = rejection.tile.length === 0 && rejection.cause !== 'room';
+  return html(
+    'tr',
+    { 'data-cause': rejection.cause },
+    html('td', {}, `${joined ? `joined with ${spanOf(next)}` : ''}${tile}`),
+    html('td', {}, rejection.tile.length > 0 ? policyOf({ ...rejection, in_place: false }) : 'any'),
+    html('td', {}, 'score' in rejection ? `${bounded ? 'at least ' : ''}${scoreText(rejection.score)}` : ''),
+    html('td', {}, againstText(rejection)),
+    html('td', {}, causeText(rejection, joined)),
+  );
+}
+
+function rejectedTable(subgraph) {
+  if (subgraph.rejected.length === 0) return null;
+  const head = ['instead', 'policy', 'would take', '', 'why not'].map((title) => html('th', {}, title));
+  const rows = subgraph.rejected.map((rejection) => rejectionRow(rejection, subgraph));
+  return html('details', { class: 'card rejected', open: '' }, html('summary', {}, 'Passed over'),
+              html('div', { class: 'wide' }, html('table', {}, html('tr', {}, ...head), ...rows)));
+}

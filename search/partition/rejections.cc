@@ -1,0 +1,145 @@
+#include "tessera/search/partition/rejections.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace tessera::search {
+namespace {
+
+using plan::Rejection;
+using plan::RejectionCause;
+
+constexpr size_t kMostOfEach = 3;
+
+bool IsRefused(const Choice& choice) {
+  return choice.verdict == Verdict::kImpossible || choice.verdict == Verdict::kGivenUp;
+}
+
+// Of the choices that run in one way, and differ in what lies in place, one that may fit before one that does not.
+std::map<Way, const Choice*> ByWay(const IntervalChoices& interval) {
+  std::map<Way, const Choice*> ways;
+  for (const Choice& choice : interval.Choices()) {
+    const Choice*& known = ways.try_emplace(choice.way, &choice).first->second;
+    if (IsRefused(*known) && !IsRefused(choice)) known = &choice;
+  }
+  return ways;
+}
+
+class Rejections {
+ public:
+  Rejections(const Planning& planning, const IntervalChoices& interval, const Cost& taken)
+      : scale_(planning.scale), interval_(interval), taken_(scale_.ScoreOf(taken)) {}
+
+  // Other tiles and policies than that of `chosen`. Of those without room, what they would have cost is not always known; larger
+  // tiles are worth telling all the same.
+  std::vector<Rejection> Beside(const Choice& chosen) const {
+    std::vector<Rejection> better;
+    std::vector<Rejection> larger;
+    std::vector<Rejection> worse;
+    const int64_t size = graph::ElementsOf(chosen.way.tile);
+    for (const auto& [way, choice] : ByWay(interval_)) {
+      if (!(way < chosen.way) && !(chosen.way < way)) continue;
+      const Rejection rejection = Reject(*choice);
+      if (rejection.cause == RejectionCause::kScore) {
+        worse.push_back(rejection);
+      } else if (!rejection.score) {
+        if (graph::ElementsOf(way.tile) > size) larger.push_back(rejection);
+      } else if (rejection.score.value_or(0) < taken_) {
+        better.push_back(rejection);
+      }
+    }
+    const auto by_score = [](const Rejection& a, const Rejection& b) { return a.score < b.score; };
+    std::stable_sort(better.begin(), better.end(), by_score);
+    std::stable_sort(worse.begin(), worse.end(), by_score);
+    std::stable_sort(larger.begin(), larger.end(), [](const Rejection& a, const Rejection& b) {
+      return graph::ElementsOf(a.tile) < graph::ElementsOf(b.tile);
+    });
+    better.insert(better.end(), larger.begin(), larger.end());
+    better.resize(std::min(better.size(), kMostOfEach));
+    worse.resize(std::min(worse.size(), kMostOfEach));
+    better.insert(better.end(), worse.begin(), worse.end());
+    return better;
+  }
+
+  // All of it: by its best choice, or by its bound.
+  Rejection Whole() const {
+    const Rejection bounded = Rejected(interval_.Bound());
+    if (!interval_.IsOpened()) return WithCause(bounded, Verdict::kOpen);
+    const Choice* best = nullptr;
+    for (const Choice& choice : interval_.Choices()) {
+      if (best == nullptr || IsBetter(choice, *best)) best = &choice;
+    }
+    return best != nullptr ? Reject(*best) : WithCause(bounded, Verdict::kImpossible);
+  }
+
+ private:
+  bool IsBetter(const Choice& a, const Choice& b) const {
+    if (IsRefused(a) != IsRefused(b)) return IsRefused(b);
+    return scale_.ScoreOf(a.cost) < scale_.ScoreOf(b.cost);
+  }
+
+  Rejection Rejected(const Cost& cost) const {
+    Rejection rejection;
+    rejection.interval = interval_.Interval();
+    rejection.score = scale_.ScoreOf(cost);
+    rejection.taken = taken_;
+    return rejection;
+  }
+
+  Rejection Reject(const Choice& choice) const {
+    Rejection rejection = Rejected(choice.cost);
+    if (choice.metrics.bound_by.empty()) rejection.score.reset();
+    rejection.tile = choice.way.tile;
+    rejection.weights = choice.way.weights;
+    rejection.halo = choice.way.halo;
+    if (choice.verdict == Verdict::kImpossible) rejection.needs_bytes = choice.metrics.peak_bytes;
+    return WithCause(rejection, choice.verdict);
+  }
+
+  static Rejection WithCause(Rejection rejection, Verdict verdict) {
+    if (verdict == Verdict::kImpossible) {
+      rejection.cause = RejectionCause::kRoom;
+    } else if (verdict == Verdict::kGivenUp || rejection.score.value_or(0) < rejection.taken) {
+      rejection.cause = RejectionCause::kUndecided;
+    } else {
+      rejection.cause = RejectionCause::kScore;
+    }
+    return rejection;
+  }
+
+  const Scale& scale_;
+  const IntervalChoices& interval_;
+  double taken_;
+};
+
+// The interval of two neighbours with the same borders kept around it; null where it was not looked at.
+const IntervalChoices* FindJoined(const PathSearch& paths, const IntervalChoices& a,
+                                  const IntervalChoices& b) {
+  const int first = a.Interval().first;
+  const int length = b.Interval().last - first + 1;
+  if (length > paths.Longest()) return nullptr;
+  for (const IntervalChoices& crossing : paths.Crossings(first, length)) {
+    const bool same = paths.ArcOf(crossing).begin == paths.ArcOf(a).begin &&
+                      paths.ArcOf(crossing).end == paths.ArcOf(b).end;
+    if (same && paths.IsAllowed(crossing)) return &crossing;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<Rejection> RejectionsOf(const Planning& planning, const PathSearch& paths,
+                                    const Selection& selection, size_t s) {
+  const IntervalChoices& interval = *selection.intervals[s];
+  const Choice& chosen = interval.Choices()[selection.choices[s]];
+  std::vector<Rejection> rejections = Rejections(planning, interval, chosen.cost).Beside(chosen);
+  if (s + 1 == selection.intervals.size()) return rejections;
+  const IntervalChoices& next = *selection.intervals[s + 1];
+  const Cost apart = Join(chosen.cost, next.Choices()[selection.choices[s + 1]].cost);
+  if (const IntervalChoices* joined = FindJoined(paths, interval, next))
+    rejections.push_back(Rejections(planning, *joined, apart).Whole());
+  return rejections;
+}
+
+}  // namespace tessera::search
