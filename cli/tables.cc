@@ -57,8 +57,10 @@ std::string ShapeText(std::span<const int64_t> shape) {
   return text;
 }
 
-std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place, hw_profiles::HaloStorage halo) {
+std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place, hw_profiles::HaloStorage halo,
+                       int64_t depth) {
   std::string text(NameOf(weights));
+  if (depth > 0) text += fmt::format(" {}", depth);
   if (in_place) text += ", in place";
   if (halo != hw_profiles::HaloStorage::kRecompute) text += fmt::format(", halo {}", NameOf(halo));
   return text;

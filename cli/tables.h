@@ -32,7 +32,8 @@ std::string Rounded(double number);
 // {1, 32, 14, 112} -> "1x32x14x112".
 std::string ShapeText(std::span<const int64_t> shape);
 
-// "resident, in place, halo ring".
-std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place, hw_profiles::HaloStorage halo);
+// "resident, in place, halo ring"; "by_depth 64".
+std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place, hw_profiles::HaloStorage halo,
+                       int64_t depth);
 
 }  // namespace tessera::cli

@@ -32,7 +32,7 @@ base::Expected<Policy> ChoosePolicy(const std::string& words, const TileSubject&
   if (words.empty()) return policies.front();
   std::vector<std::string> names;
   for (const Policy& policy : policies) {
-    names.push_back(PolicyText(policy.weights, policy.in_place, policy.halo));
+    names.push_back(PolicyText(policy.weights, policy.in_place, policy.halo, policy.depth));
     if (names.back() == words) return policy;
   }
   const std::vector<std::string_view> choices(names.begin(), names.end());

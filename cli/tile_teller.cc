@@ -44,9 +44,10 @@ std::optional<size_t> FindNextLarger(const search::Staircase& found) {
 TileRow RowOf(const search::IntervalTiles& tiles, size_t candidate, const TileSubject& subject,
               const search::Simulator* simulator) {
   const encoder::SubgraphChoice& choice = tiles.Candidates()[candidate].choice;
-  TileRow row{ShapeText(choice.tile),
-              PolicyText(choice.policy.weights, choice.policy.in_place, choice.policy.halo),
-              tiles.TilingOf(candidate).tiles, tiles.Known(candidate)};
+  TileRow row{
+      ShapeText(choice.tile),
+      PolicyText(choice.policy.weights, choice.policy.in_place, choice.policy.halo, choice.policy.depth),
+      tiles.TilingOf(candidate).tiles, tiles.Known(candidate)};
   if (simulator != nullptr && Fits(row.answer)) {
     const graph::TiledSubgraph tiling =
         encoder::CutTiles(subject.network, choice.interval, choice.tile, choice.policy.halo);

@@ -17,11 +17,16 @@ namespace {
 
 using base::OperatorKind;
 
+int64_t SliceOf(const Plan& plan, const Subgraph& subgraph) {
+  return subgraph.depth > 0 ? subgraph.depth : plan.profile.tiling.depth_granule;
+}
+
 class Reading {
  public:
-  Reading(const Plan& plan, int op) : plan_(plan), op_(plan.network.operators[static_cast<size_t>(op)]) {
-    slices_.op = op;
-    slices_.granule = plan.profile.tiling.depth_granule;
+  Reading(const Plan& plan, const Subgraph& subgraph)
+      : plan_(plan), op_(plan.network.operators[static_cast<size_t>(subgraph.interval.first)]) {
+    slices_.op = subgraph.interval.first;
+    slices_.granule = SliceOf(plan, subgraph);
   }
 
   std::optional<DepthSlices> Find() {
@@ -87,18 +92,22 @@ int64_t DepthSlices::DepthOf(int64_t slice) const {
 std::optional<DepthSlices> FindDepthSlices(const Plan& plan, const Subgraph& subgraph) {
   const bool one = subgraph.interval.first == subgraph.interval.last;
   if (subgraph.weights != hw_profiles::WeightPolicy::kByDepth || !one) return std::nullopt;
-  return Reading(plan, subgraph.interval.first).Find();
+  return Reading(plan, subgraph).Find();
 }
 
 std::string DepthFault(const Plan& plan, const Subgraph& subgraph) {
-  if (subgraph.weights != hw_profiles::WeightPolicy::kByDepth) return "";
+  if (subgraph.weights != hw_profiles::WeightPolicy::kByDepth)
+    return subgraph.depth == 0 ? "" : "states the depth of slices, but is not held by_depth";
+  const int64_t slice = SliceOf(plan, subgraph);
+  const int64_t granule = plan.profile.tiling.depth_granule;
+  if (slice % granule != 0) return fmt::format("has slices of depth {}, no multiple of {}", slice, granule);
   const auto& policies = plan.profile.tiling.weights;
   if (std::find(policies.begin(), policies.end(), subgraph.weights) == policies.end())
     return "holds operands by_depth, which the profile does not";
   if (subgraph.halo != hw_profiles::HaloStorage::kRecompute) return "is held by_depth and keeps rows";
   if (!FindDepthSlices(plan, subgraph))
     return fmt::format("is held by_depth, but is no convolution of one group or matmul deeper than {}",
-                       plan.profile.tiling.depth_granule);
+                       slice);
   return "";
 }
 

@@ -107,7 +107,7 @@ class Comparison {
   }
 
   static bool IsCutAlike(const Subgraph& a, const Subgraph& b) {
-    return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights &&
+    return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights && a.depth == b.depth &&
            a.in_place == b.in_place && a.halo == b.halo;
   }
 

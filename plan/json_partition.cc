@@ -117,6 +117,7 @@ Subgraph ReadCut(JsonObject& object, const graph::Graph& network) {
   subgraph.in_place = policies.Required("in_place").Boolean();
   if (const JsonValue halo = policies.Optional("halo"))
     subgraph.halo = static_cast<hw_profiles::HaloStorage>(halo.OneOf(kHaloNames));
+  if (const JsonValue depth = policies.Optional("depth")) subgraph.depth = depth.Integer(kExtent);
   return subgraph;
 }
 

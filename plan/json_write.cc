@@ -110,6 +110,7 @@ class PlanWriter {
     json["policies"] = {{"weights", WordFor(subgraph.weights, kWeightPolicyNames)},
                         {"in_place", subgraph.in_place},
                         {"halo", WordFor(subgraph.halo, kHaloNames)}};
+    if (subgraph.depth > 0) json["policies"]["depth"] = subgraph.depth;
     json["largest_proven"] = subgraph.largest_proven;
     json["metrics"] = MetricsToJson(subgraph.metrics);
     if (!subgraph.rejected.empty()) json["rejected"] = RejectionsToJson(subgraph, plan_.network);

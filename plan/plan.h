@@ -60,6 +60,7 @@ struct Subgraph {
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
   bool in_place = false;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
+  int64_t depth = 0;            // of one slice, where weights come by depth; 0: the profile's granule
   bool largest_proven = false;  // no larger tile of this shape order is possible, by proof
   Metrics metrics;
   std::vector<Rejection> rejected = {};  // for the reader: nothing follows from it

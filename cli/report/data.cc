@@ -73,6 +73,7 @@ Json AsData(const plan::Subgraph& subgraph) {
   data["tile"] = subgraph.tile;
   data["tiles"] = subgraph.tiles;
   data["weights"] = NameOf(subgraph.weights);
+  if (subgraph.depth > 0) data["depth"] = subgraph.depth;
   data["in_place"] = subgraph.in_place;
   data["halo"] = NameOf(subgraph.halo);
   data["largest_proven"] = subgraph.largest_proven;

@@ -96,7 +96,14 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_pr
           "a tile cut along the rows, perhaps the batch and, where padding is implicit, the columns, or "
           "halo: recompute");
     }
-    if (caches && choice.policy.weights == hw_profiles::WeightPolicy::kByDepth) {
+    const bool by_depth = choice.policy.weights == hw_profiles::WeightPolicy::kByDepth;
+    if (choice.policy.depth != 0 && !by_depth) {
+      return Fault(
+          fmt::format("the subgraph that ends with '{}' states the depth of slices, and is not cut by depth",
+                      LastOf(graph, choice.interval).id),
+          "weights: by_depth, or no depth");
+    }
+    if (caches && by_depth) {
       return Fault(
           fmt::format("operator '{}' is cut by depth and keeps rows", LastOf(graph, choice.interval).id),
           "halo: recompute");

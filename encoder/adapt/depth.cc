@@ -16,7 +16,8 @@
 //                                           '-----'
 //
 // So neither operand is ever there as a whole, however deep they are; the sums are as large as the tile. A slice of the constant
-// has the tile's own columns alone, so that tiles side by side share its bytes between them.
+// has the tile's own columns alone, so that tiles side by side share its bytes between them. Long slices have fewer transfers to
+// wait for, short ones take less room: both are tried.
 namespace tessera::encoder {
 namespace {
 
@@ -86,14 +87,16 @@ bool DepthCut::Takes(int tensor) const {
 }
 
 std::optional<DepthCut> FindDepthCut(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                     graph::Interval interval) {
+                                     graph::Interval interval, int64_t depth) {
+  const int64_t granule = depth == 0 ? profile.tiling.depth_granule : depth;
+  if (granule % profile.tiling.depth_granule != 0) return std::nullopt;
   if (interval.first != interval.last) return std::nullopt;
   const graph::Operator& op = graph.operators[static_cast<size_t>(interval.first)];
   std::optional<DepthCut> cut;
   if (op.inputs.empty()) return cut;
   if (op.kind == OperatorKind::kConv) cut = CutConv(graph, op);
   if (op.kind == OperatorKind::kMatmul) cut = CutMatmul(graph, op);
-  if (!cut || cut->depth <= profile.tiling.depth_granule) return std::nullopt;
+  if (!cut || cut->depth <= granule) return std::nullopt;
   if (cut->constant) {
     const graph::Shape& constant = FactsOf(graph, cut->constant->tensor).shape;
     const graph::Shape& result = FactsOf(graph, op.outputs.front()).shape;
@@ -102,7 +105,7 @@ std::optional<DepthCut> FindDepthCut(const graph::Graph& graph, const hw_profile
       return std::nullopt;
   }
   cut->op = interval.first;
-  cut->granule = profile.tiling.depth_granule;
+  cut->granule = granule;
   return cut;
 }
 

@@ -36,10 +36,10 @@ struct DepthCut {
   bool Takes(int tensor) const;
 };
 
-// The interval's one operator as a sum over at least two slices, or nullopt: it is a convolution of one group or a matmul, deeper
-// than the profile's granule.
+// The interval's one operator as a sum over at least two slices of that depth, or nullopt: it is a convolution of one group or a
+// matmul, and deeper. 0 stands for the profile's granule, of which the depth is a multiple.
 std::optional<DepthCut> FindDepthCut(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                     graph::Interval interval);
+                                     graph::Interval interval, int64_t depth = 0);
 
 // Extents of one slice of a feature of which a tile needs `needed`.
 graph::Extents SliceOf(const DepthOperand& feature, graph::Extents needed, int64_t depth);

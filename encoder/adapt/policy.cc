@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "tessera/base/checked.h"
 #include "tessera/encoder/adapt/choice.h"
@@ -59,6 +61,26 @@ bool HaloMatters(const graph::Graph& graph, const hw_profiles::Profile& profile,
   return MarkCached(CutTiles(graph, uses.interval, half, HaloStorage::kRing), HaloStorage::kRing, uses);
 }
 
+// The policies for weights, each with the depth of its slices, if it is by depth: from the profile's granule on, each four times the
+// one before, as long as the operator is deeper.
+std::vector<std::pair<WeightPolicy, int64_t>> Holdings(const graph::Graph& graph,
+                                                       const hw_profiles::Profile& profile,
+                                                       graph::Interval interval,
+                                                       const std::vector<WeightPolicy>& tried) {
+  constexpr int64_t kNext = 4;
+  std::vector<std::pair<WeightPolicy, int64_t>> holdings;
+  for (const WeightPolicy weights : tried) {
+    if (weights != WeightPolicy::kByDepth) {
+      holdings.emplace_back(weights, 0);
+      continue;
+    }
+    int64_t depth = profile.tiling.depth_granule;
+    for (; FindDepthCut(graph, profile, interval, depth); depth *= kNext)
+      holdings.emplace_back(weights, depth);
+  }
+  return holdings;
+}
+
 // In the profile's order; recomputing is always possible.
 std::vector<HaloStorage> HalosOf(const hw_profiles::Profile& profile) {
   std::vector<HaloStorage> halos = profile.tiling.halo;
@@ -73,7 +95,9 @@ std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Pro
                                graph::Interval interval, const std::vector<int>& kept) {
   std::vector<WeightPolicy> tried = profile.tiling.weights;
   if (tried.empty()) tried.push_back(WeightPolicy::kResident);
-  const Policy fallback = {.weights = tried.front(), .kept = kept};
+  const auto usual = std::find_if(tried.begin(), tried.end(),
+                                  [](WeightPolicy each) { return each != WeightPolicy::kByDepth; });
+  const Policy fallback = {.weights = usual == tried.end() ? tried.front() : *usual, .kept = kept};
   if (FindFault(graph, interval)) return {fallback};
 
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
@@ -82,17 +106,18 @@ std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Pro
   const std::vector<HaloStorage> halos = HalosOf(profile);
   std::vector<Policy> policies;
   bool matters = true;
-  for (const WeightPolicy weights : tried) {
+  for (const auto& [weights, depth] : Holdings(graph, profile, interval, tried)) {
     const bool by_depth = weights == WeightPolicy::kByDepth;
     if (!matters && !by_depth) continue;
     const base::Expected<SubgraphUses> uses =
-        FindUses(graph, usages, profile, interval, {.weights = weights, .kept = kept});
+        FindUses(graph, usages, profile, interval, {.weights = weights, .kept = kept, .depth = depth});
     if (!uses || (IsResidentByAnotherName(*uses, weights) && offers_resident)) continue;
     const bool caches = !by_depth && halos.size() > 1 && HaloMatters(graph, profile, *uses);
     for (const bool in_place : {true, false}) {
       if (in_place && !may_be_in_place) continue;
       for (const HaloStorage halo : halos) {
-        if (caches || halo == HaloStorage::kRecompute) policies.push_back({weights, in_place, halo, kept});
+        if (caches || halo == HaloStorage::kRecompute)
+          policies.push_back({weights, in_place, halo, kept, depth});
       }
     }
     if (!by_depth) matters = WeightsMatter(*uses);

@@ -23,7 +23,8 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
   std::vector<int64_t> tiles;
   for (const SubgraphChoice& choice : choices) {
     base::Expected<SubgraphUses> found =
-        FindUses(graph, usages, profile, choice.interval, {.weights = choice.policy.weights, .kept = kept});
+        FindUses(graph, usages, profile, choice.interval,
+                 {.weights = choice.policy.weights, .kept = kept, .depth = choice.policy.depth});
     if (!found) return base::Unexpected(found.error());
     uses.push_back(*std::move(found));
     tilings.push_back(CutTiles(graph, choice.interval, choice.tile, choice.policy.halo));

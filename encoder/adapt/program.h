@@ -25,6 +25,8 @@ struct Policy {
   // Borders that stay on chip from their maker to their last reader, as if the tile memory were their home: tensors, ascending.
   // Those that the subgraph touches and those that pass over it; of others nothing follows.
   std::vector<int> kept = {};
+  int64_t depth =
+      0;  // of one slice, where weights come by depth: a multiple of the profile's granule; 0: that
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 

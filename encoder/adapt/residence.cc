@@ -177,12 +177,15 @@ std::optional<Diagnostic> FindNothingToSlice(const graph::Graph& graph, const Su
   return refusal;
 }
 
-Diagnostic NoDepth(const graph::Graph& graph, const Profile& profile, graph::Interval interval) {
+Diagnostic NoDepth(const graph::Graph& graph, const Profile& profile, graph::Interval interval,
+                   int64_t depth) {
+  const int64_t granule = profile.tiling.depth_granule;
   Diagnostic refusal;
   refusal.message = fmt::format("what ends with operator '{}' cannot be cut by depth",
                                 graph.operators[static_cast<size_t>(interval.last)].id);
-  refusal.expected = fmt::format("one convolution of one group, or one matmul, deeper than {}",
-                                 profile.tiling.depth_granule);
+  refusal.expected =
+      fmt::format("one convolution of one group, or one matmul, deeper than {}, a multiple of {}",
+                  depth == 0 ? granule : depth, granule);
   return refusal;
 }
 
@@ -238,8 +241,8 @@ base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vect
   CollectFeatures(graph, usages, uses);
   CollectConstants(graph, uses);
   const bool by_depth = policy.weights == hw_profiles::WeightPolicy::kByDepth;
-  if (by_depth) uses.by_depth = FindDepthCut(graph, profile, interval);
-  if (by_depth && !uses.by_depth) return base::Unexpected(NoDepth(graph, profile, interval));
+  if (by_depth) uses.by_depth = FindDepthCut(graph, profile, interval, policy.depth);
+  if (by_depth && !uses.by_depth) return base::Unexpected(NoDepth(graph, profile, interval, policy.depth));
 
   const Registrar registrar(graph, profile, policy.kept);
   for (TensorUse& use : uses.tensors) {

@@ -40,7 +40,7 @@ bool Actions::IsStreamed(int op, int tensor) const {
 }
 
 int64_t Actions::RoundsOf(int op) const {
-  if (IsByDepth(op)) return base::CeilDiv(DepthOf(op), plan_.profile.tiling.depth_granule);
+  if (IsByDepth(op)) return base::CeilDiv(DepthOf(op), DepthGranule());
   int64_t rounds = 1;
   for (const int constant : At(op).weights) {
     if (!IsStreamed(op, constant)) continue;

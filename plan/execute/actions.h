@@ -67,6 +67,7 @@ class Actions {
   bool IsByDepth(int op) const;
   std::optional<size_t> DepthAxisOf(int op, int tensor) const;
   int64_t DepthOf(int op) const;
+  int64_t DepthGranule() const { return Of().depth > 0 ? Of().depth : plan_.profile.tiling.depth_granule; }
   Slice DepthSliceOf(int op, int tensor, int64_t round) const;
   Box DepthBoxOf(int op, int tensor, const Turn& turn);
   Range ChannelsOf(int op, int64_t tile);

@@ -36,7 +36,7 @@ int64_t Actions::DepthOf(int op) const {
 }
 
 Slice Actions::DepthSliceOf(int op, int tensor, int64_t round) const {
-  const int64_t granule = plan_.profile.tiling.depth_granule;
+  const int64_t granule = DepthGranule();
   const int64_t depth = DepthOf(op);
   return {DepthAxisOf(op, tensor).value_or(0),
           {std::min(round * granule, depth), std::min((round + 1) * granule, depth)},

@@ -18,16 +18,16 @@ using execute::Tag;
 // Which slice of the depth a run takes follows from the plan's policy and the profile alone.
 std::optional<Performer::DepthRound> Performer::DepthRoundOf(const Job& job, const Run& run) const {
   const graph::Operator& op = plan_.network.operators[static_cast<size_t>(job.op)];
-  const bool by_depth =
-      std::any_of(plan_.subgraphs.begin(), plan_.subgraphs.end(), [&](const Subgraph& each) {
-        return each.weights == hw_profiles::WeightPolicy::kByDepth && each.interval.first <= job.op &&
-               job.op <= each.interval.last;
-      });
-  if (!by_depth || op.inputs.empty()) return std::nullopt;
+  const auto subgraph = std::find_if(
+      plan_.subgraphs.begin(), plan_.subgraphs.end(),
+      [&](const Subgraph& each) { return each.interval.first <= job.op && job.op <= each.interval.last; });
+  const bool by_depth = subgraph != plan_.subgraphs.end() &&
+                        subgraph->weights == hw_profiles::WeightPolicy::kByDepth && !op.inputs.empty();
+  if (!by_depth) return std::nullopt;
   const std::optional<size_t> axis = execute::DepthAxisOfInput(plan_.network, op, 0);
   if (!axis) return std::nullopt;
   const int64_t depth = contents_.ShapeOf(op.inputs.front())[*axis];
-  const int64_t granule = plan_.profile.tiling.depth_granule;
+  const int64_t granule = subgraph->depth > 0 ? subgraph->depth : plan_.profile.tiling.depth_granule;
   const int64_t begin = std::min(run.round * granule, depth);
   const int64_t end = std::min(begin + granule, depth);
   return DepthRound{{begin, end}, run.round, end == depth};

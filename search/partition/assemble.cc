@@ -62,8 +62,9 @@ bool IsLargest(const Planning& planning, const IntervalChoices& interval, const 
   const encoder::SubgraphChoice& taken = candidates[choice.candidate].choice;
   return std::all_of(interval.Choices().begin(), interval.Choices().end(), [&](const Choice& other) {
     const encoder::SubgraphChoice& rival = candidates[other.candidate].choice;
-    const bool comparable =
-        rival.policy.weights == taken.policy.weights && rival.policy.in_place == taken.policy.in_place;
+    const bool comparable = rival.policy.weights == taken.policy.weights &&
+                            rival.policy.in_place == taken.policy.in_place &&
+                            rival.policy.depth == taken.policy.depth;
     if (!comparable || graph::ElementsOf(rival.tile) <= graph::ElementsOf(taken.tile)) return true;
     return other.verdict == Verdict::kImpossible;
   });
@@ -87,6 +88,7 @@ plan::Subgraph SubgraphOf(const Planning& planning, const IntervalChoices& inter
           .weights = taken.policy.weights,
           .in_place = taken.policy.in_place,
           .halo = taken.policy.halo,
+          .depth = taken.policy.depth,
           .largest_proven = IsLargest(planning, interval, choice),
           .metrics = MetricsOf(planning, interval, choice)};
 }

@@ -34,7 +34,8 @@ Diagnostic FaultOf(std::string message, std::string expected, std::string hint =
 
 // "resident, halo ring".
 std::string WordsFor(const encoder::Policy& policy) {
-  return fmt::format("weights {}{}, halo {}", hw_profiles::NameOf(policy.weights),
+  return fmt::format("weights {}{}{}, halo {}", hw_profiles::NameOf(policy.weights),
+                     policy.depth == 0 ? "" : fmt::format(" {}", policy.depth),
                      policy.in_place ? ", in place" : "", hw_profiles::NameOf(policy.halo));
 }
 

@@ -111,7 +111,8 @@ class Evaluator {
                           {.weights = subgraph.weights,
                            .in_place = subgraph.in_place,
                            .halo = subgraph.halo,
-                           .kept = draft.kept}});
+                           .kept = draft.kept,
+                           .depth = subgraph.depth}});
     }
   }
 

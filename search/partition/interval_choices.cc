@@ -174,7 +174,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
   for (size_t i = first; i < candidates.size(); ++i) {
     const encoder::SubgraphChoice& made = candidates[i].choice;
     Choice& choice = choices_.emplace_back();
-    choice.way = {made.tile, made.policy.weights, made.policy.halo};
+    choice.way = {made.tile, made.policy.weights, made.policy.halo, made.policy.depth};
     choice.candidate = i;
     // What its bound refuses needs no costs.
     auto known = costs_.find(choice.way);

@@ -71,7 +71,8 @@ void Predecessor::TakeSubgraphs(const plan::Plan& old, const graph::Graph& graph
                                       .policy = {.weights = subgraph.weights,
                                                  .in_place = subgraph.in_place,
                                                  .halo = subgraph.halo,
-                                                 .kept = Crossing(now, kept)},
+                                                 .kept = Crossing(now, kept),
+                                                 .depth = subgraph.depth},
                                       .subgraph = static_cast<int>(s)};
   }
 }
@@ -171,7 +172,8 @@ std::string Predecessor::Compare(const plan::Plan& plan) const {
     if (before == nullptr) continue;
     ++subgraphs;
     tiles += before->tile == subgraph.tile && before->policy.weights == subgraph.weights &&
-                     before->policy.in_place == subgraph.in_place && before->policy.halo == subgraph.halo
+                     before->policy.in_place == subgraph.in_place && before->policy.halo == subgraph.halo &&
+                     before->policy.depth == subgraph.depth
                  ? 1
                  : 0;
   }

@@ -81,9 +81,12 @@ Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& p
 
 Metrics PriceOf(const graph::Graph& graph, const Simulator& simulator, const plan::Subgraph& subgraph,
                 const std::vector<int>& kept) {
-  return simulator.Run(
-      encoder::CutTiles(graph, subgraph.interval, subgraph.tile, subgraph.halo),
-      {.weights = subgraph.weights, .in_place = subgraph.in_place, .halo = subgraph.halo, .kept = kept});
+  return simulator.Run(encoder::CutTiles(graph, subgraph.interval, subgraph.tile, subgraph.halo),
+                       {.weights = subgraph.weights,
+                        .in_place = subgraph.in_place,
+                        .halo = subgraph.halo,
+                        .kept = kept,
+                        .depth = subgraph.depth});
 }
 
 std::vector<Violation> FindMispriced(const plan::Plan& plan) { return PriceCheck().Run(plan); }

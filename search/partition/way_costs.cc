@@ -12,7 +12,7 @@ using hw_profiles::WeightPolicy;
 
 bool ReadWeightsAlike(const encoder::Policy& a, const encoder::Policy& b) {
   const auto like = [&a, &b](WeightPolicy policy) { return (a.weights == policy) == (b.weights == policy); };
-  return like(WeightPolicy::kDirect) && like(WeightPolicy::kByDepth);
+  return a.depth == b.depth && like(WeightPolicy::kDirect) && like(WeightPolicy::kByDepth);
 }
 
 // Whether tiles cost the same under both policies, what comes to the subgraph as a whole apart.
@@ -38,7 +38,8 @@ WayCosts::WayCosts(const Planning& planning, graph::Interval interval,
   for (const encoder::Policy& policy : policies) {
     const bool done =
         std::any_of(tried_.begin(), tried_.end(), [&policy](const std::unique_ptr<Tried>& other) {
-          return other->policy.weights == policy.weights && other->policy.halo == policy.halo;
+          return other->policy.weights == policy.weights && other->policy.halo == policy.halo &&
+                 other->policy.depth == policy.depth;
         });
     if (done) continue;  // in place came first
     base::Expected<encoder::PolicyTiles> tiles = encoder::PolicyTiles::Make(
@@ -75,7 +76,7 @@ void WayCosts::AddCosts(const graph::TileShape& shape, std::map<Way, plan::Metri
     }
     before = tried.get();
     tiling_before = tiling;
-    plan::Metrics& metrics = costs[Way{shape, policy.weights, policy.halo}];
+    plan::Metrics& metrics = costs[Way{shape, policy.weights, policy.halo, policy.depth}];
     metrics = planning_->simulator.Run(*tiling, *shared, policy.weights, Detail::kTotals);
     metrics.peak_bytes = floor;
   }

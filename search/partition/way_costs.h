@@ -24,8 +24,9 @@ struct Way {
   graph::TileShape tile;
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
+  int64_t depth = 0;  // encoder::Policy::depth
   friend bool operator<(const Way& a, const Way& b) {
-    return std::tie(a.tile, a.weights, a.halo) < std::tie(b.tile, b.weights, b.halo);
+    return std::tie(a.tile, a.weights, a.halo, a.depth) < std::tie(b.tile, b.weights, b.halo, b.depth);
   }
 };
 

@@ -30,7 +30,7 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
       interval_(tiling.interval),
       constant_route_(RouteOfConstants(profile, policy.weights)) {
   if (policy.weights == hw_profiles::WeightPolicy::kByDepth)
-    cut_ = encoder::FindDepthCut(graph, profile, interval_);
+    cut_ = encoder::FindDepthCut(graph, profile, interval_, policy.depth);
   operands_.reserve(tiling.tensors.size());
   for (size_t i = 0; i < tiling.tensors.size(); ++i) {
     operands_.push_back(

@@ -452,8 +452,8 @@ SubgraphTimeline TimelineOf(const graph::Graph& graph, const Profile& profile,
 SubgraphTimeline TimelineOf(const plan::Plan& plan, size_t subgraph, int64_t most_tiles) {
   const plan::Subgraph& part = plan.subgraphs[subgraph];
   const graph::TiledSubgraph tiling = encoder::CutTiles(plan.network, part.interval, part.tile, part.halo);
-  return TimelineOf(plan.network, plan.profile, tiling, {part.weights, part.in_place, part.halo, plan.kept},
-                    most_tiles);
+  return TimelineOf(plan.network, plan.profile, tiling,
+                    {part.weights, part.in_place, part.halo, plan.kept, part.depth}, most_tiles);
 }
 
 }  // namespace tessera::search

@@ -51,6 +51,18 @@ TEST_F(SchemaTest, PlansKeepTheirs) {
   }
 }
 
+// Slices of the depth, and kept rows.
+TEST_F(SchemaTest, APlanOfSumsByDepthKeepsIts) {
+  const Outcome outcome =
+      Run({"plan", Shipped("examples/networks/transformer_encoder.yaml"), "--hw",
+           Shipped("hw_profiles/edge_npu_64kib.yaml"), "--lowering", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string plan = Read("plan.json");
+  for (const char* word : {"\"by_depth\"", "\"accumulator\"", "\"addend\"", "\"depth\""})
+    EXPECT_NE(plan.find(word), std::string::npos) << word;
+  EXPECT_TRUE(Accepts("plan.json"));
+}
+
 TEST_F(SchemaTest, ProblemsAndAllocationsKeepTheirs) {
   for (const std::string name :
        {"patent_three_banks.json", "patent_five_banks.json", "minimalloc_example.csv"}) {

@@ -130,11 +130,36 @@ TEST(ByDepth, IsOfferedToOneOperatorThatIsDeepEnough) {
   EXPECT_THAT(weights_of({0, 1}), ElementsAre(WeightPolicy::kResident, WeightPolicy::kStreamed));
 }
 
+TEST(ByDepth, SlicesAreLongOrShort) {
+  Profile profile = Deep(DmaSteps::kOverlapped);
+  profile.tiling.depth_granule = 1;
+  Network net;
+  const int x = net.Input("x", {1, 40, 4, 4});
+  const int y = net.Tensor("y", {1, 3, 4, 4});
+  net.Output(y);
+  net.Conv("deep", x, net.Constant("w", {3, 40, 1, 1}), y, 1, 0);
+  std::vector<int64_t> depths;
+  for (const Policy& policy : PoliciesOf(net.graph, profile, {0, 0})) depths.push_back(policy.depth);
+  EXPECT_THAT(depths, ElementsAre(0, 0, 1, 4, 16));
+  Policy policy = kByDepth;
+  policy.depth = 16;
+  const SubgraphChoice choice = {{0, 0}, {1, 3, 2, 4}, policy};
+  const base::Expected<Program> program = BuildProgram(net.graph, profile, {&choice, 1});
+  ASSERT_TRUE(program.has_value());
+  EXPECT_THAT(Describe(program->problem, "s0/deep/x@0.0"), HasSubstr(": 128 bytes"));
+  EXPECT_THAT(Describe(program->problem, "s0/deep/w@0.0"), HasSubstr(": 48 bytes"));
+}
+
 TEST(ByDepth, WhatCannotBeCutIsRefused) {
   Profile profile = Deep(DmaSteps::kOwnSteps);
   EXPECT_THAT(RefusalOf(profile, {0, 1}),
               HasSubstr("what ends with operator 'conv2' cannot be cut by depth"));
   EXPECT_THAT(RefusalOf(profile, {0, 0}), HasSubstr("deeper than 3"));
+  Policy uneven = kByDepth;
+  uneven.depth = 2;
+  EXPECT_THAT(RefusalOf(profile, {1, 1}, uneven), HasSubstr("deeper than 2, a multiple of 3"));
+  uneven.weights = WeightPolicy::kResident;
+  EXPECT_THAT(RefusalOf(profile, {1, 1}, uneven), HasSubstr("states the depth of slices"));
   EXPECT_THAT(RefusalOf(profile, {1, 1}, {WeightPolicy::kByDepth, false, hw_profiles::HaloStorage::kRing}),
               HasSubstr("operator 'conv2' is cut by depth and keeps rows"));
   Layout(profile, TensorRole::kBorder).home = profile.tile_memory;

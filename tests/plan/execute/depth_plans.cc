@@ -60,6 +60,7 @@ std::optional<Plan> DrawDepthPlan(base::Random& random) {
     }
   }
   choices.back().policy.weights = WeightPolicy::kByDepth;
+  choices.back().policy.depth = profile.tiling.depth_granule * random.Uniform(0, 2);
   return PlaceLow(network, profile, choices);
 }
 

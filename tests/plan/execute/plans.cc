@@ -90,6 +90,7 @@ Subgraph SubgraphOf(const graph::Graph& network, const encoder::SubgraphChoice& 
   subgraph.weights = choice.policy.weights;
   subgraph.in_place = choice.policy.in_place;
   subgraph.halo = choice.policy.halo;
+  subgraph.depth = choice.policy.depth;
   return subgraph;
 }
 

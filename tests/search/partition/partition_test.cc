@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "exhaustive.h"
 #include "networks.h"
 #include "tessera/base/random.h"
@@ -101,6 +104,45 @@ TEST_P(Exhaustive, LimitsAreKeptExactly) {
   ExpectBest(everything, graph, profile,
              {.weights = {{"off_chip_bytes", 1}},
               .limits = {{"latency", 1.1 * static_cast<double>(totals.latency_cycles)}, {"peak", 150}}});
+}
+
+// Convolutions of more channels than the memory has room for in many tiles.
+graph::Graph DeepNetwork(base::Random& random) {
+  NetworkBuilder net;
+  int last = net.Input({1, random.Uniform(16, 60), random.Uniform(1, 3), 1});
+  for (int64_t layers = random.Uniform(1, 2); layers > 0; --layers)
+    last = net.Conv(last, 1, layers > 1 ? random.Uniform(8, 30) : random.Uniform(1, 3));
+  return net.Finish(last);
+}
+
+TEST(ByDepth, IsTakenWhereItIsBest) {
+  int taken = 0;
+  int needed = 0;
+  for (uint64_t seed = 0; seed < 80; ++seed) {
+    SCOPED_TRACE(seed);
+    base::Random random(seed);
+    const graph::Graph graph = DeepNetwork(random);
+    const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
+    Profile profile = SmallMachine(dma, random.Uniform(40, 250));
+    const auto without = SearchPartition(graph, profile, With(Minimise("latency")));
+    profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kByDepth);
+    profile.tiling.depth_granule = random.Uniform(2, 12);
+    const ExhaustiveSearch everything(graph, profile);
+    for (const std::string metric : {"latency", "energy", "off_chip_bytes", "peak"})
+      ExpectBest(everything, graph, profile, Minimise(metric));
+    const auto with = SearchPartition(graph, profile, With(Minimise("latency")));
+    ASSERT_TRUE(without && with);
+    if (!with->plan) continue;
+    EXPECT_TRUE(plan::Validate(*with->plan).empty());
+    const bool by_depth = std::any_of(with->plan->subgraphs.begin(), with->plan->subgraphs.end(),
+                                      [](const plan::Subgraph& subgraph) {
+                                        return subgraph.weights == hw_profiles::WeightPolicy::kByDepth;
+                                      });
+    taken += by_depth ? 1 : 0;
+    needed += without->plan ? 0 : 1;
+  }
+  EXPECT_GE(taken, 8);
+  EXPECT_GE(needed, 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Exhaustive, ::testing::Range(0, 12));

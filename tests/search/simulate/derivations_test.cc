@@ -153,6 +153,7 @@ plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
     subgraph.weights = choice.policy.weights;
     subgraph.in_place = choice.policy.in_place;
     subgraph.halo = choice.policy.halo;
+    subgraph.depth = choice.policy.depth;
     subgraph.metrics = Simulate(graph, profile, tiling, choice.policy);
   }
   for (const encoder::ProgramBuffer& buffer : program.buffers) {
@@ -298,6 +299,7 @@ Sum AnySum(Random& random) {
   encoder::SubgraphChoice& last = sum.choices.back();
   last.policy.halo = HaloStorage::kRecompute;
   last.policy.weights = WeightPolicy::kByDepth;
+  last.policy.depth = sum.profile.tiling.depth_granule * random.Uniform(0, 3);
   const graph::Shape& output = encoder::OutputShape(sum.graph, last.interval);
   for (size_t axis = 0; axis < output.size(); ++axis) {
     const bool leading = axis + 2 < output.size() && output.size() != 4;
@@ -370,7 +372,7 @@ TEST(Derivations, AgreeOnSumsByDepth) {
 TEST(Derivations, AgreeOnWhatMayBeHeldByDepth) {
   Random random(2029);
   std::array<int, 2> seen = {};
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < 2500; ++round) {
     graph::Graph graph = random.Chance(0.5) ? graph::RandomSum(random) : graph::RandomGraph(random, 2);
     AddWeights(random, graph);
     Profile profile = AnyMachine(random);
@@ -385,6 +387,7 @@ TEST(Derivations, AgreeOnWhatMayBeHeldByDepth) {
     const base::Expected<encoder::Program> resident = encoder::BuildProgram(graph, profile, choices);
     if (!resident) continue;
     choices.back().policy.weights = WeightPolicy::kByDepth;
+    choices.back().policy.depth = random.Chance(0.5) ? 0 : random.Uniform(1, 6);
     const base::Expected<encoder::Program> program = encoder::BuildProgram(graph, profile, choices);
     plan::Plan plan = AsPlan(graph, profile, choices, program ? *program : *resident);
     plan::Findings findings(10);

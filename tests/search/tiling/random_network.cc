@@ -89,6 +89,10 @@ Profile DrawProfile() {
        {base::Axis::kRows, base::Axis::kColumns, base::Axis::kChannels, base::Axis::kBatch}) {
     if (Draw(0, 3) > 0) profile.tiling.axes.push_back({axis, std::max<int64_t>(1, Draw(-2, 2))});
   }
+  if (Flip()) {
+    profile.tiling.weights.insert(profile.tiling.weights.begin(), hw_profiles::WeightPolicy::kByDepth);
+    profile.tiling.depth_granule = Draw(1, 2);
+  }
   if (Flip()) profile.tiling.in_place = {base::OperatorKind::kElementwise};
   if (Draw(0, 3) > 0) {
     profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute,
