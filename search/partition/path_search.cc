@@ -4,14 +4,30 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "tessera/search/simulate/subgraph_bounds.h"
 
 namespace tessera::search {
 namespace {
+
+Order OrderGiven(const graph::Graph& graph) {
+  Order order(graph.operators.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+std::vector<Order> OrdersOf(std::span<const Ordered> all) {
+  std::vector<Order> orders;
+  for (const Ordered& each : all) orders.push_back(each.order);
+  return orders;
+}
 
 // The one arc of an interval that is only bounded.
 constexpr size_t kBounded = std::numeric_limits<size_t>::max();
@@ -20,71 +36,220 @@ constexpr size_t kBounded = std::numeric_limits<size_t>::max();
 constexpr size_t kExtension = 512;
 constexpr size_t kMostExtended = 16384;
 
+// Arcs that a look for a path passes in the time that one tile shape of one operator takes.
+constexpr int64_t kArcsForOne = 32;
+
+// Forbidden selections of searches before, the last of them, which leave room for those of this one.
+constexpr size_t kMostTakenOver = 8;
+
 }  // namespace
 
 PathSearch::PathSearch(const Planning& planning, const CutStates& states, const Demands& demands,
                        const Reach& reach, int threads, std::function<void(std::string_view)> progress)
-    : planning_(&planning),
-      demands_(&demands),
-      operators_(static_cast<int>(planning.graph.operators.size())),
-      last_state_(states.Last()),
-      caps_kept_(states.IsCapped()),
+    : PathSearch(std::vector<Ordered>{{&planning, &states, &demands, OrderGiven(planning.graph)}}, reach, {},
+                 threads, std::move(progress), {}) {}
+
+PathSearch::PathSearch(std::span<const Ordered> orders, const Reach& reach, const Besides& besides,
+                       int threads, std::function<void(std::string_view)> progress,
+                       std::span<PathSearch* const> before)
+    : orders_(orders.begin(), orders.end()),
+      planning_(orders_.front().planning),
+      demands_(orders_.front().demands),
+      operators_(static_cast<int>(planning_->graph.operators.size())),
+      lattice_(OrdersOf(orders)),
       most_(std::min(reach.most_operators, operators_)),
-      lengths_(std::max(most_, demands.Inseparable({0, operators_ - 1}))),
+      lengths_(std::max(most_, demands_->Inseparable({0, operators_ - 1}))),
       longest_(most_),
       allowance_(reach.effort),
       threads_(std::max(1, threads)),
       progress_(std::move(progress)) {
-  for (int first = 0; first < operators_; ++first) {
-    for (int length = 1; length <= std::min(lengths_, operators_ - first); ++length) {
-      crossings_.push_back(intervals_.size());
-      AddInterval(states, {first, first + length - 1});
-    }
-  }
+  NumberStates();
+  AddIntervals(besides);
   kept_.resize(intervals_.size());
   arcs_.resize(intervals_.size());
+  bounded_.resize(intervals_.size());
+  given_away_.resize(intervals_.size());
+  for (PathSearch* search : before) TakeOver(*search);
+  if (!before.empty()) TakeReach(*before.front());
   for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
 }
 
-void PathSearch::AddInterval(const CutStates& states, graph::Interval interval) {
+// Orders that meet at a cut can keep the same there.
+void PathSearch::NumberStates() {
+  std::vector<int> count(static_cast<size_t>(lattice_.Cuts()));
+  for (size_t order = 0; order < orders_.size(); ++order) {
+    const CutStates& states = *orders_[order].states;
+    caps_kept_ = caps_kept_ || states.IsCapped();
+    for (int position = 0; position <= operators_; ++position)
+      count[static_cast<size_t>(lattice_.CutAt(order, position))] = states.CountAt(position);
+  }
+  int states = 0;
+  for (const int at_cut : count) {
+    first_state_.push_back(states);
+    states += at_cut;
+  }
+  last_state_ = states - 1;
+}
+
+void PathSearch::AddIntervals(const Besides& besides) {
+  for (int first = 0; first < operators_; ++first) {
+    for (int length = 1; length <= std::min(lengths_, operators_ - first); ++length) {
+      crossings_.push_back(intervals_.size());
+      AddInterval(0, {first, first + length - 1});
+    }
+  }
+  if (orders_.size() == 1) return;
+  DistinctIntervals distinct(lattice_, besides.alike);
+  distinct.Take(0, lengths_);
+  const int most =
+      std::max(std::min(besides.most_operators, most_), demands_->Inseparable({0, operators_ - 1}));
+  const size_t room = intervals_.size() + besides.most_intervals;
+  for (size_t order = 1; order < orders_.size() && has_all_orders_; ++order) {
+    for (const graph::Interval interval : distinct.Take(order, most)) AddInterval(order, interval);
+    has_all_orders_ = intervals_.size() <= room;
+  }
+}
+
+void PathSearch::AddInterval(size_t order, graph::Interval interval) {
+  const Planning* planning = orders_[order].planning;
+  const CutStates* states = orders_[order].states;
+  const Demands* demands = orders_[order].demands;
   const int length = interval.last - interval.first + 1;
-  const bool allowed =
-      length <= std::max(most_, demands_->Inseparable(interval)) && demands_->Allow(interval);
-  if (!allowed && length > 1) return;
-  const bool is_open = demands_->WayOf(interval) == nullptr &&
-                       demands_->PinsOf(interval, 0, planning_->TileMemory().name).empty();
-  const auto add = [&](const Crossing& crossing, bool is_allowed) {
-    intervals_.emplace_back(*planning_, interval, crossing.kept, is_allowed ? demands_ : nullptr);
-    allowed_.push_back(is_allowed ? 1 : 0);
-    states_.emplace_back(crossing.begin, crossing.end);
-    could_keep_ = could_keep_ || (is_allowed && !demands_->AreAllOf(crossing.kept));
+  const bool allowed = length <= std::max(most_, demands->Inseparable(interval)) && demands->Allow(interval);
+  if (!allowed && (length > 1 || order > 0)) return;
+  const bool is_open = demands->WayOf(interval) == nullptr &&
+                       demands->PinsOf(interval, 0, planning->TileMemory().name).empty();
+  const auto state_at = [&](int position, int state) {
+    return first_state_[static_cast<size_t>(lattice_.CutAt(order, position))] + state -
+           states->FirstAt(position);
   };
-  for (const Crossing& crossing : states.CrossingsOf(interval)) {
-    const bool may_be_chosen = allowed && demands_->Allow(interval, crossing.kept);
-    const bool in_baseline = length == 1 && crossing.kept.empty();
+  const auto add = [&](const Crossing& crossing, bool is_allowed) {
+    intervals_.emplace_back(*planning, interval, crossing.kept, is_allowed ? demands : nullptr);
+    order_of_.push_back(order);
+    allowed_.push_back(is_allowed ? 1 : 0);
+    states_.emplace_back(state_at(interval.first, crossing.begin), state_at(interval.last + 1, crossing.end));
+    could_keep_ = could_keep_ || (is_allowed && !demands->AreAllOf(crossing.kept));
+  };
+  for (const Crossing& crossing : states->CrossingsOf(interval)) {
+    const bool may_be_chosen = allowed && demands->Allow(interval, crossing.kept);
+    const bool in_baseline = order == 0 && length == 1 && crossing.kept.empty();
     if (in_baseline && !(may_be_chosen && is_open)) add(crossing, false);
     if (may_be_chosen) add(crossing, true);
   }
 }
 
-void PathSearch::FindBounds() {
-  const std::vector<graph::Usage>& usages = planning_->simulator.Usages();
-  Tasks tasks;
-  for (int first = 0; first < operators_; ++first) {
-    tasks.emplace_back([this, &usages, first] {
-      for (int length = 1; length <= std::min(lengths_, operators_ - first); ++length) {
-        const graph::Interval interval{first, first + length - 1};
-        const std::span<const IntervalChoices> crossings = Crossings(first, length);
-        if (crossings.empty()) continue;
-        if (planning_->stop.Requested()) return;
-        const SubgraphBounds bounds(planning_->graph, planning_->profile, usages, interval);
-        for (const IntervalChoices& crossing : crossings)
-          intervals_[IndexOf(crossing)].SetBound(bounds.Find(crossing.Kept()));
+// Intervals are one if they begin at one cut, have the same operators in the same order, and keep the same.
+std::vector<std::optional<size_t>> PathSearch::FindHere(const PathSearch& before) const {
+  const auto end_of_group = [](const PathSearch& search, size_t begin) {
+    size_t end = begin + 1;
+    while (end < search.intervals_.size() && search.order_of_[end] == search.order_of_[begin] &&
+           search.intervals_[end].Interval() == search.intervals_[begin].Interval())
+      ++end;
+    return end;
+  };
+  const auto operators_of = [](const PathSearch& search, size_t i) {
+    const Order& order = search.orders_[search.order_of_[i]].order;
+    const auto [first, last] = search.intervals_[i].Interval();
+    return Order(order.begin() + first, order.begin() + last + 1);
+  };
+  std::map<std::pair<int, Order>, size_t> groups;  // by cut and operators: the first interval
+  for (size_t i = 0; i < intervals_.size(); i = end_of_group(*this, i)) {
+    const int cut = lattice_.CutAt(order_of_[i], intervals_[i].Interval().first);
+    groups.emplace(std::pair(cut, operators_of(*this, i)), i);
+  }
+  const std::vector<int> cuts = lattice_.CutsOf(before.lattice_);
+  std::vector<std::optional<size_t>> here(before.intervals_.size());
+  for (size_t i = 0; i < here.size();) {
+    const size_t end = end_of_group(before, i);
+    const int cut = cuts[static_cast<size_t>(
+        before.lattice_.CutAt(before.order_of_[i], before.intervals_[i].Interval().first))];
+    const auto group = groups.find(std::pair(cut, operators_of(before, i)));
+    for (; i < end; ++i) {
+      if (group == groups.end()) continue;
+      for (size_t j = group->second; j < end_of_group(*this, group->second); ++j) {
+        if (allowed_[j] == before.allowed_[i] && intervals_[j].Kept() == before.intervals_[i].Kept())
+          here[i] = j;
       }
-    });
+    }
+  }
+  return here;
+}
+
+void PathSearch::TakeOver(PathSearch& before) {
+  const std::vector<std::optional<size_t>> here = FindHere(before);
+  for (size_t i = 0; i < here.size(); ++i) {
+    if (!here[i] || before.given_away_[i] != 0) continue;
+    before.given_away_[i] = 1;
+    const graph::Interval interval = before.intervals_[i].Interval();
+    IntervalChoices untold(*orders_[order_of_[*here[i]]].planning, interval, before.intervals_[i].Kept());
+    intervals_[*here[i]] = std::exchange(before.intervals_[i], std::move(untold));
+    bounded_[*here[i]] = before.bounded_[i];
+    kept_[*here[i]] = std::move(before.kept_[i]);
+  }
+  for (Forbidden forbidden : before.forbidden_) {
+    const bool is_here = std::all_of(forbidden.begin(), forbidden.end(),
+                                     [&here](const Arc& arc) { return here[arc.interval].has_value(); });
+    if (!is_here) continue;
+    for (Arc& arc : forbidden) {
+      const size_t choice = arc.choice;
+      arc = ArcOf(intervals_[*here[arc.interval]]);
+      arc.choice = choice;
+    }
+    const auto same = [&forbidden](const Forbidden& other) {
+      return std::equal(
+          forbidden.begin(), forbidden.end(), other.begin(), other.end(),
+          [](const Arc& a, const Arc& b) { return a.interval == b.interval && a.choice == b.choice; });
+    };
+    if (std::none_of(forbidden_.begin(), forbidden_.end(), same)) forbidden_.push_back(std::move(forbidden));
+  }
+  if (forbidden_.size() > kMostTakenOver)
+    forbidden_.erase(forbidden_.begin(), forbidden_.end() - static_cast<std::ptrdiff_t>(kMostTakenOver));
+}
+
+void PathSearch::TakeReach(const PathSearch& before) {
+  longest_ = std::min(most_, before.longest_);
+  looks_at_kept_ = before.looks_at_kept_;
+  may_keep_ = before.may_keep_;
+  extended_ = before.extended_;
+}
+
+void PathSearch::FindBounds() {
+  Tasks tasks;
+  for (size_t begin = 0; begin < intervals_.size();) {
+    size_t end = begin + 1;  // of one interval, however it is crossed
+    while (end < intervals_.size() && order_of_[end] == order_of_[begin] &&
+           intervals_[end].Interval() == intervals_[begin].Interval())
+      ++end;
+    const auto is_bounded = [this](size_t i) { return bounded_[i] != 0; };
+    bool all_bounded = true;
+    for (size_t i = begin; i < end; ++i) all_bounded = all_bounded && is_bounded(i);
+    if (!all_bounded) {
+      tasks.emplace_back([this, begin, end, is_bounded] {
+        if (planning_->stop.Requested()) return;
+        const Planning& planning = *orders_[order_of_[begin]].planning;
+        const SubgraphBounds bounds(planning.graph, planning.profile, planning.simulator.Usages(),
+                                    intervals_[begin].Interval());
+        for (size_t i = begin; i < end; ++i) {
+          if (is_bounded(i)) continue;
+          intervals_[i].SetBound(bounds.Find(intervals_[i].Kept()));
+          bounded_[i] = 1;
+        }
+      });
+    }
+    begin = end;
   }
   Run(tasks);
   for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
+}
+
+Order PathSearch::OrderOf(const Selection& selection) const {
+  Order all;
+  for (const IntervalChoices* interval : selection.intervals) {
+    const Order& order = orders_[order_of_[IndexOf(*interval)]].order;
+    all.insert(all.end(), order.begin() + interval->Interval().first,
+               order.begin() + interval->Interval().last + 1);
+  }
+  return all;
 }
 
 size_t PathSearch::PlaceOf(int first, int length) const {
@@ -162,36 +327,64 @@ std::optional<Selection> PathSearch::FindBest() {
       if (!Widen() && !Extend()) return std::nullopt;
       continue;
     }
-    Tasks openings;
-    Tasks posings;
-    Tasks decisions;
-    for (const size_t index : path->arcs) {
-      const Arc& arc = arcs[index];
-      IntervalChoices& choices = intervals_[arc.interval];
-      if (arc.choice == kBounded) {
-        openings.emplace_back([&choices] { choices.Open(); });
-      } else if (!choices.IsPosed()) {
-        posings.emplace_back([&choices] { choices.Pose(); });
-      } else if (choices.Choices()[arc.choice].verdict == Verdict::kOpen) {
-        decisions.emplace_back([&choices, choice = arc.choice] { choices.Decide(choice); });
-      }
-    }
-    const Tasks& next = !openings.empty() ? openings : !posings.empty() ? posings : decisions;
-    if (next.empty()) return SelectionOf(*path, arcs);
-    effort_ -= EffortOn(*path, arcs);
-    Run(next);
-    effort_ += EffortOn(*path, arcs);
-    for (const size_t index : path->arcs) Refresh(arcs[index].interval);
-    Report();
+    work_ += static_cast<int64_t>(arcs.size()) / kArcsForOne;
+    if (auto selection = Confirm(*path, arcs)) return selection;
     if (allowance_ && effort_ > *allowance_) DrawBack();
   }
+  return std::nullopt;
+}
+
+std::optional<Selection> PathSearch::FindBelow(double score, int64_t effort) {
+  effort_ = 0;
+  while (!planning_->stop.Requested() && !has_spent_) {
+    const std::vector<Arc> arcs = CurrentArcs();
+    const std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_);
+    if (path && planning_->scale.ScoreOf(path->cost) >= score) return std::nullopt;
+    if (!path) {
+      if (!Widen() && !Extend()) return std::nullopt;
+    } else if (auto selection = Confirm(*path, arcs)) {
+      return selection;
+    }
+    effort_ += static_cast<int64_t>(arcs.size()) / kArcsForOne;
+    work_ += static_cast<int64_t>(arcs.size()) / kArcsForOne;
+    has_spent_ = effort_ > effort;
+  }
+  return std::nullopt;
+}
+
+// The path if all of it is known to fit; else finds out the next thing about it.
+std::optional<Selection> PathSearch::Confirm(const Path& path, std::span<const Arc> arcs) {
+  Tasks openings;
+  Tasks posings;
+  Tasks decisions;
+  for (const size_t index : path.arcs) {
+    const Arc& arc = arcs[index];
+    IntervalChoices& choices = intervals_[arc.interval];
+    if (arc.choice == kBounded) {
+      openings.emplace_back([&choices] { choices.Open(); });
+    } else if (!choices.IsPosed()) {
+      posings.emplace_back([&choices] { choices.Pose(); });
+    } else if (choices.Choices()[arc.choice].verdict == Verdict::kOpen) {
+      decisions.emplace_back([&choices, choice = arc.choice] { choices.Decide(choice); });
+    }
+  }
+  const Tasks& next = !openings.empty() ? openings : !posings.empty() ? posings : decisions;
+  if (next.empty()) return SelectionOf(path, arcs);
+  const int64_t before = EffortOn(path, arcs);
+  Run(next);
+  const int64_t effort = EffortOn(path, arcs) - before;
+  effort_ += effort;
+  work_ += effort;
+  for (const size_t index : path.arcs) Refresh(arcs[index].interval);
+  Report();
   return std::nullopt;
 }
 
 bool PathSearch::InReach(const IntervalChoices& interval) const {
   const graph::Interval operators = interval.Interval();
   if (!IsAllowed(interval)) return false;
-  if (operators.last - operators.first >= std::max(longest_, demands_->Inseparable(operators))) return false;
+  const int inseparable = DemandsOf(IndexOf(interval)).Inseparable(operators);
+  if (operators.last - operators.first >= std::max(longest_, inseparable)) return false;
   return IsAtHome(interval) || (may_keep_ && looks_at_kept_);
 }
 
@@ -225,16 +418,14 @@ bool PathSearch::Widen() {
 bool PathSearch::Extend() {
   for (int length = 1; length <= lengths_; ++length) {
     size_t added = 0;
-    for (int first = 0; first + length <= operators_; ++first) {
-      for (const IntervalChoices& crossing : Crossings(first, length)) {
-        if (planning_->stop.Requested() || extended_ >= kMostExtended) return added > 0;
-        if (!IsAllowed(crossing)) continue;
-        const size_t index = IndexOf(crossing);
-        const size_t more = intervals_[index].Extend(kExtension);
-        if (more > 0) Refresh(index);
-        added += more;
-        extended_ += more;
-      }
+    for (size_t i = 0; i < intervals_.size(); ++i) {
+      const graph::Interval operators = intervals_[i].Interval();
+      if (operators.last - operators.first + 1 != length || allowed_[i] == 0) continue;
+      if (planning_->stop.Requested() || extended_ >= kMostExtended) return added > 0;
+      const size_t more = intervals_[i].Extend(kExtension);
+      if (more > 0) Refresh(i);
+      added += more;
+      extended_ += more;
     }
     if (added > 0) return true;
   }

@@ -9,6 +9,9 @@ namespace tessera::search {
 // Convolutions one after another, some results added to the one before: two borders at most cross a cut.
 graph::Graph AnyNetwork(base::Random& random, int operators);
 
+// Convolutions and additions of any earlier results, all of one shape, the last of which takes in what nobody else has read.
+graph::Graph ForkedNetwork(base::Random& random, int operators);
+
 // Convolutions one after another, of 64 bytes and 12 bytes of weights each.
 graph::Graph Chain(int operators);
 
