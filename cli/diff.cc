@@ -103,6 +103,8 @@ std::string DifferenceAsText(const Plan& a, const Plan& b, const Difference& dif
                                              difference.circumstances.end());
     text += fmt::format("the plans are not made for the same {}\n", base::Join(what));
   }
+  if (difference.reordered)
+    return text + "their operators run in another order: subgraphs are not compared\n";
   if (!difference.comparable) return text + "their operators differ: subgraphs are not compared\n";
   if (IsAlike(difference)) return text + "same subgraphs, same addresses\n";
   for (const std::string& id : difference.kept_by_first) text += fmt::format("\n- kept on chip: {}", id);
@@ -146,6 +148,7 @@ std::string DifferenceAsJson(const Plan& a, const Plan& b, const Difference& dif
   json["same"] = difference.circumstances.empty() && difference.comparable && IsAlike(difference);
   json["made_for_other"] = difference.circumstances;
   json["comparable"] = difference.comparable;
+  json["reordered"] = difference.reordered;
   json["totals"] = CostsToJson(a.totals, b.totals);
   json["kept"] = {{"first", difference.kept_by_first}, {"second", difference.kept_by_second}};
   json["stretches"] = Json::array();

@@ -56,6 +56,7 @@ class PlanCommand final : public Command {
            "  tessera plan net.yaml --hw npu.yaml --minimize energy --sensitivity\n"
            "  tessera plan net.yaml --hw npu.yaml --pareto --limit peak=300000\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --max-operators 8\n"
+           "  tessera plan net.yaml --hw npu.yaml --order given\n"
            "  tessera plan net.yaml --hw npu.yaml --together conv1..conv3 --apart conv7 --keep conv3\n"
            "  tessera plan net.yaml --hw npu.yaml --demands demands.yaml\n"
            "  tessera plan edited.yaml --hw npu.yaml --baseline old.json --output new.json\n"
@@ -103,6 +104,11 @@ class PlanCommand final : public Command {
     app.add_flag("--spill-borders", spill_borders_,
                  "Bring every tensor between subgraphs home but for those of --keep; without it they stay in "
                  "the tile memory where that is better and fits, at most two at a cut");
+    app.add_option("--order", order_,
+                   "given runs the operators in the order of the file; search in any in which each comes "
+                   "behind those it depends on, where that is better, which a note tells")
+        ->check(CLI::IsMember({"given", "search"}))
+        ->capture_default_str();
     demands_.Declare(app);
     app.add_option(
         "--baseline", old_,
@@ -166,6 +172,7 @@ class PlanCommand final : public Command {
     const EngineSet engines(search_);
     ProblemDump::Recording recording = dump_.Record(engines.Pointers());
     options.max_operators = max_operators_;
+    options.ordering = order_ == "given" ? search::Ordering::kGiven : search::Ordering::kSearch;
     options.keeping = spill_borders_ ? search::Keeping::kNothing : search::Keeping::kWherePossible;
     options.engines = recording.Engines();
     options.seed = search_.seed;
@@ -188,7 +195,7 @@ class PlanCommand final : public Command {
     plan.notes.insert(plan.notes.end(), network.notes.begin(), network.notes.end());
     if (sensitivity_) {
       options.engines = engines.Pointers();
-      const auto noted = NoteSensitivity(options, plan);
+      const auto noted = NoteSensitivity(network.graph, options, plan);
       if (!noted) return console.Fail(noted.error());
     }
     if (lowering_) {
@@ -218,12 +225,13 @@ class PlanCommand final : public Command {
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
   }
 
-  static base::Expected<void> NoteSensitivity(const search::PartitionOptions& options, plan::Plan& plan) {
+  static base::Expected<void> NoteSensitivity(const graph::Graph& network,
+                                              const search::PartitionOptions& options, plan::Plan& plan) {
     if (!search::LooksAtEnergy(options.objective)) {
       plan.notes.emplace_back("sensitivity: the objective does not look at energy");
       return {};
     }
-    const auto sensitivities = search::FindSensitivities(plan, options);
+    const auto sensitivities = search::FindSensitivities(network, plan, options);
     if (!sensitivities) return base::Unexpected(sensitivities.error());
     for (const search::Sensitivity& sensitivity : *sensitivities)
       plan.notes.push_back("sensitivity: " + search::Describe(sensitivity));
@@ -297,6 +305,7 @@ class PlanCommand final : public Command {
   int points_ = 24;
   bool sensitivity_ = false;
   bool spill_borders_ = false;
+  std::string order_ = "search";
   DemandOptions demands_;
   std::string old_;
   bool lowering_ = false;

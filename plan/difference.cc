@@ -26,6 +26,7 @@ class Comparison {
   Difference Run() {
     FindCircumstances();
     difference_.comparable = SameOperators();
+    difference_.reordered = !difference_.comparable && SortedIds(first_) == SortedIds(second_);
     if (!difference_.comparable) return std::move(difference_);
     CompareKept();
     CompareWholes();
@@ -55,6 +56,13 @@ class Comparison {
     return std::equal(first_.network.operators.begin(), first_.network.operators.end(),
                       second_.network.operators.begin(), second_.network.operators.end(),
                       [](const graph::Operator& a, const graph::Operator& b) { return a.id == b.id; });
+  }
+
+  static std::vector<std::string> SortedIds(const Plan& plan) {
+    std::vector<std::string> ids;
+    for (const graph::Operator& op : plan.network.operators) ids.push_back(op.id);
+    std::sort(ids.begin(), ids.end());
+    return ids;
   }
 
   void CompareKept() {

@@ -31,6 +31,7 @@ struct Difference {
   std::vector<std::string> circumstances;  // of "network", "profile", "objective", "seed", those that differ
   // Whether both have the same operators in the same order; without that what follows is empty.
   bool comparable = true;
+  bool reordered = false;  // both have the same operators in different orders
   std::vector<std::string>
       kept_by_first;  // borders that stay on chip in the first plan alone, and in the second alone
   std::vector<std::string> kept_by_second;

@@ -48,6 +48,8 @@ class CutStates {
             Keeping keeping, const Demands& demands = {});
 
   int Last() const { return static_cast<int>(states_.size()) - 1; }
+  int FirstAt(int position) const { return first_at_[static_cast<size_t>(position)]; }
+  int CountAt(int position) const { return FirstAt(position + 1) - FirstAt(position); }
 
   // Every way for the interval to be one subgraph, that with nothing kept first.
   std::vector<Crossing> CrossingsOf(graph::Interval interval) const;

@@ -20,7 +20,7 @@ struct Label {
 };
 
 bool SameArc(const Arc& a, const Arc& b) {
-  return a.begin == b.begin && a.end == b.end && a.choice == b.choice;
+  return a.begin == b.begin && a.end == b.end && a.interval == b.interval && a.choice == b.choice;
 }
 
 // A label can stand for another only if whatever completes that one to an allowed path completes this one too.

@@ -40,7 +40,7 @@ using Forbidden = std::vector<Arc>;
 inline constexpr size_t kMostForbidden = 32;
 
 // The path of least score from state 0 to `last`, within the limits, that is not forbidden, or nullopt. Of equals the first found
-// wins, arcs being tried in the order given. Two arcs are the same when begin, end and choice are. At most kMostForbidden forbidden
+// wins, arcs being tried in the order given. Two arcs are the same when begin, end, interval and choice are. At most kMostForbidden forbidden
 // paths.
 std::optional<Path> FindBestPath(const Scale& scale, int last, std::span<const Arc> arcs,
                                  std::span<const Forbidden> forbidden);

@@ -86,7 +86,10 @@ class Demands {
   // The tensors whose addresses in that memory are demanded.
   std::vector<PinnedBuffer> PinsIn(const std::string& memory) const;
 
-  // The operators of the longest interval inside this one that demands do not let part; 0 where there is none.
+  // The longest intervals that demands do not let part, ascending.
+  const std::vector<graph::Interval>& Inseparable() const { return blocks_; }
+
+  // The operators of the longest of them inside this interval; 0 where there is none.
   int Inseparable(graph::Interval interval) const;
 
   bool KeepAny() const { return !stays_.empty(); }

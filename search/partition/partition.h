@@ -26,12 +26,16 @@ namespace tessera::search {
 // About a second on one thread.
 inline constexpr int64_t kUsualEffort = 200'000;
 
+// Whether the operators run in the order in which the network has them, or in the best that is found.
+enum class Ordering : uint8_t { kGiven, kSearch };
+
 struct PartitionOptions {
   plan::Objective objective;  // without weights: latency
   // In one subgraph. Without: as many as the effort allows, all of a network of up to 64 operators to begin with.
   std::optional<int> max_operators;
+  Ordering ordering = Ordering::kSearch;
   Keeping keeping = Keeping::kWherePossible;  // of borders on chip, but for those that are demanded
-  std::vector<Demand> demands;                // without fault (demand_faults.h)
+  std::vector<Demand> demands;  // about the graph as it is handed in; without fault (demand_faults.h)
   // An older plan, perhaps of another network: of plans of equal score the one that differs least from it is found, and a note
   // says what was kept; or nullptr.
   const plan::Plan* predecessor = nullptr;
@@ -57,10 +61,11 @@ struct Misfit {
   problem::Bytes capacity = 0;  // of the tile memory, or the limit on the peak
 };
 
-// kOptimal: no plan scores better, or, where Plan::notes say so, none whose subgraphs have at most so many operators, or that keeps
-// at most kMostKept borders at a cut, or none;
+// kOptimal: no plan scores better that runs the operators in the order in which the plan's network has them, or in any, where
+// Plan::notes say so; or, where they say so, none whose subgraphs have at most so many operators, or that keeps at most kMostKept
+// borders at a cut, or none;
 // kFeasible: something was left undecided or untried, the notes say what; kInfeasible: proven that no plan fits, or keeps the
-// limits, whatever its subgraphs and tiles; kUnknown: a limit came first, one of time, of operators, of kMostKept or of tile shapes;
+// limits, whatever its subgraphs and tiles, and, with Ordering::kSearch, its order; kUnknown: a limit came first, one of time, of operators, of kMostKept, of tile shapes or of orders;
 // kUnsupported: the profile cannot run the network. All of it among the plans that PartitionOptions::keeping allows and that keep the
 // demands. `plan` where there is one, else the reason.
 struct PartitionResult {
@@ -71,7 +76,8 @@ struct PartitionResult {
   std::vector<std::string> demands = {};        // where these are: if kInfeasible, some that suffice
 };
 
-// Finds the best partition that keeps the demands. An error is a bad objective, option or demand, or a fault of the program: a plan that its independent
+// Finds the best partition that keeps the demands. Its network has the operators in the order in which the plan runs them; demands and
+// misfits are about the graph's own. Operators that demands hold together stay in that order. An error is a bad objective, option or demand, or a fault of the program: a plan that its independent
 // validator refuses is never handed out.
 base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                                                 const hw_profiles::Profile& profile,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -12,6 +13,18 @@
 
 namespace tessera::search {
 namespace {
+
+Order OrderGiven(const graph::Graph& graph) {
+  Order order(graph.operators.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+std::vector<Order> OrdersOf(std::span<const Ordered> all) {
+  std::vector<Order> orders;
+  for (const Ordered& each : all) orders.push_back(each.order);
+  return orders;
+}
 
 // The one arc of an interval that is only bounded.
 constexpr size_t kBounded = std::numeric_limits<size_t>::max();
@@ -23,70 +36,66 @@ constexpr size_t kMostExtended = 16384;
 // Of the time until a deadline, what opens intervals; the rest is for those that are open then.
 constexpr double kOpening = 0.7;
 
+// Arcs that a look for a path passes in the time that one tile shape of one operator takes.
+constexpr int64_t kArcsForOne = 32;
+
 }  // namespace
 
 PathSearch::PathSearch(const Planning& planning, const CutStates& states, const Demands& demands,
                        const Reach& reach, int threads, std::function<void(std::string_view)> progress)
-    : planning_(&planning),
-      closing_(planning.stop.Before(kOpening), &planning.stop),
-      demands_(&demands),
-      operators_(static_cast<int>(planning.graph.operators.size())),
-      last_state_(states.Last()),
-      caps_kept_(states.IsCapped()),
-      spills_all_(states.SpillsAll()),
+    : PathSearch(std::vector<Ordered>{{&planning, &states, &demands, OrderGiven(planning.graph)}}, reach, {},
+                 threads, std::move(progress), {}) {}
+
+PathSearch::PathSearch(std::span<const Ordered> orders, const Reach& reach, const Besides& besides,
+                       int threads, std::function<void(std::string_view)> progress,
+                       std::span<PathSearch* const> before)
+    : orders_(orders.begin(), orders.end()),
+      planning_(orders_.front().planning),
+      closing_(planning_->stop.Before(kOpening), &planning_->stop),
+      demands_(orders_.front().demands),
+      operators_(static_cast<int>(planning_->graph.operators.size())),
+      lattice_(OrdersOf(orders)),
       most_(std::min(reach.most_operators, operators_)),
-      lengths_(std::max(most_, demands.Inseparable({0, operators_ - 1}))),
+      lengths_(std::max(most_, demands_->Inseparable({0, operators_ - 1}))),
       longest_(most_),
       allowance_(reach.effort),
       threads_(std::max(1, threads)),
       progress_(std::move(progress)) {
-  for (int first = 0; first < operators_; ++first) {
-    for (int length = 1; length <= std::min(lengths_, operators_ - first); ++length) {
-      crossings_.push_back(intervals_.size());
-      AddInterval(states, {first, first + length - 1});
-    }
-  }
+  NumberStates();
+  AddIntervals(besides);
   kept_.resize(intervals_.size());
   arcs_.resize(intervals_.size());
+  bounded_.resize(intervals_.size());
+  given_away_.resize(intervals_.size());
+  for (PathSearch* search : before) TakeOver(*search);
+  if (!before.empty()) TakeReach(*before.front());
   for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
 }
 
-void PathSearch::AddInterval(const CutStates& states, graph::Interval interval) {
-  const int length = interval.last - interval.first + 1;
-  const bool allowed =
-      length <= std::max(most_, demands_->Inseparable(interval)) && demands_->Allow(interval);
-  if (!allowed && length > 1) return;
-  const bool is_open = demands_->WayOf(interval) == nullptr &&
-                       demands_->PinsOf(interval, 0, planning_->TileMemory().name).empty();
-  const auto add = [&](const Crossing& crossing, bool is_allowed) {
-    intervals_.emplace_back(*planning_, interval, crossing.kept, is_allowed ? demands_ : nullptr);
-    allowed_.push_back(is_allowed ? 1 : 0);
-    states_.emplace_back(crossing.begin, crossing.end);
-    could_keep_ = could_keep_ || (is_allowed && !demands_->AreAllOf(crossing.kept));
-  };
-  for (const Crossing& crossing : states.CrossingsOf(interval)) {
-    const bool may_be_chosen = allowed && demands_->Allow(interval, crossing.kept);
-    const bool in_baseline = length == 1 && crossing.kept.empty();
-    if (in_baseline && !(may_be_chosen && is_open)) add(crossing, false);
-    if (may_be_chosen) add(crossing, true);
-  }
-}
-
 void PathSearch::FindBounds() {
-  const std::vector<graph::Usage>& usages = planning_->simulator.Usages();
   Tasks tasks;
-  for (int first = 0; first < operators_; ++first) {
-    tasks.emplace_back([this, &usages, first] {
-      for (int length = 1; length <= std::min(lengths_, operators_ - first); ++length) {
-        const graph::Interval interval{first, first + length - 1};
-        const std::span<const IntervalChoices> crossings = Crossings(first, length);
-        if (crossings.empty()) continue;
+  for (size_t begin = 0; begin < intervals_.size();) {
+    size_t end = begin + 1;  // of one interval, however it is crossed
+    while (end < intervals_.size() && order_of_[end] == order_of_[begin] &&
+           intervals_[end].Interval() == intervals_[begin].Interval())
+      ++end;
+    const auto is_bounded = [this](size_t i) { return bounded_[i] != 0; };
+    bool all_bounded = true;
+    for (size_t i = begin; i < end; ++i) all_bounded = all_bounded && is_bounded(i);
+    if (!all_bounded) {
+      tasks.emplace_back([this, begin, end, is_bounded] {
         if (planning_->stop.Requested()) return;
-        const SubgraphBounds bounds(planning_->graph, planning_->profile, usages, interval);
-        for (const IntervalChoices& crossing : crossings)
-          intervals_[IndexOf(crossing)].SetBound(bounds.Find(crossing.Kept()));
-      }
-    });
+        const Planning& planning = *orders_[order_of_[begin]].planning;
+        const SubgraphBounds bounds(planning.graph, planning.profile, planning.simulator.Usages(),
+                                    intervals_[begin].Interval());
+        for (size_t i = begin; i < end; ++i) {
+          if (is_bounded(i)) continue;
+          intervals_[i].SetBound(bounds.Find(intervals_[i].Kept()));
+          bounded_[i] = 1;
+        }
+      });
+    }
+    begin = end;
   }
   Run(tasks);
   for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
@@ -171,29 +180,56 @@ std::optional<Selection> PathSearch::FindBest() {
       if (only_open || (!Widen() && !Extend())) return std::nullopt;
       continue;
     }
-    Tasks openings;
-    Tasks posings;
-    Tasks decisions;
-    for (const size_t index : path->arcs) {
-      const Arc& arc = arcs[index];
-      IntervalChoices& choices = intervals_[arc.interval];
-      if (arc.choice == kBounded) {
-        openings.emplace_back([this, &choices] { Open(choices); });
-      } else if (!choices.IsPosed()) {
-        posings.emplace_back([&choices] { choices.Pose(); });
-      } else if (choices.Choices()[arc.choice].verdict == Verdict::kOpen) {
-        decisions.emplace_back([&choices, choice = arc.choice] { choices.Decide(choice); });
-      }
-    }
-    const Tasks& next = !openings.empty() ? openings : !posings.empty() ? posings : decisions;
-    if (next.empty()) return SelectionOf(*path, arcs);
-    effort_ -= EffortOn(*path, arcs);
-    Run(next);
-    effort_ += EffortOn(*path, arcs);
-    for (const size_t index : path->arcs) Refresh(arcs[index].interval);
-    Report();
+    work_ += static_cast<int64_t>(arcs.size()) / kArcsForOne;
+    if (auto selection = Confirm(*path, arcs)) return selection;
     if (allowance_ && effort_ > *allowance_) DrawBack();
   }
+  return std::nullopt;
+}
+
+std::optional<Selection> PathSearch::FindBelow(double score, int64_t effort) {
+  effort_ = 0;
+  while (!IsCutShort() && !has_spent_) {
+    const std::vector<Arc> arcs = CurrentArcs();
+    const std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_);
+    if (path && planning_->scale.ScoreOf(path->cost) >= score) return std::nullopt;
+    if (!path) {
+      if (!Widen() && !Extend()) return std::nullopt;
+    } else if (auto selection = Confirm(*path, arcs)) {
+      return selection;
+    }
+    effort_ += static_cast<int64_t>(arcs.size()) / kArcsForOne;
+    work_ += static_cast<int64_t>(arcs.size()) / kArcsForOne;
+    has_spent_ = effort_ > effort;
+  }
+  return std::nullopt;
+}
+
+// The path if all of it is known to fit; else finds out the next thing about it.
+std::optional<Selection> PathSearch::Confirm(const Path& path, std::span<const Arc> arcs) {
+  Tasks openings;
+  Tasks posings;
+  Tasks decisions;
+  for (const size_t index : path.arcs) {
+    const Arc& arc = arcs[index];
+    IntervalChoices& choices = intervals_[arc.interval];
+    if (arc.choice == kBounded) {
+      openings.emplace_back([this, &choices] { Open(choices); });
+    } else if (!choices.IsPosed()) {
+      posings.emplace_back([&choices] { choices.Pose(); });
+    } else if (choices.Choices()[arc.choice].verdict == Verdict::kOpen) {
+      decisions.emplace_back([&choices, choice = arc.choice] { choices.Decide(choice); });
+    }
+  }
+  const Tasks& next = !openings.empty() ? openings : !posings.empty() ? posings : decisions;
+  if (next.empty()) return SelectionOf(path, arcs);
+  const int64_t before = EffortOn(path, arcs);
+  Run(next);
+  const int64_t effort = EffortOn(path, arcs) - before;
+  effort_ += effort;
+  work_ += effort;
+  for (const size_t index : path.arcs) Refresh(arcs[index].interval);
+  Report();
   return std::nullopt;
 }
 
@@ -204,7 +240,8 @@ void PathSearch::Open(IntervalChoices& choices) const {
 bool PathSearch::InReach(const IntervalChoices& interval) const {
   const graph::Interval operators = interval.Interval();
   if (!IsAllowed(interval)) return false;
-  if (operators.last - operators.first >= std::max(longest_, demands_->Inseparable(operators))) return false;
+  const int inseparable = DemandsOf(IndexOf(interval)).Inseparable(operators);
+  if (operators.last - operators.first >= std::max(longest_, inseparable)) return false;
   return IsAtHome(interval) || (may_keep_ && looks_at_kept_);
 }
 
@@ -238,16 +275,14 @@ bool PathSearch::Widen() {
 bool PathSearch::Extend() {
   for (int length = 1; length <= lengths_; ++length) {
     size_t added = 0;
-    for (int first = 0; first + length <= operators_; ++first) {
-      for (const IntervalChoices& crossing : Crossings(first, length)) {
-        if (planning_->stop.Requested() || extended_ >= kMostExtended) return added > 0;
-        if (!IsAllowed(crossing)) continue;
-        const size_t index = IndexOf(crossing);
-        const size_t more = intervals_[index].Extend(kExtension);
-        if (more > 0) Refresh(index);
-        added += more;
-        extended_ += more;
-      }
+    for (size_t i = 0; i < intervals_.size(); ++i) {
+      const graph::Interval operators = intervals_[i].Interval();
+      if (operators.last - operators.first + 1 != length || allowed_[i] == 0) continue;
+      if (planning_->stop.Requested() || extended_ >= kMostExtended) return added > 0;
+      const size_t more = intervals_[i].Extend(kExtension);
+      if (more > 0) Refresh(i);
+      added += more;
+      extended_ += more;
     }
     if (added > 0) return true;
   }

@@ -13,6 +13,7 @@
 #include "tessera/search/partition/cuts.h"
 #include "tessera/search/partition/demands.h"
 #include "tessera/search/partition/interval_choices.h"
+#include "tessera/search/partition/order_lattice.h"
 
 // The best partition, looking closely only where it could be.
 //
@@ -29,6 +30,9 @@
 // that is posed and asked, so that there is something to show for the time.
 // The intervals of one round are opened and decided independently of each other, hence in parallel, and what is asked does not
 // depend on the number of threads.
+// With several orders of the operators, the intervals of all of them stand there, between cuts that are one where the same operators
+// are done (order_lattice.h); those of several orders that are one and the same stand there once. So a path may change from order to
+// order at any cut that both have, and what was found out about an interval in one order holds in all that have it.
 namespace tessera::search {
 
 // How far the search looks. Most of its time goes into intervals that are long, or that keep much on chip, and that turn out a
@@ -47,6 +51,24 @@ inline constexpr std::string_view kAllSpilled =
 // Where a search draws back to.
 inline constexpr int kUsualMostOperators = 12;
 
+// What is looked at of orders behind the first.
+struct Besides {
+  int most_operators = kUsualMostOperators;  // in one subgraph, demands apart
+  // Intervals, each as often as it can be crossed, that the first order has not; when they are reached, further orders count no more.
+  size_t most_intervals = 8'192;
+  // Whether intervals that begin behind the same operators, have the same and end with the same one stand for each other. They have
+  // the same tiles and traffic, and differ in room and in what arrives meanwhile.
+  bool alike = true;
+};
+
+// A network in one order; the parts belong together.
+struct Ordered {
+  const Planning* planning = nullptr;
+  const CutStates* states = nullptr;
+  const Demands* demands = nullptr;
+  Order order;
+};
+
 // Subgraphs that follow one another, each with a choice that fits alone.
 struct Selection {
   std::vector<const IntervalChoices*> intervals;
@@ -56,9 +78,18 @@ struct Selection {
 
 class PathSearch {
  public:
-  // `planning` and `demands` outlive it. The states are those for the demands.
+  // `planning` and `demands` outlive it. The states are those for the demands. The order is the one in which the network is.
   PathSearch(const Planning& planning, const CutStates& states, const Demands& demands, const Reach& reach,
              int threads, std::function<void(std::string_view)> progress);
+
+  // The same over several orders, of which the first has all intervals in reach. Takes over what searches before have found
+  // out about any of its intervals and which selections they forbid, the latest where these are many, and what the first of them drew back
+  // from. Those are of no use afterwards but to be taken over again. Operators are those of the first order wherever they have numbers.
+  PathSearch(std::span<const Ordered> orders, const Reach& reach, const Besides& besides, int threads,
+             std::function<void(std::string_view)> progress, std::span<PathSearch* const> before);
+
+  // Whether all intervals of all orders are there that should be.
+  bool HasAllOrders() const { return has_all_orders_; }
 
   // Finds what each interval costs at least; before, or where planning.stop comes first, that is nothing.
   void FindBounds();
@@ -69,6 +100,17 @@ class PathSearch {
 
   // Whether a deadline is so near, or came, that nothing more is opened.
   bool IsCutShort() const { return closing_.Requested(); }
+
+  // The best selection of a score below this one that is not forbidden, while what it takes is no more than this effort, to which
+  // looks for paths count too; where it is spent, HasSpent() from then on. Nothing where IsCutShort.
+  std::optional<Selection> FindBelow(double score, int64_t effort);
+  bool HasSpent() const { return has_spent_; }
+
+  // What it took so far in the same measure, nothing that was taken over; grows with the time.
+  int64_t Work() const { return work_; }
+
+  // The order that a selection runs the operators in, in the numbers of all orders.
+  Order OrderOf(const Selection& selection) const;
 
   // The best selection among what is already known to fit.
   std::optional<Selection> FindKnown() const;
@@ -108,7 +150,9 @@ class PathSearch {
 
   // Whether demands allow the interval to be a subgraph; and whether it keeps nothing else.
   bool IsAllowed(const IntervalChoices& interval) const { return allowed_[IndexOf(interval)] != 0; }
-  bool IsAtHome(const IntervalChoices& interval) const { return demands_->AreAllOf(interval.Kept()); }
+  bool IsAtHome(const IntervalChoices& interval) const {
+    return DemandsOf(IndexOf(interval)).AreAllOf(interval.Kept());
+  }
 
   // An arc from where an interval begins to where it ends, without choice or cost.
   Arc ArcOf(const IntervalChoices& interval) const;
@@ -130,7 +174,13 @@ class PathSearch {
  private:
   using Tasks = std::vector<std::function<void()>>;
 
-  void AddInterval(const CutStates& states, graph::Interval interval);
+  const Demands& DemandsOf(size_t interval) const { return *orders_[order_of_[interval]].demands; }
+  void NumberStates();
+  void AddIntervals(const Besides& besides);
+  void AddInterval(size_t order, graph::Interval interval);
+  std::vector<std::optional<size_t>> FindHere(const PathSearch& before) const;
+  void TakeOver(PathSearch& before);
+  void TakeReach(const PathSearch& before);
   size_t PlaceOf(int first, int length) const;
   IntervalChoices& SingleAt(int op) { return intervals_[crossings_[PlaceOf(op, 1)]]; }
   size_t IndexOf(const IntervalChoices& interval) const;
@@ -138,6 +188,7 @@ class PathSearch {
   void Open(IntervalChoices& choices) const;
   bool InReach(const IntervalChoices& interval) const;
   int64_t EffortOn(const Path& path, std::span<const Arc> arcs) const;
+  std::optional<Selection> Confirm(const Path& path, std::span<const Arc> arcs);
   void DrawBack();
   bool Extend();
   std::vector<Arc> CurrentArcs(bool only_open = false) const;
@@ -145,15 +196,18 @@ class PathSearch {
   void Run(const Tasks& tasks) const;
   void Report() const;
 
-  const Planning* planning_;
-  base::Stop closing_;  // of what is not open
+  std::vector<Ordered> orders_;
+  const Planning* planning_;  // of the first order, like these
+  base::Stop closing_;        // of what is not open
   const Demands* demands_;
   int operators_;
-  int last_state_;
-  bool caps_kept_;
-  bool spills_all_;
+  OrderLattice lattice_;
+  std::vector<int> first_state_;  // by cut of the lattice
+  int last_state_ = 0;
+  bool caps_kept_ = false;
+  bool spills_all_ = false;
   int most_;                          // operators in any of the intervals, demands apart
-  int lengths_;                       // in any of them
+  int lengths_;                       // in any of them, of the first order
   int longest_;                       // in those that are looked at
   std::optional<int64_t> allowance_;  // of effort
   int threads_;
@@ -161,14 +215,20 @@ class PathSearch {
   bool looks_at_kept_ = true;
   bool could_keep_ = false;
   int64_t effort_ = 0;  // since the last drawing back
+  int64_t work_ = 0;
   std::function<void(std::string_view)> progress_;
   std::vector<size_t> crossings_;  // by first operator, then length: the first of its crossings in intervals_
   std::vector<IntervalChoices> intervals_;
+  std::vector<size_t> order_of_;             // parallel: index into orders_
+  std::vector<uint8_t> bounded_;             // parallel: whether its bound is known
+  std::vector<uint8_t> given_away_;          // parallel: whether another search has it now
   std::vector<uint8_t> allowed_;             // parallel: whether demands allow it
   std::vector<std::pair<int, int>> states_;  // parallel: where it begins and ends
   std::vector<std::vector<size_t>> kept_;    // parallel: choices of forbidden selections
   std::vector<std::vector<Arc>> arcs_;       // parallel: what the interval offers, as of the last Refresh
-  size_t extended_ = 0;                      // shapes added by Extend
+  bool has_all_orders_ = true;
+  bool has_spent_ = false;
+  size_t extended_ = 0;  // shapes added by Extend
   std::vector<Forbidden> forbidden_;
 };
 

@@ -7,15 +7,23 @@
 #include <vector>
 
 #include "tessera/encoder/adapt/depth.h"
+#include "tessera/graph/reorder.h"
 #include "tessera/graph/tiling.h"
 #include "tessera/search/simulate/saturating.h"
 #include "tessera/search/simulate/traffic.h"
 
 // What an operator holds in a tile follows from the operators after it in its subgraph alone: they ask for regions of its result,
-// and so for regions of its operands. So for each operator and each end of a subgraph that it can be in, one tile of a single row,
-// column, ... (whatever may be cut), taken from the middle, gives operands that no larger tile has smaller; earlier operators of
-// the subgraph can only add readers. Where rows may be kept from tile to tile, later operators ask for less, but at some tile the
-// operator still makes a row: then only its own result counts. An operator is done with as soon as it is seen to need no more than another one does.
+// and so for regions of its operands. So for each operator and each end of a subgraph that asks something of it, one tile of a single row,
+// column, ... (whatever may be cut), taken from the middle, gives operands that no larger tile has smaller; other operators of
+// the subgraph can only add readers.
+//
+//     order 1    a  b [c  e] d  f       c --> e --> f        whatever the order, a subgraph with c and f has what lies on a way
+//     order 2    a [c  d  e  f] b       '---> d ----'        from c to f: these ask, and no order matters
+//
+// Whether further readers are in the subgraph is left open; a result that they read is the smaller of what it is then and else. Where the
+// subgraph ends elsewhere, some result that hangs on the operator leaves it, and a tile asks no less of that than its own smallest tile does.
+// Where rows may be kept from tile to tile, later operators ask for less, but at some tile the operator still makes a row: then
+// only its own result counts. An operator is done with as soon as it is seen to need no more than another one does.
 // Cost: usually little more than one propagation for each operator; at worst operators^2.
 namespace tessera::search {
 namespace {
@@ -44,15 +52,19 @@ graph::Box SmallestTile(const Graph& graph, const Profile& profile, Interval int
 class Floor {
  public:
   Floor(const Graph& graph, const Profile& profile)
-      : graph_(graph), profile_(profile), usages_(graph::UsagesOf(graph)) {}
+      : graph_(graph),
+        profile_(profile),
+        usages_(graph::UsagesOf(graph)),
+        dependencies_(graph::DependenciesOf(graph)) {}
 
   PeakFloor Find() const {
     const auto operators = static_cast<int>(graph_.operators.size());
     PeakFloor floor{.bytes = 0, .op = 0};
     for (int op = 0; op < operators; ++op) {
-      Bytes least = std::numeric_limits<Bytes>::max();
-      for (int last = op; last < operators && least > floor.bytes; ++last) {
-        least = std::min(least, OperandBytes({op, last}));
+      Bytes least = OperandBytes({op});
+      const std::vector<bool> follows = least > floor.bytes ? FollowersOf(op) : std::vector<bool>();
+      for (int last = op + 1; last < operators && least > floor.bytes; ++last) {
+        if (follows[static_cast<size_t>(last)]) least = std::min(least, OperandBytes(Between(follows, last)));
       }
       if (least > floor.bytes) floor = {.bytes = least, .op = op};
     }
@@ -61,12 +73,39 @@ class Floor {
   }
 
  private:
-  // Of the interval's first operator. A result may take the place of an operand; then only the larger of the two is certain.
-  Bytes OperandBytes(Interval interval) const {
-    const graph::Operator& op = graph_.operators[static_cast<size_t>(interval.first)];
-    const Interval asking = KeepsRows() ? Interval{interval.first, interval.first} : interval;
-    const std::vector<graph::Box> regions =
-        graph::RegionsOfTile(graph_, asking, SmallestTile(graph_, profile_, asking));
+  // Which operators hang on this one, itself included.
+  std::vector<bool> FollowersOf(int op) const {
+    std::vector<bool> follows(graph_.operators.size());
+    follows[static_cast<size_t>(op)] = true;
+    for (size_t i = static_cast<size_t>(op) + 1; i < follows.size(); ++i) {
+      const std::vector<int>& before = dependencies_[i];
+      follows[i] = std::any_of(before.begin(), before.end(),
+                               [&follows](int other) { return follows[static_cast<size_t>(other)]; });
+    }
+    return follows;
+  }
+
+  // Those of them on which the last one hangs, itself included, ascending.
+  std::vector<int> Between(const std::vector<bool>& follows, int last) const {
+    std::vector<bool> needed(follows.size());
+    needed[static_cast<size_t>(last)] = true;
+    std::vector<int> between;
+    for (int i = last; i >= 0; --i) {
+      const auto at = static_cast<size_t>(i);
+      if (!needed[at] || !follows[at]) continue;
+      between.push_back(i);
+      for (const int other : dependencies_[at]) needed[static_cast<size_t>(other)] = true;
+    }
+    std::reverse(between.begin(), between.end());
+    return between;
+  }
+
+  // Of the first of these operators in a subgraph that has them all and ends with the last. A result may take the place of an operand;
+  // then only the larger of the two is certain.
+  Bytes OperandBytes(const std::vector<int>& operators) const {
+    const graph::Operator& op = graph_.operators[static_cast<size_t>(operators.front())];
+    const std::vector<int> asking = KeepsRows() ? std::vector<int>{operators.front()} : operators;
+    const std::vector<graph::Box> regions = RegionsOf(asking);
     const std::vector<int> tensors = TensorsOf(asking);
     const auto extents_of = [&](int tensor) {
       const auto at = std::lower_bound(tensors.begin(), tensors.end(), tensor) - tensors.begin();
@@ -74,13 +113,12 @@ class Floor {
       for (const graph::Extent& extent : regions[static_cast<size_t>(at)]) extents.push_back(extent.Length());
       return extents;
     };
-    const std::optional<encoder::DepthCut> cut = DepthCutOf(interval);
+    const std::optional<encoder::DepthCut> cut = DepthCutOf(operators);
     Bytes read = 0;
     Bytes made = 0;
     for (const int tensor : std::set<int>(op.inputs.begin(), op.inputs.end())) {
       if (cut && cut->Takes(tensor)) continue;
-      Bytes least = BytesAs(graph::RoleIn(graph_, UsageOf(tensor), tensor, interval), tensor,
-                            extents_of(tensor), false);
+      Bytes least = BytesAs(RoleAlone(operators.front(), tensor), tensor, extents_of(tensor), false);
       const bool may_be_inside =
           UsageOf(tensor).producer >= 0 && !graph_.tensors[static_cast<size_t>(tensor)].network_output;
       if (may_be_inside)
@@ -88,8 +126,14 @@ class Floor {
       Accumulate(read, least);
     }
     for (const int tensor : op.outputs) {
-      const TensorRole role = graph::RoleIn(graph_, UsageOf(tensor), tensor, interval);
-      Accumulate(made, BytesAs(role, tensor, extents_of(tensor), true));
+      const bool may_leave = operators.size() == 1 || !AreAllAmong(UsageOf(tensor).consumers, operators);
+      const bool may_stay =
+          operators.size() > 1 && !graph_.tensors[static_cast<size_t>(tensor)].network_output;
+      Bytes least = std::numeric_limits<Bytes>::max();
+      if (may_leave || !may_stay)
+        least = BytesAs(RoleAlone(operators.front(), tensor), tensor, extents_of(tensor), true);
+      if (may_stay) least = std::min(least, BytesAs(TensorRole::kFeature, tensor, extents_of(tensor), true));
+      Accumulate(made, least);
     }
     const std::vector<OperatorKind>& in_place = profile_.tiling.in_place;
     const bool shares =
@@ -98,11 +142,12 @@ class Floor {
   }
 
   // What may come in slices of the depth, and is then nowhere as a whole.
-  std::optional<encoder::DepthCut> DepthCutOf(Interval interval) const {
+  std::optional<encoder::DepthCut> DepthCutOf(const std::vector<int>& operators) const {
     const std::vector<hw_profiles::WeightPolicy>& weights = profile_.tiling.weights;
     const bool offered =
         std::find(weights.begin(), weights.end(), hw_profiles::WeightPolicy::kByDepth) != weights.end();
-    return offered ? encoder::FindDepthCut(graph_, profile_, interval) : std::nullopt;
+    if (!offered || operators.size() > 1) return std::nullopt;
+    return encoder::FindDepthCut(graph_, profile_, {operators.front(), operators.front()});
   }
 
   bool KeepsRows() const {
@@ -127,10 +172,28 @@ class Floor {
 
   const graph::Usage& UsageOf(int tensor) const { return usages_[static_cast<size_t>(tensor)]; }
 
+  TensorRole RoleAlone(int op, int tensor) const {
+    return graph::RoleIn(graph_, UsageOf(tensor), tensor, {op, op});
+  }
+
+  static bool AreAllAmong(const std::vector<int>& some, const std::vector<int>& all) {
+    return std::includes(all.begin(), all.end(), some.begin(), some.end());
+  }
+
+  // In the middle one of the smallest tiles of a network that has these operators alone; parallel to TensorsOf.
+  std::vector<graph::Box> RegionsOf(const std::vector<int>& operators) const {
+    const auto count = static_cast<int>(operators.size());
+    const Graph part = count == 1 ? Graph() : graph::Reordered(graph_, operators);
+    const Graph& all = count == 1 ? graph_ : part;
+    const Interval interval =
+        count == 1 ? Interval{operators.front(), operators.front()} : Interval{0, count - 1};
+    return graph::RegionsOfTile(all, interval, SmallestTile(all, profile_, interval));
+  }
+
   // As in TiledSubgraph::tensors.
-  std::vector<int> TensorsOf(Interval interval) const {
+  std::vector<int> TensorsOf(const std::vector<int>& operators) const {
     std::set<int> tensors;
-    for (int i = interval.first; i <= interval.last; ++i) {
+    for (const int i : operators) {
       const graph::Operator& op = graph_.operators[static_cast<size_t>(i)];
       tensors.insert(op.inputs.begin(), op.inputs.end());
       tensors.insert(op.outputs.begin(), op.outputs.end());
@@ -149,6 +212,7 @@ class Floor {
   const Graph& graph_;
   const Profile& profile_;
   std::vector<graph::Usage> usages_;
+  std::vector<std::vector<int>> dependencies_;
 };
 
 }  // namespace

@@ -76,7 +76,7 @@ bool LooksAtEnergy(const plan::Objective& objective) {
   return (weight != objective.weights.end() && weight->second > 0) || objective.limits.contains("energy");
 }
 
-base::Expected<std::vector<Sensitivity>> FindSensitivities(const plan::Plan& plan,
+base::Expected<std::vector<Sensitivity>> FindSensitivities(const graph::Graph& graph, const plan::Plan& plan,
                                                            const PartitionOptions& options) {
   std::vector<Sensitivity> sensitivities;
   if (!LooksAtEnergy(options.objective)) return sensitivities;
@@ -85,7 +85,7 @@ base::Expected<std::vector<Sensitivity>> FindSensitivities(const plan::Plan& pla
   if (again.cached == nullptr) again.cached = &remembering;
   for (const Variant& variant : VariantsOf(plan.profile)) {
     const base::Expected<Scale> scale =
-        Scale::Make(options.objective, FindLowerBounds(plan.network, variant.profile));
+        Scale::Make(options.objective, FindLowerBounds(graph, variant.profile));
     if (!scale) return base::Unexpected(scale.error());
     const plan::Metrics totals = PriceUnder(variant.profile, plan);
     Sensitivity& found = sensitivities.emplace_back();
@@ -94,7 +94,7 @@ base::Expected<std::vector<Sensitivity>> FindSensitivities(const plan::Plan& pla
     found.within = scale->WithinLimits(scale->CostOf(totals));
     found.score = scale->ScoreOf(totals);
     found.best_score = found.score;
-    const base::Expected<PartitionResult> best = SearchPartition(plan.network, variant.profile, again);
+    const base::Expected<PartitionResult> best = SearchPartition(graph, variant.profile, again);
     if (!best) return base::Unexpected(best.error());
     const bool better = best->plan && best->plan->score < found.score * (1 - kRounding);
     const bool stopped = options.stop != nullptr && options.stop->Requested();

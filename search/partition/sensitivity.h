@@ -29,7 +29,7 @@ bool LooksAtEnergy(const plan::Objective& objective);
 // time, and searches again with the same options. The plan is one that SearchPartition found for the graph, the profile and the
 // options. Energies of 0 are left out. Costs a search for each, which share what engines answered. An error is a fault of the
 // program.
-base::Expected<std::vector<Sensitivity>> FindSensitivities(const plan::Plan& plan,
+base::Expected<std::vector<Sensitivity>> FindSensitivities(const graph::Graph& graph, const plan::Plan& plan,
                                                            const PartitionOptions& options);
 
 // "with the energy of dram halved the choice survives"

@@ -87,7 +87,16 @@ TEST(Difference, OfOtherOperatorsIsNotComparable) {
   second.seed = 8;
   const Difference difference = FindDifference(OneConvPlan(), second);
   EXPECT_FALSE(difference.comparable);
+  EXPECT_FALSE(difference.reordered);
   EXPECT_THAT(difference.circumstances, ElementsAre("network", "seed"));
+}
+
+TEST(Difference, OfTheSameOperatorsInAnotherOrderIsNotComparableEither) {
+  Plan second = CutAfter({0, 2, 4});
+  std::swap(second.network.operators[1], second.network.operators[2]);
+  const Difference difference = FindDifference(CutAfter({0, 2, 4}), second);
+  EXPECT_FALSE(difference.comparable);
+  EXPECT_TRUE(difference.reordered);
 }
 
 }  // namespace

@@ -154,6 +154,7 @@ TEST(Demands, KeepMoreThanASearchWouldTry) {
   const graph::Graph graph = net.Finish(net.Add(net.Add(a, b), c));
   PartitionOptions options = Under({});
   options.max_operators = 1;
+  options.ordering = Ordering::kGiven;
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
   ASSERT_LT(PlanUnder(graph, profile, options).kept.size(), 4U);
   for (const int branch : branches) options.demands.push_back(Keep(branch));

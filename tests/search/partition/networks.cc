@@ -32,6 +32,37 @@ Subject AnySubject(uint64_t seed, Range operators, Range bytes) {
   return {std::move(graph), SmallMachine(dma, random.Uniform(bytes.least, bytes.most))};
 }
 
+graph::Graph ForkedNetwork(base::Random& random, int operators) {
+  NetworkBuilder net;
+  const int64_t channels = random.Uniform(1, 3);
+  std::vector<int> results = {net.Input({1, channels, random.Uniform(2, 4), random.Uniform(1, 3)})};
+  std::vector<int> loose = results;  // what nobody has read
+  const auto read_any = [&] {
+    const auto at = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(results.size()) - 1));
+    std::erase(loose, results[at]);
+    return results[at];
+  };
+  int count = 0;
+  const auto note = [&](int result) {
+    results.push_back(result);
+    loose.push_back(result);
+    ++count;
+  };
+  while (count + static_cast<int>(loose.size()) - 1 < operators) {
+    const int first = read_any();
+    note(random.Chance(0.3) ? net.Add(first, read_any())
+                            : net.Conv(first, random.Chance(0.5) ? 3 : 1, channels));
+  }
+  while (loose.size() > 1) {
+    const int first = loose.back();
+    loose.pop_back();
+    const int second = loose.back();
+    loose.pop_back();
+    note(net.Add(first, second));
+  }
+  return net.Finish(loose.front());
+}
+
 graph::Graph Chain(int operators) {
   NetworkBuilder net;
   int last = net.Input({1, 2, 8, 4});

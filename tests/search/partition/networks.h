@@ -10,6 +10,9 @@ namespace tessera::search {
 // Convolutions one after another, some results added to the one before: two borders at most cross a cut.
 graph::Graph AnyNetwork(base::Random& random, int operators);
 
+// Convolutions and additions of any earlier results, all of one shape, the last of which takes in what nobody else has read.
+graph::Graph ForkedNetwork(base::Random& random, int operators);
+
 // Such a network and a machine for it.
 struct Subject {
   graph::Graph graph;

@@ -43,7 +43,7 @@ Found Find(const graph::Graph& graph, const Profile& profile, const std::string&
   auto result = SearchPartition(graph, profile, options);
   EXPECT_TRUE(result && result->plan);
   Found found{*std::move(result->plan), {}};
-  auto sensitivities = FindSensitivities(found.plan, options);
+  auto sensitivities = FindSensitivities(graph, found.plan, options);
   EXPECT_TRUE(sensitivities);
   found.sensitivities = *std::move(sensitivities);
   return found;
@@ -61,7 +61,8 @@ TEST(Sensitivity, IsNoneWhereTheObjectiveDoesNotLookAtEnergy) {
 
 TEST(Sensitivity, ClaimsNothingOfASearchThatWasStopped) {
   const Profile profile = Balanced(0.5);
-  const plan::Plan plan = Find(Pair(), profile, "energy").plan;
+  const graph::Graph graph = Pair();
+  const plan::Plan plan = Find(graph, profile, "energy").plan;
   const CanonicalEngine engine;
   const std::vector<const problem::Engine*> engines = {&engine};
   base::Stop stop;
@@ -70,7 +71,7 @@ TEST(Sensitivity, ClaimsNothingOfASearchThatWasStopped) {
   options.objective.weights = {{"energy", 1}};
   options.engines = engines;
   options.stop = &stop;
-  const auto sensitivities = FindSensitivities(plan, options);
+  const auto sensitivities = FindSensitivities(graph, plan, options);
   ASSERT_TRUE(sensitivities);
   ASSERT_FALSE(sensitivities->empty());
   for (const Sensitivity& each : *sensitivities) {

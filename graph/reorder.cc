@@ -1,0 +1,55 @@
+#include "tessera/graph/reorder.h"
+
+#include <algorithm>
+
+namespace tessera::graph {
+
+std::vector<std::vector<int>> DependenciesOf(const Graph& graph) {
+  const std::vector<Usage> usages = UsagesOf(graph);
+  std::vector<std::vector<int>> dependencies(graph.operators.size());
+  for (size_t i = 0; i < graph.operators.size(); ++i) {
+    std::vector<int>& makers = dependencies[i];
+    for (const int tensor : graph.operators[i].inputs) {
+      const int maker = usages[static_cast<size_t>(tensor)].producer;
+      if (maker >= 0) makers.push_back(maker);
+    }
+    std::sort(makers.begin(), makers.end());
+    makers.erase(std::unique(makers.begin(), makers.end()), makers.end());
+  }
+  return dependencies;
+}
+
+Graph Reordered(const Graph& graph, std::span<const int> order) {
+  Graph reordered{graph.name, graph.tensors, {}, graph.annotations};
+  reordered.operators.reserve(order.size());
+  for (const int op : order) reordered.operators.push_back(graph.operators[static_cast<size_t>(op)]);
+  return reordered;
+}
+
+std::vector<int> TensorsByMaker(const Graph& graph) {
+  const std::vector<Usage> usages = UsagesOf(graph);
+  std::vector<int> tensors;
+  for (size_t tensor = 0; tensor < usages.size(); ++tensor) {
+    if (usages[tensor].producer < 0) tensors.push_back(static_cast<int>(tensor));
+  }
+  for (const Operator& op : graph.operators)
+    tensors.insert(tensors.end(), op.outputs.begin(), op.outputs.end());
+  return tensors;
+}
+
+Graph Renumbered(const Graph& graph, std::span<const int> tensors) {
+  Graph renumbered{graph.name, {}, graph.operators, graph.annotations};
+  std::vector<int> number_of(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    number_of[static_cast<size_t>(tensors[i])] = static_cast<int>(i);
+    renumbered.tensors.push_back(graph.tensors[static_cast<size_t>(tensors[i])]);
+  }
+  for (Operator& op : renumbered.operators) {
+    for (std::vector<int>* list : {&op.inputs, &op.weights, &op.outputs}) {
+      for (int& tensor : *list) tensor = number_of[static_cast<size_t>(tensor)];
+    }
+  }
+  return renumbered;
+}
+
+}  // namespace tessera::graph

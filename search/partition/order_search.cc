@@ -1,0 +1,290 @@
+#include "tessera/search/partition/order_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "tessera/graph/reorder.h"
+#include "tessera/search/orders/every_order.h"
+#include "tessera/search/orders/swaps.h"
+#include "tessera/search/partition/order_candidates.h"
+
+namespace tessera::search {
+namespace {
+
+using problem::Status;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Orders with swaps, and the operators in one swap.
+constexpr size_t kMostSwapped = 48;
+constexpr int kLongestSwap = 24;
+
+// Operators in intervals that only other orders have, as many as those of all intervals of a network of 64.
+constexpr int64_t kMostVisited = 45'760;
+constexpr int64_t kMostVisitedForProof = 8 * kMostVisited;  // where no plan is known
+
+// Of all searches of one network together: a quarter of a minute or so. Where the first takes more, no other order is looked at.
+constexpr int64_t kMostWork = 6'000'000;
+
+// Orders in one round that are tried for nothing.
+constexpr int kMostFailed = 6;
+
+// Times that the search goes on from a better order.
+constexpr int kMostRounds = 4;
+
+// Operators in a subgraph while the best order is sought with nothing kept.
+constexpr int kMostAtHome = 6;
+
+constexpr size_t kEveryInterval = std::numeric_limits<size_t>::max() / 2;
+
+// The part of the effort that a round of scouting may take where there is a plan already; where there is none, it is that times as much.
+constexpr int64_t kShare = 4;
+
+// Sums of doubles in another order differ by less: no reason to change the order.
+constexpr double kRounding = 1e-9;
+
+// Whether nothing that the search could have looked at is left, as far as one in these orders goes.
+bool LeavesNothing(const PathSearch& paths) {
+  return paths.MostOperators() >= paths.Operators() && !paths.CapsKept() && !paths.LeavesOutKept() &&
+         !paths.UntriedCouldBeat(kInfinity);
+}
+
+// Files number tensors as operators make them: what is read again must be what was written.
+void RenumberTensors(plan::Plan& plan) {
+  const std::vector<int> tensors = graph::TensorsByMaker(plan.network);
+  std::vector<int> number_of(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i)
+    number_of[static_cast<size_t>(tensors[i])] = static_cast<int>(i);
+  const auto renumber = [&number_of](int& tensor) {
+    if (tensor >= 0) tensor = number_of[static_cast<size_t>(tensor)];
+  };
+  const auto renumber_all = [&renumber](std::vector<int>& numbers) {
+    std::for_each(numbers.begin(), numbers.end(), renumber);
+  };
+  plan.network = graph::Renumbered(plan.network, tensors);
+  renumber_all(plan.kept);
+  std::sort(plan.kept.begin(), plan.kept.end());
+  for (plan::BufferUse& use : plan.buffers) renumber(use.tensor);
+  for (plan::StepUse& step : plan.steps) {
+    renumber_all(step.transfers);
+    std::sort(step.transfers.begin(), step.transfers.end());
+  }
+  for (plan::Home& home : plan.homes) renumber_all(home.tensors);
+}
+
+}  // namespace
+
+OrderSearch::OrderSearch(const Grounds& grounds, const PartitionOptions& options, const Floors& floors)
+    : grounds_(grounds),
+      at_home_(grounds),
+      options_(options),
+      floors_(floors),
+      precedence_(grounds.graph, Demands(grounds.graph, grounds.demands).Inseparable()) {
+  at_home_.keeping = Keeping::kNothing;
+}
+
+base::Expected<PartitionResult> OrderSearch::Run() {
+  Order given(grounds_.graph.operators.size());
+  std::iota(given.begin(), given.end(), 0);
+  if (auto fault = Try(given, Gain::kNone, {})) return base::Unexpected(*fault);
+  if (incumbent_.found.result.plan) first_score_ = incumbent_.found.result.plan->score;
+  if (options_.ordering == Ordering::kGiven || precedence_.IsChain())
+    return std::move(incumbent_.found.result);
+  if (grounds_.predecessor != nullptr) {
+    Order like = precedence_.OperatorsOf(FindOrderLike(*grounds_.predecessor, grounds_.graph, precedence_));
+    if (like != given) {
+      if (auto fault = Try(std::move(like), Gain::kNone, {})) return base::Unexpected(*fault);
+    }
+  }
+  every_ = FindEveryOrder(precedence_, kMostEvery);
+  bool gained = true;
+  for (int round = 0; gained && MayGain() && round < kMostRounds; ++round) {
+    const Order before = incumbent_.network->InOrder();
+    if (auto fault = Scout()) return base::Unexpected(*fault);
+    gained = incumbent_.network->InOrder() != before;
+  }
+  return Finish();
+}
+
+bool OrderSearch::MayGain() const {
+  return !incumbent_.found.whatever_the_order && work_ <= kMostWork && !incumbent_.found.paths->IsCutShort();
+}
+
+const OrderedNetwork& OrderSearch::Add(const Grounds& grounds, Order order) {
+  networks_.push_back(std::make_unique<OrderedNetwork>(grounds, std::move(order)));
+  return *networks_.back();
+}
+
+// Searches the order by itself, and stays with it if it is better, or as good where that is enough.
+std::optional<base::Diagnostic> OrderSearch::Try(Order order, Gain wanted,
+                                                 std::span<PathSearch* const> before) {
+  const OrderedNetwork& network = Add(grounds_, std::move(order));
+  base::Expected<FixedOrderResult> found = SearchFixedOrder(network, options_, floors_, before);
+  if (!found) return found.error();
+  work_ += found->paths->Work();
+  const std::optional<plan::Plan>& best = incumbent_.found.result.plan;
+  const std::optional<plan::Plan>& plan = found->result.plan;
+  const bool gains =
+      best && plan && (plan->score < best->score || (wanted == Gain::kNone && plan->score == best->score));
+  const bool better = incumbent_.network == nullptr || (plan && !best) || gains;
+  if (better) {
+    incumbent_ = {&network, *std::move(found)};
+  } else {
+    failed_.push_back(*std::move(found));
+  }
+  return std::nullopt;
+}
+
+// The incumbent's own first, perhaps with repetitions.
+std::vector<Order> OrderSearch::FindOrders() const {
+  const Order& own = incumbent_.network->InOrder();
+  std::vector<Order> nodes;
+  if (every_) {
+    nodes = *every_;
+  } else {
+    nodes = FindUsualOrders(grounds_.graph, precedence_);
+    const std::vector<Order> swapped =
+        FindSwapped(precedence_, precedence_.NodesOf(own), kLongestSwap, kMostSwapped);
+    nodes.insert(nodes.end(), swapped.begin(), swapped.end());
+  }
+  std::vector<Order> orders = {own};
+  for (const Order& order : nodes) orders.push_back(precedence_.OperatorsOf(order));
+  return orders;
+}
+
+std::vector<Ordered> OrderSearch::Prepare(const Grounds& grounds, const std::vector<Order>& orders) {
+  std::vector<Ordered> prepared;
+  for (const Order& order : orders) prepared.push_back(Add(grounds, order).AsOrdered());
+  return prepared;
+}
+
+// The best order if nothing were kept on chip but what is demanded, and subgraphs were short; nullopt where that is the incumbent's, the
+// first of these, or the effort is spent before it is known.
+std::optional<Order> OrderSearch::FindAtHome(const std::vector<Order>& orders, int64_t effort) {
+  const Reach reach{.most_operators = kMostAtHome, .effort = {}};
+  const Besides besides{.most_operators = kMostAtHome};
+  const std::vector<Ordered> all = Prepare(at_home_, orders);
+  PathSearch own(std::span<const Ordered>(all).first(1), reach, besides, options_.threads, options_.progress,
+                 {});
+  own.FindBounds();
+  const std::optional<Selection> best = own.FindBelow(kInfinity, effort);
+  if (!best && (own.HasSpent() || own.IsCutShort())) return std::nullopt;
+  const double below = best ? grounds_.scale.ScoreOf(best->cost) * (1 - kRounding) : kInfinity;
+  const std::vector<PathSearch*> known = {&own};
+  PathSearch others(all, reach, besides, options_.threads, options_.progress, known);
+  others.FindBounds();
+  const std::optional<Selection> better = others.FindBelow(below, effort);
+  if (!better) return std::nullopt;
+  return others.OrderOf(*better);
+}
+
+std::optional<base::Diagnostic> OrderSearch::Scout() {
+  const bool has_plan = incumbent_.found.result.plan.has_value();
+  const int64_t effort = has_plan ? options_.effort / kShare : options_.effort * kShare;
+  std::vector<Order> orders = FindOrders();
+  if (every_) {
+    const Besides besides{.most_operators = incumbent_.found.paths->MostOperators(),
+                          .most_intervals = kEveryInterval,
+                          .alike = false};
+    const std::vector<Order> all = TakeFirst(orders, besides.most_operators, besides.alike,
+                                             has_plan ? kMostVisited : kMostVisitedForProof);
+    survey_ = {.orders = all.size(), .every = all.size() == every_->size()};
+    if (survey_.every) return ScoutAmong(all, besides, effort);
+  }
+  const Besides besides;
+  orders = TakeFirst(std::move(orders), besides.most_operators, besides.alike, kMostVisited);
+  survey_ = {.orders = orders.size()};
+  // An order that is found so has to be searched from the beginning.
+  if (incumbent_.found.paths->MayKeep() && work_ + incumbent_.found.paths->Work() <= kMostWork) {
+    const OrderedNetwork* before = incumbent_.network;
+    if (std::optional<Order> order = FindAtHome(orders, effort)) {
+      if (auto fault = Try(*std::move(order), Gain::kSome, {})) return fault;
+    }
+    if (incumbent_.network != before) return std::nullopt;
+  }
+  return ScoutAmong(orders, besides, effort);
+}
+
+// What fits subgraph by subgraph may fit no more as a whole: then what was forbidden for that is left out, and the next best is tried.
+std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<Order>& orders,
+                                                        const Besides& besides, int64_t effort) {
+  const std::optional<plan::Plan>& plan = incumbent_.found.result.plan;
+  const double below = plan ? plan->score * (1 - kRounding) : kInfinity;
+  const Reach reach = ReachFor(grounds_.graph, grounds_.scale, options_);
+  const std::vector<Ordered> looked_at = Prepare(grounds_, orders);
+  std::vector<std::unique_ptr<PathSearch>> scouts;
+  std::vector<PathSearch*> known = {incumbent_.found.paths.get()};
+  for (int attempt = 0; attempt < kMostFailed && !grounds_.stop.Requested(); ++attempt) {
+    scouts.push_back(
+        std::make_unique<PathSearch>(looked_at, reach, besides, options_.threads, options_.progress, known));
+    PathSearch& scout = *scouts.back();
+    known.push_back(&scout);
+    scout.FindBounds();
+    const std::optional<Selection> selection = scout.FindBelow(below, effort);
+    work_ += scout.Work();
+    const bool at_end = !scout.HasSpent() && scout.HasAllOrders() && !scout.IsCutShort();
+    if (options_.progress) {
+      options_.progress(fmt::format("{} orders of the operators looked at{}", survey_.orders,
+                                    at_end ? "" : ", not to the end"));
+    }
+    if (!selection) {
+      const bool all_decided = at_end && failed_.empty() && !scout.AnyGivenUp();
+      survey_.settled = all_decided && !scout.UntriedCouldBeat(below);
+      survey_.proven = all_decided && survey_.every && !plan && LeavesNothing(scout);
+      return std::nullopt;
+    }
+    const OrderedNetwork* before = incumbent_.network;
+    if (auto fault = Try(scout.OrderOf(*selection), Gain::kSome, known)) return fault;
+    if (incumbent_.network != before) return std::nullopt;
+    known.push_back(failed_.back().paths.get());
+  }
+  return std::nullopt;
+}
+
+PartitionResult OrderSearch::Finish() {
+  PartitionResult result = std::move(incumbent_.found.result);
+  if (result.plan) {
+    const Order& order = incumbent_.network->InOrder();
+    if (!std::is_sorted(order.begin(), order.end())) RenumberTensors(*result.plan);
+    NoteOrder(*result.plan);
+  } else if (result.status == Status::kInfeasible && !incumbent_.found.whatever_the_order) {
+    Qualify(result);
+  }
+  return result;
+}
+
+void OrderSearch::NoteOrder(plan::Plan& plan) const {
+  const Order& order = incumbent_.network->InOrder();
+  if (!std::is_sorted(order.begin(), order.end())) {
+    size_t moved = 0;
+    for (size_t i = 0; i < order.size(); ++i) moved += order[i] == static_cast<int>(i) ? 0 : 1;
+    plan.notes.push_back(fmt::format(
+        "{} of {} operators run elsewhere than in the order of the file, in which {}", moved, order.size(),
+        first_score_ ? fmt::format("the score is {}", *first_score_) : "no plan was found"));
+  }
+  if (plan.status != "optimal" || incumbent_.found.whatever_the_order) return;
+  plan.notes.push_back(
+      survey_.every && survey_.settled
+          ? fmt::format("all {} orders of the operators were tried", survey_.orders)
+          : "other orders of the operators were not all tried: optimal among plans in this one");
+}
+
+// What is proven in the order of the file is no proof for others.
+void OrderSearch::Qualify(PartitionResult& result) const {
+  if (survey_.proven) {
+    result.reason +=
+        fmt::format("; the same holds for each of the {} orders of the operators", survey_.orders);
+    return;
+  }
+  result.status = Status::kUnknown;
+  result.reason = fmt::format(
+      "in the order of the file {}; other orders were not all tried, or not to the end", result.reason);
+}
+
+}  // namespace tessera::search
