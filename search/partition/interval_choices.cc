@@ -266,6 +266,14 @@ std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) cons
   return front;
 }
 
+int64_t IntervalChoices::Effort() const {
+  const auto shapes = static_cast<int64_t>(tried_.size());
+  const bool keeps_rows = std::any_of(policies_.begin(), policies_.end(), [](const encoder::Policy& policy) {
+    return policy.halo != hw_profiles::HaloStorage::kRecompute;
+  });
+  return shapes * (interval_.last - interval_.first + 1) * (posed_ ? 2 : 1) * (keeps_rows ? 2 : 1);
+}
+
 bool IntervalChoices::ProvenEmpty() const {
   return posed_ && IsComplete() && std::all_of(choices_.begin(), choices_.end(), [](const Choice& choice) {
            return choice.verdict == Verdict::kImpossible;

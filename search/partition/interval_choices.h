@@ -100,11 +100,9 @@ class IntervalChoices {
   bool AnyGivenUp() const;  // or not exact
   int64_t Solves() const { return solves_; }
 
-  // What it took so far, solves apart: tile shapes times operators, once for opening and once for posing.
-  int64_t Effort() const {
-    const auto shapes = static_cast<int64_t>(tried_.size());
-    return shapes * (interval_.last - interval_.first + 1) * (posed_ ? 2 : 1);
-  }
+  // What it took so far, solves apart: tile shapes times operators, once for opening and once for posing, each time once more where
+  // tiles that keep rows are cut beside those that compute them again.
+  int64_t Effort() const;
 
   // A fault of the program that came to light, or nullptr.
   const base::Diagnostic* Fault() const;
