@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -66,6 +67,12 @@ struct TiledSubgraph {
   std::vector<int> class_of;       // for each tile in program order (row-major), its class
   std::vector<RowCounts> rows;     // parallel to `tensors` where rows are kept; else empty
 };
+
+// The index of a tensor in TiledSubgraph::tensors, and in all that is parallel to it.
+inline size_t SlotOf(const TiledSubgraph& tiling, int tensor) {
+  return static_cast<size_t>(std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), tensor) -
+                             tiling.tensors.begin());
+}
 
 // Cuts the last operator's (first) output into tiles in row-major order; every other border output is asked
 // for its share of the tile (floor(aF/E), ceil(bF/E)) hulled with what consumers inside need; the rest

@@ -49,6 +49,12 @@ class Drafter {
     return std::move(drafts_);
   }
 
+  std::vector<BufferDraft> DraftScratch(int k) {
+    OpenScratch(k);
+    for (BufferDraft& draft : drafts_) draft.Finish();
+    return std::move(drafts_);
+  }
+
  private:
   void AddTiles(const TensorUse& use) {
     if (use.cached && uses_.halo == HaloStorage::kRing) {
@@ -299,8 +305,11 @@ class Drafter {
   }
 
   void AddScratch(int k) {
+    if (HasScratch(profile_, OperatorAt(k))) OpenScratch(k);
+  }
+
+  void OpenScratch(int k) {
     const graph::Operator& op = OperatorAt(k);
-    if (!HasScratch(profile_, op)) return;
     for (size_t parity = 0; parity < timeline_.Parities(); ++parity) {
       BufferDraft& draft =
           Open(BufferKind::kScratch, fmt::format("s{}/{}/scratch@{}", subgraph_, op.id, parity));
@@ -410,6 +419,11 @@ class Drafter {
 std::vector<BufferDraft> DraftBuffers(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                       const SubgraphUses& uses, int subgraph, Timeline& timeline) {
   return Drafter(graph, profile, uses, subgraph, timeline).Draft();
+}
+
+std::vector<BufferDraft> DraftScratch(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                      const SubgraphUses& uses, int subgraph, Timeline& timeline, int k) {
+  return Drafter(graph, profile, uses, subgraph, timeline).DraftScratch(k);
 }
 
 }  // namespace tessera::encoder

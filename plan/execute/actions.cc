@@ -157,7 +157,31 @@ Compute Actions::Run(int op, const Turn& turn, int64_t step) {
     compute.results.push_back(std::move(result));
   }
   compute.scratch = places_.OfScratch(op, turn.parity, writes);
+  if (named && WorksByChannel(compute)) {
+    Result& result = compute.results.front();
+    result.fills = false;
+    compute.channel = ChannelCells(result);
+  }
   return compute;
+}
+
+// Whether the engine has to go channel by channel, as a depthwise result lies in the place of its operand.
+bool Actions::WorksByChannel(const Compute& compute) const {
+  const graph::Operator& facts = At(compute.op);
+  if (!MapsChannels(plan_.network, facts)) return false;
+  const Place& x = compute.operands.front().place;
+  const Place& y = compute.results.front().place;
+  return x.where == Where::kTileMemory && y.where == Where::kTileMemory && x.cells.begin < y.cells.end &&
+         y.cells.begin < x.cells.end;
+}
+
+int64_t Actions::ChannelCells(const Result& result) {
+  int64_t cells = result.place.element_cells;
+  for (size_t axis = 0; axis < result.box.size(); ++axis) {
+    const Range made = result.box[axis];
+    if (MeaningOf(result.box.size(), axis) != base::Axis::kChannels) cells *= made.end - made.begin;
+  }
+  return cells;
 }
 
 std::string Actions::EngineOf(int op) const {

@@ -229,6 +229,11 @@ std::optional<FilterAxes> FilterAxesOf(const Graph& network, const Operator& op,
   return std::nullopt;
 }
 
+bool MapsChannels(const Graph& network, const Operator& op) {
+  return op.kind == OperatorKind::kDepthwise &&
+         ShapeOf(network, op.inputs.front())[1] == ShapeOf(network, op.outputs.front())[1];
+}
+
 bool IsPointwise(const Graph& network, const Operator& op, size_t input) {
   const bool described =
       input < op.accesses.size() && op.accesses[input].kind == graph::AccessKind::kElementwise;

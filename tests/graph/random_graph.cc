@@ -214,6 +214,28 @@ Graph RandomGraph(Random& random, int operators) {
   return std::move(builder).Build();
 }
 
+Graph RandomDepthwiseChain(Random& random, int operators) {
+  GraphBuilder builder;
+  builder.AddInput(
+      {random.Chance(0.8) ? 1 : 2, random.Uniform(1, 4), random.Uniform(3, 9), random.Uniform(3, 9)});
+  while (builder.OperatorCount() < operators) {
+    const bool last = random.Chance(0.85);
+    const int input =
+        last ? builder.TensorCount() - 1 : static_cast<int>(random.Uniform(0, builder.TensorCount() - 1));
+    if (random.Chance(0.15)) {
+      builder.AddConv(input, random.Uniform(1, 4), 1);
+      continue;
+    }
+    Draft draft;
+    draft.op.kind = random.Chance(0.2) ? OperatorKind::kElementwise : OperatorKind::kDepthwise;
+    if (draft.op.kind == OperatorKind::kDepthwise) DrawWindowed(random, draft);
+    draft.op.window.dilation = {1, 1};
+    if (random.Chance(0.8)) draft.wanted.multiplier = 1;
+    builder.Add(std::move(draft.op), draft.wanted, {input});
+  }
+  return std::move(builder).Build();
+}
+
 Box RandomBox(Random& random, const Shape& shape) {
   Box box;
   for (const int64_t extent : shape) {

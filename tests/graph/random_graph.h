@@ -21,6 +21,9 @@ std::optional<int> AddRandomOperator(base::Random& random, GraphBuilder& builder
 // concatenations, broadcasts, several outputs.
 Graph RandomGraph(base::Random& random, int operators);
 
+// As many operators on feature maps, mostly depthwise ones without dilation, mostly one behind the other.
+Graph RandomDepthwiseChain(base::Random& random, int operators);
+
 Box RandomBox(base::Random& random, const Shape& shape);
 
 }  // namespace tessera::graph

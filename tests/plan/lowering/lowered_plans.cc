@@ -88,6 +88,8 @@ const std::vector<NamedPlan>& PlansOfEveryKind() {
                                                 {"WithScratch", execute::WithScratch},
                                                 {"WithState", execute::WithState},
                                                 {"InPlace", execute::InPlace},
+                                                {"ByChannel", execute::ByChannel},
+                                                {"ByChannelInRounds", execute::ByChannelInRounds},
                                                 {"RingOwnSteps", execute::RingOwnSteps},
                                                 {"CopyOwnSteps", execute::CopyOwnSteps},
                                                 {"AdjacentOwnSteps", execute::AdjacentOwnSteps},

@@ -89,7 +89,7 @@ Profile DrawProfile() {
        {base::Axis::kRows, base::Axis::kColumns, base::Axis::kChannels, base::Axis::kBatch}) {
     if (Draw(0, 3) > 0) profile.tiling.axes.push_back({axis, std::max<int64_t>(1, Draw(-2, 2))});
   }
-  if (Flip()) profile.tiling.in_place = {base::OperatorKind::kElementwise};
+  if (Flip()) profile.tiling.in_place = {base::OperatorKind::kElementwise, base::OperatorKind::kDepthwise};
   if (Draw(0, 3) > 0) {
     profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute,
                            static_cast<hw_profiles::HaloStorage>(Draw(1, 3))};
