@@ -77,6 +77,23 @@ TEST_F(OnnxTest, IsKnownByContentOnStandardInput) {
   EXPECT_THAT(outcome.out, HasSubstr("largest tile that fits"));
 }
 
+TEST_F(OnnxTest, TileGivesItsNotesToProgramsToo) {
+  WriteModel(graph::onnx::BuildMobileNet);
+  const Arguments tile = {"tile",  "net.onnx", "--hw",        Profile(), "--ops",    "block0_expand",
+                          "--dim", "N=1",      "--floats-as", "int8",    "--format", "json"};
+  Arguments why_not = tile;
+  why_not.insert(why_not.end(), {"--why-not", "7x7"});
+  for (const Arguments& arguments : {tile, why_not}) {
+    const Outcome outcome = Run(arguments);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(ParseJson(outcome.out).at("notes").get<std::vector<std::string>>(),
+                testing::Contains("folded constants, 4: shape, batch, listed, wanted"));
+  }
+  const Outcome yaml =
+      Run({"tile", Shipped("examples/networks/patent_chain.yaml"), "--hw", Profile(), "--format", "json"});
+  EXPECT_EQ(ParseJson(yaml.out).at("notes").size(), 0U);
+}
+
 TEST_F(OnnxTest, AProfileMayDescribeOperators) {
   ModelBuilder model;
   model.Input("x", {1, 4, 8, 8});
