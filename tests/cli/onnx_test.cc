@@ -37,7 +37,8 @@ TEST_P(OnnxPlanTest, IsPlannedFromEndToEnd) {
   if (!GetParam().dim.empty()) arguments.insert(arguments.end(), {"--dim", GetParam().dim});
   const Outcome outcome = Run(arguments);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err << outcome.out;
-  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+  const Outcome checked = Run({"check", "--execute", "plan.json"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, OnnxPlanTest,
@@ -46,6 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Of, OnnxPlanTest,
                                          Network{"inception", graph::onnx::BuildInception, ""},
                                          Network{"unet", graph::onnx::BuildUNet, ""},
                                          Network{"transformer", graph::onnx::BuildTransformer, "length=16"},
+                                         Network{"keywords", graph::onnx::BuildKeywords, ""},
                                          Network{"decoder", graph::onnx::BuildDecoderStep, "past=15"}),
                          [](const auto& info) { return info.param.name; });
 
