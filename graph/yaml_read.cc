@@ -58,6 +58,7 @@ class NetworkReader {
     if (!reader_.Failed()) AddImplicitWeights();
     if (!reader_.Failed()) AddOperators();
     for (size_t i = 0; i < drafts_.size() && !reader_.Failed(); ++i) ConnectWeights(i);
+    if (!reader_.Failed()) LinkStates();
     if (!reader_.Failed()) MarkOutputs();
     return std::move(graph_);
   }
@@ -78,6 +79,7 @@ class NetworkReader {
   void AddOperators();
   void ConnectWeights(size_t index);
   std::optional<int> ResolveWeight(const YamlNode& node, const std::string& name, size_t index) const;
+  void LinkStates();
   void MarkOutputs();
 
   void Claim(std::map<std::string, Shape>& names, const YamlNode& node, const std::string& id,
@@ -92,6 +94,7 @@ class NetworkReader {
   std::map<std::string, Shape> constants_;
   std::map<std::string, int> index_of_;  // of tensors that have their place in the graph
   std::vector<Draft> drafts_;
+  std::vector<std::pair<int, YamlNode>> next_values_;  // of states: the name that each has in the next run
   int64_t total_macs_ = 0;
 };
 
@@ -122,10 +125,15 @@ void NetworkReader::ReadInputs() {
   const YamlNode inputs = root_.Maybe("inputs");
   if (!inputs) return;
   for (const YamlNode& entry : inputs.Items()) {
-    entry.OnlyKeys({"id", "shape", "dtype", "state"});
+    entry.OnlyKeys({"id", "shape", "dtype", "state", "next"});
     Tensor tensor = ReadTensor(entry, default_type_);
     if (const YamlNode state = entry.Maybe("state")) tensor.state = state.Boolean();
     tensor.network_input = !tensor.state;
+    if (const YamlNode next = entry.Maybe("next")) {
+      if (!tensor.state)
+        next.Complain("input " + Quoted(tensor.id) + " is no state", "state: true beside it");
+      next_values_.emplace_back(static_cast<int>(graph_.tensors.size()), next);
+    }
     Claim(features_, entry.Maybe("id"), tensor.id, tensor.shape);
     graph_.tensors.push_back(std::move(tensor));
   }
@@ -360,7 +368,32 @@ void NetworkReader::ConnectWeights(size_t index) {
   }
 }
 
-// Tensors that nobody reads are outputs; where outputs are listed, a tensor that is neither listed nor read
+// What a state is in the next run leaves the network.
+void NetworkReader::LinkStates() {
+  const std::vector<Usage> usages = UsagesOf(graph_);
+  for (const auto& [state, node] : next_values_) {
+    const std::string name = node.Text();
+    const auto found = index_of_.find(name);
+    if (found == index_of_.end() || usages[static_cast<size_t>(found->second)].producer < 0)
+      return node.Complain("unknown tensor " + Quoted(name), "the output of an operator",
+                           NearestTensor(name));
+    Tensor& next = graph_.tensors[static_cast<size_t>(found->second)];
+    const Tensor& now = graph_.tensors[static_cast<size_t>(state)];
+    if (next.next_of >= 0) {
+      return node.Complain(Quoted(name) + " is also the next value of " +
+                               Quoted(graph_.tensors[static_cast<size_t>(next.next_of)].id),
+                           "a tensor of its own for each state");
+    }
+    if (next.type != now.type) {
+      return node.Complain("state " + Quoted(now.id) + " is of type " + std::string(NameOf(now.type)) + ", " +
+                               Quoted(name) + " of type " + std::string(NameOf(next.type)),
+                           "the same type");
+    }
+    next.next_of = state;
+  }
+}
+
+// Tensors that nobody reads are outputs, and what states hand on; where outputs are listed, a tensor that is neither listed nor read
 // is a mistake.
 void NetworkReader::MarkOutputs() {
   const std::vector<Usage> usages = UsagesOf(graph_);
@@ -378,6 +411,7 @@ void NetworkReader::MarkOutputs() {
   }
   for (size_t i = 0; i < graph_.tensors.size(); ++i) {
     Tensor& tensor = graph_.tensors[i];
+    if (tensor.next_of >= 0) tensor.network_output = true;
     if (usages[i].producer < 0 || !usages[i].consumers.empty() || tensor.network_output) continue;
     if (outputs) {
       const Draft& maker = drafts_[static_cast<size_t>(usages[i].producer)];

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tessera/plan/by_channel.h"
+#include "tessera/plan/handed_on.h"
 
 namespace tessera::plan {
 
@@ -43,6 +44,7 @@ Derivation Derive(const Plan& plan) {
     }
   }
   derivation.trace = Execute(plan, users, std::move(cached));
+  derivation.pairs = FindHandedOn(plan, users, derivation.trace);
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     const auto subgraph = static_cast<int>(i);
     by_channel[i] = AddChannelPairs(plan, users, subgraph, derivation.trace, by_channel[i], derivation.pairs);

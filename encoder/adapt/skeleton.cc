@@ -9,6 +9,7 @@
 #include "tessera/base/checked.h"
 #include "tessera/encoder/adapt/by_channel.h"
 #include "tessera/encoder/adapt/halo.h"
+#include "tessera/encoder/adapt/handed_on.h"
 #include "tessera/encoder/adapt/in_place.h"
 #include "tessera/encoder/adapt/layout.h"
 #include "tessera/encoder/adapt/lifespans.h"
@@ -133,6 +134,8 @@ Skeleton BuildSkeleton(const graph::Graph& graph, const std::vector<graph::Usage
   Append(DraftWholeBuffers(graph, usages, profile, skeleton.uses, skeleton.timelines), program);
   for (std::vector<BufferDraft>& each : drafts) Append(std::move(each), program);
   program.problem.relations = AdjacentHalos(program.buffers);
+  for (const problem::Relation& relation : HandedOnInPlace(graph, usages, profile, program.buffers))
+    program.problem.relations.push_back(relation);
   WorkByChannel(graph, profile, skeleton);
 
   for (const Timeline& timeline : skeleton.timelines) {

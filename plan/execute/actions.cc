@@ -139,9 +139,10 @@ Compute Actions::Run(int op, const Turn& turn, int64_t step) {
   for (size_t i = 0; i < facts.inputs.size(); ++i) {
     const int tensor = facts.inputs[i];
     const bool described = std::count(facts.in_place.begin(), facts.in_place.end(), static_cast<int>(i)) > 0;
+    const bool stays = facts.kind == base::OperatorKind::kConcat && i == 0;  // where it lies already
     compute.operands.push_back({Operand::Kind::kInput, i,
                                 places_.OfTile(tensor, turn.parity, boxes.parts.at(tensor), reads),
-                                named || described});
+                                named || described || stays});
   }
   for (size_t i = 0; i < facts.weights.size(); ++i) AddConstant(op, i, reads, compute);
   for (const int tensor : facts.outputs) {

@@ -283,7 +283,7 @@ void Machine::CheckInPlace(const Compute& compute, const Result& result,
                           Contents::ContentOf(found) == operand.place.content;
       if (!wanted) continue;
       const bool dies_with_it = element_by_element && Contents::ContentOf(tag) == result.place.content &&
-                                Contents::NumberOf(tag) == Contents::NumberOf(found);
+                                contents_.IsSameElement(tag, found);
       // Its own channel, and those before it.
       const bool was_read = compute.channel && operand.kind == Operand::Kind::kInput &&
                             contents_.CoordinatesOf(found)[1] < result.box[1].end;

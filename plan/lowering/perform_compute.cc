@@ -152,12 +152,15 @@ bool Performer::MayReplace(const graph::Operator& op, Tag old_tag, Tag new_tag, 
   if (named && execute::MapsChannels(plan_.network, op) && Contents::ContentOf(old_tag) == op.inputs.front())
     return HasRoomForAChannel(reach) &&
            contents_.CoordinatesOf(old_tag)[1] <= contents_.CoordinatesOf(new_tag)[1];
-  if (Contents::NumberOf(new_tag) != Contents::NumberOf(old_tag)) return false;
+  const int old_content = Contents::ContentOf(old_tag);
+  if (std::find(op.inputs.begin(), op.inputs.end(), old_content) == op.inputs.end()) return false;
+  if (!contents_.IsSameElement(new_tag, old_tag)) return false;
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     if (op.inputs[i] != Contents::ContentOf(old_tag)) continue;
     const bool described =
         std::find(op.in_place.begin(), op.in_place.end(), static_cast<int>(i)) != op.in_place.end();
-    if (!(named || described) || !execute::IsPointwise(plan_.network, op, i)) return false;
+    const bool stays = op.kind == base::OperatorKind::kConcat && i == 0;
+    if (!(named || described || stays) || !execute::IsPointwise(plan_.network, op, i)) return false;
   }
   return true;
 }

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "command_line.h"
 #include "networks.h"
 
@@ -50,6 +52,23 @@ INSTANTIATE_TEST_SUITE_P(Of, OnnxPlanTest,
                                          Network{"keywords", graph::onnx::BuildKeywords, ""},
                                          Network{"decoder", graph::onnx::BuildDecoderStep, "past=15"}),
                          [](const auto& info) { return info.param.name; });
+
+// One token more, and the caches have grown by a row each where they lie.
+TEST_F(OnnxTest, ADecoderStepWritesItsCachesInPlace) {
+  WriteModel(graph::onnx::BuildDecoderStep);
+  const Outcome outcome =
+      Run({"plan", "net.onnx", "--hw", Profile(), "--floats-as", "int8", "--dim", "past=15", "--budget",
+           "2000", "--max-operators", "4", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::map<std::string, int64_t> offsets;
+  const auto plan = ReadJson("plan.json");
+  for (const auto& buffer : plan.at("buffers")) offsets[buffer.at("id")] = buffer.at("offset");
+  for (const char* cache : {"key", "value"}) {
+    EXPECT_EQ(offsets.at(std::string("past_key_values.0.") + cache),
+              offsets.at(std::string("present.0.") + cache));
+  }
+  EXPECT_EQ(Run({"check", "--execute", "plan.json"}).exit_code, 0);
+}
 
 TEST_F(OnnxTest, PrintsWhatItDidAndWritesItIntoThePlan) {
   WriteModel(graph::onnx::BuildMobileNet);

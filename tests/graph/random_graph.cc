@@ -236,6 +236,25 @@ Graph RandomDepthwiseChain(Random& random, int operators) {
   return std::move(builder).Build();
 }
 
+void DrawStates(Random& random, Graph& graph) {
+  const std::vector<Usage> usages = UsagesOf(graph);
+  for (size_t state = 0; state < graph.tensors.size(); ++state) {
+    Tensor& now = graph.tensors[state];
+    if (!now.network_input || !random.Chance(0.5)) continue;
+    now.network_input = false;
+    now.state = true;
+    for (size_t i = graph.tensors.size(); i-- > 0;) {
+      Tensor& next = graph.tensors[i];
+      if (usages[i].producer < 0 || next.next_of >= 0 || next.type != now.type ||
+          next.shape.size() != now.shape.size() || random.Chance(0.3))
+        continue;
+      next.next_of = static_cast<int>(state);
+      next.network_output = true;
+      break;
+    }
+  }
+}
+
 Box RandomBox(Random& random, const Shape& shape) {
   Box box;
   for (const int64_t extent : shape) {

@@ -161,5 +161,41 @@ TEST(ByChannel, IsNotForAMultiplier) {
   EXPECT_THAT(Pairs(plan), IsEmpty());
 }
 
+// A state [rows, 4] and x [1, 4] -> concat -> next [rows + 1, 4]; the state is at home in SRAM.
+Plan GrowingState() {
+  Plan plan;
+  plan.network.tensors = {FeatureTensor("state", {7, 4}), FeatureTensor("x", {1, 4}),
+                          FeatureTensor("next", {8, 4})};
+  plan.network.tensors[0].state = true;
+  plan.network.tensors[1].network_input = true;
+  plan.network.tensors[2].network_output = true;
+  plan.network.tensors[2].next_of = 0;
+  graph::Operator concat;
+  concat.id = "concat";
+  concat.kind = base::OperatorKind::kConcat;
+  concat.inputs = {0, 1};
+  concat.outputs = {2};
+  plan.network.operators = {concat};
+  plan.profile = SmallProfile();
+  plan.profile.engines[0].throughputs.push_back({base::OperatorKind::kConcat, std::nullopt, {}, 1, 1, 0});
+  Subgraph subgraph;
+  subgraph.tile = {8, 4};
+  subgraph.tiles = 1;
+  plan.subgraphs = {subgraph};
+  return plan;
+}
+
+TEST(HandedOn, LiesInThePlaceOfTheStateIfThatStaysWhereItIs) {
+  Plan plan = GrowingState();
+  EXPECT_THAT(Pairs(plan), ElementsAre("state = next"));
+  std::swap(plan.network.operators[0].inputs[0], plan.network.operators[0].inputs[1]);
+  EXPECT_THAT(Pairs(plan), IsEmpty());
+  plan = GrowingState();
+  plan.network.tensors[0].shape = {8, 3};
+  plan.network.tensors[1].shape = {8, 1};
+  plan.network.operators[0].axis = 1;
+  EXPECT_THAT(Pairs(plan), IsEmpty());
+}
+
 }  // namespace
 }  // namespace tessera::plan

@@ -89,6 +89,28 @@ Plan InPlace() {
   return plan;
 }
 
+Plan HandedOn() {
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  profile.engines[0].throughputs.push_back({base::OperatorKind::kConcat, std::nullopt, {}, 1, 1, 0});
+  graph::Graph network;
+  network.tensors = {FeatureTensor("cache", {1, 2, 7, 4}), FeatureTensor("x", {1, 2, 1, 4}),
+                     FeatureTensor("all", {1, 2, 8, 4}), FeatureTensor("y", {1, 2, 8, 4})};
+  network.tensors[0].state = true;
+  network.tensors[1].network_input = true;
+  network.tensors[2].next_of = 0;
+  network.tensors[2].network_output = network.tensors[3].network_output = true;
+  graph::Operator concat;
+  concat.id = "concat";
+  concat.kind = base::OperatorKind::kConcat;
+  concat.axis = 2;
+  concat.inputs = {0, 1};
+  concat.outputs = {2};
+  network.operators = {concat, Elementwise("relu", {2}, 3)};
+  Plan plan = Spread(network, profile, {{{0, 1}, {1, 2, 2, 4}, {WeightPolicy::kResident, false}}});
+  OffsetOf(plan, "all") = OffsetOf(plan, "cache");
+  return plan;
+}
+
 Plan ByChannelWith(WeightPolicy weights) {
   hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
   profile.tiling.in_place = {base::OperatorKind::kDepthwise};

@@ -71,6 +71,25 @@ TEST(ByChannelPlan, MayBeShiftedByWholeColumns) {
   }
 }
 
+const std::vector<SpoiledPlan> kHandedOn = {
+    {"CacheThatWouldMove", HandedOn, Shift("all", 16), "in place", "own operand 'cache'"},
+    {"CacheOfLongerRows", HandedOn,
+     [](Plan& plan) {
+       plan.network.operators[0].axis = 3;
+       plan.network.tensors[1].shape = {1, 2, 7, 1};
+       for (const size_t longer : {2, 3}) plan.network.tensors[longer].shape = {1, 2, 7, 5};
+       plan.subgraphs[0].tile = {1, 2, 7, 5};
+       plan.subgraphs[0].tiles = 1;
+       Grow("s0/x@0", 6)(plan);
+       Grow("all", 6)(plan);
+       Grow("s0/y@0", 54)(plan);
+     },
+     "in place", "own operand 'cache'"},
+    {"CacheBehindWhatIsNew", HandedOn,
+     [](Plan& plan) { std::swap(plan.network.operators[0].inputs[0], plan.network.operators[0].inputs[1]); },
+     "in place", "own operand 'cache'"},
+};
+
 // Columns of x and y begin at the same places, or a channel comes in the way of a later one.
 const std::vector<SpoiledPlan> kByChannel = {
     {"ByChannelButShifted", ByChannel, Shift("s0/y@0", 1), "in place", "own operand 'x' [0, 1, 0, 0]"},
@@ -288,6 +307,7 @@ const std::vector<SpoiledPlan> kHardware = {
 
 INSTANTIATE_TEST_SUITE_P(Addresses, PlanFault, testing::ValuesIn(kAddresses), NameOfFault<SpoiledPlan>);
 INSTANTIATE_TEST_SUITE_P(ByChannel, PlanFault, testing::ValuesIn(kByChannel), NameOfFault<SpoiledPlan>);
+INSTANTIATE_TEST_SUITE_P(HandedOn, PlanFault, testing::ValuesIn(kHandedOn), NameOfFault<SpoiledPlan>);
 INSTANTIATE_TEST_SUITE_P(Lives, PlanFault, testing::ValuesIn(kLives), NameOfFault<SpoiledPlan>);
 INSTANTIATE_TEST_SUITE_P(Steps, PlanFault, testing::ValuesIn(kSteps), NameOfFault<SpoiledPlan>);
 INSTANTIATE_TEST_SUITE_P(Uses, PlanFault, testing::ValuesIn(kUses), NameOfFault<SpoiledPlan>);

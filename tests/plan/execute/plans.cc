@@ -75,6 +75,22 @@ void AddActivation(graph::Graph& network) {
   network.operators.push_back(std::move(op));
 }
 
+// Each state hands on the last result of its type and rank that is free.
+void LinkStates(graph::Graph& network) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(network);
+  for (size_t state = 0; state < network.tensors.size(); ++state) {
+    for (size_t i = network.tensors.size(); i-- > 0 && network.tensors[state].state;) {
+      graph::Tensor& next = network.tensors[i];
+      if (usages[i].producer < 0 || next.next_of >= 0 || next.type != network.tensors[state].type ||
+          next.shape.size() != network.tensors[state].shape.size())
+        continue;
+      next.next_of = static_cast<int>(state);
+      next.network_output = true;
+      break;
+    }
+  }
+}
+
 hw_profiles::Memory MemoryOf(const std::string& name, int64_t capacity) {
   hw_profiles::Memory memory;
   memory.name = name;
@@ -190,6 +206,7 @@ graph::Graph DrawNetwork(Random& random, int operators, Kinds kinds) {
     }
   }
   for (int i = 0; i < operators / 2 && random.Chance(0.5); ++i) AddActivation(network);
+  LinkStates(network);
   for (graph::Operator& op : network.operators) AddConstants(random, network, op);
   return network;
 }

@@ -88,6 +88,7 @@ const std::vector<NamedPlan>& PlansOfEveryKind() {
                                                 {"WithScratch", execute::WithScratch},
                                                 {"WithState", execute::WithState},
                                                 {"InPlace", execute::InPlace},
+                                                {"HandedOn", execute::HandedOn},
                                                 {"ByChannel", execute::ByChannel},
                                                 {"ByChannelInRounds", execute::ByChannelInRounds},
                                                 {"RingOwnSteps", execute::RingOwnSteps},

@@ -184,6 +184,16 @@ std::string Disagreements(const plan::Plan& plan) {
   return text;
 }
 
+// States whose next values lie in their place.
+int64_t HandedOn(const plan::Plan& plan) {
+  const std::vector<problem::Relation>& relations = plan.problem.relations;
+  return std::count_if(relations.begin(), relations.end(), [&](const problem::Relation& relation) {
+    const int result = plan.buffers[static_cast<size_t>(relation.second)].tensor;
+    return relation.kind == problem::RelationKind::kColocate &&
+           plan.network.tensors[static_cast<size_t>(result)].next_of >= 0;
+  });
+}
+
 // Results in place that are smaller or larger than their operands, so channel by channel.
 int64_t ByChannelOtherwiseSized(const plan::Plan& plan) {
   const std::vector<problem::Relation>& relations = plan.problem.relations;
@@ -195,8 +205,9 @@ int64_t ByChannelOtherwiseSized(const plan::Plan& plan) {
   });
 }
 
-// The graph cut in any way on any machine; nullopt where that is no program.
+// The graph, without weights, cut in any way on any machine; nullopt where that is no program.
 std::optional<plan::Plan> AnyPlan(Random& random, graph::Graph graph) {
+  if (random.Chance(0.3)) graph::DrawStates(random, graph);
   AddWeights(random, graph);
   const Profile profile = AnyMachine(random);
   std::vector<encoder::SubgraphChoice> choices;
@@ -218,11 +229,13 @@ TEST(Derivations, AgreeOnRandomPrograms) {
   std::array<int, 4> cached = {};  // subgraphs with a cached tensor, by storage
   int programs = 0;
   int keeping = 0;
+  int64_t handed_on = 0;
   for (int round = 0; round < 3000; ++round) {
     const auto plan = AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(1, 7))));
     if (!plan) continue;
     ++programs;
     keeping += plan->kept.empty() ? 0 : 1;
+    handed_on += HandedOn(*plan);
     ASSERT_EQ(Disagreements(*plan), "") << "round " << round;
     for (const plan::BufferUse& use : plan->buffers) {
       const bool keeps = use.kind == plan::BufferKind::kRing || use.kind == plan::BufferKind::kLine ||
@@ -232,6 +245,7 @@ TEST(Derivations, AgreeOnRandomPrograms) {
   }
   EXPECT_GE(programs, 1000);
   EXPECT_GE(keeping, 300);
+  EXPECT_GE(handed_on, 10);
   for (const size_t storage : {1, 2, 3}) EXPECT_GE(cached.at(storage), 50);
 }
 
@@ -245,7 +259,7 @@ TEST(Derivations, AgreeOnDepthwiseResultsInPlace) {
     ASSERT_EQ(Disagreements(*plan), "") << "round " << round;
     by_channel += ByChannelOtherwiseSized(*plan);
   }
-  EXPECT_GE(by_channel, 100);
+  EXPECT_GE(by_channel, 50);
 }
 
 // Costs differ by what they are made of: pace, latency, bursts, and starts that hide behind others or do not.
