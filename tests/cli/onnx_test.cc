@@ -70,6 +70,21 @@ TEST_F(OnnxTest, ADecoderStepWritesItsCachesInPlace) {
   EXPECT_EQ(Run({"check", "--execute", "plan.json"}).exit_code, 0);
 }
 
+// The newest token in front: all of the cache would have to move.
+TEST_F(OnnxTest, ACacheThatCannotStayIsNoted) {
+  ModelBuilder model;
+  model.Input("past_key_values.0.key", {1, 2, 7, 4});
+  model.Input("k", {1, 2, 1, 4});
+  model.Add("Concat", {"k", "past_key_values.0.key"}, "present.0.key", {{"axis", int64_t{2}}});
+  model.Output("present.0.key");
+  Write("net.onnx", model.Bytes());
+  const Outcome outcome = Run({"plan", "net.onnx", "--hw", Profile(), "--floats-as", "int8"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              HasSubstr("state 'past_key_values.0.key' is not written in its place: whoever runs "
+                        "the program copies 'present.0.key' there"));
+}
+
 TEST_F(OnnxTest, PrintsWhatItDidAndWritesItIntoThePlan) {
   WriteModel(graph::onnx::BuildMobileNet);
   const Outcome outcome = Run({"plan", "net.onnx", "--hw", Profile(), "--dim", "N=1", "--floats-as", "int8",
