@@ -18,7 +18,7 @@
 namespace tessera::plan {
 namespace {
 
-bool IsNamed(const Plan& plan) {
+bool NamesDepthwise(const Plan& plan) {
   const std::vector<base::OperatorKind>& kinds = plan.profile.tiling.in_place;
   return std::find(kinds.begin(), kinds.end(), base::OperatorKind::kDepthwise) != kinds.end();
 }
@@ -36,7 +36,7 @@ bool MapsChannels(const graph::Graph& network, const graph::Operator& op) {
 
 ChannelSurvey::ChannelSurvey(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph)
     : plan_(plan) {
-  if (!subgraph.in_place || !IsNamed(plan)) return;
+  if (!subgraph.in_place || !NamesDepthwise(plan)) return;
   for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op) {
     const graph::Operator& facts = plan.network.operators[static_cast<size_t>(op)];
     if (!MapsChannels(plan.network, facts)) continue;

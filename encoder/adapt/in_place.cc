@@ -128,7 +128,7 @@ std::vector<int> OverwritableOf(const graph::Operator& op, const hw_profiles::Pr
 }
 
 // Whether every tile holds the elements of both in the same order.
-bool AreAlike(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
+bool LieAlike(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
               const graph::TiledSubgraph& tiling, int operand, int result) {
   const graph::Tensor& x = graph.tensors[static_cast<size_t>(operand)];
   const graph::Tensor& y = graph.tensors[static_cast<size_t>(result)];
@@ -166,7 +166,7 @@ void AddInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile, 
     const graph::Operator& op = uses.OperatorAt(graph, k);
     for (const int operand : OverwritableOf(op, profile)) {
       const int result = op.outputs.front();
-      if (AreAlike(graph, profile, uses, tiling, operand, result) &&
+      if (LieAlike(graph, profile, uses, tiling, operand, result) &&
           finder.Colocate(k, operand, result, same_size))
         break;
     }

@@ -33,6 +33,23 @@ graph::Operator Elementwise(const std::string& id, std::vector<int> inputs, int 
   return op;
 }
 
+Plan ByChannelWith(WeightPolicy weights) {
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  profile.tiling.in_place = {base::OperatorKind::kDepthwise};
+  profile.engines[0].throughputs.push_back({base::OperatorKind::kDepthwise, std::nullopt, {}, 1, 0, 0});
+  graph::Graph network;
+  network.tensors = {FeatureTensor("x", {1, 4, 8, 8}), ConstantTensor("w", {4, 1, 3, 3}),
+                     FeatureTensor("y", {1, 4, 4, 4})};
+  network.tensors[0].network_input = true;
+  network.tensors[2].network_output = true;
+  network.operators = {Conv3x3("dw", 0, 1, 2)};
+  network.operators[0].kind = base::OperatorKind::kDepthwise;
+  network.operators[0].window.stride = {2, 2};
+  Plan plan = Spread(network, profile, {{{0, 0}, {1, 4, 4, 4}, {weights, true}}});
+  OffsetOf(plan, "s0/y@0") = OffsetOf(plan, "s0/x@0");
+  return plan;
+}
+
 }  // namespace
 
 Plan StreamedOwnSteps() { return TwoConvsIn(ProfileWith(DmaSteps::kOwnSteps), 4, WeightPolicy::kStreamed); }
@@ -108,23 +125,6 @@ Plan HandedOn() {
   network.operators = {concat, Elementwise("relu", {2}, 3)};
   Plan plan = Spread(network, profile, {{{0, 1}, {1, 2, 2, 4}, {WeightPolicy::kResident, false}}});
   OffsetOf(plan, "all") = OffsetOf(plan, "cache");
-  return plan;
-}
-
-Plan ByChannelWith(WeightPolicy weights) {
-  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
-  profile.tiling.in_place = {base::OperatorKind::kDepthwise};
-  profile.engines[0].throughputs.push_back({base::OperatorKind::kDepthwise, std::nullopt, {}, 1, 0, 0});
-  graph::Graph network;
-  network.tensors = {FeatureTensor("x", {1, 4, 8, 8}), ConstantTensor("w", {4, 1, 3, 3}),
-                     FeatureTensor("y", {1, 4, 4, 4})};
-  network.tensors[0].network_input = true;
-  network.tensors[2].network_output = true;
-  network.operators = {Conv3x3("dw", 0, 1, 2)};
-  network.operators[0].kind = base::OperatorKind::kDepthwise;
-  network.operators[0].window.stride = {2, 2};
-  Plan plan = Spread(network, profile, {{{0, 0}, {1, 4, 4, 4}, {weights, true}}});
-  OffsetOf(plan, "s0/y@0") = OffsetOf(plan, "s0/x@0");
   return plan;
 }
 
