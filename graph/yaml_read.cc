@@ -11,6 +11,7 @@
 #include "tessera/graph/topological_order.h"
 #include "tessera/graph/yaml.h"
 #include "tessera/graph/yaml_operator.h"
+#include "tessera/graph/yaml_states.h"
 #include "tessera/graph/yaml_tensor.h"
 
 // A network is read in four passes: declared tensors; the names of all operators, so that they may stand in
@@ -58,7 +59,7 @@ class NetworkReader {
     if (!reader_.Failed()) AddImplicitWeights();
     if (!reader_.Failed()) AddOperators();
     for (size_t i = 0; i < drafts_.size() && !reader_.Failed(); ++i) ConnectWeights(i);
-    if (!reader_.Failed()) LinkStates();
+    if (!reader_.Failed()) LinkStates(next_values_, index_of_, graph_);
     if (!reader_.Failed()) MarkOutputs();
     return std::move(graph_);
   }
@@ -79,7 +80,6 @@ class NetworkReader {
   void AddOperators();
   void ConnectWeights(size_t index);
   std::optional<int> ResolveWeight(const YamlNode& node, const std::string& name, size_t index) const;
-  void LinkStates();
   void MarkOutputs();
 
   void Claim(std::map<std::string, Shape>& names, const YamlNode& node, const std::string& id,
@@ -94,7 +94,7 @@ class NetworkReader {
   std::map<std::string, Shape> constants_;
   std::map<std::string, int> index_of_;  // of tensors that have their place in the graph
   std::vector<Draft> drafts_;
-  std::vector<std::pair<int, YamlNode>> next_values_;  // of states: the name that each has in the next run
+  NextValues next_values_;
   int64_t total_macs_ = 0;
 };
 
@@ -365,31 +365,6 @@ void NetworkReader::ConnectWeights(size_t index) {
   if (found != *draft.own_weight) {
     nodes.front().Complain("weights of shape " + ToText(found) + " do not fit operator " + Quoted(op.id),
                            "weights of shape " + ToText(*draft.own_weight));
-  }
-}
-
-// What a state is in the next run leaves the network.
-void NetworkReader::LinkStates() {
-  const std::vector<Usage> usages = UsagesOf(graph_);
-  for (const auto& [state, node] : next_values_) {
-    const std::string name = node.Text();
-    const auto found = index_of_.find(name);
-    if (found == index_of_.end() || usages[static_cast<size_t>(found->second)].producer < 0)
-      return node.Complain("unknown tensor " + Quoted(name), "the output of an operator",
-                           NearestTensor(name));
-    Tensor& next = graph_.tensors[static_cast<size_t>(found->second)];
-    const Tensor& now = graph_.tensors[static_cast<size_t>(state)];
-    if (next.next_of >= 0) {
-      return node.Complain(Quoted(name) + " is also the next value of " +
-                               Quoted(graph_.tensors[static_cast<size_t>(next.next_of)].id),
-                           "a tensor of its own for each state");
-    }
-    if (next.type != now.type) {
-      return node.Complain("state " + Quoted(now.id) + " is of type " + std::string(NameOf(now.type)) + ", " +
-                               Quoted(name) + " of type " + std::string(NameOf(next.type)),
-                           "the same type");
-    }
-    next.next_of = state;
   }
 }
 
