@@ -21,6 +21,7 @@ std::map<std::string, int> ResultsAmong(const std::map<std::string, int>& tensor
 
 void ComplainOfUnknown(const base::YamlNode& node, const std::map<std::string, int>& results) {
   std::vector<std::string_view> names;
+  names.reserve(results.size());
   for (const auto& [name, tensor] : results) names.push_back(name);
   node.Complain("unknown tensor " + InQuotes(node.Text()), "the output of an operator",
                 base::DidYouMean(node.Text(), names));

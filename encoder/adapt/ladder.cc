@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "tessera/encoder/adapt/by_channel.h"
@@ -122,7 +123,10 @@ class LadderBuilder {
     int64_t tiles = 1;            // the least number alike
     std::vector<int> cached;      // tensors
     std::vector<int> by_channel;  // operators that may work so
-    friend auto operator<=>(const Structure&, const Structure&) = default;
+    friend bool operator==(const Structure&, const Structure&) = default;
+    friend bool operator<(const Structure& a, const Structure& b) {
+      return std::tie(a.tiles, a.cached, a.by_channel) < std::tie(b.tiles, b.cached, b.by_channel);
+    }
   };
 
   static std::vector<int> CachedOf(const SubgraphUses& uses) {
