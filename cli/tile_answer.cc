@@ -132,6 +132,7 @@ std::string TileJson(const TileAnswer& answer) {
     document["fewest_tiles"] = {{"tiles", answer.fewest->tiles}, {"proven", answer.fewest->proven}};
   document["solves"] = answer.solves;
   if (answer.is_network) {
+    document["notes"] = answer.notes;
     document["all_extents"] = !answer.thinned;
     document["corners"] = Json::array();
     for (const CornerRow& corner : answer.corners) {
@@ -193,6 +194,7 @@ std::string ShapeAnswerJson(const ShapeAnswer& answer) {
   document["subject"] = answer.subject;
   document["tile"] = answer.tile;
   document["status"] = NameOf(answer.Status());
+  document["notes"] = answer.notes;
   document["policies"] = Json::array();
   for (const ShapeAnswer::UnderPolicy& each : answer.policies) {
     Json entry = ToJson(each.row);

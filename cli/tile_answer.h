@@ -56,6 +56,7 @@ struct TileAnswer {
   int64_t solves = 0;
   bool thinned = false;  // not all extents were tried
   std::optional<RefusedTile> refused;
+  std::vector<std::string> notes;  // of the network's reader
 };
 
 std::string TileText(const TileAnswer& answer);
@@ -70,6 +71,7 @@ struct ShapeAnswer {
     std::optional<Collision> collision;  // of what is impossible
   };
   std::vector<UnderPolicy> policies;
+  std::vector<std::string> notes;  // of the network's reader
 
   // kFeasible where it fits under some policy; kInfeasible where it is proven impossible under all.
   problem::Status Status() const;

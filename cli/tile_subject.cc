@@ -67,7 +67,7 @@ tl::expected<TileSubject, NetworkRefusal> SubjectOptions::Load(Console& console,
   if (!profile) return tl::unexpected(NetworkRefusal{profile.error()});
   const base::Expected<graph::Interval> interval = ParseInterval(interval_, loaded->graph);
   if (!interval) return tl::unexpected(NetworkRefusal{interval.error()});
-  return TileSubject{std::move(loaded->graph), *std::move(profile), *interval};
+  return TileSubject{std::move(loaded->graph), *std::move(profile), *interval, std::move(loaded->notes)};
 }
 
 void TileChoice::Declare(CLI::App& app, CLI::Option* profile) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tessera/cli/network_options.h"
 #include "tessera/graph/graph.h"
@@ -19,6 +20,7 @@ struct TileSubject {
   graph::Graph network;
   hw_profiles::Profile profile;
   graph::Interval interval;
+  std::vector<std::string> notes;  // what the network's reader has to say
 
   std::string Text() const;
 };
@@ -31,7 +33,7 @@ class SubjectOptions {
 
   bool NamesProfile() const { return !profile_.empty(); }
 
-  // Prints what the network's reader has to say.
+  // Prints the notes.
   tl::expected<TileSubject, NetworkRefusal> Load(Console& console, const std::string& network) const;
 
  private:

@@ -92,6 +92,7 @@ TileAnswer TileTeller::Tell(const TileSubject& subject, const search::Staircase&
   TileAnswer answer;
   answer.subject = subject.Text();
   answer.is_network = true;
+  answer.notes = subject.notes;
   answer.largest_proven = found.largest_proven;
   answer.solves = found.tiles.Solves();
   answer.thinned = found.grid.thinned;
@@ -128,7 +129,7 @@ TileAnswer TileTeller::Tell(const TileSubject& subject, const search::Staircase&
 ShapeAnswer TileTeller::Tell(const TileSubject& subject, const graph::TileShape& shape,
                              const search::IntervalTiles& tiles) const {
   const search::Simulator simulator(subject.network, subject.profile);
-  ShapeAnswer answer{subject.Text(), ShapeText(shape), {}};
+  ShapeAnswer answer{subject.Text(), ShapeText(shape), {}, subject.notes};
   for (size_t i = 0; i < tiles.Candidates().size(); ++i) {
     ShapeAnswer::UnderPolicy& policy = answer.policies.emplace_back();
     policy.row = RowOf(tiles, i, subject, &simulator);

@@ -58,7 +58,7 @@ std::vector<Usage> UsagesOf(const Graph& graph) {
 base::TensorRole RoleIn(const Graph& graph, const Usage& usage, int tensor, Interval interval) {
   const Tensor& t = graph.tensors[static_cast<size_t>(tensor)];
   if (t.constant) return base::TensorRole::kConstant;
-  if (t.state) return base::TensorRole::kState;
+  if (t.state || t.next_of >= 0) return base::TensorRole::kState;
   if (t.network_input) return base::TensorRole::kNetworkInput;
   if (t.network_output) return base::TensorRole::kNetworkOutput;
   const auto inside = [interval](int op) { return interval.first <= op && op <= interval.last; };

@@ -27,6 +27,7 @@ struct Tensor {
   bool network_output = false;
   bool constant = false;     // weights and tables
   bool state = false;        // handed in like a network input, yet lives for all program time
+  int next_of = -1;          // of a network output: the state whose value in the next run it is; -1: of none
   int64_t stored_bytes = 0;  // of a constant in an encoding of its own; 0: as shape and type say
   std::map<std::string, std::string> annotations;  // the user's own keys with their text
   friend bool operator==(const Tensor&, const Tensor&) = default;
@@ -184,7 +185,7 @@ struct Usage {
 std::vector<Usage> UsagesOf(const Graph& graph);
 
 // What a tensor is when `interval` is one subgraph: constants, state, network inputs and outputs keep their
-// role; a tensor that is made inside and read only inside is a feature; any other is a border.
+// role, a state's next value has the state's; a tensor that is made inside and read only inside is a feature; any other is a border.
 base::TensorRole RoleIn(const Graph& graph, const Usage& usage, int tensor, Interval interval);
 
 // The product of the extents; 1 for a scalar. The caller bounds it by base::kMaxTotal.

@@ -44,6 +44,9 @@ Graph Renumbered(const Graph& graph, std::span<const int> tensors) {
     number_of[static_cast<size_t>(tensors[i])] = static_cast<int>(i);
     renumbered.tensors.push_back(graph.tensors[static_cast<size_t>(tensors[i])]);
   }
+  for (Tensor& tensor : renumbered.tensors) {
+    if (tensor.next_of >= 0) tensor.next_of = number_of[static_cast<size_t>(tensor.next_of)];
+  }
   for (Operator& op : renumbered.operators) {
     for (std::vector<int>* list : {&op.inputs, &op.weights, &op.outputs}) {
       for (int& tensor : *list) tensor = number_of[static_cast<size_t>(tensor)];

@@ -63,6 +63,24 @@ Cuts EvenCuts(int64_t extent, int64_t granule) {
   return cuts;
 }
 
+// Whether an operator makes what a state is in the next run while another one still reads the state: with several tiles, the next
+// tile would read what this one has overwritten.
+bool HandsOnWhatOthersRead(const Graph& graph, Interval interval) {
+  const auto reads = [&graph](int op, int tensor) {
+    const std::vector<int>& inputs = graph.operators[static_cast<size_t>(op)].inputs;
+    return std::find(inputs.begin(), inputs.end(), tensor) != inputs.end();
+  };
+  for (int maker = interval.first; maker <= interval.last; ++maker) {
+    for (const int output : graph.operators[static_cast<size_t>(maker)].outputs) {
+      const int state = graph.tensors[static_cast<size_t>(output)].next_of;
+      for (int op = interval.first; op <= interval.last && state >= 0; ++op) {
+        if (op != maker && reads(op, state)) return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<size_t> AxisOf(const Shape& shape, Axis axis) {
@@ -77,6 +95,7 @@ std::optional<size_t> AxisOf(const Shape& shape, Axis axis) {
 }
 
 bool CanCut(const Graph& graph, Interval interval, size_t output_axis) {
+  if (HandsOnWhatOthersRead(graph, interval)) return false;
   for (int i = interval.first; i <= interval.last; ++i) {
     if (IsBarrier(graph.operators[static_cast<size_t>(i)])) return false;
   }

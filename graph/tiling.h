@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,7 +24,8 @@ using TileShape = std::vector<int64_t>;
 
 // Whether the subgraph can be cut along this axis of its last output: every tensor made inside is then cut
 // too, so that no tile makes anything whole. Barriers, reductions over the axis and reshapes that
-// cannot be followed forbid it, an extent of 1 as well. What comes from outside may be needed whole: the
+// cannot be followed forbid it, an extent of 1 as well, and who reads a state beside the operator that makes its
+// next value. What comes from outside may be needed whole: the
 // input channels of a convolution, the second operand of a matmul.
 bool CanCut(const Graph& graph, Interval interval, size_t output_axis);
 
@@ -67,6 +69,12 @@ struct TiledSubgraph {
       class_of;  // for each tile in program order (row-major; where rows are kept strip by strip), its class
   std::vector<RowCounts> rows;  // parallel to `tensors` where rows are kept; else empty
 };
+
+// The index of a tensor in TiledSubgraph::tensors, and in all that is parallel to it.
+inline size_t SlotOf(const TiledSubgraph& tiling, int tensor) {
+  return static_cast<size_t>(std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), tensor) -
+                             tiling.tensors.begin());
+}
 
 // Cuts the last operator's (first) output into tiles in row-major order; every other border output is asked
 // for its share of the tile (floor(aF/E), ceil(bF/E)) hulled with what consumers inside need; the rest

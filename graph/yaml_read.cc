@@ -11,6 +11,7 @@
 #include "tessera/graph/topological_order.h"
 #include "tessera/graph/yaml.h"
 #include "tessera/graph/yaml_operator.h"
+#include "tessera/graph/yaml_states.h"
 #include "tessera/graph/yaml_tensor.h"
 
 // A network is read in four passes: declared tensors; the names of all operators, so that they may stand in
@@ -58,6 +59,7 @@ class NetworkReader {
     if (!reader_.Failed()) AddImplicitWeights();
     if (!reader_.Failed()) AddOperators();
     for (size_t i = 0; i < drafts_.size() && !reader_.Failed(); ++i) ConnectWeights(i);
+    if (!reader_.Failed()) LinkStates(next_values_, index_of_, graph_);
     if (!reader_.Failed()) MarkOutputs();
     return std::move(graph_);
   }
@@ -92,6 +94,7 @@ class NetworkReader {
   std::map<std::string, Shape> constants_;
   std::map<std::string, int> index_of_;  // of tensors that have their place in the graph
   std::vector<Draft> drafts_;
+  NextValues next_values_;
   int64_t total_macs_ = 0;
 };
 
@@ -122,10 +125,15 @@ void NetworkReader::ReadInputs() {
   const YamlNode inputs = root_.Maybe("inputs");
   if (!inputs) return;
   for (const YamlNode& entry : inputs.Items()) {
-    entry.OnlyKeys({"id", "shape", "dtype", "state"});
+    entry.OnlyKeys({"id", "shape", "dtype", "state", "next"});
     Tensor tensor = ReadTensor(entry, default_type_);
     if (const YamlNode state = entry.Maybe("state")) tensor.state = state.Boolean();
     tensor.network_input = !tensor.state;
+    if (const YamlNode next = entry.Maybe("next")) {
+      if (!tensor.state)
+        next.Complain("input " + Quoted(tensor.id) + " is no state", "state: true beside it");
+      next_values_.emplace_back(static_cast<int>(graph_.tensors.size()), next);
+    }
     Claim(features_, entry.Maybe("id"), tensor.id, tensor.shape);
     graph_.tensors.push_back(std::move(tensor));
   }
@@ -360,7 +368,7 @@ void NetworkReader::ConnectWeights(size_t index) {
   }
 }
 
-// Tensors that nobody reads are outputs; where outputs are listed, a tensor that is neither listed nor read
+// Tensors that nobody reads are outputs, and what states hand on; where outputs are listed, a tensor that is neither listed nor read
 // is a mistake.
 void NetworkReader::MarkOutputs() {
   const std::vector<Usage> usages = UsagesOf(graph_);
@@ -378,6 +386,7 @@ void NetworkReader::MarkOutputs() {
   }
   for (size_t i = 0; i < graph_.tensors.size(); ++i) {
     Tensor& tensor = graph_.tensors[i];
+    if (tensor.next_of >= 0) tensor.network_output = true;
     if (usages[i].producer < 0 || !usages[i].consumers.empty() || tensor.network_output) continue;
     if (outputs) {
       const Draft& maker = drafts_[static_cast<size_t>(usages[i].producer)];

@@ -1,6 +1,8 @@
 #include <array>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "tessera/base/json_writer.h"
@@ -184,10 +186,16 @@ std::string WriteNetworkJson(const Graph& graph) {
   Json inputs = Json::array();
   Json constants = Json::array();
   Json outputs = Json::array();
+  std::map<int, std::string> next_values;  // by state
   for (const Tensor& tensor : graph.tensors) {
     if (tensor.network_input || tensor.state) inputs.push_back(ToJson(tensor));
+    if (tensor.next_of >= 0) next_values[tensor.next_of] = tensor.id;
     if (tensor.constant) constants.push_back(ToJson(tensor));
     if (tensor.network_output) outputs.push_back(tensor.id);
+  }
+  for (Json& input : inputs) {
+    const auto next = next_values.find(*FindTensor(graph, input.at("id").get<std::string>()));
+    if (next != next_values.end()) input["next"] = next->second;
   }
   json["inputs"] = std::move(inputs);
   json["constants"] = std::move(constants);

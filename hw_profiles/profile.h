@@ -110,7 +110,7 @@ struct Tiling {
   DmaSteps dma = DmaSteps::kOwnSteps;
   bool implicit_padding = true;  // false: pad rows and columns are stored with the tile
   std::vector<base::OperatorKind>
-      in_place;                         // kinds whose output may take the place of their first dying input
+      in_place;  // kinds whose output may take the place of a dying input; depthwise channel by channel
   int64_t weight_granule_channels = 1;  // output channels in one slice of streamed weights
   int64_t depth_granule = 16;           // depth in one slice of what is held by depth
 };

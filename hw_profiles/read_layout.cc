@@ -120,13 +120,13 @@ void ReadTiling(const YamlNode& root, Profile& profile) {
   if (const YamlNode kinds = node.Maybe("in_place")) {
     tiling.in_place = ReadNames<base::OperatorKind>(kinds, base::OperatorKindNames());
     const auto reads_neighbours = [](base::OperatorKind kind) {
-      return kind != base::OperatorKind::kElementwise;
+      return kind != base::OperatorKind::kElementwise && kind != base::OperatorKind::kDepthwise;
     };
     const auto found = std::find_if(tiling.in_place.begin(), tiling.in_place.end(), reads_neighbours);
     if (found != tiling.in_place.end()) {
       kinds.Complain("'" + std::string(NameOf(*found)) +
                          "' cannot work in place: it reads more than the element that it overwrites",
-                     "[elementwise], or []");
+                     "elementwise, depthwise, both or none: [elementwise, depthwise]");
     }
   }
   ReadInteger(node, "weight_granule_channels", 1, kMostCount, tiling.weight_granule_channels);

@@ -72,6 +72,13 @@ class PartitionCheck {
 
   // An operator may read what is made before it, and each tensor but state is made once.
   void CheckOperators() {
+    for (const graph::Tensor& tensor : plan_.network.tensors) {
+      const bool of_state =
+          tensor.next_of < 0 ||
+          (IsTensor(tensor.next_of) && plan_.network.tensors[static_cast<size_t>(tensor.next_of)].state);
+      if (!of_state || (tensor.next_of >= 0 && !tensor.network_output))
+        findings_.Note(ViolationKind::kNetwork, fmt::format("tensor '{}' follows no state", tensor.id));
+    }
     std::vector<int> maker(plan_.network.tensors.size(), -1);
     for (const graph::Operator& op : plan_.network.operators) {
       for (const auto* list : {&op.inputs, &op.weights, &op.outputs}) {
@@ -189,6 +196,25 @@ class PartitionCheck {
       findings_.Note(
           ViolationKind::kTile,
           fmt::format("operator '{}' is opaque, but subgraph {} has {} tiles", At(op).id, i, tiles));
+    }
+    if (tiles > 1) CheckStates(i);
+  }
+
+  // What a tile makes of a state's next value may lie where another operator reads the state for the next tile.
+  void CheckStates(size_t i) {
+    const graph::Interval interval = plan_.subgraphs[i].interval;
+    for (int op = interval.first; op <= interval.last; ++op) {
+      for (const int output : At(op).outputs) {
+        const int state = plan_.network.tensors[static_cast<size_t>(output)].next_of;
+        for (int reader = interval.first; reader <= interval.last && state >= 0; ++reader) {
+          const std::vector<int>& inputs = At(reader).inputs;
+          if (reader == op || std::find(inputs.begin(), inputs.end(), state) == inputs.end()) continue;
+          findings_.Note(ViolationKind::kTile,
+                         fmt::format("operator '{}' reads a state that '{}' replaces, but subgraph {} has "
+                                     "several tiles",
+                                     At(reader).id, At(op).id, i));
+        }
+      }
     }
   }
 

@@ -6,6 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "tessera/plan/by_channel.h"
+#include "tessera/plan/handed_on.h"
+
 namespace tessera::plan {
 
 Derivation Derive(const Plan& plan) {
@@ -14,15 +17,19 @@ Derivation Derive(const Plan& plan) {
   std::vector<LargestExtents> largest(plan.subgraphs.size());
   std::vector<RowTallies> rows(plan.subgraphs.size());
   std::vector<std::set<int>> cached(plan.subgraphs.size());
+  std::vector<std::set<int>> by_channel(
+      plan.subgraphs.size());  // operators that may work so; then, those that do
   std::vector<ExtentComparison> comparisons(plan.subgraphs.size(), ExtentComparison(plan.network));
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     const Subgraph& subgraph = plan.subgraphs[i];
     WorkCount count(plan, users, subgraph);
     RowCount row_count(plan.network);
+    ChannelSurvey survey(plan, users, subgraph);
     ForEachTile(plan.network, users, subgraph, [&](const Tile& tile) {
       count.Add(tile);
       row_count.Add(tile);
       if (subgraph.in_place) comparisons[i].Look(subgraph.interval, tile);
+      survey.Look(tile);
       for (const auto& [tensor, need] : tile.needs) {
         const std::vector<int64_t> extents = ExtentsOf(need);
         std::vector<int64_t>& most = largest[i].try_emplace(tensor, extents).first->second;
@@ -31,18 +38,25 @@ Derivation Derive(const Plan& plan) {
     });
     derivation.work.push_back(count.Finish());
     rows[i] = row_count.Tallies();
+    by_channel[i] = survey.Able(largest[i]);
     for (const auto& [tensor, extents] : largest[i]) {
       if (IsCached(HoldingOf(plan, users, subgraph, tensor), tensor, rows[i])) cached[i].insert(tensor);
     }
   }
   derivation.trace = Execute(plan, users, std::move(cached));
+  derivation.pairs = FindHandedOn(plan, users, derivation.trace);
+  for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+    const auto subgraph = static_cast<int>(i);
+    by_channel[i] = AddChannelPairs(plan, users, subgraph, derivation.trace, by_channel[i], derivation.pairs);
+    AddChannelScratch(plan, subgraph, by_channel[i], derivation.trace);
+  }
   derivation.rules = FindRules(plan, users, derivation.trace);
 
   for (const auto& [use, sighting] : derivation.trace.buffers) {
     const auto subgraph = static_cast<size_t>(use.subgraph);
-    derivation.footprints.emplace(
-        use, use.subgraph < 0 ? FootprintOf(plan, users, use, {})
-                              : FootprintOf(plan, users, use, largest[subgraph], rows[subgraph]));
+    derivation.footprints.emplace(use, use.subgraph < 0 ? FootprintOf(plan, users, use, {})
+                                                        : FootprintOf(plan, users, use, largest[subgraph],
+                                                                      rows[subgraph], by_channel[subgraph]));
   }
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     if (!plan.subgraphs[i].in_place) continue;

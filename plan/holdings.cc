@@ -110,7 +110,7 @@ bool AnyInside(const std::vector<int>& operators, graph::Interval interval) {
 
 TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interval interval) {
   if (tensor.constant) return TensorRole::kConstant;
-  if (tensor.state) return TensorRole::kState;
+  if (tensor.state || tensor.next_of >= 0) return TensorRole::kState;
   if (tensor.network_input) return TensorRole::kNetworkInput;
   if (tensor.network_output) return TensorRole::kNetworkOutput;
   const auto inside = [&](int op) { return Contains(interval, op); };

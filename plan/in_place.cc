@@ -10,7 +10,10 @@
 // let y destroy what is still wanted, so such operands keep their place.
 //
 // A place may have had guests before: x may itself have been put where w was. Then y moves in with w as well, and must
-// not be alive at any step at which w is. So all guests of a place are kept together, and y is held against each.
+// not be alive at any step at which w is. So all guests of a place are kept together, and whoever moves in is held against each,
+// with all who have moved in with him before.
+//
+// What makes its result channel by channel (by_channel.h) is looked at first, for the sizes of scratch depend on it.
 namespace tessera::plan {
 namespace {
 
@@ -57,6 +60,18 @@ class PairSearch {
     for (int op = interval.first; op <= interval.last; ++op) Search(op);
   }
 
+  std::set<int> RunByChannel(const std::set<int>& able) {
+    std::set<int> found;
+    for (const int op : able) {
+      const int operand = At(op).inputs.front();
+      const int result = At(op).outputs.front();
+      if (IsForNobody(result) || IsCached(result) || IsCached(operand) || HasPads(operand) || HasPads(result))
+        continue;
+      if (MoveInAll(PairsOf(TurnsOf(op), operand, result, /*of_one_size=*/false))) found.insert(op);
+    }
+    return found;
+  }
+
  private:
   const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
   const graph::Tensor& TensorAt(int tensor) const {
@@ -76,11 +91,18 @@ class PairSearch {
     return std::count(At(op).in_place.begin(), At(op).in_place.end(), number) > 0;
   }
 
-  void Search(int op) {
-    std::map<int, std::vector<Lifespan>> turns;  // by parity
+  using Turns = std::map<int, std::vector<Lifespan>>;  // by parity
+
+  Turns TurnsOf(int op) const {
+    Turns turns;
     for (const Turn& turn : trace_.turns) {
       if (turn.op == op) turns[turn.parity].push_back(turn.steps);
     }
+    return turns;
+  }
+
+  void Search(int op) {
+    const Turns turns = TurnsOf(op);
     const int result = At(op).outputs.front();
     if (IsForNobody(result) || IsCached(result)) return;
     for (size_t number = 0; number < At(op).inputs.size(); ++number) {
@@ -89,53 +111,67 @@ class PairSearch {
       if (!IsNamed(op) && !AllowsInPlace(op, static_cast<int>(number))) continue;
       if (operand == result || !LookAlike(operand, result) || !extents_.AlwaysEqual(operand, result))
         continue;
-      const std::vector<InPlacePair> found = PairsOf(turns, operand, result);
-      if (found.empty()) continue;
-      for (const InPlacePair& pair : found) MoveIn(pair);
-      pairs_.insert(pairs_.end(), found.begin(), found.end());
-      return;
+      if (MoveInAll(PairsOf(turns, operand, result, /*of_one_size=*/true))) return;
     }
   }
 
+  bool MoveInAll(const std::vector<InPlacePair>& found) {
+    for (const InPlacePair& pair : found) MoveIn(pair);
+    pairs_.insert(pairs_.end(), found.begin(), found.end());
+    return !found.empty();
+  }
+
   // One pair for each parity; none at all if one parity does not allow it.
-  std::vector<InPlacePair> PairsOf(const std::map<int, std::vector<Lifespan>>& turns, int operand,
-                                   int result) const {
+  std::vector<InPlacePair> PairsOf(const Turns& turns, int operand, int result, bool of_one_size) const {
     std::vector<InPlacePair> found;
     for (const auto& [parity, steps] : turns) {
       const auto x = UseOf(operand, parity);
       const auto y = UseOf(result, parity);
-      if (!x || !y || IsWantedAfterwards(*x) || sizes_.at(*x).size != sizes_.at(*y).size) return {};
-      if (overwritten_.contains(*x) || !MayMoveIn(steps, *x, *y)) return {};
+      if (!x || !y || IsWantedAfterwards(*x) || overwritten_.contains(*x) || overwriting_.contains(*y))
+        return {};
+      if (of_one_size && sizes_.at(*x).size != sizes_.at(*y).size) return {};
+      if (!MayMoveIn(steps, *x, *y)) return {};
       found.emplace_back(*x, *y);
     }
     return found;
   }
 
-  // Whether y meets x at steps of the operator's turns alone, and no other guest of x's place ever.
+  // Whether y meets x at steps of the operator's turns alone, and otherwise no guest of x's place ever meets one of y's.
   bool MayMoveIn(const std::vector<Lifespan>& turns, const BufferUse& x, const BufferUse& y) const {
-    if (place_of_.contains(y)) return false;
-    const std::vector<Lifespan>& y_lives = trace_.buffers.at(y).lifespans;
-    const std::vector<Lifespan> meetings = CommonSteps(trace_.buffers.at(x).lifespans, y_lives);
+    const std::vector<Lifespan> meetings = CommonSteps(LivesOf(x), LivesOf(y));
     const bool in_turn = std::all_of(meetings.begin(), meetings.end(), [&](const Lifespan& meeting) {
       return std::any_of(turns.begin(), turns.end(),
                          [&](const Lifespan& turn) { return Within(meeting, turn); });
     });
     if (!in_turn || meetings.empty()) return false;
-    const auto place = place_of_.find(x);
-    if (place == place_of_.end()) return true;
-    const Guests& guests = places_[place->second];
-    return std::all_of(guests.begin(), guests.end(), [&](const BufferUse& guest) {
-      return IsSame(guest, x) || CommonSteps(trace_.buffers.at(guest).lifespans, y_lives).empty();
-    });
+    const Guests coming = GuestsWith(y);
+    for (const BufferUse& guest : GuestsWith(x)) {
+      for (const BufferUse& other : coming) {
+        if (IsSame(guest, x) && IsSame(other, y)) continue;
+        if (!CommonSteps(LivesOf(guest), LivesOf(other)).empty()) return false;
+      }
+    }
+    return true;
+  }
+
+  const std::vector<Lifespan>& LivesOf(const BufferUse& use) const {
+    return trace_.buffers.at(use).lifespans;
+  }
+
+  // All who lie where it lies, itself included.
+  Guests GuestsWith(const BufferUse& use) const {
+    const auto place = place_of_.find(use);
+    return place == place_of_.end() ? Guests{use} : places_[place->second];
   }
 
   void MoveIn(const InPlacePair& pair) {
     const auto& [x, y] = pair;
-    const auto place = place_of_.try_emplace(x, places_.size()).first->second;
-    if (place == places_.size()) places_.push_back({x});
-    places_[place].insert(y);
-    place_of_.emplace(y, place);
+    Guests guests = GuestsWith(x);
+    guests.merge(GuestsWith(y));
+    for (const BufferUse& guest : guests) place_of_[guest] = places_.size();
+    places_.push_back(std::move(guests));
     overwritten_.insert(x);
+    overwriting_.insert(y);
   }
 
   // The buffer that holds the tensor in passes of that parity, if it has one.
@@ -195,8 +231,9 @@ class PairSearch {
   const ExtentComparison& extents_;
   const std::map<BufferUse, Footprint, UseOrder>& sizes_;
   std::set<BufferUse, UseOrder> overwritten_;
+  std::set<BufferUse, UseOrder> overwriting_;
   std::vector<Guests> places_;
-  std::map<BufferUse, size_t, UseOrder> place_of_;  // index into places_
+  std::map<BufferUse, size_t, UseOrder> place_of_;  // index into places_, the latest
   std::vector<InPlacePair>& pairs_;
 };
 
@@ -220,6 +257,13 @@ void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subg
                      const ExtentComparison& extents, const std::map<BufferUse, Footprint, UseOrder>& sizes,
                      std::vector<InPlacePair>& pairs) {
   PairSearch(plan, users, subgraph, trace, extents, sizes, pairs).Run();
+}
+
+std::set<int> AddChannelPairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
+                              const Trace& trace, const std::set<int>& able,
+                              std::vector<InPlacePair>& pairs) {
+  const ExtentComparison extents(plan.network);
+  return PairSearch(plan, users, subgraph, trace, extents, {}, pairs).RunByChannel(able);
 }
 
 }  // namespace tessera::plan

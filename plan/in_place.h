@@ -34,4 +34,9 @@ void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subg
                      const ExtentComparison& extents, const std::map<BufferUse, Footprint, UseOrder>& sizes,
                      std::vector<InPlacePair>& pairs);
 
+// The same for operators that make their result channel by channel, of which `able` says that no channel comes in the way of a later
+// one (by_channel.h). Comes before all others, of any subgraph. Gives back those that work so.
+std::set<int> AddChannelPairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
+                              const Trace& trace, const std::set<int>& able, std::vector<InPlacePair>& pairs);
+
 }  // namespace tessera::plan

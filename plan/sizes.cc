@@ -83,9 +83,15 @@ int64_t FactorOf(const graph::Operator& op, ScratchFactor factor, const LargestE
   return 1;
 }
 
+int64_t ChannelBytes(const Plan& plan, const graph::Operator& op, const LargestExtents& largest) {
+  const int result = op.outputs.front();
+  const NamedExtents extents = NameExtents(largest.at(result));
+  return base::BytesOf(TensorAt(plan, result).type, extents.batch * extents.rows * extents.columns);
+}
+
 int64_t ScratchBytes(const Plan& plan, const graph::Operator& op, const LargestExtents& largest,
-                     const RowTallies& rows) {
-  int64_t bytes = op.scratch_bytes;
+                     const RowTallies& rows, bool by_channel) {
+  int64_t bytes = op.scratch_bytes + (by_channel ? ChannelBytes(plan, op, largest) : 0);
   for (const hw_profiles::Scratch& scratch : plan.profile.scratch) {
     if (scratch.kind != op.kind) continue;
     int64_t product = scratch.bytes;
@@ -279,7 +285,8 @@ int64_t ConstantBytes(const Plan& plan, const std::vector<Users>& users, int con
 }
 
 Footprint FootprintOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use,
-                      const LargestExtents& largest, const RowTallies& rows) {
+                      const LargestExtents& largest, const RowTallies& rows,
+                      const std::set<int>& by_channel) {
   switch (use.kind) {
     case BufferKind::kWhole:
       return WholeFootprint(plan, users, use.tensor);
@@ -301,7 +308,7 @@ Footprint FootprintOf(const Plan& plan, const std::vector<Users>& users, const B
     case BufferKind::kScratch:
       break;
   }
-  return {ScratchBytes(plan, OperatorAt(plan, use.op), largest, rows),
+  return {ScratchBytes(plan, OperatorAt(plan, use.op), largest, rows, by_channel.contains(use.op)),
           LayoutOf(plan, base::TensorRole::kFeature).alignment_bytes};
 }
 

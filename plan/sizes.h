@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "tessera/plan/depth.h"
@@ -41,13 +42,14 @@ int64_t ConstantBytes(const Plan& plan, const std::vector<Users>& users, int con
 using LargestExtents = std::map<int, std::vector<int64_t>>;
 
 // The size and the alignment that a buffer must have. `largest` and `rows` are of the buffer's subgraph, empty for whole
-// buffers; `rows` also where the halo is not cached.
+// buffers; `rows` also where the halo is not cached. `by_channel`: operators that work in place channel by channel.
 struct Footprint {
   int64_t size = 1;
   int64_t alignment = 1;
 };
 Footprint FootprintOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use,
-                      const LargestExtents& largest, const RowTallies& rows = {});
+                      const LargestExtents& largest, const RowTallies& rows = {},
+                      const std::set<int>& by_channel = {});
 
 // Whether rows of the tensor stay in tile buffers from one tile of the subgraph to the next.
 bool IsCached(const Held& held, int tensor, const RowTallies& rows);

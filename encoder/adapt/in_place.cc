@@ -2,20 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <functional>
 #include <optional>
-#include <set>
 
-// A result may take the place of an operand when element i of both lies at the same address, nobody wants the operand
-// afterwards, and no neighbouring tile or transfer does either: the lives of the two share the operator's own step alone.
+#include "tessera/encoder/adapt/shared_places.h"
+
+// A result may take the place of an operand when nothing is overwritten before it was read, nobody wants the operand
+// afterwards, and no neighbouring tile or transfer does either: the lives of the two share the operator's own step alone
+// (shared_places.h).
 //
 //     x   |-----------|                 x   |-----------|
 //     y             |--------|          y        |-------------|      y begins while x is still wanted: not in place
 //                  C_k                          C_k
 //
-// Places pass from hand to hand: where b took the place of a, and c is to take that of b, all three lie at one address. So c must
-// keep clear of every buffer that lies there, not of b alone: a may be a loaded tile, filled again in the very pass in which c
-// still leaves. Buffers that share a place carry the same mark, that of the first of them.
+// Nothing is overwritten too early where element i of both lies at the same address, and each element of y is made of that of x
+// alone; or channel by channel (by_channel.h). The latter come first, for their scratch must be known before any size is.
 //
 // Cost: for each operator, its inputs times tile classes, plus the buffers.
 namespace tessera::encoder {
@@ -27,82 +28,35 @@ using problem::Relation;
 class Finder {
  public:
   Finder(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
-         int subgraph, const graph::TiledSubgraph& tiling, std::span<const problem::Bytes> sizes,
-         std::vector<Relation>& relations)
+         int subgraph, std::vector<Relation>& relations)
       : graph_(graph),
         profile_(profile),
         skeleton_(skeleton),
         uses_(skeleton.uses[static_cast<size_t>(subgraph)]),
         timeline_(skeleton.timelines[static_cast<size_t>(subgraph)]),
         subgraph_(subgraph),
-        tiling_(tiling),
-        sizes_(sizes),
         relations_(relations),
-        place_(sizes.size()) {
-    std::iota(place_.begin(), place_.end(), size_t{0});
-    for (const Relation& relation : relations) {
-      if (relation.kind == problem::RelationKind::kColocate) Join(relation);
-    }
-  }
+        places_(skeleton.program.problem.buffers, relations) {}
 
-  void Find() {
-    for (int k = 0; k < uses_.Operators(); ++k) {
-      const graph::Operator& op = uses_.OperatorAt(graph_, k);
-      for (const int input : OverwritableOf(op)) {
-        if (Colocate(k, input, op.outputs.front())) break;
-      }
-    }
-  }
-
- private:
-  // The inputs that may be overwritten element by element: by the profile, or by the operator's own description.
-  std::vector<int> OverwritableOf(const graph::Operator& op) const {
-    std::vector<int> inputs;
-    for (const int number : op.in_place) inputs.push_back(op.inputs[static_cast<size_t>(number)]);
-    const std::vector<base::OperatorKind>& kinds = profile_.tiling.in_place;
-    const bool named = std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
-    return named && op.kind == base::OperatorKind::kElementwise ? op.inputs : inputs;
-  }
-
-  // Adds a relation for each parity, if all of them are sound.
-  bool Colocate(int k, int operand, int result) {
-    if (!AreAlike(operand, result) || ArePadded(operand, result)) return false;
-    if (IsWantedAfterwards(operand) || IsUnread(result)) return false;
+  // Whether the result of operator k can take the place of the operand, two buffers that are `alike`, for every parity. Then it does.
+  bool Colocate(int k, int operand, int result, const std::function<bool(size_t, size_t)>& alike) {
+    if (ArePadded(operand, result) || IsWantedAfterwards(operand) || IsUnread(result)) return false;
     if (UseOf(uses_, operand).cached || UseOf(uses_, result).cached) return false;
     std::vector<Relation> relations;
     for (size_t parity = 0; parity < timeline_.Parities(); ++parity) {
       const std::optional<size_t> from = BufferOf(operand, parity);
       const std::optional<size_t> to = BufferOf(result, parity);
-      if (!from || !to || sizes_[*from] != sizes_[*to] || !MayFollow(k, parity, *from, *to)) return false;
+      if (!from || !to || !alike(*from, *to) || !places_.MayJoin(*from, *to, TurnsOf(k, parity)))
+        return false;
       relations.push_back(
           {problem::RelationKind::kColocate, static_cast<int>(*from), static_cast<int>(*to), /*delta=*/0});
     }
-    for (const Relation& relation : relations) Join(relation);
+    for (const Relation& relation : relations) places_.Join(relation);
     relations_.insert(relations_.end(), relations.begin(), relations.end());
     return true;
   }
 
-  void Join(const Relation& relation) {
-    const auto operand = static_cast<size_t>(relation.first);
-    operands_.insert(operand);
-    place_[static_cast<size_t>(relation.second)] = place_[operand];
-  }
-
-  bool AreAlike(int operand, int result) const {
-    const graph::Tensor& x = graph_.tensors[static_cast<size_t>(operand)];
-    const graph::Tensor& y = graph_.tensors[static_cast<size_t>(result)];
-    if (operand == result || x.type != y.type || x.shape != y.shape) return false;
-    const hw_profiles::RoleLayout& x_layout = hw_profiles::LayoutOf(profile_, UseOf(uses_, operand).role);
-    const hw_profiles::RoleLayout& y_layout = hw_profiles::LayoutOf(profile_, UseOf(uses_, result).role);
-    if (x_layout.channel_block != y_layout.channel_block) return false;
-    if (x_layout.row_pitch_bytes != y_layout.row_pitch_bytes) return false;
-    const size_t x_place = PlaceOf(operand);
-    const size_t y_place = PlaceOf(result);
-    return std::all_of(tiling_.classes.begin(), tiling_.classes.end(), [&](const graph::TileClass& tiles) {
-      return tiles.needed[x_place] == tiles.needed[y_place];
-    });
-  }
-
+ private:
   // Whether either is stored with pads, which need not be the same for both.
   bool ArePadded(int operand, int result) const {
     const std::vector<graph::Operator>& operators = graph_.operators;
@@ -132,35 +86,14 @@ class Finder {
            });
   }
 
-  // Whether the result may lie where the operand does: with the operand it shares the steps of operator k alone, with whatever
-  // else lies there none.
-  bool MayFollow(int k, size_t parity, size_t operand, size_t result) const {
-    if (operands_.contains(operand) || operands_.contains(result) || place_[result] != result) return false;
+  // When operator k works on tiles of that parity.
+  std::vector<Lifespan> TurnsOf(int k, size_t parity) const {
     std::vector<Lifespan> turns;
     for (size_t q = parity; q < timeline_.passes.size(); q += 2) {
       const Pass& pass = timeline_.passes[q];
       turns.push_back({pass.first[static_cast<size_t>(k)], pass.compute[static_cast<size_t>(k)] + 1});
     }
-    for (size_t other = 0; other < place_.size(); ++other) {
-      if (place_[other] != place_[operand]) continue;
-      if (!ShareOnly(other == operand ? turns : std::vector<Lifespan>(), other, result)) return false;
-    }
-    return true;
-  }
-
-  // Whether the lives have nothing in common but steps of one of the turns.
-  bool ShareOnly(const std::vector<Lifespan>& turns, size_t a, size_t b) const {
-    const std::vector<problem::Buffer>& buffers = skeleton_.program.problem.buffers;
-    for (const Lifespan& x : buffers[a].lifespans) {
-      for (const Lifespan& y : buffers[b].lifespans) {
-        const Lifespan shared = {std::max(x.lower, y.lower), std::min(x.upper, y.upper)};
-        const auto covers = [&shared](const Lifespan& turn) {
-          return turn.lower <= shared.lower && shared.upper <= turn.upper;
-        };
-        if (shared.lower < shared.upper && std::none_of(turns.begin(), turns.end(), covers)) return false;
-      }
-    }
-    return true;
+    return turns;
   }
 
   // The buffer that holds a tensor for tiles of this parity; the whole one serves a single pass only.
@@ -175,30 +108,69 @@ class Finder {
     return static_cast<size_t>(found - buffers.begin());
   }
 
-  size_t PlaceOf(int tensor) const {
-    return static_cast<size_t>(std::lower_bound(tiling_.tensors.begin(), tiling_.tensors.end(), tensor) -
-                               tiling_.tensors.begin());
-  }
-
   const graph::Graph& graph_;
   const hw_profiles::Profile& profile_;
   const Skeleton& skeleton_;
   const SubgraphUses& uses_;
   const Timeline& timeline_;
   int subgraph_;
-  const graph::TiledSubgraph& tiling_;
-  std::span<const problem::Bytes> sizes_;
   std::vector<Relation>& relations_;
-  std::vector<size_t> place_;  // by buffer: the first buffer that lay where it lies
-  std::set<size_t> operands_;  // buffers whose place is taken
+  SharedPlaces places_;
 };
 
+// The inputs that may be overwritten element by element: by the profile, or by the operator's own description.
+std::vector<int> OverwritableOf(const graph::Operator& op, const hw_profiles::Profile& profile) {
+  std::vector<int> inputs;
+  for (const int number : op.in_place) inputs.push_back(op.inputs[static_cast<size_t>(number)]);
+  const std::vector<base::OperatorKind>& kinds = profile.tiling.in_place;
+  const bool named = std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
+  return named && op.kind == base::OperatorKind::kElementwise ? op.inputs : inputs;
+}
+
+// Whether every tile holds the elements of both in the same order.
+bool LieAlike(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
+              const graph::TiledSubgraph& tiling, int operand, int result) {
+  const graph::Tensor& x = graph.tensors[static_cast<size_t>(operand)];
+  const graph::Tensor& y = graph.tensors[static_cast<size_t>(result)];
+  if (operand == result || x.type != y.type || x.shape != y.shape) return false;
+  const hw_profiles::RoleLayout& x_layout = hw_profiles::LayoutOf(profile, UseOf(uses, operand).role);
+  const hw_profiles::RoleLayout& y_layout = hw_profiles::LayoutOf(profile, UseOf(uses, result).role);
+  if (x_layout.channel_block != y_layout.channel_block) return false;
+  if (x_layout.row_pitch_bytes != y_layout.row_pitch_bytes) return false;
+  const size_t x_slot = graph::SlotOf(tiling, operand);
+  const size_t y_slot = graph::SlotOf(tiling, result);
+  return std::all_of(tiling.classes.begin(), tiling.classes.end(), [&](const graph::TileClass& tiles) {
+    return tiles.needed[x_slot] == tiles.needed[y_slot];
+  });
+}
+
 }  // namespace
+
+void AddByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile, Skeleton& skeleton,
+                  int subgraph, std::vector<Relation>& relations) {
+  Finder finder(graph, profile, skeleton, subgraph, relations);
+  SubgraphUses& uses = skeleton.uses[static_cast<size_t>(subgraph)];
+  std::erase_if(uses.by_channel, [&](int k) {
+    const graph::Operator& op = uses.OperatorAt(graph, k);
+    return !finder.Colocate(k, op.inputs.front(), op.outputs.front(), [](size_t, size_t) { return true; });
+  });
+}
 
 void AddInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
                 int subgraph, const graph::TiledSubgraph& tiling, std::span<const problem::Bytes> sizes,
                 std::vector<Relation>& relations) {
-  Finder(graph, profile, skeleton, subgraph, tiling, sizes, relations).Find();
+  Finder finder(graph, profile, skeleton, subgraph, relations);
+  const SubgraphUses& uses = skeleton.uses[static_cast<size_t>(subgraph)];
+  const auto same_size = [&sizes](size_t a, size_t b) { return sizes[a] == sizes[b]; };
+  for (int k = 0; k < uses.Operators(); ++k) {
+    const graph::Operator& op = uses.OperatorAt(graph, k);
+    for (const int operand : OverwritableOf(op, profile)) {
+      const int result = op.outputs.front();
+      if (LieAlike(graph, profile, uses, tiling, operand, result) &&
+          finder.Colocate(k, operand, result, same_size))
+        break;
+    }
+  }
 }
 
 }  // namespace tessera::encoder

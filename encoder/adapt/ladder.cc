@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
+#include "tessera/encoder/adapt/by_channel.h"
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/in_place.h"
@@ -20,8 +22,8 @@
 // Many tile shapes, few structures.
 //
 // Steps, lives and accesses of a subgraph depend on the tile shape only through the number of tiles: one or several, and with
-// overlapped transfers one, two, three, or more, odd or even; and through which tensors are cached, which is mostly the same for
-// all. So few skeletons serve all shapes; each shape adds its sizes. Which results lie in place depends on sizes and extents too:
+// overlapped transfers one, two, three, or more, odd or even; and through which tensors are cached, and which results may be in
+// place channel by channel, both mostly the same for all. So few skeletons serve all shapes; each shape adds its sizes. Which results lie in place depends on sizes and extents too:
 // shapes that differ in it stand on different ladders.
 //
 // Cost: a skeleton for each structure, then for each shape one propagation of regions and one pass over the buffers.
@@ -93,15 +95,16 @@ class LadderBuilder {
   std::optional<base::Diagnostic> Add(const graph::TileShape& tile) {
     std::shared_ptr<graph::TiledSubgraph> tiling = tiles_.Cut(tile, cut_);
     if (tiling == nullptr) return std::nullopt;
-    const SubgraphUses& uses = tiles_.Uses();
-    const Structure alike = {LeastAlike(tiling->tiles, profile_.tiling.dma), CachedOf(uses)};
-    const Skeleton& skeleton = SkeletonFor(alike);
+    SubgraphUses uses = tiles_.Uses();
+    if (in_place_) MarkByChannel(graph_, profile_, *tiling, uses);
+    const Structure alike = {LeastAlike(tiling->tiles, profile_.tiling.dma), CachedOf(uses), uses.by_channel};
+    const Skeleton& skeleton = SkeletonFor(alike, uses);
     base::Expected<std::vector<problem::Bytes>> sizes =
         SizesOf(graph_, profile_, skeleton, {tiling.get(), 1});
     if (!sizes) return sizes.error();
     std::vector<Relation> relations = skeleton.program.problem.relations;
     if (in_place_) AddInPlace(graph_, profile_, skeleton, 0, *tiling, *sizes, relations);
-    SubgraphLadder& ladder = LadderFor(alike, std::move(relations));
+    SubgraphLadder& ladder = LadderFor(alike, skeleton, std::move(relations));
     ladder.ladder.rungs.push_back({NameOf(OutputShape(graph_, uses.interval), tile), *std::move(sizes)});
     ladder.tilings.push_back(std::move(tiling));
     return std::nullopt;
@@ -116,8 +119,15 @@ class LadderBuilder {
   }
 
  private:
-  // The least number of tiles alike, and the tensors whose rows are cached.
-  using Structure = std::pair<int64_t, std::vector<int>>;
+  struct Structure {
+    int64_t tiles = 1;            // the least number alike
+    std::vector<int> cached;      // tensors
+    std::vector<int> by_channel;  // operators that may work so
+    friend bool operator==(const Structure&, const Structure&) = default;
+    friend bool operator<(const Structure& a, const Structure& b) {
+      return std::tie(a.tiles, a.cached, a.by_channel) < std::tie(b.tiles, b.cached, b.by_channel);
+    }
+  };
 
   static std::vector<int> CachedOf(const SubgraphUses& uses) {
     std::vector<int> cached;
@@ -128,22 +138,22 @@ class LadderBuilder {
   }
 
   // The uses are marked accordingly.
-  const Skeleton& SkeletonFor(const Structure& structure) {
+  const Skeleton& SkeletonFor(const Structure& structure, const SubgraphUses& uses) {
     const auto found = skeletons_.find(structure);
     if (found != skeletons_.end()) return found->second;
-    const int64_t tiles = structure.first;
     return skeletons_
-        .emplace(structure, BuildSkeleton(graph_, usages_, profile_, {tiles_.Uses()}, {&tiles, 1}))
+        .emplace(structure, BuildSkeleton(graph_, usages_, profile_, {uses}, {&structure.tiles, 1}))
         .first->second;
   }
 
-  SubgraphLadder& LadderFor(const Structure& structure, std::vector<Relation> relations) {
+  SubgraphLadder& LadderFor(const Structure& structure, const Skeleton& skeleton,
+                            std::vector<Relation> relations) {
     for (size_t i = 0; i < ladders_.size(); ++i) {
       if (structures_[i] == structure && AreAlike(ladders_[i].program.problem.relations, relations))
         return ladders_[i];
     }
     SubgraphLadder& ladder = ladders_.emplace_back();
-    ladder.program = SkeletonFor(structure).program;
+    ladder.program = skeleton.program;
     ladder.program.problem.relations = std::move(relations);
     structures_.push_back(structure);
     return ladder;

@@ -50,6 +50,12 @@ class Drafter {
     return std::move(drafts_);
   }
 
+  std::vector<BufferDraft> DraftScratch(int k) {
+    OpenScratch(k);
+    for (BufferDraft& draft : drafts_) draft.Finish();
+    return std::move(drafts_);
+  }
+
  private:
   void AddTiles(const TensorUse& use) {
     if (use.cached && uses_.halo == HaloStorage::kRing) {
@@ -309,8 +315,10 @@ class Drafter {
   }
 
   void AddScratch(int k) {
-    if (HasScratch(profile_, OperatorAt(k))) AddWorkspace(k, BufferKind::kScratch, "scratch");
+    if (HasScratch(profile_, OperatorAt(k))) OpenScratch(k);
   }
+
+  void OpenScratch(int k) { AddWorkspace(k, BufferKind::kScratch, "scratch"); }
 
   void AddAccumulators(int k) { AddWorkspace(k, BufferKind::kAccumulator, "accumulator"); }
 
@@ -425,6 +433,11 @@ class Drafter {
 std::vector<BufferDraft> DraftBuffers(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                       const SubgraphUses& uses, int subgraph, Timeline& timeline) {
   return Drafter(graph, profile, uses, subgraph, timeline).Draft();
+}
+
+std::vector<BufferDraft> DraftScratch(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                      const SubgraphUses& uses, int subgraph, Timeline& timeline, int k) {
+  return Drafter(graph, profile, uses, subgraph, timeline).DraftScratch(k);
 }
 
 }  // namespace tessera::encoder

@@ -13,4 +13,8 @@ namespace tessera::encoder {
 std::vector<BufferDraft> DraftBuffers(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                       const SubgraphUses& uses, int subgraph, Timeline& timeline);
 
+// The scratch of operator k of the subgraph, for each parity, whether the profile gives it any or not.
+std::vector<BufferDraft> DraftScratch(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                      const SubgraphUses& uses, int subgraph, Timeline& timeline, int k);
+
 }  // namespace tessera::encoder

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/adapt/by_channel.h"
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/program.h"
@@ -35,6 +36,7 @@ bool MayBeInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile
   for (int i = interval.first; i <= interval.last; ++i) {
     const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
     const bool named = std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
+    if (WorksByChannel(graph, profile, op)) return true;
     if ((!named && op.in_place.empty()) || op.outputs.empty()) continue;
     const graph::Tensor& result = graph.tensors[static_cast<size_t>(op.outputs.front())];
     const auto is_alike = [&](int input) {

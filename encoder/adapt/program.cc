@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "tessera/encoder/adapt/by_channel.h"
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/homes.h"
@@ -29,6 +30,7 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
     uses.push_back(*std::move(found));
     tilings.push_back(CutTiles(graph, choice.interval, choice.tile, choice.policy.halo));
     MarkCached(tilings.back(), choice.policy.halo, uses.back());
+    if (choice.policy.in_place) MarkByChannel(graph, profile, tilings.back(), uses.back());
     tiles.push_back(tilings.back().tiles);
   }
 

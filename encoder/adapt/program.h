@@ -72,7 +72,7 @@ struct ProgramBuffer {
 
 // The Problem with what each of its steps and buffers means. Buffers stand in the order: whole ones by
 // tensor, then subgraph by subgraph resident constants, tiles by tensor and parity with the tensor's ring, line
-// or halos, slices, scratch, accumulators.
+// or halos, slices, scratch, accumulators; last of all, the scratch of operators that need one only to work channel by channel.
 struct Program {
   problem::Problem problem;
   std::vector<ProgramStep> steps;      // step t of the Problem is steps[t]

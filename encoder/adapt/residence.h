@@ -46,6 +46,7 @@ struct SubgraphUses {
   std::vector<TensorUse> constants;       // in order of first use
   std::vector<std::string_view> engines;  // by operator
   std::vector<int> kept;                  // Policy::kept
+  std::vector<int> by_channel;  // operators whose result is in place channel by channel; see MarkByChannel
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
   std::optional<DepthCut> by_depth;  // where slices are of the depth
 

@@ -26,7 +26,7 @@ using problem::Bytes;
 // From this many overlapped tiles on some pass has both a tile before it, which leaves, and one after it, which arrives.
 constexpr int64_t kBothNeighbours = 3;
 
-Bytes Add(Bytes a, Bytes b) { return base::CheckedAdd(a, b).value_or(base::kMaxTotal); }
+Bytes Plus(Bytes a, Bytes b) { return base::CheckedAdd(a, b).value_or(base::kMaxTotal); }
 
 size_t IndexOf(int k) { return static_cast<size_t>(k); }
 
@@ -56,7 +56,7 @@ RoomFloor::RoomFloor(const graph::Graph& graph, const std::vector<graph::Usage>&
     for (int& user : users) user += uses.interval.first;
     const Bytes bytes = ConstantBytes(graph, profile, use.tensor, users);
     for (int k = use.readers.front(); k <= use.readers.back(); ++k)
-      during_[IndexOf(k)] = Add(during_[IndexOf(k)], bytes);
+      during_[IndexOf(k)] = Plus(during_[IndexOf(k)], bytes);
   }
 }
 
@@ -70,10 +70,11 @@ void RoomFloor::AddWholes(const std::vector<graph::Usage>& usages) {
     if (role == base::TensorRole::kFeature || !IsHeldInTileMemory(*profile_, uses_->kept, index, role))
       continue;
     if (tensor.constant) {
-      always_ = Add(always_, ConstantBytes(*graph_, *profile_, index, usage.consumers));
+      always_ = Plus(always_, ConstantBytes(*graph_, *profile_, index, usage.consumers));
       continue;
     }
     if (!tensor.state && usage.producer > interval.last) continue;
+    if (tensor.next_of >= 0) continue;  // it may lie in the place of its state
     const bool to_the_end = tensor.state || tensor.network_output || usage.consumers.empty();
     const int to = to_the_end ? interval.last : std::min(interval.last, usage.consumers.back());
     const bool is_made = !tensor.state && usage.producer >= interval.first;
@@ -84,7 +85,7 @@ void RoomFloor::AddWholes(const std::vector<graph::Usage>& usages) {
                      NameExtents(tensor.shape, tensor.shape), PadsFor(*graph_, *profile_, usage.consumers));
     for (int op = from; op <= to; ++op) {
       Bytes& there = during_[IndexOf(op - interval.first)];
-      there = Add(there, bytes);
+      there = Plus(there, bytes);
     }
   }
 }
@@ -105,16 +106,16 @@ Bytes RoomFloor::Find(const graph::TiledSubgraph& tiling) const {
     const Bytes bytes = TileBytes(*graph_, *profile_, *uses_, tiling, use.tensor);
     if (bytes > largest_) return base::kMaxTotal;
     const bool is_ring = use.cached && uses_->halo == hw_profiles::HaloStorage::kRing;
-    if (turns && crosses && !is_ring) neighbours = Add(neighbours, bytes);
+    if (turns && crosses && !is_ring) neighbours = Plus(neighbours, bytes);
     const int first = use.makers.empty() ? use.readers.front() : use.makers.front();
     const int last = use.readers.empty() ? first : std::max(first, use.readers.back());
     for (int k = first; k <= last; ++k) {
       const bool is_made = !use.makers.empty() && k == first;
       if (is_made && MayTakeAPlace(uses_->OperatorAt(*graph_, k))) continue;
-      load[IndexOf(k)] = Add(load[IndexOf(k)], bytes);
+      load[IndexOf(k)] = Plus(load[IndexOf(k)], bytes);
     }
   }
-  return Add(Add(*std::max_element(load.begin(), load.end()), neighbours), always_);
+  return Plus(Plus(*std::max_element(load.begin(), load.end()), neighbours), always_);
 }
 
 }  // namespace tessera::encoder

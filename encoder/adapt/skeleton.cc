@@ -7,7 +7,10 @@
 #include <utility>
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/adapt/by_channel.h"
 #include "tessera/encoder/adapt/halo.h"
+#include "tessera/encoder/adapt/handed_on.h"
+#include "tessera/encoder/adapt/in_place.h"
 #include "tessera/encoder/adapt/layout.h"
 #include "tessera/encoder/adapt/lifespans.h"
 #include "tessera/encoder/adapt/rules.h"
@@ -25,13 +28,8 @@ void Append(std::vector<BufferDraft> drafts, Program& program) {
   }
 }
 
-size_t SlotOf(const graph::TiledSubgraph& tiling, int tensor) {
-  const auto found = std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), tensor);
-  return static_cast<size_t>(found - tiling.tensors.begin());
-}
-
 const graph::Extents& LargestOf(const graph::TiledSubgraph& tiling, int tensor) {
-  return tiling.largest[SlotOf(tiling, tensor)];
+  return tiling.largest[graph::SlotOf(tiling, tensor)];
 }
 
 NamedExtents NamedLargest(const graph::Graph& graph, const graph::TiledSubgraph& tiling,
@@ -47,7 +45,8 @@ NamedExtents NamedMade(const graph::Graph& graph, const graph::TiledSubgraph& ti
   NamedExtents made = NamedLargest(graph, tiling, results);
   if (results.empty() || tiling.rows.empty()) return made;
   const graph::Shape& shape = graph.tensors[static_cast<size_t>(results.front())].shape;
-  if (graph::AxisOf(shape, graph::Axis::kRows)) made.rows = tiling.rows[SlotOf(tiling, results.front())].made;
+  if (graph::AxisOf(shape, graph::Axis::kRows))
+    made.rows = tiling.rows[graph::SlotOf(tiling, results.front())].made;
   return made;
 }
 
@@ -61,8 +60,22 @@ Bytes BytesAs(BufferKind kind, const graph::Graph& graph, const hw_profiles::Pro
   const NamedExtents extents = NameExtents(feature.shape, LargestOf(tiling, tensor));
   const Pads pads = PadsFor(graph, profile, readers);
   if (!use.cached) return FeatureBytes(hw_profiles::LayoutOf(profile, use.role), feature.type, extents, pads);
-  return CachedBytes(profile, kind, uses, use, tiling.rows[SlotOf(tiling, tensor)], feature.type, extents,
-                     pads, alignment);
+  return CachedBytes(profile, kind, uses, use, tiling.rows[graph::SlotOf(tiling, tensor)], feature.type,
+                     extents, pads, alignment);
+}
+
+// What the profile gives an operator, and behind it a channel of its result if that is made so.
+Bytes ScratchOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
+                const graph::TiledSubgraph& tiling, int index) {
+  const graph::Operator& op = graph.operators[static_cast<size_t>(index)];
+  Bytes bytes = 0;
+  if (HasScratch(profile, op)) {
+    bytes = ScratchBytes(profile, op, NamedLargest(graph, tiling, op.inputs),
+                         NamedMade(graph, tiling, op.outputs));
+  }
+  if (!std::binary_search(uses.by_channel.begin(), uses.by_channel.end(), index - uses.interval.first))
+    return bytes;
+  return base::CheckedAdd(bytes, ChannelBytes(graph, tiling, op)).value_or(base::kMaxTotal);
 }
 
 // Of a slot that takes every slice of the depth in turn.
@@ -103,13 +116,25 @@ Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, con
       const graph::Operator& op = graph.operators[static_cast<size_t>(buffer.op)];
       return AccumulatorBytes(graph, op, LargestOf(tilings[subgraph], op.outputs.front()));
     }
-    case BufferKind::kScratch: {
-      const graph::Operator& op = graph.operators[static_cast<size_t>(buffer.op)];
-      return ScratchBytes(profile, op, NamedLargest(graph, tilings[subgraph], op.inputs),
-                          NamedMade(graph, tilings[subgraph], op.outputs));
-    }
+    case BufferKind::kScratch:
+      return ScratchOf(graph, profile, skeleton.uses[subgraph], tilings[subgraph], buffer.op);
     default:
       return skeleton.program.problem.buffers[index].size;
+  }
+}
+
+// Puts results in place channel by channel where that is sound, and gives scratch to those who had none.
+void WorkByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile, Skeleton& skeleton) {
+  const auto subgraphs = static_cast<int>(skeleton.uses.size());
+  for (int s = 0; s < subgraphs; ++s)
+    AddByChannel(graph, profile, skeleton, s, skeleton.program.problem.relations);
+  for (int s = 0; s < subgraphs; ++s) {
+    const SubgraphUses& uses = skeleton.uses[static_cast<size_t>(s)];
+    for (const int k : uses.by_channel) {
+      if (HasScratch(profile, uses.OperatorAt(graph, k))) continue;
+      Append(DraftScratch(graph, profile, uses, s, skeleton.timelines[static_cast<size_t>(s)], k),
+             skeleton.program);
+    }
   }
 }
 
@@ -136,6 +161,9 @@ Skeleton BuildSkeleton(const graph::Graph& graph, const std::vector<graph::Usage
   Append(DraftWholeBuffers(graph, usages, profile, skeleton.uses, skeleton.timelines), program);
   for (std::vector<BufferDraft>& each : drafts) Append(std::move(each), program);
   program.problem.relations = AdjacentHalos(program.buffers);
+  for (const problem::Relation& relation : HandedOnInPlace(graph, usages, profile, program.buffers))
+    program.problem.relations.push_back(relation);
+  WorkByChannel(graph, profile, skeleton);
 
   for (const Timeline& timeline : skeleton.timelines) {
     program.steps.insert(program.steps.end(), timeline.steps.begin(), timeline.steps.end());

@@ -10,16 +10,16 @@
 
 namespace tessera::encoder {
 
-// A program without what depends on the tile shapes: sizes of tiles and scratch are 1, nothing is in place. It holds for
-// every choice of tiles that has the same numbers of tiles up to parity (timeline.h) and caches the same tensors. Refers to the
-// profile.
+// A program without what depends on the tile shapes: sizes of tiles and scratch are 1, and nothing is in place but channel by
+// channel. It holds for every choice of tiles that has the same numbers of tiles up to parity (timeline.h), caches the same tensors
+// and allows the same operators to work channel by channel. Refers to the profile.
 struct Skeleton {
   Program program;
   std::vector<SubgraphUses> uses;   // by subgraph
   std::vector<Timeline> timelines;  // by subgraph
 };
 
-// `uses` and `tiles` are parallel.
+// `uses` and `tiles` are parallel. Of uses.by_channel, what may be done by channel, the skeleton keeps what is.
 Skeleton BuildSkeleton(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
                        const hw_profiles::Profile& profile, std::vector<SubgraphUses> uses,
                        std::span<const int64_t> tiles);

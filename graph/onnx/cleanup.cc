@@ -53,12 +53,16 @@ class ReshapeJoiner {
     return links_.OnlyReads(op, input) ? links_.MakerOf(input) : -1;
   }
 
-  // An operator that gives back what `tensor` is.
+  // An operator that gives back what `tensor` is. The one before it goes too, unless somebody else reads its result.
   void Undo(int op, int tensor, const std::string& detail) {
     const int result = links_.At(op).outputs.front();
     if (links_.TensorAt(result).network_output) return;
+    const int before = links_.MakerOf(links_.At(op).inputs.front());
     Note(links_.At(op), detail);
     links_.Bypass(result, tensor);
+    if (!IsUnread(links_, links_.At(before))) return;
+    Note(links_.At(before), "goes with the next");
+    links_.Remove(before);
   }
 
   void ReadInstead(int op, int tensor) {

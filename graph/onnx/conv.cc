@@ -36,7 +36,7 @@ tl::expected<Convolution, Obstacle> ReadConvolution(const Translation& node, siz
   if (!node.IsFeature(0)) return Barrier("its input is a constant");
   if (!node.IsConstant(weight)) return Barrier("its weights are computed while the network runs");
   const std::optional<Shape> input = AsFeatureMap(node.ShapeOf(0));
-  if (!input) return Barrier("it has " + std::to_string(node.ShapeOf(0).size()) + " axes; known are 3 and 4");
+  if (!input) return NoFeatureMap(node.ShapeOf(0));
   Convolution conv;
   conv.input = *input;
   conv.weight = node.ShapeOf(weight);

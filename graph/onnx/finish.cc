@@ -27,6 +27,13 @@ class Order {
         for (int& tensor : *list) tensor = place_of_[static_cast<size_t>(tensor)];
       }
     }
+    for (Tensor& tensor : tensors_) {
+      if (tensor.next_of < 0) continue;
+      tensor.next_of = place_of_[static_cast<size_t>(tensor.next_of)];
+      const bool same_type =
+          tensor.next_of >= 0 && tensors_[static_cast<size_t>(tensor.next_of)].type == tensor.type;
+      if (!same_type) tensor.next_of = -1;
+    }
     graph_.tensors = std::move(tensors_);
   }
 

@@ -26,7 +26,7 @@ Outcome TranslatePool(Translation& node) {
   if (node.Source().HasOutput(1)) return Barrier("it also says where each maximum was found");
   const Shape& shape = node.ShapeOf(0);
   const std::optional<Shape> map = AsFeatureMap(shape);
-  if (!map) return Barrier("it has " + std::to_string(shape.size()) + " axes; known are 3 and 4");
+  if (!map) return NoFeatureMap(shape);
   const tl::expected<Window, Obstacle> window =
       ReadWindow(node.Source(), shape, node.Source().Ints("kernel_shape"));
   if (!window) return tl::unexpected(window.error());

@@ -41,6 +41,13 @@ std::string OutputOf(const std::string& input, const Model& model) {
   return "";
 }
 
+// Where an operator makes the output, and it is the next value of no other state.
+void LinkNext(const std::string& input, const std::string& output, Draft& draft) {
+  if (draft.IsConstant(output)) return;
+  Tensor& next = draft.TensorAt(draft.TensorOf(output));
+  if (next.network_output && next.next_of < 0) next.next_of = draft.TensorOf(input);
+}
+
 }  // namespace
 
 base::Expected<void> MarkStates(const Model& model,
@@ -59,6 +66,7 @@ base::Expected<void> MarkStates(const Model& model,
     tensor.state = true;
     tensor.network_input = false;
     draft.report.Add(Report::Event::kState, input.name, "handed on as '" + output + "'");
+    LinkNext(input.name, output, draft);
   }
   return {};
 }

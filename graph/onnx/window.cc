@@ -52,6 +52,11 @@ std::optional<Shape> AsFeatureMap(const Shape& shape) {
   return std::nullopt;
 }
 
+tl::unexpected<Obstacle> NoFeatureMap(const Shape& shape) {
+  if (shape.size() < 3) return Barrier("its input has no axis to slide over");
+  return Barrier("it slides over " + std::to_string(shape.size() - 2) + " axes; known are 1 and 2");
+}
+
 tl::expected<std::array<int64_t, 2>, Obstacle> ReadSpatial(const Node& node, std::string_view attribute,
                                                            size_t axes, int64_t otherwise, int64_t least) {
   std::array<int64_t, 2> values = {otherwise, otherwise};

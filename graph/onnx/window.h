@@ -9,6 +9,9 @@ namespace tessera::graph::onnx {
 // Rank 4 of a feature map with fewer axes: [batch, channels, columns] gets one row. None for ranks other than 3 and 4.
 std::optional<Shape> AsFeatureMap(const Shape& shape);
 
+// Why a window over an input of another rank is a barrier.
+tl::unexpected<Obstacle> NoFeatureMap(const Shape& shape);
+
 // The window that a convolution or pool states: strides, dilations, pads, auto_pad. `kernel` has an extent for each of the input's
 // spatial axes, `input` is the shape in the file. Pads of a transposed convolution are read as they are stated.
 tl::expected<Window, Obstacle> ReadWindow(const Node& node, const Shape& input,

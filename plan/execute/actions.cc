@@ -142,10 +142,11 @@ Compute Actions::Run(int op, const Turn& turn, int64_t step) {
   for (size_t i = 0; i < facts.inputs.size(); ++i) {
     const int tensor = facts.inputs[i];
     const bool described = std::count(facts.in_place.begin(), facts.in_place.end(), static_cast<int>(i)) > 0;
+    const bool stays = facts.kind == base::OperatorKind::kConcat && i == 0;  // where it lies already
     const Place place = IsByDepth(op) && IsStreamed(op, tensor)
                             ? DepthPlaceOf(op, tensor, turn, reads)
                             : places_.OfTile(tensor, turn.parity, boxes.parts.at(tensor), reads);
-    compute.operands.push_back({Operand::Kind::kInput, i, place, named || described});
+    compute.operands.push_back({Operand::Kind::kInput, i, place, named || described || stays});
   }
   for (size_t i = 0; i < facts.weights.size(); ++i) AddConstant(op, i, reads, compute);
   for (const int tensor : facts.outputs) {
@@ -162,7 +163,31 @@ Compute Actions::Run(int op, const Turn& turn, int64_t step) {
   }
   compute.scratch = places_.OfScratch(op, turn.parity, writes);
   if (IsByDepth(op)) AddUp(op, step, compute);
+  if (named && WorksByChannel(compute)) {
+    Result& result = compute.results.front();
+    result.fills = false;
+    compute.channel = ChannelCells(result);
+  }
   return compute;
+}
+
+// Whether the engine has to go channel by channel, as a depthwise result lies in the place of its operand.
+bool Actions::WorksByChannel(const Compute& compute) const {
+  const graph::Operator& facts = At(compute.op);
+  if (!MapsChannels(plan_.network, facts)) return false;
+  const Place& x = compute.operands.front().place;
+  const Place& y = compute.results.front().place;
+  return x.where == Where::kTileMemory && y.where == Where::kTileMemory && x.cells.begin < y.cells.end &&
+         y.cells.begin < x.cells.end;
+}
+
+int64_t Actions::ChannelCells(const Result& result) {
+  int64_t cells = result.place.element_cells;
+  for (size_t axis = 0; axis < result.box.size(); ++axis) {
+    const Range made = result.box[axis];
+    if (MeaningOf(result.box.size(), axis) != base::Axis::kChannels) cells *= made.end - made.begin;
+  }
+  return cells;
 }
 
 std::string Actions::EngineOf(int op) const {

@@ -60,6 +60,8 @@ class Actions {
   std::string EngineOf(int op) const;
   std::vector<int> CopiedBy(int op, bool first) const;
   bool IsRestored(int tensor, const TilePart& part) const;
+  bool WorksByChannel(const Compute& compute) const;
+  static int64_t ChannelCells(const Result& result);
   bool BeginsAnew(const Result& result, const TilePart& part) const;
   void AddConstant(int op, size_t position, const Intent& intent, Compute& compute);
 

@@ -69,6 +69,12 @@ std::vector<int64_t> Contents::CoordinatesOf(Tag tag) const {
   return execute::CoordinatesOf(NumberOf(tag) / CellsPerElement(content), ShapeOf(content));
 }
 
+bool Contents::IsSameElement(Tag a, Tag b) const {
+  if (ShapeOf(ContentOf(a)) == ShapeOf(ContentOf(b))) return NumberOf(a) == NumberOf(b);
+  const int64_t cells = CellsPerElement(ContentOf(a));
+  return NumberOf(a) % cells == NumberOf(b) % cells && CoordinatesOf(a) == CoordinatesOf(b);
+}
+
 std::string Contents::Describe(Tag tag) const {
   const int content = ContentOf(tag);
   const std::string name = NameOf(content);

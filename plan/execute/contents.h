@@ -44,6 +44,9 @@ class Contents {
   std::string NameOf(int content) const;
   std::vector<int64_t> CoordinatesOf(Tag tag) const;  // empty but for tensors and tables
 
+  // Whether both are the same part of an element at the same coordinates, of two tensors of one type.
+  bool IsSameElement(Tag a, Tag b) const;
+
  private:
   static constexpr int kNumberBits = 40;
 

@@ -76,7 +76,8 @@ struct Result {
   bool fills = false;  // as of a Move
 };
 
-// The operator makes boxes of its results, reading and writing in any order.
+// The operator makes boxes of its results, reading and writing in any order; or, with a `channel`, its one result channel by
+// channel: each is made in those last cells of its scratch from what is there then, and written before the next is read.
 struct Compute {
   int op = -1;
   std::string engine;
@@ -85,6 +86,7 @@ struct Compute {
   std::optional<Place> scratch;  // all its cells
   std::optional<Range> depth;    // what it adds up in this round; the result is then sums, but in the last
   Turn turn = {};
+  std::optional<int64_t> channel;  // cells that a channel takes in the scratch
 };
 
 // The engine of an operator moves boxes within the tile memory: each by itself and row by row, from the uppermost on.

@@ -25,7 +25,7 @@
 // transfers start before the operator of their first step and finish after that of their last, no order is left out. An
 // operator's results may land before its last operand is read; a result is therefore looked at before it is written: it may
 // cover cells of an operand only where engine and operator work element by element on the same coordinates, so that an
-// element dies with its one reader.
+// element dies with its one reader; or channel by channel, where it is of a channel that was read to the end.
 //
 // Nothing survives by luck: gaps in a buffer are spoiled by whoever fills it, cells in which no buffer lives are lost, and so is
 // what lies in a bank that is off. After a finding the run goes on as if all were well, so that one fault is told once and
@@ -171,14 +171,41 @@ void Machine::Do(const Compute& compute) {
       CheckMode(banks, compute.engine, AccessKind::kWrite);
     }
   }
-  for (const Operand& operand : compute.operands) ReadOperand(compute, operand);
-  for (const Result& result : compute.results) WriteResult(compute, result, deed);
+  if (compute.channel && HasRoomForAChannel(compute)) {
+    RunByChannel(compute, deed);
+  } else {
+    for (const Operand& operand : compute.operands) ReadOperand(compute, operand);
+    for (const Result& result : compute.results) WriteResult(compute, result, deed);
+  }
   if (!compute.scratch) return;
   const problem::AddressRange cells = memories_.WithinMemory(compute.scratch->cells);
   for (int64_t cell = cells.begin; cell < cells.end; ++cell) {
     if (memories_.TagAt(cell) == scratch_tag) continue;
     ledger_.Note(FindingKind::kOverwritten, scratch_tag, cell, 1, "its result lies in its own scratch");
     break;
+  }
+}
+
+bool Machine::HasRoomForAChannel(const Compute& compute) {
+  const int64_t room = compute.scratch ? compute.scratch->cells.end - compute.scratch->cells.begin : 0;
+  if (room >= *compute.channel) return true;
+  ledger_.Note(FindingKind::kOutside, kNothing, -1, *compute.channel - room,
+               "its scratch has no room for a channel of its result");
+  return false;
+}
+
+// Reads channel c, makes it in scratch, writes it; then c + 1. What a channel overwrites is gone when the next one is read.
+void Machine::RunByChannel(const Compute& compute, uint32_t deed) {
+  const Tag tag = Contents::TagOf(contents_.ScratchOf(compute.op), 0);
+  const problem::AddressRange scratch = compute.scratch->cells;
+  constexpr size_t kChannels = 1;
+  const Range channels = compute.results.front().box[kChannels];
+  Compute one = compute;
+  for (int64_t channel = channels.begin; channel < channels.end; ++channel) {
+    one.results.front().box[kChannels] = {channel, channel + 1};
+    for (const Operand& operand : one.operands) ReadOperand(one, operand);
+    memories_.Fill({scratch.end - *compute.channel, scratch.end}, tag, deed);
+    WriteResult(one, one.results.front(), deed);
   }
 }
 
@@ -239,6 +266,14 @@ void Machine::WriteResult(const Compute& compute, const Result& result, uint32_t
   memories_.Write(result.place, runs, deed);
 }
 
+// Whether `found` of the operand makes room for what is made of it: the same element, or for sums those over a slice more.
+bool Machine::IsReplacedBy(const Operand& operand, const Result& result, Tag found, Tag coming) const {
+  if (Contents::ContentOf(coming) != result.place.content) return false;
+  if (operand.kind != Operand::Kind::kSums) return contents_.IsSameElement(coming, found);
+  const int64_t slice = result.place.first_number - operand.place.first_number;
+  return Contents::NumberOf(coming) == Contents::NumberOf(found) + slice * result.place.element_cells;
+}
+
 // The cells that the result is about to cover, against the operands that lie in them.
 void Machine::CheckInPlace(const Compute& compute, const Result& result,
                            const std::vector<execute::Run>& runs) {
@@ -267,12 +302,10 @@ void Machine::CheckInPlace(const Compute& compute, const Result& result,
       const bool wanted = cell >= operand.place.cells.begin && cell < operand.place.cells.end &&
                           Contents::ContentOf(found) == operand.place.content;
       if (!wanted) continue;
-      const int64_t slice =
-          operand.kind == Operand::Kind::kSums ? result.place.first_number - operand.place.first_number : 0;
-      const bool dies_with_it =
-          element_by_element && Contents::ContentOf(tag) == result.place.content &&
-          Contents::NumberOf(tag) == Contents::NumberOf(found) + slice * result.place.element_cells;
-      if (dies_with_it) continue;
+      // Its own channel, and those before it.
+      const bool was_read = compute.channel && operand.kind == Operand::Kind::kInput &&
+                            contents_.CoordinatesOf(found)[1] < result.box[1].end;
+      if (was_read || (element_by_element && IsReplacedBy(operand, result, found, tag))) continue;
       ledger_.Note(FindingKind::kInPlace, found, cell, 1,
                    fmt::format("overwrites its own operand {} at address {}, which it may still have to read",
                                contents_.Describe(found), cell / contents_.CellsPerByte()));

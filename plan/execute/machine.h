@@ -63,7 +63,10 @@ class Machine {
   bool IsThere(const Place& place, const Box& box);
   ElementSet ReadsOf(const Compute& compute, const Operand& operand, const Box& output) const;
   void ReadOperand(const Compute& compute, const Operand& operand);
+  void RunByChannel(const Compute& compute, uint32_t deed);
+  bool HasRoomForAChannel(const Compute& compute);
   void WriteResult(const Compute& compute, const Result& result, uint32_t deed);
+  bool IsReplacedBy(const Operand& operand, const Result& result, Tag found, Tag coming) const;
   void CheckInPlace(const Compute& compute, const Result& result, const std::vector<execute::Run>& runs);
 
   const graph::Graph& network_;

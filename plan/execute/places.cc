@@ -73,7 +73,7 @@ base::TensorRole Places::RoleOf(int tensor) const {
   using base::TensorRole;
   const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
   if (facts.constant) return TensorRole::kConstant;
-  if (facts.state) return TensorRole::kState;
+  if (facts.state || facts.next_of >= 0) return TensorRole::kState;
   if (facts.network_input) return TensorRole::kNetworkInput;
   if (facts.network_output) return TensorRole::kNetworkOutput;
   if (subgraph_ < 0) return TensorRole::kBorder;

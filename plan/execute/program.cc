@@ -42,12 +42,17 @@ class Unrolling {
     return {plan_.subgraphs.front().interval.first, plan_.subgraphs.back().interval.last};
   }
 
-  // Whatever no operator of the program makes.
+  // Whatever no operator of the program makes. What a state has become by then stands in its place.
   void ProvideWhatIsThere() {
+    for (const bool next : {false, true}) ProvideWhatIsThere(next);
+  }
+
+  void ProvideWhatIsThere(bool next) {
     const Intent given = {Intent::By::kLink, problem::AccessKind::kRead, {0}};
     for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
       const auto tensor = static_cast<int>(i);
-      if (users_[i].maker >= Program().first) continue;
+      const bool is_next = plan_.network.tensors[i].next_of >= 0;
+      if (users_[i].maker >= Program().first || is_next != next) continue;
       if (!plan_.network.tensors[i].constant) {
         Provide(places_.OfWhole(tensor, given));
         continue;
@@ -78,6 +83,14 @@ class Unrolling {
     }
   }
 
+  // Whether the next run finds another value of the state than this one did.
+  bool IsHandedOn(int state) const {
+    for (size_t i = 0; i < users_.size(); ++i) {
+      if (plan_.network.tensors[i].next_of == state && users_[i].maker <= Program().last) return true;
+    }
+    return false;
+  }
+
   // What the tile memory holds beyond the program: state, constants at home there, results of the network, and what is read later.
   void ExpectWhatStays() {
     const Intent look = {Intent::By::kLink, problem::AccessKind::kRead, {walk_.Steps() - 1}};
@@ -87,7 +100,7 @@ class Unrolling {
       const bool made = users_[i].maker >= Program().first && users_[i].maker <= Program().last;
       const bool read_later =
           !readers.empty() && readers.back() > Program().last && users_[i].maker <= Program().last;
-      const bool wanted = tensor.constant || tensor.state ||
+      const bool wanted = tensor.constant || (tensor.state && !IsHandedOn(static_cast<int>(i))) ||
                           (made && (tensor.network_output || readers.empty())) || read_later;
       if (!wanted || !places_.IsWhole(static_cast<int>(i))) continue;
       const Place place = tensor.constant ? places_.OfConstantWhole(static_cast<int>(i), look, false)

@@ -251,9 +251,15 @@ void KeepDepth(std::optional<size_t> axis, const Range& depth, ElementSet& reads
                 [&depth](int64_t index) { return index < depth.begin || depth.end <= index; });
 }
 
+bool MapsChannels(const Graph& network, const Operator& op) {
+  return op.kind == OperatorKind::kDepthwise &&
+         ShapeOf(network, op.inputs.front())[1] == ShapeOf(network, op.outputs.front())[1];
+}
+
 bool IsPointwise(const Graph& network, const Operator& op, size_t input) {
   const bool described =
       input < op.accesses.size() && op.accesses[input].kind == graph::AccessKind::kElementwise;
+  if (op.kind == OperatorKind::kConcat) return input == 0;
   return (op.kind == OperatorKind::kElementwise || described) &&
          ShapeOf(network, op.inputs[input]) == ShapeOf(network, op.outputs.front());
 }

@@ -38,7 +38,11 @@ std::optional<size_t> DepthAxisOfConstant(const graph::Graph& network, const gra
 // Drops what lies elsewhere along the axis.
 void KeepDepth(std::optional<size_t> axis, const Range& depth, ElementSet& reads);
 
-// Whether each element of the result is made from the element of op.inputs[input] at the same coordinates and no other of it.
+// Whether each channel of the result is made from the same channel of its only input and no other: depthwise, one for one.
+bool MapsChannels(const graph::Graph& network, const graph::Operator& op);
+
+// Whether each element of the result is made from the element of op.inputs[input] at the same coordinates, if there is one, and no
+// other of it.
 bool IsPointwise(const graph::Graph& network, const graph::Operator& op, size_t input);
 
 }  // namespace tessera::plan::execute

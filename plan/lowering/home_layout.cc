@@ -52,7 +52,7 @@ std::vector<int64_t> InLayout(const graph::Tensor& tensor, const hw_profiles::Ro
 base::TensorRole RoleAtHome(const graph::Tensor& tensor) {
   using base::TensorRole;
   if (tensor.constant) return TensorRole::kConstant;
-  if (tensor.state) return TensorRole::kState;
+  if (tensor.state || tensor.next_of >= 0) return TensorRole::kState;
   if (tensor.network_input) return TensorRole::kNetworkInput;
   return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBorder;
 }

@@ -63,8 +63,12 @@ class Interpreter {
         most_(most) {}
 
   Report Run() {
-    for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
-      if (users_[i].maker < Program().first) Provide(static_cast<int>(i));
+    // What a state has become by then stands in its place.
+    for (const bool next : {false, true}) {
+      for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
+        const bool is_next = plan_.network.tensors[i].next_of >= 0;
+        if (users_[i].maker < Program().first && is_next == next) Provide(static_cast<int>(i));
+      }
     }
     for (size_t i = 0; i < plan_.subgraphs.size() && report_.obstacle.empty(); ++i) {
       subgraph_ = static_cast<int>(i);
@@ -74,7 +78,8 @@ class Interpreter {
     at_ = "after the program: ";
     for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
       const graph::Tensor& tensor = plan_.network.tensors[i];
-      if (tensor.network_output || tensor.state) Expect(static_cast<int>(i));
+      if (tensor.network_output || (tensor.state && !IsHandedOn(static_cast<int>(i))))
+        Expect(static_cast<int>(i));
     }
     return std::move(report_);
   }
@@ -82,6 +87,14 @@ class Interpreter {
  private:
   graph::Interval Program() const {
     return {plan_.subgraphs.front().interval.first, plan_.subgraphs.back().interval.last};
+  }
+
+  // Whether the next run finds another value of the state.
+  bool IsHandedOn(int state) const {
+    for (size_t i = 0; i < users_.size(); ++i) {
+      if (plan_.network.tensors[i].next_of == state && users_[i].maker <= Program().last) return true;
+    }
+    return false;
   }
 
   void Note(const std::string& fault) {

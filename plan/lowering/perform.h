@@ -51,6 +51,7 @@ class Performer {
   void ReadOperand(const graph::Operator& op, const Reach& reach, const execute::Box& made);
   void ReadElement(const Reach& reach, const Point& point);
   void WriteResult(const graph::Operator& op, const Reach& reach);
+  bool HasRoomForAChannel(const Reach& result) const;
   bool MayReplace(const graph::Operator& op, execute::Tag old_tag, execute::Tag new_tag,
                   const Reach& reach) const;
   execute::ElementSet ReadsOf(const graph::Operator& op, Part part, size_t position,
@@ -71,6 +72,7 @@ class Performer {
   std::vector<execute::AccessRules::Banks> bank_of_;  // by byte of the tile memory; empty without banks
   execute::AccessRules::Banks read_banks_ = 0;
   execute::AccessRules::Banks written_banks_ = 0;
+  int64_t scratch_bytes_ = 0;        // of the operator at hand
   bool told_ = false;                // of the operand at hand
   std::optional<DepthRound> round_;  // of the run at hand
 };

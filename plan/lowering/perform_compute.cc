@@ -43,9 +43,11 @@ int64_t Performer::FirstNumberOf(const Reach& reach) const {
 
 void Performer::Compute(const graph::Operator& op, const std::vector<Reach>& reaches) {
   Box made = execute::EmptyBox(contents_.ShapeOf(op.outputs.front()));
+  scratch_bytes_ = 0;
   for (const Reach& reach : reaches) {
     const bool result = reach.operand->part == Part::kOutput && reach.content == op.outputs.front();
     if (result || reach.operand->part == Part::kSums) made = reach.Box();
+    if (reach.operand->part == Part::kScratch) scratch_bytes_ = reach.region.extent.front();
   }
   CheckAllGiven(op, reaches, made);
   for (const Reach& reach : reaches) {
@@ -183,21 +185,38 @@ void Performer::ReadElement(const Reach& reach, const Point& point) {
   }
 }
 
-// Whether a result may take the place of an operand's element that this run has read: element by element alone.
+// Whether a channel of the result has room in the scratch of the run.
+bool Performer::HasRoomForAChannel(const Reach& result) const {
+  int64_t bytes = result.element_bytes;
+  for (size_t axis = 0; axis < result.region.extent.size(); ++axis) {
+    if (execute::MeaningOf(result.shape.size(), axis) != base::Axis::kChannels)
+      bytes *= result.region.extent[axis];
+  }
+  return bytes <= scratch_bytes_;
+}
+
+// Whether a result may take the place of an operand's element that this run has read: element by element, or channel by channel
+// where it is of the same channel or one before.
 bool Performer::MayReplace(const graph::Operator& op, Tag old_tag, Tag new_tag, const Reach& reach) const {
-  const bool sums = reach.operand->part == Part::kSums && Contents::ContentOf(old_tag) == reach.content;
-  const int64_t grown = sums ? graph::ElementsOf(reach.shape) * reach.element_bytes : 0;
-  if (Contents::ContentOf(new_tag) != reach.content ||
-      Contents::NumberOf(new_tag) != Contents::NumberOf(old_tag) + grown)
-    return false;
-  if (sums) return true;
+  if (Contents::ContentOf(new_tag) != reach.content) return false;
+  if (reach.operand->part == Part::kSums && Contents::ContentOf(old_tag) == reach.content) {
+    const int64_t grown = graph::ElementsOf(reach.shape) * reach.element_bytes;
+    return Contents::NumberOf(new_tag) == Contents::NumberOf(old_tag) + grown;
+  }
   const auto& kinds = plan_.profile.tiling.in_place;
   const bool named = std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
+  if (named && execute::MapsChannels(plan_.network, op) && Contents::ContentOf(old_tag) == op.inputs.front())
+    return HasRoomForAChannel(reach) &&
+           contents_.CoordinatesOf(old_tag)[1] <= contents_.CoordinatesOf(new_tag)[1];
+  const int old_content = Contents::ContentOf(old_tag);
+  if (std::find(op.inputs.begin(), op.inputs.end(), old_content) == op.inputs.end()) return false;
+  if (!contents_.IsSameElement(new_tag, old_tag)) return false;
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     if (op.inputs[i] != Contents::ContentOf(old_tag)) continue;
     const bool described =
         std::find(op.in_place.begin(), op.in_place.end(), static_cast<int>(i)) != op.in_place.end();
-    if (!(named || described) || !execute::IsPointwise(plan_.network, op, i)) return false;
+    const bool stays = op.kind == base::OperatorKind::kConcat && i == 0;
+    if (!(named || described || stays) || !execute::IsPointwise(plan_.network, op, i)) return false;
   }
   return true;
 }

@@ -98,6 +98,24 @@ std::string_view StatusOf(const Planning& planning, const PathSearch& paths, con
   return all_decided && !paths.UntriedCouldBeat(attempted.best->score) ? "optimal" : "feasible";
 }
 
+// States whose next values lie elsewhere when the program is over.
+void NoteStatesApart(const plan::Plan& plan, std::vector<std::string>& notes) {
+  const auto tensor_of = [&plan](int buffer) { return plan.buffers[static_cast<size_t>(buffer)].tensor; };
+  for (size_t next = 0; next < plan.network.tensors.size(); ++next) {
+    const int state = plan.network.tensors[next].next_of;
+    const std::vector<problem::Relation>& relations = plan.problem.relations;
+    const bool in_place =
+        state < 0 || std::any_of(relations.begin(), relations.end(), [&](const problem::Relation& relation) {
+          return relation.kind == problem::RelationKind::kColocate && tensor_of(relation.first) == state &&
+                 tensor_of(relation.second) == static_cast<int>(next);
+        });
+    if (in_place) continue;
+    notes.push_back(
+        fmt::format("state '{}' is not written in its place: whoever runs the program copies '{}' there",
+                    plan.network.tensors[static_cast<size_t>(state)].id, plan.network.tensors[next].id));
+  }
+}
+
 std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& paths, const Demands& demands,
                                  const Attempted& attempted, const plan::Plan& plan) {
   std::vector<std::string> notes;
@@ -134,6 +152,7 @@ std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& pat
     notes.emplace_back(
         "of some operators left out of the baseline it is not proven that they do not fit alone");
   }
+  NoteStatesApart(plan, notes);
   if (planning.predecessor != nullptr) notes.push_back(planning.predecessor->Compare(plan));
   return notes;
 }

@@ -126,6 +126,8 @@ class Floor {
       Accumulate(read, least);
     }
     for (const int tensor : op.outputs) {
+      if (graph_.tensors[static_cast<size_t>(tensor)].next_of >= 0)
+        continue;  // it may lie in the place of its state
       const bool may_leave = operators.size() == 1 || !AreAllAmong(UsageOf(tensor).consumers, operators);
       const bool may_stay =
           operators.size() > 1 && !graph_.tensors[static_cast<size_t>(tensor)].network_output;

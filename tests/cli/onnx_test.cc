@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "command_line.h"
 #include "networks.h"
 
@@ -37,7 +39,8 @@ TEST_P(OnnxPlanTest, IsPlannedFromEndToEnd) {
   if (!GetParam().dim.empty()) arguments.insert(arguments.end(), {"--dim", GetParam().dim});
   const Outcome outcome = Run(arguments);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err << outcome.out;
-  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+  const Outcome checked = Run({"check", "--execute", "plan.json"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, OnnxPlanTest,
@@ -46,8 +49,41 @@ INSTANTIATE_TEST_SUITE_P(Of, OnnxPlanTest,
                                          Network{"inception", graph::onnx::BuildInception, ""},
                                          Network{"unet", graph::onnx::BuildUNet, ""},
                                          Network{"transformer", graph::onnx::BuildTransformer, "length=16"},
+                                         Network{"keywords", graph::onnx::BuildKeywords, ""},
                                          Network{"decoder", graph::onnx::BuildDecoderStep, "past=15"}),
                          [](const auto& info) { return info.param.name; });
+
+// One token more, and the caches have grown by a row each where they lie.
+TEST_F(OnnxTest, ADecoderStepWritesItsCachesInPlace) {
+  WriteModel(graph::onnx::BuildDecoderStep);
+  const Outcome outcome =
+      Run({"plan", "net.onnx", "--hw", Profile(), "--floats-as", "int8", "--dim", "past=15", "--budget",
+           "2000", "--max-operators", "4", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::map<std::string, int64_t> offsets;
+  const auto plan = ReadJson("plan.json");
+  for (const auto& buffer : plan.at("buffers")) offsets[buffer.at("id")] = buffer.at("offset");
+  for (const char* cache : {"key", "value"}) {
+    EXPECT_EQ(offsets.at(std::string("past_key_values.0.") + cache),
+              offsets.at(std::string("present.0.") + cache));
+  }
+  EXPECT_EQ(Run({"check", "--execute", "plan.json"}).exit_code, 0);
+}
+
+// The newest token in front: all of the cache would have to move.
+TEST_F(OnnxTest, ACacheThatCannotStayIsNoted) {
+  ModelBuilder model;
+  model.Input("past_key_values.0.key", {1, 2, 7, 4});
+  model.Input("k", {1, 2, 1, 4});
+  model.Add("Concat", {"k", "past_key_values.0.key"}, "present.0.key", {{"axis", int64_t{2}}});
+  model.Output("present.0.key");
+  Write("net.onnx", model.Bytes());
+  const Outcome outcome = Run({"plan", "net.onnx", "--hw", Profile(), "--floats-as", "int8"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              HasSubstr("state 'past_key_values.0.key' is not written in its place: whoever runs "
+                        "the program copies 'present.0.key' there"));
+}
 
 TEST_F(OnnxTest, PrintsWhatItDidAndWritesItIntoThePlan) {
   WriteModel(graph::onnx::BuildMobileNet);
@@ -75,6 +111,23 @@ TEST_F(OnnxTest, IsKnownByContentOnStandardInput) {
       Run({"tile", "-", "--hw", Profile(), "--ops", "block0_1x1", "--floats-as", "int8"}, model.Bytes());
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("largest tile that fits"));
+}
+
+TEST_F(OnnxTest, TileGivesItsNotesToProgramsToo) {
+  WriteModel(graph::onnx::BuildMobileNet);
+  const Arguments tile = {"tile",  "net.onnx", "--hw",        Profile(), "--ops",    "block0_expand",
+                          "--dim", "N=1",      "--floats-as", "int8",    "--format", "json"};
+  Arguments why_not = tile;
+  why_not.insert(why_not.end(), {"--why-not", "7x7"});
+  for (const Arguments& arguments : {tile, why_not}) {
+    const Outcome outcome = Run(arguments);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(ParseJson(outcome.out).at("notes").get<std::vector<std::string>>(),
+                testing::Contains("folded constants, 4: shape, batch, listed, wanted"));
+  }
+  const Outcome yaml =
+      Run({"tile", Shipped("examples/networks/patent_chain.yaml"), "--hw", Profile(), "--format", "json"});
+  EXPECT_EQ(ParseJson(yaml.out).at("notes").size(), 0U);
 }
 
 TEST_F(OnnxTest, AProfileMayDescribeOperators) {

@@ -270,5 +270,42 @@ TEST(NetworkReader, StateIsNoNetworkInput) {
   EXPECT_EQ(*again, *graph);
 }
 
+std::string WithState(const std::string& state, const std::string& outputs = "") {
+  return "schema: 1\nname: n\ninputs:\n  - {id: x, shape: [2, 1, 4]}\n  - " + state +
+         "\noperators:\n  - {id: grow, kind: concat, inputs: [cache, x], axis: 1, output: longer}\n"
+         "  - {id: look, kind: elementwise, function: relu, inputs: [longer], output: y}\n" +
+         outputs;
+}
+
+TEST(NetworkReader, AStateNamesItsNextValue) {
+  const base::Expected<Graph> graph =
+      ReadNetwork(WithState("{id: cache, shape: [2, 3, 4], state: true, next: longer}"), "n.yaml");
+  ASSERT_TRUE(graph) << base::Format(graph.error());
+  const Tensor& longer = graph->tensors[static_cast<size_t>(*FindTensor(*graph, "longer"))];
+  EXPECT_EQ(longer.next_of, FindTensor(*graph, "cache"));
+  EXPECT_TRUE(longer.network_output);
+  EXPECT_EQ(RoleIn(*graph, {}, *FindTensor(*graph, "longer"), {0, 1}), base::TensorRole::kState);
+  const base::Expected<Graph> again = ReadNetwork(WriteNetworkJson(*graph), "n.json");
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again, *graph);
+}
+
+TEST(NetworkReader, ANextValueIsAResultOfTheStatesType) {
+  const auto fault_of = [](const std::string& state) {
+    const base::Expected<Graph> graph = ReadNetwork(WithState(state), "n.yaml");
+    return graph ? "none" : graph.error().message;
+  };
+  EXPECT_EQ(fault_of("{id: cache, shape: [2, 3, 4], state: true, next: longest}"),
+            "unknown tensor 'longest'");
+  EXPECT_EQ(fault_of("{id: cache, shape: [2, 3, 4], state: true, next: x}"), "unknown tensor 'x'");
+  EXPECT_EQ(fault_of("{id: cache, shape: [2, 3, 4], next: longer}"), "input 'cache' is no state");
+  EXPECT_EQ(fault_of("{id: cache, shape: [2, 3, 4], state: true, next: y}\n"
+                     "  - {id: other, shape: [2], state: true, next: y}"),
+            "'y' is also the next value of 'cache'");
+  EXPECT_EQ(fault_of("{id: cache, shape: [2, 3, 4], state: true, next: y}\n"
+                     "  - {id: other, shape: [2], dtype: int16, state: true, next: longer}"),
+            "state 'other' is of type int16, 'longer' of type int8");
+}
+
 }  // namespace
 }  // namespace tessera::graph

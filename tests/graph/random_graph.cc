@@ -214,6 +214,47 @@ Graph RandomGraph(Random& random, int operators) {
   return std::move(builder).Build();
 }
 
+Graph RandomDepthwiseChain(Random& random, int operators) {
+  GraphBuilder builder;
+  builder.AddInput(
+      {random.Chance(0.8) ? 1 : 2, random.Uniform(1, 4), random.Uniform(3, 9), random.Uniform(3, 9)});
+  while (builder.OperatorCount() < operators) {
+    const bool last = random.Chance(0.85);
+    const int input =
+        last ? builder.TensorCount() - 1 : static_cast<int>(random.Uniform(0, builder.TensorCount() - 1));
+    if (random.Chance(0.15)) {
+      builder.AddConv(input, random.Uniform(1, 4), 1);
+      continue;
+    }
+    Draft draft;
+    draft.op.kind = random.Chance(0.2) ? OperatorKind::kElementwise : OperatorKind::kDepthwise;
+    if (draft.op.kind == OperatorKind::kDepthwise) DrawWindowed(random, draft);
+    draft.op.window.dilation = {1, 1};
+    if (random.Chance(0.8)) draft.wanted.multiplier = 1;
+    builder.Add(std::move(draft.op), draft.wanted, {input});
+  }
+  return std::move(builder).Build();
+}
+
+void DrawStates(Random& random, Graph& graph) {
+  const std::vector<Usage> usages = UsagesOf(graph);
+  for (size_t state = 0; state < graph.tensors.size(); ++state) {
+    Tensor& now = graph.tensors[state];
+    if (!now.network_input || !random.Chance(0.5)) continue;
+    now.network_input = false;
+    now.state = true;
+    for (size_t i = graph.tensors.size(); i-- > 0;) {
+      Tensor& next = graph.tensors[i];
+      if (usages[i].producer < 0 || next.next_of >= 0 || next.type != now.type ||
+          next.shape.size() != now.shape.size() || random.Chance(0.3))
+        continue;
+      next.next_of = static_cast<int>(state);
+      next.network_output = true;
+      break;
+    }
+  }
+}
+
 Box RandomBox(Random& random, const Shape& shape) {
   Box box;
   for (const int64_t extent : shape) {

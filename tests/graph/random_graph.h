@@ -21,6 +21,12 @@ std::optional<int> AddRandomOperator(base::Random& random, GraphBuilder& builder
 // concatenations, broadcasts, several outputs.
 Graph RandomGraph(base::Random& random, int operators);
 
+// As many operators on feature maps, mostly depthwise ones without dilation, mostly one behind the other.
+Graph RandomDepthwiseChain(base::Random& random, int operators);
+
+// Makes some network inputs states, which hand on later tensors of their type and rank, where there are such.
+void DrawStates(base::Random& random, Graph& graph);
+
 Box RandomBox(base::Random& random, const Shape& shape);
 
 }  // namespace tessera::graph

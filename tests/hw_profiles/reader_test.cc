@@ -127,7 +127,8 @@ void ExpectLayoutOfExample(const Profile& profile) {
   EXPECT_EQ(tiling.weights, (std::vector<WeightPolicy>{WeightPolicy::kStreamed, WeightPolicy::kResident}));
   EXPECT_EQ(tiling.dma, DmaSteps::kOverlapped);
   EXPECT_FALSE(tiling.implicit_padding);
-  EXPECT_EQ(tiling.in_place, std::vector<OperatorKind>{OperatorKind::kElementwise});
+  EXPECT_EQ(tiling.in_place,
+            (std::vector<OperatorKind>{OperatorKind::kElementwise, OperatorKind::kDepthwise}));
   EXPECT_EQ(tiling.weight_granule_channels, 16);
   EXPECT_EQ(tiling.depth_granule, 32);
 

@@ -159,6 +159,15 @@ const std::vector<Fault> kFaults = {
      "in place: buffers 'm' and 'y' should share one place"},
     {"InPlaceOfALiveTensor", OneSramPlan, [](Plan& plan) { plan.network.tensors[2].network_output = true; },
      "in place: buffers 'm' and 'y' may not be related so"},
+    {"NextValueOfWhatIsNoState", OneSramPlan, [](Plan& plan) { plan.network.tensors[3].next_of = 0; },
+     "network: tensor 'y' follows no state"},
+    {"StateReadBesideItsReplacementInTiles", TwoConvsPlan,
+     [](Plan& plan) {
+       plan.network.tensors[0].network_input = false;
+       plan.network.tensors[0].state = true;
+       plan.network.tensors[4].next_of = 0;
+     },
+     "tile: operator 'a' reads a state that 'b' replaces, but subgraph 0 has several tiles"},
     {"InPlaceApart", OneSramPlan, [](Plan& plan) { plan.allocation.offsets[2] = 128; },
      "allocation: relation: buffer 'm' at [64, 128) and buffer 'y' at [128, 192) are not 0 bytes apart"},
     {"WholeBufferEndsEarly", OneSramPlan,

@@ -20,20 +20,11 @@ Profile WithInPlace(Profile profile) {
   return profile;
 }
 
-// "s0/a@0 = s0/y@0": every colocation of a program of one subgraph.
+// Every colocation of a program of one subgraph.
 std::vector<std::string> InPlace(const graph::Graph& graph, const Profile& profile, graph::TileShape tile,
                                  Policy policy = kInPlace) {
   const SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, std::move(tile), policy};
-  const base::Expected<Program> program = BuildProgram(graph, profile, {&choice, 1});
-  EXPECT_TRUE(program.has_value());
-  std::vector<std::string> pairs;
-  for (const problem::Relation& relation : program->problem.relations) {
-    EXPECT_EQ(relation.kind, problem::RelationKind::kColocate);
-    EXPECT_EQ(relation.delta, 0);
-    pairs.push_back(program->problem.buffers[static_cast<size_t>(relation.first)].id + " = " +
-                    program->problem.buffers[static_cast<size_t>(relation.second)].id);
-  }
-  return pairs;
+  return DescribeColocations(BuildProgram(graph, profile, {&choice, 1}).value().problem);
 }
 
 //     x --conv--> a --relu--> y

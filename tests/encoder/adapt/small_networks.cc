@@ -152,6 +152,17 @@ std::string Describe(const problem::Problem& problem, const std::string& id) {
   return "";
 }
 
+std::vector<std::string> DescribeColocations(const problem::Problem& problem) {
+  std::vector<std::string> pairs;
+  for (const problem::Relation& relation : problem.relations) {
+    if (relation.kind != problem::RelationKind::kColocate) continue;
+    pairs.push_back(problem.buffers[static_cast<size_t>(relation.first)].id + " = " +
+                    problem.buffers[static_cast<size_t>(relation.second)].id);
+    if (relation.delta != 0) pairs.back() += " + " + std::to_string(relation.delta);
+  }
+  return pairs;
+}
+
 std::vector<std::string> DescribeLoops(const problem::Problem& problem) {
   std::vector<std::string> lines;
   for (const problem::Loop& loop : problem.loops) {

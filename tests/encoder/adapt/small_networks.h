@@ -47,6 +47,9 @@ std::vector<std::string> Describe(const problem::Problem& problem);
 // The one buffer of that id, described; empty when there is none.
 std::string Describe(const problem::Problem& problem, const std::string& id);
 
+// "s0/a@0 = s0/y@0": every colocation, in order.
+std::vector<std::string> DescribeColocations(const problem::Problem& problem);
+
 // "[2,6) exits 6": every loop in order.
 std::vector<std::string> DescribeLoops(const problem::Problem& problem);
 

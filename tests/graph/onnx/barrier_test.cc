@@ -131,6 +131,8 @@ TEST(State, IsACacheThatGoesInAsPastAndOutAsPresent) {
   const Import import = MustImport(model);
   EXPECT_TRUE(TensorNamed(import.graph, "past_key_values.0.key").state);
   EXPECT_FALSE(TensorNamed(import.graph, "k").state);
+  EXPECT_EQ(TensorNamed(import.graph, "present.0.key").next_of,
+            FindTensor(import.graph, "past_key_values.0.key"));
   EXPECT_THAT(import.notes, ElementsAre("state past_key_values.0.key: handed on as 'present.0.key'"));
 }
 
@@ -142,7 +144,9 @@ TEST(State, MayBeStated) {
   model.Output("h_next");
   ImportOptions options;
   options.states = {{"h", "h_next"}};
-  EXPECT_TRUE(TensorNamed(MustImportGraph(model, options), "h").state);
+  const Graph graph = MustImportGraph(model, options);
+  EXPECT_TRUE(TensorNamed(graph, "h").state);
+  EXPECT_EQ(TensorNamed(graph, "h_next").next_of, FindTensor(graph, "h"));
   options.states = {{"hh", "h_next"}};
   EXPECT_EQ(FaultOf(model.Bytes(), options).message, "--state: there is no network input 'hh'");
 }

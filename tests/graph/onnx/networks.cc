@@ -214,6 +214,28 @@ void BuildTransformer(ModelBuilder& model) {
   model.Output("result", {1, "length", width});
 }
 
+void BuildKeywords(ModelBuilder& model) {
+  const auto conv = [&model](const std::string& input, const std::string& name, const Layer& layer) {
+    model.Weight(name + ".weight", {layer.out, layer.in / layer.groups, layer.kernel});
+    const std::string made = model.Add("Conv", {input, name + ".weight"}, name,
+                                       {{"kernel_shape", Ints{layer.kernel}},
+                                        {"strides", Ints{layer.stride}},
+                                        {"pads", Ints{layer.kernel / 2, layer.kernel / 2}},
+                                        {"group", layer.groups}});
+    return model.Add("Relu", {BatchNorm(model, made, name + "_bn", layer.out)}, name + "_relu");
+  };
+  const Attributes halves = {{"kernel_shape", Ints{2}}, {"strides", Ints{2}}};
+  const std::string sound = model.Input("sound", {1, 8, 200});
+  const std::string stem = conv(sound, "stem", {.in = 8, .out = 16, .kernel = 9, .stride = 2});
+  const std::string pooled = model.Add("MaxPool", {stem}, "pool", halves);
+  const std::string depthwise = conv(pooled, "depthwise", {.in = 16, .out = 16, .kernel = 3, .groups = 16});
+  const std::string pointwise = conv(depthwise, "pointwise", {.in = 16, .out = 16});
+  const std::string sum = model.Add("Add", {pointwise, pooled}, "sum");
+  const std::string mean = model.Add("GlobalAveragePool", {sum}, "mean");
+  const std::string flat = model.Add("Flatten", {mean}, "flat");
+  model.Output(Linear(model, flat, "words", 16, 12));
+}
+
 void BuildDecoderStep(ModelBuilder& model) {
   const Attention sizes{.tokens = 1, .heads = 4, .depth = 8};
   const int64_t width = sizes.heads * sizes.depth;

@@ -67,9 +67,28 @@ TEST(Conv, OfSoundHasOneRow) {
             "reshape (y/map_out) -> y [1, 8, 25]\n");
 }
 
+// One behind the other they stay on the map with one row.
+TEST(Conv, OfSoundHandsOnItsMap) {
+  ModelBuilder model;
+  model.Input("x", {1, 4, 50});
+  model.Weight("w", {8, 4, 5});
+  model.Weight("v", {8, 8, 1});
+  model.Add("Relu", {model.Add("Conv", {"x", "w"}, "a")}, "r");
+  model.Add("MaxPool", {"r"}, "p", {{"kernel_shape", Ints{2}}, {"strides", Ints{2}}});
+  model.Add("Conv", {"p", "v"}, "y");
+  model.Output("y");
+  EXPECT_EQ(Describe(MustImportGraph(model)),
+            "reshape (x) -> a/map [1, 4, 1, 50]\n"
+            "conv then relu (a/map, w) -> a/map_out [1, 8, 1, 46]\n"
+            "pool max (a/map_out) -> p/map_out [1, 8, 1, 23]\n"
+            "conv (p/map_out, v) -> y/map_out [1, 8, 1, 23]\n"
+            "reshape (y/map_out) -> y [1, 8, 23]\n");
+}
+
 TEST(Conv, OfVolumesIsABarrier) {
-  EXPECT_EQ(Describe(ImportConv({1, 4, 8, 8, 8}, {8, 4, 3, 3, 3}, {})),
-            "opaque (x, w) -> y [1, 8, 6, 6, 6]\n");
+  const Graph graph = ImportConv({1, 4, 8, 8, 8}, {8, 4, 3, 3, 3}, {});
+  EXPECT_EQ(Describe(graph), "opaque (x, w) -> y [1, 8, 6, 6, 6]\n");
+  EXPECT_EQ(graph.operators[0].annotations.at("x-barrier"), "it slides over 3 axes; known are 1 and 2");
 }
 
 TEST(Conv, OfIntegersGivesTheTypesThatItStates) {
@@ -117,6 +136,23 @@ TEST(Pool, MayReachBeyondThePadding) {
   const Attributes attributes = {
       {"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t{1}}};
   EXPECT_EQ(Describe(ImportOne("MaxPool", {1, 4, 8, 8}, {}, attributes)), "pool max (x) -> y [1, 4, 4, 4]\n");
+}
+
+TEST(Pool, OfSoundHasOneRow) {
+  EXPECT_EQ(
+      Describe(ImportOne("AveragePool", {1, 4, 50}, {}, {{"kernel_shape", Ints{2}}, {"strides", Ints{2}}})),
+      "reshape (x) -> y/map [1, 4, 1, 50]\n"
+      "pool average (y/map) -> y/map_out [1, 4, 1, 25]\n"
+      "reshape (y/map_out) -> y [1, 4, 25]\n");
+  EXPECT_EQ(Describe(ImportOne("GlobalMaxPool", {1, 4, 50}, {}, {})), "reduce max (x) -> y [1, 4, 1]\n");
+}
+
+TEST(Pool, OfVolumesIsABarrierButOverAll) {
+  const Graph graph = ImportOne("MaxPool", {1, 4, 8, 8, 8}, {}, {{"kernel_shape", Ints{2, 2, 2}}});
+  EXPECT_EQ(Describe(graph), "opaque (x) -> y [1, 4, 7, 7, 7]\n");
+  EXPECT_EQ(graph.operators[0].annotations.at("x-barrier"), "it slides over 3 axes; known are 1 and 2");
+  EXPECT_EQ(Describe(ImportOne("GlobalAveragePool", {1, 4, 8, 8, 8}, {}, {})),
+            "reduce mean (x) -> y [1, 4, 1, 1, 1]\n");
 }
 
 TEST(Pool, OfAllIsGlobal) {

@@ -33,6 +33,23 @@ graph::Operator Elementwise(const std::string& id, std::vector<int> inputs, int 
   return op;
 }
 
+Plan ByChannelWith(WeightPolicy weights) {
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  profile.tiling.in_place = {base::OperatorKind::kDepthwise};
+  profile.engines[0].throughputs.push_back({base::OperatorKind::kDepthwise, std::nullopt, {}, 1, 0, 0});
+  graph::Graph network;
+  network.tensors = {FeatureTensor("x", {1, 4, 8, 8}), ConstantTensor("w", {4, 1, 3, 3}),
+                     FeatureTensor("y", {1, 4, 4, 4})};
+  network.tensors[0].network_input = true;
+  network.tensors[2].network_output = true;
+  network.operators = {Conv3x3("dw", 0, 1, 2)};
+  network.operators[0].kind = base::OperatorKind::kDepthwise;
+  network.operators[0].window.stride = {2, 2};
+  Plan plan = Spread(network, profile, {{{0, 0}, {1, 4, 4, 4}, {weights, true}}});
+  OffsetOf(plan, "s0/y@0") = OffsetOf(plan, "s0/x@0");
+  return plan;
+}
+
 }  // namespace
 
 Plan StreamedOwnSteps() { return TwoConvsIn(ProfileWith(DmaSteps::kOwnSteps), 4, WeightPolicy::kStreamed); }
@@ -88,6 +105,31 @@ Plan InPlace() {
   OffsetOf(plan, "s0/b@0") = OffsetOf(plan, "s0/a@0");
   return plan;
 }
+
+Plan HandedOn() {
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  profile.engines[0].throughputs.push_back({base::OperatorKind::kConcat, std::nullopt, {}, 1, 1, 0});
+  graph::Graph network;
+  network.tensors = {FeatureTensor("cache", {1, 2, 7, 4}), FeatureTensor("x", {1, 2, 1, 4}),
+                     FeatureTensor("all", {1, 2, 8, 4}), FeatureTensor("y", {1, 2, 8, 4})};
+  network.tensors[0].state = true;
+  network.tensors[1].network_input = true;
+  network.tensors[2].next_of = 0;
+  network.tensors[2].network_output = network.tensors[3].network_output = true;
+  graph::Operator concat;
+  concat.id = "concat";
+  concat.kind = base::OperatorKind::kConcat;
+  concat.axis = 2;
+  concat.inputs = {0, 1};
+  concat.outputs = {2};
+  network.operators = {concat, Elementwise("relu", {2}, 3)};
+  Plan plan = Spread(network, profile, {{{0, 1}, {1, 2, 2, 4}, {WeightPolicy::kResident, false}}});
+  OffsetOf(plan, "all") = OffsetOf(plan, "cache");
+  return plan;
+}
+
+Plan ByChannel() { return ByChannelWith(WeightPolicy::kResident); }
+Plan ByChannelInRounds() { return ByChannelWith(WeightPolicy::kStreamed); }
 
 size_t BufferAt(const Plan& plan, const std::string& id) {
   for (size_t i = 0; i < plan.problem.buffers.size(); ++i) {

@@ -37,6 +37,14 @@ Plan WithState();
 // x -> relu -> a -> b = a + x, all in SRAM but x and y; b in the place of a: 0 load x  1 relu  2 add  3 store b
 Plan InPlace();
 
+// A cache [1, 2, 7, 4] grows by a row where it lies: concat of cache and x -> all, which is read by an activation -> y.
+Plan HandedOn();
+
+// Depthwise, 3x3 with stride 2, in the place of its operand: x [1, 4, 8, 8] -> y [1, 4, 4, 4], one tile. The second one's weights
+// come in slices of two channels.
+Plan ByChannel();
+Plan ByChannelInRounds();
+
 // Index of the buffer of that id.
 size_t BufferAt(const Plan& plan, const std::string& id);
 int64_t& OffsetOf(Plan& plan, const std::string& id);

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -5,6 +6,7 @@
 #include "../fixture.h"
 #include "base_plans.h"
 #include "faults.h"
+#include "plans.h"
 
 // Seeded faults of plans (faults.h) that make for each tile all that it needs.
 namespace tessera::plan::execute {
@@ -53,6 +55,68 @@ const std::vector<SpoiledPlan> kAddresses = {
     {"InPlaceOfTheLaterRead", InPlace, Put("s0/a@0", "s0/x@0"), "overwritten", "'x' [0, 0, 0, 0]"},
     {"InPlaceInWholeBuffersButShifted", OneSramPlan, Shift("y", 16), "in place", "own operand 'm'"},
     {"ConvolutionInPlace", OneSramPlan, Put("m", "x"), "in place", "own operand 'x'"},
+};
+
+// How the network's output lies: rows of 4 columns of 4 channels.
+hw_profiles::RoleLayout& OutputLayout(Plan& plan) {
+  return plan.profile.roles[static_cast<size_t>(base::TensorRole::kNetworkOutput)];
+}
+
+TEST(ByChannelPlan, MayBeShiftedByWholeColumns) {
+  for (Plan (*const plan)() : {ByChannel, ByChannelInRounds}) {
+    Plan shifted = plan();
+    EXPECT_THAT(MessagesOf(shifted), testing::IsEmpty());
+    Shift("s0/y@0", 20)(shifted);
+    EXPECT_THAT(MessagesOf(shifted), testing::IsEmpty());
+  }
+}
+
+const std::vector<SpoiledPlan> kHandedOn = {
+    {"CacheThatWouldMove", HandedOn, Shift("all", 16), "in place", "own operand 'cache'"},
+    {"CacheOfLongerRows", HandedOn,
+     [](Plan& plan) {
+       plan.network.operators[0].axis = 3;
+       plan.network.tensors[1].shape = {1, 2, 7, 1};
+       for (const size_t longer : {2, 3}) plan.network.tensors[longer].shape = {1, 2, 7, 5};
+       plan.subgraphs[0].tile = {1, 2, 7, 5};
+       plan.subgraphs[0].tiles = 1;
+       Grow("s0/x@0", 6)(plan);
+       Grow("all", 6)(plan);
+       Grow("s0/y@0", 54)(plan);
+     },
+     "in place", "own operand 'cache'"},
+    {"CacheBehindWhatIsNew", HandedOn,
+     [](Plan& plan) { std::swap(plan.network.operators[0].inputs[0], plan.network.operators[0].inputs[1]); },
+     "in place", "own operand 'cache'"},
+};
+
+// Columns of x and y begin at the same places, or a channel comes in the way of a later one.
+const std::vector<SpoiledPlan> kByChannel = {
+    {"ByChannelButShifted", ByChannel, Shift("s0/y@0", 1), "in place", "own operand 'x' [0, 1, 0, 0]"},
+    {"ByChannelInRoundsButShifted", ByChannelInRounds, Shift("s0/y@0", 6), "in place", "own operand 'x'"},
+    {"ByChannelInWiderColumns", ByChannel,
+     [](Plan& plan) {
+       OutputLayout(plan).channel_block = 6;
+       Grow("s0/y@0", 32)(plan);
+     },
+     "in place", "own operand 'x'"},
+    {"ByChannelInRowsThatBeginWithinAColumn", ByChannel,
+     [](Plan& plan) {
+       OutputLayout(plan).row_pitch_bytes = 9;
+       Grow("s0/y@0", 8)(plan);
+     },
+     "in place", "own operand 'x'"},
+    {"ByChannelWithoutScratch", ByChannel, Without("s0/dw/scratch@0"), "outside", "no room for a channel"},
+    {"ByChannelInTooLittleScratch", ByChannel, Grow("s0/dw/scratch@0", -1), "outside",
+     "no room for a channel"},
+    {"ChannelOverItsOperand", ByChannel, Put("s0/dw/scratch@0", "s0/x@0", 128), "overwritten", "'x'"},
+    {"ChannelUnderTheResult", ByChannel, Put("s0/dw/scratch@0", "s0/y@0"), "overwritten", "'x'"},
+    {"ChannelOverTheWeights", ByChannel, Put("s0/dw/scratch@0", "s0/w"), "overwritten", "'w'"},
+    {"ByChannelOnAnEngineThatCannot", ByChannel, [](Plan& plan) { plan.profile.tiling.in_place.clear(); },
+     "in place", "own operand 'x'"},
+    {"ByChannelOfEveryChannel", ByChannel,
+     [](Plan& plan) { plan.network.operators[0].kind = base::OperatorKind::kConv; }, "in place",
+     "own operand 'x'"},
 };
 
 const std::vector<SpoiledPlan> kLives = {
@@ -242,6 +306,8 @@ const std::vector<SpoiledPlan> kHardware = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Addresses, PlanFault, testing::ValuesIn(kAddresses), NameOfFault<SpoiledPlan>);
+INSTANTIATE_TEST_SUITE_P(ByChannel, PlanFault, testing::ValuesIn(kByChannel), NameOfFault<SpoiledPlan>);
+INSTANTIATE_TEST_SUITE_P(HandedOn, PlanFault, testing::ValuesIn(kHandedOn), NameOfFault<SpoiledPlan>);
 INSTANTIATE_TEST_SUITE_P(Lives, PlanFault, testing::ValuesIn(kLives), NameOfFault<SpoiledPlan>);
 INSTANTIATE_TEST_SUITE_P(Steps, PlanFault, testing::ValuesIn(kSteps), NameOfFault<SpoiledPlan>);
 INSTANTIATE_TEST_SUITE_P(Uses, PlanFault, testing::ValuesIn(kUses), NameOfFault<SpoiledPlan>);

@@ -75,6 +75,22 @@ void AddActivation(graph::Graph& network) {
   network.operators.push_back(std::move(op));
 }
 
+// Each state hands on the last result of its type and rank that is free.
+void LinkStates(graph::Graph& network) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(network);
+  for (size_t state = 0; state < network.tensors.size(); ++state) {
+    for (size_t i = network.tensors.size(); i-- > 0 && network.tensors[state].state;) {
+      graph::Tensor& next = network.tensors[i];
+      if (usages[i].producer < 0 || next.next_of >= 0 || next.type != network.tensors[state].type ||
+          next.shape.size() != network.tensors[state].shape.size())
+        continue;
+      next.next_of = static_cast<int>(state);
+      next.network_output = true;
+      break;
+    }
+  }
+}
+
 hw_profiles::Memory MemoryOf(const std::string& name, int64_t capacity) {
   hw_profiles::Memory memory;
   memory.name = name;
@@ -174,8 +190,10 @@ Plan Spread(const graph::Graph& network, const Profile& profile,
   return plan;
 }
 
-graph::Graph DrawNetwork(Random& random, int operators) {
-  graph::Graph network = graph::RandomGraph(random, static_cast<int>(random.Uniform(1, operators)));
+graph::Graph DrawNetwork(Random& random, int operators, Kinds kinds) {
+  const auto count = static_cast<int>(random.Uniform(1, operators));
+  graph::Graph network =
+      kinds == Kinds::kAll ? graph::RandomGraph(random, count) : graph::RandomDepthwiseChain(random, count);
   const DataType usual =
       OneOf(random, std::array{DataType::kInt8, DataType::kInt8, DataType::kInt16, DataType::kInt4});
   for (graph::Tensor& tensor : network.tensors) {
@@ -190,6 +208,7 @@ graph::Graph DrawNetwork(Random& random, int operators) {
     }
   }
   for (int i = 0; i < operators / 2 && random.Chance(0.5); ++i) AddActivation(network);
+  LinkStates(network);
   for (graph::Operator& op : network.operators) AddConstants(random, network, op);
   return network;
 }
@@ -229,7 +248,7 @@ Profile DrawProfile(Random& random) {
   tiling.weights = {hw_profiles::WeightPolicy::kResident, hw_profiles::WeightPolicy::kStreamed};
   if (dram.direct_read) tiling.weights.push_back(hw_profiles::WeightPolicy::kDirect);
   tiling.implicit_padding = random.Chance(0.7);
-  if (random.Chance(0.6)) tiling.in_place = {OperatorKind::kElementwise};
+  if (random.Chance(0.6)) tiling.in_place = {OperatorKind::kElementwise, OperatorKind::kDepthwise};
   tiling.weight_granule_channels = random.Uniform(1, 3);
   if (random.Chance(0.3)) {
     profile.scratch = {{OneOf(random, std::array{OperatorKind::kConv, OperatorKind::kElementwise}),
@@ -264,8 +283,8 @@ void DrawModes(Random& random, Profile& profile) {
   memory.span = problem::Span::kSingle;
 }
 
-std::optional<Plan> DrawPlan(Random& random, bool with_modes) {
-  const graph::Graph network = DrawNetwork(random, with_modes ? 3 : 6);
+std::optional<Plan> DrawPlan(Random& random, bool with_modes, Kinds kinds) {
+  const graph::Graph network = DrawNetwork(random, with_modes ? 3 : 6, kinds);
   Profile profile = DrawProfile(random);
   if (with_modes) DrawModes(random, profile);
   const auto operators = static_cast<int>(network.operators.size());

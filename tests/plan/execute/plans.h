@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +23,11 @@ std::optional<Plan> PlaceLow(const graph::Graph& network, const hw_profiles::Pro
 Plan Spread(const graph::Graph& network, const hw_profiles::Profile& profile,
             const std::vector<encoder::SubgraphChoice>& choices);
 
+// Which networks to draw: of all kinds of operators, or mostly of depthwise ones.
+enum class Kinds : uint8_t { kAll, kDepthwise };
+
 // A random network of up to so many operators with weights, tables of constants and data types of all widths.
-graph::Graph DrawNetwork(base::Random& random, int operators);
+graph::Graph DrawNetwork(base::Random& random, int operators, Kinds kinds = Kinds::kAll);
 
 // A random accelerator that may run it: homes, layouts, pads, direct access, slices, scratch, in-place, either kind of DMA.
 hw_profiles::Profile DrawProfile(base::Random& random);
@@ -32,7 +36,7 @@ hw_profiles::Profile DrawProfile(base::Random& random);
 void DrawModes(base::Random& random, hw_profiles::Profile& profile);
 
 // A random partition with random tiles and policies; nullopt where the draw is no program.
-std::optional<Plan> DrawPlan(base::Random& random, bool with_modes = false);
+std::optional<Plan> DrawPlan(base::Random& random, bool with_modes = false, Kinds kinds = Kinds::kAll);
 
 // The findings of a run, one line each; "obstacle: .." where nothing could be run.
 std::vector<std::string> MessagesOf(const Plan& plan);

@@ -14,6 +14,13 @@
 namespace tessera::plan::execute {
 namespace {
 
+bool IsDepthwise(const Plan& plan, int result) {
+  const std::vector<graph::Operator>& operators = plan.network.operators;
+  return std::any_of(operators.begin(), operators.end(), [result](const graph::Operator& op) {
+    return op.kind == base::OperatorKind::kDepthwise && op.outputs.front() == result;
+  });
+}
+
 // What a plan is an example of.
 std::set<std::string> TraitsOf(const Plan& plan) {
   static constexpr std::array kKinds = {"tile",    "whole", "resident", "slice",
@@ -29,7 +36,9 @@ std::set<std::string> TraitsOf(const Plan& plan) {
     if (use.slot == 1) traits.insert("two slots");
   }
   for (const problem::Relation& relation : plan.problem.relations) {
-    if (relation.kind == problem::RelationKind::kColocate) traits.insert("in place");
+    if (relation.kind != problem::RelationKind::kColocate) continue;
+    const BufferUse& result = plan.buffers[static_cast<size_t>(relation.second)];
+    traits.insert(IsDepthwise(plan, result.tensor) ? "by channel" : "in place");
   }
   for (const Subgraph& subgraph : plan.subgraphs) {
     const bool keeps = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
@@ -79,6 +88,16 @@ TEST_P(RandomPlans, RunInModes) {
   }
 }
 
+TEST_P(RandomPlans, RunWithDepthwiseResultsInPlace) {
+  for (int draw = 0; draw < DrawsOf(40); ++draw) {
+    const uint64_t seed = 200'000 + SeedOf(draw);
+    base::Random random(seed);
+    const std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/false, Kinds::kDepthwise);
+    if (!plan) continue;
+    ASSERT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPlans, testing::Range(0, 8));
 
 // Nothing lives at the first step: the modes begin with the second.
@@ -96,6 +115,7 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
   std::multiset<std::string> traits;
   int planned = 0;
   int in_modes = 0;
+  int by_channel = 0;
   for (int draw = 0; draw < 400; ++draw) {
     base::Random random(static_cast<uint64_t>(draw));
     if (const std::optional<Plan> plan = DrawPlan(random)) {
@@ -103,10 +123,13 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
       const std::set<std::string> shown = TraitsOf(*plan);
       traits.insert(shown.begin(), shown.end());
     }
+    if (const auto depthwise = DrawPlan(random, /*with_modes=*/false, Kinds::kDepthwise))
+      by_channel += TraitsOf(*depthwise).contains("by channel") ? 1 : 0;
     if (draw % 4 == 0 && DrawPlan(random, /*with_modes=*/true)) ++in_modes;
   }
   EXPECT_GT(planned, 200);
   EXPECT_GT(in_modes, 10);
+  EXPECT_GT(by_channel, 10);
   EXPECT_GT(static_cast<int>(traits.count("keeps rows")), planned / 10);
   for (const char* trait : {"tile",
                             "whole",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "random_batch.h"
 #include "random_graph.h"
@@ -94,7 +95,7 @@ Profile AnyMachine(Random& random) {
                          HaloStorage::kAdjacent};
   profile.tiling.implicit_padding = random.Chance(0.7);
   profile.tiling.weight_granule_channels = random.Uniform(1, 3);
-  if (random.Chance(0.7)) profile.tiling.in_place = {OperatorKind::kElementwise};
+  if (random.Chance(0.7)) profile.tiling.in_place = {OperatorKind::kElementwise, OperatorKind::kDepthwise};
   if (random.Chance(0.3)) {
     profile.scratch = {{OperatorKind::kConv,
                         2,
@@ -189,39 +190,82 @@ std::string Disagreements(const plan::Plan& plan) {
   return text;
 }
 
+// States whose next values lie in their place.
+int64_t HandedOn(const plan::Plan& plan) {
+  const std::vector<problem::Relation>& relations = plan.problem.relations;
+  return std::count_if(relations.begin(), relations.end(), [&](const problem::Relation& relation) {
+    const int result = plan.buffers[static_cast<size_t>(relation.second)].tensor;
+    return relation.kind == problem::RelationKind::kColocate &&
+           plan.network.tensors[static_cast<size_t>(result)].next_of >= 0;
+  });
+}
+
+// Results in place that are smaller or larger than their operands, so channel by channel.
+int64_t ByChannelOtherwiseSized(const plan::Plan& plan) {
+  const std::vector<problem::Relation>& relations = plan.problem.relations;
+  return std::count_if(relations.begin(), relations.end(), [&](const problem::Relation& relation) {
+    const std::vector<problem::Buffer>& buffers = plan.problem.buffers;
+    return relation.kind == problem::RelationKind::kColocate &&
+           buffers[static_cast<size_t>(relation.first)].size !=
+               buffers[static_cast<size_t>(relation.second)].size;
+  });
+}
+
+// The graph, without weights, cut in any way on any machine; nullopt where that is no program.
+std::optional<plan::Plan> AnyPlan(Random& random, graph::Graph graph) {
+  if (random.Chance(0.5)) graph::DrawStates(random, graph);
+  AddWeights(random, graph);
+  const Profile profile = AnyMachine(random);
+  std::vector<encoder::SubgraphChoice> choices;
+  const auto operators = static_cast<int>(graph.operators.size());
+  for (int first = 0; first < operators;) {
+    const auto last = static_cast<int>(random.Uniform(first, operators - 1));
+    choices.push_back(AnyChoice(random, graph, profile, {first, last}));
+    first = last + 1;
+  }
+  const std::vector<int> kept = AnyKept(random, graph, profile, choices);
+  for (encoder::SubgraphChoice& choice : choices) choice.policy.kept = kept;
+  base::Expected<encoder::Program> program = encoder::BuildProgram(graph, profile, choices);
+  if (!program) return std::nullopt;
+  return AsPlan(graph, profile, choices, *std::move(program));
+}
+
 TEST(Derivations, AgreeOnRandomPrograms) {
   Random random(2026);
   std::array<int, 4> cached = {};  // subgraphs with a cached tensor, by storage
   int programs = 0;
   int keeping = 0;
+  int64_t handed_on = 0;
   for (int round = 0; round < 3000; ++round) {
-    graph::Graph graph = graph::RandomGraph(random, static_cast<int>(random.Uniform(1, 7)));
-    AddWeights(random, graph);
-    const Profile profile = AnyMachine(random);
-    std::vector<encoder::SubgraphChoice> choices;
-    const auto operators = static_cast<int>(graph.operators.size());
-    for (int first = 0; first < operators;) {
-      const auto last = static_cast<int>(random.Uniform(first, operators - 1));
-      choices.push_back(AnyChoice(random, graph, profile, {first, last}));
-      first = last + 1;
-    }
-    const std::vector<int> kept = AnyKept(random, graph, profile, choices);
-    for (encoder::SubgraphChoice& choice : choices) choice.policy.kept = kept;
-    base::Expected<encoder::Program> program = encoder::BuildProgram(graph, profile, choices);
-    if (!program) continue;
+    const auto plan = AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(1, 7))));
+    if (!plan) continue;
     ++programs;
-    keeping += kept.empty() ? 0 : 1;
-    const plan::Plan plan = AsPlan(graph, profile, choices, *std::move(program));
-    ASSERT_EQ(Disagreements(plan), "") << "round " << round;
-    for (const plan::BufferUse& use : plan.buffers) {
+    keeping += plan->kept.empty() ? 0 : 1;
+    handed_on += HandedOn(*plan);
+    ASSERT_EQ(Disagreements(*plan), "") << "round " << round;
+    for (const plan::BufferUse& use : plan->buffers) {
       const bool keeps = use.kind == plan::BufferKind::kRing || use.kind == plan::BufferKind::kLine ||
                          use.kind == plan::BufferKind::kHalo;
-      if (keeps) ++cached.at(static_cast<size_t>(plan.subgraphs[static_cast<size_t>(use.subgraph)].halo));
+      if (keeps) ++cached.at(static_cast<size_t>(plan->subgraphs[static_cast<size_t>(use.subgraph)].halo));
     }
   }
   EXPECT_GE(programs, 1000);
   EXPECT_GE(keeping, 300);
+  EXPECT_GE(handed_on, 10);
   for (const size_t storage : {1, 2, 3}) EXPECT_GE(cached.at(storage), 50);
+}
+
+TEST(Derivations, AgreeOnDepthwiseResultsInPlace) {
+  Random random(2028);
+  int64_t by_channel = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const auto plan =
+        AnyPlan(random, graph::RandomDepthwiseChain(random, static_cast<int>(random.Uniform(1, 6))));
+    if (!plan) continue;
+    ASSERT_EQ(Disagreements(*plan), "") << "round " << round;
+    by_channel += ByChannelOtherwiseSized(*plan);
+  }
+  EXPECT_GE(by_channel, 50);
 }
 
 // Costs differ by what they are made of: pace, latency, bursts, and starts that hide behind others or do not.
@@ -295,7 +339,8 @@ Sum AnySum(Random& random) {
   for (hw_profiles::Throughput& throughput : sum.profile.engines[0].throughputs)
     throughput.unroll.in_channels = random.Uniform(1, 3);
   const auto operators = static_cast<int>(sum.graph.operators.size());
-  for (int op = 0; op < operators; ++op) sum.choices.push_back(AnyChoice(random, sum.graph, sum.profile, {op, op}));
+  for (int op = 0; op < operators; ++op)
+    sum.choices.push_back(AnyChoice(random, sum.graph, sum.profile, {op, op}));
   encoder::SubgraphChoice& last = sum.choices.back();
   last.policy.halo = HaloStorage::kRecompute;
   last.policy.weights = WeightPolicy::kByDepth;

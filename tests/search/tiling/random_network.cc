@@ -93,7 +93,7 @@ Profile DrawProfile() {
     profile.tiling.weights.insert(profile.tiling.weights.begin(), hw_profiles::WeightPolicy::kByDepth);
     profile.tiling.depth_granule = Draw(1, 2);
   }
-  if (Flip()) profile.tiling.in_place = {base::OperatorKind::kElementwise};
+  if (Flip()) profile.tiling.in_place = {base::OperatorKind::kElementwise, base::OperatorKind::kDepthwise};
   if (Draw(0, 3) > 0) {
     profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute,
                            static_cast<hw_profiles::HaloStorage>(Draw(1, 3))};

@@ -236,7 +236,8 @@ struct Truth {
   }
 };
 
-// Canonical search knows neither banks nor halos that must adjoin, and leaves them to CaDiCaL.
+// Canonical search knows neither banks nor halos that must adjoin nor results in place that are smaller than their operands, and
+// leaves them to CaDiCaL.
 struct CompleteEngines {
   CanonicalEngine canonical;
   encoder::SatEngine sat;
@@ -258,7 +259,8 @@ bool KeepsRows(const encoder::Program& program) {
 // Of all shapes that the policy applies to.
 Truth DecideAll(const RandomSubject& subject, const graph::ShapeGrid& grid, const encoder::Policy& policy) {
   const CompleteEngines engines;
-  const bool needs_sat = HasBanks(subject.profile) || policy.halo == hw_profiles::HaloStorage::kAdjacent;
+  const bool needs_sat =
+      HasBanks(subject.profile) || policy.halo == hw_profiles::HaloStorage::kAdjacent || policy.in_place;
   const problem::Engine& engine = *engines.Pointers()[needs_sat ? 1 : 0];
   Truth truth;
   const bool caches = policy.halo != hw_profiles::HaloStorage::kRecompute;

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+
+namespace tessera::encoder {
+
+// Colocations of states with their next values, where both have a buffer among these and may lie in one place. See handed_on.cc.
+std::vector<problem::Relation> HandedOnInPlace(const graph::Graph& graph,
+                                               const std::vector<graph::Usage>& usages,
+                                               const hw_profiles::Profile& profile,
+                                               const std::vector<ProgramBuffer>& buffers);
+
+}  // namespace tessera::encoder

@@ -1,0 +1,163 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "small_networks.h"
+#include "tessera/encoder/adapt/program.h"
+
+namespace tessera::encoder {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr Policy kByChannel = {WeightPolicy::kResident, true};
+
+// Every colocation of a program of one subgraph.
+std::vector<std::string> PairsOf(const graph::Graph& graph, const Profile& profile, graph::TileShape tile,
+                                 Policy policy = kByChannel) {
+  const SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, std::move(tile), policy};
+  return DescribeColocations(BuildProgram(graph, profile, {&choice, 1}).value().problem);
+}
+
+// x -> a (1x1) -> y (depthwise, 3x1, stride 1) -> z (1x1): all maps [1, 2, 8, 4].
+Network ConvThenDepthwise() {
+  Network net;
+  const int x = net.Input("x", {1, 2, 8, 4});
+  const int a = net.Tensor("a", {1, 2, 8, 4});
+  const int y = net.Tensor("y", {1, 2, 8, 4});
+  const int z = net.Tensor("z", {1, 2, 8, 4});
+  net.Output(z);
+  net.Conv("conv", x, net.Constant("w", {2, 2, 1, 1}), a, 1, 0);
+  net.Conv("dw", a, net.Constant("wd", {2, 1, 3, 1}), y, 3, 1);
+  net.Conv("project", y, net.Constant("v", {2, 2, 1, 1}), z, 1, 0);
+  net.graph.operators[1].kind = base::OperatorKind::kDepthwise;
+  return net;
+}
+
+// The same with stride 2.
+Network ConvThenStridedDepthwise() {
+  Network net = ConvThenDepthwise();
+  for (const size_t halved : {2, 3}) net.graph.tensors[halved].shape = {1, 2, 4, 4};
+  net.graph.operators[1].window.stride[0] = 2;
+  return net;
+}
+
+Profile WithByChannel(Profile profile) {
+  profile.tiling.in_place = {base::OperatorKind::kDepthwise};
+  profile.engines[0].throughputs.push_back({base::OperatorKind::kDepthwise, std::nullopt, {}, 1, 0, 0});
+  return profile;
+}
+
+std::string ScratchIn(const graph::Graph& graph, const Profile& profile, const graph::TileShape& tile) {
+  const SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, tile, kByChannel};
+  return Describe(BuildProgram(graph, profile, {&choice, 1}).value().problem, "s0/dw/scratch@0");
+}
+
+TEST(ByChannel, TakesThePlaceOfALargerOperandToo) {
+  const Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
+  EXPECT_THAT(PairsOf(ConvThenDepthwise().graph, profile, {1, 2, 4, 4}), ElementsAre("s0/a@0 = s0/y@0"));
+  const graph::Graph strided = ConvThenStridedDepthwise().graph;
+  EXPECT_THAT(PairsOf(strided, profile, {1, 2, 4, 4}), ElementsAre("s0/a@0 = s0/y@0"));
+  EXPECT_THAT(PairsOf(strided, WithByChannel(TwoLevels(DmaSteps::kOverlapped)), {1, 2, 1, 4}),
+              ElementsAre("s0/a@0 = s0/y@0", "s0/a@1 = s0/y@1"));
+}
+
+// Of the largest tile: 4 rows of 4 columns, then 2; behind the profile's own, 3 bytes for each column.
+TEST(ByChannel, NeedsScratchForOneChannel) {
+  const graph::Graph graph = ConvThenStridedDepthwise().graph;
+  Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
+  EXPECT_THAT(ScratchIn(graph, profile, {1, 2, 4, 4}),
+              testing::StartsWith("s0/dw/scratch@0: 16 bytes, [5,6), "));
+  EXPECT_THAT(ScratchIn(graph, profile, {1, 2, 2, 4}), testing::StartsWith("s0/dw/scratch@0: 8 bytes"));
+  profile.scratch = {{base::OperatorKind::kDepthwise, 3, {hw_profiles::ScratchFactor::kOutColumns}}};
+  EXPECT_THAT(ScratchIn(graph, profile, {1, 2, 2, 4}), testing::StartsWith("s0/dw/scratch@0: 20 bytes"));
+  profile.tiling.in_place.clear();
+  EXPECT_THAT(ScratchIn(graph, profile, {1, 2, 2, 4}), testing::StartsWith("s0/dw/scratch@0: 12 bytes"));
+}
+
+TEST(ByChannel, NeedsOneChannelForOneChannelOfWholeBytes) {
+  const Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
+  Network twice = ConvThenDepthwise();
+  twice.graph.tensors[2].shape[1] = 4;
+  EXPECT_THAT(PairsOf(twice.graph, profile, {1, 2, 4, 4}), IsEmpty());
+  Network wider = ConvThenDepthwise();
+  wider.graph.tensors[2].type = base::DataType::kInt16;
+  EXPECT_THAT(PairsOf(wider.graph, profile, {1, 2, 4, 4}), IsEmpty());
+  Network halves = ConvThenDepthwise();
+  for (graph::Tensor& tensor : halves.graph.tensors) tensor.type = base::DataType::kInt4;
+  EXPECT_THAT(PairsOf(halves.graph, profile, {1, 2, 4, 4}), IsEmpty());
+}
+
+// A column takes 2 bytes; blocks and pitches that make operand and result differ, or rows begin within a column.
+TEST(ByChannel, NeedsColumnsThatBeginAtTheSamePlaces) {
+  const graph::Graph graph = ConvThenStridedDepthwise().graph;
+  const auto in_place = [&](base::TensorRole role, int64_t block, int64_t pitch) {
+    Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
+    Layout(profile, role).channel_block = block;
+    Layout(profile, role).row_pitch_bytes = pitch;
+    const SubgraphChoice choice = {{1, 1}, {1, 2, 4, 4}, kByChannel};
+    return !BuildProgram(graph, profile, {&choice, 1}).value().problem.relations.empty();
+  };
+  EXPECT_TRUE(in_place(base::TensorRole::kFeature, 1, 1));  // of no border: both are borders here
+  EXPECT_TRUE(in_place(base::TensorRole::kBorder, 1, 2));
+  EXPECT_FALSE(in_place(base::TensorRole::kBorder, 1, 4));
+  EXPECT_FALSE(in_place(base::TensorRole::kBorder, 1, 3));
+  EXPECT_TRUE(in_place(base::TensorRole::kBorder, 4, 4));
+  EXPECT_FALSE(in_place(base::TensorRole::kBorder, 4, 8));
+
+  const graph::Graph alone = [&] {
+    Network net = ConvThenStridedDepthwise();
+    net.graph.tensors[2].network_output = true;
+    return net.graph;
+  }();
+  Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
+  Layout(profile, base::TensorRole::kNetworkOutput).channel_block = 4;
+  const SubgraphChoice choice = {{1, 1}, {1, 2, 4, 4}, kByChannel};
+  EXPECT_THAT(BuildProgram(alone, profile, {&choice, 1}).value().problem.relations, IsEmpty());
+}
+
+// The next tile's window reads rows of x again.
+TEST(ByChannel, OfAWholeOperandNeedsASingleTile) {
+  const graph::Graph graph = ConvThenStridedDepthwise().graph;
+  const Profile profile = WithByChannel(OneSram());
+  const auto pairs = [&](int64_t rows) {
+    const SubgraphChoice choice = {{1, 1}, {1, 2, rows, 4}, {WeightPolicy::kDirect, true}};
+    return BuildProgram(graph, profile, {&choice, 1}).value().problem.relations.size();
+  };
+  EXPECT_EQ(pairs(4), 1U);
+  EXPECT_EQ(pairs(2), 0U);
+}
+
+TEST(ByChannel, IsNotForOperandsThatAreKeptPaddedOrReadAgain) {
+  const graph::Graph graph = ConvThenDepthwise().graph;
+  Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
+  Policy ring = kByChannel;
+  ring.halo = hw_profiles::HaloStorage::kRing;
+  EXPECT_THAT(PairsOf(graph, profile, {1, 2, 2, 4}, ring), IsEmpty());
+  Network again = ConvThenDepthwise();
+  again.graph.operators[2].kind = base::OperatorKind::kElementwise;
+  again.graph.operators[2].weights.clear();
+  again.graph.operators[2].inputs.push_back(1);
+  EXPECT_THAT(PairsOf(again.graph, profile, {1, 2, 2, 4}), IsEmpty());
+  profile.tiling.implicit_padding = false;
+  EXPECT_THAT(PairsOf(graph, profile, {1, 2, 2, 4}), IsEmpty());
+}
+
+// An activation before it and one behind it: all four in one place. The pair of the depthwise comes first.
+TEST(ByChannel, ChainsWithWhatWorksElementByElement) {
+  Network net = ConvThenDepthwise();
+  for (const size_t op : {0, 2}) {
+    net.graph.operators[op].kind = base::OperatorKind::kElementwise;
+    net.graph.operators[op].weights.clear();
+  }
+  Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
+  profile.tiling.in_place.push_back(base::OperatorKind::kElementwise);
+  EXPECT_THAT(PairsOf(net.graph, profile, {1, 2, 8, 4}),
+              ElementsAre("s0/a@0 = s0/y@0", "s0/x@0 = s0/a@0", "s0/y@0 = s0/z@0"));
+}
+
+}  // namespace
+}  // namespace tessera::encoder

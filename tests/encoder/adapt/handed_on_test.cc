@@ -1,0 +1,95 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "small_networks.h"
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/graph/tiling.h"
+
+namespace tessera::encoder {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Every colocation of a program of one subgraph.
+std::vector<std::string> HandedOn(const graph::Graph& graph, const Profile& profile, graph::TileShape tile) {
+  const SubgraphChoice choice = {
+      {0, static_cast<int>(graph.operators.size()) - 1}, std::move(tile), Policy()};
+  return DescribeColocations(BuildProgram(graph, profile, {&choice, 1}).value().problem);
+}
+
+// A cache [1, 2, past, 4] of keys, rows outermost, and x, the keys of one token more: concat -> all -> conv -> y.
+Network CacheThatGrows(int axis) {
+  Network net;
+  const int cache = net.State("cache", {1, 2, 7, 4});
+  const int x = net.Input("x", axis == 2 ? graph::Shape{1, 2, 1, 4} : graph::Shape{1, 2, 7, 1});
+  const int all = net.Tensor("all", axis == 2 ? graph::Shape{1, 2, 8, 4} : graph::Shape{1, 2, 7, 5});
+  const int y = net.Tensor("y", net.graph.tensors[2].shape);
+  net.Output(all);
+  net.Output(y);
+  net.graph.tensors[static_cast<size_t>(all)].next_of = cache;
+  graph::Operator concat;
+  concat.id = "concat";
+  concat.kind = base::OperatorKind::kConcat;
+  concat.axis = axis;
+  concat.inputs = {cache, x};
+  concat.outputs = {all};
+  net.graph.operators.push_back(concat);
+  net.Conv("conv", all, net.Constant("w", {2, 2, 1, 1}), y, 1, 0);
+  return net;
+}
+
+Profile WithConcat(Profile profile) {
+  profile.engines[0].throughputs.push_back({base::OperatorKind::kConcat, std::nullopt, {}, 1, 1, 0});
+  Layout(profile, base::TensorRole::kState).home = profile.tile_memory;
+  return profile;
+}
+
+TEST(HandedOn, ACacheGrowsWhereItLies) {
+  const Profile profile = WithConcat(TwoLevels(DmaSteps::kOwnSteps));
+  const graph::Graph graph = CacheThatGrows(2).graph;
+  const std::vector<std::string> both = {"cache = all"};
+  EXPECT_EQ(HandedOn(graph, profile, {1, 2, 8, 4}), both);
+  EXPECT_EQ(HandedOn(graph, profile, {1, 2, 2, 4}), both);
+  EXPECT_THAT(HandedOn(CacheThatGrows(3).graph, profile, {1, 2, 7, 5}), IsEmpty());  // rows become longer
+  Network second = CacheThatGrows(2);
+  std::swap(second.graph.operators[0].inputs[0], second.graph.operators[0].inputs[1]);
+  EXPECT_THAT(HandedOn(second.graph, profile, {1, 2, 8, 4}), IsEmpty());  // all of it would move
+}
+
+// state, x -> sum; state -> seen: whoever reads the state beside the operator that replaces it.
+Network StateReadTwice(bool before) {
+  Network net;
+  const int state = net.State("state", {1, 2, 8, 4});
+  const int x = net.Input("x", {1, 2, 8, 4});
+  const int sum = net.Tensor("sum", {1, 2, 8, 4});
+  const int seen = net.Tensor("seen", {1, 2, 8, 4});
+  net.Output(sum);
+  net.Output(seen);
+  net.graph.tensors[static_cast<size_t>(sum)].next_of = state;
+  if (before) net.Elementwise("look", {state}, seen);
+  net.Elementwise("add", {state, x}, sum);
+  if (!before) net.Elementwise("look", {state}, seen);
+  return net;
+}
+
+TEST(HandedOn, NeedsReadersThatAreDone) {
+  Profile profile = WithConcat(TwoLevels(DmaSteps::kOwnSteps));
+  profile.tiling.in_place = {base::OperatorKind::kElementwise};
+  EXPECT_THAT(HandedOn(StateReadTwice(true).graph, profile, {1, 2, 8, 4}), ElementsAre("state = sum"));
+  EXPECT_THAT(HandedOn(StateReadTwice(false).graph, profile, {1, 2, 8, 4}), IsEmpty());
+  profile.tiling.in_place.clear();  // an engine that cannot work element by element
+  EXPECT_THAT(HandedOn(StateReadTwice(true).graph, profile, {1, 2, 8, 4}), IsEmpty());
+}
+
+TEST(HandedOn, LetsNoTileReadWhatAnotherHasReplaced) {
+  const graph::Graph graph = StateReadTwice(true).graph;
+  EXPECT_FALSE(graph::CanCut(graph, {0, 1}, 2));
+  EXPECT_TRUE(graph::CanCut(graph, {0, 0}, 2));
+  EXPECT_TRUE(graph::CanCut(graph, {1, 1}, 2));
+}
+
+}  // namespace
+}  // namespace tessera::encoder
