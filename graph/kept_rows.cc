@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "tessera/base/checked.h"
@@ -29,7 +30,10 @@
 //               1  4  7
 //               2  5  8
 //
-// Where nothing ties rows to columns and images, strips of which each tensor has as many of them are swept once for all.
+// Where nothing ties rows to columns and images, strips of which each tensor has as many of them are swept once for all. Some ties
+// show only in the sweep, where a tile wants nothing: of two that read a tensor, one has nothing left to make, and the columns
+// of the other, which need not be as many in every strip, are then all that is wanted; or a strip lies wholly in the padding, and
+// wants other rows than those beside it. Such a subgraph is swept again, strip by strip.
 //
 // Cost: one propagation for each strip, and one for each tile of strips that differ; all their regions are kept at once.
 namespace tessera::graph {
@@ -79,9 +83,9 @@ bool TiesRows(const Propagation& propagation) {
   });
 }
 
-Strips FindStrips(const Propagation& propagation, const TileShape& tile) {
+Strips FindStrips(const Propagation& propagation, const TileShape& tile, bool one_by_one) {
   Strips strips;
-  strips.tied = TiesRows(propagation);
+  strips.tied = one_by_one || TiesRows(propagation);
   std::map<std::vector<int64_t>, size_t> known;
   std::vector<Extent> regions(propagation.Size());
   for (const Box& strip : AllStrips(propagation.ShapeOf(propagation.LastSlot()), tile)) {
@@ -103,12 +107,12 @@ Strips FindStrips(const Propagation& propagation, const TileShape& tile) {
 class Sweep {
  public:
   Sweep(const Graph& graph, Interval interval, const Propagation& propagation, const TileShape& tile,
-        bool across_batch)
+        bool across_batch, bool one_by_one)
       : graph_(graph),
         interval_(interval),
         across_batch_(across_batch),
         propagation_(propagation),
-        strips_(FindStrips(propagation, tile)),
+        strips_(FindStrips(propagation, tile, one_by_one)),
         tiles_(BoxesOf(propagation.ShapeOf(propagation.LastSlot()), tile, strips_)),
         strip_(tiles_.size() / strips_.boxes.size()),
         wanted_(tiles_.size() * propagation_.Size()),
@@ -122,7 +126,8 @@ class Sweep {
     subgraph_.rows.resize(Slots());
   }
 
-  TiledSubgraph Run() {
+  // nullopt: the strips must be swept one by one.
+  std::optional<TiledSubgraph> Run() {
     for (size_t slot = 0; slot < Slots(); ++slot) {
       if (propagation_.Leaves(slot)) AskForShares(slot);
     }
@@ -141,6 +146,7 @@ class Sweep {
       if (!propagation_.MadeInside(slot) || IsState(slot))
         Settle(slot);  // states are read before they are made
     }
+    if (!strips_.tied && strips_.like.size() > 1 && IsUneven()) return std::nullopt;
     SortIntoClasses();
     return std::move(subgraph_);
   }
@@ -185,10 +191,40 @@ class Sweep {
         share[*rows].begin = std::max(share[*rows].begin, left);
         left = std::max(left, share[*rows].end);
       }
-      if (IsEmpty(share)) share.assign(share.size(), Extent{});
+      if (IsEmpty(share)) {
+        share.assign(share.size(), Extent{});
+        without_share_.emplace_back(tile, slot);
+      }
       std::copy(share.begin(), share.end(), Region(wanted_, tile, slot).begin());
       shares_[tile * Slots() + slot] = std::move(share);
     }
+  }
+
+  bool IsWanted(size_t tile, size_t slot) {
+    const std::span<const Extent> wanted = Region(wanted_, tile, slot);
+    return !IsEmpty(Box(wanted.begin(), wanted.end()));
+  }
+
+  // Whether strips differ in the rows that they want of a tensor, or a tile wants it for less than others do.
+  bool IsUneven() {
+    for (size_t tile = strip_; tile < tiles_.size(); ++tile) {
+      for (size_t slot = 0; slot < Slots(); ++slot) {
+        const size_t in_first = tile % strip_;
+        if (IsWanted(tile, slot) != IsWanted(in_first, slot)) return true;
+        const std::optional<size_t> rows = RowsOf(slot);
+        if (rows && Region(wanted_, tile, slot)[*rows] != Region(wanted_, in_first, slot)[*rows]) return true;
+      }
+    }
+    const auto lacks = [this](const Propagation::Ask& ask) {
+      for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+        const std::span<const Extent> made = Region(made_, tile, ask.output);
+        if (IsEmpty(Box(made.begin(), made.end())) && IsWanted(tile, ask.input)) return true;
+      }
+      return false;
+    };
+    return std::any_of(propagation_.Asks().begin(), propagation_.Asks().end(), lacks) ||
+           std::any_of(without_share_.begin(), without_share_.end(),
+                       [this](const auto& none) { return IsWanted(none.first, none.second); });
   }
 
   const Operator& At(size_t position) const {
@@ -388,6 +424,7 @@ class Sweep {
   std::vector<Extent> made_;    // likewise
   std::vector<int64_t> kept_;   // tile by tile the rows of all slots
   std::vector<Box> shares_;     // likewise, of what leaves
+  std::vector<std::pair<size_t, size_t>> without_share_;  // tiles and slots that leave and have none of it
   TiledSubgraph subgraph_;
 };
 
@@ -406,12 +443,16 @@ bool CutsStrips(const Shape& output, const TileShape& tile) {
 
 TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const TileShape& tile,
                               bool across_batch) {
-  return Sweep(graph, interval, Propagation(graph, interval), tile, across_batch).Run();
+  return TileKeepingRows(graph, interval, Propagation(graph, interval), tile, across_batch);
 }
 
 TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const Propagation& propagation,
                               const TileShape& tile, bool across_batch) {
-  return Sweep(graph, interval, propagation, tile, across_batch).Run();
+  const auto sweep = [&](bool one_by_one) {
+    return Sweep(graph, interval, propagation, tile, across_batch, one_by_one).Run();
+  };
+  std::optional<TiledSubgraph> tiled = sweep(/*one_by_one=*/false);
+  return tiled ? *std::move(tiled) : *sweep(/*one_by_one=*/true);
 }
 
 }  // namespace tessera::graph
