@@ -75,6 +75,7 @@ Json RejectionsToJson(const Subgraph& subgraph, const graph::Graph& network) {
 std::vector<Rejection> ReadRejections(const std::vector<base::JsonValue>& values, const Subgraph& subgraph,
                                       const graph::Graph& network) {
   std::vector<Rejection> rejections;
+  rejections.reserve(values.size());
   for (const base::JsonValue& value : values) rejections.push_back(ReadRejection(value, subgraph, network));
   return rejections;
 }

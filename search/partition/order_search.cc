@@ -154,12 +154,14 @@ std::vector<Order> OrderSearch::FindOrders() const {
     nodes.insert(nodes.end(), swapped.begin(), swapped.end());
   }
   std::vector<Order> orders = {own};
+  orders.reserve(nodes.size() + 1);
   for (const Order& order : nodes) orders.push_back(precedence_.OperatorsOf(order));
   return orders;
 }
 
 std::vector<Ordered> OrderSearch::Prepare(const Grounds& grounds, const std::vector<Order>& orders) {
   std::vector<Ordered> prepared;
+  prepared.reserve(orders.size());
   for (const Order& order : orders) prepared.push_back(Add(grounds, order).AsOrdered());
   return prepared;
 }
