@@ -281,6 +281,7 @@ TEST(OrderSearch, FindsRoomWhereTheOrderOfTheFileHasNone) {
   NetworkBuilder net;
   const int x = net.Input({1, 1, 4, 4});
   std::vector<int> ends;
+  ends.reserve(5);
   for (int branch = 0; branch < 5; ++branch) ends.push_back(net.Conv(net.Conv(x, 1, 1), 1, 4));
   int sum = ends[0];
   for (int branch = 1; branch < 5; ++branch) sum = net.Add(sum, ends[static_cast<size_t>(branch)]);
