@@ -172,23 +172,12 @@ PartitionResult WithoutPlan(const Planning& planning, const PathSearch& paths, c
 }
 
 base::Expected<PartitionResult> Verified(plan::Plan plan, const Demands& demands) {
-  std::vector<std::string> faults;
-  for (const plan::Violation& violation : plan::Validate(plan, 3)) faults.push_back(violation.message);
-  for (const Demand& demand : demands.All()) {
-    if (!Keeps(plan, demand)) faults.push_back("not as demanded: " + Describe(plan.network, demand));
-  }
-  if (faults.empty()) {
-    const bool optimal = plan.status == "optimal";
-    PartitionResult result;
-    result.status = optimal ? problem::Status::kOptimal : problem::Status::kFeasible;
-    result.plan = std::move(plan);
-    return result;
-  }
-  base::Diagnostic failure;
-  failure.message = "the plan that was found fails its own check";
-  failure.found = fmt::format("{}", fmt::join(faults, "; "));
-  failure.hint = "this is a fault of the program, not of the input; please report it with the input";
-  return base::Unexpected(failure);
+  if (auto fault = FindFault(plan, demands)) return base::Unexpected(*std::move(fault));
+  const bool optimal = plan.status == "optimal";
+  PartitionResult result;
+  result.status = optimal ? problem::Status::kOptimal : problem::Status::kFeasible;
+  result.plan = std::move(plan);
+  return result;
 }
 
 // Where no plan was found.
@@ -202,6 +191,20 @@ base::Expected<PartitionResult> Decline(const OrderedNetwork& network, const Par
 }
 
 }  // namespace
+
+std::optional<base::Diagnostic> FindFault(const plan::Plan& plan, const Demands& demands) {
+  std::vector<std::string> faults;
+  for (const plan::Violation& violation : plan::Validate(plan, 3)) faults.push_back(violation.message);
+  for (const Demand& demand : demands.All()) {
+    if (!Keeps(plan, demand)) faults.push_back("not as demanded: " + Describe(plan.network, demand));
+  }
+  if (faults.empty()) return std::nullopt;
+  base::Diagnostic failure;
+  failure.message = "the plan that was found fails its own check";
+  failure.found = fmt::format("{}", fmt::join(faults, "; "));
+  failure.hint = "this is a fault of the program, not of the input; please report it with the input";
+  return failure;
+}
 
 // The longest intervals such that all of them together have as many operators as those of a network of 64 (64 * 65 * 66 / 6).
 Reach ReachFor(const graph::Graph& graph, const Scale& scale, const PartitionOptions& options) {

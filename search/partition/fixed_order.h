@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "tessera/base/diagnostic.h"
@@ -23,6 +24,10 @@ struct FixedOrderResult {
   std::unique_ptr<PathSearch> paths;  // what was found out; refers to the network
   bool whatever_the_order = false;    // no other order changes the result
 };
+
+// Why a plan must not be handed out: what the independent validator refuses in it, or demands that it does not keep. A fault of the
+// program.
+std::optional<base::Diagnostic> FindFault(const plan::Plan& plan, const Demands& demands);
 
 // How far a search of a network looks.
 Reach ReachFor(const graph::Graph& graph, const Scale& scale, const PartitionOptions& options);

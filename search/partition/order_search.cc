@@ -249,11 +249,14 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<Order>
   return std::nullopt;
 }
 
-PartitionResult OrderSearch::Finish() {
+base::Expected<PartitionResult> OrderSearch::Finish() {
   PartitionResult result = std::move(incumbent_.found.result);
   if (result.plan) {
     const Order& order = incumbent_.network->InOrder();
-    if (!std::is_sorted(order.begin(), order.end())) RenumberTensors(*result.plan);
+    if (!std::is_sorted(order.begin(), order.end())) {
+      RenumberTensors(*result.plan);
+      if (auto fault = FindFault(*result.plan, {})) return base::Unexpected(*std::move(fault));
+    }
     NoteOrder(*result.plan);
   } else if (result.status == Status::kInfeasible && !incumbent_.found.whatever_the_order) {
     Qualify(result);

@@ -78,7 +78,7 @@ class OrderSearch {
   std::vector<Order> FindOrders() const;
   std::vector<Ordered> Prepare(const Grounds& grounds, const std::vector<Order>& orders);
   std::optional<Order> FindAtHome(const std::vector<Order>& orders, int64_t effort);
-  PartitionResult Finish();
+  base::Expected<PartitionResult> Finish();
   void NoteOrder(plan::Plan& plan) const;
   void Qualify(PartitionResult& result) const;
 
