@@ -70,7 +70,10 @@ class Rejections {
     for (const Choice& choice : interval_.Choices()) {
       if (best == nullptr || IsBetter(choice, *best)) best = &choice;
     }
-    return best != nullptr ? Reject(*best) : WithCause(bounded, Verdict::kImpossible);
+    if (best != nullptr) return Reject(*best);
+    // Of tile shapes that were passed over nothing is proven, nor is a refusal a matter of room.
+    const bool proven = interval_.IsComplete() && !interval_.Refusal();
+    return WithCause(bounded, proven ? Verdict::kImpossible : Verdict::kGivenUp);
   }
 
  private:
