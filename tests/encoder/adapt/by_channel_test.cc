@@ -13,15 +13,6 @@ using hw_profiles::WeightPolicy;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr Policy kByChannel = {WeightPolicy::kResident, true};
-
-// Every colocation of a program of one subgraph.
-std::vector<std::string> PairsOf(const graph::Graph& graph, const Profile& profile, graph::TileShape tile,
-                                 Policy policy = kByChannel) {
-  const SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, std::move(tile), policy};
-  return DescribeColocations(BuildProgram(graph, profile, {&choice, 1}).value().problem);
-}
-
 // x -> a (1x1) -> y (depthwise, 3x1, stride 1) -> z (1x1): all maps [1, 2, 8, 4].
 Network ConvThenDepthwise() {
   Network net;
@@ -52,16 +43,17 @@ Profile WithByChannel(Profile profile) {
 }
 
 std::string ScratchIn(const graph::Graph& graph, const Profile& profile, const graph::TileShape& tile) {
-  const SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, tile, kByChannel};
+  const SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, tile, kInPlace};
   return Describe(BuildProgram(graph, profile, {&choice, 1}).value().problem, "s0/dw/scratch@0");
 }
 
 TEST(ByChannel, TakesThePlaceOfALargerOperandToo) {
   const Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
-  EXPECT_THAT(PairsOf(ConvThenDepthwise().graph, profile, {1, 2, 4, 4}), ElementsAre("s0/a@0 = s0/y@0"));
+  EXPECT_THAT(ColocationsOf(ConvThenDepthwise().graph, profile, {1, 2, 4, 4}),
+              ElementsAre("s0/a@0 = s0/y@0"));
   const graph::Graph strided = ConvThenStridedDepthwise().graph;
-  EXPECT_THAT(PairsOf(strided, profile, {1, 2, 4, 4}), ElementsAre("s0/a@0 = s0/y@0"));
-  EXPECT_THAT(PairsOf(strided, WithByChannel(TwoLevels(DmaSteps::kOverlapped)), {1, 2, 1, 4}),
+  EXPECT_THAT(ColocationsOf(strided, profile, {1, 2, 4, 4}), ElementsAre("s0/a@0 = s0/y@0"));
+  EXPECT_THAT(ColocationsOf(strided, WithByChannel(TwoLevels(DmaSteps::kOverlapped)), {1, 2, 1, 4}),
               ElementsAre("s0/a@0 = s0/y@0", "s0/a@1 = s0/y@1"));
 }
 
@@ -82,13 +74,13 @@ TEST(ByChannel, NeedsOneChannelForOneChannelOfWholeBytes) {
   const Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
   Network twice = ConvThenDepthwise();
   twice.graph.tensors[2].shape[1] = 4;
-  EXPECT_THAT(PairsOf(twice.graph, profile, {1, 2, 4, 4}), IsEmpty());
+  EXPECT_THAT(ColocationsOf(twice.graph, profile, {1, 2, 4, 4}), IsEmpty());
   Network wider = ConvThenDepthwise();
   wider.graph.tensors[2].type = base::DataType::kInt16;
-  EXPECT_THAT(PairsOf(wider.graph, profile, {1, 2, 4, 4}), IsEmpty());
+  EXPECT_THAT(ColocationsOf(wider.graph, profile, {1, 2, 4, 4}), IsEmpty());
   Network halves = ConvThenDepthwise();
   for (graph::Tensor& tensor : halves.graph.tensors) tensor.type = base::DataType::kInt4;
-  EXPECT_THAT(PairsOf(halves.graph, profile, {1, 2, 4, 4}), IsEmpty());
+  EXPECT_THAT(ColocationsOf(halves.graph, profile, {1, 2, 4, 4}), IsEmpty());
 }
 
 // A column takes 2 bytes; blocks and pitches that make operand and result differ, or rows begin within a column.
@@ -98,7 +90,7 @@ TEST(ByChannel, NeedsColumnsThatBeginAtTheSamePlaces) {
     Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
     Layout(profile, role).channel_block = block;
     Layout(profile, role).row_pitch_bytes = pitch;
-    const SubgraphChoice choice = {{1, 1}, {1, 2, 4, 4}, kByChannel};
+    const SubgraphChoice choice = {{1, 1}, {1, 2, 4, 4}, kInPlace};
     return !BuildProgram(graph, profile, {&choice, 1}).value().problem.relations.empty();
   };
   EXPECT_TRUE(in_place(base::TensorRole::kFeature, 1, 1));  // of no border: both are borders here
@@ -115,7 +107,7 @@ TEST(ByChannel, NeedsColumnsThatBeginAtTheSamePlaces) {
   }();
   Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
   Layout(profile, base::TensorRole::kNetworkOutput).channel_block = 4;
-  const SubgraphChoice choice = {{1, 1}, {1, 2, 4, 4}, kByChannel};
+  const SubgraphChoice choice = {{1, 1}, {1, 2, 4, 4}, kInPlace};
   EXPECT_THAT(BuildProgram(alone, profile, {&choice, 1}).value().problem.relations, IsEmpty());
 }
 
@@ -134,16 +126,16 @@ TEST(ByChannel, OfAWholeOperandNeedsASingleTile) {
 TEST(ByChannel, IsNotForOperandsThatAreKeptPaddedOrReadAgain) {
   const graph::Graph graph = ConvThenDepthwise().graph;
   Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
-  Policy ring = kByChannel;
+  Policy ring = kInPlace;
   ring.halo = hw_profiles::HaloStorage::kRing;
-  EXPECT_THAT(PairsOf(graph, profile, {1, 2, 2, 4}, ring), IsEmpty());
+  EXPECT_THAT(ColocationsOf(graph, profile, {1, 2, 2, 4}, ring), IsEmpty());
   Network again = ConvThenDepthwise();
   again.graph.operators[2].kind = base::OperatorKind::kElementwise;
   again.graph.operators[2].weights.clear();
   again.graph.operators[2].inputs.push_back(1);
-  EXPECT_THAT(PairsOf(again.graph, profile, {1, 2, 2, 4}), IsEmpty());
+  EXPECT_THAT(ColocationsOf(again.graph, profile, {1, 2, 2, 4}), IsEmpty());
   profile.tiling.implicit_padding = false;
-  EXPECT_THAT(PairsOf(graph, profile, {1, 2, 2, 4}), IsEmpty());
+  EXPECT_THAT(ColocationsOf(graph, profile, {1, 2, 2, 4}), IsEmpty());
 }
 
 // An activation before it and one behind it: all four in one place. The pair of the depthwise comes first.
@@ -155,7 +147,7 @@ TEST(ByChannel, ChainsWithWhatWorksElementByElement) {
   }
   Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
   profile.tiling.in_place.push_back(base::OperatorKind::kElementwise);
-  EXPECT_THAT(PairsOf(net.graph, profile, {1, 2, 8, 4}),
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 8, 4}),
               ElementsAre("s0/a@0 = s0/y@0", "s0/x@0 = s0/a@0", "s0/y@0 = s0/z@0"));
 }
 

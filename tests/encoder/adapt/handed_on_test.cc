@@ -15,9 +15,7 @@ using testing::IsEmpty;
 
 // Every colocation of a program of one subgraph.
 std::vector<std::string> HandedOn(const graph::Graph& graph, const Profile& profile, graph::TileShape tile) {
-  const SubgraphChoice choice = {
-      {0, static_cast<int>(graph.operators.size()) - 1}, std::move(tile), Policy()};
-  return DescribeColocations(BuildProgram(graph, profile, {&choice, 1}).value().problem);
+  return ColocationsOf(graph, profile, std::move(tile), Policy());
 }
 
 // A cache [1, 2, past, 4] of keys, rows outermost, and x, the keys of one token more: concat -> all -> conv -> y.

@@ -13,18 +13,9 @@ using hw_profiles::WeightPolicy;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr Policy kInPlace = {WeightPolicy::kResident, true};
-
 Profile WithInPlace(Profile profile) {
   profile.tiling.in_place = {base::OperatorKind::kElementwise};
   return profile;
-}
-
-// Every colocation of a program of one subgraph.
-std::vector<std::string> InPlace(const graph::Graph& graph, const Profile& profile, graph::TileShape tile,
-                                 Policy policy = kInPlace) {
-  const SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, std::move(tile), policy};
-  return DescribeColocations(BuildProgram(graph, profile, {&choice, 1}).value().problem);
 }
 
 //     x --conv--> a --relu--> y
@@ -40,7 +31,7 @@ Network ConvThenRelu() {
 }
 
 TEST(InPlace, TakesThePlaceOfAnOperandThatDies) {
-  EXPECT_THAT(InPlace(ConvThenRelu().graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}),
+  EXPECT_THAT(ColocationsOf(ConvThenRelu().graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}),
               ElementsAre("s0/a@0 = s0/y@0"));
 }
 
@@ -52,26 +43,28 @@ TEST(InPlace, ADescribedOperatorTakesThePlaceOfTheOperandItNames) {
   op.accesses = {{.kind = graph::AccessKind::kElementwise, .window = {}, .every_channel = false}};
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.engines[0].throughputs.push_back({base::OperatorKind::kOpaque, std::nullopt, {}, 1, 1, 0});
-  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 4, 4}), IsEmpty());
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}), IsEmpty());
   op.in_place = {0};
-  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 4, 4}), ElementsAre("s0/a@0 = s0/y@0"));
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}), ElementsAre("s0/a@0 = s0/y@0"));
   // With a window that reads its neighbours the tile of the operand is larger, and stays where it is.
   op.accesses[0].kind = graph::AccessKind::kWindow;
   op.accesses[0].window.kernel = {3, 1};
   op.accesses[0].window.pad_low = {1, 0};
-  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 4, 4}), IsEmpty());
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}), IsEmpty());
 }
 
 TEST(InPlace, HoldsForBothParities) {
-  EXPECT_THAT(InPlace(ConvThenRelu().graph, WithInPlace(TwoLevels(DmaSteps::kOverlapped)), {1, 2, 4, 4}),
-              ElementsAre("s0/a@0 = s0/y@0", "s0/a@1 = s0/y@1"));
+  EXPECT_THAT(
+      ColocationsOf(ConvThenRelu().graph, WithInPlace(TwoLevels(DmaSteps::kOverlapped)), {1, 2, 4, 4}),
+      ElementsAre("s0/a@0 = s0/y@0", "s0/a@1 = s0/y@1"));
 }
 
 TEST(InPlace, NeedsThePolicyAndAKindThatTheProfileNames) {
   const graph::Graph graph = ConvThenRelu().graph;
-  EXPECT_THAT(InPlace(graph, TwoLevels(DmaSteps::kOwnSteps), {1, 2, 4, 4}), IsEmpty());
+  EXPECT_THAT(ColocationsOf(graph, TwoLevels(DmaSteps::kOwnSteps), {1, 2, 4, 4}), IsEmpty());
   const Policy without = {WeightPolicy::kResident, false};
-  EXPECT_THAT(InPlace(graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}, without), IsEmpty());
+  EXPECT_THAT(ColocationsOf(graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}, without),
+              IsEmpty());
 }
 
 // x --relu--> y: in a double-buffered loop the next x arrives while y leaves.
@@ -82,9 +75,9 @@ TEST(InPlace, IsNotForALoadedOperandWhoseNextTileArrivesMeanwhile) {
   net.Output(y);
   net.Elementwise("relu", {x}, y);
   const Profile overlapped = WithInPlace(TwoLevels(DmaSteps::kOverlapped));
-  EXPECT_THAT(InPlace(net.graph, overlapped, {1, 2, 2, 4}), IsEmpty());
-  EXPECT_THAT(InPlace(net.graph, overlapped, {1, 2, 8, 4}), ElementsAre("s0/x@0 = s0/y@0"));
-  EXPECT_THAT(InPlace(net.graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}),
+  EXPECT_THAT(ColocationsOf(net.graph, overlapped, {1, 2, 2, 4}), IsEmpty());
+  EXPECT_THAT(ColocationsOf(net.graph, overlapped, {1, 2, 8, 4}), ElementsAre("s0/x@0 = s0/y@0"));
+  EXPECT_THAT(ColocationsOf(net.graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}),
               ElementsAre("s0/x@0 = s0/y@0"));
 }
 
@@ -95,7 +88,7 @@ TEST(InPlace, IsForTheLoadedOperandsOfTwoOverlappedTiles) {
   const int y = net.Tensor("y", {1, 2, 8, 4});
   net.Output(y);
   net.Elementwise("relu", {x}, y);
-  EXPECT_THAT(InPlace(net.graph, WithInPlace(TwoLevels(DmaSteps::kOverlapped)), {1, 2, 4, 4}),
+  EXPECT_THAT(ColocationsOf(net.graph, WithInPlace(TwoLevels(DmaSteps::kOverlapped)), {1, 2, 4, 4}),
               ElementsAre("s0/x@0 = s0/y@0", "s0/x@1 = s0/y@1"));
 }
 
@@ -112,13 +105,13 @@ TEST(InPlace, KeepsAChainClearOfEveryBufferThatLiesInThePlace) {
   net.Elementwise("op2", {b}, c);
   const Profile profile = WithInPlace(TwoLevels(DmaSteps::kOverlapped));
   for (const int64_t rows : {1, 2, 3}) {
-    EXPECT_THAT(InPlace(net.graph, profile, {1, 2, rows, 4}),
+    EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, rows, 4}),
                 ElementsAre("s0/x@0 = s0/a@0", "s0/x@1 = s0/a@1", "s0/a@0 = s0/b@0", "s0/a@1 = s0/b@1"));
   }
-  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 4, 4}),
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}),
               ElementsAre("s0/x@0 = s0/a@0", "s0/x@1 = s0/a@1", "s0/a@0 = s0/b@0", "s0/a@1 = s0/b@1",
                           "s0/b@0 = s0/c@0", "s0/b@1 = s0/c@1"));
-  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 8, 4}),
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 8, 4}),
               ElementsAre("s0/x@0 = s0/a@0", "s0/a@0 = s0/b@0", "s0/b@0 = s0/c@0"));
 }
 
@@ -131,7 +124,7 @@ TEST(InPlace, IsNotForAResultThatNobodyReads) {
   net.Output(y);
   net.Elementwise("op0", {x}, unread);
   net.Elementwise("op1", {x}, y);
-  EXPECT_THAT(InPlace(net.graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 8, 4}),
+  EXPECT_THAT(ColocationsOf(net.graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 8, 4}),
               ElementsAre("s0/x@0 = s0/y@0"));
 }
 
@@ -146,14 +139,14 @@ TEST(InPlace, IsNotForAnOperandWithALaterReader) {
   net.Conv("conv", x, net.Constant("w", {2, 2, 1, 1}), a, 1, 0);
   net.Elementwise("relu", {a}, b);
   net.Elementwise("sum", {a, b}, y);
-  EXPECT_THAT(InPlace(net.graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}),
+  EXPECT_THAT(ColocationsOf(net.graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}),
               ElementsAre("s0/a@0 = s0/y@0"));
 }
 
 TEST(InPlace, NeedsEqualLayouts) {
   Profile profile = WithInPlace(TwoLevels(DmaSteps::kOwnSteps));
   Layout(profile, base::TensorRole::kNetworkOutput).channel_block = 16;
-  EXPECT_THAT(InPlace(ConvThenRelu().graph, profile, {1, 2, 4, 4}), IsEmpty());
+  EXPECT_THAT(ColocationsOf(ConvThenRelu().graph, profile, {1, 2, 4, 4}), IsEmpty());
 }
 
 // Each tile of a whole tensor overwrites its own part. In two passes the lives share the steps of both.
@@ -165,10 +158,10 @@ TEST(InPlace, OfAWholeOperandNeedsASinglePass) {
   net.Elementwise("relu", {x}, y);
   const Policy direct = {WeightPolicy::kDirect, true};
   Profile profile = WithInPlace(OneSram());
-  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 8, 4}, direct), ElementsAre("x = y"));
-  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 4, 4}, direct), ElementsAre("x = y"));
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 8, 4}, direct), ElementsAre("x = y"));
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}, direct), ElementsAre("x = y"));
   profile.tiling.dma = DmaSteps::kOverlapped;
-  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 4, 4}, direct), IsEmpty());
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}, direct), IsEmpty());
 }
 
 // The network input is read by the sum of full rows, and by a convolution that asks for a halo around each tile.
@@ -181,9 +174,9 @@ TEST(InPlace, IsNotForAnOperandThatTheTileNeedsMoreOf) {
   net.Conv("conv", x, net.Constant("w", {2, 2, 3, 1}), a, 3, 1);
   net.Elementwise("sum", {x, a}, y);
   const Profile profile = WithInPlace(TwoLevels(DmaSteps::kOwnSteps));
-  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 4, 4}),
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}),
               ElementsAre("s0/a@0 = s0/y@0"));  // x has a fifth row
-  EXPECT_THAT(InPlace(net.graph, profile, {1, 2, 8, 4}), ElementsAre("s0/x@0 = s0/y@0"));
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 8, 4}), ElementsAre("s0/x@0 = s0/y@0"));
 }
 
 }  // namespace

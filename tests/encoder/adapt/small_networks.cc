@@ -163,6 +163,12 @@ std::vector<std::string> DescribeColocations(const problem::Problem& problem) {
   return pairs;
 }
 
+std::vector<std::string> ColocationsOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                       graph::TileShape tile, Policy policy) {
+  const SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, std::move(tile), policy};
+  return DescribeColocations(BuildProgram(graph, profile, {&choice, 1}).value().problem);
+}
+
 std::vector<std::string> DescribeLoops(const problem::Problem& problem) {
   std::vector<std::string> lines;
   for (const problem::Loop& loop : problem.loops) {

@@ -50,6 +50,13 @@ std::string Describe(const problem::Problem& problem, const std::string& id);
 // "s0/a@0 = s0/y@0": every colocation, in order.
 std::vector<std::string> DescribeColocations(const problem::Problem& problem);
 
+// In place where it may be.
+inline constexpr Policy kInPlace = {hw_profiles::WeightPolicy::kResident, true};
+
+// Those of the program in which the whole network is one subgraph.
+std::vector<std::string> ColocationsOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                       graph::TileShape tile, Policy policy = kInPlace);
+
 // "[2,6) exits 6": every loop in order.
 std::vector<std::string> DescribeLoops(const problem::Problem& problem);
 
