@@ -49,7 +49,7 @@ std::string SubgraphText(const Plan& plan, size_t index) {
   const auto [first, last] = subgraph.interval;
   return fmt::format("[{}] tile {}, {} tile{}, {}", first == last ? id(first) : id(first) + ".." + id(last),
                      ShapeText(subgraph.tile), Grouped(subgraph.tiles), subgraph.tiles == 1 ? "" : "s",
-                     PolicyText(subgraph.weights, subgraph.in_place, subgraph.halo, subgraph.depth));
+                     PolicyText(subgraph));
 }
 
 std::string DescribeStretch(const Plan& a, const Plan& b, const plan::Stretch& stretch) {
@@ -139,6 +139,7 @@ Json SubgraphsToJson(const Plan& plan, const std::vector<size_t>& indices) {
                     {"in_place", subgraph.in_place},
                     {"halo", hw_profiles::NameOf(subgraph.halo)}});
     if (subgraph.depth > 0) json.back()["depth"] = subgraph.depth;
+    if (subgraph.prefetch) json.back()["prefetch"] = true;
   }
   return json;
 }

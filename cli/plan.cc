@@ -104,6 +104,10 @@ class PlanCommand final : public Command {
     app.add_flag("--spill-borders", spill_borders_,
                  "Bring every tensor between subgraphs home but for those of --keep; without it they stay in "
                  "the tile memory where that is better and fits, at most two at a cut");
+    app.add_flag(
+        "--prefetch", prefetch_,
+        "Let constants of a subgraph arrive while the one before runs, wherever the partition that was "
+        "found gains by it and has room; notes tell");
     app.add_option("--order", order_,
                    "given runs the operators in the order of the file; search in any in which each comes "
                    "behind those it depends on, where that is better, which a note tells")
@@ -173,6 +177,7 @@ class PlanCommand final : public Command {
     ProblemDump::Recording recording = dump_.Record(engines.Pointers());
     options.max_operators = max_operators_;
     options.ordering = order_ == "given" ? search::Ordering::kGiven : search::Ordering::kSearch;
+    options.prefetch = prefetch_;
     options.keeping = spill_borders_ ? search::Keeping::kNothing : search::Keeping::kWherePossible;
     options.engines = recording.Engines();
     options.seed = search_.seed;
@@ -305,6 +310,7 @@ class PlanCommand final : public Command {
   int points_ = 24;
   bool sensitivity_ = false;
   bool spill_borders_ = false;
+  bool prefetch_ = false;
   std::string order_ = "search";
   DemandOptions demands_;
   std::string old_;

@@ -20,10 +20,9 @@ std::string SubgraphTable(const plan::Plan& plan) {
     table.Add({std::to_string(i),
                first == last ? IdOf(plan, first) : IdOf(plan, first) + ".." + IdOf(plan, last),
                std::to_string(last - first + 1), ShapeText(subgraph.tile), Grouped(subgraph.tiles),
-               PolicyText(subgraph.weights, subgraph.in_place, subgraph.halo, subgraph.depth),
-               Grouped(subgraph.metrics.latency_cycles), Rounded(subgraph.metrics.energy_pj / 1000),
-               Grouped(subgraph.metrics.off_chip_bytes), Grouped(subgraph.metrics.peak_bytes),
-               subgraph.metrics.bound_by});
+               PolicyText(subgraph), Grouped(subgraph.metrics.latency_cycles),
+               Rounded(subgraph.metrics.energy_pj / 1000), Grouped(subgraph.metrics.off_chip_bytes),
+               Grouped(subgraph.metrics.peak_bytes), subgraph.metrics.bound_by});
   }
   return table.Text();
 }

@@ -66,4 +66,9 @@ std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place, hw_prof
   return text;
 }
 
+std::string PolicyText(const plan::Subgraph& subgraph) {
+  return PolicyText(subgraph.weights, subgraph.in_place, subgraph.halo, subgraph.depth) +
+         (subgraph.prefetch ? ", prefetched" : "");
+}
+
 }  // namespace tessera::cli

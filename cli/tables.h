@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/plan.h"
 
 namespace tessera::cli {
 
@@ -35,5 +36,7 @@ std::string ShapeText(std::span<const int64_t> shape);
 // "resident, in place, halo ring"; "by_depth 64".
 std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place, hw_profiles::HaloStorage halo,
                        int64_t depth);
+// The same of a subgraph of a plan: "resident, prefetched".
+std::string PolicyText(const plan::Subgraph& subgraph);
 
 }  // namespace tessera::cli

@@ -20,8 +20,8 @@ constexpr int64_t kMostSteps = 100'000;
 constexpr int64_t kTilesTold = 12;
 constexpr int kSubgraphTrack = 0;  // engines and links follow
 
-constexpr std::array<std::string_view, 7> kCategories = {"compute", "load",   "store", "constants",
-                                                         "slices",  "direct", "copy"};
+constexpr std::array<std::string_view, 8> kCategories = {"compute", "load",   "store", "constants",
+                                                         "slices",  "direct", "copy",  "prefetch"};
 
 int64_t CountSteps(const plan::Plan& plan) {
   int64_t steps = 0;
@@ -49,6 +49,8 @@ std::string NameOf(const plan::Plan& plan, const Activity& activity) {
       return "direct access";
     case ActivityKind::kCopy:
       return "copy kept rows";
+    case ActivityKind::kPrefetch:
+      return "constants of the next subgraph";
   }
   return "";
 }

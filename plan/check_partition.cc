@@ -35,6 +35,7 @@ class PartitionCheck {
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
       CheckTile(i);
       CheckHoldings(i, users);
+      if (plan_.subgraphs[i].prefetch) CheckPrefetch(i, users);
     }
   }
 
@@ -287,6 +288,20 @@ class PartitionCheck {
                      fmt::format("no engine of the profile runs operator '{}' ({} of {})", At(op).id,
                                  base::NameOf(At(op).kind), base::NameOf(type)));
     }
+  }
+
+  // Something is loaded once, and something else goes on meanwhile.
+  void CheckPrefetch(size_t i, const std::vector<Users>& users) {
+    const Subgraph& subgraph = plan_.subgraphs[i];
+    const std::vector<int> tensors = TensorsOf(plan_.network, subgraph.interval);
+    const bool loads = std::any_of(tensors.begin(), tensors.end(), [&](int tensor) {
+      return HoldingOf(plan_, users, subgraph, tensor).holding == Holding::kResident;
+    });
+    const bool beside = i > 0 && plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+    if (loads && beside) return;
+    findings_.Note(ViolationKind::kPolicy,
+                   fmt::format("subgraph {} prefetches its constants, but {}", i,
+                               loads ? "nothing runs while they arrive" : "loads none of them once"));
   }
 
   const Plan& plan_;

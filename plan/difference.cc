@@ -116,7 +116,7 @@ class Comparison {
 
   static bool IsCutAlike(const Subgraph& a, const Subgraph& b) {
     return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights && a.depth == b.depth &&
-           a.in_place == b.in_place && a.halo == b.halo;
+           a.in_place == b.in_place && a.halo == b.halo && a.prefetch == b.prefetch;
   }
 
   static bool CostAlike(const Metrics& a, const Metrics& b) {

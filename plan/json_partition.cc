@@ -118,6 +118,7 @@ Subgraph ReadCut(JsonObject& object, const graph::Graph& network) {
   if (const JsonValue halo = policies.Optional("halo"))
     subgraph.halo = static_cast<hw_profiles::HaloStorage>(halo.OneOf(kHaloNames));
   if (const JsonValue depth = policies.Optional("depth")) subgraph.depth = depth.Integer(kExtent);
+  if (const JsonValue prefetch = policies.Optional("prefetch")) subgraph.prefetch = prefetch.Boolean();
   return subgraph;
 }
 

@@ -111,6 +111,7 @@ class PlanWriter {
                         {"in_place", subgraph.in_place},
                         {"halo", WordFor(subgraph.halo, kHaloNames)}};
     if (subgraph.depth > 0) json["policies"]["depth"] = subgraph.depth;
+    if (subgraph.prefetch) json["policies"]["prefetch"] = true;
     json["largest_proven"] = subgraph.largest_proven;
     json["metrics"] = MetricsToJson(subgraph.metrics);
     if (!subgraph.rejected.empty()) json["rejected"] = RejectionsToJson(subgraph, plan_.network);

@@ -61,6 +61,7 @@ struct Subgraph {
   bool in_place = false;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
   int64_t depth = 0;            // of one slice, where weights come by depth; 0: the profile's granule
+  bool prefetch = false;        // constants that are loaded once arrive while the subgraph before runs
   bool largest_proven = false;  // no larger tile of this shape order is possible, by proof
   Metrics metrics;
   std::vector<Rejection> rejected = {};  // for the reader: nothing follows from it

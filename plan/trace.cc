@@ -49,6 +49,7 @@ class Execution {
   Trace Run() {
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
       here_.emplace(plan_, users_, static_cast<int>(i), trace_.cached[i]);
+      FindNext(i + 1);
       const auto begin = static_cast<Step>(trace_.steps.size());
       if (plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOwnSteps) {
         RunOwnSteps();
@@ -102,8 +103,25 @@ class Execution {
   }
 
   void Move(const BufferUse& use, int64_t value, AccessKind kind) {
-    log_.Touch(use, value, here_->HeldOf(use.tensor).link, kind);
+    Move(use, value, kind, here_->HeldOf(use.tensor).link);
+  }
+
+  void Move(const BufferUse& use, int64_t value, AccessKind kind, const std::string& link) {
+    log_.Touch(use, value, link, kind);
     moved_at_.insert({current_step_, use.tensor});
+  }
+
+  // The subgraph of that number, if it is one whose constants arrive while the one before runs.
+  void FindNext(size_t number) {
+    next_.reset();
+    if (number < plan_.subgraphs.size() && plan_.subgraphs[number].prefetch)
+      next_.emplace(plan_, users_, static_cast<int>(number), trace_.cached[number]);
+  }
+
+  // The constants that a subgraph, perhaps the next one, loads once.
+  void MoveResidents(const SubgraphHoldings& of) {
+    for (const int constant : of.All(Holding::kResident))
+      Move(of.ResidentOf(constant), 0, AccessKind::kWrite, of.HeldOf(constant).link);
   }
 
   void RunStep(Step step) {
@@ -309,11 +327,13 @@ class Execution {
       const Pass& pass = passes[static_cast<size_t>(tile) % passes.size()];
       for (size_t i = 0; i < pass.size(); ++i) {
         RunStep(pass[i].step);
+        if (next_ && tile + 1 == runs) MoveResidents(*next_);
         RunOverlappedStep(pass, i, tile, runs, incoming, outgoing);
       }
     }
     if (outgoing.empty()) return;
     RunStep(AddStep(StepKind::kEpilogue, 0, -1));
+    if (next_) MoveResidents(*next_);
     for (const int tensor : outgoing) MoveTile(tensor, ParityOf(runs - 1), runs - 1, AccessKind::kRead);
   }
 
@@ -322,9 +342,10 @@ class Execution {
   void RunPrologue(const std::vector<int>& incoming) {
     const std::vector<int> residents = here_->All(Holding::kResident);
     const int first = here_->Current().interval.first;
-    if (residents.empty() && incoming.empty() && here_->StreamsOf(first).empty()) return;
+    const bool loads_residents = !residents.empty() && !here_->Current().prefetch;
+    if (!loads_residents && incoming.empty() && here_->StreamsOf(first).empty()) return;
     RunStep(AddStep(StepKind::kPrologue, 0, -1));
-    for (const int constant : residents) Move(here_->ResidentOf(constant), 0, AccessKind::kWrite);
+    if (loads_residents) MoveResidents(*here_);
     for (const int tensor : incoming) MoveTile(tensor, 0, 0, AccessKind::kWrite);
     FillFirstSlots(first, 0, 0);
   }
@@ -395,6 +416,7 @@ class Execution {
   const Plan& plan_;
   const std::vector<Users>& users_;
   std::optional<SubgraphHoldings> here_;  // the subgraph that runs
+  std::optional<SubgraphHoldings> next_;  // the one after, where its constants are prefetched
   Step current_step_ = 0;
   std::set<std::pair<Step, int>> moved_at_;  // step and tensor of each transfer
   MomentLog log_;

@@ -76,6 +76,7 @@ Json AsData(const plan::Subgraph& subgraph) {
   if (subgraph.depth > 0) data["depth"] = subgraph.depth;
   data["in_place"] = subgraph.in_place;
   data["halo"] = NameOf(subgraph.halo);
+  if (subgraph.prefetch) data["prefetch"] = true;
   data["largest_proven"] = subgraph.largest_proven;
   data["metrics"] = AsData(subgraph.metrics);
   data["rejected"] = Json::array();

@@ -14,8 +14,8 @@ using Json = nlohmann::ordered_json;
 constexpr int64_t kTilesShown = 6;
 
 constexpr std::array<std::string_view, 4> kFlows = {"compute", "in", "out", "both"};
-constexpr std::array<std::string_view, 7> kActivities = {"compute", "load",   "store", "constants",
-                                                         "slices",  "direct", "copy"};
+constexpr std::array<std::string_view, 8> kActivities = {"compute", "load",   "store", "constants",
+                                                         "slices",  "direct", "copy",  "prefetch"};
 
 Json AsData(const search::Activity& activity) {
   return {activity.begin, activity.end, activity.track,  kActivities[static_cast<size_t>(activity.kind)],

@@ -30,6 +30,23 @@ bool IsInRange(const graph::Shape& shape, const graph::TileShape& tile) {
                     [](int64_t extent, int64_t whole) { return 1 <= extent && extent <= whole; });
 }
 
+// Why the constants of one of the choices cannot arrive beside the subgraph before; or nullopt.
+std::optional<base::Diagnostic> FindNothingBefore(const graph::Graph& graph,
+                                                  const hw_profiles::Profile& profile,
+                                                  std::span<const SubgraphChoice> choices,
+                                                  const SubgraphChoice& choice) {
+  const std::string& first = graph.operators[static_cast<size_t>(choice.interval.first)].id;
+  if (&choice == &choices.front()) {
+    return Fault(fmt::format("the program begins with '{}', whose constants are to be prefetched", first),
+                 "a subgraph that runs before");
+  }
+  if (profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped) return std::nullopt;
+  return Fault(fmt::format("the constants of the subgraph that begins with '{}' are to be prefetched, but "
+                           "nothing is moved while profile '{}' computes",
+                           first, profile.name),
+               "dma: overlapped");
+}
+
 }  // namespace
 
 const graph::Shape& OutputShape(const graph::Graph& graph, graph::Interval interval) {
@@ -107,6 +124,10 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_pr
       return Fault(
           fmt::format("operator '{}' is cut by depth and keeps rows", LastOf(graph, choice.interval).id),
           "halo: recompute");
+    }
+    if (choice.prefetch) {
+      if (std::optional<base::Diagnostic> fault = FindNothingBefore(graph, profile, choices, choice))
+        return fault;
     }
     next = choice.interval.last + 1;
   }

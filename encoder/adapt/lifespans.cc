@@ -29,8 +29,13 @@ using problem::Step;
 class Drafter {
  public:
   Drafter(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
-          int subgraph, Timeline& timeline)
-      : graph_(graph), profile_(profile), uses_(uses), subgraph_(subgraph), timeline_(timeline) {}
+          int subgraph, Timeline& timeline, Timeline* before)
+      : graph_(graph),
+        profile_(profile),
+        uses_(uses),
+        subgraph_(subgraph),
+        timeline_(timeline),
+        before_(before) {}
 
   std::vector<BufferDraft> Draft() {
     for (const TensorUse& use : uses_.constants) {
@@ -43,10 +48,6 @@ class Drafter {
     for (int k = 0; k < uses_.Operators(); ++k) AddScratch(k);
     if (uses_.by_depth) AddAccumulators(/*k=*/0);
     for (BufferDraft& draft : drafts_) draft.Finish();
-    for (ProgramStep& step : timeline_.steps) {
-      std::sort(step.transfers.begin(), step.transfers.end());
-      step.transfers.erase(std::unique(step.transfers.begin(), step.transfers.end()), step.transfers.end());
-    }
     return std::move(drafts_);
   }
 
@@ -229,12 +230,29 @@ class Drafter {
     for (int& user : users) user += uses_.interval.first;
     draft.buffer.size = ConstantBytes(graph_, profile_, use.tensor, users);
 
-    const auto own_step = timeline_.loads.find(use.tensor);
-    const Step load = own_step != timeline_.loads.end() ? own_step->second : *timeline_.prologue;
     const Pass& last = timeline_.passes.back();
-    draft.Live(load, timeline_.tile_loop ? timeline_.tile_loop->end : LastUse(use, last) + 1);
-    Move(draft, use, load, AccessKind::kWrite);
+    const Step end = timeline_.tile_loop ? timeline_.tile_loop->end : LastUse(use, last) + 1;
+    if (uses_.prefetch) {
+      draft.Live(timeline_.begin, end);
+      Prefetch(draft, use);
+    } else {
+      const auto own_step = timeline_.loads.find(use.tensor);
+      const Step load = own_step != timeline_.loads.end() ? own_step->second : *timeline_.prologue;
+      draft.Live(load, end);
+      Move(draft, use, load, AccessKind::kWrite);
+    }
     for (const Pass& pass : timeline_.passes) Compute(draft, use, pass);
+  }
+
+  // Arrives while the subgraph before computes its last tile and stores it.
+  void Prefetch(BufferDraft& draft, const TensorUse& use) {
+    const Pass& pass = before_->passes[before_->LastPass()];
+    const auto arrive = [&](Step lower, Step upper) {
+      draft.Live(lower, upper);
+      for (Step step = lower; step < upper; ++step) MoveAt(*before_, draft, use, step, AccessKind::kWrite);
+    };
+    arrive(pass.begin, pass.end);
+    if (before_->epilogue) arrive(*before_->epilogue, *before_->epilogue + 1);
   }
 
   void AddSlices(int k) {
@@ -383,8 +401,12 @@ class Drafter {
   }
 
   void Move(BufferDraft& draft, const TensorUse& use, Step step, AccessKind kind) {
+    MoveAt(timeline_, draft, use, step, kind);
+  }
+  static void MoveAt(Timeline& timeline, BufferDraft& draft, const TensorUse& use, Step step,
+                     AccessKind kind) {
     draft.Touch(step, use.link->name, kind);
-    timeline_.steps[static_cast<size_t>(step - timeline_.begin)].transfers.push_back(use.tensor);
+    timeline.steps[static_cast<size_t>(step - timeline.begin)].transfers.push_back(use.tensor);
   }
 
   // Lives at steps [lower, upper), at each of which a transfer may touch it.
@@ -425,19 +447,21 @@ class Drafter {
   const SubgraphUses& uses_;
   int subgraph_;
   Timeline& timeline_;
+  Timeline* before_;  // of the subgraph before, if there is one
   std::vector<BufferDraft> drafts_;
 };
 
 }  // namespace
 
 std::vector<BufferDraft> DraftBuffers(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                      const SubgraphUses& uses, int subgraph, Timeline& timeline) {
-  return Drafter(graph, profile, uses, subgraph, timeline).Draft();
+                                      const SubgraphUses& uses, int subgraph, Timeline& timeline,
+                                      Timeline* before) {
+  return Drafter(graph, profile, uses, subgraph, timeline, before).Draft();
 }
 
 std::vector<BufferDraft> DraftScratch(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                       const SubgraphUses& uses, int subgraph, Timeline& timeline, int k) {
-  return Drafter(graph, profile, uses, subgraph, timeline).DraftScratch(k);
+  return Drafter(graph, profile, uses, subgraph, timeline, nullptr).DraftScratch(k);
 }
 
 }  // namespace tessera::encoder

@@ -27,6 +27,11 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
         FindUses(graph, usages, profile, choice.interval,
                  {.weights = choice.policy.weights, .kept = kept, .depth = choice.policy.depth});
     if (!found) return base::Unexpected(found.error());
+    if (choice.prefetch) {
+      if (std::optional<base::Diagnostic> fault = FindNothingToPrefetch(graph, *found))
+        return base::Unexpected(*fault);
+      found->prefetch = true;
+    }
     uses.push_back(*std::move(found));
     tilings.push_back(CutTiles(graph, choice.interval, choice.tile, choice.policy.halo));
     MarkCached(tilings.back(), choice.policy.halo, uses.back());

@@ -34,6 +34,7 @@ struct SubgraphChoice {
   graph::Interval interval;
   graph::TileShape tile;
   Policy policy;
+  bool prefetch = false;  // the constants that are loaded once arrive while the subgraph before runs
 };
 
 enum class StepKind : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue, kCopy };

@@ -202,6 +202,17 @@ Diagnostic NoEngine(const graph::Operator& op, base::DataType type, const Profil
 
 }  // namespace
 
+std::optional<Diagnostic> FindNothingToPrefetch(const graph::Graph& graph, const SubgraphUses& uses) {
+  if (std::any_of(uses.constants.begin(), uses.constants.end(),
+                  [](const TensorUse& use) { return use.residence == Residence::kResident; }))
+    return std::nullopt;
+  Diagnostic refusal;
+  refusal.message =
+      fmt::format("the subgraph that begins with '{}' loads no constant once", uses.OperatorAt(graph, 0).id);
+  refusal.expected = "one that is resident, to prefetch it";
+  return refusal;
+}
+
 bool IsHeldInTileMemory(const Profile& profile, const std::vector<int>& kept, int tensor, TensorRole role) {
   if (hw_profiles::LayoutOf(profile, role).home == profile.tile_memory) return true;
   return role == TensorRole::kBorder && std::binary_search(kept.begin(), kept.end(), tensor);

@@ -49,6 +49,7 @@ struct SubgraphUses {
   std::vector<int> by_channel;  // operators whose result is in place channel by channel; see MarkByChannel
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
   std::optional<DepthCut> by_depth;  // where slices are of the depth
+  bool prefetch = false;             // SubgraphChoice::prefetch
 
   int Operators() const { return interval.last - interval.first + 1; }
 
@@ -76,5 +77,8 @@ base::DataType WorkingType(const graph::Graph& graph, const graph::Operator& op)
 base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
                                       const hw_profiles::Profile& profile, graph::Interval interval,
                                       const Policy& policy);
+
+// Why no constant of the subgraph can be prefetched: none is loaded once; or nullopt.
+std::optional<base::Diagnostic> FindNothingToPrefetch(const graph::Graph& graph, const SubgraphUses& uses);
 
 }  // namespace tessera::encoder

@@ -123,6 +123,14 @@ Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, con
   }
 }
 
+// Each transfer of a step once, ascending.
+void ListOnce(std::vector<ProgramStep>& steps) {
+  for (ProgramStep& step : steps) {
+    std::sort(step.transfers.begin(), step.transfers.end());
+    step.transfers.erase(std::unique(step.transfers.begin(), step.transfers.end()), step.transfers.end());
+  }
+}
+
 // Puts results in place channel by channel where that is sound, and gives scratch to those who had none.
 void WorkByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile, Skeleton& skeleton) {
   const auto subgraphs = static_cast<int>(skeleton.uses.size());
@@ -154,7 +162,8 @@ Skeleton BuildSkeleton(const graph::Graph& graph, const std::vector<graph::Usage
   std::vector<std::vector<BufferDraft>> drafts;
   for (size_t s = 0; s < skeleton.uses.size(); ++s) {
     Timeline timeline = LayOut(graph, profile, skeleton.uses[s], static_cast<int>(s), tiles[s], begin);
-    drafts.push_back(DraftBuffers(graph, profile, skeleton.uses[s], static_cast<int>(s), timeline));
+    Timeline* before = s == 0 ? nullptr : &skeleton.timelines.back();
+    drafts.push_back(DraftBuffers(graph, profile, skeleton.uses[s], static_cast<int>(s), timeline, before));
     begin = timeline.end;
     skeleton.timelines.push_back(std::move(timeline));
   }
@@ -165,7 +174,8 @@ Skeleton BuildSkeleton(const graph::Graph& graph, const std::vector<graph::Usage
     program.problem.relations.push_back(relation);
   WorkByChannel(graph, profile, skeleton);
 
-  for (const Timeline& timeline : skeleton.timelines) {
+  for (Timeline& timeline : skeleton.timelines) {
+    ListOnce(timeline.steps);
     program.steps.insert(program.steps.end(), timeline.steps.begin(), timeline.steps.end());
     std::vector<problem::Loop>& loops = program.problem.loops;
     if (timeline.tile_loop) loops.push_back(*timeline.tile_loop);

@@ -95,16 +95,29 @@ StartTransfer Actions::StoreTile(int tensor, int64_t tile, int parity, const Ste
 }
 
 StartTransfer Actions::LoadResident(int constant, const Steps& steps) {
-  const Intent reads = {Intent::By::kLink, AccessKind::kRead, steps};
   const Intent writes = {Intent::By::kLink, AccessKind::kWrite, steps};
-  std::vector<Move> moves = {{WholeBox(TensorAt(constant).shape), places_.AtHome(constant, reads),
-                              places_.OfResident(constant, writes, false), false}};
-  if (places_.HasTable(constant)) {
-    const int table = contents_.TablesOf(constant);
-    moves.push_back({WholeBox(contents_.ShapeOf(table)), places_.AtHome(table, reads),
-                     places_.OfResident(constant, writes, true), false});
+  return LoadConstant(constant, {}, steps,
+                      [&](bool table) { return places_.OfResident(constant, writes, table); });
+}
+
+StartTransfer Actions::Prefetch(int constant, int64_t tile, int parity, const Steps& steps) {
+  const Intent writes = {Intent::By::kLink, AccessKind::kWrite, steps};
+  return LoadConstant(constant, {tile, parity}, steps,
+                      [&](bool table) { return places_.OfPrefetched(constant, writes, table); });
+}
+
+// It and, if it has one, its table, each to its place.
+StartTransfer Actions::LoadConstant(int constant, const Turn& turn, const Steps& steps,
+                                    const std::function<Place(bool table)>& place) {
+  const Intent reads = {Intent::By::kLink, AccessKind::kRead, steps};
+  std::vector<Move> moves;
+  for (const bool table : {false, true}) {
+    if (table && !places_.HasTable(constant)) continue;
+    const int content = table ? contents_.TablesOf(constant) : constant;
+    moves.push_back(
+        {WholeBox(contents_.ShapeOf(content)), places_.AtHome(content, reads), place(table), false});
   }
-  return Start(constant, std::move(moves), {});
+  return Start(constant, std::move(moves), turn);
 }
 
 StartTransfer Actions::LoadSlice(int op, int constant, const Turn& turn, const Steps& steps) {

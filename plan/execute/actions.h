@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@ class Actions {
   bool ComesIn(int tensor) const;  // in tile buffers, made elsewhere
   bool GoesOut(int tensor) const;  // in tile buffers, made here
   bool IsResident(int tensor) const { return IsConstant(tensor) && places_.IsResident(tensor); }
+  bool IsPrefetched(int tensor) const { return IsConstant(tensor) && places_.IsPrefetched(tensor); }
   bool IsStreamed(int op, int tensor) const;
 
   // In how many rounds the operator makes its result: one for each slice of what it streams.
@@ -35,6 +37,7 @@ class Actions {
   StartTransfer LoadTile(int tensor, int64_t tile, int parity, const Steps& steps);
   StartTransfer StoreTile(int tensor, int64_t tile, int parity, const Steps& steps);
   StartTransfer LoadResident(int constant, const Steps& steps);
+  StartTransfer Prefetch(int constant, int64_t tile, int parity, const Steps& steps);
   StartTransfer LoadSlice(int op, int constant, const Turn& turn, const Steps& steps);
 
   // The rows that the operator's copy step brings back into the tile from the one before, or puts aside for the one after, whose parity
@@ -78,6 +81,8 @@ class Actions {
   void AddDepthConstant(int op, size_t position, const Intent& intent, Compute& compute);
   void AddUp(int op, int64_t step, Compute& compute) const;
 
+  StartTransfer LoadConstant(int constant, const Turn& turn, const Steps& steps,
+                             const std::function<Place(bool table)>& place);
   StartTransfer Start(int tensor, std::vector<Move> moves, const Turn& turn);
   std::string LinkOf(int tensor) const;
 

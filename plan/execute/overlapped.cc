@@ -16,6 +16,8 @@
 //     pass q    ..  C_1  restore  C_2  save | restore  C_0           C_2 is the last operator
 //                   '-----------' '-----------------'
 //                   first of C_2    first of C_0, for the next tile
+//
+// Constants that are prefetched for the next subgraph arrive at the steps of the last pass, and at E, that name them.
 namespace tessera::plan::execute {
 namespace {
 
@@ -42,9 +44,10 @@ class Overlapped {
   }
 
  private:
-  // The first slice of a constant, on its way to the operator that computes next.
+  // The first slice of a constant, on its way to the operator that computes next; without one, a constant on its way to the next
+  // subgraph.
   struct Fetch {
-    int op = 0;
+    int op = -1;
     int constant = 0;
     int64_t tile = 0;
     int parity = 0;
@@ -60,6 +63,8 @@ class Overlapped {
     return std::find(transfers.begin(), transfers.end(), tensor) != transfers.end();
   }
   const Stretch& PassOf(int64_t tile) const { return passes_[static_cast<size_t>(tile) % passes_.size()]; }
+
+  int LastParity() const { return static_cast<int>((tiles_ - 1) % 2); }
 
   static Steps StepsOf(Stretch stretch) {
     Steps steps;
@@ -103,14 +108,15 @@ class Overlapped {
   void RunEpilogue(Step step) {
     walk_.Enter(step, tiles_ - 1);
     std::vector<int64_t> under_way;
+    StartFetches(step);
     for (const int tensor : At(step).transfers) {
       if (actions_.GoesOut(tensor)) {
-        walk_.Start(actions_.StoreTile(tensor, tiles_ - 1, static_cast<int>((tiles_ - 1) % 2), {step}),
-                    under_way);
-      } else {
+        walk_.Start(actions_.StoreTile(tensor, tiles_ - 1, LastParity(), {step}), under_way);
+      } else if (!actions_.IsPrefetched(tensor)) {
         walk_.Complain(step, tensor);
       }
     }
+    FinishFetches(step);
     walk_.Finish(under_way);
   }
 
@@ -130,6 +136,7 @@ class Overlapped {
 
   void RunPass(int64_t tile) {
     const Stretch pass = PassOf(tile);
+    if (tile + 1 == tiles_) PlanPrefetches(pass);
     const std::map<int, Steps> moves = NeighboursMove(pass);
     std::map<int, std::vector<int64_t>> neighbours;  // under way, by tensor
     for (Step step = pass.begin; step < pass.end; ++step) {
@@ -147,7 +154,8 @@ class Overlapped {
       StartFetches(step);
       std::vector<int64_t> under_way;
       for (const int tensor : At(step).transfers) {
-        if (actions_.IsResident(tensor)) walk_.Start(actions_.LoadResident(tensor, {step}), under_way);
+        if (actions_.IsResident(tensor) && !actions_.IsPrefetched(tensor))
+          walk_.Start(actions_.LoadResident(tensor, {step}), under_way);
       }
       if (Computes(step)) RunRounds(step, tile);
       if (Copies(step)) CopyRows(walk_, actions_, step, pass, tile, other);
@@ -178,22 +186,41 @@ class Overlapped {
   }
 
   void PlanFetches(const Steps& steps, int op, int64_t tile, int parity) {
+    for (const auto& [constant, span] :
+         Spans(steps, [&](int tensor) { return actions_.IsStreamed(op, tensor); }))
+      fetches_.push_back({op, constant, tile, parity, span, {}});
+  }
+
+  // From the last pass on.
+  void PlanPrefetches(Stretch pass) {
+    Steps steps = StepsOf(pass);
+    for (const int64_t step : StepsOf(epilogue_)) steps.push_back(step);
+    for (const auto& [constant, span] :
+         Spans(steps, [&](int tensor) { return actions_.IsPrefetched(tensor); }))
+      fetches_.push_back({-1, constant, tiles_ - 1, LastParity(), span, {}});
+  }
+
+  // For each tensor of that kind the steps from the first that names it to the last.
+  template <typename Predicate>
+  std::map<int, Steps> Spans(const Steps& steps, Predicate is_of_kind) const {
     std::map<int, Steps> named;
     for (auto first = steps.begin(); first != steps.end(); ++first) {
       for (const int tensor : At(*first).transfers) {
-        if (!actions_.IsStreamed(op, tensor) || named.contains(tensor)) continue;
+        if (!is_of_kind(tensor) || named.contains(tensor)) continue;
         auto last = steps.end();
         while (!Names(*(last - 1), tensor)) --last;
         named[tensor].assign(first, last);
       }
     }
-    for (const auto& [constant, span] : named) fetches_.push_back({op, constant, tile, parity, span, {}});
+    return named;
   }
 
   void StartFetches(Step step) {
     for (Fetch& fetch : fetches_) {
       if (fetch.steps.front() != step) continue;
-      walk_.Start(actions_.LoadSlice(fetch.op, fetch.constant, {fetch.tile, fetch.parity}, fetch.steps),
+      walk_.Start(fetch.op < 0
+                      ? actions_.Prefetch(fetch.constant, fetch.tile, fetch.parity, fetch.steps)
+                      : actions_.LoadSlice(fetch.op, fetch.constant, {fetch.tile, fetch.parity}, fetch.steps),
                   fetch.under_way);
     }
   }

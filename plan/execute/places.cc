@@ -143,21 +143,30 @@ std::string Places::RefusalAtHome(int tensor, const Intent& intent) const {
   return "";
 }
 
+bool Places::IsPrefetched(int constant) const {
+  const auto next = static_cast<size_t>(subgraph_) + 1;
+  return next < plan_.subgraphs.size() && plan_.subgraphs[next].prefetch &&
+         BufferOf(NextResident(constant)) >= 0;
+}
+
 Place Places::OfConstantWhole(int constant, const Intent& intent, bool table) const {
-  const int content = table ? contents_.TablesOf(constant) : constant;
   const int buffer = BufferOf(Whole(constant));
-  if (buffer < 0) return AtHome(content, intent);
-  Place place = InBuffer(buffer, content, intent);
-  LayOutInOrder(place, WholeBox(contents_.ShapeOf(content)));
-  const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(constant)];
-  if (table)
-    place.base += base::BytesOf(facts.type, graph::ElementsOf(facts.shape)) * contents_.CellsPerByte();
-  return place;
+  if (buffer < 0) return AtHome(table ? contents_.TablesOf(constant) : constant, intent);
+  return OfConstant(buffer, constant, intent, table);
 }
 
 Place Places::OfResident(int constant, const Intent& intent, bool table) const {
+  return OfConstant(BufferOf(Resident(constant)), constant, intent, table);
+}
+
+Place Places::OfPrefetched(int constant, const Intent& intent, bool table) const {
+  return OfConstant(BufferOf(NextResident(constant)), constant, intent, table);
+}
+
+// All of it, in order; the table behind it.
+Place Places::OfConstant(int buffer, int constant, const Intent& intent, bool table) const {
   const int content = table ? contents_.TablesOf(constant) : constant;
-  Place place = InBuffer(BufferOf(Resident(constant)), content, intent);
+  Place place = InBuffer(buffer, content, intent);
   LayOutInOrder(place, WholeBox(contents_.ShapeOf(content)));
   const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(constant)];
   if (table)

@@ -49,6 +49,7 @@ class Places {
   bool HasLine(int tensor) const { return BufferOf(Line(tensor)) >= 0; }
   bool HasHalo(int tensor) const;  // of any parity
   bool IsResident(int constant) const { return BufferOf(Resident(constant)) >= 0; }
+  bool IsPrefetched(int constant) const;  // for the next subgraph, while this one runs
   bool IsStreamed(int op, int tensor) const;
   bool IsWhole(int tensor) const { return BufferOf(Whole(tensor)) >= 0; }
 
@@ -63,8 +64,9 @@ class Places {
   Place OfWhole(int tensor, const Intent& intent) const;
   Place AtHome(int content, const Intent& intent) const;
 
-  // A constant, or the table beside it, in its resident buffer, in a slot, or where it lies whole.
+  // A constant, or the table beside it, in its resident buffer, that of the next subgraph, in a slot, or where it lies whole.
   Place OfResident(int constant, const Intent& intent, bool table) const;
+  Place OfPrefetched(int constant, const Intent& intent, bool table) const;
   Place OfSlice(int op, int constant, int parity, int slot, const Slice& slice, const Intent& intent,
                 bool table) const;
   // An operand of an operator that adds up by depth: what is held of it in a slot, and the part of its table beside the last slice.
@@ -105,6 +107,11 @@ class Places {
   }
   static BufferUse Whole(int tensor) { return {BufferKind::kWhole, -1, tensor, -1, 0, 0}; }
   BufferUse Resident(int constant) const { return {BufferKind::kResident, subgraph_, constant, -1, 0, 0}; }
+  BufferUse NextResident(int constant) const {
+    return {BufferKind::kResident, subgraph_ + 1, constant, -1, 0, 0};
+  }
+
+  Place OfConstant(int buffer, int constant, const Intent& intent, bool table) const;
 
   Place InSlot(int op, int tensor, int content, const Turn& turn, const Intent& intent) const;
   Place InBuffer(int buffer, int content, const Intent& intent) const;

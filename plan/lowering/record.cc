@@ -89,12 +89,19 @@ bool JoinSpot(Operand& operand, const Spot& spot) {
   return true;
 }
 
+// Whether the buffer is the subgraph's, a whole one, or filled for the next subgraph while this one runs.
+bool IsSeenFrom(const Plan& plan, const BufferUse& use, int subgraph) {
+  const bool prefetched = use.kind == BufferKind::kResident && use.subgraph == subgraph + 1 &&
+                          plan.subgraphs[static_cast<size_t>(use.subgraph)].prefetch;
+  return use.subgraph < 0 || use.subgraph == subgraph || prefetched;
+}
+
 }  // namespace
 
 Recorder::Recorder(const Plan& plan, const execute::Contents& contents, int subgraph)
     : plan_(plan), contents_(contents) {
   for (size_t i = 0; i < plan.problem.buffers.size(); ++i) {
-    if (plan.buffers[i].subgraph >= 0 && plan.buffers[i].subgraph != subgraph) continue;
+    if (!IsSeenFrom(plan, plan.buffers[i], subgraph)) continue;
     buffers_.emplace(plan.problem.buffers[i].id, i);
   }
 }

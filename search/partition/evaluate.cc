@@ -112,7 +112,8 @@ class Evaluator {
                            .in_place = subgraph.in_place,
                            .halo = subgraph.halo,
                            .kept = draft.kept,
-                           .depth = subgraph.depth}});
+                           .depth = subgraph.depth},
+                          subgraph.prefetch});
     }
   }
 
@@ -186,9 +187,10 @@ class Evaluator {
 
   Evaluation Finish(const plan::Metrics& lower_bounds) {
     std::vector<plan::Subgraph> subgraphs = draft_.subgraphs;
-    for (plan::Subgraph& subgraph : subgraphs) {
-      subgraph.tiles = graph::Tile(draft_.network, subgraph.interval, subgraph.tile).tiles;
-      subgraph.metrics = PriceOf(draft_.network, planning_.simulator, subgraph, draft_.kept);
+    for (size_t i = 0; i < subgraphs.size(); ++i) {
+      subgraphs[i].tiles = graph::Tile(draft_.network, subgraphs[i].interval, subgraphs[i].tile).tiles;
+      subgraphs[i].metrics =
+          PriceOf(draft_.network, draft_.profile, planning_.simulator, subgraphs, i, draft_.kept);
     }
     plan::Plan plan = AssemblePlan(planning_, std::move(subgraphs), draft_.kept, joint_);
     const CutStates states(draft_.network, draft_.profile, 0, Keeping::kNothing);

@@ -13,6 +13,7 @@
 #include "tessera/search/orders/every_order.h"
 #include "tessera/search/orders/swaps.h"
 #include "tessera/search/partition/order_candidates.h"
+#include "tessera/search/partition/prefetch.h"
 
 namespace tessera::search {
 namespace {
@@ -94,8 +95,7 @@ base::Expected<PartitionResult> OrderSearch::Run() {
   std::iota(given.begin(), given.end(), 0);
   if (auto fault = Try(given, Gain::kNone, {})) return base::Unexpected(*fault);
   if (incumbent_.found.result.plan) first_score_ = incumbent_.found.result.plan->score;
-  if (options_.ordering == Ordering::kGiven || precedence_.IsChain())
-    return std::move(incumbent_.found.result);
+  if (options_.ordering == Ordering::kGiven || precedence_.IsChain()) return TakeResult();
   if (grounds_.predecessor != nullptr) {
     Order like = precedence_.OperatorsOf(FindOrderLike(*grounds_.predecessor, grounds_.graph, precedence_));
     if (like != given) {
@@ -249,8 +249,22 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<Order>
   return std::nullopt;
 }
 
-base::Expected<PartitionResult> OrderSearch::Finish() {
+base::Expected<PartitionResult> OrderSearch::TakeResult() {
   PartitionResult result = std::move(incumbent_.found.result);
+  if (!result.plan || !options_.prefetch) return result;
+  const OrderedNetwork& network = *incumbent_.network;
+  base::Expected<plan::Plan> plan = Prefetch(network.Planning(), network.Demands(), *std::move(result.plan));
+  if (!plan) return base::Unexpected(plan.error());
+  if (auto fault = FindFault(*plan, network.Demands())) return base::Unexpected(*std::move(fault));
+  result.status = plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
+  result.plan = *std::move(plan);
+  return result;
+}
+
+base::Expected<PartitionResult> OrderSearch::Finish() {
+  base::Expected<PartitionResult> taken = TakeResult();
+  if (!taken) return taken;
+  PartitionResult result = *std::move(taken);
   if (result.plan) {
     const Order& order = incumbent_.network->InOrder();
     if (!std::is_sorted(order.begin(), order.end())) {

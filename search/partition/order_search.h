@@ -78,6 +78,8 @@ class OrderSearch {
   std::vector<Order> FindOrders() const;
   std::vector<Ordered> Prepare(const Grounds& grounds, const std::vector<Order>& orders);
   std::optional<Order> FindAtHome(const std::vector<Order>& orders, int64_t effort);
+  base::Expected<PartitionResult>
+  TakeResult();  // of the incumbent, its constants prefetched where that is asked for
   base::Expected<PartitionResult> Finish();
   void NoteOrder(plan::Plan& plan) const;
   void Qualify(PartitionResult& result) const;

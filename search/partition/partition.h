@@ -35,6 +35,8 @@ struct PartitionOptions {
   std::optional<int> max_operators;
   Ordering ordering = Ordering::kSearch;
   Keeping keeping = Keeping::kWherePossible;  // of borders on chip, but for those that are demanded
+  bool prefetch =
+      false;  // constants of one subgraph while the one before runs, where that is better (prefetch.h)
   std::vector<Demand> demands;  // about the graph as it is handed in; without fault (demand_faults.h)
   // An older plan, perhaps of another network: of plans of equal score the one that differs least from it is found, and a note
   // says what was kept; or nullptr.

@@ -30,7 +30,7 @@ class PriceCheck {
     for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
       const plan::Subgraph& subgraph = plan.subgraphs[i];
       where_ = fmt::format("subgraph {}", i);
-      const Metrics price = PriceOf(plan.network, simulator, subgraph, plan.kept);
+      const Metrics price = PriceOf(plan.network, plan.profile, simulator, plan.subgraphs, i, plan.kept);
       Compare(subgraph.metrics, price);
       Expect("is bound by", subgraph.metrics.bound_by, price.bound_by);
     }
@@ -79,14 +79,16 @@ Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& p
   return bounds;
 }
 
-Metrics PriceOf(const graph::Graph& graph, const Simulator& simulator, const plan::Subgraph& subgraph,
-                const std::vector<int>& kept) {
+Metrics PriceOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const Simulator& simulator,
+                std::span<const plan::Subgraph> subgraphs, size_t number, const std::vector<int>& kept) {
+  const plan::Subgraph& subgraph = subgraphs[number];
   return simulator.Run(encoder::CutTiles(graph, subgraph.interval, subgraph.tile, subgraph.halo),
                        {.weights = subgraph.weights,
                         .in_place = subgraph.in_place,
                         .halo = subgraph.halo,
                         .kept = kept,
-                        .depth = subgraph.depth});
+                        .depth = subgraph.depth},
+                       Detail::kParts, AheadOf(graph, profile, subgraphs, number));
 }
 
 std::vector<Violation> FindMispriced(const plan::Plan& plan) { return PriceCheck().Run(plan); }

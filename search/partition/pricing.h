@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "tessera/graph/graph.h"
@@ -14,9 +16,10 @@ namespace tessera::search {
 // Below these no plan of the network stays.
 plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
-// What the subgraph costs as it is cut where these borders are kept on chip, but for the peak, which is 0. The network and the
-// profile are the simulator's.
-plan::Metrics PriceOf(const graph::Graph& graph, const Simulator& simulator, const plan::Subgraph& subgraph,
+// What the subgraph of that number costs as all are cut where these borders are kept on chip, but for the peak, which is 0. The
+// network and the profile are the simulator's.
+plan::Metrics PriceOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                      const Simulator& simulator, std::span<const plan::Subgraph> subgraphs, size_t number,
                       const std::vector<int>& kept);
 
 // Where latencies, energies, bandwidths and what bounds a subgraph, or the lower bounds, are not as a simulation and the bounds

@@ -63,8 +63,8 @@ std::vector<Variant> VariantsOf(const Profile& profile) {
 plan::Metrics PriceUnder(const Profile& profile, const plan::Plan& plan) {
   const Simulator simulator(plan.network, profile);
   plan::Metrics totals;
-  for (const plan::Subgraph& subgraph : plan.subgraphs)
-    plan::Accumulate(totals, PriceOf(plan.network, simulator, subgraph, plan.kept));
+  for (size_t i = 0; i < plan.subgraphs.size(); ++i)
+    plan::Accumulate(totals, PriceOf(plan.network, profile, simulator, plan.subgraphs, i, plan.kept));
   totals.peak_bytes = plan.totals.peak_bytes;
   return totals;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "tessera/search/simulate/energy.h"
 #include "tessera/search/simulate/saturating.h"
@@ -17,7 +18,10 @@
 //     prologue | slot 0           | slot 1            | slot 2   ..  | slot N-1          | epilogue
 //     load 0   | compute 0        | compute 1         | compute 2    | compute N-1       |
 //     constants| load 1           | load 2, store 0   | load 3 ..    | store N-2         | store N-1
+//                                                                     '- - - prefetched constants - - '
 //
+// What is prefetched for the next subgraph takes what its port leaves free in the last slot and the epilogue, and as much longer
+// as it must; the next one has no constants in its prologue then.
 // A slot lasts as long as the busiest of the engine pass and the ports. Streamed slices belong to the slot too: those after the
 // first arrive during their own step, the first during the step before it, of constants and of what is cut by depth alike; steps that copy kept rows delay the engine. Only the classes of three neighbouring tiles decide
 // a slot, so the costs of a class are found once and the loop over tiles only compares numbers.
@@ -29,11 +33,12 @@ using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-// How constants come: once in the prologue, or slice by slice with every tile. A policy that streams does both.
+// How constants come: once in the prologue or before it, or slice by slice with every tile. A policy that streams does both.
 struct ConstantFlow {
   int home = 0;
   int64_t resident_cycles = 0;
   int64_t resident_bytes = 0;
+  int64_t ahead_bytes = 0;  // of those that were there when the subgraph began
   bool streamed = false;
   int64_t streamed_cycles = 0;  // of all slices of one tile
   int64_t streamed_bytes = 0;
@@ -44,13 +49,15 @@ struct ConstantFlow {
 class Timeline {
  public:
   Timeline(const graph::Graph& graph, const Profile& profile, const std::vector<int64_t>& whole_macs,
-           const graph::TiledSubgraph& tiling, const ClassCosts& costs, WeightPolicy weights)
+           const graph::TiledSubgraph& tiling, const ClassCosts& costs, WeightPolicy weights,
+           const Ahead& ahead)
       : graph_(graph),
         profile_(profile),
         whole_macs_(whole_macs),
         tiling_(tiling),
         costs_(costs.subgraph),
-        classes_(costs.tiles) {
+        classes_(costs.tiles),
+        ahead_(ahead) {
     FindConstantFlow(weights);
   }
 
@@ -76,8 +83,11 @@ class Timeline {
   bool Overlapped() const { return profile_.tiling.dma == DmaSteps::kOverlapped; }
   const TileCost& TileAt(size_t tile) const { return classes_[static_cast<size_t>(tiling_.class_of[tile])]; }
 
+  bool IsHomeOfConstants(size_t memory) const { return static_cast<int>(memory) == constants_.home; }
+
   int64_t ConstantBytesMoved() const {
-    return SaturatingAdd(constants_.resident_bytes, SaturatingMul(constants_.streamed_bytes, tiling_.tiles));
+    return SaturatingAdd(SaturatingAdd(constants_.resident_bytes, constants_.ahead_bytes),
+                         SaturatingMul(constants_.streamed_bytes, tiling_.tiles));
   }
 
   void FindConstantFlow(WeightPolicy policy);
@@ -99,6 +109,7 @@ class Timeline {
   const graph::TiledSubgraph& tiling_;
   const TileCosts& costs_;
   const std::vector<TileCost>& classes_;
+  const Ahead ahead_;
   ConstantFlow constants_;
 };
 
@@ -119,6 +130,9 @@ void Timeline::FindConstantFlow(WeightPolicy policy) {
     Accumulate(constants_.resident_cycles,
                TransferCycles(profile_, constants_.home, Direction::kRead, OneRun(bytes)));
   }
+  if (!ahead_.own) return;
+  constants_.ahead_bytes = std::exchange(constants_.resident_bytes, 0);
+  constants_.resident_cycles = 0;
 }
 
 // All slices of a tile that come from one memory; the first of those of its first operator by itself.
@@ -198,11 +212,12 @@ Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
   Slot slot{.cycles = PassOf(tile), .bytes = std::vector<int64_t>(memories)};
   int64_t prologue = 0;
   int64_t epilogue = 0;
+  int64_t ending = 0;  // the least that the slot and the epilogue take together
   for (size_t memory = 0; memory < memories; ++memory) {
     const Flow& here = cost.flows[memory];
     const Flow& next = last ? nothing : TileAt(tile + 1).flows[memory];
     const Flow& previous = first ? nothing : TileAt(tile - 1).flows[memory];
-    const bool of_constants = static_cast<int>(memory) == constants_.home;
+    const bool of_constants = IsHomeOfConstants(memory);
     const SliceFlow slices = SlicesOf(tile, memory);
     const int64_t in =
         SaturatingAdd(SaturatingAdd(next.load_cycles, here.direct_read_cycles), SlicesDuring(tile, memory));
@@ -224,8 +239,12 @@ Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
       epilogue = std::max(epilogue, here.store_cycles);
       Accumulate(slot.bytes[memory], here.store_bytes);
     }
+    if (last && IsHomeOfConstants(memory)) {
+      ending = PortBusy(memory, SaturatingAdd(in, ahead_.next_cycles), SaturatingAdd(out, here.store_cycles));
+      Accumulate(slot.bytes[memory], ahead_.next_bytes);
+    }
   }
-  Accumulate(slot.cycles, SaturatingAdd(prologue, epilogue));
+  slot.cycles = SaturatingAdd(prologue, std::max(SaturatingAdd(slot.cycles, epilogue), ending));
   return slot;
 }
 
@@ -321,7 +340,7 @@ std::string Timeline::BoundBy() const {
   }
   const int64_t streamed = SaturatingMul(constants_.streamed_cycles, tiling_.tiles);
   Accumulate(ports[static_cast<size_t>(constants_.home)],
-             SaturatingAdd(streamed, constants_.resident_cycles));
+             SaturatingAdd(SaturatingAdd(streamed, constants_.resident_cycles), ahead_.next_cycles));
   ports[static_cast<size_t>(profile_.tile_memory)] = tile_memory;
   std::string name = "compute";
   for (size_t memory = 0; memory < ports.size(); ++memory) {
@@ -337,8 +356,8 @@ std::string Timeline::BoundBy() const {
 }  // namespace
 
 plan::Metrics Simulate(const graph::Graph& graph, const Profile& profile, const graph::TiledSubgraph& tiling,
-                       const encoder::Policy& policy) {
-  return Simulator(graph, profile).Run(tiling, policy);
+                       const encoder::Policy& policy, const Ahead& ahead) {
+  return Simulator(graph, profile).Run(tiling, policy, Detail::kParts, ahead);
 }
 
 Simulator::Simulator(const graph::Graph& graph, const Profile& profile)
@@ -346,9 +365,9 @@ Simulator::Simulator(const graph::Graph& graph, const Profile& profile)
   for (const graph::Operator& op : graph.operators) whole_macs_.push_back(graph::MacsOf(graph, op));
 }
 
-plan::Metrics Simulator::Run(const graph::TiledSubgraph& tiling, const encoder::Policy& policy,
-                             Detail detail) const {
-  return Run(tiling, CostsOf(tiling, policy), policy.weights, detail);
+plan::Metrics Simulator::Run(const graph::TiledSubgraph& tiling, const encoder::Policy& policy, Detail detail,
+                             const Ahead& ahead) const {
+  return Run(tiling, CostsOf(tiling, policy), policy.weights, detail, ahead);
 }
 
 ClassCosts Simulator::CostsOf(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const {
@@ -359,8 +378,8 @@ ClassCosts Simulator::CostsOf(const graph::TiledSubgraph& tiling, const encoder:
 }
 
 plan::Metrics Simulator::Run(const graph::TiledSubgraph& tiling, const ClassCosts& costs,
-                             WeightPolicy weights, Detail detail) const {
-  return Timeline(*graph_, *profile_, whole_macs_, tiling, costs, weights).Run(detail);
+                             WeightPolicy weights, Detail detail, const Ahead& ahead) const {
+  return Timeline(*graph_, *profile_, whole_macs_, tiling, costs, weights, ahead).Run(detail);
 }
 
 void Simulator::AddCopies(const graph::TiledSubgraph& tiling, ClassCosts& costs) {

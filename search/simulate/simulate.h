@@ -8,6 +8,7 @@
 #include "tessera/graph/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
+#include "tessera/search/simulate/ahead.h"
 #include "tessera/search/simulate/tile_cost.h"
 
 // What subgraphs cost when they run as docs/program.md says.
@@ -17,7 +18,8 @@ namespace tessera::search {
 // with their exact clipped sizes. peak_bytes is left 0: it belongs to a placement. The choice must be one
 // that encoder::BuildProgram accepts.
 plan::Metrics Simulate(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                       const graph::TiledSubgraph& tiling, const encoder::Policy& policy);
+                       const graph::TiledSubgraph& tiling, const encoder::Policy& policy,
+                       const Ahead& ahead = {});
 
 // Of one subgraph.
 struct ClassCosts {
@@ -31,13 +33,13 @@ class Simulator {
   Simulator(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
   plan::Metrics Run(const graph::TiledSubgraph& tiling, const encoder::Policy& policy,
-                    Detail detail = Detail::kParts) const;
+                    Detail detail = Detail::kParts, const Ahead& ahead = {}) const;
 
   // What each class of tiles costs under the policy; and the rest of a run, for any policy that differs in its weights alone, none
   // or both being direct. The tiling is the same, and what it refers to outlives the costs.
   ClassCosts CostsOf(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const;
   plan::Metrics Run(const graph::TiledSubgraph& tiling, const ClassCosts& costs,
-                    hw_profiles::WeightPolicy weights, Detail detail) const;
+                    hw_profiles::WeightPolicy weights, Detail detail, const Ahead& ahead = {}) const;
 
   // From the costs of tiles that keep rows in rings to those of the same tiles that copy them.
   static void AddCopies(const graph::TiledSubgraph& tiling, ClassCosts& costs);

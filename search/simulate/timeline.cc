@@ -132,14 +132,15 @@ class Filling {
 class Layout {
  public:
   Layout(const graph::Graph& graph, const Profile& profile, const graph::TiledSubgraph& tiling,
-         const encoder::Policy& policy)
+         const encoder::Policy& policy, const Ahead& ahead)
       : graph_(graph),
         profile_(profile),
         tiling_(tiling),
         usages_(graph::UsagesOf(graph)),
         kept_(policy.kept),
         costs_(graph, profile, usages_, tiling, policy),
-        tracks_(profile) {
+        tracks_(profile),
+        ahead_(ahead) {
     for (const graph::TileClass& tile : tiling.classes)
       work_.push_back({costs_.CostOf(tile), CrossingsOf(tile)});
     FindConstants(policy.weights);
@@ -166,6 +167,7 @@ class Layout {
   Slot Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const;
   void AddPass(const TileWork& here, const TileWork* next, Slot& slot) const;
   static Activity AsActivity(const Crossing& crossing, int64_t tile);
+  void Prefetch(Slot& last, Slot& epilogue) const;
   void Append(const Slot& slot, int64_t tile, bool shown);
 
   const graph::Graph& graph_;
@@ -175,6 +177,7 @@ class Layout {
   const std::vector<int> kept_;
   const TileCosts costs_;
   const Tracks tracks_;
+  const Ahead ahead_;
   std::vector<TileWork> work_;  // parallel to TiledSubgraph::classes
   bool streamed_ = false;
   std::vector<SliceFlow> slices_;  // parallel to the operators of the interval; empty unless streamed
@@ -216,6 +219,7 @@ void Layout::FindConstants(WeightPolicy policy) {
   if (streamed_) {
     for (int op = tiling_.interval.first; op <= tiling_.interval.last; ++op) slices_.push_back(SlicesOf(op));
   }
+  if (ahead_.own) return;
   for (const int64_t bytes : ResidentBytes(graph_, profile_, tiling_.interval, policy)) {
     Accumulate(resident_bytes_, bytes);
     Accumulate(resident_cycles_, TransferCycles(profile_, route.home, Direction::kRead, OneRun(bytes)));
@@ -399,6 +403,17 @@ Slot Layout::Beside(const TileWork* previous, const TileWork& here, const TileWo
   return slot;
 }
 
+// In what the last tile leaves free of the track, then beside its store.
+void Layout::Prefetch(Slot& last, Slot& epilogue) const {
+  const Activity activity = {.kind = ActivityKind::kPrefetch, .bytes = ahead_.next_bytes};
+  int64_t free = last.cycles;
+  for (const Activity& other : last.activities)
+    free -= other.track == ConstantTrack() ? other.end - other.begin : 0;
+  const int64_t beside = std::min(free, ahead_.next_cycles);
+  Filling(last, ConstantTrack()).Add(activity, beside);
+  Filling(epilogue, ConstantTrack()).Add(activity, ahead_.next_cycles - beside);
+}
+
 void Layout::Append(const Slot& slot, int64_t tile, bool shown) {
   for (const Activity& activity : slot.activities) {
     Accumulate(timeline_.busy[static_cast<size_t>(activity.track)], activity.end - activity.begin);
@@ -421,19 +436,21 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
   const int64_t head = tiles <= most_tiles ? tiles : std::max<int64_t>(1, most_tiles - tail);
   std::map<std::tuple<const TileWork*, const TileWork*, const TileWork*>, Slot> slots;
   Append(Prologue(), 0, true);
+  Slot epilogue = Epilogue();
   for (int64_t tile = 0; tile < tiles; ++tile) {
     const TileWork* here = WorkOf(tile);
     const TileWork* previous = Overlapped() ? WorkOf(tile - 1) : nullptr;
     const TileWork* next = Overlapped() ? WorkOf(tile + 1) : nullptr;
     const auto [slot, added] = slots.try_emplace({previous, here, next});
     if (added) slot->second = Overlapped() ? Beside(previous, *here, next) : OwnSteps(*here);
+    if (tile + 1 == tiles && ahead_.next_cycles > 0) Prefetch(slot->second, epilogue);
     const bool shown = tile < head || tile >= tiles - tail;
     if (tile == head)
       timeline_.omissions.push_back({head, tiles - tail - head, timeline_.cycles, timeline_.cycles});
     Append(slot->second, tile, shown);
     if (!shown) timeline_.omissions.back().end = timeline_.cycles;
   }
-  Append(Epilogue(), tiles - 1, true);
+  Append(epilogue, tiles - 1, true);
   std::stable_sort(timeline_.activities.begin(), timeline_.activities.end(),
                    [](const Activity& a, const Activity& b) {
                      return std::pair(a.begin, a.track) < std::pair(b.begin, b.track);
@@ -445,15 +462,16 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
 
 SubgraphTimeline TimelineOf(const graph::Graph& graph, const Profile& profile,
                             const graph::TiledSubgraph& tiling, const encoder::Policy& policy,
-                            int64_t most_tiles) {
-  return Layout(graph, profile, tiling, policy).Run(most_tiles);
+                            int64_t most_tiles, const Ahead& ahead) {
+  return Layout(graph, profile, tiling, policy, ahead).Run(most_tiles);
 }
 
 SubgraphTimeline TimelineOf(const plan::Plan& plan, size_t subgraph, int64_t most_tiles) {
   const plan::Subgraph& part = plan.subgraphs[subgraph];
   const graph::TiledSubgraph tiling = encoder::CutTiles(plan.network, part.interval, part.tile, part.halo);
   return TimelineOf(plan.network, plan.profile, tiling,
-                    {part.weights, part.in_place, part.halo, plan.kept, part.depth}, most_tiles);
+                    {part.weights, part.in_place, part.halo, plan.kept, part.depth}, most_tiles,
+                    AheadOf(plan.network, plan.profile, plan.subgraphs, subgraph));
 }
 
 }  // namespace tessera::search

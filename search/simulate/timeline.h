@@ -9,6 +9,7 @@
 #include "tessera/graph/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
+#include "tessera/search/simulate/simulate.h"
 
 // Who works when, cycle by cycle: what stands behind plan::Metrics::latency_cycles.
 namespace tessera::search {
@@ -30,6 +31,7 @@ enum class ActivityKind : uint8_t {
   kSlices,     // streamed constants of one operator
   kDirect,     // engines at work in that memory keep its port from transfers
   kCopy,       // rows kept from tile to tile are moved within the tile memory
+  kPrefetch,   // all that is loaded once for the next subgraph
 };
 
 // [begin, end) in cycles. What gives way to slices and goes on after them is several activities.
@@ -66,7 +68,7 @@ inline constexpr int64_t kAllTiles = INT64_MAX;
 // rest left out. Arguments as of Simulate. Cost: O(tiles) comparisons beside the activities.
 SubgraphTimeline TimelineOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                             const graph::TiledSubgraph& tiling, const encoder::Policy& policy,
-                            int64_t most_tiles);
+                            int64_t most_tiles, const Ahead& ahead = {});
 
 // The same for one subgraph of a finished plan.
 SubgraphTimeline TimelineOf(const plan::Plan& plan, size_t subgraph, int64_t most_tiles);

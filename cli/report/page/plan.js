@@ -2,7 +2,7 @@
 //
 //   operators   id, kind, inputs, weights, outputs (tensors), macs
 //   tensors     id, shape, type, role, bytes
-//   subgraphs   first, last (operators), tile, tiles, weights, depth (of slices, if by it), in_place, halo, largest_proven, metrics,
+//   subgraphs   first, last (operators), tile, tiles, weights, depth (of slices, if by it), in_place, halo, prefetch (if so), largest_proven, metrics,
 //               rejected: last (operator), tile (may be empty), weights, halo, cause, score, taken, needs_bytes
 //   memories    name, capacity, banks, modes, reserved; the first is the one whose capacity is asked about
 //   steps       kind, subgraph, parity, op, transfers (tensors); schedules: a mode for each step, by memory
@@ -39,7 +39,7 @@ function spanOf(subgraph) {
 }
 
 function policyOf(subgraph) {
-  return `weights ${subgraph.weights}${subgraph.depth ? ` ${subgraph.depth}` : ''}${subgraph.in_place ? ', results in place' : ''}${subgraph.halo === 'recompute' ? '' : `, halo ${subgraph.halo}`}`;
+  return `weights ${subgraph.weights}${subgraph.depth ? ` ${subgraph.depth}` : ''}${subgraph.in_place ? ', results in place' : ''}${subgraph.halo === 'recompute' ? '' : `, halo ${subgraph.halo}`}${subgraph.prefetch ? ', prefetched' : ''}`;
 }
 
 function stepText(step) {

@@ -43,6 +43,7 @@ const activityTitles = {
   slices: (op) => `weights of ${op}`,
   direct: () => 'engines read or write in place',
   copy: () => 'kept rows are copied',
+  prefetch: () => 'constants of the next subgraph',
 };
 
 class TimelineDrawing {
@@ -160,7 +161,7 @@ class TimelineDrawing {
 
 function activityLegend(subgraph) {
   const kinds = [...new Set(plan.timelines[subgraph].activities.map(([, , , kind]) => kind))];
-  const words = { compute: 'compute', load: 'tiles in', store: 'tiles out', constants: 'constants, once', slices: 'streamed weights', direct: 'direct access', copy: 'copies of kept rows' };
+  const words = { compute: 'compute', load: 'tiles in', store: 'tiles out', constants: 'constants, once', slices: 'streamed weights', direct: 'direct access', copy: 'copies of kept rows', prefetch: 'constants, prefetched' };
   return html('ul', { class: 'legend' }, ...kinds.map((kind) =>
     html('li', {}, html('i', { style: `background: ${colourOf('do', kind)}` }), words[kind])));
 }

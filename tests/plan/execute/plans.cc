@@ -107,6 +107,7 @@ Subgraph SubgraphOf(const graph::Graph& network, const encoder::SubgraphChoice& 
   subgraph.in_place = choice.policy.in_place;
   subgraph.halo = choice.policy.halo;
   subgraph.depth = choice.policy.depth;
+  subgraph.prefetch = choice.prefetch;
   return subgraph;
 }
 

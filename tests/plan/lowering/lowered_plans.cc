@@ -9,6 +9,7 @@
 #include "../execute/depth_plans.h"
 #include "../execute/kept_plans.h"
 #include "../execute/plans.h"
+#include "../execute/prefetch_plans.h"
 #include "../fixture.h"
 #include "tessera/base/checked.h"
 #include "tessera/plan/lowering/interpret.h"
@@ -107,7 +108,8 @@ const std::vector<NamedPlan>& PlansOfEveryKind() {
                                                 {"CopyOfImages", execute::CopyOfImages},
                                                 {"RingOfHeads", execute::RingOfHeads},
                                                 {"DepthOwnSteps", execute::DepthOwnSteps},
-                                                {"DepthOverlapped", execute::DepthOverlapped}};
+                                                {"DepthOverlapped", execute::DepthOverlapped},
+                                                {"Prefetched", execute::Prefetched}};
   return kPlans;
 }
 

@@ -6,6 +6,7 @@
 
 #include "../execute/depth_plans.h"
 #include "../execute/plans.h"
+#include "../execute/prefetch_plans.h"
 #include "lowered_plans.h"
 #include "tessera/base/json_reader.h"
 #include "tessera/base/json_writer.h"
@@ -78,6 +79,20 @@ TEST_P(RandomLowering, RunsByDepth) {
     EXPECT_EQ(*reader.Finish(ReadProgram(reader.Root().Items(), *plan)), *plan->lowering) << "seed " << seed;
   }
   EXPECT_GT(lowered, DrawsOf(100) / 10);
+}
+
+TEST_P(RandomLowering, RunsWithPrefetchedConstants) {
+  int lowered = 0;
+  for (int draw = 0; draw < DrawsOf(100); ++draw) {
+    const uint64_t seed = SeedOf(draw);
+    base::Random random(seed);
+    std::optional<Plan> plan = execute::DrawPlan(random, /*with_modes=*/draw % 10 == 0);
+    if (plan) plan = LowerDrawn(execute::DrawPrefetches(random, *plan), seed);
+    if (!plan) continue;
+    ++lowered;
+    ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
+  }
+  EXPECT_GT(lowered, DrawsOf(100) / 50);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomLowering, testing::Range(0, 4));

@@ -12,6 +12,7 @@
 #include "tessera/graph/yaml.h"
 #include "tessera/plan/validator.h"
 #include "tessera/search/partition/partition.h"
+#include "tessera/tests/draws.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
 // The search against trying everything, on networks of up to 12 operators. TESSERA_PARTITIONS says how many are drawn
@@ -27,7 +28,7 @@ constexpr int kMostOperators = 12;
 
 int Draws() {
   const char* wanted = std::getenv("TESSERA_PARTITIONS");
-  return wanted == nullptr ? kDraws : std::atoi(wanted);
+  return wanted == nullptr ? DrawsOf(kDraws) : std::atoi(wanted);
 }
 
 PartitionResult Search(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
@@ -85,7 +86,7 @@ TEST(EveryPlan, OfWindowsOfMobileNetIsNoBetter) {
   text << std::ifstream(path).rdbuf();
   const auto network = graph::ReadNetwork(text.str(), path);
   ASSERT_TRUE(network);
-  for (int last = 59; last > 39; last -= 2) {
+  for (int last = 59; last > 39; last -= 20 / DrawsOf(10)) {
     SCOPED_TRACE(last);
     const graph::Graph window = WindowOf(*network, {last - kMostOperators + 1, last});
     Profile profile = SmallMachine(DmaSteps::kOverlapped, 200'000);

@@ -155,7 +155,13 @@ plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
     subgraph.in_place = choice.policy.in_place;
     subgraph.halo = choice.policy.halo;
     subgraph.depth = choice.policy.depth;
-    subgraph.metrics = Simulate(graph, profile, tiling, choice.policy);
+    subgraph.prefetch = choice.prefetch;
+  }
+  for (size_t i = 0; i < choices.size(); ++i) {
+    const encoder::SubgraphChoice& choice = choices[i];
+    plan.subgraphs[i].metrics =
+        Simulate(graph, profile, encoder::CutTiles(graph, choice.interval, choice.tile, choice.policy.halo),
+                 choice.policy, AheadOf(graph, profile, plan.subgraphs, i));
   }
   for (const encoder::ProgramBuffer& buffer : program.buffers) {
     plan.buffers.push_back({static_cast<plan::BufferKind>(buffer.kind), buffer.subgraph, buffer.tensor,
@@ -209,6 +215,31 @@ int64_t ByChannelOtherwiseSized(const plan::Plan& plan) {
            buffers[static_cast<size_t>(relation.first)].size !=
                buffers[static_cast<size_t>(relation.second)].size;
   });
+}
+
+// Costs differ by what they are made of: pace, latency, bursts, and starts that hide behind others or do not.
+void VaryPaces(Random& random, Profile& profile) {
+  for (hw_profiles::Memory& memory : profile.memories) {
+    memory.port = {.read_bytes_per_cycle = static_cast<double>(random.Uniform(1, 16)),
+                   .write_bytes_per_cycle = static_cast<double>(random.Uniform(1, 16)),
+                   .shared = random.Chance(0.5),
+                   .read_latency_cycles = random.Uniform(0, 9),
+                   .write_latency_cycles = random.Uniform(0, 9),
+                   .burst_bytes = random.Uniform(1, 8)};
+    memory.read_pj_per_byte = static_cast<double>(random.Uniform(0, 9));
+    memory.write_pj_per_byte = static_cast<double>(random.Uniform(0, 9));
+    memory.leakage_mw = static_cast<double>(random.Uniform(0, 2));
+  }
+  profile.links[0].setup_cycles = random.Uniform(0, 9);
+  profile.links[0].outstanding = static_cast<int>(random.Uniform(1, 3));
+  profile.engines[0].mac_pj = 0.5;
+  profile.engines[0].outstanding = static_cast<int>(random.Uniform(1, 3));
+  for (hw_profiles::Throughput& throughput : profile.engines[0].throughputs) {
+    throughput.start_cycles = random.Uniform(0, 9);
+    throughput.cycles_per_output = random.Uniform(0, 2);
+    throughput.unroll.out_rows = random.Uniform(1, 3);
+    throughput.unroll.out_channels = random.Uniform(1, 3);
+  }
 }
 
 // The graph, without weights, cut in any way on any machine; nullopt where that is no program.
@@ -268,29 +299,52 @@ TEST(Derivations, AgreeOnDepthwiseResultsInPlace) {
   EXPECT_GE(by_channel, 50);
 }
 
-// Costs differ by what they are made of: pace, latency, bursts, and starts that hide behind others or do not.
-void VaryPaces(Random& random, Profile& profile) {
-  for (hw_profiles::Memory& memory : profile.memories) {
-    memory.port = {.read_bytes_per_cycle = static_cast<double>(random.Uniform(1, 16)),
-                   .write_bytes_per_cycle = static_cast<double>(random.Uniform(1, 16)),
-                   .shared = random.Chance(0.5),
-                   .read_latency_cycles = random.Uniform(0, 9),
-                   .write_latency_cycles = random.Uniform(0, 9),
-                   .burst_bytes = random.Uniform(1, 8)};
-    memory.read_pj_per_byte = static_cast<double>(random.Uniform(0, 9));
-    memory.write_pj_per_byte = static_cast<double>(random.Uniform(0, 9));
-    memory.leakage_mw = static_cast<double>(random.Uniform(0, 2));
+// The encoder knows when constants arrive from the timeline of the subgraph before; plan/ sees it run. And what the one refuses to
+// prefetch, the other refuses as well.
+TEST(Derivations, AgreeOnPrefetchedConstants) {
+  Random random(2032);
+  std::array<int, 6> prefetched = {};  // subgraphs, by the tiles of the one before, up to 5
+  int refused = 0;
+  for (int round = 0; round < 16000; ++round) {
+    const auto plain = AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(2, 7))));
+    if (!plain) continue;
+    Profile profile = plain->profile;
+    VaryPaces(random, profile);
+    if (random.Chance(0.9)) profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
+    std::vector<encoder::SubgraphChoice> choices;
+    for (const plan::Subgraph& subgraph : plain->subgraphs) {
+      choices.push_back(
+          {subgraph.interval,
+           subgraph.tile,
+           {subgraph.weights, subgraph.in_place, subgraph.halo, plain->kept},
+           random.Chance(choices.empty() || subgraph.weights == WeightPolicy::kDirect ? 0.02 : 0.4)});
+    }
+    const auto program = encoder::BuildProgram(plain->network, profile, choices);
+    const plan::Plan plan = AsPlan(plain->network, profile, choices, program ? *program : encoder::Program{});
+    if (!program) {
+      plan::Findings findings(10);
+      plan::CheckPartition(plan, findings);
+      ASSERT_FALSE(findings.Empty()) << "round " << round;
+      ++refused;
+      continue;
+    }
+    ASSERT_EQ(Disagreements(plan), "") << "round " << round;
+    plan::Metrics totals;
+    for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+      const plan::Subgraph& subgraph = plan.subgraphs[i];
+      plan::Accumulate(totals, subgraph.metrics);
+      const SubgraphTimeline timeline = TimelineOf(plan, i, kAllTiles);
+      EXPECT_EQ(timeline.cycles, subgraph.metrics.latency_cycles) << "round " << round;
+      if (subgraph.prefetch) ++prefetched.at(std::min<size_t>(5, plan.subgraphs[i - 1].tiles));
+    }
+    const int last = static_cast<int>(plan.network.operators.size()) - 1;
+    const plan::Metrics bound = LowerBound(plan.network, profile, {0, last});
+    if (plan.kept.empty()) {
+      EXPECT_GE(totals.latency_cycles, bound.latency_cycles) << "round " << round;
+    }
   }
-  profile.links[0].setup_cycles = random.Uniform(0, 9);
-  profile.links[0].outstanding = static_cast<int>(random.Uniform(1, 3));
-  profile.engines[0].mac_pj = 0.5;
-  profile.engines[0].outstanding = static_cast<int>(random.Uniform(1, 3));
-  for (hw_profiles::Throughput& throughput : profile.engines[0].throughputs) {
-    throughput.start_cycles = random.Uniform(0, 9);
-    throughput.cycles_per_output = random.Uniform(0, 2);
-    throughput.unroll.out_rows = random.Uniform(1, 3);
-    throughput.unroll.out_channels = random.Uniform(1, 3);
-  }
+  for (size_t tiles = 1; tiles < prefetched.size(); ++tiles) EXPECT_GE(prefetched[tiles], 10) << tiles;
+  EXPECT_GE(refused, 500);
 }
 
 TEST(SubgraphBound, HoldsForEveryProgram) {

@@ -1,0 +1,233 @@
+#include "tessera/search/partition/prefetch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/partition/assemble.h"
+#include "tessera/search/partition/joint.h"
+#include "tessera/search/partition/pricing.h"
+
+// Constants that are loaded once keep the engines of their subgraph waiting. Where there is room they arrive while the subgraph before
+// computes its last tile (docs/program.md, "Ahead"):
+//
+//     engine | .. compute | wait | compute          | .. compute | compute
+//     dma    | .. store   | w w w|                  | .. store ww|
+//     tile memory         |  w                      |         w
+//
+// What this saves hangs on both neighbours, so it is no property of an interval, and the search over partitions knows nothing of it. It
+// is tried on the partition that was found, one subgraph after the other, those first that gain most; weights that are streamed may be
+// held resident for it. Each is first placed around what lies where it lies; if that fails, what lives in the two subgraphs may move,
+// and all else stays.
+// Sound: a step is taken only if the joint Problem has a placement and the score falls. It need not be the best: another partition may
+// gain more by it, and so may other subsets where room is short.
+// Cost: for each subgraph that could gain, two simulations and at most two joint Problems that are mostly fixed.
+namespace tessera::search {
+namespace {
+
+using hw_profiles::WeightPolicy;
+using problem::Buffer;
+using problem::Problem;
+
+class Prefetcher {
+ public:
+  Prefetcher(const Planning& planning, const Demands& demands, plan::Plan plan)
+      : planning_(planning), demands_(demands), plan_(std::move(plan)) {}
+
+  base::Expected<plan::Plan> Run() {
+    const double before = plan_.score;
+    int taken = 0;
+    for (const Candidate& candidate : Candidates()) {
+      if (planning_.stop.Requested()) break;
+      if (plan_.subgraphs[candidate.number].prefetch) continue;
+      const base::Expected<bool> better = Try(candidate);
+      if (!better) return base::Unexpected(better.error());
+      taken += *better ? 1 : 0;
+    }
+    Note(before, taken);
+    return std::move(plan_);
+  }
+
+ private:
+  // A subgraph with its constants prefetched, and how they are held then.
+  struct Candidate {
+    size_t number = 0;
+    WeightPolicy weights = WeightPolicy::kResident;
+    int64_t gain = 0;  // cycles, if nothing else changes
+  };
+
+  std::vector<encoder::SubgraphChoice> ChoicesOf(const std::vector<plan::Subgraph>& subgraphs) const {
+    std::vector<encoder::SubgraphChoice> choices;
+    choices.reserve(subgraphs.size());
+    for (const plan::Subgraph& subgraph : subgraphs) {
+      choices.push_back({subgraph.interval,
+                         subgraph.tile,
+                         {.weights = subgraph.weights,
+                          .in_place = subgraph.in_place,
+                          .halo = subgraph.halo,
+                          .kept = plan_.kept,
+                          .depth = subgraph.depth},
+                         subgraph.prefetch});
+    }
+    return choices;
+  }
+
+  std::vector<plan::Subgraph> With(const Candidate& candidate) const {
+    std::vector<plan::Subgraph> subgraphs = plan_.subgraphs;
+    plan::Subgraph& subgraph = subgraphs[candidate.number];
+    subgraph.prefetch = true;
+    if (subgraph.weights != candidate.weights) subgraph.largest_proven = false;
+    subgraph.weights = candidate.weights;
+    for (const size_t changed : {candidate.number - 1, candidate.number}) {
+      subgraphs[changed].metrics =
+          PriceOf(planning_.graph, planning_.profile, planning_.simulator, subgraphs, changed, plan_.kept);
+    }
+    return subgraphs;
+  }
+
+  static int64_t LatencyOf(const std::vector<plan::Subgraph>& subgraphs) {
+    int64_t cycles = 0;
+    for (const plan::Subgraph& subgraph : subgraphs) cycles += subgraph.metrics.latency_cycles;
+    return cycles;
+  }
+
+  // Whoever would gain, those first that gain most: as weights are held, or resident where they are streamed.
+  std::vector<Candidate> Candidates() const {
+    std::vector<Candidate> candidates;
+    if (planning_.profile.tiling.dma != hw_profiles::DmaSteps::kOverlapped) return candidates;
+    const int64_t now = LatencyOf(plan_.subgraphs);
+    for (size_t number = 1; number < plan_.subgraphs.size(); ++number) {
+      const WeightPolicy weights = plan_.subgraphs[number].weights;
+      const auto add = [&](WeightPolicy held) {
+        Candidate candidate{.number = number, .weights = held};
+        candidate.gain = now - LatencyOf(With(candidate));
+        if (candidate.gain > 0) candidates.push_back(candidate);
+      };
+      add(weights);
+      if (weights == WeightPolicy::kStreamed && MayReside(plan_.subgraphs[number]))
+        add(WeightPolicy::kResident);
+    }
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; });
+    return candidates;
+  }
+
+  bool MayReside(const plan::Subgraph& subgraph) const {
+    const std::vector<WeightPolicy>& policies = planning_.profile.tiling.weights;
+    const WayDemand* way = demands_.WayOf(subgraph.interval);
+    return std::find(policies.begin(), policies.end(), WeightPolicy::kResident) != policies.end() &&
+           (way == nullptr || !way->weights || *way->weights == WeightPolicy::kResident);
+  }
+
+  // Whether that is better; if so, the plan has it.
+  base::Expected<bool> Try(const Candidate& candidate) {
+    std::vector<plan::Subgraph> subgraphs = With(candidate);
+    if (LatencyOf(subgraphs) >= LatencyOf(plan_.subgraphs)) return false;
+    base::Expected<encoder::Program> program =
+        encoder::BuildProgram(planning_.graph, planning_.profile, ChoicesOf(subgraphs));
+    if (!program) return base::Unexpected(program.error());
+    JointPlacement joint{.program = *std::move(program), .result = {}, .homes = plan_.homes};
+    for (const bool may_move : {false, true}) {
+      base::Expected<problem::Result> result = Place(Fixed(joint.program, candidate.number, may_move));
+      if (!result) return base::Unexpected(result.error());
+      joint.result = *std::move(result);
+      if (joint.result.allocation) break;
+    }
+    if (!joint.result.allocation) return false;
+    plan::Plan better = AssemblePlan(planning_, std::move(subgraphs), plan_.kept, joint);
+    if (better.score >= plan_.score || !planning_.scale.WithinLimits(planning_.scale.CostOf(better.totals)))
+      return false;
+    Take(std::move(better));
+    return true;
+  }
+
+  // The Problem with all that the plan has where it lies, but for the constants of the subgraph; with `may_move` also but for whatever
+  // lives in it or in the one before.
+  Problem Fixed(const encoder::Program& program, size_t number, bool may_move) const {
+    std::map<std::string_view, problem::Bytes> known;
+    for (size_t i = 0; i < plan_.problem.buffers.size(); ++i)
+      known.emplace(plan_.problem.buffers[i].id, plan_.allocation.offsets[i]);
+    Problem problem = program.problem;
+    for (size_t i = 0; i < problem.buffers.size(); ++i) {
+      Buffer& buffer = problem.buffers[i];
+      const auto at = known.find(buffer.id);
+      if (at == known.end()) continue;
+      const encoder::ProgramBuffer& meaning = program.buffers[i];
+      const bool arrives =
+          meaning.kind == encoder::BufferKind::kResident && meaning.subgraph == static_cast<int>(number);
+      const bool moves = arrives || (may_move && LivesIn(program, buffer, number));
+      (moves ? buffer.hint : buffer.offset) = at->second;
+    }
+    for (size_t s = 0; s < plan_.subgraphs.size(); ++s) {
+      FixOffsets(
+          demands_.PinsOf(plan_.subgraphs[s].interval, static_cast<int>(s), planning_.TileMemory().name),
+          problem);
+    }
+    return problem;
+  }
+
+  static bool LivesIn(const encoder::Program& program, const Buffer& buffer, size_t number) {
+    const auto subgraph = static_cast<int>(number);
+    return std::any_of(buffer.lifespans.begin(), buffer.lifespans.end(), [&](const problem::Lifespan& life) {
+      const auto begin = program.steps.begin();
+      return std::any_of(begin + life.lower, begin + life.upper, [&](const encoder::ProgramStep& step) {
+        return step.subgraph == subgraph || step.subgraph + 1 == subgraph;
+      });
+    });
+  }
+
+  base::Expected<problem::Result> Place(const Problem& problem) const {
+    AllocateOptions options;
+    options.capacity = planning_.Room();
+    options.budget = planning_.budget;
+    options.stop = &planning_.stop;
+    return Allocate(problem, nullptr, 0, planning_.engines, options);
+  }
+
+  // All that follows from the partition; what was found out about it stays.
+  void Take(plan::Plan better) {
+    plan_.subgraphs = std::move(better.subgraphs);
+    plan_.problem = std::move(better.problem);
+    plan_.allocation = std::move(better.allocation);
+    plan_.buffers = std::move(better.buffers);
+    plan_.steps = std::move(better.steps);
+    plan_.totals = std::move(better.totals);
+    plan_.score = better.score;
+  }
+
+  void Note(double before, int taken) {
+    const bool best_of_all = plan_.score <= planning_.scale.ScoreOf(plan_.lower_bounds);
+    const bool was_best = plan_.status == "optimal";
+    if (best_of_all) {
+      plan_.status = "optimal";
+    } else if (was_best) {
+      plan_.status = "feasible";
+    }
+    const std::string_view among = was_best && !best_of_all ? ", optimal among plans without" : "";
+    if (taken == 0) {
+      plan_.notes.push_back(fmt::format("no subgraph gains by prefetching constants{}", among));
+    } else {
+      plan_.notes.push_back(fmt::format("{} subgraph{} {} constants prefetched; the score was {}{}", taken,
+                                        taken == 1 ? "" : "s", taken == 1 ? "has its" : "have their", before,
+                                        among));
+    }
+  }
+
+  const Planning& planning_;
+  const Demands& demands_;
+  plan::Plan plan_;
+};
+
+}  // namespace
+
+base::Expected<plan::Plan> Prefetch(const Planning& planning, const Demands& demands, plan::Plan plan) {
+  return Prefetcher(planning, demands, std::move(plan)).Run();
+}
+
+}  // namespace tessera::search

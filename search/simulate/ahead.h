@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/plan.h"
+
+namespace tessera::search {
+
+// Constants that arrive beside the subgraph before the one that uses them (docs/program.md, "Ahead").
+struct Ahead {
+  bool own = false;         // this subgraph's were there when it began; their bytes still count as its own
+  int64_t next_cycles = 0;  // the next subgraph's, on their way to it while this one runs
+  int64_t next_bytes = 0;
+};
+
+// As the subgraph of that number finds it among the subgraphs of a program.
+Ahead AheadOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+              std::span<const plan::Subgraph> subgraphs, size_t number);
+
+}  // namespace tessera::search

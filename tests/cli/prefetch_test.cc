@@ -1,0 +1,66 @@
+#include <gmock/gmock.h>
+
+#include "command_line.h"
+
+// `tessera plan --prefetch`, and what works on its plans.
+namespace tessera::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class PrefetchTest : public CommandLineTest {
+ protected:
+  Outcome Plan(const Arguments& more) {
+    Arguments arguments = {"plan", Shipped("examples/networks/mobilenet_v2.yaml"), "--hw",
+                           Shipped("hw_profiles/tpu_like.yaml")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+
+  static int64_t CyclesIn(const nlohmann::json& plan) { return plan.at("totals").at("latency_cycles"); }
+};
+
+TEST_F(PrefetchTest, GainsAndSaysSo) {
+  ASSERT_EQ(Plan({"--output", "plain.json"}).exit_code, 0);
+  const Outcome outcome = Plan({"--prefetch", "--output", "ahead.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_LT(CyclesIn(ReadJson("ahead.json")), CyclesIn(ReadJson("plain.json")));
+  EXPECT_THAT(outcome.out, HasSubstr("resident, prefetched"));
+  EXPECT_THAT(outcome.out, HasSubstr("have their constants prefetched; the score was 522270"));
+  EXPECT_THAT(Run({"diff", "plain.json", "ahead.json"}).out, HasSubstr(", prefetched"));
+  const auto plain = ReadJson("plain.json");
+  for (const auto& subgraph : plain.at("subgraphs"))
+    EXPECT_FALSE(subgraph.at("policies").contains("prefetch"));
+}
+
+TEST_F(PrefetchTest, PlansRunAsTheyAreAndLowered) {
+  ASSERT_EQ(Plan({"--prefetch", "--lowering", "--output", "ahead.json"}).exit_code, 0);
+  const Outcome checked = Run({"check", "--execute", "ahead.json"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+  EXPECT_THAT(checked.out, HasSubstr("executed: "));
+}
+
+TEST_F(PrefetchTest, EvaluatesPlansThatStateIt) {
+  ASSERT_EQ(Plan({"--prefetch", "--output", "ahead.json"}).exit_code, 0);
+  nlohmann::json plan = ReadJson("ahead.json");
+  ASSERT_EQ(Run({"eval", "ahead.json", "--output", "same.json"}).exit_code, 0);
+  EXPECT_EQ(CyclesIn(ReadJson("same.json")), CyclesIn(plan));
+  plan["subgraphs"][0]["policies"]["prefetch"] = true;
+  Write("first.json", plan.dump());
+  const Outcome refused = Run({"eval", "first.json"});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_THAT(refused.err, HasSubstr("whose constants are to be prefetched"));
+}
+
+TEST_F(PrefetchTest, TimelinesShowIt) {
+  ASSERT_EQ(Plan({"--prefetch", "--trace", "trace.json"}).exit_code, 0);
+  const nlohmann::json trace = ReadJson("trace.json");
+  bool shown = false;
+  for (const auto& event : trace.at("traceEvents"))
+    shown = shown || event.at("name") == "constants of the next subgraph";
+  EXPECT_TRUE(shown);
+}
+
+}  // namespace
+}  // namespace tessera::cli

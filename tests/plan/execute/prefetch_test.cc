@@ -1,0 +1,75 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base_plans.h"
+#include "faults.h"
+#include "plans.h"
+#include "prefetch_plans.h"
+#include "tessera/tests/draws.h"
+
+// Constants that arrive while the subgraph before theirs runs.
+namespace tessera::plan::execute {
+namespace {
+
+TEST(PrefetchedPlan, Runs) { EXPECT_THAT(MessagesOf(Prefetched()), testing::IsEmpty()); }
+
+class RandomPrefetches : public testing::TestWithParam<int> {};
+
+TEST_P(RandomPrefetches, Run) {
+  int planned = 0;
+  for (int draw = 0; draw < DrawsOf(150); ++draw) {
+    const uint64_t seed = uint64_t{1000} * static_cast<uint64_t>(GetParam()) + static_cast<uint64_t>(draw);
+    base::Random random(seed);
+    std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/draw % 10 == 0);
+    if (plan) plan = DrawPrefetches(random, *plan);
+    if (!plan) continue;
+    ++planned;
+    ASSERT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
+  }
+  EXPECT_GE(planned, DrawsOf(150) / 30);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrefetches, testing::Range(0, 4));
+
+class PrefetchPlanFault : public testing::TestWithParam<SpoiledPlan> {};
+
+TEST_P(PrefetchPlanFault, IsFound) { ExpectFound(GetParam()); }
+
+class PrefetchInstructionFault : public testing::TestWithParam<SpoiledProgram> {};
+
+TEST_P(PrefetchInstructionFault, IsFound) { ExpectFound(GetParam()); }
+
+const std::vector<SpoiledPlan> kPrefetchPlans = {
+    {"NeverMoved", Prefetched, MoveOnly({1, 2, 3}, {kX, kM}), "lost", "'wb'"},
+    {"TakenForLoadedInThePrologue", Prefetched, [](Plan& plan) { plan.subgraphs[1].prefetch = false; },
+     "control", "step 3 moves 'wb', which it has nothing to do with"},
+    {"OverATileUnderWork", Prefetched, Put("s1/wb", "s0/m@0"), "moving", "overwrites 'm' [0, 0, 6, 0]"},
+    {"UnderATileThatLeaves", Prefetched, Put("s0/m@0", "s1/wb"), "arriving", "step 3, tile 4"},
+    {"OverItsOwnSubgraphsFirstTile", Prefetched, Put("s1/m@0", "s1/wb"), "overwritten", "'wb'"},
+    {"DiesBeforeTheEpilogue", Prefetched, Live("s1/wb", {{1, 2}, {4, 7}}), "forbidden",
+     "'s1/wb', which does not live at step 3"},
+    {"DiesBeforeItsSubgraph", Prefetched, Live("s1/wb", {{1, 2}, {3, 4}, {5, 7}}), "lost", "'wb'"},
+    {"OneByteShort", Prefetched, Grow("s1/wb", -1), "outside", "'s1/wb'"},
+    {"NoBuffer", Prefetched, Without("s1/wb"), "forbidden", "'wb'"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Prefetch, PrefetchPlanFault, testing::ValuesIn(kPrefetchPlans),
+                         NameOfFault<SpoiledPlan>);
+
+const std::vector<SpoiledProgram> kPrefetchPrograms = {
+    {"LeftOut", Prefetched, [](Program& program) { Remove(program, TransferAt(program, kWb, 0)); }, "lost",
+     "'wb'"},
+    {"StillArrivingWhenRead", Prefetched,
+     [](Program& program) {
+       MoveBefore(program, FinishOf(program, TransferAt(program, kWb, 0)), program.size());
+     },
+     "arriving", "'wb'"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Prefetch, PrefetchInstructionFault, testing::ValuesIn(kPrefetchPrograms),
+                         NameOfFault<SpoiledProgram>);
+
+}  // namespace
+}  // namespace tessera::plan::execute
