@@ -15,6 +15,7 @@
 #include "tessera/search/partition/home_placement.h"
 #include "tessera/search/partition/path_search.h"
 #include "tessera/search/partition/pricing.h"
+#include "tessera/search/simulate/stated_choice.h"
 
 // Nothing that a person wrote is believed but network, profile, partition and addresses: the joint Problem is built as the search
 // builds it, the given addresses become fixed offsets (or hints), and engines place the rest around them.
@@ -105,16 +106,7 @@ class Evaluator {
  public:
   Evaluator(const plan::Draft& draft, const EvaluateOptions& options, const Planning& planning)
       : draft_(draft), options_(options), planning_(planning) {
-    for (const plan::Subgraph& subgraph : draft.subgraphs) {
-      choices_.push_back({subgraph.interval,
-                          subgraph.tile,
-                          {.weights = subgraph.weights,
-                           .in_place = subgraph.in_place,
-                           .halo = subgraph.halo,
-                           .kept = draft.kept,
-                           .depth = subgraph.depth},
-                          subgraph.prefetch});
-    }
+    for (const plan::Subgraph& subgraph : draft.subgraphs) choices_.push_back(ChoiceOf(subgraph, draft.kept));
   }
 
   base::Expected<Evaluation> Run(const plan::Metrics& lower_bounds) {

@@ -13,6 +13,7 @@
 #include "tessera/search/partition/assemble.h"
 #include "tessera/search/partition/joint.h"
 #include "tessera/search/partition/pricing.h"
+#include "tessera/search/simulate/stated_choice.h"
 
 // Constants that are loaded once keep the engines of their subgraph waiting. Where there is room they arrive while the subgraph before
 // computes its last tile (docs/program.md, "Ahead"):
@@ -65,16 +66,7 @@ class Prefetcher {
   std::vector<encoder::SubgraphChoice> ChoicesOf(const std::vector<plan::Subgraph>& subgraphs) const {
     std::vector<encoder::SubgraphChoice> choices;
     choices.reserve(subgraphs.size());
-    for (const plan::Subgraph& subgraph : subgraphs) {
-      choices.push_back({subgraph.interval,
-                         subgraph.tile,
-                         {.weights = subgraph.weights,
-                          .in_place = subgraph.in_place,
-                          .halo = subgraph.halo,
-                          .kept = plan_.kept,
-                          .depth = subgraph.depth},
-                         subgraph.prefetch});
-    }
+    for (const plan::Subgraph& subgraph : subgraphs) choices.push_back(ChoiceOf(subgraph, plan_.kept));
     return choices;
   }
 

@@ -9,6 +9,7 @@
 
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/search/partition/peak_floor.h"
+#include "tessera/search/simulate/stated_choice.h"
 
 namespace tessera::search {
 namespace {
@@ -83,12 +84,7 @@ Metrics PriceOf(const graph::Graph& graph, const hw_profiles::Profile& profile, 
                 std::span<const plan::Subgraph> subgraphs, size_t number, const std::vector<int>& kept) {
   const plan::Subgraph& subgraph = subgraphs[number];
   return simulator.Run(encoder::CutTiles(graph, subgraph.interval, subgraph.tile, subgraph.halo),
-                       {.weights = subgraph.weights,
-                        .in_place = subgraph.in_place,
-                        .halo = subgraph.halo,
-                        .kept = kept,
-                        .depth = subgraph.depth},
-                       Detail::kParts, AheadOf(graph, profile, subgraphs, number));
+                       PolicyOf(subgraph, kept), Detail::kParts, AheadOf(graph, profile, subgraphs, number));
 }
 
 std::vector<Violation> FindMispriced(const plan::Plan& plan) { return PriceCheck().Run(plan); }

@@ -10,6 +10,7 @@
 #include "tessera/encoder/adapt/layout.h"
 #include "tessera/search/simulate/cycles.h"
 #include "tessera/search/simulate/saturating.h"
+#include "tessera/search/simulate/stated_choice.h"
 #include "tessera/search/simulate/tile_cost.h"
 #include "tessera/search/simulate/traffic.h"
 
@@ -469,8 +470,7 @@ SubgraphTimeline TimelineOf(const graph::Graph& graph, const Profile& profile,
 SubgraphTimeline TimelineOf(const plan::Plan& plan, size_t subgraph, int64_t most_tiles) {
   const plan::Subgraph& part = plan.subgraphs[subgraph];
   const graph::TiledSubgraph tiling = encoder::CutTiles(plan.network, part.interval, part.tile, part.halo);
-  return TimelineOf(plan.network, plan.profile, tiling,
-                    {part.weights, part.in_place, part.halo, plan.kept, part.depth}, most_tiles,
+  return TimelineOf(plan.network, plan.profile, tiling, PolicyOf(part, plan.kept), most_tiles,
                     AheadOf(plan.network, plan.profile, plan.subgraphs, subgraph));
 }
 
