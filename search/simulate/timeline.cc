@@ -1,7 +1,6 @@
 #include "tessera/search/simulate/timeline.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -23,7 +22,7 @@
 //
 // Whatever is filled in leaves no track idle while something waits for it, so a slot is as long as the longest of its tracks: the
 // same as the greatest of the sums that simulate.cc compares. Slots look alike when they and both neighbours are of the same
-// classes, so each kind of slot is laid out once.
+// classes, so each kind of slot is laid out once. What is prefetched fills the last slot and the epilogue.
 namespace tessera::search {
 namespace {
 
@@ -44,90 +43,6 @@ struct Crossing {
 struct TileWork {
   TileCost cost;
   std::vector<Crossing> crossings;
-};
-
-// A stretch of time with its activities, counted from its begin. Tiles are counted from the one that it computes.
-struct Slot {
-  int64_t cycles = 0;
-  std::vector<Activity> activities;
-};
-
-// A link with one transfer under way at a time works like a shared port.
-bool WorksInTurn(const Profile& profile, int memory) {
-  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, memory, profile.tile_memory);
-  return profile.memories[static_cast<size_t>(memory)].port.shared ||
-         (link != nullptr && link->outstanding < 2);
-}
-
-// The tracks of a profile: its engines, then the ways to every memory but the tile memory.
-class Tracks {
- public:
-  explicit Tracks(const Profile& profile) : profile_(profile) {
-    for (const hw_profiles::Engine& engine : profile.engines)
-      tracks_.push_back({engine.name, TrackFlow::kCompute});
-    for (int memory = 0; memory < static_cast<int>(profile.memories.size()); ++memory) AddMemory(memory);
-  }
-
-  int OfEngine(const hw_profiles::Engine* engine) const {
-    return engine == nullptr ? 0 : static_cast<int>(engine - profile_.engines.data());
-  }
-  int OfMemory(int memory, Direction direction) const {
-    return of_memory_[static_cast<size_t>(memory)][direction == Direction::kRead ? 0 : 1];
-  }
-  const std::vector<Track>& All() const { return tracks_; }
-
- private:
-  void AddMemory(int memory) {
-    const auto at = static_cast<int>(tracks_.size());
-    if (memory == profile_.tile_memory) {
-      of_memory_.push_back({-1, -1});
-      return;
-    }
-    const hw_profiles::Link* link = hw_profiles::LinkBetween(profile_, memory, profile_.tile_memory);
-    const std::string& name =
-        link == nullptr ? profile_.memories[static_cast<size_t>(memory)].name : link->name;
-    const bool in_turn = WorksInTurn(profile_, memory);
-    of_memory_.push_back({at, in_turn ? at : at + 1});
-    tracks_.push_back({name, in_turn ? TrackFlow::kBoth : TrackFlow::kIn});
-    if (!in_turn) tracks_.push_back({name, TrackFlow::kOut});
-  }
-
-  const Profile& profile_;
-  std::vector<Track> tracks_;
-  std::vector<std::array<int, 2>> of_memory_;  // in, out
-};
-
-// Places activities in what one track leaves free.
-class Filling {
- public:
-  Filling(Slot& slot, int track) : slot_(slot), track_(track) {
-    for (const Activity& activity : slot.activities) {
-      if (activity.track == track) taken_.emplace_back(activity.begin, activity.end);
-    }
-    std::sort(taken_.begin(), taken_.end());
-  }
-
-  // As early as possible after what was added before.
-  void Add(Activity activity, int64_t cycles) {
-    activity.track = track_;
-    while (cycles > 0) {
-      while (next_ < taken_.size() && taken_[next_].first <= at_) at_ = std::max(at_, taken_[next_++].second);
-      const int64_t free = next_ < taken_.size() ? taken_[next_].first - at_ : cycles;
-      activity.begin = at_;
-      activity.end = at_ + std::min(free, cycles);
-      slot_.activities.push_back(activity);
-      slot_.cycles = std::max(slot_.cycles, activity.end);
-      cycles -= activity.end - activity.begin;
-      at_ = activity.end;
-    }
-  }
-
- private:
-  Slot& slot_;
-  int track_;
-  std::vector<std::pair<int64_t, int64_t>> taken_;
-  size_t next_ = 0;
-  int64_t at_ = 0;
 };
 
 class Layout {
@@ -407,10 +322,7 @@ Slot Layout::Beside(const TileWork* previous, const TileWork& here, const TileWo
 // In what the last tile leaves free of the track, then beside its store.
 void Layout::Prefetch(Slot& last, Slot& epilogue) const {
   const Activity activity = {.kind = ActivityKind::kPrefetch, .bytes = ahead_.next_bytes};
-  int64_t free = last.cycles;
-  for (const Activity& other : last.activities)
-    free -= other.track == ConstantTrack() ? other.end - other.begin : 0;
-  const int64_t beside = std::min(free, ahead_.next_cycles);
+  const int64_t beside = std::min(FreeCycles(last, ConstantTrack()), ahead_.next_cycles);
   Filling(last, ConstantTrack()).Add(activity, beside);
   Filling(epilogue, ConstantTrack()).Add(activity, ahead_.next_cycles - beside);
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "tessera/encoder/adapt/program.h"
@@ -9,42 +8,12 @@
 #include "tessera/graph/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
-#include "tessera/search/simulate/simulate.h"
+#include "tessera/search/simulate/ahead.h"
+#include "tessera/search/simulate/slot.h"
+#include "tessera/search/simulate/tracks.h"
 
 // Who works when, cycle by cycle: what stands behind plan::Metrics::latency_cycles.
 namespace tessera::search {
-
-// What a track carries. A port that serves reads and writes in turn is one track, else it is two.
-enum class TrackFlow : uint8_t { kCompute, kIn, kOut, kBoth };
-
-// An engine, or the way between the tile memory and one other memory. It does one thing at a time.
-struct Track {
-  std::string name;  // of the engine, of the link, or of the memory where no link leads there
-  TrackFlow flow = TrackFlow::kCompute;
-};
-
-enum class ActivityKind : uint8_t {
-  kCompute,
-  kLoad,       // a tile arrives
-  kStore,      // a tile leaves
-  kConstants,  // all that is loaded once
-  kSlices,     // streamed constants of one operator
-  kDirect,     // engines at work in that memory keep its port from transfers
-  kCopy,       // rows kept from tile to tile are moved within the tile memory
-  kPrefetch,   // all that is loaded once for the next subgraph
-};
-
-// [begin, end) in cycles. What gives way to slices and goes on after them is several activities.
-struct Activity {
-  int64_t begin = 0;
-  int64_t end = 0;
-  int track = 0;
-  ActivityKind kind = ActivityKind::kCompute;
-  int64_t tile = 0;
-  int op = -1;        // kCompute, kSlices; for kLoad and kStore the first reader, the maker
-  int tensor = -1;    // kLoad, kStore
-  int64_t bytes = 0;  // of the whole transfer; 0 for kCompute and kCopy
-};
 
 // Tiles [first, first + count) that were left out, from the begin of their first slot to the end of their last.
 struct Omission {
