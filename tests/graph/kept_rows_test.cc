@@ -12,6 +12,7 @@
 #include "tessera/base/checked.h"
 #include "tessera/base/random.h"
 #include "tessera/graph/propagation.h"
+#include "tessera/graph/strips.h"
 
 namespace tessera::graph {
 namespace {
