@@ -398,19 +398,5 @@ TEST(TileKeepingRows, KeysAndValuesStayForTheirHeads) {
   EXPECT_EQ(tiled.largest[1], (Extents{2, 7, 5}));
 }
 
-TEST(CutsStrips, IsACutOfRowsPerhapsOfColumnsAndTheBatchAndOfNothingElse) {
-  EXPECT_TRUE(CutsStrips({1, 4, 8, 8}, {1, 4, 3, 8}));
-  EXPECT_TRUE(CutsStrips({1, 4, 8, 8}, {1, 4, 3, 5}));
-  EXPECT_FALSE(CutsStrips({1, 4, 8, 8}, {1, 4, 8, 8}));
-  EXPECT_FALSE(CutsStrips({1, 4, 8, 8}, {1, 2, 3, 8}));
-  EXPECT_FALSE(CutsStrips({1, 4, 8, 8}, {1, 4, 8, 3}));
-  EXPECT_TRUE(CutsStrips({6, 4}, {2, 4}));
-  EXPECT_FALSE(CutsStrips({6, 4}, {2, 2}));
-  EXPECT_FALSE(CutsStrips({6}, {2}));
-  EXPECT_TRUE(CutsStrips({4, 4, 8, 8}, {1, 4, 3, 8}));
-  EXPECT_FALSE(CutsStrips({4, 4, 8, 8}, {1, 4, 8, 8}));
-  EXPECT_TRUE(CutsStrips({4, 8, 6}, {3, 2, 6}));
-}
-
 }  // namespace
 }  // namespace tessera::graph
