@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "tessera/base/checked.h"
 #include "tessera/graph/propagation.h"
+#include "tessera/graph/strips.h"
 
 // What a sweep down the rows makes, tensor by tensor.
 //
@@ -24,85 +24,14 @@
 // far. Rows between them are there, whatever the tiles want in which order. Nothing is assumed of the operators: where a tensor is
 // wanted backwards, the first tile makes all of it.
 //
-// Each strip of tiles begins anew, whatever the strips beside it have made, and each image of a batch that is cut:
-//
-//     tiles     0  3  6        columns that strips share are made for each of them
-//               1  4  7
-//               2  5  8
-//
-// Where nothing ties rows to columns and images, strips of which each tensor has as many of them are swept once for all. Some ties
-// show only in the sweep, where a tile wants nothing: of two that read a tensor, one has nothing left to make, and the columns
+// Each strip of tiles begins anew, whatever the strips beside it have made. Those that are alike (strips.h) are swept once for all. That
+// they are not may show only in the sweep, where a tile wants nothing: of two that read a tensor, one has nothing left to make, and the columns
 // of the other, which need not be as many in every strip, are then all that is wanted; or a strip lies wholly in the padding, and
 // wants other rows than those beside it. Such a subgraph is swept again, strip by strip.
 //
 // Cost: one propagation for each strip, and one for each tile of strips that differ; all their regions are kept at once.
 namespace tessera::graph {
 namespace {
-
-// The strips of all tiles, by the first that is like each: columns, image by image.
-struct Strips {
-  std::vector<Box> boxes;    // of strips that differ, all rows
-  std::vector<size_t> like;  // for each strip its place in `boxes`
-  bool tied = false;         // columns or images decide over rows, or rows over them
-};
-
-// The parts into which tiles cut an axis; one where the shape has no such axis.
-std::vector<Extent> PartsOf(const Shape& output, const TileShape& tile, std::optional<size_t> axis) {
-  if (!axis) return {{0, 1}};
-  std::vector<Extent> parts;
-  for (int64_t begin = 0; begin < output[*axis]; begin += tile[*axis])
-    parts.push_back({begin, std::min(begin + tile[*axis], output[*axis])});
-  return parts;
-}
-
-// In the order in which they are visited.
-std::vector<Box> AllStrips(const Shape& output, const TileShape& tile) {
-  const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
-  const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
-  std::vector<Box> strips;
-  for (const Extent& images : PartsOf(output, tile, batch)) {
-    for (const Extent& part : PartsOf(output, tile, columns)) {
-      Box& strip = strips.emplace_back(WholeBox(output));
-      if (batch) strip[*batch] = images;
-      if (columns) strip[*columns] = part;
-    }
-  }
-  return strips;
-}
-
-bool TiesRows(const Propagation& propagation) {
-  const Shape& output = propagation.ShapeOf(propagation.LastSlot());
-  const Propagation::AxisSet rows = Propagation::AxisSet{1} << *AxisOf(output, Axis::kRows);
-  Propagation::AxisSet others = 0;
-  for (const Axis axis : {Axis::kBatch, Axis::kColumns}) {
-    if (const std::optional<size_t> index = AxisOf(output, axis)) others |= Propagation::AxisSet{1} << *index;
-  }
-  const std::vector<Propagation::Dependence> dependences = propagation.Dependences(rows | others);
-  return std::any_of(dependences.begin(), dependences.end(), [&](const auto& dependence) {
-    return (dependence.axes & rows) != 0 && (dependence.axes & others) != 0;
-  });
-}
-
-Strips FindStrips(const Propagation& propagation, const TileShape& tile, bool one_by_one) {
-  Strips strips;
-  strips.tied = one_by_one || TiesRows(propagation);
-  std::map<std::vector<int64_t>, size_t> known;
-  std::vector<Extent> regions(propagation.Size());
-  for (const Box& strip : AllStrips(propagation.ShapeOf(propagation.LastSlot()), tile)) {
-    propagation.Run(strip, regions);
-    std::vector<int64_t> lengths;
-    lengths.reserve(2 * regions.size() + 1);
-    lengths.push_back(strips.tied ? static_cast<int64_t>(strips.like.size()) : 0);
-    for (const Extent& extent : regions) lengths.push_back(extent.Length());
-    for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
-      if (propagation.Leaves(slot)) propagation.AppendShareLengths(slot, strip, lengths);
-    }
-    const auto [entry, fresh] = known.try_emplace(std::move(lengths), strips.boxes.size());
-    if (fresh) strips.boxes.push_back(strip);
-    strips.like.push_back(entry->second);
-  }
-  return strips;
-}
 
 class Sweep {
  public:
@@ -113,7 +42,7 @@ class Sweep {
         across_batch_(across_batch),
         propagation_(propagation),
         strips_(FindStrips(propagation, tile, one_by_one)),
-        tiles_(BoxesOf(propagation.ShapeOf(propagation.LastSlot()), tile, strips_)),
+        tiles_(TilesOf(strips_, propagation.ShapeOf(propagation.LastSlot()), tile)),
         strip_(tiles_.size() / strips_.boxes.size()),
         wanted_(tiles_.size() * propagation_.Size()),
         made_(wanted_.size()),
@@ -152,18 +81,6 @@ class Sweep {
   }
 
  private:
-  static std::vector<Box> BoxesOf(const Shape& output, const TileShape& tile, const Strips& strips) {
-    const size_t rows = *AxisOf(output, Axis::kRows);
-    std::vector<Box> boxes;
-    for (const Box& strip : strips.boxes) {
-      for (const Extent& part : PartsOf(output, tile, rows)) {
-        boxes.push_back(strip);
-        boxes.back()[rows] = part;
-      }
-    }
-    return boxes;
-  }
-
   bool BeginsStrip(size_t tile) const { return tile % strip_ == 0; }
 
   size_t Slots() const { return propagation_.Tensors().size(); }
@@ -429,17 +346,6 @@ class Sweep {
 };
 
 }  // namespace
-
-bool CutsStrips(const Shape& output, const TileShape& tile) {
-  const std::optional<size_t> rows = AxisOf(output, Axis::kRows);
-  if (!rows || tile.size() != output.size() || tile[*rows] == output[*rows]) return false;
-  const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
-  const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
-  for (size_t axis = 0; axis < output.size(); ++axis) {
-    if (axis != *rows && axis != columns && axis != batch && tile[axis] < output[axis]) return false;
-  }
-  return true;
-}
 
 TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const TileShape& tile,
                               bool across_batch) {

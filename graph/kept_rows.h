@@ -2,14 +2,10 @@
 
 #include "tessera/graph/tiling.h"
 
-// Tiles that lie in strips, one below the other, each keeping rows for the next of its strip (docs/program.md, "Cached halo").
+// Tiles that lie in strips (strips.h), each keeping rows for the next of its strip (docs/program.md, "Cached halo").
 namespace tessera::graph {
 
 class Propagation;
-
-// Whether tiles of this shape lie in strips: cut along the rows, into at least two, perhaps along the batch and the columns, and
-// along no other axis.
-bool CutsStrips(const Shape& output, const TileShape& tile);
 
 // As Tile, but tiles go down one strip after the other, and a tile makes only rows that no tile before it in its strip has made, and
 // asks for what that takes. Rows are kept of tensors that have rows and of which all tiles of a strip want the same along every

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <variant>
 
 #include "tessera/base/checked.h"
 #include "tessera/graph/propagation.h"
@@ -63,9 +64,40 @@ Cuts EvenCuts(int64_t extent, int64_t granule) {
   return cuts;
 }
 
-// Whether an operator makes what a state is in the next run while another one still reads the state: with several tiles, the next
-// tile would read what this one has overwritten.
-bool HandsOnWhatOthersRead(const Graph& graph, Interval interval) {
+// Whether tiles take the same of an operand along this axis as of the result.
+bool IsSame(const AxisMap& map) {
+  if (std::holds_alternative<AxisMap::Same>(map.rule)) return true;
+  const auto* slide = std::get_if<AxisMap::Slide>(&map.rule);
+  return slide != nullptr && slide->kernel == 1 && slide->stride == 1 && slide->pad == 0;
+}
+
+// For each axis of each slot (parallel to the regions of Propagation::Run) whether no tile takes more of it than its own extent along that axis
+// of the last output: it is asked for as a share, or index by index. Then tiles that differ along that axis have no element of the slot in common.
+std::vector<char> FindOwn(const Propagation& propagation, size_t output_axis) {
+  std::vector<char> own(propagation.Size(), 1);
+  const int64_t extent = propagation.ShapeOf(propagation.LastSlot())[output_axis];
+  for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
+    if (!propagation.Leaves(slot)) continue;
+    const Shape& shape = propagation.ShapeOf(slot);
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      const bool is_share = propagation.ShareSource(slot, axis) == output_axis && shape[axis] == extent;
+      own[propagation.Begin(slot) + axis] = is_share ? 1 : 0;
+    }
+  }
+  for (const Propagation::Ask& ask : propagation.Asks()) {
+    for (size_t axis = 0; axis < ask.maps.size(); ++axis) {
+      const AxisMap& map = ask.maps[axis];
+      const bool stays = IsSame(map) && own[propagation.Begin(ask.output) + map.source] != 0;
+      if (!stays) own[propagation.Begin(ask.input) + axis] = 0;
+    }
+  }
+  return own;
+}
+
+// Whether tiles cut along the axis read of a state what others have replaced by its value in the next run: because another operator than
+// the one that makes this value reads the state, or because several tiles make the same of this value, the later ones of what is no more.
+bool ReadsWhatTilesReplaced(const Graph& graph, Interval interval, const Propagation& propagation,
+                            size_t output_axis) {
   const auto reads = [&graph](int op, int tensor) {
     const std::vector<int>& inputs = graph.operators[static_cast<size_t>(op)].inputs;
     return std::find(inputs.begin(), inputs.end(), tensor) != inputs.end();
@@ -73,9 +105,18 @@ bool HandsOnWhatOthersRead(const Graph& graph, Interval interval) {
   for (int maker = interval.first; maker <= interval.last; ++maker) {
     for (const int output : graph.operators[static_cast<size_t>(maker)].outputs) {
       const int state = graph.tensors[static_cast<size_t>(output)].next_of;
-      for (int op = interval.first; op <= interval.last && state >= 0; ++op) {
+      if (state < 0) continue;
+      for (int op = interval.first; op <= interval.last; ++op) {
         if (op != maker && reads(op, state)) return true;
       }
+      if (!reads(maker, state)) continue;
+      const std::vector<char> own = FindOwn(propagation, output_axis);
+      const size_t slot = propagation.SlotOf(output);
+      const auto begin = own.begin();
+      if (std::none_of(begin + static_cast<std::ptrdiff_t>(propagation.Begin(slot)),
+                       begin + static_cast<std::ptrdiff_t>(propagation.Begin(slot + 1)),
+                       [](char each) { return each != 0; }))
+        return true;
     }
   }
   return false;
@@ -95,7 +136,6 @@ std::optional<size_t> AxisOf(const Shape& shape, Axis axis) {
 }
 
 bool CanCut(const Graph& graph, Interval interval, size_t output_axis) {
-  if (HandsOnWhatOthersRead(graph, interval)) return false;
   for (int i = interval.first; i <= interval.last; ++i) {
     if (IsBarrier(graph.operators[static_cast<size_t>(i)])) return false;
   }
@@ -110,7 +150,7 @@ bool CanCut(const Graph& graph, Interval interval, size_t output_axis) {
     if (HasWeightedChannels(graph.operators[static_cast<size_t>(i)].kind)) continue;
     if (!CutsAnOperand(propagation, dependences, static_cast<size_t>(i - interval.first))) return false;
   }
-  return true;
+  return !ReadsWhatTilesReplaced(graph, interval, propagation, output_axis);
 }
 
 ShapeGrid TileShapes(const Graph& graph, Interval interval, const std::vector<CutAxis>& axes) {

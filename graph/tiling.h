@@ -24,9 +24,9 @@ using TileShape = std::vector<int64_t>;
 
 // Whether the subgraph can be cut along this axis of its last output: every tensor made inside is then cut
 // too, so that no tile makes anything whole. Barriers, reductions over the axis and reshapes that
-// cannot be followed forbid it, an extent of 1 as well, and who reads a state beside the operator that makes its
-// next value. What comes from outside may be needed whole: the
-// input channels of a convolution, the second operand of a matmul.
+// cannot be followed forbid it, an extent of 1 as well. So does who reads a state beside the operator that makes its next
+// value, and where that operator reads it itself, whatever makes tiles need the same part of the next value. What
+// comes from outside may be needed whole: the input channels of a convolution, the second operand of a matmul.
 bool CanCut(const Graph& graph, Interval interval, size_t output_axis);
 
 using Extents = std::vector<int64_t>;  // elements along each axis of a tensor

@@ -10,9 +10,11 @@
 #include "tessera/graph/shape_inference.h"
 #include "tessera/graph/topological_order.h"
 #include "tessera/graph/yaml.h"
+#include "tessera/graph/yaml_draft.h"
 #include "tessera/graph/yaml_operator.h"
 #include "tessera/graph/yaml_states.h"
 #include "tessera/graph/yaml_tensor.h"
+#include "tessera/graph/yaml_weights.h"
 
 // A network is read in four passes: declared tensors; the names of all operators, so that they may stand in
 // any order; each operator in topological order, inferring its shape; constants and network outputs at last,
@@ -24,26 +26,11 @@ using base::YamlNode;
 
 constexpr int64_t kMostStoredBytes = int64_t{1} << 56;
 
-std::string Quoted(const std::string& name) { return "'" + name + "'"; }
-
 std::string Describe(const Arity& arity) {
   if (arity.least == arity.most) return "exactly " + std::to_string(arity.least);
   if (arity.most > 2) return "at least " + std::to_string(arity.least);
   return std::to_string(arity.least) + " or " + std::to_string(arity.most);
 }
-
-// An operator on its way into the graph. Tensors are named by index into `made`, which precedes their place
-// in the graph.
-struct Draft {
-  YamlNode entry;
-  Operator op;
-  Wanted wanted;
-  std::vector<Tensor> made;           // its outputs
-  std::vector<std::string> operands;  // names of its inputs
-  std::vector<Shape> operand_shapes;
-  std::optional<Shape> own_weight;  // the shape of the weight that belongs to it
-  base::DataType weight_type = base::DataType::kInt8;
-};
 
 class NetworkReader {
  public:
@@ -55,10 +42,10 @@ class NetworkReader {
     ReadConstants();
     ReadNames();
     SortDrafts();
-    for (Draft& draft : drafts_) ReadOperator(draft);
+    for (OperatorDraft& draft : drafts_) ReadOperator(draft);
     if (!reader_.Failed()) AddImplicitWeights();
     if (!reader_.Failed()) AddOperators();
-    for (size_t i = 0; i < drafts_.size() && !reader_.Failed(); ++i) ConnectWeights(i);
+    if (!reader_.Failed()) ConnectWeights(drafts_, index_of_, graph_);
     if (!reader_.Failed()) LinkStates(next_values_, index_of_, graph_);
     if (!reader_.Failed()) MarkOutputs();
     return std::move(graph_);
@@ -69,17 +56,15 @@ class NetworkReader {
   void ReadInputs();
   void ReadConstants();
   void ReadNames();
-  void ReadOpaqueOutputs(Draft& draft);
+  void ReadOpaqueOutputs(OperatorDraft& draft);
   void SortDrafts();
-  std::vector<int> DependenciesOf(const Draft& draft, const std::map<std::string, int>& maker) const;
+  std::vector<int> DependenciesOf(const OperatorDraft& draft, const std::map<std::string, int>& maker) const;
   void ComplainOfCycle(const std::vector<int>& cycle) const;
-  void ReadOperator(Draft& draft);
-  void InferOutput(Draft& draft);
-  void CheckTotals(const Draft& draft);
+  void ReadOperator(OperatorDraft& draft);
+  void InferOutput(OperatorDraft& draft);
+  void CheckTotals(const OperatorDraft& draft);
   void AddImplicitWeights();
   void AddOperators();
-  void ConnectWeights(size_t index);
-  std::optional<int> ResolveWeight(const YamlNode& node, const std::string& name, size_t index) const;
   void MarkOutputs();
 
   void Claim(std::map<std::string, Shape>& names, const YamlNode& node, const std::string& id,
@@ -93,7 +78,7 @@ class NetworkReader {
   std::map<std::string, Shape> features_;  // every feature tensor known by name, with its shape once inferred
   std::map<std::string, Shape> constants_;
   std::map<std::string, int> index_of_;  // of tensors that have their place in the graph
-  std::vector<Draft> drafts_;
+  std::vector<OperatorDraft> drafts_;
   NextValues next_values_;
   int64_t total_macs_ = 0;
 };
@@ -102,7 +87,7 @@ class NetworkReader {
 void NetworkReader::Claim(std::map<std::string, Shape>& names, const YamlNode& node, const std::string& id,
                           Shape shape) const {
   if (features_.count(id) + constants_.count(id) > 0) {
-    node.Complain("duplicate tensor id " + Quoted(id), "a name of its own");
+    node.Complain("duplicate tensor id " + InQuotes(id), "a name of its own");
   }
   names.emplace(id, std::move(shape));
 }
@@ -131,7 +116,7 @@ void NetworkReader::ReadInputs() {
     tensor.network_input = !tensor.state;
     if (const YamlNode next = entry.Maybe("next")) {
       if (!tensor.state)
-        next.Complain("input " + Quoted(tensor.id) + " is no state", "state: true beside it");
+        next.Complain("input " + InQuotes(tensor.id) + " is no state", "state: true beside it");
       next_values_.emplace_back(static_cast<int>(graph_.tensors.size()), next);
     }
     Claim(features_, entry.Maybe("id"), tensor.id, tensor.shape);
@@ -158,13 +143,13 @@ void NetworkReader::ReadNames() {
   std::set<std::string> ids;
   for (const YamlNode& entry : operators.Items()) {
     if (reader_.Failed()) return;
-    Draft& draft = drafts_.emplace_back();
+    OperatorDraft& draft = drafts_.emplace_back();
     draft.entry = entry;
     draft.op.id = entry.At("id").Text();
     draft.op.kind = static_cast<base::OperatorKind>(entry.At("kind").OneOf(base::OperatorKindNames()));
     draft.op.annotations = ReadAnnotations(entry);
     if (!ids.insert(draft.op.id).second) {
-      entry.At("id").Complain("duplicate operator id " + Quoted(draft.op.id), "a name of its own");
+      entry.At("id").Complain("duplicate operator id " + InQuotes(draft.op.id), "a name of its own");
     }
     const bool opaque = draft.op.kind == base::OperatorKind::kOpaque;
     if (const YamlNode inputs = opaque ? entry.Maybe("inputs") : entry.At("inputs")) {
@@ -184,7 +169,7 @@ void NetworkReader::ReadNames() {
   if (drafts_.empty()) operators.Complain("no operators", "at least one");
 }
 
-void NetworkReader::ReadOpaqueOutputs(Draft& draft) {
+void NetworkReader::ReadOpaqueOutputs(OperatorDraft& draft) {
   const YamlNode outputs = draft.entry.At("outputs");
   for (const YamlNode& entry : outputs.Items()) {
     entry.OnlyKeys({"id", "shape", "bytes", "dtype"});
@@ -196,7 +181,7 @@ void NetworkReader::ReadOpaqueOutputs(Draft& draft) {
 }
 
 // Which drafts make the operands; complains of operands that nobody makes.
-std::vector<int> NetworkReader::DependenciesOf(const Draft& draft,
+std::vector<int> NetworkReader::DependenciesOf(const OperatorDraft& draft,
                                                const std::map<std::string, int>& maker) const {
   std::vector<int> makers;
   const YamlNode inputs = draft.entry.Maybe("inputs");
@@ -206,10 +191,10 @@ std::vector<int> NetworkReader::DependenciesOf(const Draft& draft,
     if (const auto made = maker.find(name); made != maker.end()) {
       makers.push_back(made->second);
     } else if (constants_.count(name) > 0) {
-      items[i].Complain("constant " + Quoted(name) + " as an input",
+      items[i].Complain("constant " + InQuotes(name) + " as an input",
                         "a network input or the output of an operator", "name constants under 'weights'");
     } else if (features_.count(name) == 0) {
-      items[i].Complain("unknown input " + Quoted(name), "a network input or the output of an operator",
+      items[i].Complain("unknown input " + InQuotes(name), "a network input or the output of an operator",
                         NearestTensor(name));
     }
   }
@@ -223,11 +208,11 @@ void NetworkReader::SortDrafts() {
     for (const Tensor& tensor : drafts_[i].made) maker.emplace(tensor.id, static_cast<int>(i));
   }
   std::vector<std::vector<int>> dependencies;
-  for (const Draft& draft : drafts_) dependencies.push_back(DependenciesOf(draft, maker));
+  for (const OperatorDraft& draft : drafts_) dependencies.push_back(DependenciesOf(draft, maker));
   if (reader_.Failed()) return;
   const TopologicalOrder sorted = SortTopologically(dependencies);
   if (!sorted.cycle.empty()) return ComplainOfCycle(sorted.cycle);
-  std::vector<Draft> in_order;
+  std::vector<OperatorDraft> in_order;
   for (const int i : sorted.order) in_order.push_back(std::move(drafts_[static_cast<size_t>(i)]));
   drafts_ = std::move(in_order);
 }
@@ -235,18 +220,18 @@ void NetworkReader::SortDrafts() {
 void NetworkReader::ComplainOfCycle(const std::vector<int>& cycle) const {
   std::string path;
   for (const int i : cycle) path += drafts_[static_cast<size_t>(i)].op.id + " -> ";
-  const Draft& first = drafts_[static_cast<size_t>(cycle.front())];
+  const OperatorDraft& first = drafts_[static_cast<size_t>(cycle.front())];
   first.entry.At("inputs").Complain("operators depend on each other in a cycle: " + path + first.op.id,
                                     "inputs that are made before");
 }
 
-void NetworkReader::ReadOperator(Draft& draft) {
+void NetworkReader::ReadOperator(OperatorDraft& draft) {
   if (reader_.Failed()) return;
   ReadAttributes(draft.entry, draft.operands.size(), draft.op, draft.wanted);
   const Arity arity = ArityOf(draft.op.kind);
   if (draft.operands.size() < arity.least || draft.operands.size() > arity.most) {
     draft.entry.At("inputs").Complain(
-        std::to_string(draft.operands.size()) + " inputs for operator " + Quoted(draft.op.id),
+        std::to_string(draft.operands.size()) + " inputs for operator " + InQuotes(draft.op.id),
         Describe(arity));
   }
   for (const std::string& operand : draft.operands) draft.operand_shapes.push_back(features_.at(operand));
@@ -258,7 +243,7 @@ void NetworkReader::ReadOperator(Draft& draft) {
   }
 }
 
-void NetworkReader::InferOutput(Draft& draft) {
+void NetworkReader::InferOutput(OperatorDraft& draft) {
   const tl::expected<Shape, ShapeFault> shape = InferShape(draft.op, draft.wanted, draft.operand_shapes);
   if (!shape) {
     const ShapeFault& fault = shape.error();
@@ -267,7 +252,7 @@ void NetworkReader::InferOutput(Draft& draft) {
     return;
   }
   if (const YamlNode stated = draft.entry.Maybe("shape"); stated && ReadShape(stated) != *shape) {
-    stated.Complain("operator " + Quoted(draft.op.id) + " has an output of shape " + ToText(*shape),
+    stated.Complain("operator " + InQuotes(draft.op.id) + " has an output of shape " + ToText(*shape),
                     ToText(*shape));
   }
   draft.made.front().shape = features_[draft.made.front().id] = *shape;
@@ -277,7 +262,7 @@ void NetworkReader::InferOutput(Draft& draft) {
 }
 
 // Elements are at most 2^56 by now, but not what each of them costs.
-void NetworkReader::CheckTotals(const Draft& draft) {
+void NetworkReader::CheckTotals(const OperatorDraft& draft) {
   if (!draft.own_weight && draft.op.kind != base::OperatorKind::kMatmul) return;
   const YamlNode id = draft.entry.At("id");
   if (draft.own_weight && !IsCountable(*draft.own_weight)) {
@@ -296,7 +281,7 @@ void NetworkReader::CheckTotals(const Draft& draft) {
 
 // A weight of its own for each operator that names none.
 void NetworkReader::AddImplicitWeights() {
-  for (const Draft& draft : drafts_) {
+  for (const OperatorDraft& draft : drafts_) {
     if (!draft.own_weight || draft.entry.Maybe("weights")) continue;
     Tensor weight;
     weight.id = draft.op.id + ".weights";
@@ -309,62 +294,17 @@ void NetworkReader::AddImplicitWeights() {
 }
 
 void NetworkReader::AddOperators() {
-  for (Draft& draft : drafts_) {
+  for (OperatorDraft& draft : drafts_) {
     for (Tensor& tensor : draft.made) graph_.tensors.push_back(std::move(tensor));
   }
   for (size_t i = 0; i < graph_.tensors.size(); ++i)
     index_of_.emplace(graph_.tensors[i].id, static_cast<int>(i));
   size_t next = graph_.tensors.size();
-  for (const Draft& draft : drafts_) next -= draft.made.size();
-  for (Draft& draft : drafts_) {
+  for (const OperatorDraft& draft : drafts_) next -= draft.made.size();
+  for (OperatorDraft& draft : drafts_) {
     for (const std::string& operand : draft.operands) draft.op.inputs.push_back(index_of_.at(operand));
     for (size_t i = 0; i < draft.made.size(); ++i) draft.op.outputs.push_back(static_cast<int>(next++));
     graph_.operators.push_back(std::move(draft.op));
-  }
-}
-
-// The tensor that an entry of `weights` means: a constant, or the weight that another operator owns.
-std::optional<int> NetworkReader::ResolveWeight(const YamlNode& node, const std::string& name,
-                                                size_t index) const {
-  if (constants_.count(name) > 0) return index_of_.at(name);
-  const std::optional<int> other = FindOperator(graph_, name);
-  if (!other || *other == static_cast<int>(index)) {
-    std::vector<std::string_view> names;
-    for (const auto& [id, shape] : constants_) names.push_back(id);
-    for (const Operator& op : graph_.operators) names.push_back(op.id);
-    node.Complain("unknown weights " + Quoted(name), "a constant or another operator",
-                  base::DidYouMean(name, names));
-    return std::nullopt;
-  }
-  const Draft& lender = drafts_[static_cast<size_t>(*other)];
-  if (lender.entry.Maybe("weights") || !lender.own_weight) {
-    node.Complain("operator " + Quoted(name) + " has no weights of its own",
-                  "a constant, or an operator that owns its weights");
-    return std::nullopt;
-  }
-  return index_of_.at(name + ".weights");
-}
-
-void NetworkReader::ConnectWeights(size_t index) {
-  const Draft& draft = drafts_[index];
-  Operator& op = graph_.operators[index];
-  const YamlNode weights = draft.entry.Maybe("weights");
-  if (!weights) {
-    if (draft.own_weight) op.weights = {index_of_.at(op.id + ".weights")};
-    return;
-  }
-  const std::vector<YamlNode> nodes = weights.IsList() ? weights.Items() : std::vector<YamlNode>{weights};
-  for (const YamlNode& node : nodes) {
-    const std::optional<int> weight = ResolveWeight(node, node.Text(), index);
-    if (!weight) return;
-    op.weights.push_back(*weight);
-  }
-  if (!draft.own_weight) return;
-  if (op.weights.empty()) return weights.Complain("no weights", "at least one");
-  const Shape& found = graph_.tensors[static_cast<size_t>(op.weights.front())].shape;
-  if (found != *draft.own_weight) {
-    nodes.front().Complain("weights of shape " + ToText(found) + " do not fit operator " + Quoted(op.id),
-                           "weights of shape " + ToText(*draft.own_weight));
   }
 }
 
@@ -377,11 +317,11 @@ void NetworkReader::MarkOutputs() {
     const std::string name = node.Text();
     const auto found = index_of_.find(name);
     if (found == index_of_.end() || usages[static_cast<size_t>(found->second)].producer < 0) {
-      return node.Complain("unknown output " + Quoted(name), "the output of an operator",
+      return node.Complain("unknown output " + InQuotes(name), "the output of an operator",
                            NearestTensor(name));
     }
     Tensor& tensor = graph_.tensors[static_cast<size_t>(found->second)];
-    if (tensor.network_output) return node.Complain("duplicate output " + Quoted(name), "each output once");
+    if (tensor.network_output) return node.Complain("duplicate output " + InQuotes(name), "each output once");
     tensor.network_output = true;
   }
   for (size_t i = 0; i < graph_.tensors.size(); ++i) {
@@ -389,9 +329,9 @@ void NetworkReader::MarkOutputs() {
     if (tensor.next_of >= 0) tensor.network_output = true;
     if (usages[i].producer < 0 || !usages[i].consumers.empty() || tensor.network_output) continue;
     if (outputs) {
-      const Draft& maker = drafts_[static_cast<size_t>(usages[i].producer)];
+      const OperatorDraft& maker = drafts_[static_cast<size_t>(usages[i].producer)];
       return maker.entry.At("id").Complain(
-          "nobody reads tensor " + Quoted(tensor.id) + ", and it is no network output",
+          "nobody reads tensor " + InQuotes(tensor.id) + ", and it is no network output",
           "a reader, or an entry in 'outputs'");
     }
     tensor.network_output = true;

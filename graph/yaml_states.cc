@@ -3,11 +3,10 @@
 #include <string_view>
 
 #include "tessera/base/suggest.h"
+#include "tessera/graph/yaml_tensor.h"
 
 namespace tessera::graph {
 namespace {
-
-std::string InQuotes(const std::string& name) { return "'" + name + "'"; }
 
 // The results of operators.
 std::map<std::string, int> ResultsAmong(const std::map<std::string, int>& tensors, const Graph& graph) {

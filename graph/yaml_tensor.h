@@ -8,6 +8,9 @@
 
 namespace tessera::graph {
 
+// A name as faults show it.
+inline std::string InQuotes(const std::string& name) { return "'" + name + "'"; }
+
 // The "x-..." keys of a map with their text.
 std::map<std::string, std::string> ReadAnnotations(const base::YamlNode& node);
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -33,7 +34,7 @@ class PartitionCheck {
     CheckKept(users);
     if (!findings_.Empty()) return;
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
-      CheckTile(i);
+      CheckTile(i, users);
       CheckHoldings(i, users);
       if (plan_.subgraphs[i].prefetch) CheckPrefetch(i, users);
     }
@@ -41,6 +42,9 @@ class PartitionCheck {
 
  private:
   const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
+  const graph::Tensor& TensorAt(int tensor) const {
+    return plan_.network.tensors[static_cast<size_t>(tensor)];
+  }
 
   bool IsTensor(int tensor) const {
     return tensor >= 0 && static_cast<size_t>(tensor) < plan_.network.tensors.size();
@@ -164,7 +168,7 @@ class PartitionCheck {
     }
   }
 
-  void CheckTile(size_t i) {
+  void CheckTile(size_t i, const std::vector<Users>& users) {
     const Subgraph& subgraph = plan_.subgraphs[i];
     const graph::Operator& last = At(subgraph.interval.last);
     const graph::Tensor& tiled = plan_.network.tensors[static_cast<size_t>(last.outputs.front())];
@@ -198,7 +202,9 @@ class PartitionCheck {
           ViolationKind::kTile,
           fmt::format("operator '{}' is opaque, but subgraph {} has {} tiles", At(op).id, i, tiles));
     }
-    if (tiles > 1) CheckStates(i);
+    if (tiles == 1) return;
+    CheckStates(i);
+    if (findings_.Empty()) CheckReplacements(i, users);
   }
 
   // What a tile makes of a state's next value may lie where another operator reads the state for the next tile.
@@ -216,6 +222,30 @@ class PartitionCheck {
                                      At(reader).id, At(op).id, i));
         }
       }
+    }
+  }
+
+  // Whoever reads a state to make its next value may write over what it reads: a second tile that makes the same would read that.
+  void CheckReplacements(size_t i, const std::vector<Users>& users) {
+    const Subgraph& subgraph = plan_.subgraphs[i];
+    std::map<int, int64_t> made;  // elements, by next value
+    for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op) {
+      const std::vector<int>& inputs = At(op).inputs;
+      for (const int output : At(op).outputs) {
+        const int state = TensorAt(output).next_of;
+        if (state >= 0 && std::find(inputs.begin(), inputs.end(), state) != inputs.end()) made[output] = 0;
+      }
+    }
+    if (made.empty()) return;
+    ForEachTile(plan_.network, users, subgraph, [&made](const Tile& tile) {
+      for (auto& [next, elements] : made) elements += VolumeOf(MadeOf(tile, next));
+    });
+    for (const auto& [next, elements] : made) {
+      if (elements == VolumeOf(WholeOf(TensorAt(next).shape))) continue;
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("tiles of subgraph {} make parts of '{}' twice, from a "
+                                 "state that it replaces",
+                                 i, TensorAt(next).id));
     }
   }
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "tessera/plan/moment_log.h"
 #include "tessera/plan/subgraph_holdings.h"
+#include "tessera/plan/touches.h"
 
 // Lifespans by observation. docs/program.md states them as a table of closed forms, and encoder/adapt builds them
 // from it; this file never looks at the table. It executes the program: a list of *moments*, each of which runs one
@@ -29,14 +29,12 @@
 namespace tessera::plan {
 namespace {
 
-using hw_profiles::HaloStorage;
 using problem::AccessKind;
 using problem::Step;
 
 constexpr int64_t kAlikePasses = 3;
 constexpr int64_t kAlternatingPasses = 4;
 constexpr int64_t kMostTilesInARow = 3;
-constexpr int64_t kSlices = 3;
 
 class Execution {
  public:
@@ -49,6 +47,7 @@ class Execution {
   Trace Run() {
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
       here_.emplace(plan_, users_, static_cast<int>(i), trace_.cached[i]);
+      touches_.EnterSubgraph(*here_);
       FindNext(i + 1);
       const auto begin = static_cast<Step>(trace_.steps.size());
       if (plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOwnSteps) {
@@ -59,56 +58,16 @@ class Execution {
       trace_.subgraph_steps.push_back({begin, static_cast<Step>(trace_.steps.size())});
     }
     HoldOverProgram();
-    trace_.buffers = log_.Fold(trace_.steps.size());
+    trace_.buffers = touches_.Fold(trace_.steps.size());
     NoteTransfers();
     SortLoops();
     return std::move(trace_);
   }
 
  private:
-  // What a tile buffer holds; all tiles are one in a ring.
-  int64_t ValueOf(int tensor, int64_t tile) const {
-    return here_->Caches(tensor, HaloStorage::kRing) ? 0 : tile;
-  }
-
-  void MoveTile(int tensor, int parity, int64_t tile, AccessKind kind) {
-    Move(here_->TileOf(tensor, parity), ValueOf(tensor, tile), kind);
-  }
-
-  // R_k: the rows that the tile before has left come into the tile.
-  void Restore(int op, int parity, int64_t tile) {
-    if (tile == 0) return;
-    for (const int tensor : here_->CachedFirstBy(op)) {
-      log_.Touch(here_->LineOf(tensor), tile, here_->EngineNameOf(op), AccessKind::kRead);
-      log_.Touch(here_->TileOf(tensor, parity), tile, here_->EngineNameOf(op), AccessKind::kWrite);
-    }
-  }
-
-  // S_k: rows are put aside for the tile after, whose parity is given too.
-  void Save(int op, int parity, int next_parity, int64_t tile) {
-    for (const int tensor : here_->CachedLastBy(op)) {
-      log_.Touch(here_->TileOf(tensor, parity), tile, here_->EngineNameOf(op), AccessKind::kRead);
-      const bool line = here_->Current().halo == HaloStorage::kCopy;
-      if (!line && tile > 0)
-        log_.Touch(here_->HaloOf(tensor, parity), tile, here_->EngineNameOf(op), AccessKind::kRead);
-      log_.Touch(line ? here_->LineOf(tensor) : here_->HaloOf(tensor, next_parity), tile + 1,
-                 here_->EngineNameOf(op), AccessKind::kWrite);
-    }
-  }
-  static BufferUse WholeOf(int tensor) { return {BufferKind::kWhole, -1, tensor, -1, 0, 0}; }
-
   Step AddStep(StepKind kind, int parity, int op) {
     trace_.steps.push_back({kind, here_->Index(), parity, op, {}});
     return static_cast<Step>(trace_.steps.size()) - 1;
-  }
-
-  void Move(const BufferUse& use, int64_t value, AccessKind kind) {
-    Move(use, value, kind, here_->HeldOf(use.tensor).link);
-  }
-
-  void Move(const BufferUse& use, int64_t value, AccessKind kind, const std::string& link) {
-    log_.Touch(use, value, link, kind);
-    moved_at_.insert({current_step_, use.tensor});
   }
 
   // The subgraph of that number, if it is one whose constants arrive while the one before runs.
@@ -116,68 +75,6 @@ class Execution {
     next_.reset();
     if (number < plan_.subgraphs.size() && plan_.subgraphs[number].prefetch)
       next_.emplace(plan_, users_, static_cast<int>(number), trace_.cached[number]);
-  }
-
-  // The constants that a subgraph, perhaps the next one, loads once.
-  void MoveResidents(const SubgraphHoldings& of) {
-    for (const int constant : of.All(Holding::kResident))
-      Move(of.ResidentOf(constant), 0, AccessKind::kWrite, of.HeldOf(constant).link);
-  }
-
-  void RunStep(Step step) {
-    current_step_ = step;
-    log_.RunStep(step);
-  }
-
-  // C_k for one tile and one group of slices.
-  void Compute(int op, int parity, int64_t tile, int64_t round) {
-    const std::string engine = here_->EngineNameOf(op);
-    const int64_t slice = tile * kSlices + round;
-    for (const int input : here_->At(op).inputs) {
-      if (here_->HeldOf(input).holding == Holding::kStreamed) {
-        log_.Touch(here_->SliceOf(op, input, parity, 0), slice, engine, AccessKind::kRead);
-      } else {
-        TouchOperand(input, parity, tile, engine, AccessKind::kRead);
-      }
-    }
-    for (const int constant : here_->At(op).weights) TouchConstant(op, constant, parity, slice, engine);
-    if (here_->HasScratch(op)) WorkIn(here_->ScratchOf(op, parity), tile, engine);
-    if (here_->Accumulates()) WorkIn(here_->AccumulatorOf(op, parity), tile, engine);
-    for (const int output : here_->At(op).outputs)
-      TouchOperand(output, parity, tile, engine, AccessKind::kWrite);
-  }
-
-  void WorkIn(const BufferUse& workspace, int64_t tile, const std::string& engine) {
-    log_.Touch(workspace, tile, engine, AccessKind::kRead);
-    log_.Touch(workspace, tile, engine, AccessKind::kWrite);
-  }
-
-  void TouchOperand(int tensor, int parity, int64_t tile, const std::string& engine, AccessKind kind) {
-    switch (here_->HeldOf(tensor).holding) {
-      case Holding::kWhole:
-        log_.Touch(WholeOf(tensor), 0, engine, kind);
-        break;
-      case Holding::kInner:
-      case Holding::kLoaded:
-      case Holding::kStored:
-        log_.Touch(here_->TileOf(tensor, parity), ValueOf(tensor, tile), engine, kind);
-        if (here_->Caches(tensor, HaloStorage::kAdjacent) && kind == AccessKind::kRead && tile > 0)
-          log_.Touch(here_->HaloOf(tensor, parity), tile, engine, kind);
-        break;
-      case Holding::kDirect:
-      case Holding::kResident:
-      case Holding::kStreamed:
-        break;
-    }
-  }
-
-  void TouchConstant(int op, int constant, int parity, int64_t slice, const std::string& engine) {
-    const Holding holding = here_->HeldOf(constant).holding;
-    if (holding == Holding::kWhole) log_.Touch(WholeOf(constant), 0, engine, AccessKind::kRead);
-    if (holding == Holding::kResident) log_.Touch(here_->ResidentOf(constant), 0, engine, AccessKind::kRead);
-    if (holding == Holding::kStreamed) {
-      log_.Touch(here_->SliceOf(op, constant, parity, 0), slice, engine, AccessKind::kRead);
-    }
   }
 
   // The steps of one operator in a pass with steps of its own for each transfer.
@@ -194,8 +91,8 @@ class Execution {
 
   void RunOwnSteps() {
     for (const int constant : here_->All(Holding::kResident)) {
-      RunStep(AddStep(StepKind::kLoad, 0, -1));
-      Move(here_->ResidentOf(constant), 0, AccessKind::kWrite);
+      touches_.RunStep(AddStep(StepKind::kLoad, 0, -1));
+      touches_.LoadResident(*here_, constant);
     }
     const auto begin = static_cast<Step>(trace_.steps.size());
     const std::vector<OwnTurn> turns = LayOutOwnSteps();
@@ -221,7 +118,7 @@ class Execution {
       const auto first = static_cast<Step>(trace_.steps.size());
       for (const Stream& stream : here_->StreamsOf(op)) {
         turn.weights.emplace_back(AddStep(StepKind::kLoad, 0, op), stream);
-        turn.rounds = std::max(turn.rounds, std::min(stream.slices, kSlices));
+        turn.rounds = std::max(turn.rounds, std::min(stream.slices, kRoundsShown));
       }
       turn.compute = AddStep(StepKind::kCompute, 0, op);
       const Step computing = turn.rounds > 1 ? first : turn.compute;
@@ -240,47 +137,28 @@ class Execution {
 
   void RunOwnTurn(const OwnTurn& turn, int64_t tile) {
     for (const auto& [step, tensor] : turn.loads) {
-      RunStep(step);
-      MoveTile(tensor, 0, tile, AccessKind::kWrite);
+      touches_.RunStep(step);
+      touches_.MoveTile(tensor, 0, tile, AccessKind::kWrite);
     }
     if (turn.restore) {
-      RunStep(*turn.restore);
-      Restore(turn.op, 0, tile);
+      touches_.RunStep(*turn.restore);
+      touches_.Restore(turn.op, 0, tile);
     }
     for (int64_t round = 0; round < turn.rounds; ++round) {
       for (const auto& [step, stream] : turn.weights) {
-        RunStep(step);
-        Move(here_->SliceOf(turn.op, stream.tensor, 0, 0), tile * kSlices + round, AccessKind::kWrite);
+        touches_.RunStep(step);
+        touches_.LoadSlice(turn.op, stream.tensor, tile, round);
       }
-      RunStep(turn.compute);
-      Compute(turn.op, 0, tile, round);
+      touches_.RunStep(turn.compute);
+      touches_.Compute(turn.op, 0, tile, round);
     }
     if (turn.save) {
-      RunStep(*turn.save);
-      Save(turn.op, 0, 0, tile);
+      touches_.RunStep(*turn.save);
+      touches_.Save(turn.op, 0, 0, tile);
     }
     for (const auto& [step, tensor] : turn.stores) {
-      RunStep(step);
-      MoveTile(tensor, 0, tile, AccessKind::kRead);
-    }
-  }
-
-  // Slot 0 of every streamed operand of `op` is filled for a tile that will be computed next.
-  void FillFirstSlots(int op, int parity, int64_t tile) {
-    for (const Stream& stream : here_->StreamsOf(op)) {
-      Move(here_->SliceOf(op, stream.tensor, parity, 0), tile * kSlices, AccessKind::kWrite);
-    }
-  }
-
-  // Further slices arrive in both slots while the operator computes.
-  void FillWhileComputing(int op, int parity, int64_t tile) {
-    for (const Stream& stream : here_->StreamsOf(op)) {
-      if (stream.slices == 1) continue;
-      for (const int slot : {0, 1}) {
-        Move(here_->SliceOf(op, stream.tensor, parity, slot), tile * kSlices, AccessKind::kWrite);
-      }
-      log_.Touch(here_->SliceOf(op, stream.tensor, parity, 1), tile * kSlices, here_->EngineNameOf(op),
-                 AccessKind::kRead);
+      touches_.RunStep(step);
+      touches_.MoveTile(tensor, 0, tile, AccessKind::kRead);
     }
   }
 
@@ -326,15 +204,16 @@ class Execution {
     for (int64_t tile = 0; tile < runs; ++tile) {
       const Pass& pass = passes[static_cast<size_t>(tile) % passes.size()];
       for (size_t i = 0; i < pass.size(); ++i) {
-        RunStep(pass[i].step);
-        if (next_ && tile + 1 == runs) MoveResidents(*next_);
+        touches_.RunStep(pass[i].step);
+        if (next_ && tile + 1 == runs) touches_.LoadResidents(*next_);
         RunOverlappedStep(pass, i, tile, runs, incoming, outgoing);
       }
     }
     if (outgoing.empty()) return;
-    RunStep(AddStep(StepKind::kEpilogue, 0, -1));
-    if (next_) MoveResidents(*next_);
-    for (const int tensor : outgoing) MoveTile(tensor, ParityOf(runs - 1), runs - 1, AccessKind::kRead);
+    touches_.RunStep(AddStep(StepKind::kEpilogue, 0, -1));
+    if (next_) touches_.LoadResidents(*next_);
+    for (const int tensor : outgoing)
+      touches_.MoveTile(tensor, ParityOf(runs - 1), runs - 1, AccessKind::kRead);
   }
 
   static int ParityOf(int64_t tile) { return static_cast<int>(tile % 2); }
@@ -344,10 +223,10 @@ class Execution {
     const int first = here_->Current().interval.first;
     const bool loads_residents = !residents.empty() && !here_->Current().prefetch;
     if (!loads_residents && incoming.empty() && here_->StreamsOf(first).empty()) return;
-    RunStep(AddStep(StepKind::kPrologue, 0, -1));
-    if (loads_residents) MoveResidents(*here_);
-    for (const int tensor : incoming) MoveTile(tensor, 0, 0, AccessKind::kWrite);
-    FillFirstSlots(first, 0, 0);
+    touches_.RunStep(AddStep(StepKind::kPrologue, 0, -1));
+    if (loads_residents) touches_.LoadResidents(*here_);
+    for (const int tensor : incoming) touches_.MoveTile(tensor, 0, 0, AccessKind::kWrite);
+    touches_.FillFirstSlots(first, 0, 0);
   }
 
   // One step of a tile's pass, and beside it whatever moves for the tile before, the tile after, and the operator that
@@ -356,30 +235,32 @@ class Execution {
                          const std::vector<int>& incoming, const std::vector<int>& outgoing) {
     const int parity = ParityOf(tile);
     if (tile + 1 < runs) {
-      for (const int tensor : incoming) MoveTile(tensor, ParityOf(tile + 1), tile + 1, AccessKind::kWrite);
+      for (const int tensor : incoming)
+        touches_.MoveTile(tensor, ParityOf(tile + 1), tile + 1, AccessKind::kWrite);
     }
     if (tile > 0) {
-      for (const int tensor : outgoing) MoveTile(tensor, ParityOf(tile - 1), tile - 1, AccessKind::kRead);
+      for (const int tensor : outgoing)
+        touches_.MoveTile(tensor, ParityOf(tile - 1), tile - 1, AccessKind::kRead);
     }
     const auto next =
         std::find_if(pass.begin() + static_cast<std::ptrdiff_t>(position) + 1, pass.end(),
                      [](const PassStep& step) { return step.task == PassStep::Task::kCompute; });
     if (next != pass.end()) {
-      FillFirstSlots(next->op, parity, tile);
+      touches_.FillFirstSlots(next->op, parity, tile);
     } else if (tile + 1 < runs) {
-      FillFirstSlots(here_->Current().interval.first, ParityOf(tile + 1), tile + 1);
+      touches_.FillFirstSlots(here_->Current().interval.first, ParityOf(tile + 1), tile + 1);
     }
     const int op = pass[position].op;
     switch (pass[position].task) {
       case PassStep::Task::kRestore:
-        Restore(op, parity, tile);
+        touches_.Restore(op, parity, tile);
         break;
       case PassStep::Task::kCompute:
-        FillWhileComputing(op, parity, tile);
-        Compute(op, parity, tile, 0);
+        touches_.FillWhileComputing(op, parity, tile);
+        touches_.Compute(op, parity, tile, 0);
         break;
       case PassStep::Task::kSave:
-        if (tile + 1 < runs) Save(op, parity, ParityOf(tile + 1), tile);
+        if (tile + 1 < runs) touches_.Save(op, parity, ParityOf(tile + 1), tile);
         break;
     }
   }
@@ -392,15 +273,15 @@ class Execution {
       const base::TensorRole role = RoleOf(tensor, users_[i], everything);
       if (role == base::TensorRole::kFeature || role == base::TensorRole::kBorder) continue;
       if (hw_profiles::LayoutOf(plan_.profile, role).home != plan_.profile.tile_memory) continue;
-      const BufferUse whole = WholeOf(static_cast<int>(i));
+      const auto index = static_cast<int>(i);
       const bool always = tensor.constant || tensor.state;
-      if (always || tensor.network_input) log_.Hold(whole, 0, 0);
-      if (always || tensor.network_output || users_[i].readers.empty()) log_.Hold(whole, 0, log_.Now());
+      if (always || tensor.network_input) touches_.HoldFromTheFirst(index);
+      if (always || tensor.network_output || users_[i].readers.empty()) touches_.HoldToTheLast(index);
     }
   }
 
   void NoteTransfers() {
-    for (const auto& [step, tensor] : moved_at_) {
+    for (const auto& [step, tensor] : touches_.Transfers()) {
       trace_.steps[static_cast<size_t>(step)].transfers.push_back(tensor);
     }
   }
@@ -417,9 +298,7 @@ class Execution {
   const std::vector<Users>& users_;
   std::optional<SubgraphHoldings> here_;  // the subgraph that runs
   std::optional<SubgraphHoldings> next_;  // the one after, where its constants are prefetched
-  Step current_step_ = 0;
-  std::set<std::pair<Step, int>> moved_at_;  // step and tensor of each transfer
-  MomentLog log_;
+  Touches touches_;
   Trace trace_;
 };
 

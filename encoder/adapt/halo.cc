@@ -6,6 +6,7 @@
 
 #include "tessera/base/checked.h"
 #include "tessera/graph/kept_rows.h"
+#include "tessera/graph/strips.h"
 
 // The rows of each buffer, in the picture of one tile and the next:
 //

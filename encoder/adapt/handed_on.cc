@@ -17,8 +17,8 @@
 // described one whose author allows it, or a concatenation of h with what is new, which leaves h where it is. And each element of h
 // must have its address in y's buffer too, so that nothing moves; a cache that grows by a row does if rows lie outermost.
 //
-// A subgraph in which somebody else reads h beside k runs in one tile (graph::CanCut), so all this follows from network and
-// profile alone, and holds for every interval. Cost: for each tensor that is a next value, the readers of its state.
+// A subgraph in which somebody else reads h beside k, or in which tiles overlap in what they make of y, runs in one tile
+// (graph::CanCut), so all this follows from network and profile alone, and holds for every interval. Cost: for each tensor that is a next value, the readers of its state.
 namespace tessera::encoder {
 namespace {
 

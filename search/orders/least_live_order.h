@@ -22,7 +22,7 @@
 namespace tessera::search {
 
 enum class LiveGoal : uint8_t {
-  kPeak,  // the least peak, of those the least sum
+  kPeak,  // the least peak; of ways to one cut whose peaks are equal, the one of less sum
   kSum,   // the least sum over all nodes, of those the least peak
 };
 

@@ -176,12 +176,14 @@ std::optional<Order> OrderSearch::FindAtHome(const std::vector<Order>& orders, i
                  {});
   own.FindBounds();
   const std::optional<Selection> best = own.FindBelow(kInfinity, effort);
+  work_ += own.Work();
   if (!best && (own.HasSpent() || own.IsCutShort())) return std::nullopt;
   const double below = best ? grounds_.scale.ScoreOf(best->cost) * (1 - kRounding) : kInfinity;
   const std::vector<PathSearch*> known = {&own};
   PathSearch others(all, reach, besides, options_.threads, options_.progress, known);
   others.FindBounds();
   const std::optional<Selection> better = others.FindBelow(below, effort);
+  work_ += others.Work();
   if (!better) return std::nullopt;
   return others.OrderOf(*better);
 }

@@ -12,6 +12,7 @@
 #include "tessera/base/checked.h"
 #include "tessera/base/random.h"
 #include "tessera/graph/propagation.h"
+#include "tessera/graph/strips.h"
 
 namespace tessera::graph {
 namespace {
@@ -395,20 +396,6 @@ TEST(TileKeepingRows, KeysAndValuesStayForTheirHeads) {
   EXPECT_EQ(tiled.rows[0], (RowCounts{0, 2, 2, 4}));
   EXPECT_EQ(tiled.rows[1], (RowCounts{7, 7, 7, 14}));
   EXPECT_EQ(tiled.largest[1], (Extents{2, 7, 5}));
-}
-
-TEST(CutsStrips, IsACutOfRowsPerhapsOfColumnsAndTheBatchAndOfNothingElse) {
-  EXPECT_TRUE(CutsStrips({1, 4, 8, 8}, {1, 4, 3, 8}));
-  EXPECT_TRUE(CutsStrips({1, 4, 8, 8}, {1, 4, 3, 5}));
-  EXPECT_FALSE(CutsStrips({1, 4, 8, 8}, {1, 4, 8, 8}));
-  EXPECT_FALSE(CutsStrips({1, 4, 8, 8}, {1, 2, 3, 8}));
-  EXPECT_FALSE(CutsStrips({1, 4, 8, 8}, {1, 4, 8, 3}));
-  EXPECT_TRUE(CutsStrips({6, 4}, {2, 4}));
-  EXPECT_FALSE(CutsStrips({6, 4}, {2, 2}));
-  EXPECT_FALSE(CutsStrips({6}, {2}));
-  EXPECT_TRUE(CutsStrips({4, 4, 8, 8}, {1, 4, 3, 8}));
-  EXPECT_FALSE(CutsStrips({4, 4, 8, 8}, {1, 4, 8, 8}));
-  EXPECT_TRUE(CutsStrips({4, 8, 6}, {3, 2, 6}));
 }
 
 }  // namespace

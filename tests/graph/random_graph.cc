@@ -236,6 +236,24 @@ Graph RandomDepthwiseChain(Random& random, int operators) {
   return std::move(builder).Build();
 }
 
+Graph RandomRecurrence(Random& random, int operators) {
+  GraphBuilder builder;
+  const Shape shape = {1, random.Uniform(1, 3), random.Uniform(3, 8), random.Uniform(3, 8)};
+  const int state = builder.AddInput(shape);
+  int taken = builder.AddInput(shape);
+  if (random.Chance(0.4)) taken = builder.AddConv(taken, shape[1], 3, 1, 1);
+  const int next = random.Chance(0.7)
+                       ? builder.AddSum(state, taken)
+                       : builder.AddConcat({state, taken}, static_cast<int>(random.Uniform(1, 3)));
+  while (builder.OperatorCount() < operators) AddRandomOperator(random, builder);
+  Graph graph = std::move(builder).Build();
+  graph.tensors[static_cast<size_t>(state)].network_input = false;
+  graph.tensors[static_cast<size_t>(state)].state = true;
+  graph.tensors[static_cast<size_t>(next)].next_of = state;
+  graph.tensors[static_cast<size_t>(next)].network_output = true;
+  return graph;
+}
+
 void DrawStates(Random& random, Graph& graph) {
   const std::vector<Usage> usages = UsagesOf(graph);
   for (size_t state = 0; state < graph.tensors.size(); ++state) {

@@ -24,6 +24,9 @@ Graph RandomGraph(base::Random& random, int operators);
 // As many operators on feature maps, mostly depthwise ones without dilation, mostly one behind the other.
 Graph RandomDepthwiseChain(base::Random& random, int operators);
 
+// As many operators, one of which makes the next value of a state: the sum of it and something else, or both one behind the other.
+Graph RandomRecurrence(base::Random& random, int operators);
+
 // Makes some network inputs states, which hand on later tensors of their type and rank, where there are such.
 void DrawStates(base::Random& random, Graph& graph);
 

@@ -168,6 +168,14 @@ const std::vector<Fault> kFaults = {
        plan.network.tensors[4].next_of = 0;
      },
      "tile: operator 'a' reads a state that 'b' replaces, but subgraph 0 has several tiles"},
+    {"StateReplacedByTilesThatOverlap", TwoConvsPlan,
+     [](Plan& plan) {
+       plan.network.tensors[0].network_input = false;
+       plan.network.tensors[0].state = true;
+       plan.network.tensors[3].next_of = 0;
+       plan.network.tensors[3].network_output = true;
+     },
+     "tile: tiles of subgraph 0 make parts of 'm' twice, from a state that it replaces"},
     {"InPlaceApart", OneSramPlan, [](Plan& plan) { plan.allocation.offsets[2] = 128; },
      "allocation: relation: buffer 'm' at [64, 128) and buffer 'y' at [128, 192) are not 0 bytes apart"},
     {"WholeBufferEndsEarly", OneSramPlan,

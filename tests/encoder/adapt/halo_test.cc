@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
-#include "tessera/problem/well_formed.h"
 
 // Rows of TwoConvs' network input x, the only tensor of it that a window reads. Of 8 rows in tiles of 2, tiles want
 // [0, 3), [1, 5), [3, 7) and [5, 8) of x; in tiles of 3, [0, 4), [2, 7) and [5, 8); in tiles of 4, [0, 5) and [3, 8).
@@ -21,15 +20,8 @@ using testing::IsEmpty;
 
 Policy Caching(HaloStorage halo) { return {WeightPolicy::kResident, false, halo}; }
 
-Program Build(const graph::Graph& graph, const Profile& profile, const SubgraphChoice& choice) {
-  base::Expected<Program> program = BuildProgram(graph, profile, {&choice, 1});
-  EXPECT_TRUE(program.has_value()) << base::Format(program.error());
-  EXPECT_FALSE(problem::FindFault(program->problem).has_value());
-  return *std::move(program);
-}
-
 Program BuildTwoConvs(DmaSteps dma, int64_t rows, HaloStorage halo) {
-  return Build(TwoConvs().graph, TwoLevels(dma), {{0, 1}, {1, 3, rows, 4}, Caching(halo)});
+  return ProgramOf(TwoConvs().graph, TwoLevels(dma), {{0, 1}, {1, 3, rows, 4}, Caching(halo)});
 }
 
 TEST(Ring, OfOwnStepsHoldsKeptAndMadeRowsAllThroughTheLoop) {
@@ -108,7 +100,7 @@ TEST(Adjacent, HalosAreRoundedUpToTheAlignmentOfTheirTiles) {
   profile.links[0].alignment_bytes = 12;
   profile.memories[1].alignment_bytes = 8;
   const Program program =
-      Build(TwoConvs().graph, profile, {{0, 1}, {1, 3, 2, 4}, Caching(HaloStorage::kAdjacent)});
+      ProgramOf(TwoConvs().graph, profile, {{0, 1}, {1, 3, 2, 4}, Caching(HaloStorage::kAdjacent)});
   EXPECT_THAT(Describe(program.problem, "s0/x@0.halo"), HasSubstr("x@0.halo: 24 bytes"));
 }
 
@@ -116,7 +108,7 @@ TEST(Adjacent, HalosHoldThePadRowsAbove) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.implicit_padding = false;
   const Program program =
-      Build(TwoConvs().graph, profile, {{0, 1}, {1, 3, 2, 4}, Caching(HaloStorage::kAdjacent)});
+      ProgramOf(TwoConvs().graph, profile, {{0, 1}, {1, 3, 2, 4}, Caching(HaloStorage::kAdjacent)});
   EXPECT_THAT(Describe(program.problem, "s0/x@0.halo"), HasSubstr("x@0.halo: 24 bytes"));  // 16 and a row
 }
 
@@ -136,9 +128,9 @@ Network StoredInside() {
 // Tiles of 1 row of y make rows [0, 2), 2, 3, 4, 5 and none of a, and hold 2, 3, 3, 3, 3, 2. A row leaves with its share.
 TEST(Ring, OfAStoredTensorKeepsWhatLeavesBesideWhatIsMade) {
   const SubgraphChoice choice = {{0, 1}, {1, 1, 1, 4}, Caching(HaloStorage::kRing)};
-  const Program own = Build(StoredInside().graph, TwoLevels(DmaSteps::kOwnSteps), choice);
+  const Program own = ProgramOf(StoredInside().graph, TwoLevels(DmaSteps::kOwnSteps), choice);
   EXPECT_EQ(Describe(own.problem, "s0/a@ring"), "s0/a@ring: 12 bytes, [2,7), 3 pe w, 4 dma r, 5 pe r");
-  const Program overlapped = Build(StoredInside().graph, TwoLevels(DmaSteps::kOverlapped), choice);
+  const Program overlapped = ProgramOf(StoredInside().graph, TwoLevels(DmaSteps::kOverlapped), choice);
   EXPECT_EQ(Describe(overlapped.problem, "s0/a@ring"),
             "s0/a@ring: 16 bytes, [1,6), 1 dma r, 1 pe w, 2 dma r, 2 pe r, 3 dma r, 3 pe w, 4 dma r, 4 pe r, "
             "5 dma r");
@@ -157,7 +149,7 @@ TEST(Halo, CachedTensorsAreNotInPlace) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.in_place = {base::OperatorKind::kElementwise};
   const SubgraphChoice choice = {{0, 2}, {1, 1, 2, 4}, {WeightPolicy::kResident, true, HaloStorage::kRing}};
-  const Program program = Build(net.graph, profile, choice);
+  const Program program = ProgramOf(net.graph, profile, choice);
   ASSERT_EQ(program.problem.relations.size(), 1U);  // a takes the place of x, but b, a ring, not that of a
   EXPECT_EQ(program.problem.buffers[static_cast<size_t>(program.problem.relations[0].second)].id, "s0/a@0");
 }

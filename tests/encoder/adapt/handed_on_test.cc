@@ -89,5 +89,28 @@ TEST(HandedOn, LetsNoTileReadWhatAnotherHasReplaced) {
   EXPECT_TRUE(graph::CanCut(graph, {1, 1}, 2));
 }
 
+// state, x -> sum -> conv -> y: tiles of y share rows of the sum if the convolution is more than one row high.
+graph::Graph SumThatIsRead(int64_t kernel) {
+  Network net;
+  const int state = net.State("state", {1, 2, 8, 4});
+  const int x = net.Input("x", {1, 2, 8, 4});
+  const int sum = net.Tensor("sum", {1, 2, 8, 4});
+  const int y = net.Tensor("y", {1, 2, 8, 4});
+  net.Output(sum);
+  net.Output(y);
+  net.graph.tensors[static_cast<size_t>(sum)].next_of = state;
+  net.Elementwise("add", {state, x}, sum);
+  net.Conv("conv", sum, net.Constant("w", {2, 2, kernel, 1}), y, kernel, kernel / 2);
+  return net.graph;
+}
+
+TEST(HandedOn, LetsNoTwoTilesReplaceTheSame) {
+  EXPECT_TRUE(graph::CanCut(SumThatIsRead(1), {0, 1}, 2));
+  EXPECT_FALSE(graph::CanCut(SumThatIsRead(3), {0, 1}, 2));
+  EXPECT_TRUE(graph::CanCut(SumThatIsRead(3), {0, 1}, 3));  // columns of tiles side by side
+  EXPECT_TRUE(graph::CanCut(SumThatIsRead(3), {0, 0}, 2));
+  EXPECT_TRUE(graph::CanCut(SumThatIsRead(3), {1, 1}, 2));
+}
+
 }  // namespace
 }  // namespace tessera::encoder

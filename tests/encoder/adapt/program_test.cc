@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
-#include "tessera/problem/well_formed.h"
 
 namespace tessera::encoder {
 namespace {
@@ -12,24 +11,9 @@ namespace {
 using base::TensorRole;
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
-using hw_profiles::WeightPolicy;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr Policy kResident = {WeightPolicy::kResident, false};
-constexpr Policy kStreamed = {WeightPolicy::kStreamed, false};
-constexpr Policy kDirect = {WeightPolicy::kDirect, false};
-
-// The program of TwoConvs as one subgraph cut into tiles of `rows` of its 8 output rows. 4 rows: two tiles, each with one halo row: x has
-// 5 rows. 3 rows: three tiles, the middle one needs 5 rows of x. 2 rows: four tiles, two of which need 4 rows of x.
-Program Build(const Profile& profile, int64_t rows, Policy policy, int64_t of = 8) {
-  const SubgraphChoice choice = {{0, 1}, {1, 3, rows, 4}, policy};
-  base::Expected<Program> program = BuildProgram(TwoConvs(of).graph, profile, {&choice, 1});
-  EXPECT_TRUE(program.has_value()) << base::Format(program.error());
-  EXPECT_FALSE(problem::FindFault(program->problem).has_value());
-  return *std::move(program);
-}
 
 std::string RefusalOf(const graph::Graph& graph, const Profile& profile,
                       const std::vector<SubgraphChoice>& choices) {
@@ -38,7 +22,7 @@ std::string RefusalOf(const graph::Graph& graph, const Profile& profile,
 }
 
 TEST(OwnSteps, OneTileHasNoLoopAndConstantsDieWithTheirLastUser) {
-  const Program program = Build(TwoLevels(DmaSteps::kOwnSteps), 8, kResident);
+  const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOwnSteps), 8, kResident);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 load: w1", "1 load: w2", "2 load: x", "3 compute conv1", "4 compute conv2",
                           "5 store: y"));
@@ -51,7 +35,7 @@ TEST(OwnSteps, OneTileHasNoLoopAndConstantsDieWithTheirLastUser) {
 }
 
 TEST(OwnSteps, SeveralTilesLoopOverThePassAndKeepConstants) {
-  const Program program = Build(TwoLevels(DmaSteps::kOwnSteps), 4, kResident);
+  const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOwnSteps), 4, kResident);
   EXPECT_THAT(Describe(program.problem), ElementsAre("s0/w1: 24 bytes, [0,6), 0 dma w, 3 pe r",   //
                                                      "s0/w2: 12 bytes, [1,6), 1 dma w, 4 pe r",   //
                                                      "s0/x@0: 40 bytes, [2,4), 2 dma w, 3 pe r",  //
@@ -63,7 +47,7 @@ TEST(OwnSteps, SeveralTilesLoopOverThePassAndKeepConstants) {
 TEST(OwnSteps, SlicesOfAConstantLoopAroundTheirOperator) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.weight_granule_channels = 2;  // two slices each: 2 of 4 channels, 2 of 3
-  const Program program = Build(profile, 4, kStreamed);
+  const Program program = TwoConvsIn(profile, 4, kStreamed);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 load: x", "1 load conv1: w1", "2 compute conv1", "3 load conv2: w2",
                           "4 compute conv2", "5 store: y"));
@@ -78,7 +62,7 @@ TEST(OwnSteps, SlicesOfAConstantLoopAroundTheirOperator) {
 TEST(OwnSteps, AConstantInOneSliceNeedsNoLoopOfItsOwn) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.weight_granule_channels = 4;
-  const Program program = Build(profile, 4, kStreamed);
+  const Program program = TwoConvsIn(profile, 4, kStreamed);
   EXPECT_EQ(Describe(program.problem, "s0/a@0"), "s0/a@0: 64 bytes, [2,5), 2 pe w, 4 pe r");
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,6) exits 6"));
 }
@@ -94,7 +78,7 @@ TEST(OwnSteps, ASliceLoopThatIsTheWholePassIsOneLoop) {
 }
 
 TEST(Overlapped, OneTileHasPrologueAndEpilogue) {
-  const Program program = Build(TwoLevels(DmaSteps::kOverlapped), 8, kResident);
+  const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 8, kResident);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 prologue: x w1 w2", "1 compute conv1", "2 compute conv2", "3 epilogue: y"));
   EXPECT_THAT(Describe(program.problem), ElementsAre("s0/w1: 24 bytes, [0,2), 0 dma w, 1 pe r",   //
@@ -106,7 +90,7 @@ TEST(Overlapped, OneTileHasPrologueAndEpilogue) {
 }
 
 TEST(Overlapped, TwoTilesRunStraightThrough) {
-  const Program program = Build(TwoLevels(DmaSteps::kOverlapped), 4, kResident);
+  const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 4, kResident);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 prologue: x w1 w2", "1 compute conv1: x", "2 compute conv2: x",
                           "3 compute conv1: y", "4 compute conv2: y", "5 epilogue: y"));
@@ -124,7 +108,7 @@ TEST(Overlapped, TwoTilesRunStraightThrough) {
 
 // The incoming and the outgoing tile of parity 1 never meet, as they would in a loop.
 TEST(Overlapped, ThreeTilesRunStraightThroughWithTwoOfParityZero) {
-  const Program program = Build(TwoLevels(DmaSteps::kOverlapped), 3, kResident);
+  const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 3, kResident);
   EXPECT_THAT(Describe(program.problem),
               ElementsAre("s0/w1: 24 bytes, [0,6), 0 dma w, 1 pe r, 3 pe r, 5 pe r",                   //
                           "s0/w2: 12 bytes, [0,7), 0 dma w, 2 pe r, 4 pe r, 6 pe r",                   //
@@ -140,7 +124,7 @@ TEST(Overlapped, ThreeTilesRunStraightThroughWithTwoOfParityZero) {
 TEST(Overlapped, SlicesOfTheFirstOfTwoTilesArriveInThePrologueAlone) {
   Profile profile = TwoLevels(DmaSteps::kOverlapped);
   profile.tiling.weight_granule_channels = 4;
-  const Program program = Build(profile, 4, kStreamed);
+  const Program program = TwoConvsIn(profile, 4, kStreamed);
   EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.0"),
             "s0/conv1/w1@0.0: 24 bytes, [0,2), 0 dma w, 1 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@1.0"),
@@ -148,7 +132,7 @@ TEST(Overlapped, SlicesOfTheFirstOfTwoTilesArriveInThePrologueAlone) {
 }
 
 TEST(Overlapped, AnEvenNumberOfTilesLeavesAtTheEndWithParityOne) {
-  const Program program = Build(TwoLevels(DmaSteps::kOverlapped), 2, kResident);
+  const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 2, kResident);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 prologue: x w1 w2", "1 compute conv1: x y", "2 compute conv2: x y",
                           "3 compute conv1: x y", "4 compute conv2: x y", "5 epilogue: y"));
@@ -165,7 +149,7 @@ TEST(Overlapped, AnEvenNumberOfTilesLeavesAtTheEndWithParityOne) {
 }
 
 TEST(Overlapped, AnOddNumberOfTilesLeavesBetweenThePassesWithParityZero) {
-  const Program program = Build(TwoLevels(DmaSteps::kOverlapped), 2, kResident, /*of=*/10);
+  const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 2, kResident, /*of=*/10);
   EXPECT_EQ(Describe(program.problem, "s0/y@0"),
             "s0/y@0: 24 bytes, [2,6), 2 pe w, 3 dma r, 4 dma r, 5 dma r");
   EXPECT_EQ(Describe(program.problem, "s0/y@1"), "s0/y@1: 24 bytes, [1,3) [4,5), 1 dma r, 2 dma r, 4 pe w");
@@ -176,7 +160,7 @@ TEST(Overlapped, AnOddNumberOfTilesLeavesBetweenThePassesWithParityZero) {
 TEST(Overlapped, SlicesAlternateBetweenTwoSlots) {
   Profile profile = TwoLevels(DmaSteps::kOverlapped);
   profile.tiling.weight_granule_channels = 2;
-  const Program program = Build(profile, 2, kStreamed);
+  const Program program = TwoConvsIn(profile, 2, kStreamed);
   EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.0"),
             "s0/conv1/w1@0.0: 12 bytes, [0,2) [4,5), 0 dma w, 1 pe r, 1 dma w, 4 dma w");
   EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.1"),
@@ -192,7 +176,7 @@ TEST(Overlapped, SlicesAlternateBetweenTwoSlots) {
 TEST(Overlapped, ASingleSliceIsNotWrittenWhileItIsRead) {
   Profile profile = TwoLevels(DmaSteps::kOverlapped);
   profile.tiling.weight_granule_channels = 4;
-  const Program program = Build(profile, 8, kStreamed);
+  const Program program = TwoConvsIn(profile, 8, kStreamed);
   EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.0"),
             "s0/conv1/w1@0.0: 24 bytes, [0,2), 0 dma w, 1 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/conv2/w2@0.0"),
@@ -203,112 +187,10 @@ TEST(Overlapped, ASingleSliceIsNotWrittenWhileItIsRead) {
 TEST(Overlapped, NothingToMoveNeedsNeitherPrologueNorEpilogue) {
   Profile profile = TwoLevels(DmaSteps::kOverlapped);
   profile.memories[0].direct_read = profile.memories[0].direct_write = true;
-  const Program program = Build(profile, 2, kDirect);
+  const Program program = TwoConvsIn(profile, 2, kDirect);
   EXPECT_THAT(Describe(program.problem), ElementsAre("s0/a@0: 32 bytes, [0,2), 0 pe w, 1 pe r",  //
                                                      "s0/a@1: 32 bytes, [2,4), 2 pe w, 3 pe r"));
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,4) exits 4"));
-}
-
-TEST(WholeBuffers, LiveFromTheirMakerToTheirLastReaderWithOneTileEach) {
-  const std::vector<SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kDirect},
-                                               {{1, 1}, {1, 3, 8, 4}, kDirect}};
-  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, OneSram(), choices);
-  ASSERT_TRUE(program.has_value());
-  EXPECT_THAT(Describe(program->problem), ElementsAre("x: 64 bytes, [0,1), 0 pe r",           //
-                                                      "a: 128 bytes, [0,2), 0 pe w, 1 pe r",  //
-                                                      "y: 96 bytes, [1,2), 1 pe w"));
-}
-
-TEST(WholeBuffers, AreKeptBordersToo) {
-  const graph::Graph graph = TwoConvs().graph;
-  const int a = *graph::FindTensor(graph, "a");
-  std::vector<SubgraphChoice> choices = {{{0, 0}, {1, 4, 4, 4}, {}}, {{1, 1}, {1, 3, 8, 4}, {}}};
-  choices[1].policy.kept = {a};
-  const base::Expected<Program> program = BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), choices);
-  ASSERT_TRUE(program.has_value());
-  // load w1 | load x, conv1, twice | load w2, conv2, store y
-  EXPECT_THAT(Describe(program->problem, "a"), "a: 128 bytes, [1,5), 2 pe w, 4 pe r");
-  for (const ProgramStep& step : program->steps)
-    EXPECT_THAT(step.transfers, testing::Not(testing::Contains(a)));
-}
-
-TEST(BuildProgram, RefusesToKeepWhatIsNoBorder) {
-  const graph::Graph graph = TwoConvs().graph;
-  SubgraphChoice choice = {{0, 1}, {1, 3, 8, 4}, {}};
-  choice.policy.kept = {*graph::FindTensor(graph, "a")};
-  const base::Expected<Program> program = BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), {&choice, 1});
-  ASSERT_FALSE(program.has_value());
-  EXPECT_EQ(program.error().message, "tensor 'a' cannot be kept on chip between subgraphs");
-}
-
-TEST(WholeBuffers, SpanTheLoopsThatTouchThem) {
-  const Program program = Build(OneSram(), 4, kDirect);
-  EXPECT_THAT(Describe(program.problem), ElementsAre("x: 64 bytes, [0,2), 0 pe r",  //
-                                                     "y: 96 bytes, [0,2), 1 pe w",  //
-                                                     "s0/a@0: 64 bytes, [0,2), 0 pe w, 1 pe r"));
-  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,2) exits 2"));
-}
-
-TEST(WholeBuffers, AreTouchedInBothPassesOfAnOverlappedLoop) {
-  Profile profile = OneSram();
-  profile.tiling.dma = DmaSteps::kOverlapped;
-  const Program program = Build(profile, 2, kDirect);
-  EXPECT_EQ(Describe(program.problem, "x"), "x: 64 bytes, [0,4), 0 pe r, 2 pe r");
-  EXPECT_EQ(Describe(program.problem, "y"), "y: 96 bytes, [0,4), 1 pe w, 3 pe w");
-}
-
-TEST(WholeBuffers, OfTwoOverlappedTilesLiveFromTheFirstMakerToTheLastReader) {
-  Profile profile = OneSram();
-  profile.tiling.dma = DmaSteps::kOverlapped;
-  const Program program = Build(profile, 4, kDirect);
-  EXPECT_EQ(Describe(program.problem, "x"), "x: 64 bytes, [0,3), 0 pe r, 2 pe r");
-  EXPECT_EQ(Describe(program.problem, "y"), "y: 96 bytes, [1,4), 1 pe w, 3 pe w");
-}
-
-// x -> a -> b -> c, and d = a + c: seen from the operator that makes c, tensor a passes over.
-TEST(WholeBuffers, OfTensorsThatPassOverAPartialProgramAreHeldUntouched) {
-  Network net;
-  const int x = net.Input("x", {1, 1, 4, 4});
-  const int a = net.Tensor("a", {1, 1, 4, 4});
-  const int b = net.Tensor("b", {1, 1, 4, 4});
-  const int c = net.Tensor("c", {1, 1, 4, 4});
-  const int d = net.Tensor("d", {1, 1, 4, 4});
-  net.Output(d);
-  net.Elementwise("op0", {x}, a);
-  net.Elementwise("op1", {a}, b);
-  net.Elementwise("op2", {b}, c);
-  net.Elementwise("op3", {a, c}, d);
-  const SubgraphChoice choice = {{2, 2}, {1, 1, 4, 4}, kDirect};
-  const base::Expected<Program> program = BuildProgram(net.graph, OneSram(), {&choice, 1});
-  ASSERT_TRUE(program.has_value());
-  EXPECT_THAT(Describe(program->problem), ElementsAre("a: 16 bytes, [0,1)",          //
-                                                      "b: 16 bytes, [0,1), 0 pe r",  //
-                                                      "c: 16 bytes, [0,1), 0 pe w"));
-}
-
-TEST(WholeBuffers, OfConstantsAtHomeInTheTileMemoryAreAllThereAllTheTime) {
-  Profile profile = OneSram();
-  Layout(profile, TensorRole::kConstant).home = profile.tile_memory;
-  const SubgraphChoice choice = {{0, 0}, {1, 4, 8, 4}, kDirect};
-  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, {&choice, 1});
-  ASSERT_TRUE(program.has_value());
-  EXPECT_EQ(Describe(program->problem, "w1"), "w1: 24 bytes, [0,1), 0 pe r");
-  EXPECT_EQ(Describe(program->problem, "w2"), "w2: 12 bytes, [0,1)");
-}
-
-TEST(WholeBuffers, OfStateLiveForAllSteps) {
-  Network net;
-  const int x = net.Input("x", {4, 4});
-  const int state = net.State("state", {4, 4});
-  const int y = net.Tensor("y", {4, 4});
-  const int z = net.Tensor("z", {4, 4});
-  net.Output(z);
-  net.Elementwise("op0", {x}, y);
-  net.Elementwise("op1", {y, state}, z);
-  const SubgraphChoice choice = {{0, 1}, {4, 4}, kDirect};
-  const base::Expected<Program> program = BuildProgram(net.graph, OneSram(), {&choice, 1});
-  ASSERT_TRUE(program.has_value());
-  EXPECT_EQ(Describe(program->problem, "state"), "state: 16 bytes, [0,2), 1 pe r");
 }
 
 TEST(Border, IsStoredByOneSubgraphAndLoadedByTheNext) {
@@ -344,70 +226,6 @@ TEST(ThreeValidConvolutions, GrowByTwoRowsAndColumnsEach) {
                           "s0/f1@0: 64 bytes, [2,4), 2 pe w, 3 pe r",               //
                           "s0/f2@0: 36 bytes, [3,5), 3 pe w, 4 pe r",               //
                           "s0/out@0: 16 bytes, [4,6), 4 pe w, 5 dma r"));
-}
-
-TEST(Sizes, ChannelBlocksAndRowPitchesRoundUp) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  Layout(profile, TensorRole::kFeature).channel_block = 16;
-  Layout(profile, TensorRole::kNetworkOutput).row_pitch_bytes = 32;
-  const Program program = Build(profile, 4, kResident);
-  EXPECT_THAT(Describe(program.problem, "s0/a@0"), HasSubstr(": 256 bytes"));  // 4 rows of 4 columns by 16
-  EXPECT_THAT(Describe(program.problem, "s0/y@0"),
-              HasSubstr(": 128 bytes"));  // 4 rows of 4 by 3, padded to 32
-  EXPECT_THAT(Describe(program.problem, "s0/x@0"), HasSubstr(": 40 bytes"));
-}
-
-TEST(Sizes, ExplicitPaddingIsStoredWithWhatAWindowReads) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  profile.tiling.implicit_padding = false;
-  const Program program = Build(profile, 4, kResident);
-  EXPECT_THAT(Describe(program.problem, "s0/x@0"), HasSubstr(": 56 bytes"));  // 5 + 2 rows of 8
-  EXPECT_THAT(Describe(program.problem, "s0/a@0"), HasSubstr(": 64 bytes"));  // conv2 pads nothing
-}
-
-TEST(Sizes, TablesStandBesideTheFirstConstantOfAnOperator) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  profile.table_bytes_per_channel = 10;
-  profile.tiling.weight_granule_channels = 2;
-  EXPECT_THAT(Describe(Build(profile, 4, kResident).problem, "s0/w1"),
-              HasSubstr(": 64 bytes"));  // 24 + 4 * 10
-  EXPECT_THAT(Describe(Build(profile, 4, kStreamed).problem, "s0/conv1/w1@0.0"),
-              HasSubstr(": 32 bytes"));  // 12 + 20
-}
-
-TEST(Sizes, ScratchFollowsTheFormulasAtTheLargestTile) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  using hw_profiles::ScratchFactor;
-  profile.scratch = {{base::OperatorKind::kConv, 2, {ScratchFactor::kKernelRows, ScratchFactor::kInChannels}},
-                     {base::OperatorKind::kConv, 1, {ScratchFactor::kOutBatch, ScratchFactor::kOutRows}}};
-  profile.tiling.weight_granule_channels = 2;
-  EXPECT_EQ(Describe(Build(profile, 3, kResident).problem, "s0/conv1/scratch@0"),
-            "s0/conv1/scratch@0: 15 bytes, [3,4), 3 pe r, 3 pe w");  // 2 * 3 * 2 + 3
-  EXPECT_EQ(Describe(Build(profile, 4, kStreamed).problem, "s0/conv2/scratch@0"),
-            "s0/conv2/scratch@0: 12 bytes, [3,5), 4 pe r, 4 pe w");  // 2 * 1 * 4 + 4, through all slices
-}
-
-TEST(Sizes, ScratchThatADescribedOperatorStatesIsAdded) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  Network net = TwoConvs();
-  net.graph.operators[0].scratch_bytes = 50;
-  const SubgraphChoice choice = {{0, 1}, {1, 3, 3, 4}, kResident};
-  EXPECT_EQ(Describe(BuildProgram(net.graph, profile, {&choice, 1})->problem, "s0/conv1/scratch@0"),
-            "s0/conv1/scratch@0: 50 bytes, [3,4), 3 pe r, 3 pe w");
-  profile.scratch = {{base::OperatorKind::kConv, 2, {hw_profiles::ScratchFactor::kKernelRows}}};
-  EXPECT_EQ(Describe(BuildProgram(net.graph, profile, {&choice, 1})->problem, "s0/conv1/scratch@0"),
-            "s0/conv1/scratch@0: 56 bytes, [3,4), 3 pe r, 3 pe w");
-}
-
-TEST(Sizes, AlignmentIsTheRolesAndTheLinksForWhatMoves) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  Layout(profile, TensorRole::kNetworkInput).alignment_bytes = 6;
-  Layout(profile, TensorRole::kFeature).alignment_bytes = 8;
-  profile.links[0].alignment_bytes = 4;
-  const Program program = Build(profile, 4, kResident);
-  EXPECT_EQ(program.problem.buffers[0].alignment, 4);   // w1
-  EXPECT_EQ(program.problem.buffers[2].alignment, 12);  // x
-  EXPECT_EQ(program.problem.buffers[3].alignment, 8);   // a is never moved
 }
 
 TEST(Refuses, WhatTheProfileCannotRun) {
@@ -506,6 +324,15 @@ TEST(Streamed, AConstantSharedWithAnElementwiseOperatorIsResident) {
   const base::Expected<Program> apart = BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&alone, 1});
   ASSERT_TRUE(apart.has_value());
   EXPECT_EQ(Describe(apart->problem, "s0/w"), "");
+}
+
+TEST(BuildProgram, RefusesToKeepWhatIsNoBorder) {
+  const graph::Graph graph = TwoConvs().graph;
+  SubgraphChoice choice = {{0, 1}, {1, 3, 8, 4}, {}};
+  choice.policy.kept = {*graph::FindTensor(graph, "a")};
+  const base::Expected<Program> program = BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), {&choice, 1});
+  ASSERT_FALSE(program.has_value());
+  EXPECT_EQ(program.error().message, "tensor 'a' cannot be kept on chip between subgraphs");
 }
 
 TEST(Refuses, ChoicesThatAreNoProgram) {

@@ -1,8 +1,11 @@
 #include "small_networks.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <utility>
+
+#include "tessera/problem/well_formed.h"
 
 namespace tessera::encoder {
 namespace {
@@ -161,6 +164,18 @@ std::vector<std::string> DescribeColocations(const problem::Problem& problem) {
     if (relation.delta != 0) pairs.back() += " + " + std::to_string(relation.delta);
   }
   return pairs;
+}
+
+Program ProgramOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                  const SubgraphChoice& choice) {
+  base::Expected<Program> program = BuildProgram(graph, profile, {&choice, 1});
+  EXPECT_TRUE(program.has_value()) << base::Format(program.error());
+  EXPECT_FALSE(problem::FindFault(program->problem).has_value());
+  return *std::move(program);
+}
+
+Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, Policy policy, int64_t of) {
+  return ProgramOf(TwoConvs(of).graph, profile, {{0, 1}, {1, 3, rows, 4}, std::move(policy)});
 }
 
 std::vector<std::string> ColocationsOf(const graph::Graph& graph, const hw_profiles::Profile& profile,

@@ -50,6 +50,18 @@ std::string Describe(const problem::Problem& problem, const std::string& id);
 // "s0/a@0 = s0/y@0": every colocation, in order.
 std::vector<std::string> DescribeColocations(const problem::Problem& problem);
 
+inline constexpr Policy kResident = {hw_profiles::WeightPolicy::kResident, false};
+inline constexpr Policy kStreamed = {hw_profiles::WeightPolicy::kStreamed, false};
+inline constexpr Policy kDirect = {hw_profiles::WeightPolicy::kDirect, false};
+
+// The program of that one subgraph, which is well-formed.
+Program ProgramOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                  const SubgraphChoice& choice);
+
+// That of TwoConvs as one subgraph cut into tiles of `rows` of its `of` output rows. Of 8, 4 rows: two tiles, each with one halo row: x has 5
+// rows. 3 rows: three tiles, the middle one needs 5 rows of x. 2 rows: four tiles, two of which need 4 rows of x.
+Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, Policy policy, int64_t of = 8);
+
 // In place where it may be.
 inline constexpr Policy kInPlace = {hw_profiles::WeightPolicy::kResident, true};
 

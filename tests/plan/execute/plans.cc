@@ -75,10 +75,17 @@ void AddActivation(graph::Graph& network) {
   network.operators.push_back(std::move(op));
 }
 
-// Each state hands on the last result of its type and rank that is free.
+// Each state that hands on nothing yet hands on the last result of its type and rank that is free.
 void LinkStates(graph::Graph& network) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(network);
   for (size_t state = 0; state < network.tensors.size(); ++state) {
+    const auto linked = std::find_if(network.tensors.begin(), network.tensors.end(), [&](const auto& next) {
+      return next.next_of == static_cast<int>(state);
+    });
+    if (linked != network.tensors.end()) {
+      linked->type = network.tensors[state].type;
+      continue;
+    }
     for (size_t i = network.tensors.size(); i-- > 0 && network.tensors[state].state;) {
       graph::Tensor& next = network.tensors[i];
       if (usages[i].producer < 0 || next.next_of >= 0 || next.type != network.tensors[state].type ||
@@ -191,10 +198,25 @@ Plan Spread(const graph::Graph& network, const Profile& profile,
   return plan;
 }
 
+namespace {
+
+graph::Graph DrawGraph(Random& random, int operators, Kinds kinds) {
+  switch (kinds) {
+    case Kinds::kAll:
+      break;
+    case Kinds::kDepthwise:
+      return graph::RandomDepthwiseChain(random, operators);
+    case Kinds::kRecurrent:
+      return graph::RandomRecurrence(random, operators);
+  }
+  return graph::RandomGraph(random, operators);
+}
+
+}  // namespace
+
 graph::Graph DrawNetwork(Random& random, int operators, Kinds kinds) {
   const auto count = static_cast<int>(random.Uniform(1, operators));
-  graph::Graph network =
-      kinds == Kinds::kAll ? graph::RandomGraph(random, count) : graph::RandomDepthwiseChain(random, count);
+  graph::Graph network = DrawGraph(random, count, kinds);
   const DataType usual =
       OneOf(random, std::array{DataType::kInt8, DataType::kInt8, DataType::kInt16, DataType::kInt4});
   for (graph::Tensor& tensor : network.tensors) {

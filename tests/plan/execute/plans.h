@@ -23,8 +23,8 @@ std::optional<Plan> PlaceLow(const graph::Graph& network, const hw_profiles::Pro
 Plan Spread(const graph::Graph& network, const hw_profiles::Profile& profile,
             const std::vector<encoder::SubgraphChoice>& choices);
 
-// Which networks to draw: of all kinds of operators, or mostly of depthwise ones.
-enum class Kinds : uint8_t { kAll, kDepthwise };
+// Which networks to draw: of all kinds of operators, mostly of depthwise ones, or with a state that is read and replaced.
+enum class Kinds : uint8_t { kAll, kDepthwise, kRecurrent };
 
 // A random network of up to so many operators with weights, tables of constants and data types of all widths.
 graph::Graph DrawNetwork(base::Random& random, int operators, Kinds kinds = Kinds::kAll);

@@ -21,6 +21,16 @@ bool IsDepthwise(const Plan& plan, int result) {
   });
 }
 
+bool IsReplacedByTiles(const Plan& plan, int next) {
+  if (plan.network.tensors[static_cast<size_t>(next)].next_of < 0) return false;
+  return std::any_of(plan.subgraphs.begin(), plan.subgraphs.end(), [&](const Subgraph& subgraph) {
+    for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op) {
+      if (plan.network.operators[static_cast<size_t>(op)].outputs.front() == next) return subgraph.tiles > 1;
+    }
+    return false;
+  });
+}
+
 // What a plan is an example of.
 std::set<std::string> TraitsOf(const Plan& plan) {
   static constexpr std::array kKinds = {"tile",    "whole", "resident", "slice",
@@ -39,6 +49,7 @@ std::set<std::string> TraitsOf(const Plan& plan) {
     if (relation.kind != problem::RelationKind::kColocate) continue;
     const BufferUse& result = plan.buffers[static_cast<size_t>(relation.second)];
     traits.insert(IsDepthwise(plan, result.tensor) ? "by channel" : "in place");
+    if (IsReplacedByTiles(plan, result.tensor)) traits.insert("replaced by tiles");
   }
   for (const Subgraph& subgraph : plan.subgraphs) {
     const bool keeps = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
@@ -98,6 +109,16 @@ TEST_P(RandomPlans, RunWithDepthwiseResultsInPlace) {
   }
 }
 
+TEST_P(RandomPlans, RunWithStatesThatAreReplaced) {
+  for (int draw = 0; draw < DrawsOf(40); ++draw) {
+    const uint64_t seed = 300'000 + SeedOf(draw);
+    base::Random random(seed);
+    const std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/false, Kinds::kRecurrent);
+    if (!plan) continue;
+    ASSERT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPlans, testing::Range(0, 8));
 
 // Nothing lives at the first step: the modes begin with the second.
@@ -116,6 +137,7 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
   int planned = 0;
   int in_modes = 0;
   int by_channel = 0;
+  int replaced = 0;
   for (int draw = 0; draw < 400; ++draw) {
     base::Random random(static_cast<uint64_t>(draw));
     if (const std::optional<Plan> plan = DrawPlan(random)) {
@@ -125,8 +147,11 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
     }
     if (const auto depthwise = DrawPlan(random, /*with_modes=*/false, Kinds::kDepthwise))
       by_channel += TraitsOf(*depthwise).contains("by channel") ? 1 : 0;
+    if (const auto recurrent = DrawPlan(random, /*with_modes=*/false, Kinds::kRecurrent))
+      replaced += TraitsOf(*recurrent).contains("replaced by tiles") ? 1 : 0;
     if (draw % 4 == 0 && DrawPlan(random, /*with_modes=*/true)) ++in_modes;
   }
+  EXPECT_GT(replaced, 10);
   EXPECT_GT(planned, 200);
   EXPECT_GT(in_modes, 10);
   EXPECT_GT(by_channel, 10);

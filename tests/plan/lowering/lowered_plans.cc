@@ -22,7 +22,7 @@ namespace {
 base::TensorRole RoleOutside(const graph::Tensor& tensor) {
   using base::TensorRole;
   if (tensor.constant) return TensorRole::kConstant;
-  if (tensor.state) return TensorRole::kState;
+  if (tensor.state || tensor.next_of >= 0) return TensorRole::kState;
   if (tensor.network_input) return TensorRole::kNetworkInput;
   return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBorder;
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "demand_words.h"
 #include "every_plan.h"
 #include "exhaustive.h"
 #include "networks.h"
@@ -32,34 +33,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-Demand Together(int first, int last) {
-  return {.kind = DemandKind::kTogether, .interval = {first, last}, .way = {}, .memory = {}};
-}
-Demand Apart(int op) { return {.kind = DemandKind::kApart, .interval = {op, op}, .way = {}, .memory = {}}; }
-Demand Subgraph(int first, int last, WayDemand way = {}) {
-  return {.kind = DemandKind::kSubgraph, .interval = {first, last}, .way = std::move(way), .memory = {}};
-}
-Demand Keep(int tensor) {
-  return {.kind = DemandKind::kKeep, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
-}
-Demand Spill(int tensor) {
-  return {.kind = DemandKind::kSpill, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
-}
-
-Demand Address(int tensor, const std::string& memory, int64_t offset) {
-  Demand demand;
-  demand.kind = DemandKind::kAddress;
-  demand.tensor = tensor;
-  demand.memory = memory;
-  demand.offset = offset;
-  return demand;
-}
-WayDemand At(const std::string& buffer, int64_t offset) {
-  WayDemand way;
-  way.addresses = {{buffer, offset}};
-  return way;
-}
-
 PartitionOptions Under(std::vector<Demand> demands, const std::string& metric = "off_chip_bytes") {
   PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = {}};
@@ -80,10 +53,6 @@ std::vector<int> FirstsOf(const plan::Plan& plan) {
   std::vector<int> firsts;
   for (const plan::Subgraph& subgraph : plan.subgraphs) firsts.push_back(subgraph.interval.first);
   return firsts;
-}
-
-int ResultOf(const graph::Graph& graph, int op) {
-  return graph.operators[static_cast<size_t>(op)].outputs.front();
 }
 
 TEST(Demands, CutWhereTheyAreTold) {
@@ -240,47 +209,6 @@ TEST(Demands, AreNotBlamedWhereNothingFitsAnyway) {
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_TRUE(result->demands.empty());
   EXPECT_THAT(result->reason, HasSubstr("operator 'conv0' fits in no subgraph"));
-}
-
-std::string FaultIn(const graph::Graph& graph, const std::vector<Demand>& demands,
-                    std::optional<int> most = {}) {
-  const auto fault = FindFault(graph, SmallMachine(DmaSteps::kOwnSteps), demands, most);
-  return fault ? fmt::format("{}: {}", fault->demand, fault->diagnostic.message) : "";
-}
-
-TEST(DemandFaults, AreDemandsThatContradictEachOther) {
-  const graph::Graph graph = Chain(5);
-  const int border = ResultOf(graph, 1);
-  EXPECT_EQ(FaultIn(graph, {Together(1, 3), Apart(1), Apart(4), Keep(border), Together(2, 3)}), "");
-  EXPECT_EQ(FaultIn(graph, {Apart(2), Together(1, 3)}),
-            "1: operators 'conv1' to 'conv3' in one subgraph contradicts what else is demanded");
-  EXPECT_THAT(FaultIn(graph, {Subgraph(1, 2), Subgraph(2, 3)}), StartsWith("1: "));
-  EXPECT_THAT(FaultIn(graph, {Subgraph(1, 2), Subgraph(1, 2)}), StartsWith("1: "));
-  EXPECT_THAT(FaultIn(graph, {Together(0, 1), Subgraph(1, 2)}), StartsWith("1: "));
-  EXPECT_THAT(FaultIn(graph, {Apart(0), Subgraph(1, 2), Apart(2)}), StartsWith("2: "));
-  EXPECT_THAT(FaultIn(graph, {Spill(border), Keep(border)}), StartsWith("1: "));
-  EXPECT_EQ(FaultIn(graph, {Subgraph(1, 2), Together(1, 2), Apart(1), Apart(3)}), "");
-}
-
-TEST(DemandFaults, AreDemandsThatNoPlanCouldKeep) {
-  const graph::Graph graph = Chain(3);
-  const auto tiles = [](graph::TileShape tile) {
-    return WayDemand{.tile = std::move(tile), .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
-  };
-  const WayDemand direct = {
-      .tile = {}, .weights = hw_profiles::WeightPolicy::kDirect, .in_place = {}, .halo = {}, .addresses = {}};
-  EXPECT_THAT(FaultIn(graph, {Together(1, 1)}), HasSubstr("no operators to put together"));
-  EXPECT_THAT(FaultIn(graph, {Together(0, 2)}, 2), HasSubstr("a subgraph of 3 operators is demanded"));
-  EXPECT_THAT(FaultIn(graph, {Subgraph(0, 1, tiles({1, 2, 9, 4}))}), HasSubstr("is no tile of an output"));
-  EXPECT_THAT(FaultIn(graph, {Subgraph(0, 1, direct)}), HasSubstr("the profile has no such policy"));
-  EXPECT_THAT(FaultIn(graph, {Keep(ResultOf(graph, 2))}), HasSubstr("has its home whatever the subgraphs"));
-  EXPECT_THAT(FaultIn(graph, {Spill(0)}), HasSubstr("has its home whatever the subgraphs"));
-  EXPECT_EQ(FaultIn(graph, {Subgraph(0, 1, At("t7@0", 0))}), "0: the subgraph has no buffer 't7@0'");
-  EXPECT_EQ(FaultIn(graph, {Subgraph(0, 1, At("t1@0", 0)), Address(2, "dram", 64)}), "");
-  EXPECT_THAT(FaultIn(graph, {Address(0, "sram", 0)}),
-              HasSubstr("tensor 'x' never lies whole in memory 'sram'"));
-  EXPECT_THAT(FaultIn(graph, {Address(0, "dram", 0), Address(0, "dram", 64)}), StartsWith("1: "));
-  EXPECT_THAT(FaultIn(graph, {Keep(99)}), HasSubstr("there is no such tensor"));
 }
 
 // What a demand means, said anew.

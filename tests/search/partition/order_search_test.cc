@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "../simulate/small_machine.h"
+#include "demand_words.h"
 #include "every_plan.h"
 #include "exhaustive.h"
 #include "networks.h"
@@ -198,27 +199,21 @@ TEST(OrderSearch, BringsBranchesTogether) {
   EXPECT_GT(given.plan->score, found.plan->score);
 }
 
-Demand HeldTogether(int first, int last) {
-  return {.kind = DemandKind::kTogether, .interval = {first, last}, .way = {}, .memory = {}};
-}
-
-Demand Parted(int op) { return {.kind = DemandKind::kApart, .interval = {op, op}, .way = {}, .memory = {}}; }
-
 // Operator 1 of the file comes third where branches are together.
 TEST(OrderSearch, DemandsAreAboutTheOrderOfTheFile) {
   const SideBySide net;
   PartitionOptions options = With("off_chip_bytes", Ordering::kSearch);
   options.keeping = Keeping::kNothing;
   options.max_operators = 2;
-  options.demands = {Parted(1)};
+  options.demands = {Apart(1)};
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
   const PartitionResult found = Search(net.graph, profile, options);
   ASSERT_TRUE(found.plan);
   ASSERT_EQ(found.plan->network.operators[2].id, "conv1");
-  EXPECT_TRUE(Keeps(*found.plan, Parted(2)));
+  EXPECT_TRUE(Keeps(*found.plan, Apart(2)));
   EXPECT_THAT(found.plan->notes, Contains(HasSubstr("a subgraph that begins with operator 'conv1'")));
 
-  options.demands = {HeldTogether(0, 1)};
+  options.demands = {Together(0, 1)};
   const PartitionResult held = Search(net.graph, profile, options);
   ASSERT_TRUE(held.plan);
   EXPECT_EQ(held.plan->subgraphs[0].interval, (graph::Interval{0, 1}));
@@ -233,8 +228,8 @@ TEST(OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
     const graph::Graph graph = ForkedNetwork(random, 7);
     const int first = static_cast<int>(random.Uniform(0, 4));
     PartitionOptions options = With("off_chip_bytes", Ordering::kSearch);
-    options.demands = {HeldTogether(first, first + 1),
-                       Parted(static_cast<int>(random.Uniform(first + 2, 6)))};
+    options.demands = {Together(first, first + 1),
+                       Apart(static_cast<int>(random.Uniform(first + 2, 6)))};
     const PartitionResult found = Search(graph, SmallMachine(DmaSteps::kOwnSteps, 90), options);
     if (!found.plan) continue;
     const std::vector<std::string> ids = IdsOf(found.plan->network);
@@ -243,8 +238,8 @@ TEST(OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
       return static_cast<int>(std::find(ids.begin(), ids.end(), id) - ids.begin());
     };
     EXPECT_EQ(place_of(first + 1), place_of(first) + 1);
-    EXPECT_TRUE(Keeps(*found.plan, HeldTogether(place_of(first), place_of(first) + 1)));
-    EXPECT_TRUE(Keeps(*found.plan, Parted(place_of(options.demands[1].interval.first))));
+    EXPECT_TRUE(Keeps(*found.plan, Together(place_of(first), place_of(first) + 1)));
+    EXPECT_TRUE(Keeps(*found.plan, Apart(place_of(options.demands[1].interval.first))));
     elsewhere += ids != IdsOf(graph) ? 1 : 0;
   }
   EXPECT_GE(elsewhere, 3);

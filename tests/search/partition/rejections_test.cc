@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "exhaustive.h"
 #include "networks.h"
@@ -10,6 +11,7 @@
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/simulate/simulate.h"
 #include "tessera/search/tiling/tile_driver.h"
+#include "tessera/tests/search/simulate/small_machine.h"
 
 // What a plan says of ways that were passed over is so: they cost as much, they fit or they do not, and none is the plan's own.
 namespace tessera::search {
@@ -40,6 +42,7 @@ Truth FindTruth(const Subject& subject, const Rejection& rejection) {
   for (size_t i = 0; i < tiles.Candidates().size(); ++i) {
     const encoder::Policy& policy = tiles.Candidates()[i].choice.policy;
     if (policy.weights != rejection.weights || policy.halo != rejection.halo) continue;
+    if (policy.depth != rejection.depth) continue;
     const plan::Metrics metrics = Simulate(subject.graph, subject.profile, tiles.TilingOf(i), policy);
     truth.latency = static_cast<double>(metrics.latency_cycles);
     truth.fits = truth.fits || HasRoom(tiles.ProblemOf(i));
@@ -54,6 +57,19 @@ plan::Plan PlanOf(const Subject& subject) {
   options.keeping = Keeping::kNothing;
   const auto result = SearchPartition(subject.graph, subject.profile, options);
   return result && result->plan ? *result->plan : plan::Plan();
+}
+
+// One convolution, deep enough for slices of several depths.
+Subject DeepSubject(uint64_t seed) {
+  base::Random random(seed);
+  NetworkBuilder net;
+  const int input = net.Input({1, random.Uniform(16, 60), random.Uniform(1, 3), 1});
+  const int result = net.Conv(input, 1, random.Uniform(1, 3));
+  Subject subject{net.Finish(result),
+                  SmallMachine(hw_profiles::DmaSteps::kOwnSteps, random.Uniform(40, 250))};
+  subject.profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kByDepth);
+  subject.profile.tiling.depth_granule = 2;
+  return subject;
 }
 
 class RejectionsTest : public ::testing::Test {
@@ -80,7 +96,7 @@ class RejectionsTest : public ::testing::Test {
 TEST_F(RejectionsTest, AreTrue) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
-    const Subject subject = AnySubject(seed, {2, 7}, {40, 90});
+    const Subject subject = seed < 80 ? AnySubject(seed, {2, 7}, {40, 90}) : DeepSubject(seed);
     for (const plan::Subgraph& subgraph : PlanOf(subject).subgraphs) {
       for (const Rejection& rejection : subgraph.rejected) Check(subject, subgraph, rejection);
     }
@@ -90,13 +106,16 @@ TEST_F(RejectionsTest, AreTrue) {
 }
 
 TEST_F(RejectionsTest, NameEachWayOnceAndNeverTheOneTaken) {
-  for (uint64_t seed = 0; seed < 40; ++seed) {
+  std::set<int64_t> depths;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
-    for (const plan::Subgraph& subgraph : PlanOf(AnySubject(seed, {2, 7}, {40, 90})).subgraphs) {
-      std::vector<Way> ways = {{subgraph.tile, subgraph.weights, subgraph.halo}};
+    const Subject subject = seed < 40 ? AnySubject(seed, {2, 7}, {40, 90}) : DeepSubject(seed);
+    for (const plan::Subgraph& subgraph : PlanOf(subject).subgraphs) {
+      std::vector<Way> ways = {{subgraph.tile, subgraph.weights, subgraph.halo, subgraph.depth}};
       for (const Rejection& rejection : subgraph.rejected) {
         if (rejection.interval.last == subgraph.interval.last)
-          ways.push_back({rejection.tile, rejection.weights, rejection.halo});
+          ways.push_back({rejection.tile, rejection.weights, rejection.halo, rejection.depth});
+        depths.insert(rejection.depth);
       }
       std::sort(ways.begin(), ways.end());
       EXPECT_EQ(
@@ -104,6 +123,7 @@ TEST_F(RejectionsTest, NameEachWayOnceAndNeverTheOneTaken) {
           ways.end());
     }
   }
+  EXPECT_GE(depths.size(), 4U);  // of slices; 0: not by depth
 }
 
 }  // namespace

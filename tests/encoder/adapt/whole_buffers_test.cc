@@ -1,0 +1,110 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "small_networks.h"
+#include "tessera/encoder/adapt/program.h"
+
+// Tensors at home in the tile memory, and those that are kept there: one buffer each over program time.
+namespace tessera::encoder {
+namespace {
+
+using base::TensorRole;
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using testing::ElementsAre;
+
+TEST(WholeBuffers, LiveFromTheirMakerToTheirLastReaderWithOneTileEach) {
+  const std::vector<SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kDirect},
+                                               {{1, 1}, {1, 3, 8, 4}, kDirect}};
+  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, OneSram(), choices);
+  ASSERT_TRUE(program.has_value());
+  EXPECT_THAT(Describe(program->problem), ElementsAre("x: 64 bytes, [0,1), 0 pe r",           //
+                                                      "a: 128 bytes, [0,2), 0 pe w, 1 pe r",  //
+                                                      "y: 96 bytes, [1,2), 1 pe w"));
+}
+
+TEST(WholeBuffers, AreKeptBordersToo) {
+  const graph::Graph graph = TwoConvs().graph;
+  const int a = *graph::FindTensor(graph, "a");
+  std::vector<SubgraphChoice> choices = {{{0, 0}, {1, 4, 4, 4}, {}}, {{1, 1}, {1, 3, 8, 4}, {}}};
+  choices[1].policy.kept = {a};
+  const base::Expected<Program> program = BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), choices);
+  ASSERT_TRUE(program.has_value());
+  // load w1 | load x, conv1, twice | load w2, conv2, store y
+  EXPECT_THAT(Describe(program->problem, "a"), "a: 128 bytes, [1,5), 2 pe w, 4 pe r");
+  for (const ProgramStep& step : program->steps)
+    EXPECT_THAT(step.transfers, testing::Not(testing::Contains(a)));
+}
+
+TEST(WholeBuffers, SpanTheLoopsThatTouchThem) {
+  const Program program = TwoConvsIn(OneSram(), 4, kDirect);
+  EXPECT_THAT(Describe(program.problem), ElementsAre("x: 64 bytes, [0,2), 0 pe r",  //
+                                                     "y: 96 bytes, [0,2), 1 pe w",  //
+                                                     "s0/a@0: 64 bytes, [0,2), 0 pe w, 1 pe r"));
+  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,2) exits 2"));
+}
+
+TEST(WholeBuffers, AreTouchedInBothPassesOfAnOverlappedLoop) {
+  Profile profile = OneSram();
+  profile.tiling.dma = DmaSteps::kOverlapped;
+  const Program program = TwoConvsIn(profile, 2, kDirect);
+  EXPECT_EQ(Describe(program.problem, "x"), "x: 64 bytes, [0,4), 0 pe r, 2 pe r");
+  EXPECT_EQ(Describe(program.problem, "y"), "y: 96 bytes, [0,4), 1 pe w, 3 pe w");
+}
+
+TEST(WholeBuffers, OfTwoOverlappedTilesLiveFromTheFirstMakerToTheLastReader) {
+  Profile profile = OneSram();
+  profile.tiling.dma = DmaSteps::kOverlapped;
+  const Program program = TwoConvsIn(profile, 4, kDirect);
+  EXPECT_EQ(Describe(program.problem, "x"), "x: 64 bytes, [0,3), 0 pe r, 2 pe r");
+  EXPECT_EQ(Describe(program.problem, "y"), "y: 96 bytes, [1,4), 1 pe w, 3 pe w");
+}
+
+// x -> a -> b -> c, and d = a + c: seen from the operator that makes c, tensor a passes over.
+TEST(WholeBuffers, OfTensorsThatPassOverAPartialProgramAreHeldUntouched) {
+  Network net;
+  const int x = net.Input("x", {1, 1, 4, 4});
+  const int a = net.Tensor("a", {1, 1, 4, 4});
+  const int b = net.Tensor("b", {1, 1, 4, 4});
+  const int c = net.Tensor("c", {1, 1, 4, 4});
+  const int d = net.Tensor("d", {1, 1, 4, 4});
+  net.Output(d);
+  net.Elementwise("op0", {x}, a);
+  net.Elementwise("op1", {a}, b);
+  net.Elementwise("op2", {b}, c);
+  net.Elementwise("op3", {a, c}, d);
+  const SubgraphChoice choice = {{2, 2}, {1, 1, 4, 4}, kDirect};
+  const base::Expected<Program> program = BuildProgram(net.graph, OneSram(), {&choice, 1});
+  ASSERT_TRUE(program.has_value());
+  EXPECT_THAT(Describe(program->problem), ElementsAre("a: 16 bytes, [0,1)",          //
+                                                      "b: 16 bytes, [0,1), 0 pe r",  //
+                                                      "c: 16 bytes, [0,1), 0 pe w"));
+}
+
+TEST(WholeBuffers, OfConstantsAtHomeInTheTileMemoryAreAllThereAllTheTime) {
+  Profile profile = OneSram();
+  Layout(profile, TensorRole::kConstant).home = profile.tile_memory;
+  const SubgraphChoice choice = {{0, 0}, {1, 4, 8, 4}, kDirect};
+  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  ASSERT_TRUE(program.has_value());
+  EXPECT_EQ(Describe(program->problem, "w1"), "w1: 24 bytes, [0,1), 0 pe r");
+  EXPECT_EQ(Describe(program->problem, "w2"), "w2: 12 bytes, [0,1)");
+}
+
+TEST(WholeBuffers, OfStateLiveForAllSteps) {
+  Network net;
+  const int x = net.Input("x", {4, 4});
+  const int state = net.State("state", {4, 4});
+  const int y = net.Tensor("y", {4, 4});
+  const int z = net.Tensor("z", {4, 4});
+  net.Output(z);
+  net.Elementwise("op0", {x}, y);
+  net.Elementwise("op1", {y, state}, z);
+  const SubgraphChoice choice = {{0, 1}, {4, 4}, kDirect};
+  const base::Expected<Program> program = BuildProgram(net.graph, OneSram(), {&choice, 1});
+  ASSERT_TRUE(program.has_value());
+  EXPECT_EQ(Describe(program->problem, "state"), "state: 16 bytes, [0,2), 1 pe r");
+}
+
+}  // namespace
+}  // namespace tessera::encoder
