@@ -21,7 +21,7 @@ namespace {
 base::TensorRole RoleOutside(const graph::Tensor& tensor) {
   using base::TensorRole;
   if (tensor.constant) return TensorRole::kConstant;
-  if (tensor.state) return TensorRole::kState;
+  if (tensor.state || tensor.next_of >= 0) return TensorRole::kState;
   if (tensor.network_input) return TensorRole::kNetworkInput;
   return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBorder;
 }
@@ -86,6 +86,7 @@ const std::vector<NamedPlan>& PlansOfEveryKind() {
                                                 {"ThreeTiles", execute::ThreeTiles},
                                                 {"TwoSubgraphs", execute::TwoSubgraphs},
                                                 {"StoredPads", execute::StoredPads},
+                                                {"WholeWithPads", execute::WholeWithPads},
                                                 {"WithScratch", execute::WithScratch},
                                                 {"WithState", execute::WithState},
                                                 {"InPlace", execute::InPlace},
