@@ -8,6 +8,7 @@
 
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/demand.h"
 #include "tessera/plan/lowering/program.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
@@ -129,6 +130,7 @@ struct Plan {
   graph::Graph network;
   hw_profiles::Profile profile;
   Objective objective;
+  std::vector<Demand> demands;  // what it had to keep to
   uint64_t seed = 0;
   std::vector<Subgraph> subgraphs;
   std::vector<int> kept;     // borders that stay in the tile memory instead of at home: tensors, ascending

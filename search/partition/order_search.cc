@@ -76,6 +76,7 @@ void RenumberTensors(plan::Plan& plan) {
     std::sort(step.transfers.begin(), step.transfers.end());
   }
   for (plan::Home& home : plan.homes) renumber_all(home.tensors);
+  for (plan::Demand& demand : plan.demands) renumber(demand.tensor);
 }
 
 }  // namespace
@@ -255,7 +256,7 @@ base::Expected<PartitionResult> OrderSearch::Finish() {
     const Order& order = incumbent_.network->InOrder();
     if (!std::is_sorted(order.begin(), order.end())) {
       RenumberTensors(*result.plan);
-      if (auto fault = FindFault(*result.plan, {})) return base::Unexpected(*std::move(fault));
+      if (auto fault = FindFault(*result.plan)) return base::Unexpected(*std::move(fault));
     }
     NoteOrder(*result.plan);
   } else if (result.status == Status::kInfeasible && !incumbent_.found.whatever_the_order) {
