@@ -26,6 +26,7 @@ Json RejectionToJson(const Rejection& rejection, const Subgraph& subgraph, const
     json["tile"] = rejection.tile;
     json["weights"] = WordFor(rejection.weights, kWeightPolicyNames);
     json["halo"] = WordFor(rejection.halo, kHaloNames);
+    if (rejection.depth > 0) json["depth"] = rejection.depth;
   }
   json["cause"] = WordFor(rejection.cause, kRejectionCauseNames);
   if (rejection.score) json["score"] = *rejection.score;
@@ -55,6 +56,7 @@ Rejection ReadRejection(const base::JsonValue& value, const Subgraph& subgraph, 
     rejection.weights = static_cast<hw_profiles::WeightPolicy>(weights.OneOf(kWeightPolicyNames));
   if (const base::JsonValue halo = object.Optional("halo"))
     rejection.halo = static_cast<hw_profiles::HaloStorage>(halo.OneOf(kHaloNames));
+  if (const base::JsonValue depth = object.Optional("depth")) rejection.depth = depth.Integer(kTileExtent);
   rejection.cause = static_cast<RejectionCause>(object.OneOf("cause", kRejectionCauseNames));
   if (const base::JsonValue score = object.Optional("score"))
     rejection.score = score.Number(0, kHighestScore);

@@ -44,9 +44,10 @@ enum class RejectionCause : uint8_t {
 struct Rejection {
   graph::Interval interval;
   std::vector<int64_t>
-      tile;  // as in Subgraph; empty where no tile stands for all: weights and halo say nothing then
+      tile;  // as in Subgraph; empty where no tile stands for all: weights, halo and depth say nothing then
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
+  int64_t depth = 0;  // as in Subgraph
   RejectionCause cause = RejectionCause::kScore;
   std::optional<double>
       score;  // of these operators alone, in the unit of Plan::score, or less; without where nobody asked

@@ -59,6 +59,7 @@ Json AsData(const plan::Rejection& rejection) {
   data["tile"] = rejection.tile;
   data["weights"] = NameOf(rejection.weights);
   data["halo"] = NameOf(rejection.halo);
+  if (rejection.depth > 0) data["depth"] = rejection.depth;
   data["cause"] = WordFor(rejection.cause, plan::kRejectionCauseNames);
   if (rejection.score) data["score"] = *rejection.score;
   data["taken"] = rejection.taken;

@@ -96,6 +96,7 @@ class Rejections {
     rejection.tile = choice.way.tile;
     rejection.weights = choice.way.weights;
     rejection.halo = choice.way.halo;
+    rejection.depth = choice.way.depth;
     if (choice.verdict == Verdict::kImpossible) rejection.needs_bytes = choice.metrics.peak_bytes;
     return WithCause(rejection, choice.verdict);
   }

@@ -113,7 +113,8 @@ TEST(PlanJson, KeepsWhatWasPassedOver) {
   Rejection refused;
   refused.interval = plan.subgraphs.front().interval;
   refused.tile = plan.subgraphs.front().tile;
-  refused.weights = hw_profiles::WeightPolicy::kStreamed;
+  refused.weights = hw_profiles::WeightPolicy::kByDepth;
+  refused.depth = 16;
   refused.cause = RejectionCause::kRoom;
   refused.taken = 12.5;
   refused.needs_bytes = 77;
@@ -124,6 +125,7 @@ TEST(PlanJson, KeepsWhatWasPassedOver) {
   EXPECT_EQ(WritePlanJson(*read), text);
   const Rejection& found = read->subgraphs.front().rejected.at(0);
   EXPECT_EQ(found.tile, refused.tile);
+  EXPECT_EQ(found.depth, 16);
   EXPECT_EQ(found.cause, RejectionCause::kRoom);
   EXPECT_FALSE(found.score);
   EXPECT_EQ(found.needs_bytes, 77);

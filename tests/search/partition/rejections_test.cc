@@ -39,7 +39,9 @@ Truth FindTruth(const Subject& subject, const Rejection& rejection) {
   Truth truth;
   for (size_t i = 0; i < tiles.Candidates().size(); ++i) {
     const encoder::Policy& policy = tiles.Candidates()[i].choice.policy;
-    if (policy.weights != rejection.weights || policy.halo != rejection.halo) continue;
+    if (policy.weights != rejection.weights || policy.halo != rejection.halo ||
+        policy.depth != rejection.depth)
+      continue;
     const plan::Metrics metrics = Simulate(subject.graph, subject.profile, tiles.TilingOf(i), policy);
     truth.latency = static_cast<double>(metrics.latency_cycles);
     truth.fits = truth.fits || HasRoom(tiles.ProblemOf(i));
@@ -89,14 +91,33 @@ TEST_F(RejectionsTest, AreTrue) {
   EXPECT_GE(without_room_, 10);
 }
 
+// Where operands come by depth, slices are as deep as it says.
+TEST_F(RejectionsTest, TellTheDepthOfSlices) {
+  int by_depth = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Subject subject = AnySubject(seed, {1, 4}, {40, 90});
+    subject.profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kByDepth);
+    for (const plan::Subgraph& subgraph : PlanOf(subject).subgraphs) {
+      for (const Rejection& rejection : subgraph.rejected) {
+        Check(subject, subgraph, rejection);
+        const bool deep = rejection.weights == hw_profiles::WeightPolicy::kByDepth;
+        EXPECT_EQ(rejection.depth > 0, deep && !rejection.tile.empty());
+        by_depth += deep ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GE(by_depth, 10);
+}
+
 TEST_F(RejectionsTest, NameEachWayOnceAndNeverTheOneTaken) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     for (const plan::Subgraph& subgraph : PlanOf(AnySubject(seed, {2, 7}, {40, 90})).subgraphs) {
-      std::vector<Way> ways = {{subgraph.tile, subgraph.weights, subgraph.halo}};
+      std::vector<Way> ways = {{subgraph.tile, subgraph.weights, subgraph.halo, subgraph.depth}};
       for (const Rejection& rejection : subgraph.rejected) {
         if (rejection.interval.last == subgraph.interval.last)
-          ways.push_back({rejection.tile, rejection.weights, rejection.halo});
+          ways.push_back({rejection.tile, rejection.weights, rejection.halo, rejection.depth});
       }
       std::sort(ways.begin(), ways.end());
       EXPECT_EQ(
