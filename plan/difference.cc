@@ -49,6 +49,7 @@ class Comparison {
     note(first_.objective.weights == second_.objective.weights &&
              first_.objective.limits == second_.objective.limits,
          "objective");
+    note(Describe(first_.network, first_.demands) == Describe(second_.network, second_.demands), "demands");
     note(first_.seed == second_.seed, "seed");
   }
 

@@ -28,7 +28,8 @@ struct Shift {
 };
 
 struct Difference {
-  std::vector<std::string> circumstances;  // of "network", "profile", "objective", "seed", those that differ
+  std::vector<std::string>
+      circumstances;  // of "network", "profile", "objective", "demands", "seed", those that differ
   // Whether both have the same operators in the same order; without that what follows is empty.
   bool comparable = true;
   bool reordered = false;  // both have the same operators in different orders

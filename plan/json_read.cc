@@ -9,6 +9,7 @@
 #include "tessera/base/checked.h"
 #include "tessera/base/json_reader.h"
 #include "tessera/plan/derivation.h"
+#include "tessera/plan/json_demands.h"
 #include "tessera/plan/json_homes.h"
 #include "tessera/plan/json_partition.h"
 #include "tessera/plan/json_rejections.h"
@@ -82,6 +83,7 @@ class PlanReader {
     ReadBaseline(root.Required("baseline"));
     for (const JsonValue& note : root.Items("notes")) plan_.notes.push_back(note.String());
     if (reader_.Failed()) return std::move(plan_);  // what follows speaks of the network and the profile
+    if (const JsonValue demands = root.Optional("demands")) plan_.demands = ReadDemands(demands, plan_);
     plan_.kept = ReadKept(root.Items("kept", Presence::kOptional), plan_.network);
     ReadBuffers(root.Items("buffers"), -1);
     const std::vector<JsonValue> subgraphs = root.Items("subgraphs");

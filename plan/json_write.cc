@@ -7,6 +7,7 @@
 #include "tessera/base/json_writer.h"
 #include "tessera/graph/yaml.h"
 #include "tessera/hw_profiles/writer.h"
+#include "tessera/plan/json_demands.h"
 #include "tessera/plan/json_homes.h"
 #include "tessera/plan/json_rejections.h"
 #include "tessera/plan/lowering/json_write.h"
@@ -56,6 +57,7 @@ class PlanWriter {
     json["score"] = plan_.score;
     if (time_ms) json["time_ms"] = *time_ms;
     json["objective"] = {{"weights", plan_.objective.weights}, {"limits", plan_.objective.limits}};
+    if (!plan_.demands.empty()) json["demands"] = DemandsToJson(plan_);
     json["seed"] = plan_.seed;
     json["totals"] = MetricsToJson(plan_.totals);
     json["lower_bounds"] = MetricsToJson(plan_.lower_bounds);

@@ -8,6 +8,7 @@
 
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/demand.h"
 #include "tessera/plan/lowering/program.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
@@ -46,7 +47,7 @@ struct Rejection {
       tile;  // as in Subgraph; empty where no tile stands for all: weights, halo and depth say nothing then
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
-  int64_t depth = 0;  // likewise
+  int64_t depth = 0;  // as in Subgraph
   RejectionCause cause = RejectionCause::kScore;
   std::optional<double>
       score;  // of these operators alone, in the unit of Plan::score, or less; without where nobody asked
@@ -131,6 +132,7 @@ struct Plan {
   graph::Graph network;
   hw_profiles::Profile profile;
   Objective objective;
+  std::vector<Demand> demands;  // what it had to keep to
   uint64_t seed = 0;
   std::vector<Subgraph> subgraphs;
   std::vector<int> kept;     // borders that stay in the tile memory instead of at home: tensors, ascending

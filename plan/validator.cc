@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "tessera/plan/check_demands.h"
 #include "tessera/plan/check_homes.h"
 #include "tessera/plan/check_metrics.h"
 #include "tessera/plan/check_partition.h"
@@ -36,9 +37,9 @@ void CheckAllocation(const Plan& plan, size_t most, Findings& findings) {
 }  // namespace
 
 std::string_view NameOf(ViolationKind kind) {
-  static constexpr std::array<std::string_view, 16> kNames = {
-      "network", "coverage", "tile",   "policy",   "step",   "buffer", "size",   "alignment",
-      "span",    "lifespan", "access", "in place", "memory", "rule",   "metric", "allocation"};
+  static constexpr std::array<std::string_view, 17> kNames = {
+      "network",  "coverage", "tile",     "policy", "step", "buffer", "size",   "alignment", "span",
+      "lifespan", "access",   "in place", "memory", "rule", "demand", "metric", "allocation"};
   return kNames.at(static_cast<size_t>(kind));
 }
 
@@ -46,6 +47,7 @@ std::vector<Violation> Validate(const Plan& plan, size_t most) {
   Findings findings(most);
   CheckPartition(plan, findings);
   if (!findings.Empty()) return findings.Take();
+  CheckDemands(plan, findings);
   CheckHomes(plan, findings);
   const Derivation derivation = Derive(plan);
   CheckProgram(plan, derivation, findings);

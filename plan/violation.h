@@ -23,6 +23,7 @@ enum class ViolationKind : uint8_t {
   kInPlace,  // a pair of buffers put in one place that may not be, or left apart that should be
   kMemory,   // the problem's memory is not the profile's, or another memory is home to more than it holds
   kRule,     // a rule that the profile does not make, or makes of other buffers, or that is missing
+  kDemand,   // what was demanded is not kept
   kMetric,
   kAllocation,  // what problem::Validate says
 };

@@ -97,6 +97,9 @@ Json DataOf(const plan::Plan& plan) {
   data["status"] = plan.status;
   data["score"] = plan.score;
   data["objective"] = {{"weights", plan.objective.weights}, {"limits", plan.objective.limits}};
+  data["demands"] = Json::array();
+  for (const plan::Demand& demand : plan.demands)
+    data["demands"].push_back(plan::Describe(plan.network, demand));
   data["notes"] = plan.notes;
   data["kept"] = plan.kept;
   data["totals"] = AsData(plan.totals);

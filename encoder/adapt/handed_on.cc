@@ -134,4 +134,15 @@ std::vector<problem::Relation> HandedOnInPlace(const graph::Graph& graph,
   return relations;
 }
 
+std::optional<size_t> AxisOfGrowth(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                                   const hw_profiles::Profile& profile, const graph::Operator& op) {
+  const bool at_home = hw_profiles::LayoutOf(profile, base::TensorRole::kState).home == profile.tile_memory;
+  if (op.kind != OperatorKind::kConcat || !at_home) return std::nullopt;
+  const int next = op.outputs.front();
+  const int state = graph.tensors[static_cast<size_t>(next)].next_of;
+  const bool grows = state >= 0 && op.inputs.front() == state;
+  if (!grows || !Candidate(graph, usages, profile, next).MayLieInPlace()) return std::nullopt;
+  return static_cast<size_t>(op.axis);
+}
+
 }  // namespace tessera::encoder

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "tessera/encoder/adapt/program.h"
@@ -13,5 +15,10 @@ std::vector<problem::Relation> HandedOnInPlace(const graph::Graph& graph,
                                                const std::vector<graph::Usage>& usages,
                                                const hw_profiles::Profile& profile,
                                                const std::vector<ProgramBuffer>& buffers);
+
+// The axis along which a concatenation's result grows where its first operand lies: a state at home in the tile memory whose next value
+// is made in its place. What lies there already is not moved. nullopt for every other operator.
+std::optional<size_t> AxisOfGrowth(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                                   const hw_profiles::Profile& profile, const graph::Operator& op);
 
 }  // namespace tessera::encoder

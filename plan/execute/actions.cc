@@ -176,12 +176,28 @@ Compute Actions::Run(int op, const Turn& turn, int64_t step) {
   }
   compute.scratch = places_.OfScratch(op, turn.parity, writes);
   if (IsByDepth(op)) AddUp(op, step, compute);
+  for (Result& result : compute.results) LeavePadsThatAreThere(result);
   if (named && WorksByChannel(compute)) {
     Result& result = compute.results.front();
     result.fills = false;
     compute.channel = ChannelCells(result);
   }
   return compute;
+}
+
+// Pads of a whole buffer are written once: by the first part of these rows, of these columns.
+void Actions::LeavePadsThatAreThere(Result& result) {
+  Place& place = result.place;
+  for (size_t axis = 0; place.bordered && axis < place.axes.size(); ++axis) {
+    std::vector<int64_t> beside = {place.content, static_cast<int64_t>(axis)};
+    for (size_t other = 0; other < result.box.size(); ++other) {
+      if (other == axis) continue;
+      beside.insert(beside.end(), {result.box[other].begin, result.box[other].end});
+    }
+    AxisPlace& at = place.axes[axis];
+    if (at.pad_low + at.pad_high == 0) continue;
+    if (IsEmpty(result.box) || !bordered_.insert(std::move(beside)).second) at.pad_low = at.pad_high = 0;
+  }
 }
 
 // Whether the engine has to go channel by channel, as a depthwise result lies in the place of its operand.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,7 @@ class Actions {
   static int64_t ChannelCells(const Result& result);
   bool BeginsAnew(const Result& result, const TilePart& part) const;
   void AddConstant(int op, size_t position, const Intent& intent, Compute& compute);
+  void LeavePadsThatAreThere(Result& result);
 
   // Where slices are of the depth (depth_actions.cc).
   bool IsByDepth(int op) const;
@@ -92,7 +94,8 @@ class Actions {
   Places& places_;
   int subgraph_;
   execute::Tiles tiles_;
-  std::map<int64_t, TileBoxes> boxes_;  // of the tiles around the one that runs
+  std::map<int64_t, TileBoxes> boxes_;       // of the tiles around the one that runs
+  std::set<std::vector<int64_t>> bordered_;  // of whole tensors: tensor, axis of pads, box along the others
   int64_t transfers_ = 0;
 };
 

@@ -97,10 +97,11 @@ ElementSet WithPads(const Place& place, const Box& box) {
     const bool ring = at.modulus > 0;
     const bool first = box[axis].begin == at.held.begin;
     const bool opens_ring = first && at.made_before == 0 && !indices.empty();
-    if (ring ? opens_ring : first) {
+    const bool last = box[axis].end == at.held.end;
+    if (place.bordered || (ring ? opens_ring : first)) {
       for (int64_t pad = 1; pad <= at.pad_low; ++pad) indices.insert(indices.begin(), -pad);
     }
-    if (ring ? opens_ring : box[axis].end == at.held.end) {
+    if (place.bordered || (ring ? opens_ring : last)) {
       for (int64_t pad = 0; pad < at.pad_high; ++pad) indices.push_back(at.extent + pad);
     }
   }

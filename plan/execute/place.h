@@ -43,6 +43,7 @@ struct Place {
   int64_t base = 0;             // cell of the first element held
   int64_t element_cells = 1;    // cells of one element, side by side
   std::vector<AxisPlace> axes;  // of the tensor
+  bool bordered = false;        // pads stand around all of it, whatever part is written: a whole buffer
   int64_t first_number = 0;     // added to the row-major numbers of elements: of sums, those of rounds before
   std::string refusal;          // why it may not be touched so, in words; empty if it may
 };
@@ -60,8 +61,8 @@ struct Run {
 // The elements in runs along the axis that serves best. Cost: linear in the runs.
 std::vector<Run> RunsOf(const Place& place, const ElementSet& elements);
 
-// A box that is written, and the pads beside it wherever it ends where the place does, even where it is empty there; beside rows of a
-// ring with the first row of all.
+// A box that is written, and pads: those beside it wherever it ends where the place does, even where it is empty there; those of a
+// ring with the first row of all; of a bordered place, all in its rows and columns along the axes that have any.
 ElementSet WithPads(const Place& place, const Box& box);
 
 }  // namespace tessera::plan::execute

@@ -110,6 +110,8 @@ Place Places::OfWhole(int tensor, const Intent& intent) const {
       RoleOf(tensor) == base::TensorRole::kFeature ? base::TensorRole::kBorder : RoleOf(tensor);
   LayOut(place, role, shape, WholeBox(shape),
          PadsOf(tensor, {0, static_cast<int>(plan_.network.operators.size()) - 1}));
+  place.bordered = std::any_of(place.axes.begin(), place.axes.end(),
+                               [](const AxisPlace& axis) { return axis.pad_low + axis.pad_high > 0; });
   return place;
 }
 

@@ -146,10 +146,9 @@ class Finder {
       touch.memory = operand.memory;
       touch.writes = operand.part == Part::kOutput || operand.part == Part::kTo ||
                      operand.part == Part::kScratch || operand.part == Part::kSums;
-      touch.bytes =
-          region.fills
-              ? std::vector<AddressRange>{{spot.address, spot.address + sizes_.at(spot.buffer)}}
-              : BytesOf(operand, ElementBytes(plan_.network, job.op, operand), region, box, spot.address);
+      touch.bytes = region.fills
+                        ? std::vector<AddressRange>{{spot.address, spot.address + sizes_.at(spot.buffer)}}
+                        : BytesOf(plan_.network, job.op, operand, region, box, spot.address);
       touches.push_back(std::move(touch));
     }
     return touches;

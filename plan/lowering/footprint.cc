@@ -16,14 +16,26 @@ struct IndexRange {
   int64_t count = 0;
 };
 
-std::vector<IndexRange> IndexRangesOf(int64_t extent, int64_t low, int64_t high, int64_t turn,
-                                      int64_t ring_rows) {
-  if (ring_rows == 0) return {{-low, low + extent + high}};
-  std::vector<IndexRange> pieces = {{-low, low}, {ring_rows, high}};
+// What a region has along one axis; index 0 is the box's first, or row 0 of the ring.
+struct Along {
+  int64_t extent = 0;
+  int64_t low = 0;  // pads
+  int64_t high = 0;
+  int64_t before = 0;  // indices between the low pads and the box, and between the box and the high ones
+  int64_t behind = 0;
+};
+
+std::vector<IndexRange> IndexRangesOf(const Along& along) {
+  return {
+      {-along.before - along.low, along.low}, {0, along.extent}, {along.extent + along.behind, along.high}};
+}
+
+std::vector<IndexRange> IndexRangesInRing(const Along& along, int64_t turn, int64_t ring_rows) {
+  std::vector<IndexRange> pieces = {{-along.low, along.low}, {ring_rows, along.high}};
   const int64_t first = turn - base::RoundDown(turn, ring_rows);
-  const int64_t before_turn = std::min(extent, ring_rows - first);
+  const int64_t before_turn = std::min(along.extent, ring_rows - first);
   pieces.push_back({first, before_turn});
-  pieces.push_back({0, extent - before_turn});
+  pieces.push_back({0, along.extent - before_turn});
   return pieces;
 }
 
@@ -55,13 +67,13 @@ int64_t ElementBytes(const graph::Graph& network, int op, const Operand& operand
   return base::BitsOf(network.tensors[static_cast<size_t>(operand.tensor)].type) / 8;
 }
 
-std::vector<AddressRange> BytesOf(const Operand& operand, int64_t element_bytes, const FixedRegion& region,
-                                  const FixedRegion& box, int64_t spot_address) {
+std::vector<AddressRange> BytesOf(const graph::Graph& network, int op, const Operand& operand,
+                                  const FixedRegion& region, const FixedRegion& box, int64_t spot_address) {
   const size_t rank = box.extent.size();
   const bool pads = !region.pad_low.empty() && (operand.part != Part::kInput || operand.stored_pads);
   const std::optional<size_t> rows = execute::RowAxisOf(rank);
   std::vector<AddressRange> ranges = {
-      {spot_address + region.offset, spot_address + region.offset + element_bytes}};
+      {spot_address + region.offset, spot_address + region.offset + ElementBytes(network, op, operand)}};
   std::vector<size_t> inwards(rank);  // axes from the shortest stride to the longest
   for (size_t axis = 0; axis < rank; ++axis) inwards[axis] = axis;
   std::sort(inwards.begin(), inwards.end(),
@@ -69,9 +81,15 @@ std::vector<AddressRange> BytesOf(const Operand& operand, int64_t element_bytes,
   for (const size_t axis : inwards) {
     const int64_t stride = operand.strides[axis];
     const int64_t ring = rows == axis ? operand.ring_rows : 0;
+    Along along = {box.extent[axis], pads ? region.pad_low[axis] : 0, pads ? region.pad_high[axis] : 0, 0, 0};
+    if (operand.bordered) {
+      along.before = box.begin[axis];
+      along.behind = network.tensors[static_cast<size_t>(operand.tensor)].shape[axis] - box.begin[axis] -
+                     box.extent[axis];
+    }
     std::vector<AddressRange> product;
-    for (const IndexRange& piece : IndexRangesOf(box.extent[axis], pads ? region.pad_low[axis] : 0,
-                                                 pads ? region.pad_high[axis] : 0, region.turn, ring)) {
+    for (const IndexRange& piece :
+         ring > 0 ? IndexRangesInRing(along, region.turn, ring) : IndexRangesOf(along)) {
       for (int64_t i = piece.first; i < piece.first + piece.count; ++i) {
         for (const AddressRange& range : ranges)
           product.push_back({range.begin + i * stride, range.end + i * stride});

@@ -139,6 +139,7 @@ class Reader {
       object.Refuse("each axis has a stride", fmt::format("{} strides", RankOf(operand)));
     operand.ring_rows = object.Integer("ring_rows", kCount, 0);
     operand.stored_pads = object.Boolean("stored_pads", false);
+    operand.bordered = object.Boolean("bordered", false);
     job.operands.push_back(std::move(operand));
   }
 

@@ -75,6 +75,7 @@ class Writer {
     json["strides"] = operand.strides;
     if (operand.ring_rows > 0) json["ring_rows"] = operand.ring_rows;
     if (operand.stored_pads) json["stored_pads"] = true;
+    if (operand.bordered) json["bordered"] = true;
     return json;
   }
 

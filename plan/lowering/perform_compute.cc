@@ -104,12 +104,12 @@ void Performer::CheckAllGiven(const graph::Operator& op, const std::vector<Reach
     TellOnce("does not leave sums until the last round, and the result then");
 }
 
-// It may go further than what is read only to where stored pads stand.
+// It may go further than what is read only to where stored pads stand beside it.
 void Performer::CheckOperand(const graph::Operator& op, const Reach& reach, const ElementSet& reads) {
   const Box hull = HullOf(reads, reach.shape);
   const Box given = reach.Box();
   for (size_t axis = 0; axis < hull.size(); ++axis) {
-    const bool to_pads = !reads.axes.empty() && reach.operand->stored_pads;
+    const bool to_pads = !reads.axes.empty() && reach.operand->stored_pads && !reach.operand->bordered;
     const bool above = to_pads && reads.axes[axis].front() < 0 && given[axis].begin <= hull[axis].begin;
     const bool below =
         to_pads && reads.axes[axis].back() >= reach.shape[axis] && given[axis].end >= hull[axis].end;

@@ -42,6 +42,7 @@ struct Operand {
   std::vector<int64_t> strides;  // bytes from one index to the next, for each axis
   int64_t ring_rows = 0;         // rows of a ring, 0: none; then the rows' axis turns
   bool stored_pads = false;      // what an input has in its padding stands beside it
+  bool bordered = false;  // a whole buffer with stored pads: they stand around the tensor, not beside the box
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
@@ -95,7 +96,7 @@ struct RegionOf {
       {};  // of the box's first element behind the spot, of its first row in the ring if there is one
   Number turn = {};  // the box begins in this row of the ring, mod its rows
   std::vector<Number> pad_low =
-      {};  // beside the box: taps in the padding of an input, stored pads that are written
+      {};  // beside the box, or around the tensor: taps in the padding of an input, stored pads that are written
   std::vector<Number> pad_high = {};
   friend bool operator==(const RegionOf&, const RegionOf&) = default;
 };

@@ -28,8 +28,9 @@ execute::Box Reach::Box() const {
 
 Point Reach::At(size_t axis, int64_t index) const {
   const bool below = index >= shape[axis];
-  const int64_t extent = box.extent[axis];
-  int64_t position = index < 0 ? index : below ? extent + index - shape[axis] : index - box.begin[axis];
+  const bool beside = !operand->bordered && (index < 0 || below);
+  int64_t position = index - box.begin[axis];
+  if (beside) position = below ? box.extent[axis] + index - shape[axis] : index;
   const int64_t ring = operand->ring_rows;
   if (ring > 0 && execute::RowAxisOf(shape.size()) == axis) {
     const int64_t turned = region.turn + position;
@@ -146,8 +147,11 @@ bool Opener::FitsMemory(const Reach& reach) const {
   for (size_t axis = 0; axis < reach.shape.size() && least && most; ++axis) {
     const bool ring = rows == axis && reach.operand->ring_rows > 0;
     const int64_t length = ring ? reach.operand->ring_rows : reach.box.extent[axis];
-    const int64_t first = pads ? -reach.region.pad_low[axis] : 0;
-    const int64_t end = length + (pads ? reach.region.pad_high[axis] : 0);
+    const int64_t low = pads ? reach.region.pad_low[axis] : 0;
+    const int64_t high = pads ? reach.region.pad_high[axis] : 0;
+    const bool around = reach.operand->bordered;
+    const int64_t first = around && low > 0 ? -reach.box.begin[axis] - low : -low;
+    const int64_t end = (around && high > 0 ? reach.shape[axis] - reach.box.begin[axis] : length) + high;
     if (first >= end) return true;
     const auto down = base::CheckedMul(first, reach.operand->strides[axis]);
     const auto up = base::CheckedMul(end - 1, reach.operand->strides[axis]);

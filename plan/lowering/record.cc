@@ -39,7 +39,7 @@ void DropPadsOfNone(FixedRegion& region) {
 bool IsLike(const Operand& a, const Operand& b) {
   return a.part == b.part && a.position == b.position && a.tensor == b.tensor && a.table == b.table &&
          a.memory == b.memory && a.strides == b.strides && a.ring_rows == b.ring_rows &&
-         a.stored_pads == b.stored_pads;
+         a.stored_pads == b.stored_pads && a.bordered == b.bordered;
 }
 
 Part PartOf(execute::Operand::Kind kind) {
@@ -56,13 +56,14 @@ Part PartOf(execute::Operand::Kind kind) {
   return Part::kAddend;
 }
 
-// Pads that are stored stand beside what is held, so the region goes as far where it has any. Whether any axis stores pads.
+// Pads of a tile stand beside what is held, so the region goes as far where it has any. Whether any axis stores pads.
 bool ReachPads(const execute::ElementSet& reads, const Place& place, Box& region) {
   bool stored = false;
   for (size_t axis = 0; axis < reads.axes.size(); ++axis) {
     const AxisPlace& at = place.axes[axis];
     if (at.pad_low + at.pad_high == 0) continue;
     stored = true;
+    if (place.bordered) continue;
     if (reads.axes[axis].front() < 0) region[axis].begin = at.held.begin;
     if (reads.axes[axis].back() >= at.extent) region[axis].end = at.held.end;
   }
@@ -253,6 +254,7 @@ Recorder::Found Recorder::Find(const Place& place, const Box& box, const Turn& t
     Refuse(fmt::format("the plan has no buffer for {}", contents_.NameOf(place.content)));
   } else {
     found.operand.memory = plan_.profile.tile_memory;
+    found.operand.bordered = place.bordered;
     spot.buffer = place.buffer;
     const size_t buffer = buffers_.at(place.buffer);
     const BufferKind kind = plan_.buffers[buffer].kind;

@@ -113,7 +113,7 @@ class FaultSearch {
   std::optional<Diagnostic> FindInPolicy(const Demand& demand) const {
     const std::vector<encoder::Policy> policies = encoder::PoliciesOf(graph_, profile_, demand.interval);
     if (std::any_of(policies.begin(), policies.end(),
-                    [&](const encoder::Policy& policy) { return demand.way.Allows(policy); }))
+                    [&](const encoder::Policy& policy) { return Allows(demand.way, policy); }))
       return std::nullopt;
     std::vector<std::string> words;
     words.reserve(policies.size());
@@ -129,7 +129,7 @@ class FaultSearch {
     if (demand.way.tile) options.shapes = {*demand.way.tile};
     options.policies = encoder::PoliciesOf(graph_, profile_, demand.interval);
     std::erase_if(*options.policies,
-                  [&demand](const encoder::Policy& policy) { return !demand.way.Allows(policy); });
+                  [&demand](const encoder::Policy& policy) { return !Allows(demand.way, policy); });
     const auto tiles = IntervalTiles::Build(graph_, profile_, demand.interval, options);
     if (!tiles) return std::nullopt;  // the search says why it does not run
     std::set<std::string> names;

@@ -49,32 +49,6 @@ std::vector<Interval> Joined(std::vector<Interval> intervals) {
   return joined;
 }
 
-std::string DescribeWay(const WayDemand& way) {
-  std::string text;
-  if (way.tile) text += fmt::format(" with tiles of {}", fmt::join(*way.tile, "x"));
-  if (way.weights) text += fmt::format(", weights {}", hw_profiles::NameOf(*way.weights));
-  if (way.in_place) text += *way.in_place ? ", results in place" : ", no result in place";
-  if (way.halo) text += fmt::format(", halo {}", hw_profiles::NameOf(*way.halo));
-  for (const auto& [id, offset] : way.addresses) text += fmt::format(", {} at address {}", id, offset);
-  return text;
-}
-
-bool RunsAs(const plan::Subgraph& subgraph, const WayDemand& way) {
-  return (!way.tile || subgraph.tile == *way.tile) &&
-         way.Allows({.weights = subgraph.weights, .in_place = subgraph.in_place, .halo = subgraph.halo});
-}
-
-// Whether what is there of these buffers lies where it must, and what is required is there.
-bool LieAt(const std::vector<PinnedBuffer>& pins, const problem::Problem& problem,
-           const problem::Allocation& allocation) {
-  return std::all_of(pins.begin(), pins.end(), [&](const PinnedBuffer& pin) {
-    for (size_t i = 0; i < problem.buffers.size(); ++i) {
-      if (problem.buffers[i].id == pin.id) return allocation.offsets[i] == pin.offset;
-    }
-    return !pin.required;
-  });
-}
-
 std::vector<PinnedBuffer> PinsOf(const WayDemand& way, int subgraph) {
   std::vector<PinnedBuffer> pins;
   for (const auto& [id, offset] : way.addresses)
@@ -82,90 +56,11 @@ std::vector<PinnedBuffer> PinsOf(const WayDemand& way, int subgraph) {
   return pins;
 }
 
-bool LiesAt(const plan::Plan& plan, const Demand& demand) {
-  const std::vector<PinnedBuffer> pins = {{.id = plan.network.tensors[static_cast<size_t>(demand.tensor)].id,
-                                           .offset = demand.offset,
-                                           .required = false}};
-  if (plan.problem.memories.front().name == demand.memory) return LieAt(pins, plan.problem, plan.allocation);
-  return std::all_of(plan.homes.begin(), plan.homes.end(), [&](const plan::Home& home) {
-    return home.problem.memories.front().name != demand.memory || LieAt(pins, home.problem, home.allocation);
-  });
-}
-
-bool IsCutBetween(const plan::Plan& plan, int first, int last) {
-  return std::any_of(plan.subgraphs.begin(), plan.subgraphs.end(), [&](const plan::Subgraph& subgraph) {
-    return first < subgraph.interval.first && subgraph.interval.first <= last;
-  });
-}
-
 }  // namespace
 
-bool WayDemand::Allows(const encoder::Policy& policy) const {
-  return (!weights || policy.weights == *weights) && (!in_place || policy.in_place == *in_place) &&
-         (!halo || policy.halo == *halo);
-}
-
-std::string Describe(const graph::Graph& graph, const Demand& demand) {
-  const auto op = [&](int index) -> const std::string& {
-    return graph.operators[static_cast<size_t>(index)].id;
-  };
-  const auto tensor = [&]() -> const std::string& {
-    return graph.tensors[static_cast<size_t>(demand.tensor)].id;
-  };
-  const auto operators = [&] {
-    if (demand.interval.first == demand.interval.last)
-      return fmt::format("operator '{}'", op(demand.interval.first));
-    return fmt::format("operators '{}' to '{}'", op(demand.interval.first), op(demand.interval.last));
-  };
-  switch (demand.kind) {
-    case DemandKind::kTogether:
-      return operators() + " in one subgraph";
-    case DemandKind::kApart:
-      return fmt::format("a subgraph that begins with operator '{}'", op(demand.interval.first));
-    case DemandKind::kSubgraph:
-      return operators() + " as a subgraph" + DescribeWay(demand.way);
-    case DemandKind::kKeep:
-      return fmt::format("tensor '{}' on chip", tensor());
-    case DemandKind::kSpill:
-      return fmt::format("tensor '{}' at home between subgraphs", tensor());
-    case DemandKind::kAddress:
-      return fmt::format("tensor '{}' at address {} wherever it lies whole in memory {}", tensor(),
-                         demand.offset, demand.memory);
-  }
-  return {};
-}
-
-std::string Describe(const graph::Graph& graph, const std::vector<Demand>& demands) {
-  std::string text;
-  for (const Demand& demand : demands) text += (text.empty() ? "" : "; ") + Describe(graph, demand);
-  return text;
-}
-
-bool Keeps(const plan::Plan& plan, const Demand& demand) {
-  const auto is_kept = [&] { return std::count(plan.kept.begin(), plan.kept.end(), demand.tensor) > 0; };
-  switch (demand.kind) {
-    case DemandKind::kTogether:
-      return !IsCutBetween(plan, demand.interval.first, demand.interval.last);
-    case DemandKind::kApart:
-      return demand.interval.first == 0 ||
-             IsCutBetween(plan, demand.interval.first - 1, demand.interval.first);
-    case DemandKind::kSubgraph:
-      for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
-        if (plan.subgraphs[i].interval != demand.interval) continue;
-        return RunsAs(plan.subgraphs[i], demand.way) &&
-               LieAt(PinsOf(demand.way, static_cast<int>(i)), plan.problem, plan.allocation);
-      }
-      return false;
-    case DemandKind::kKeep: {
-      const graph::Usage usage = graph::UsagesOf(plan.network)[static_cast<size_t>(demand.tensor)];
-      return is_kept() || !IsCutBetween(plan, usage.producer, usage.consumers.back());
-    }
-    case DemandKind::kSpill:
-      return !is_kept();
-    case DemandKind::kAddress:
-      return LiesAt(plan, demand);
-  }
-  return false;
+bool Allows(const WayDemand& way, const encoder::Policy& policy) {
+  return (!way.weights || policy.weights == *way.weights) &&
+         (!way.in_place || policy.in_place == *way.in_place) && (!way.halo || policy.halo == *way.halo);
 }
 
 Demands::Demands(const graph::Graph& graph, std::vector<Demand> demands) : demands_(std::move(demands)) {

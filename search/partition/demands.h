@@ -10,50 +10,18 @@
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling.h"
 #include "tessera/hw_profiles/profile.h"
-#include "tessera/plan/plan.h"
+#include "tessera/plan/demand.h"
 #include "tessera/problem/problem.h"
 #include "tessera/search/tiling/tile_driver.h"
 
 // What a plan must keep to besides fitting, because somebody says so.
 namespace tessera::search {
 
-// How a subgraph runs, as far as somebody cares.
-struct WayDemand {
-  std::optional<graph::TileShape> tile;
-  std::optional<hw_profiles::WeightPolicy> weights;
-  std::optional<bool> in_place;
-  std::optional<hw_profiles::HaloStorage> halo;
-  std::map<std::string, problem::Bytes> addresses;  // of buffers, as plan.json names them behind "s0/"
+using plan::Demand;
+using plan::DemandKind;
+using plan::WayDemand;
 
-  bool Allows(const encoder::Policy& policy) const;
-};
-
-enum class DemandKind : uint8_t {
-  kTogether,  // all operators of the interval run in one subgraph, whatever else does
-  kApart,     // a subgraph begins with the interval's only operator
-  kSubgraph,  // the interval is a subgraph, which runs as `way` says
-  kKeep,      // the tensor stays on chip: inside a subgraph, or kept between its subgraphs
-  kSpill,     // the tensor goes home wherever it passes from one subgraph to another
-  kAddress,   // wherever the tensor lies whole in the memory, it is at the offset
-};
-
-struct Demand {
-  DemandKind kind = DemandKind::kTogether;
-  graph::Interval interval;   // kTogether, kApart, kSubgraph
-  int tensor = -1;            // kKeep, kSpill, kAddress
-  WayDemand way;              // kSubgraph
-  std::string memory;         // kAddress: its name in the profile
-  problem::Bytes offset = 0;  // kAddress
-};
-
-// "operators 'a' to 'c' in one subgraph".
-std::string Describe(const graph::Graph& graph, const Demand& demand);
-
-// The descriptions one after another.
-std::string Describe(const graph::Graph& graph, const std::vector<Demand>& demands);
-
-// Whether the plan keeps to the demand.
-bool Keeps(const plan::Plan& plan, const Demand& demand);
+bool Allows(const WayDemand& way, const encoder::Policy& policy);
 
 // What demands without fault (demand_faults.h) leave to a search.
 //

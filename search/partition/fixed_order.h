@@ -25,9 +25,9 @@ struct FixedOrderResult {
   bool whatever_the_order = false;    // no other order changes the result
 };
 
-// Why a plan must not be handed out: what the independent validator refuses in it, or demands that it does not keep. A fault of the
-// program.
-std::optional<base::Diagnostic> FindFault(const plan::Plan& plan, const Demands& demands);
+// Why a plan must not be handed out: what the independent validator refuses in it, demands that it does not keep among that. A fault of
+// the program.
+std::optional<base::Diagnostic> FindFault(const plan::Plan& plan);
 
 // How far a search of a network looks.
 Reach ReachFor(const graph::Graph& graph, const Scale& scale, const PartitionOptions& options);

@@ -71,7 +71,7 @@ const std::vector<encoder::Policy>& IntervalChoices::Policies() {
   if (!policies_.empty()) return policies_;
   policies_ = encoder::PoliciesOf(planning_->graph, planning_->profile, interval_, kept_);
   if (way_ != nullptr)
-    std::erase_if(policies_, [this](const encoder::Policy& policy) { return !way_->Allows(policy); });
+    std::erase_if(policies_, [this](const encoder::Policy& policy) { return !Allows(*way_, policy); });
   return policies_;
 }
 

@@ -77,6 +77,7 @@ void RenumberTensors(plan::Plan& plan) {
     std::sort(step.transfers.begin(), step.transfers.end());
   }
   for (plan::Home& home : plan.homes) renumber_all(home.tensors);
+  for (plan::Demand& demand : plan.demands) renumber(demand.tensor);
 }
 
 }  // namespace
@@ -257,7 +258,7 @@ base::Expected<PartitionResult> OrderSearch::TakeResult() {
   const OrderedNetwork& network = *incumbent_.network;
   base::Expected<plan::Plan> plan = Prefetch(network.Planning(), network.Demands(), *std::move(result.plan));
   if (!plan) return base::Unexpected(plan.error());
-  if (auto fault = FindFault(*plan, network.Demands())) return base::Unexpected(*std::move(fault));
+  if (auto fault = FindFault(*plan)) return base::Unexpected(*std::move(fault));
   result.status = plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
   result.plan = *std::move(plan);
   return result;
@@ -271,7 +272,7 @@ base::Expected<PartitionResult> OrderSearch::Finish() {
     const Order& order = incumbent_.network->InOrder();
     if (!std::is_sorted(order.begin(), order.end())) {
       RenumberTensors(*result.plan);
-      if (auto fault = FindFault(*result.plan, {})) return base::Unexpected(*std::move(fault));
+      if (auto fault = FindFault(*result.plan)) return base::Unexpected(*std::move(fault));
     }
     NoteOrder(*result.plan);
   } else if (result.status == Status::kInfeasible && !incumbent_.found.whatever_the_order) {

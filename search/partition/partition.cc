@@ -28,7 +28,7 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_pr
     fault.found = std::to_string(*options.max_operators);
     return fault;
   }
-  if (const auto bad = FindFault(graph, profile, options.demands, options.max_operators))
+  if (const auto bad = search::FindFault(graph, profile, options.demands, options.max_operators))
     return bad->diagnostic;
   return std::nullopt;
 }

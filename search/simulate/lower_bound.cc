@@ -3,6 +3,7 @@
 #include <set>
 #include <span>
 
+#include "tessera/encoder/adapt/handed_on.h"
 #include "tessera/search/simulate/coverage.h"
 #include "tessera/search/simulate/cycles.h"
 #include "tessera/search/simulate/energy.h"
@@ -74,6 +75,7 @@ class Bound {
   const graph::TileClass& WholeTile() const { return coverage_.Whole().classes.front(); }
 
   Engine AddOperator(int index);
+  Extents MovedOf(const graph::Operator& op) const;
   Touched TouchedBy(const graph::Operator& op) const;
   void AddTensor(size_t index);
   void AddConstants();
@@ -103,8 +105,7 @@ class Bound {
 
 Bound::Engine Bound::AddOperator(int index) {
   const graph::Operator& op = graph_.operators[static_cast<size_t>(index)];
-  const Compute compute =
-      ComputeOf(graph_, WorkerOf(graph_, profile_, op), op, coverage_.NeededOf(op.outputs.front()));
+  const Compute compute = ComputeOf(graph_, WorkerOf(graph_, profile_, op), op, MovedOf(op));
   Engine engine;
   engine.arithmetic = compute.body;
   if (compute.engine != nullptr && compute.engine->outstanding < 2)
@@ -122,17 +123,28 @@ Bound::Engine Bound::AddOperator(int index) {
   return engine;
 }
 
-// What is not read or written in its home.
+// Of the first result, all but a state that it grows from where that lies.
+Extents Bound::MovedOf(const graph::Operator& op) const {
+  const Extents& made = coverage_.NeededOf(op.outputs.front());
+  const std::optional<size_t> growth = encoder::AxisOfGrowth(graph_, usages_, profile_, op);
+  if (!growth) return made;
+  return WithoutStaying(made, *growth, coverage_.NeededOf(op.inputs.front())[*growth]);
+}
+
+// What is not read or written in its home, and is moved.
 Touched Bound::TouchedBy(const graph::Operator& op) const {
   Touched touched;
-  const auto add = [&](int tensor, int64_t& bytes) {
+  const auto add = [&](int tensor, const Extents& extents, int64_t& bytes) {
     const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
     if (route.passage == Passage::kDirect) return;
-    Accumulate(bytes, PayloadBytes(graph_.tensors[static_cast<size_t>(tensor)], coverage_.NeededOf(tensor),
+    Accumulate(bytes, PayloadBytes(graph_.tensors[static_cast<size_t>(tensor)], extents,
                                    hw_profiles::LayoutOf(profile_, route.role)));
   };
-  for (const int tensor : op.inputs) add(tensor, touched.read);
-  for (const int tensor : op.outputs) add(tensor, touched.written);
+  const bool first_stays = encoder::AxisOfGrowth(graph_, usages_, profile_, op).has_value();
+  for (size_t i = first_stays ? 1 : 0; i < op.inputs.size(); ++i)
+    add(op.inputs[i], coverage_.NeededOf(op.inputs[i]), touched.read);
+  for (size_t i = 0; i < op.outputs.size(); ++i)
+    add(op.outputs[i], i == 0 ? MovedOf(op) : coverage_.NeededOf(op.outputs[i]), touched.written);
   return touched;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tessera/encoder/adapt/handed_on.h"
 #include "tessera/encoder/adapt/layout.h"
 #include "tessera/search/simulate/cycles.h"
 #include "tessera/search/simulate/saturating.h"
@@ -38,7 +39,7 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
   }
   for (int op = interval_.first; op <= interval_.last; ++op) {
     constants_.push_back(CostOfConstants(op));
-    steps_.push_back(StepOf(op));
+    steps_.push_back(StepOf(op, usages));
   }
   if (policy.halo == HaloStorage::kCopy) KeepByCopying(tiling);
   if (policy.halo == HaloStorage::kAdjacent) FindCopied(tiling);
@@ -131,7 +132,7 @@ void TileCosts::AddCopies(const graph::TileClass& tile, TileCost& cost) const {
   }
 }
 
-TileCosts::Step TileCosts::StepOf(int index) const {
+TileCosts::Step TileCosts::StepOf(int index, const std::vector<graph::Usage>& usages) const {
   const graph::Operator& op = graph_->operators[static_cast<size_t>(index)];
   Step step{.op = &op, .worker = WorkerOf(*graph_, *profile_, op), .inputs = {}, .outputs = {}};
   const auto operand_of = [this](int tensor) {
@@ -142,6 +143,7 @@ TileCosts::Step TileCosts::StepOf(int index) const {
   };
   for (const int tensor : op.inputs) step.inputs.push_back(operand_of(tensor));
   for (const int tensor : op.outputs) step.outputs.push_back(operand_of(tensor));
+  step.growth = encoder::AxisOfGrowth(*graph_, usages, *profile_, op);
   return step;
 }
 
@@ -230,18 +232,30 @@ void TileCosts::Touch(const Operand& operand, const Extents& extents, Direction 
   Accumulate(in ? cycles.read : cycles.written, DirectCycles(*profile_, operand.route.home, direction, runs));
 }
 
+// What the operator makes of its first output, but for what lies there already.
+Extents TileCosts::MovedOf(const graph::TileClass& tile, size_t index) const {
+  const Step& step = steps_[index];
+  const Extents& made = graph::MadeOf(tile, step.outputs.front());
+  if (!step.growth) return made;
+  return WithoutStaying(made, *step.growth, tile.needed[step.inputs.front()][*step.growth]);
+}
+
 // Every operand byte is read once, every result byte written once, each where it lives.
-void TileCosts::FindTraffic(const graph::TileClass& tile, size_t step, bool idle, const DepthCost& depth,
-                            StepTraffic& traffic) const {
+void TileCosts::FindTraffic(const graph::TileClass& tile, size_t step, const Extents& moved,
+                            const DepthCost& depth, StepTraffic& traffic) const {
   traffic.bytes.assign(profile_->memories.size(), {});
   traffic.direct_cycles.assign(profile_->memories.size(), {});
-  for (const size_t input : steps_[step].inputs) {
-    if (!idle) Touch(operands_[input], tile.needed[input], Direction::kRead, traffic);
+  const bool idle = graph::ElementsOf(moved) == 0;
+  for (size_t i = steps_[step].growth ? 1 : 0; i < steps_[step].inputs.size() && !idle; ++i) {
+    const size_t input = steps_[step].inputs[i];
+    Touch(operands_[input], tile.needed[input], Direction::kRead, traffic);
   }
-  for (const size_t output : steps_[step].outputs) {
+  for (size_t i = 0; i < steps_[step].outputs.size(); ++i) {
+    const size_t output = steps_[step].outputs[i];
     const Operand& operand = operands_[output];
     const bool direct = operand.route.passage == Passage::kDirect;
-    Touch(operand, direct ? tile.share[output] : graph::MadeOf(tile, output), Direction::kWrite, traffic);
+    const Extents& made = i == 0 ? moved : graph::MadeOf(tile, output);
+    Touch(operand, direct ? tile.share[output] : made, Direction::kWrite, traffic);
   }
   if (constant_route_.passage == Passage::kDirect) {
     const auto home = static_cast<size_t>(constant_route_.home);
@@ -257,8 +271,8 @@ void TileCosts::FindTraffic(const graph::TileClass& tile, size_t step, bool idle
 
 void TileCosts::AddStep(const graph::TileClass& tile, size_t step, StepTraffic& traffic,
                         TileCost& cost) const {
-  const Extents& result = graph::MadeOf(tile, steps_[step].outputs.front());
-  FindTraffic(tile, step, graph::ElementsOf(result) == 0, cost.depth, traffic);
+  const Extents result = MovedOf(tile, step);
+  FindTraffic(tile, step, result, cost.depth, traffic);
   if (constant_route_.passage == Passage::kDirect) {
     Accumulate(cost.flows[static_cast<size_t>(constant_route_.home)].direct_constant_bytes,
                constants_[step].bytes);

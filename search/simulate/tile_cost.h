@@ -93,6 +93,7 @@ class TileCosts {
     Worker worker;
     std::vector<size_t> inputs;
     std::vector<size_t> outputs;
+    std::optional<size_t> growth = {};  // the axis along which the result grows where the first input lies
   };
 
   // What one step reads and writes, parallel to Profile::memories.
@@ -110,7 +111,7 @@ class TileCosts {
 
   ConstantCost CostOfConstants(int index) const;
   Operand OperandOf(int tensor, const graph::Usage& usage, size_t index, const std::vector<int>& kept) const;
-  Step StepOf(int index) const;
+  Step StepOf(int index, const std::vector<graph::Usage>& usages) const;
   void AddTransfers(const graph::TileClass& tile, TileCost& cost) const;
   void AddCrossing(const Operand& operand, const graph::Extents& extents, Direction direction,
                    TileCost& cost) const;
@@ -118,8 +119,9 @@ class TileCosts {
   bool IsSliced(const Operand& operand) const;
   static int64_t ExposedStart(const Compute& compute, const TileCost& cost);
   void AddStep(const graph::TileClass& tile, size_t step, StepTraffic& traffic, TileCost& cost) const;
-  void FindTraffic(const graph::TileClass& tile, size_t step, bool idle, const DepthCost& depth,
-                   StepTraffic& traffic) const;
+  graph::Extents MovedOf(const graph::TileClass& tile, size_t step) const;
+  void FindTraffic(const graph::TileClass& tile, size_t step, const graph::Extents& moved,
+                   const DepthCost& depth, StepTraffic& traffic) const;
   void Touch(const Operand& operand, const graph::Extents& extents, Direction direction,
              StepTraffic& traffic) const;
   void FindCopied(const graph::TiledSubgraph& tiling);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -39,6 +41,12 @@ Route RouteOfConstants(const hw_profiles::Profile& profile, hw_profiles::WeightP
 // 0 when an extent is 0.
 int64_t PayloadBytes(const graph::Tensor& tensor, const graph::Extents& extents,
                      const hw_profiles::RoleLayout& layout);
+
+// What is left of an operand of which so many indices along an axis stay where they are.
+inline graph::Extents WithoutStaying(graph::Extents extents, size_t axis, int64_t staying) {
+  extents[axis] = std::max<int64_t>(0, extents[axis] - staying);
+  return extents;
+}
 
 // A region as it lies in its home: equal runs of adjacent bytes, `count` of them, reached through `loops` nested loops.
 //

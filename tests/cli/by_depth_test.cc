@@ -59,6 +59,13 @@ TEST_F(ByDepthTest, TheClassifierOfVgg) {
   const auto& first = plan["subgraphs"][0];
   EXPECT_EQ(first["policies"]["weights"], "by_depth");
   EXPECT_EQ(first["metrics"]["macs"], 25088 * 4096);
+  int told = 0;
+  for (const auto& subgraph : plan["subgraphs"]) {
+    for (const auto& other : subgraph.value("rejected", nlohmann::ordered_json::array())) {
+      if (other.value("weights", "") == "by_depth") told += other.value("depth", 0) > 0 ? 1 : -1000;
+    }
+  }
+  EXPECT_GT(told, 0);
   EXPECT_EQ(Plan(network, "wide.yaml").exit_code, 20);
 }
 

@@ -69,6 +69,38 @@ TEST_F(DemandsTest, AFileStatesASubgraph) {
   EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
 }
 
+// What a plan says it was asked for is a file that asks for it again.
+TEST_F(DemandsTest, ThePlanTellsWhatWasDemanded) {
+  Write("demands.yaml",
+        "schema: 1\n"
+        "subgraphs:\n"
+        "  - {operators: [conv1, conv2], tile: [1, 8, 6, 16], weights: resident}\n"
+        "spill: [conv2]\n");
+  ASSERT_EQ(Plan({"--demands", "demands.yaml", "--apart", "conv3", "--output", "plan.json"}).exit_code, 0);
+  nlohmann::ordered_json plan = ReadJson("plan.json");
+  EXPECT_EQ(plan.at("demands"), nlohmann::ordered_json::parse(R"({"schema": 1, "subgraphs":
+      [{"operators": ["conv1", "conv2"], "tile": [1, 8, 6, 16], "weights": "resident"}], "spill": ["conv2"], "apart": ["conv3"]})"));
+  Write("again.yaml", plan.at("demands").dump());
+  ASSERT_EQ(Plan({"--demands", "again.yaml", "--output", "again.json"}).exit_code, 0);
+  EXPECT_EQ(ReadJson("again.json").at("demands").at("subgraphs"), plan.at("demands").at("subgraphs"));
+  EXPECT_EQ(ReadJson("again.json").at("subgraphs"), plan.at("subgraphs"));
+
+  EXPECT_THAT(Run({"show", "plan.json", "--output", "plan.html"}).err, IsEmpty());
+  ASSERT_EQ(Plan({"--output", "free.json"}).exit_code, 0);
+  EXPECT_THAT(ReadJson("free.json"), testing::Not(testing::Contains("demands")));
+  EXPECT_THAT(Run({"diff", "free.json", "plan.json"}).out, HasSubstr("demands"));
+
+  plan["demands"]["apart"] = {"conv2"};
+  Write("spoiled.json", plan.dump());
+  const Outcome refused = Run({"check", "spoiled.json"});
+  EXPECT_EQ(refused.exit_code, 5);
+  EXPECT_THAT(refused.out + refused.err,
+              HasSubstr("not as demanded: a subgraph that begins with operator 'conv2'"));
+  plan["demands"]["apart"] = {"conv9"};
+  Write("spoiled.json", plan.dump());
+  EXPECT_THAT(Run({"check", "spoiled.json"}).err, HasSubstr("there is no operator 'conv9'"));
+}
+
 TEST_F(DemandsTest, AFileStatesAddresses) {
   Write("demands.yaml",
         "schema: 1\n"

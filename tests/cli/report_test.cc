@@ -154,6 +154,13 @@ TEST_F(ReportTest, HoldsTheWholePlan) {
   EXPECT_EQ(data.at("buffers").size(), buffers);
 }
 
+TEST_F(ReportTest, TellsWhatWasDemanded) {
+  const auto data = ParseJson(DataText(ReportOnChain({"--apart", "conv2", "--spill", "conv1"})));
+  EXPECT_EQ(data.at("demands"), ParseJson(R"(["a subgraph that begins with operator 'conv2'",
+                                              "tensor 'conv1' at home between subgraphs"])"));
+  EXPECT_TRUE(ParseJson(DataText(ReportOnChain())).at("demands").empty());
+}
+
 TEST_F(ReportTest, TimelinesAddUpToTheLatency) {
   const auto data = ParseJson(DataText(ReportOnChain()));
   int64_t cycles = 0;

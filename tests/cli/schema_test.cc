@@ -51,6 +51,42 @@ TEST_F(SchemaTest, PlansKeepTheirs) {
   }
 }
 
+TEST_F(SchemaTest, APlanUnderDemandsKeepsIts) {
+  Write("demands.yaml",
+        "schema: 1\n"
+        "together: [[conv1, conv2]]\n"
+        "apart: [conv3]\n"
+        "subgraphs:\n"
+        "  - {operators: [conv3], weights: resident, in_place: false, halo: recompute, addresses: {conv3@0: "
+        "4Ki}}\n"
+        "keep: [conv1]\n"
+        "spill: [conv2]\n"
+        "addresses: [{tensor: image, memory: dram, offset: 0x1000}]\n");
+  const Outcome outcome =
+      Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+           Shipped("hw_profiles/edge_npu_1mib.yaml"), "--demands", "demands.yaml", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(ReadJson("plan.json").at("demands").size(), 7U);
+  EXPECT_TRUE(Accepts("plan.json"));
+}
+
+// Pads around whole buffers.
+TEST_F(SchemaTest, APlanWithStoredPadsKeepsIts) {
+  Write("padded.yaml", "extends: " + Shipped("hw_profiles/mcu_320k.yaml") +
+                           "\nname: padded\ntiling: {implicit_padding: false}\n");
+  Write("net.yaml",
+        "schema: 1\nname: n\ninputs: [{id: x, shape: [1, 4, 8, 8]}]\n"
+        "operators:\n"
+        "  - {id: a, kind: pool, inputs: [x], kernel: 3, pads: same}\n"
+        "  - {id: b, kind: pool, inputs: [a], kernel: 3, pads: same}\n");
+  const Outcome outcome =
+      Run({"plan", "net.yaml", "--hw", "padded.yaml", "--lowering", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(Read("plan.json").find("\"bordered\": true"), std::string::npos);
+  EXPECT_TRUE(Accepts("plan.json"));
+  EXPECT_EQ(Run({"check", "--execute", "plan.json"}).exit_code, 0);
+}
+
 // Slices of the depth, and kept rows.
 TEST_F(SchemaTest, APlanOfSumsByDepthKeepsIts) {
   const Outcome outcome =

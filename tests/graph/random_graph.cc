@@ -229,7 +229,6 @@ Graph RandomDepthwiseChain(Random& random, int operators) {
     Draft draft;
     draft.op.kind = random.Chance(0.2) ? OperatorKind::kElementwise : OperatorKind::kDepthwise;
     if (draft.op.kind == OperatorKind::kDepthwise) DrawWindowed(random, draft);
-    draft.op.window.dilation = {1, 1};
     if (random.Chance(0.8)) draft.wanted.multiplier = 1;
     builder.Add(std::move(draft.op), draft.wanted, {input});
   }

@@ -21,7 +21,7 @@ std::optional<int> AddRandomOperator(base::Random& random, GraphBuilder& builder
 // concatenations, broadcasts, several outputs.
 Graph RandomGraph(base::Random& random, int operators);
 
-// As many operators on feature maps, mostly depthwise ones without dilation, mostly one behind the other.
+// As many operators on feature maps, mostly depthwise ones, mostly one behind the other.
 Graph RandomDepthwiseChain(base::Random& random, int operators);
 
 // As many operators, one of which makes the next value of a state: the sum of it and something else, or both one behind the other.

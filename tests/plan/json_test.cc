@@ -50,6 +50,64 @@ TEST(PlanJson, KeepsWhatIsOptional) {
   EXPECT_EQ(read->allocation.modes, plan.allocation.modes);
 }
 
+std::vector<Demand> EveryDemand() {
+  const WayDemand way = {.tile = std::vector<int64_t>{1, 4, 2, 4},
+                         .weights = hw_profiles::WeightPolicy::kResident,
+                         .in_place = false,
+                         .halo = hw_profiles::HaloStorage::kRecompute,
+                         .addresses = {{"m@1", 256}}};
+  return {{.kind = DemandKind::kTogether, .interval = {0, 1}, .way = {}, .memory = {}},
+          {.kind = DemandKind::kApart, .interval = {0, 0}, .way = {}, .memory = {}},
+          {.kind = DemandKind::kSubgraph, .interval = {0, 1}, .way = way, .memory = {}},
+          {.kind = DemandKind::kKeep, .interval = {}, .tensor = 3, .way = {}, .memory = {}},
+          {.kind = DemandKind::kSpill, .interval = {}, .tensor = 3, .way = {}, .memory = {}},
+          {.kind = DemandKind::kAddress,
+           .interval = {},
+           .tensor = 4,
+           .way = {},
+           .memory = "dram",
+           .offset = 480}};
+}
+
+TEST(PlanJson, KeepsWhatWasDemanded) {
+  Plan plan = TwoConvsPlan();
+  plan.demands = EveryDemand();
+  EXPECT_THAT(Validate(plan), IsEmpty());
+  const std::string text = WritePlanJson(plan);
+  const base::Expected<Plan> read = ReadPlanJson(text, "plan.json");
+  ASSERT_TRUE(read.has_value()) << base::Format(read.error());
+  EXPECT_EQ(read->demands, plan.demands);
+  EXPECT_EQ(WritePlanJson(*read), text);
+  EXPECT_THAT(WritePlanJson(TwoConvsPlan()), testing::Not(HasSubstr("demands")));
+}
+
+// Each demand is made one that the plan does not keep.
+TEST(PlanJson, DemandsThatAreNotKeptAreRefused) {
+  const auto told_of = [](const Demand& demand) {
+    Plan plan = TwoConvsPlan();
+    plan.demands = {demand};
+    const std::vector<Violation> violations = Validate(plan);
+    return violations.empty() ? "" : violations.front().message;
+  };
+  std::vector<Demand> demands = EveryDemand();
+  demands[1].interval = {1, 1};
+  EXPECT_EQ(told_of(demands[1]), "not as demanded: a subgraph that begins with operator 'b'");
+  demands[2].way.addresses["m@1"] = 240;
+  EXPECT_THAT(told_of(demands[2]),
+              HasSubstr("weights resident, no result in place, halo recompute, m@1 at address 240"));
+  demands[2].way = {.tile = {},
+                    .weights = hw_profiles::WeightPolicy::kStreamed,
+                    .in_place = {},
+                    .halo = {},
+                    .addresses = {}};
+  EXPECT_THAT(told_of(demands[2]), HasSubstr("weights streamed"));
+  demands[2].way = {.tile = {}, .weights = {}, .in_place = {}, .halo = {}, .addresses = {{"line", 0}}};
+  EXPECT_THAT(told_of(demands[2]), HasSubstr("line at address 0"));
+  demands[5].offset = 496;
+  EXPECT_EQ(told_of(demands[5]),
+            "not as demanded: tensor 'y' at address 496 wherever it lies whole in memory dram");
+}
+
 TEST(PlanJson, KeepsWhatWasPassedOver) {
   Plan plan = TwoConvsPlan();
   Rejection refused;
@@ -67,6 +125,7 @@ TEST(PlanJson, KeepsWhatWasPassedOver) {
   EXPECT_EQ(WritePlanJson(*read), text);
   const Rejection& found = read->subgraphs.front().rejected.at(0);
   EXPECT_EQ(found.tile, refused.tile);
+  EXPECT_EQ(found.depth, 16);
   EXPECT_EQ(found.cause, RejectionCause::kRoom);
   EXPECT_EQ(found.depth, 16);
   EXPECT_FALSE(found.score);

@@ -68,6 +68,13 @@ function sharesBar(title, shares, text, family) {
   return html('div', { class: 'card' }, html('h3', {}, title), bar, legend);
 }
 
+// Lines of text under a title; nothing where there are none.
+function listCard(title, lines) {
+  if (lines.length === 0) return [];
+  const items = lines.map((line) => html('li', {}, line));
+  return [html('details', { class: 'card notes', open: '' }, html('summary', {}, title), html('ul', {}, ...items))];
+}
+
 function drawHeading() {
   const edges = `${count(plan.operators.length, 'operator')} in ${count(plan.subgraphs.length, 'subgraph')}`;
   byId('heading').append(
@@ -100,9 +107,7 @@ function drawHeadline() {
       sharesBar('Energy by part', plan.totals.energy_by_part, energyText),
       sharesBar('Off-chip traffic by cause', plan.totals.off_chip_by_cause, bytesText, 'cause'),
     ),
-    notes.length === 0
-      ? null
-      : html('details', { class: 'card notes', open: '' }, html('summary', {}, 'What the search says'),
-             html('ul', {}, ...notes.map((note) => html('li', {}, note)))),
+    ...listCard('What was demanded', plan.demands),
+    ...listCard('What the search says', notes),
   );
 }

@@ -72,6 +72,26 @@ Plan StoredPads() {
   return TwoConvsIn(profile, 5, WeightPolicy::kResident);
 }
 
+Plan WholeWithPads() {
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  profile.tiling.implicit_padding = false;
+  profile.tiling.axes.push_back({base::Axis::kColumns, 1});
+  for (hw_profiles::RoleLayout& layout : profile.roles) layout.home = profile.tile_memory;
+  profile.engines[0].throughputs.push_back({base::OperatorKind::kPool, std::nullopt, {}, 1, 0, 0});
+  graph::Graph network;
+  network.tensors = {FeatureTensor("x", {1, 2, 6, 6}), FeatureTensor("m", {1, 2, 6, 6}),
+                     FeatureTensor("y", {1, 2, 2, 2})};
+  network.tensors[0].network_input = true;
+  network.tensors[1].network_output = network.tensors[2].network_output = true;
+  network.operators = {Elementwise("relu", {0}, 1), Elementwise("pool", {1}, 2)};
+  network.operators[1].kind = base::OperatorKind::kPool;
+  network.operators[1].window.kernel = {2, 2};
+  network.operators[1].window.stride = {3, 3};
+  network.operators[1].window.dilation = {7, 7};
+  network.operators[1].window.pad_high = {5, 5};
+  return Spread(network, profile, {{{0, 1}, {1, 2, 1, 1}, {WeightPolicy::kResident, false}}});
+}
+
 Plan WithScratch() {
   hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
   profile.scratch = {{base::OperatorKind::kConv, 8, {hw_profiles::ScratchFactor::kInChannels}}};

@@ -28,7 +28,14 @@ Plan TwoSubgraphs();
 // The same in one subgraph of two tiles, pads stored, own_steps: 0 load wa  1 load wb | 2 load x  3 a  4 b  5 store y
 Plan StoredPads();
 
-// The same with a scratch for each convolution.
+// x -> relu -> m [1, 2, 6, 6] -> pool -> y [1, 2, 2, 2], all in SRAM, m with pads around it, in four tiles of one row and column. Windows
+// with gaps: that of y [r, c] takes rows 3 r and 3 r + 7 of m, and columns likewise, the latter in the pads. m is a result, so a quarter
+// of it is made for each tile:
+//
+//     step   0 relu  1 pool                                              [0, 2) four times
+Plan WholeWithPads();
+
+// The same two convolutions with a scratch for each.
 Plan WithScratch();
 
 // s = x + state, in one tile; x comes and y goes directly from and to DRAM, the state lies in SRAM: 0 add  1 relu

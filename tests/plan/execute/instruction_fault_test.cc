@@ -70,6 +70,12 @@ const std::vector<SpoiledProgram> kRegions = {
        for (AxisPlace& axis : ComputeAt(program, 0, 1).results[0].place.axes) axis.pad_high = 0;
      },
      "overwritten", "a pad of 'm'"},
+    {"PadsBelowAWholeResultLeftOut", WholeWithPads,
+     [](Program& program) { ComputeAt(program, 0, 0).results[0].place.axes[kRows].pad_high = 0; },
+     "unwritten", "a pad of 'm'"},
+    {"PadsOnTheRightOfLaterRowsLeftOut", WholeWithPads,
+     [](Program& program) { ComputeAt(program, 0, 2).results[0].place.axes[3].pad_high = 0; }, "unwritten",
+     "a pad of 'm'"},
 };
 
 const std::vector<SpoiledProgram> kPlaces = {

@@ -205,6 +205,7 @@ graph::Graph DrawGraph(Random& random, int operators, Kinds kinds) {
     case Kinds::kAll:
       break;
     case Kinds::kDepthwise:
+    case Kinds::kPadded:
       return graph::RandomDepthwiseChain(random, operators);
     case Kinds::kRecurrent:
       return graph::RandomRecurrence(random, operators);
@@ -282,6 +283,13 @@ Profile DrawProfile(Random& random) {
   return profile;
 }
 
+void StorePads(Random& random, Profile& profile) {
+  profile.tiling.implicit_padding = false;
+  for (hw_profiles::RoleLayout& layout : profile.roles) {
+    if (random.Chance(0.7)) layout.home = profile.tile_memory;
+  }
+}
+
 void DrawModes(Random& random, Profile& profile) {
   hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
   memory.capacity_bytes = 3072;
@@ -309,6 +317,7 @@ void DrawModes(Random& random, Profile& profile) {
 std::optional<Plan> DrawPlan(Random& random, bool with_modes, Kinds kinds) {
   const graph::Graph network = DrawNetwork(random, with_modes ? 3 : 6, kinds);
   Profile profile = DrawProfile(random);
+  if (kinds == Kinds::kPadded) StorePads(random, profile);
   if (with_modes) DrawModes(random, profile);
   const auto operators = static_cast<int>(network.operators.size());
   const int skipped = random.Chance(0.2) ? static_cast<int>(random.Uniform(0, operators - 1)) : 0;

@@ -23,14 +23,18 @@ std::optional<Plan> PlaceLow(const graph::Graph& network, const hw_profiles::Pro
 Plan Spread(const graph::Graph& network, const hw_profiles::Profile& profile,
             const std::vector<encoder::SubgraphChoice>& choices);
 
-// Which networks to draw: of all kinds of operators, mostly of depthwise ones, or with a state that is read and replaced.
-enum class Kinds : uint8_t { kAll, kDepthwise, kRecurrent };
+// What to draw: networks of all kinds of operators, mostly of depthwise ones, the latter also for accelerators that store pads and hold
+// most tensors whole, or networks with a state that is read and replaced.
+enum class Kinds : uint8_t { kAll, kDepthwise, kPadded, kRecurrent };
 
 // A random network of up to so many operators with weights, tables of constants and data types of all widths.
 graph::Graph DrawNetwork(base::Random& random, int operators, Kinds kinds = Kinds::kAll);
 
 // A random accelerator that may run it: homes, layouts, pads, direct access, slices, scratch, in-place, either kind of DMA.
 hw_profiles::Profile DrawProfile(base::Random& random);
+
+// Makes it one that stores pads, and holds more in its tile memory.
+void StorePads(base::Random& random, hw_profiles::Profile& profile);
 
 // Gives the tile memory two or three banks and random modes.
 void DrawModes(base::Random& random, hw_profiles::Profile& profile);

@@ -31,6 +31,27 @@ bool IsReplacedByTiles(const Plan& plan, int next) {
   });
 }
 
+// Whether a window reads stored pads of what its own subgraph makes tile by tile, in a whole buffer.
+bool ReadsPadsOfParts(const Plan& plan) {
+  if (plan.profile.tiling.implicit_padding) return false;
+  const auto is_whole = [&plan](int tensor) {
+    return std::any_of(plan.buffers.begin(), plan.buffers.end(), [tensor](const BufferUse& use) {
+      return use.kind == BufferKind::kWhole && use.tensor == tensor;
+    });
+  };
+  for (const Subgraph& subgraph : plan.subgraphs) {
+    std::set<int> made;
+    for (int i = subgraph.interval.first; i <= subgraph.interval.last && subgraph.tiles > 1; ++i) {
+      const graph::Operator& op = plan.network.operators[static_cast<size_t>(i)];
+      const bool pads =
+          op.window.pad_low != std::array<int64_t, 2>{} || op.window.pad_high != std::array<int64_t, 2>{};
+      if (pads && made.contains(op.inputs.front()) && is_whole(op.inputs.front())) return true;
+      made.insert(op.outputs.begin(), op.outputs.end());
+    }
+  }
+  return false;
+}
+
 // What a plan is an example of.
 std::set<std::string> TraitsOf(const Plan& plan) {
   static constexpr std::array kKinds = {"tile",    "whole", "resident", "slice",
@@ -119,6 +140,16 @@ TEST_P(RandomPlans, RunWithStatesThatAreReplaced) {
   }
 }
 
+TEST_P(RandomPlans, RunWithStoredPads) {
+  for (int draw = 0; draw < DrawsOf(40); ++draw) {
+    const uint64_t seed = 400'000 + SeedOf(draw);
+    base::Random random(seed);
+    const std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/false, Kinds::kPadded);
+    if (!plan) continue;
+    ASSERT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPlans, testing::Range(0, 8));
 
 // Nothing lives at the first step: the modes begin with the second.
@@ -138,6 +169,7 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
   int in_modes = 0;
   int by_channel = 0;
   int replaced = 0;
+  int pads_of_parts = 0;
   for (int draw = 0; draw < 400; ++draw) {
     base::Random random(static_cast<uint64_t>(draw));
     if (const std::optional<Plan> plan = DrawPlan(random)) {
@@ -149,12 +181,15 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
       by_channel += TraitsOf(*depthwise).contains("by channel") ? 1 : 0;
     if (const auto recurrent = DrawPlan(random, /*with_modes=*/false, Kinds::kRecurrent))
       replaced += TraitsOf(*recurrent).contains("replaced by tiles") ? 1 : 0;
+    if (const auto padded = DrawPlan(random, /*with_modes=*/false, Kinds::kPadded))
+      pads_of_parts += ReadsPadsOfParts(*padded) ? 1 : 0;
     if (draw % 4 == 0 && DrawPlan(random, /*with_modes=*/true)) ++in_modes;
   }
   EXPECT_GT(replaced, 10);
   EXPECT_GT(planned, 200);
   EXPECT_GT(in_modes, 10);
   EXPECT_GT(by_channel, 10);
+  EXPECT_GT(pads_of_parts, 10);
   EXPECT_GT(static_cast<int>(traits.count("keeps rows")), planned / 10);
   for (const char* trait : {"tile",
                             "whole",

@@ -102,6 +102,23 @@ TEST(LoweringExample, RowsOfARingTurn) {
   EXPECT_TRUE(found);
 }
 
+// Four tiles, each of a quarter of m: the first writes all corners, and each the pads of rows and columns that none before had.
+TEST(LoweringExample, PadsOfAWholeBufferAreWrittenOnce) {
+  const Json lowered = JsonOf(execute::WholeWithPads());
+  const Json& made = lowered.at("jobs").at(0).at("operands").at(1);
+  EXPECT_EQ(made.at("tensor"), "m");
+  EXPECT_EQ(made.at("bordered"), true);
+  std::vector<Json> pads;
+  for (const Json& tiles : lowered.at("classes")) {
+    for (const Json& work : tiles.at("work")) {
+      const Json& region = work.at("regions").back();
+      if (work.at("job") == 0) pads.push_back(region.contains("pad_high") ? region.at("pad_high") : Json());
+    }
+  }
+  EXPECT_THAT(pads, ElementsAre(Json::parse("[0, 0, 5, 5]"), Json::parse("[0, 0, 5, 0]"),
+                                Json::parse("[0, 0, 0, 5]"), Json()));
+}
+
 TEST(LoweringExample, SubgraphsAreLoweredOneByOne) {
   const Plan plan = WithLowering(execute::TwoSubgraphs());
   ASSERT_EQ(plan.lowering->subgraphs.size(), 2U);

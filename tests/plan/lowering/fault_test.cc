@@ -185,7 +185,8 @@ using PaddedFaults = Faults;
 TEST_P(PaddedFaults, PadsThatAreNotThere) {
   ForEachJob([&](size_t s, size_t j) {
     for (size_t o = 0; o < JobAt(s, j).operands.size(); ++o) {
-      if (JobAt(s, j).operands[o].part != Part::kTo) continue;
+      const Part part = JobAt(s, j).operands[o].part;
+      if (part != Part::kTo && part != Part::kOutput) continue;
       bool written = false;
       const auto spoil = [&](Program& program) {
         for (TileClass& tiles : program.subgraphs[s].classes) {
@@ -274,6 +275,7 @@ INSTANTIATE_TEST_SUITE_P(Plans, Faults, testing::ValuesIn(PlansOfEveryKind()),
 
 INSTANTIATE_TEST_SUITE_P(Plans, PaddedFaults,
                          testing::Values(NamedPlan{"StoredPads", execute::StoredPads},
+                                         NamedPlan{"WholeWithPads", execute::WholeWithPads},
                                          NamedPlan{"AdjacentStoredPads", execute::AdjacentStoredPads},
                                          NamedPlan{"RingStoredPads", execute::RingStoredPads}),
                          [](const auto& info) { return std::string(info.param.name); });

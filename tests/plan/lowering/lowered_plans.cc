@@ -87,6 +87,7 @@ const std::vector<NamedPlan>& PlansOfEveryKind() {
                                                 {"ThreeTiles", execute::ThreeTiles},
                                                 {"TwoSubgraphs", execute::TwoSubgraphs},
                                                 {"StoredPads", execute::StoredPads},
+                                                {"WholeWithPads", execute::WholeWithPads},
                                                 {"WithScratch", execute::WithScratch},
                                                 {"WithState", execute::WithState},
                                                 {"InPlace", execute::InPlace},

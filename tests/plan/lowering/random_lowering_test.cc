@@ -33,9 +33,9 @@ std::optional<Plan> LowerDrawn(std::optional<Plan> plan, uint64_t seed) {
   return plan;
 }
 
-std::optional<Plan> DrawLowered(uint64_t seed, bool with_modes) {
+std::optional<Plan> DrawLowered(uint64_t seed, bool with_modes, execute::Kinds kinds = execute::Kinds::kAll) {
   base::Random random(seed);
-  return LowerDrawn(execute::DrawPlan(random, with_modes), seed);
+  return LowerDrawn(execute::DrawPlan(random, with_modes, kinds), seed);
 }
 
 class RandomLowering : public testing::TestWithParam<int> {
@@ -61,6 +61,15 @@ TEST_P(RandomLowering, RunsInModes) {
   for (int draw = 0; draw < DrawsOf(40); ++draw) {
     const uint64_t seed = 100'000 + SeedOf(draw);
     const std::optional<Plan> plan = DrawLowered(seed, /*with_modes=*/true);
+    if (!plan) continue;
+    ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
+  }
+}
+
+TEST_P(RandomLowering, RunsWithStoredPads) {
+  for (int draw = 0; draw < DrawsOf(40); ++draw) {
+    const uint64_t seed = 300'000 + SeedOf(draw);
+    const std::optional<Plan> plan = DrawLowered(seed, /*with_modes=*/false, execute::Kinds::kPadded);
     if (!plan) continue;
     ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
   }

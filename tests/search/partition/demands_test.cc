@@ -13,6 +13,7 @@
 #include "exhaustive.h"
 #include "networks.h"
 #include "tessera/base/random.h"
+#include "tessera/plan/check_demands.h"
 #include "tessera/plan/validator.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/partition/demand_faults.h"
@@ -174,7 +175,7 @@ TEST(Demands, ReachFurtherThanTheSearchWould) {
   PartitionOptions options = Under({Together(3, 22)});
   options.effort = 1;  // draws back to 12 operators at once
   const plan::Plan plan = PlanUnder(Chain(24), SmallMachine(DmaSteps::kOwnSteps), options);
-  EXPECT_TRUE(Keeps(plan, options.demands.front()));
+  EXPECT_TRUE(plan::Keeps(plan, options.demands.front()));
 }
 
 TEST(Demands, ThatRuleOutEveryPlanAreNamedAndNoOthers) {

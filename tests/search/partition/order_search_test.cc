@@ -14,6 +14,7 @@
 #include "networks.h"
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/graph/reorder.h"
+#include "tessera/plan/check_demands.h"
 #include "tessera/plan/json_write.h"
 #include "tessera/plan/validator.h"
 #include "tessera/search/orders/every_order.h"
@@ -210,7 +211,7 @@ TEST(OrderSearch, DemandsAreAboutTheOrderOfTheFile) {
   const PartitionResult found = Search(net.graph, profile, options);
   ASSERT_TRUE(found.plan);
   ASSERT_EQ(found.plan->network.operators[2].id, "conv1");
-  EXPECT_TRUE(Keeps(*found.plan, Apart(2)));
+  EXPECT_TRUE(plan::Keeps(*found.plan, Apart(2)));
   EXPECT_THAT(found.plan->notes, Contains(HasSubstr("a subgraph that begins with operator 'conv1'")));
 
   options.demands = {Together(0, 1)};
@@ -228,8 +229,11 @@ TEST(OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
     const graph::Graph graph = ForkedNetwork(random, 7);
     const int first = static_cast<int>(random.Uniform(0, 4));
     PartitionOptions options = With("off_chip_bytes", Ordering::kSearch);
-    options.demands = {Together(first, first + 1),
-                       Apart(static_cast<int>(random.Uniform(first + 2, 6)))};
+    const int result = graph.operators[static_cast<size_t>(first)].outputs.front();
+    options.demands = {
+        Together(first, first + 1),
+        Apart(static_cast<int>(random.Uniform(first + 2, 6))),
+        {.kind = DemandKind::kSpill, .interval = {}, .tensor = result, .way = {}, .memory = {}}};
     const PartitionResult found = Search(graph, SmallMachine(DmaSteps::kOwnSteps, 90), options);
     if (!found.plan) continue;
     const std::vector<std::string> ids = IdsOf(found.plan->network);
@@ -238,8 +242,9 @@ TEST(OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
       return static_cast<int>(std::find(ids.begin(), ids.end(), id) - ids.begin());
     };
     EXPECT_EQ(place_of(first + 1), place_of(first) + 1);
-    EXPECT_TRUE(Keeps(*found.plan, Together(place_of(first), place_of(first) + 1)));
-    EXPECT_TRUE(Keeps(*found.plan, Apart(place_of(options.demands[1].interval.first))));
+    EXPECT_TRUE(plan::Keeps(*found.plan, Together(place_of(first), place_of(first) + 1)));
+    EXPECT_TRUE(plan::Keeps(*found.plan, Apart(place_of(options.demands[1].interval.first))));
+    EXPECT_EQ(Describe(found.plan->network, found.plan->demands), Describe(graph, options.demands));
     elsewhere += ids != IdsOf(graph) ? 1 : 0;
   }
   EXPECT_GE(elsewhere, 3);
