@@ -94,10 +94,11 @@ TEST_F(RejectionsTest, AreTrue) {
 // Where operands come by depth, slices are as deep as it says.
 TEST_F(RejectionsTest, TellTheDepthOfSlices) {
   int by_depth = 0;
-  for (uint64_t seed = 0; seed < 60; ++seed) {
+  for (uint64_t seed = 0; seed < 240; ++seed) {
     SCOPED_TRACE(seed);
     Subject subject = AnySubject(seed, {1, 4}, {40, 90});
     subject.profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kByDepth);
+    subject.profile.tiling.depth_granule = 1;
     for (const plan::Subgraph& subgraph : PlanOf(subject).subgraphs) {
       for (const Rejection& rejection : subgraph.rejected) {
         Check(subject, subgraph, rejection);
