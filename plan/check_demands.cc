@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
+#include <cstdint>
+#include <optional>
+#include <string>
 
 namespace tessera::plan {
 namespace {

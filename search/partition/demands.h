@@ -1,17 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/graph/graph.h"
-#include "tessera/graph/tiling.h"
-#include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/demand.h"
-#include "tessera/problem/problem.h"
 #include "tessera/search/tiling/tile_driver.h"
 
 // What a plan must keep to besides fitting, because somebody says so.

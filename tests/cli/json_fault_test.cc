@@ -153,7 +153,8 @@ INSTANTIATE_TEST_SUITE_P(
             "plan.json: at /sede: error: unknown key 'sede'\n"
             "  expected: one of format, version, network, profile, made_by, name, status, score, time_ms, "
             "objective, "
-            "seed, totals, lower_bounds, baseline, notes, kept, buffers, subgraphs, homes, loops, relations, "
+            "seed, totals, lower_bounds, baseline, notes, demands, kept, buffers, subgraphs, homes, loops, "
+            "relations, "
             "rules, lowering\n"
             "  found: 1\n"
             "  hint: did you mean 'seed'?\n"},
