@@ -228,8 +228,7 @@ TEST(OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
     const graph::Graph graph = ForkedNetwork(random, 7);
     const int first = static_cast<int>(random.Uniform(0, 4));
     PartitionOptions options = With("off_chip_bytes", Ordering::kSearch);
-    options.demands = {Together(first, first + 1),
-                       Apart(static_cast<int>(random.Uniform(first + 2, 6)))};
+    options.demands = {Together(first, first + 1), Apart(static_cast<int>(random.Uniform(first + 2, 6)))};
     const PartitionResult found = Search(graph, SmallMachine(DmaSteps::kOwnSteps, 90), options);
     if (!found.plan) continue;
     const std::vector<std::string> ids = IdsOf(found.plan->network);
