@@ -17,16 +17,12 @@ namespace {
 
 using base::OperatorKind;
 
-int64_t SliceOf(const Plan& plan, const Subgraph& subgraph) {
-  return subgraph.depth > 0 ? subgraph.depth : plan.profile.tiling.depth_granule;
-}
-
 class Reading {
  public:
   Reading(const Plan& plan, const Subgraph& subgraph)
       : plan_(plan), op_(plan.network.operators[static_cast<size_t>(subgraph.interval.first)]) {
     slices_.op = subgraph.interval.first;
-    slices_.granule = SliceOf(plan, subgraph);
+    slices_.granule = DepthOfSlices(plan, subgraph);
   }
 
   std::optional<DepthSlices> Find() {
@@ -89,6 +85,11 @@ int64_t DepthSlices::DepthOf(int64_t slice) const {
   return std::min(depth, (slice + 1) * granule) - slice * granule;
 }
 
+int64_t DepthOfSlices(const Plan& plan, const Subgraph& subgraph) {
+  if (subgraph.weights != hw_profiles::WeightPolicy::kByDepth) return 0;
+  return subgraph.depth > 0 ? subgraph.depth : plan.profile.tiling.depth_granule;
+}
+
 std::optional<DepthSlices> FindDepthSlices(const Plan& plan, const Subgraph& subgraph) {
   const bool one = subgraph.interval.first == subgraph.interval.last;
   if (subgraph.weights != hw_profiles::WeightPolicy::kByDepth || !one) return std::nullopt;
@@ -98,7 +99,7 @@ std::optional<DepthSlices> FindDepthSlices(const Plan& plan, const Subgraph& sub
 std::string DepthFault(const Plan& plan, const Subgraph& subgraph) {
   if (subgraph.weights != hw_profiles::WeightPolicy::kByDepth)
     return subgraph.depth == 0 ? "" : "states the depth of slices, but is not held by_depth";
-  const int64_t slice = SliceOf(plan, subgraph);
+  const int64_t slice = DepthOfSlices(plan, subgraph);
   const int64_t granule = plan.profile.tiling.depth_granule;
   if (slice % granule != 0) return fmt::format("has slices of depth {}, no multiple of {}", slice, granule);
   const auto& policies = plan.profile.tiling.weights;

@@ -24,6 +24,9 @@ struct DepthSlices {
   int64_t DepthOf(int64_t slice) const;
 };
 
+// The depth of its slices, 0 where the subgraph's policy is another.
+int64_t DepthOfSlices(const Plan& plan, const Subgraph& subgraph);
+
 // nullopt where the subgraph's policy is another, or where it cannot be that.
 std::optional<DepthSlices> FindDepthSlices(const Plan& plan, const Subgraph& subgraph);
 

@@ -8,6 +8,7 @@
 
 #include "tessera/graph/yaml.h"
 #include "tessera/hw_profiles/writer.h"
+#include "tessera/plan/depth.h"
 
 // Two partitions are compared between the cuts that they share, so that what a change costs is counted where it was made:
 //
@@ -107,17 +108,19 @@ class Comparison {
     const bool one_each = stretch.first.size() == 1 && stretch.second.size() == 1;
     if (one_each)
       CompareBuffers(static_cast<int>(stretch.first.front()), static_cast<int>(stretch.second.front()));
-    if (one_each &&
-        IsCutAlike(first_.subgraphs[stretch.first.front()], second_.subgraphs[stretch.second.front()]) &&
+    if (one_each && IsCutAlike(stretch.first.front(), stretch.second.front()) &&
         CostAlike(stretch.first_costs, stretch.second_costs)) {
       return;
     }
     difference_.stretches.push_back(std::move(stretch));
   }
 
-  static bool IsCutAlike(const Subgraph& a, const Subgraph& b) {
-    return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights && a.depth == b.depth &&
-           a.in_place == b.in_place && a.halo == b.halo && a.prefetch == b.prefetch;
+  bool IsCutAlike(size_t first, size_t second) const {
+    const Subgraph& a = first_.subgraphs[first];
+    const Subgraph& b = second_.subgraphs[second];
+    return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights &&
+           DepthOfSlices(first_, a) == DepthOfSlices(second_, b) && a.in_place == b.in_place &&
+           a.halo == b.halo && a.prefetch == b.prefetch;
   }
 
   static bool CostAlike(const Metrics& a, const Metrics& b) {

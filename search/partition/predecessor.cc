@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tessera/plan/depth.h"
+
 namespace tessera::search {
 namespace {
 
@@ -72,7 +74,7 @@ void Predecessor::TakeSubgraphs(const plan::Plan& old, const graph::Graph& graph
                                                  .in_place = subgraph.in_place,
                                                  .halo = subgraph.halo,
                                                  .kept = Crossing(now, kept),
-                                                 .depth = subgraph.depth},
+                                                 .depth = plan::DepthOfSlices(old, subgraph)},
                                       .subgraph = static_cast<int>(s)};
   }
 }
@@ -173,7 +175,7 @@ std::string Predecessor::Compare(const plan::Plan& plan) const {
     ++subgraphs;
     tiles += before->tile == subgraph.tile && before->policy.weights == subgraph.weights &&
                      before->policy.in_place == subgraph.in_place && before->policy.halo == subgraph.halo &&
-                     before->policy.depth == subgraph.depth
+                     before->policy.depth == plan::DepthOfSlices(plan, subgraph)
                  ? 1
                  : 0;
   }

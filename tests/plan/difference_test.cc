@@ -63,6 +63,16 @@ TEST(Difference, OfTilesAndPoliciesConcernsTheirSubgraphAlone) {
   EXPECT_THAT(difference.stretches[1].second, ElementsAre(2));
 }
 
+TEST(Difference, IsNoneBetweenSlicesOfTheGranuleThatAreStatedAndNot) {
+  Plan first = CutAfter({4});
+  first.subgraphs[0].weights = hw_profiles::WeightPolicy::kByDepth;
+  Plan second = first;
+  second.subgraphs[0].depth = second.profile.tiling.depth_granule;
+  EXPECT_THAT(FindDifference(first, second).stretches, IsEmpty());
+  second.subgraphs[0].depth *= 2;
+  EXPECT_EQ(FindDifference(first, second).stretches.size(), 1U);
+}
+
 TEST(Difference, NamesWhatMovedOnChipAndOff) {
   const Plan first = OneConvPlan();
   Plan second = first;
