@@ -8,6 +8,7 @@
 
 #include "tessera/base/checked.h"
 #include "tessera/graph/propagation.h"
+#include "tessera/graph/row_sweep.h"
 
 // What a sweep down the rows makes, tensor by tensor.
 //
@@ -30,21 +31,13 @@
 //               1  4  7
 //               2  5  8
 //
-// Where nothing ties rows to columns and images, strips of which each tensor has as many of them are swept once for all. Some ties
-// show only in the sweep, where a tile wants nothing: of two that read a tensor, one has nothing left to make, and the columns
-// of the other, which need not be as many in every strip, are then all that is wanted; or a strip lies wholly in the padding, and
-// wants other rows than those beside it. Such a subgraph is swept again, strip by strip.
+// Where nothing ties rows to columns and images, they are swept once for all strips (row_sweep.cc). Else, where a strip may lie wholly in
+// the padding and want other rows than those beside it, or where of two that read a tensor one has nothing left to make, and the
+// columns of the other are all that is wanted, strips are swept one by one, as here.
 //
-// Cost: one propagation for each strip, and one for each tile of strips that differ; all their regions are kept at once.
+// Cost: one propagation for each tile; all regions are kept at once.
 namespace tessera::graph {
 namespace {
-
-// The strips of all tiles, by the first that is like each: columns, image by image.
-struct Strips {
-  std::vector<Box> boxes;    // of strips that differ, all rows
-  std::vector<size_t> like;  // for each strip its place in `boxes`
-  bool tied = false;         // columns or images decide over rows, or rows over them
-};
 
 // The parts into which tiles cut an axis; one where the shape has no such axis.
 std::vector<Extent> PartsOf(const Shape& output, const TileShape& tile, std::optional<size_t> axis) {
@@ -70,64 +63,30 @@ std::vector<Box> AllStrips(const Shape& output, const TileShape& tile) {
   return strips;
 }
 
-bool TiesRows(const Propagation& propagation) {
-  const Shape& output = propagation.ShapeOf(propagation.LastSlot());
-  const Propagation::AxisSet rows = Propagation::AxisSet{1} << *AxisOf(output, Axis::kRows);
-  Propagation::AxisSet others = 0;
-  for (const Axis axis : {Axis::kBatch, Axis::kColumns}) {
-    if (const std::optional<size_t> index = AxisOf(output, axis)) others |= Propagation::AxisSet{1} << *index;
-  }
-  const std::vector<Propagation::Dependence> dependences = propagation.Dependences(rows | others);
-  return std::any_of(dependences.begin(), dependences.end(), [&](const auto& dependence) {
-    return (dependence.axes & rows) != 0 && (dependence.axes & others) != 0;
-  });
-}
-
-Strips FindStrips(const Propagation& propagation, const TileShape& tile, bool one_by_one) {
-  Strips strips;
-  strips.tied = one_by_one || TiesRows(propagation);
-  std::map<std::vector<int64_t>, size_t> known;
-  std::vector<Extent> regions(propagation.Size());
-  for (const Box& strip : AllStrips(propagation.ShapeOf(propagation.LastSlot()), tile)) {
-    propagation.Run(strip, regions);
-    std::vector<int64_t> lengths;
-    lengths.reserve(2 * regions.size() + 1);
-    lengths.push_back(strips.tied ? static_cast<int64_t>(strips.like.size()) : 0);
-    for (const Extent& extent : regions) lengths.push_back(extent.Length());
-    for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
-      if (propagation.Leaves(slot)) propagation.AppendShareLengths(slot, strip, lengths);
-    }
-    const auto [entry, fresh] = known.try_emplace(std::move(lengths), strips.boxes.size());
-    if (fresh) strips.boxes.push_back(strip);
-    strips.like.push_back(entry->second);
-  }
-  return strips;
-}
-
-class Sweep {
+class SweepByStrips {
  public:
-  Sweep(const Graph& graph, Interval interval, const Propagation& propagation, const TileShape& tile,
-        bool across_batch, bool one_by_one)
+  SweepByStrips(const Graph& graph, Interval interval, const Propagation& propagation, const TileShape& tile,
+                bool across_batch)
       : graph_(graph),
         interval_(interval),
         across_batch_(across_batch),
         propagation_(propagation),
-        strips_(FindStrips(propagation, tile, one_by_one)),
-        tiles_(BoxesOf(propagation.ShapeOf(propagation.LastSlot()), tile, strips_)),
-        strip_(tiles_.size() / strips_.boxes.size()),
+        tiles_(BoxesOf(propagation.ShapeOf(propagation.LastSlot()), tile)),
+        strip_(PartsOf(propagation.ShapeOf(propagation.LastSlot()), tile,
+                       AxisOf(propagation.ShapeOf(propagation.LastSlot()), Axis::kRows))
+                   .size()),
         wanted_(tiles_.size() * propagation_.Size()),
         made_(wanted_.size()),
         kept_(tiles_.size() * Slots()),
         shares_(kept_.size()) {
     subgraph_.interval = interval;
     subgraph_.tile = tile;
-    subgraph_.tiles = static_cast<int64_t>(strips_.like.size() * strip_);
+    subgraph_.tiles = static_cast<int64_t>(tiles_.size());
     subgraph_.tensors = propagation_.Tensors();
     subgraph_.rows.resize(Slots());
   }
 
-  // nullopt: the strips must be swept one by one.
-  std::optional<TiledSubgraph> Run() {
+  TiledSubgraph Run() {
     for (size_t slot = 0; slot < Slots(); ++slot) {
       if (propagation_.Leaves(slot)) AskForShares(slot);
     }
@@ -146,16 +105,15 @@ class Sweep {
       if (!propagation_.MadeInside(slot) || IsState(slot))
         Settle(slot);  // states are read before they are made
     }
-    if (!strips_.tied && strips_.like.size() > 1 && IsUneven()) return std::nullopt;
     SortIntoClasses();
     return std::move(subgraph_);
   }
 
  private:
-  static std::vector<Box> BoxesOf(const Shape& output, const TileShape& tile, const Strips& strips) {
+  static std::vector<Box> BoxesOf(const Shape& output, const TileShape& tile) {
     const size_t rows = *AxisOf(output, Axis::kRows);
     std::vector<Box> boxes;
-    for (const Box& strip : strips.boxes) {
+    for (const Box& strip : AllStrips(output, tile)) {
       for (const Extent& part : PartsOf(output, tile, rows)) {
         boxes.push_back(strip);
         boxes.back()[rows] = part;
@@ -191,40 +149,10 @@ class Sweep {
         share[*rows].begin = std::max(share[*rows].begin, left);
         left = std::max(left, share[*rows].end);
       }
-      if (IsEmpty(share)) {
-        share.assign(share.size(), Extent{});
-        without_share_.emplace_back(tile, slot);
-      }
+      if (IsEmpty(share)) share.assign(share.size(), Extent{});
       std::copy(share.begin(), share.end(), Region(wanted_, tile, slot).begin());
       shares_[tile * Slots() + slot] = std::move(share);
     }
-  }
-
-  bool IsWanted(size_t tile, size_t slot) {
-    const std::span<const Extent> wanted = Region(wanted_, tile, slot);
-    return !IsEmpty(Box(wanted.begin(), wanted.end()));
-  }
-
-  // Whether strips differ in the rows that they want of a tensor, or a tile wants it for less than others do.
-  bool IsUneven() {
-    for (size_t tile = strip_; tile < tiles_.size(); ++tile) {
-      for (size_t slot = 0; slot < Slots(); ++slot) {
-        const size_t in_first = tile % strip_;
-        if (IsWanted(tile, slot) != IsWanted(in_first, slot)) return true;
-        const std::optional<size_t> rows = RowsOf(slot);
-        if (rows && Region(wanted_, tile, slot)[*rows] != Region(wanted_, in_first, slot)[*rows]) return true;
-      }
-    }
-    const auto lacks = [this](const Propagation::Ask& ask) {
-      for (size_t tile = 0; tile < tiles_.size(); ++tile) {
-        const std::span<const Extent> made = Region(made_, tile, ask.output);
-        if (IsEmpty(Box(made.begin(), made.end())) && IsWanted(tile, ask.input)) return true;
-      }
-      return false;
-    };
-    return std::any_of(propagation_.Asks().begin(), propagation_.Asks().end(), lacks) ||
-           std::any_of(without_share_.begin(), without_share_.end(),
-                       [this](const auto& none) { return IsWanted(none.first, none.second); });
   }
 
   const Operator& At(size_t position) const {
@@ -322,30 +250,19 @@ class Sweep {
     }
   }
 
-  // Rows that the tile visited after this one makes. Any strip may follow one that others are like.
+  // Rows that the tile visited after this one makes.
   int64_t MadeNext(size_t tile, size_t slot, size_t rows) {
-    const size_t next = tile + 1 < tiles_.size() ? tile + 1 : 0;
-    const bool is_last = next == 0 && strips_.like.size() == strips_.boxes.size();
-    return is_last ? 0 : Region(made_, next, slot)[rows].Length();
+    return tile + 1 < tiles_.size() ? Region(made_, tile + 1, slot)[rows].Length() : 0;
   }
 
   void SortIntoClasses() {
     std::map<std::vector<int64_t>, int> classes;
-    std::vector<int> class_of;  // of the tiles that were swept
     std::vector<int64_t> figures;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
-      if (!strips_.tied && tile >= strip_) {
-        AddLikeFirstStrip(tile, class_of);
-        continue;
-      }
       FindFigures(tile, figures);
       const auto [entry, fresh] = classes.try_emplace(figures, static_cast<int>(classes.size()));
       if (fresh) subgraph_.classes.push_back(ClassOf(tile));
-      class_of.push_back(entry->second);
-    }
-    for (const size_t strip : strips_.like) {
-      const auto first = class_of.begin() + static_cast<std::ptrdiff_t>(strip * strip_);
-      subgraph_.class_of.insert(subgraph_.class_of.end(), first, first + static_cast<std::ptrdiff_t>(strip_));
+      subgraph_.class_of.push_back(entry->second);
     }
     for (const int tiles : subgraph_.class_of) ++subgraph_.classes[static_cast<size_t>(tiles)].count;
     for (size_t slot = 0; slot < Slots(); ++slot) {
@@ -355,16 +272,6 @@ class Sweep {
           largest[axis] = std::max(largest[axis], tiles.needed[slot][axis]);
       }
     }
-  }
-
-  // Where columns decide nothing over rows, the same rows make a class in every strip.
-  void AddLikeFirstStrip(size_t tile, std::vector<int>& class_of) {
-    const int in_first = class_of[tile % strip_];
-    const auto classes = static_cast<size_t>(
-        1 + *std::max_element(class_of.begin(), class_of.begin() + static_cast<std::ptrdiff_t>(strip_)));
-    const size_t number = tile / strip_ * classes + static_cast<size_t>(in_first);
-    if (number == subgraph_.classes.size()) subgraph_.classes.push_back(ClassOf(tile));
-    class_of.push_back(static_cast<int>(number));
   }
 
   // All that tells classes apart, in one row.
@@ -417,14 +324,12 @@ class Sweep {
   Interval interval_;
   bool across_batch_;
   const Propagation& propagation_;
-  Strips strips_;
-  std::vector<Box> tiles_;      // of the last output, in strips that differ
+  std::vector<Box> tiles_;      // of the last output
   size_t strip_;                // tiles in a strip
   std::vector<Extent> wanted_;  // tile by tile the regions of all slots (propagation.h)
   std::vector<Extent> made_;    // likewise
   std::vector<int64_t> kept_;   // tile by tile the rows of all slots
   std::vector<Box> shares_;     // likewise, of what leaves
-  std::vector<std::pair<size_t, size_t>> without_share_;  // tiles and slots that leave and have none of it
   TiledSubgraph subgraph_;
 };
 
@@ -443,16 +348,18 @@ bool CutsStrips(const Shape& output, const TileShape& tile) {
 
 TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const TileShape& tile,
                               bool across_batch) {
-  return TileKeepingRows(graph, interval, Propagation(graph, interval), tile, across_batch);
+  const Propagation propagation(graph, interval);
+  return TileKeepingRows(RowStructure(graph, interval, propagation), tile, across_batch, {});
 }
 
-TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const Propagation& propagation,
-                              const TileShape& tile, bool across_batch) {
-  const auto sweep = [&](bool one_by_one) {
-    return Sweep(graph, interval, propagation, tile, across_batch, one_by_one).Run();
-  };
-  std::optional<TiledSubgraph> tiled = sweep(/*one_by_one=*/false);
-  return tiled ? *std::move(tiled) : *sweep(/*one_by_one=*/true);
+TiledSubgraph TileKeepingRows(const RowStructure& structure, const TileShape& tile, bool across_batch,
+                              const ClassTest& wants_classes) {
+  if (!structure.IsTied()) {
+    if (auto swept = SweepRows(structure, tile, across_batch, wants_classes)) return *std::move(swept);
+  }
+  return SweepByStrips(structure.TheGraph(), structure.TheInterval(), structure.ThePropagation(), tile,
+                       across_batch)
+      .Run();
 }
 
 }  // namespace tessera::graph

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,6 +71,9 @@ struct TiledSubgraph {
   std::vector<RowCounts> rows;  // parallel to `tensors` where rows are kept; else empty
 };
 
+// Whether the classes of a tiling are worth finding, of which all else is known.
+using ClassTest = std::function<bool(const TiledSubgraph&)>;
+
 // The index of a tensor in TiledSubgraph::tensors, and in all that is parallel to it.
 inline size_t SlotOf(const TiledSubgraph& tiling, int tensor) {
   return static_cast<size_t>(std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), tensor) -
@@ -92,10 +96,11 @@ class Tiler {
   Tiler& operator=(const Tiler&) = delete;
   ~Tiler();
 
-  TiledSubgraph Cut(const TileShape& tile);
+  // Classes are there if `wants_classes`, or is empty; else they may be left out.
+  TiledSubgraph Cut(const TileShape& tile, const ClassTest& wants_classes = {});
 
   // What TileKeepingRows makes of it (kept_rows.h).
-  TiledSubgraph CutKeepingRows(const TileShape& tile, bool across_batch) const;
+  TiledSubgraph CutKeepingRows(const TileShape& tile, bool across_batch, const ClassTest& wants_classes = {});
 
  private:
   class Interior;

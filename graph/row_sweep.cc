@@ -1,0 +1,465 @@
+#include "tessera/graph/row_sweep.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <span>
+#include <utility>
+
+// One sweep down the rows for all strips.
+//
+// Where rows follow from rows alone, every strip of tiles makes the same rows of every tensor, tile by tile, and each of its tiles has the
+// strip's columns and images. So rows are swept once, and the rest is one propagation for each strip:
+//
+//     rows of a tensor           columns of it                 classes of tiles
+//     tile 0   [-----)           strip 0  [------)             each that there is by rows in each strip that
+//     tile 1    ...[--)          strip 1     [-------)         is like no other
+//     tile 2         ..[--)      strip 2          [-----)
+//
+// What hangs on rows is the same for all tile shapes: mostly one axis of each tensor. One thing shows only in the sweep: where a tensor
+// is wanted by some of its readers while others have nothing left to make, its columns are those of some readers, not the
+// strip's, and need not be as many in every strip.
+//
+// Cost: one propagation for each strip, and for each tile of one strip a step for each operand and axis that hangs on rows.
+namespace tessera::graph {
+namespace {
+
+using AxisSet = Propagation::AxisSet;
+
+AxisSet BitOf(const Shape& output, Axis axis) {
+  const std::optional<size_t> index = AxisOf(output, axis);
+  return index ? AxisSet{1} << *index : 0;
+}
+
+// The parts into which tiles cut an axis; one where the shape has no such axis.
+std::vector<Extent> PartsOf(const Shape& output, const TileShape& tile, std::optional<size_t> axis) {
+  if (!axis) return {{0, 1}};
+  std::vector<Extent> parts;
+  for (int64_t begin = 0; begin < output[*axis]; begin += tile[*axis])
+    parts.push_back({begin, std::min(begin + tile[*axis], output[*axis])});
+  return parts;
+}
+
+// A strip that others may be like, all its rows.
+struct Strip {
+  std::vector<Extent> regions;  // as of Propagation::Run
+  std::vector<int64_t> shares;  // lengths, tensor by tensor of those that leave
+};
+
+class Sweep {
+ public:
+  Sweep(const RowStructure& structure, const TileShape& tile, bool across_batch)
+      : structure_(structure),
+        propagation_(structure.ThePropagation()),
+        slots_(structure.Slots()),
+        output_(propagation_.ShapeOf(propagation_.LastSlot())),
+        tile_(tile),
+        across_batch_(across_batch),
+        parts_(PartsOf(output_, tile, AxisOf(output_, Axis::kRows))) {
+    FindStrips();
+    const std::vector<Extent>& regions = strips_.front().regions;
+    for (size_t part = 0; part < parts_.size(); ++part)
+      wanted_.insert(wanted_.end(), regions.begin(), regions.end());
+    made_ = wanted_;
+    tiles_.resize(parts_.size() * slots_.size());
+    rows_.resize(slots_.size());
+  }
+
+  // False where strips must be swept one by one.
+  bool Run() {
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      if (slots_[slot].leaves) AskForShares(slot);
+    }
+    // Asks stand last operator first: whoever reads an operator's output has spoken when its own turn comes.
+    const Interval interval = structure_.TheInterval();
+    size_t settled = static_cast<size_t>(interval.last - interval.first) + 1;
+    for (const Propagation::Ask* ask : structure_.Asks()) {
+      while (settled > ask->op) SettleOutputs(--settled);
+      Apply(*ask);
+    }
+    while (settled > 0) SettleOutputs(--settled);
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      if (!propagation_.MadeInside(slot) || slots_[slot].state)
+        Settle(slot);  // states are read before they are made
+    }
+    return !LacksReaders();
+  }
+
+  TiledSubgraph Outline() const {
+    TiledSubgraph outline;
+    outline.interval = structure_.TheInterval();
+    outline.tile = tile_;
+    outline.tiles = static_cast<int64_t>(like_.size() * parts_.size());
+    outline.tensors = propagation_.Tensors();
+    outline.largest.reserve(slots_.size());
+    for (size_t slot = 0; slot < slots_.size(); ++slot) outline.largest.push_back(LargestOf(slot));
+    outline.rows = rows_;
+    return outline;
+  }
+
+  void AddClasses(TiledSubgraph& subgraph) const {
+    std::map<std::vector<int64_t>, int> known;
+    std::vector<int> class_of;       // of the tiles of one strip
+    std::vector<size_t> first_part;  // by class
+    std::vector<int64_t> figures;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      FindFigures(part, figures);
+      const auto [entry, fresh] = known.try_emplace(figures, static_cast<int>(first_part.size()));
+      if (fresh) first_part.push_back(part);
+      class_of.push_back(entry->second);
+    }
+    subgraph.classes.reserve(strips_.size() * first_part.size());
+    for (const Strip& strip : strips_) {
+      for (const size_t part : first_part) subgraph.classes.push_back(ClassOf(part, strip));
+    }
+    subgraph.class_of.reserve(like_.size() * parts_.size());
+    for (const size_t strip : like_) {
+      for (const int by_rows : class_of)
+        subgraph.class_of.push_back(static_cast<int>(strip * first_part.size()) + by_rows);
+    }
+    for (const int tiles : subgraph.class_of) ++subgraph.classes[static_cast<size_t>(tiles)].count;
+  }
+
+ private:
+  // What a tile has to do with a tensor, beside its regions.
+  struct Part {
+    bool wanted = false;  // else its region of `wanted_` means nothing
+    bool made = false;    // likewise
+    bool leaves = false;  // some of it
+    int64_t share = 0;    // of rows
+    int64_t kept = 0;     // rows
+  };
+
+  Part& PartOf(size_t part, size_t slot) { return tiles_[part * slots_.size() + slot]; }
+  const Part& PartOf(size_t part, size_t slot) const { return tiles_[part * slots_.size() + slot]; }
+
+  template <typename Extents>
+  auto Region(Extents& regions, size_t part, size_t slot) const {
+    const size_t begin = propagation_.Begin(slot);
+    return std::span(regions).subspan(part * propagation_.Size() + begin,
+                                      propagation_.Begin(slot + 1) - begin);
+  }
+
+  // In the order in which they are visited.
+  void FindStrips() {
+    const std::optional<size_t> batch = AxisOf(output_, Axis::kBatch);
+    const std::optional<size_t> columns = AxisOf(output_, Axis::kColumns);
+    std::map<std::vector<int64_t>, size_t> known;
+    std::vector<Extent> regions(propagation_.Size());
+    Box box = WholeBox(output_);
+    for (const Extent& images : PartsOf(output_, tile_, batch)) {
+      for (const Extent& part : PartsOf(output_, tile_, columns)) {
+        if (batch) box[*batch] = images;
+        if (columns) box[*columns] = part;
+        propagation_.Run(box, regions);
+        std::vector<int64_t> shares;
+        for (size_t slot = 0; slot < slots_.size(); ++slot) {
+          if (slots_[slot].leaves) propagation_.AppendShareLengths(slot, box, shares);
+        }
+        std::vector<int64_t> lengths = shares;
+        for (const Extent& extent : regions) lengths.push_back(extent.Length());
+        const auto [entry, fresh] = known.try_emplace(std::move(lengths), strips_.size());
+        if (fresh) strips_.push_back({regions, std::move(shares)});
+        like_.push_back(entry->second);
+      }
+    }
+  }
+
+  // Every row of a strip leaves once.
+  void AskForShares(size_t slot) {
+    const std::optional<size_t> rows = slots_[slot].rows;
+    Box box = WholeBox(output_);
+    int64_t left = 0;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      box[*AxisOf(output_, Axis::kRows)] = parts_[part];
+      const std::span<Extent> wanted = Region(wanted_, part, slot);
+      Part& tile = PartOf(part, slot);
+      for (const size_t axis : slots_[slot].along) wanted[axis] = propagation_.ShareAlong(slot, axis, box);
+      if (rows) {
+        wanted[*rows].begin = std::max(wanted[*rows].begin, left);
+        left = std::max(left, wanted[*rows].end);
+        tile.share = wanted[*rows].Length();
+      }
+      tile.leaves = !rows || tile.share > 0;
+      tile.wanted = tile.leaves;
+      if (!tile.leaves) without_share_.emplace_back(part, slot);
+    }
+  }
+
+  void Apply(const Propagation::Ask& ask) {
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      if (!PartOf(part, ask.output).made) continue;
+      const std::span<const Extent> made = Region(made_, part, ask.output);
+      const std::span<Extent> wanted = Region(wanted_, part, ask.input);
+      bool& asked_before = PartOf(part, ask.input).wanted;
+      for (const size_t axis : slots_[ask.input].along) {
+        const Extent extent = ask.maps[axis].Apply(made);
+        Extent& hull = wanted[axis];
+        hull = asked_before ? Extent{std::min(hull.begin, extent.begin), std::max(hull.end, extent.end)}
+                            : extent;
+      }
+      asked_before = true;
+    }
+  }
+
+  void SettleOutputs(size_t position) {
+    const size_t op = static_cast<size_t>(structure_.TheInterval().first) + position;
+    for (const int tensor : structure_.TheGraph().operators[op].outputs) Settle(propagation_.SlotOf(tensor));
+  }
+
+  void Settle(size_t slot) {
+    const std::optional<size_t> rows = slots_[slot].rows;
+    if (rows && KeepsRows(slot)) {
+      SettleRows(slot);
+    } else {
+      for (size_t part = 0; part < parts_.size(); ++part) {
+        PartOf(part, slot).made = PartOf(part, slot).wanted;
+        CopyAlong(part, slot);
+      }
+    }
+    if (rows) CountRows(slot);
+  }
+
+  void CopyAlong(size_t part, size_t slot) {
+    for (const size_t axis : slots_[slot].along)
+      Region(made_, part, slot)[axis] = Region(wanted_, part, slot)[axis];
+  }
+
+  bool KeepsRows(size_t slot) const {
+    if (slots_[slot].state) return false;
+    const std::optional<size_t> batch = AxisOf(propagation_.ShapeOf(slot), Axis::kBatch);
+    const auto has_images = [&](const Strip& strip) {
+      return strip.regions[propagation_.Begin(slot) + *batch].Length() > 1;
+    };
+    if (!across_batch_ && batch && std::any_of(strips_.begin(), strips_.end(), has_images)) return false;
+    std::optional<size_t> first;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      if (!PartOf(part, slot).wanted) continue;
+      if (!first) first = part;
+      for (const size_t axis : slots_[slot].along) {
+        if (axis != slots_[slot].rows &&
+            Region(wanted_, part, slot)[axis] != Region(wanted_, *first, slot)[axis])
+          return false;
+      }
+    }
+    return true;
+  }
+
+  // See kept_rows.cc.
+  void SettleRows(size_t slot) {
+    const size_t rows = *slots_[slot].rows;
+    std::vector<int64_t> lowest(parts_.size());
+    int64_t lo = std::numeric_limits<int64_t>::max();
+    for (size_t part = parts_.size(); part-- > 0;) {
+      if (PartOf(part, slot).wanted) lo = std::min(lo, Region(wanted_, part, slot)[rows].begin);
+      lowest[part] = lo;
+    }
+    int64_t end = 0;  // of what was wanted so far
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      Part& tile = PartOf(part, slot);
+      tile.kept = std::max<int64_t>(0, end - lowest[part]);
+      if (!tile.wanted) continue;
+      const Extent fresh = {std::max(lowest[part], end),
+                            std::max(end, Region(wanted_, part, slot)[rows].end)};
+      if (fresh.Length() == 0) continue;
+      tile.made = true;
+      CopyAlong(part, slot);
+      Region(made_, part, slot)[rows] = fresh;
+      end = fresh.end;
+    }
+    if (!slots_[slot].leaves) return;
+    // A row goes home with the tile that makes it, though a later one may be the first to have it in its share.
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      Part& tile = PartOf(part, slot);
+      tile.leaves = tile.made;
+      tile.share = RowsMade(part, slot);
+    }
+  }
+
+  int64_t RowsMade(size_t part, size_t slot) const {
+    return PartOf(part, slot).made ? Region(made_, part, slot)[*slots_[slot].rows].Length() : 0;
+  }
+
+  void CountRows(size_t slot) {
+    RowCounts& counts = rows_[slot];
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      const int64_t kept = PartOf(part, slot).kept;
+      const int64_t made = RowsMade(part, slot);
+      const bool ends_all = part + 1 == parts_.size() && like_.size() == 1;
+      const int64_t next = ends_all ? 0 : RowsMade((part + 1) % parts_.size(), slot);
+      counts.kept = std::max(counts.kept, kept);
+      counts.made = std::max(counts.made, made);
+      counts.held = std::max(counts.held, kept + made);
+      counts.beside = std::max(counts.beside, kept + made + next);
+    }
+  }
+
+  // Whether some tile wants a tensor for less than others do.
+  bool LacksReaders() const {
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      for (const Propagation::Ask* ask : structure_.Asks()) {
+        if (!PartOf(part, ask->output).made && PartOf(part, ask->input).wanted) return true;
+      }
+    }
+    return std::any_of(without_share_.begin(), without_share_.end(),
+                       [this](const auto& none) { return PartOf(none.first, none.second).wanted; });
+  }
+
+  Extents LargestOf(size_t slot) const {
+    const size_t begin = propagation_.Begin(slot);
+    Extents largest(propagation_.ShapeOf(slot).size(), 0);
+    bool wanted = false;
+    for (size_t part = 0; part < parts_.size(); ++part) wanted = wanted || PartOf(part, slot).wanted;
+    if (!wanted) return largest;
+    for (const Strip& strip : strips_) {
+      for (size_t axis = 0; axis < largest.size(); ++axis)
+        largest[axis] = std::max(largest[axis], strip.regions[begin + axis].Length());
+    }
+    for (const size_t axis : slots_[slot].along) {
+      largest[axis] = 0;
+      for (size_t part = 0; part < parts_.size(); ++part) {
+        if (PartOf(part, slot).wanted)
+          largest[axis] = std::max(largest[axis], Region(wanted_, part, slot)[axis].Length());
+      }
+    }
+    return largest;
+  }
+
+  // All that tells classes of one strip apart.
+  void FindFigures(size_t part, std::vector<int64_t>& figures) const {
+    figures.clear();
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      const Part& tile = PartOf(part, slot);
+      for (const size_t axis : slots_[slot].along) {
+        figures.push_back(tile.wanted ? Region(wanted_, part, slot)[axis].Length() : 0);
+        figures.push_back(tile.made ? Region(made_, part, slot)[axis].Length() : 0);
+      }
+      for (const bool is : {tile.wanted, tile.made, tile.leaves}) figures.push_back(is ? 1 : 0);
+      figures.insert(figures.end(), {tile.share, tile.kept, KeepsAfter(part, slot)});
+    }
+  }
+
+  int64_t KeepsAfter(size_t part, size_t slot) const {
+    return part + 1 < parts_.size() ? PartOf(part + 1, slot).kept : 0;
+  }
+
+  TileClass ClassOf(size_t part, const Strip& strip) const {
+    TileClass tiles;
+    for (auto* extents : {&tiles.needed, &tiles.made, &tiles.share}) extents->reserve(slots_.size());
+    for (auto* rows : {&tiles.kept, &tiles.keeps}) rows->reserve(slots_.size());
+    auto share = strip.shares.begin();
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      const Part& tile = PartOf(part, slot);
+      tiles.needed.push_back(LengthsOf(tile.wanted, wanted_, part, slot, strip));
+      tiles.made.push_back(LengthsOf(tile.made, made_, part, slot, strip));
+      tiles.kept.push_back(tile.kept);
+      tiles.keeps.push_back(KeepsAfter(part, slot));
+      Extents& leaving = tiles.share.emplace_back();
+      if (!slots_[slot].leaves) continue;
+      const auto end = share + static_cast<std::ptrdiff_t>(propagation_.ShapeOf(slot).size());
+      leaving.assign(share, end);
+      share = end;
+      if (!tile.leaves) std::fill(leaving.begin(), leaving.end(), 0);
+      if (slots_[slot].rows) leaving[*slots_[slot].rows] = tile.share;
+    }
+    AddMacs(tiles);
+    return tiles;
+  }
+
+  Extents LengthsOf(bool any, const std::vector<Extent>& regions, size_t part, size_t slot,
+                    const Strip& strip) const {
+    const size_t begin = propagation_.Begin(slot);
+    Extents lengths(propagation_.ShapeOf(slot).size(), 0);
+    if (!any) return lengths;
+    for (size_t axis = 0; axis < lengths.size(); ++axis) lengths[axis] = strip.regions[begin + axis].Length();
+    for (const size_t axis : slots_[slot].along) lengths[axis] = Region(regions, part, slot)[axis].Length();
+    return lengths;
+  }
+
+  void AddMacs(TileClass& tiles) const {
+    const Interval interval = structure_.TheInterval();
+    tiles.macs.reserve(static_cast<size_t>(interval.last - interval.first) + 1);
+    Box made;
+    for (int i = interval.first; i <= interval.last; ++i) {
+      const Operator& op = structure_.TheGraph().operators[static_cast<size_t>(i)];
+      made.clear();
+      for (const int64_t extent : tiles.made[propagation_.SlotOf(op.outputs.front())])
+        made.push_back({0, extent});
+      tiles.macs.push_back(MacsOf(structure_.TheGraph(), op, made));
+    }
+  }
+
+  const RowStructure& structure_;
+  const Propagation& propagation_;
+  const std::vector<RowStructure::Slot>& slots_;
+  const Shape& output_;
+  const TileShape& tile_;
+  bool across_batch_;
+  std::vector<Extent> parts_;  // the rows of each tile of a strip
+  std::vector<Strip> strips_;  // that differ
+  std::vector<size_t> like_;   // for each strip its place in `strips_`
+  // Tile by tile of the first strip the regions of all slots (propagation.h).
+  std::vector<Extent> wanted_;
+  std::vector<Extent> made_;
+  std::vector<Part> tiles_;                               // likewise, slot by slot
+  std::vector<std::pair<size_t, size_t>> without_share_;  // tiles and slots that leave and have none of it
+  std::vector<RowCounts> rows_;                           // by slot
+};
+
+}  // namespace
+
+RowStructure::RowStructure(const Graph& graph, Interval interval, const Propagation& propagation)
+    : graph_(&graph), interval_(interval), propagation_(&propagation) {
+  const Shape& output = propagation.ShapeOf(propagation.LastSlot());
+  const AxisSet rows = BitOf(output, Axis::kRows);
+  const AxisSet others = BitOf(output, Axis::kBatch) | BitOf(output, Axis::kColumns);
+  const std::vector<Propagation::Dependence> found = propagation.Dependences(rows | others);
+  for (int op = interval.first; op <= interval.last; ++op)
+    tied_ = tied_ || IsBarrier(graph.operators[static_cast<size_t>(op)]);
+  for (const Propagation::Ask& ask : propagation.Asks()) {
+    for (const AxisMap& map : ask.maps)
+      tied_ = tied_ || (map.MayBeEmpty() && propagation.AxesBehind(ask, map, found) != 0);
+  }
+  for (size_t i = 0; i < propagation.Tensors().size(); ++i) {
+    Slot& slot = slots_.emplace_back();
+    const Shape& shape = propagation.ShapeOf(i);
+    slot.rows = AxisOf(shape, Axis::kRows);
+    slot.leaves = propagation.Leaves(i);
+    slot.state = graph.tensors[static_cast<size_t>(propagation.Tensors()[i])].state;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      const AxisSet behind = found[propagation.Begin(i) + axis].axes;
+      const bool is_along = slot.rows == axis || (behind & rows) != 0;
+      if (is_along) slot.along.push_back(axis);
+      tied_ = tied_ || (is_along && (behind & others) != 0);
+    }
+  }
+  if (!tied_) FindAsks();
+}
+
+// What no cut axis decides over is empty in all tiles or in none.
+void RowStructure::FindAsks() {
+  std::vector<Extent> regions(propagation_->Size());
+  propagation_->Run(WholeBox(propagation_->ShapeOf(propagation_->LastSlot())), regions);
+  for (const Propagation::Ask& ask : propagation_->Asks()) {
+    const size_t begin = propagation_->Begin(ask.output);
+    const auto output =
+        std::span<const Extent>(regions).subspan(begin, propagation_->Begin(ask.output + 1) - begin);
+    const bool is_asked =
+        std::none_of(output.begin(), output.end(), [](const Extent& e) { return e.Length() == 0; });
+    const bool is_empty = is_asked && ask.may_be_empty &&
+                          std::any_of(ask.maps.begin(), ask.maps.end(),
+                                      [&](const AxisMap& map) { return map.Apply(output).Length() == 0; });
+    if (is_asked && !is_empty) asks_.push_back(&ask);
+  }
+}
+
+std::optional<TiledSubgraph> SweepRows(const RowStructure& structure, const TileShape& tile,
+                                       bool across_batch, const ClassTest& wants_classes) {
+  Sweep sweep(structure, tile, across_batch);
+  if (!sweep.Run()) return std::nullopt;
+  TiledSubgraph subgraph = sweep.Outline();
+  if (!wants_classes || wants_classes(subgraph)) sweep.AddClasses(subgraph);
+  return subgraph;
+}
+
+}  // namespace tessera::graph
