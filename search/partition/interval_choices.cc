@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -94,12 +95,41 @@ void IntervalChoices::Pose() {
   posed_ = true;
   for (Choice& choice : choices_) costs_.emplace(std::move(choice.way), std::move(choice.metrics));
   choices_.clear();
-  if (AddCandidates(tried_)) Refine();
+  if (costs_.empty() ? AddCandidates(tried_, {}) : AddPriced(tried_)) Refine();
   costs_.clear();
   // Of choices with equal costs the one that needs least room is likeliest to fit.
   std::stable_sort(choices_.begin(), choices_.end(), [](const Choice& a, const Choice& b) {
     return a.metrics.peak_bytes < b.metrics.peak_bytes;
   });
+  ways_.reset();
+}
+
+// Of what is posed with its costs, the rest surely has no room.
+void IntervalChoices::PoseRefused(size_t index, size_t most) {
+  if (!tiles_) return;
+  std::set<Way> known;
+  std::set<Way> refused;
+  for (const Choice& choice : choices_) {
+    known.insert(choice.way);
+    if (choice.metrics.bound_by.empty()) refused.insert(choice.way);
+  }
+  const TileFilter is_refused = [&known](const encoder::Policy& policy, const graph::TileShape& shape) {
+    return !known.contains({shape, policy.weights, policy.halo, policy.depth});
+  };
+  std::map<int64_t, std::vector<graph::TileShape>> larger;  // by their elements
+  const int64_t elements = graph::ElementsOf(choices_[index].way.tile);
+  for (const graph::TileShape& shape : tried_) {
+    if (graph::ElementsOf(shape) > elements) larger[graph::ElementsOf(shape)].push_back(shape);
+  }
+  for (const auto& [size, shapes] : larger) {
+    if (refused.size() >= most || planning_->stop.Requested()) return;
+    const size_t first = choices_.size();
+    if (!AddCandidates(shapes, is_refused)) return;
+    for (size_t i = first; i < choices_.size(); ++i) {
+      choices_[i].verdict = Verdict::kImpossible;
+      refused.insert(choices_[i].way);
+    }
+  }
 }
 
 // Looks around the best shapes that no bound refuses until nothing is left there.
@@ -134,9 +164,12 @@ size_t IntervalChoices::Extend(size_t most) {
 // Behind those that are there; false where the encoder refuses.
 bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes) {
   tried_.insert(tried_.end(), tile_shapes.begin(), tile_shapes.end());
-  if (posed_) return AddCandidates(tile_shapes);
   if (ways_ == nullptr) ways_ = std::make_unique<WayCosts>(*planning_, interval_, Policies());
   std::map<Way, plan::Metrics> costs = ways_->Find(tile_shapes);
+  if (posed_) {
+    costs_ = std::move(costs);
+    return AddPriced(tile_shapes);
+  }
   for (auto& [way, metrics] : costs) {
     Choice& choice = choices_.emplace_back();
     choice.way = way;
@@ -146,12 +179,19 @@ bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes
   return true;
 }
 
-// The same once the interval is posed.
-bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_shapes) {
+// Those of them that have costs.
+bool IntervalChoices::AddPriced(const std::vector<graph::TileShape>& tile_shapes) {
+  return AddCandidates(tile_shapes, [this](const encoder::Policy& policy, const graph::TileShape& shape) {
+    return costs_.contains({shape, policy.weights, policy.halo, policy.depth});
+  });
+}
+
+bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_shapes,
+                                    const TileFilter& filter) {
   size_t first = 0;
   if (tiles_) {
     first = tiles_->Candidates().size();
-    if (tiles_->Add(tile_shapes)) {
+    if (tiles_->Add(tile_shapes, filter)) {
       lost_shapes_ = true;
       return false;
     }
@@ -163,7 +203,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
     options.policies = Policies();
     options.pins = pins_;
     base::Expected<IntervalTiles> tiles =
-        IntervalTiles::Build(planning_->graph, planning_->profile, interval_, options);
+        IntervalTiles::Build(planning_->graph, planning_->profile, interval_, options, filter);
     if (!tiles) {
       refusal_ = tiles.error();
       return false;

@@ -70,9 +70,13 @@ class IntervalChoices {
   // Makes choices known: those of all tile shapes that a ShapeSearch looks at, going by costs alone, that may have room.
   void Open();
 
-  // Makes known which choices bounds refuse, and further ones that a ShapeSearch then looks at. Indices of choices change. What
-  // encoder::BuildLadders refuses leaves none, and a refusal. Opened before.
+  // Makes known which choices bounds refuse, and further ones that a ShapeSearch then looks at. Where there were no choices, those
+  // that have no room are there from then on. Indices of choices change. What encoder::BuildLadders refuses leaves none, and a refusal. Opened before.
   void Pose();
+
+  // Adds choices for tiles larger than those of this choice that have no room, so that they can be told of: the smallest `most`, and as many
+  // as are no larger than these. Posed before.
+  void PoseRefused(size_t choice, size_t most);
   bool IsPosed() const { return posed_; }
   const std::optional<base::Diagnostic>& Refusal() const { return refusal_; }
 
@@ -113,7 +117,8 @@ class IntervalChoices {
   std::vector<graph::TileShape> FirstShapes();
   Cost CostOf(const Choice& choice) const;
   bool AddShapes(const std::vector<graph::TileShape>& tile_shapes);
-  bool AddCandidates(const std::vector<graph::TileShape>& tile_shapes);
+  bool AddCandidates(const std::vector<graph::TileShape>& tile_shapes, const TileFilter& filter);
+  bool AddPriced(const std::vector<graph::TileShape>& tile_shapes);
   void Refine();
   void DecideByPeak(Choice& choice);
   void TakeAnswers();
@@ -130,8 +135,8 @@ class IntervalChoices {
   std::optional<base::Diagnostic> refusal_;
   std::optional<ShapeSearch> shapes_;
   std::vector<graph::TileShape> tried_;  // of those
-  std::unique_ptr<WayCosts> ways_;       // while shapes are added before it is posed
-  std::map<Way, plan::Metrics> costs_;   // of choices found before, while it is being posed
+  std::unique_ptr<WayCosts> ways_;       // while shapes are added
+  std::map<Way, plan::Metrics> costs_;   // of tiles that may have room, while they are posed
   std::optional<IntervalTiles> tiles_;
   std::vector<Choice> choices_;
   bool lost_shapes_ = false;  // shapes that the encoder refused while it took others

@@ -339,6 +339,16 @@ std::optional<Selection> PathSearch::FindKnown() const {
   return SelectionOf(*path, arcs);
 }
 
+void PathSearch::PoseRefused(const Selection& selection, size_t most) {
+  Tasks tasks;
+  for (size_t i = 0; i < selection.intervals.size(); ++i) {
+    IntervalChoices& interval = intervals_[IndexOf(*selection.intervals[i])];
+    tasks.emplace_back(
+        [&interval, choice = selection.choices[i], most] { interval.PoseRefused(choice, most); });
+  }
+  Run(tasks);
+}
+
 void PathSearch::Forbid(const Selection& selection) {
   Forbidden forbidden;
   for (size_t i = 0; i < selection.intervals.size(); ++i) {

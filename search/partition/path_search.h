@@ -115,6 +115,9 @@ class PathSearch {
   // The best selection among what is already known to fit.
   std::optional<Selection> FindKnown() const;
 
+  // For whoever asks what was passed over: IntervalChoices::PoseRefused for each of its intervals.
+  void PoseRefused(const Selection& selection, size_t most);
+
   // Keeps this selection from being found again. At most kMostForbidden times.
   void Forbid(const Selection& selection);
 

@@ -10,8 +10,6 @@ namespace {
 using plan::Rejection;
 using plan::RejectionCause;
 
-constexpr size_t kMostOfEach = 3;
-
 bool IsRefused(const Choice& choice) {
   return choice.verdict == Verdict::kImpossible || choice.verdict == Verdict::kGivenUp;
 }
@@ -56,8 +54,8 @@ class Rejections {
       return graph::ElementsOf(a.tile) < graph::ElementsOf(b.tile);
     });
     better.insert(better.end(), larger.begin(), larger.end());
-    better.resize(std::min(better.size(), kMostOfEach));
-    worse.resize(std::min(worse.size(), kMostOfEach));
+    better.resize(std::min(better.size(), kMostRejected));
+    worse.resize(std::min(worse.size(), kMostRejected));
     better.insert(better.end(), worse.begin(), worse.end());
     return better;
   }
