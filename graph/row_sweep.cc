@@ -16,20 +16,25 @@
 //     tile 1    ...[--)          strip 1     [-------)         is like no other
 //     tile 2         ..[--)      strip 2          [-----)
 //
-// What hangs on rows is the same for all tile shapes: mostly one axis of each tensor. One thing shows only in the sweep: where a tensor
-// is wanted by some of its readers while others have nothing left to make, its columns are those of some readers, not the
-// strip's, and need not be as many in every strip.
+// A tile may want a tensor for less than others do, where of two that read it one has nothing left to make: its columns are then
+// those of the other, not the strip's. So each strip has regions for each such lack, and whether a tensor's rows are kept hangs on them:
 //
-// Cost: one propagation for each strip, and for each tile of one strip a step for each operand and axis that hangs on rows.
+//     add reads x and b, b = conv(x)       the last tile makes the last row of add, but b is all there: of x it wants the columns
+//     tile 0   x [----------)              of add alone. Rows of x are kept only where strips are as wide as x, for then
+//     tile 1     [..-----)  lacks b        both are the same
+//
+// What is lacking shows in the sweep, and decides over it: it is swept again until both agree. They do at most one way, for a tensor hangs
+// on later ones alone.
+//
+// Cost: one propagation for each strip and lack, and for each tile of one strip a step for each operand and axis that hangs on rows.
 namespace tessera::graph {
 namespace {
 
-using AxisSet = Propagation::AxisSet;
+constexpr int kMostSweeps = 4;
 
-AxisSet BitOf(const Shape& output, Axis axis) {
-  const std::optional<size_t> index = AxisOf(output, axis);
-  return index ? AxisSet{1} << *index : 0;
-}
+// What does not ask in a tile though something else asks for the same: indices of asks and, behind them, of tensors that leave, but
+// not with this tile.
+using Lack = std::vector<size_t>;
 
 // The parts into which tiles cut an axis; one where the shape has no such axis.
 std::vector<Extent> PartsOf(const Shape& output, const TileShape& tile, std::optional<size_t> axis) {
@@ -42,8 +47,8 @@ std::vector<Extent> PartsOf(const Shape& output, const TileShape& tile, std::opt
 
 // A strip that others may be like, all its rows.
 struct Strip {
-  std::vector<Extent> regions;  // as of Propagation::Run
-  std::vector<int64_t> shares;  // lengths, tensor by tensor of those that leave
+  std::vector<std::vector<Extent>> regions;  // for each lack, as of Propagation::Run
+  std::vector<int64_t> shares;               // lengths, tensor by tensor of those that leave
 };
 
 class Sweep {
@@ -56,33 +61,18 @@ class Sweep {
         tile_(tile),
         across_batch_(across_batch),
         parts_(PartsOf(output_, tile, AxisOf(output_, Axis::kRows))) {
-    FindStrips();
-    const std::vector<Extent>& regions = strips_.front().regions;
-    for (size_t part = 0; part < parts_.size(); ++part)
-      wanted_.insert(wanted_.end(), regions.begin(), regions.end());
-    made_ = wanted_;
-    tiles_.resize(parts_.size() * slots_.size());
-    rows_.resize(slots_.size());
+    lack_of_.resize(parts_.size());
   }
 
   // False where strips must be swept one by one.
   bool Run() {
-    for (size_t slot = 0; slot < slots_.size(); ++slot) {
-      if (slots_[slot].leaves) AskForShares(slot);
+    for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+      Begin();
+      SweepOnce();
+      if (!FindLacks()) return true;
+      if (structure_.MayBeEmpty()) return false;
     }
-    // Asks stand last operator first: whoever reads an operator's output has spoken when its own turn comes.
-    const Interval interval = structure_.TheInterval();
-    size_t settled = static_cast<size_t>(interval.last - interval.first) + 1;
-    for (const Propagation::Ask* ask : structure_.Asks()) {
-      while (settled > ask->op) SettleOutputs(--settled);
-      Apply(*ask);
-    }
-    while (settled > 0) SettleOutputs(--settled);
-    for (size_t slot = 0; slot < slots_.size(); ++slot) {
-      if (!propagation_.MadeInside(slot) || slots_[slot].state)
-        Settle(slot);  // states are read before they are made
-    }
-    return !LacksReaders();
+    return false;
   }
 
   TiledSubgraph Outline() const {
@@ -123,6 +113,7 @@ class Sweep {
  private:
   // What a tile has to do with a tensor, beside its regions.
   struct Part {
+    bool shared = false;  // it has a part in what leaves
     bool wanted = false;  // else its region of `wanted_` means nothing
     bool made = false;    // likewise
     bool leaves = false;  // some of it
@@ -140,29 +131,114 @@ class Sweep {
                                       propagation_.Begin(slot + 1) - begin);
   }
 
-  // In the order in which they are visited.
+  void Begin() {
+    FindStrips();
+    wanted_.clear();
+    for (const size_t lack : lack_of_) {
+      const std::vector<Extent>& regions = strips_.front().regions[lack];
+      wanted_.insert(wanted_.end(), regions.begin(), regions.end());
+    }
+    made_ = wanted_;
+    tiles_.assign(parts_.size() * slots_.size(), {});
+    rows_.assign(slots_.size(), {});
+  }
+
+  void SweepOnce() {
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      if (slots_[slot].leaves) AskForShares(slot);
+    }
+    // Asks stand last operator first: whoever reads an operator's output has spoken when its own turn comes.
+    const Interval interval = structure_.TheInterval();
+    size_t settled = static_cast<size_t>(interval.last - interval.first) + 1;
+    for (const Propagation::Ask* ask : structure_.Asks()) {
+      while (settled > ask->op) SettleOutputs(--settled);
+      Apply(*ask);
+    }
+    while (settled > 0) SettleOutputs(--settled);
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      if (!propagation_.MadeInside(slot) || slots_[slot].state)
+        Settle(slot);  // states are read before they are made
+    }
+  }
+
+  // Whether they are others than those that were swept with.
+  bool FindLacks() {
+    std::vector<Lack> lacks = {{}};
+    std::vector<size_t> lack_of;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      Lack lack;
+      for (size_t ask = 0; ask < structure_.Asks().size(); ++ask) {
+        const Propagation::Ask& each = *structure_.Asks()[ask];
+        if (!PartOf(part, each.output).made && PartOf(part, each.input).wanted) lack.push_back(ask);
+      }
+      for (size_t slot = 0; slot < slots_.size(); ++slot) {
+        const Part& tile = PartOf(part, slot);
+        if (slots_[slot].leaves && !tile.shared && tile.wanted)
+          lack.push_back(structure_.Asks().size() + slot);
+      }
+      const auto known = std::find(lacks.begin(), lacks.end(), lack);
+      lack_of.push_back(static_cast<size_t>(known - lacks.begin()));
+      if (known == lacks.end()) lacks.push_back(std::move(lack));
+    }
+    const bool others = lacks != lacks_ || lack_of != lack_of_;
+    lacks_ = std::move(lacks);
+    lack_of_ = std::move(lack_of);
+    return others;
+  }
+
+  std::vector<Extent> RegionsOf(const Box& strip, const Lack& lack) const {
+    std::vector<Extent> regions(propagation_.Size());
+    if (lack.empty()) {
+      propagation_.Run(strip, regions);
+      return regions;
+    }
+    const auto lacks = [&lack](size_t what) { return std::binary_search(lack.begin(), lack.end(), what); };
+    const auto region = [&](size_t slot) { return Region(regions, 0, slot); };
+    const std::vector<const Propagation::Ask*>& asks = structure_.Asks();
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      if (!slots_[slot].leaves || lacks(asks.size() + slot)) continue;
+      for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size(); ++axis)
+        region(slot)[axis] = propagation_.ShareAlong(slot, axis, strip);
+    }
+    for (size_t ask = 0; ask < asks.size(); ++ask) {
+      if (!lacks(ask)) Propagation::Apply(*asks[ask], region(asks[ask]->output), region(asks[ask]->input));
+    }
+    return regions;
+  }
+
+  // In the order in which they are visited. Those are alike that have as much of everything whatever lacks, at the same distances.
   void FindStrips() {
+    strips_.clear();
+    like_.clear();
     const std::optional<size_t> batch = AxisOf(output_, Axis::kBatch);
     const std::optional<size_t> columns = AxisOf(output_, Axis::kColumns);
     std::map<std::vector<int64_t>, size_t> known;
-    std::vector<Extent> regions(propagation_.Size());
     Box box = WholeBox(output_);
     for (const Extent& images : PartsOf(output_, tile_, batch)) {
       for (const Extent& part : PartsOf(output_, tile_, columns)) {
         if (batch) box[*batch] = images;
         if (columns) box[*columns] = part;
-        propagation_.Run(box, regions);
-        std::vector<int64_t> shares;
+        Strip strip;
+        for (const Lack& lack : lacks_) strip.regions.push_back(RegionsOf(box, lack));
         for (size_t slot = 0; slot < slots_.size(); ++slot) {
-          if (slots_[slot].leaves) propagation_.AppendShareLengths(slot, box, shares);
+          if (slots_[slot].leaves) propagation_.AppendShareLengths(slot, box, strip.shares);
         }
-        std::vector<int64_t> lengths = shares;
-        for (const Extent& extent : regions) lengths.push_back(extent.Length());
-        const auto [entry, fresh] = known.try_emplace(std::move(lengths), strips_.size());
-        if (fresh) strips_.push_back({regions, std::move(shares)});
+        const auto [entry, fresh] = known.try_emplace(FiguresOf(strip), strips_.size());
+        if (fresh) strips_.push_back(std::move(strip));
         like_.push_back(entry->second);
       }
     }
+  }
+
+  static std::vector<int64_t> FiguresOf(const Strip& strip) {
+    std::vector<int64_t> figures = strip.shares;
+    for (const std::vector<Extent>& regions : strip.regions) {
+      for (size_t i = 0; i < regions.size(); ++i) {
+        figures.push_back(regions[i].Length());
+        if (strip.regions.size() > 1) figures.push_back(regions[i].begin - strip.regions.front()[i].begin);
+      }
+    }
+    return figures;
   }
 
   // Every row of a strip leaves once.
@@ -180,9 +256,9 @@ class Sweep {
         left = std::max(left, wanted[*rows].end);
         tile.share = wanted[*rows].Length();
       }
-      tile.leaves = !rows || tile.share > 0;
-      tile.wanted = tile.leaves;
-      if (!tile.leaves) without_share_.emplace_back(part, slot);
+      tile.shared = !rows || tile.share > 0;
+      tile.leaves = tile.shared;
+      tile.wanted = tile.shared;
     }
   }
 
@@ -228,10 +304,6 @@ class Sweep {
   bool KeepsRows(size_t slot) const {
     if (slots_[slot].state) return false;
     const std::optional<size_t> batch = AxisOf(propagation_.ShapeOf(slot), Axis::kBatch);
-    const auto has_images = [&](const Strip& strip) {
-      return strip.regions[propagation_.Begin(slot) + *batch].Length() > 1;
-    };
-    if (!across_batch_ && batch && std::any_of(strips_.begin(), strips_.end(), has_images)) return false;
     std::optional<size_t> first;
     for (size_t part = 0; part < parts_.size(); ++part) {
       if (!PartOf(part, slot).wanted) continue;
@@ -241,6 +313,22 @@ class Sweep {
             Region(wanted_, part, slot)[axis] != Region(wanted_, *first, slot)[axis])
           return false;
       }
+      for (const Strip& strip : strips_) {
+        const std::vector<Extent>& here = strip.regions[lack_of_[part]];
+        if (!across_batch_ && batch && here[propagation_.Begin(slot) + *batch].Length() > 1) return false;
+        if (lack_of_[part] != lack_of_[*first] && !AgreeBeside(slot, here, strip.regions[lack_of_[*first]]))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  // Along axes that do not hang on rows.
+  bool AgreeBeside(size_t slot, const std::vector<Extent>& a, const std::vector<Extent>& b) const {
+    const std::vector<size_t>& along = slots_[slot].along;
+    for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size(); ++axis) {
+      const size_t at = propagation_.Begin(slot) + axis;
+      if (std::find(along.begin(), along.end(), axis) == along.end() && a[at] != b[at]) return false;
     }
     return true;
   }
@@ -294,32 +382,19 @@ class Sweep {
     }
   }
 
-  // Whether some tile wants a tensor for less than others do.
-  bool LacksReaders() const {
-    for (size_t part = 0; part < parts_.size(); ++part) {
-      for (const Propagation::Ask* ask : structure_.Asks()) {
-        if (!PartOf(part, ask->output).made && PartOf(part, ask->input).wanted) return true;
-      }
-    }
-    return std::any_of(without_share_.begin(), without_share_.end(),
-                       [this](const auto& none) { return PartOf(none.first, none.second).wanted; });
-  }
-
   Extents LargestOf(size_t slot) const {
     const size_t begin = propagation_.Begin(slot);
     Extents largest(propagation_.ShapeOf(slot).size(), 0);
-    bool wanted = false;
-    for (size_t part = 0; part < parts_.size(); ++part) wanted = wanted || PartOf(part, slot).wanted;
-    if (!wanted) return largest;
-    for (const Strip& strip : strips_) {
-      for (size_t axis = 0; axis < largest.size(); ++axis)
-        largest[axis] = std::max(largest[axis], strip.regions[begin + axis].Length());
-    }
-    for (const size_t axis : slots_[slot].along) {
-      largest[axis] = 0;
-      for (size_t part = 0; part < parts_.size(); ++part) {
-        if (PartOf(part, slot).wanted)
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      if (!PartOf(part, slot).wanted) continue;
+      for (size_t axis = 0; axis < largest.size(); ++axis) {
+        const std::vector<size_t>& along = slots_[slot].along;
+        if (std::find(along.begin(), along.end(), axis) != along.end()) {
           largest[axis] = std::max(largest[axis], Region(wanted_, part, slot)[axis].Length());
+          continue;
+        }
+        for (const Strip& strip : strips_)
+          largest[axis] = std::max(largest[axis], strip.regions[lack_of_[part]][begin + axis].Length());
       }
     }
     return largest;
@@ -327,7 +402,7 @@ class Sweep {
 
   // All that tells classes of one strip apart.
   void FindFigures(size_t part, std::vector<int64_t>& figures) const {
-    figures.clear();
+    figures.assign(1, static_cast<int64_t>(lack_of_[part]));
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
       const Part& tile = PartOf(part, slot);
       for (const size_t axis : slots_[slot].along) {
@@ -371,7 +446,8 @@ class Sweep {
     const size_t begin = propagation_.Begin(slot);
     Extents lengths(propagation_.ShapeOf(slot).size(), 0);
     if (!any) return lengths;
-    for (size_t axis = 0; axis < lengths.size(); ++axis) lengths[axis] = strip.regions[begin + axis].Length();
+    for (size_t axis = 0; axis < lengths.size(); ++axis)
+      lengths[axis] = strip.regions[lack_of_[part]][begin + axis].Length();
     for (const size_t axis : slots_[slot].along) lengths[axis] = Region(regions, part, slot)[axis].Length();
     return lengths;
   }
@@ -395,63 +471,19 @@ class Sweep {
   const Shape& output_;
   const TileShape& tile_;
   bool across_batch_;
-  std::vector<Extent> parts_;  // the rows of each tile of a strip
-  std::vector<Strip> strips_;  // that differ
-  std::vector<size_t> like_;   // for each strip its place in `strips_`
+  std::vector<Extent> parts_;       // the rows of each tile of a strip
+  std::vector<Strip> strips_;       // that differ
+  std::vector<size_t> like_;        // for each strip its place in `strips_`
+  std::vector<Lack> lacks_ = {{}};  // the first: nothing
+  std::vector<size_t> lack_of_;     // tile by tile of a strip
   // Tile by tile of the first strip the regions of all slots (propagation.h).
   std::vector<Extent> wanted_;
   std::vector<Extent> made_;
-  std::vector<Part> tiles_;                               // likewise, slot by slot
-  std::vector<std::pair<size_t, size_t>> without_share_;  // tiles and slots that leave and have none of it
-  std::vector<RowCounts> rows_;                           // by slot
+  std::vector<Part> tiles_;      // likewise, slot by slot
+  std::vector<RowCounts> rows_;  // by slot
 };
 
 }  // namespace
-
-RowStructure::RowStructure(const Graph& graph, Interval interval, const Propagation& propagation)
-    : graph_(&graph), interval_(interval), propagation_(&propagation) {
-  const Shape& output = propagation.ShapeOf(propagation.LastSlot());
-  const AxisSet rows = BitOf(output, Axis::kRows);
-  const AxisSet others = BitOf(output, Axis::kBatch) | BitOf(output, Axis::kColumns);
-  const std::vector<Propagation::Dependence> found = propagation.Dependences(rows | others);
-  for (int op = interval.first; op <= interval.last; ++op)
-    tied_ = tied_ || IsBarrier(graph.operators[static_cast<size_t>(op)]);
-  for (const Propagation::Ask& ask : propagation.Asks()) {
-    for (const AxisMap& map : ask.maps)
-      tied_ = tied_ || (map.MayBeEmpty() && propagation.AxesBehind(ask, map, found) != 0);
-  }
-  for (size_t i = 0; i < propagation.Tensors().size(); ++i) {
-    Slot& slot = slots_.emplace_back();
-    const Shape& shape = propagation.ShapeOf(i);
-    slot.rows = AxisOf(shape, Axis::kRows);
-    slot.leaves = propagation.Leaves(i);
-    slot.state = graph.tensors[static_cast<size_t>(propagation.Tensors()[i])].state;
-    for (size_t axis = 0; axis < shape.size(); ++axis) {
-      const AxisSet behind = found[propagation.Begin(i) + axis].axes;
-      const bool is_along = slot.rows == axis || (behind & rows) != 0;
-      if (is_along) slot.along.push_back(axis);
-      tied_ = tied_ || (is_along && (behind & others) != 0);
-    }
-  }
-  if (!tied_) FindAsks();
-}
-
-// What no cut axis decides over is empty in all tiles or in none.
-void RowStructure::FindAsks() {
-  std::vector<Extent> regions(propagation_->Size());
-  propagation_->Run(WholeBox(propagation_->ShapeOf(propagation_->LastSlot())), regions);
-  for (const Propagation::Ask& ask : propagation_->Asks()) {
-    const size_t begin = propagation_->Begin(ask.output);
-    const auto output =
-        std::span<const Extent>(regions).subspan(begin, propagation_->Begin(ask.output + 1) - begin);
-    const bool is_asked =
-        std::none_of(output.begin(), output.end(), [](const Extent& e) { return e.Length() == 0; });
-    const bool is_empty = is_asked && ask.may_be_empty &&
-                          std::any_of(ask.maps.begin(), ask.maps.end(),
-                                      [&](const AxisMap& map) { return map.Apply(output).Length() == 0; });
-    if (is_asked && !is_empty) asks_.push_back(&ask);
-  }
-}
 
 std::optional<TiledSubgraph> SweepRows(const RowStructure& structure, const TileShape& tile,
                                        bool across_batch, const ClassTest& wants_classes) {

@@ -1,49 +1,12 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
-#include "tessera/graph/propagation.h"
+#include "tessera/graph/row_structure.h"
 #include "tessera/graph/tiling.h"
 
-// Tiles that keep rows, where rows hang on rows alone (row_sweep.cc).
+// Tiles that keep rows, swept once for all strips (row_sweep.cc).
 namespace tessera::graph {
-
-// What hangs on the rows of an interval's last output, found once for all tile shapes.
-class RowStructure {
- public:
-  // The graph, and the propagation, which is that of the interval, outlive it. The last output has rows.
-  RowStructure(const Graph& graph, Interval interval, const Propagation& propagation);
-
-  // Whether something ties rows to columns or images, or may, so that no strip stands for another.
-  bool IsTied() const { return tied_; }
-
-  // Of one tensor.
-  struct Slot {
-    std::optional<size_t> rows;  // the axis
-    std::vector<size_t> along;   // axes that follow from rows of the last output, and `rows`
-    bool leaves = false;
-    bool state = false;
-  };
-  const std::vector<Slot>& Slots() const { return slots_; }
-
-  // Those through which tiles ask for something.
-  const std::vector<const Propagation::Ask*>& Asks() const { return asks_; }
-
-  const Graph& TheGraph() const { return *graph_; }
-  Interval TheInterval() const { return interval_; }
-  const Propagation& ThePropagation() const { return *propagation_; }
-
- private:
-  void FindAsks();
-
-  const Graph* graph_;
-  Interval interval_;
-  const Propagation* propagation_;
-  bool tied_ = false;
-  std::vector<Slot> slots_;
-  std::vector<const Propagation::Ask*> asks_;
-};
 
 // TileKeepingRows (kept_rows.h) for a structure that is not tied; classes only where `wants_classes`. nullopt: strips must be swept one by
 // one.
