@@ -90,11 +90,11 @@ class Rejections {
 
   Rejection Reject(const Choice& choice) const {
     Rejection rejection = Rejected(choice.cost);
-    if (choice.metrics.bound_by.empty()) rejection.score.reset();
+    if (!choice.priced) rejection.score.reset();
     rejection.tile = choice.way.tile;
     rejection.weights = choice.way.weights;
     rejection.halo = choice.way.halo;
-    if (choice.verdict == Verdict::kImpossible) rejection.needs_bytes = choice.metrics.peak_bytes;
+    if (choice.verdict == Verdict::kImpossible) rejection.needs_bytes = choice.peak_bytes;
     return WithCause(rejection, choice.verdict);
   }
 
