@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "tessera/base/checked.h"
 #include "tessera/graph/propagation.h"
+#include "tessera/graph/row_strips.h"
 #include "tessera/graph/row_sweep.h"
 
 // What a sweep down the rows makes, tensor by tensor.
@@ -38,15 +38,6 @@
 // Cost: one propagation for each tile; all regions are kept at once.
 namespace tessera::graph {
 namespace {
-
-// The parts into which tiles cut an axis; one where the shape has no such axis.
-std::vector<Extent> PartsOf(const Shape& output, const TileShape& tile, std::optional<size_t> axis) {
-  if (!axis) return {{0, 1}};
-  std::vector<Extent> parts;
-  for (int64_t begin = 0; begin < output[*axis]; begin += tile[*axis])
-    parts.push_back({begin, std::min(begin + tile[*axis], output[*axis])});
-  return parts;
-}
 
 // In the order in which they are visited.
 std::vector<Box> AllStrips(const Shape& output, const TileShape& tile) {
@@ -295,13 +286,12 @@ class SweepByStrips {
 
   TileClass ClassOf(size_t tile) {
     TileClass tiles;
-    for (auto* parts : {&tiles.needed, &tiles.made, &tiles.share}) parts->reserve(Slots());
     for (auto* rows : {&tiles.kept, &tiles.keeps}) rows->reserve(Slots());
     tiles.macs.reserve(static_cast<size_t>(interval_.last - interval_.first) + 1);
     for (size_t slot = 0; slot < Slots(); ++slot) {
-      tiles.needed.push_back(LengthsOf(Region(wanted_, tile, slot)));
-      tiles.made.push_back(LengthsOf(Region(made_, tile, slot)));
-      tiles.share.push_back(LengthsOf(shares_[tile * Slots() + slot]));
+      AddLengths(Region(wanted_, tile, slot), tiles.needed);
+      AddLengths(Region(made_, tile, slot), tiles.made);
+      AddLengths(shares_[tile * Slots() + slot], tiles.share);
       tiles.kept.push_back(kept_[tile * Slots() + slot]);
       tiles.keeps.push_back(KeepsAfter(tile, slot));
     }
@@ -313,11 +303,9 @@ class SweepByStrips {
     return tiles;
   }
 
-  static Extents LengthsOf(std::span<const Extent> box) {
-    Extents lengths;
-    lengths.reserve(box.size());
-    for (const Extent& extent : box) lengths.push_back(extent.Length());
-    return lengths;
+  static void AddLengths(std::span<const Extent> box, ExtentsList& list) {
+    for (const Extent& extent : box) list.AddAxis(extent.Length());
+    list.EndTensor();
   }
 
   const Graph& graph_;

@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "tessera/graph/row_strips.h"
+
 // One sweep down the rows for all strips.
 //
 // Where rows follow from rows alone, every strip of tiles makes the same rows of every tensor, tile by tile, and each of its tiles has the
@@ -32,25 +34,6 @@ namespace {
 
 constexpr int kMostSweeps = 4;
 
-// What does not ask in a tile though something else asks for the same: indices of asks and, behind them, of tensors that leave, but
-// not with this tile.
-using Lack = std::vector<size_t>;
-
-// The parts into which tiles cut an axis; one where the shape has no such axis.
-std::vector<Extent> PartsOf(const Shape& output, const TileShape& tile, std::optional<size_t> axis) {
-  if (!axis) return {{0, 1}};
-  std::vector<Extent> parts;
-  for (int64_t begin = 0; begin < output[*axis]; begin += tile[*axis])
-    parts.push_back({begin, std::min(begin + tile[*axis], output[*axis])});
-  return parts;
-}
-
-// A strip that others may be like, all its rows.
-struct Strip {
-  std::vector<std::vector<Extent>> regions;  // for each lack, as of Propagation::Run
-  std::vector<int64_t> shares;               // lengths, tensor by tensor of those that leave
-};
-
 class Sweep {
  public:
   Sweep(const RowStructure& structure, const TileShape& tile, bool across_batch)
@@ -60,7 +43,8 @@ class Sweep {
         output_(propagation_.ShapeOf(propagation_.LastSlot())),
         tile_(tile),
         across_batch_(across_batch),
-        parts_(PartsOf(output_, tile, AxisOf(output_, Axis::kRows))) {
+        parts_(PartsOf(output_, tile, AxisOf(output_, Axis::kRows))),
+        strips_(structure, tile) {
     lack_of_.resize(parts_.size());
   }
 
@@ -79,7 +63,7 @@ class Sweep {
     TiledSubgraph outline;
     outline.interval = structure_.TheInterval();
     outline.tile = tile_;
-    outline.tiles = static_cast<int64_t>(like_.size() * parts_.size());
+    outline.tiles = static_cast<int64_t>(strips_.Like().size() * parts_.size());
     outline.tensors = propagation_.Tensors();
     outline.largest.reserve(slots_.size());
     for (size_t slot = 0; slot < slots_.size(); ++slot) outline.largest.push_back(LargestOf(slot));
@@ -98,12 +82,12 @@ class Sweep {
       if (fresh) first_part.push_back(part);
       class_of.push_back(entry->second);
     }
-    subgraph.classes.reserve(strips_.size() * first_part.size());
-    for (const Strip& strip : strips_) {
+    subgraph.classes.reserve(strips_.Distinct().size() * first_part.size());
+    for (const Strip& strip : strips_.Distinct()) {
       for (const size_t part : first_part) subgraph.classes.push_back(ClassOf(part, strip));
     }
-    subgraph.class_of.reserve(like_.size() * parts_.size());
-    for (const size_t strip : like_) {
+    subgraph.class_of.reserve(strips_.Like().size() * parts_.size());
+    for (const size_t strip : strips_.Like()) {
       for (const int by_rows : class_of)
         subgraph.class_of.push_back(static_cast<int>(strip * first_part.size()) + by_rows);
     }
@@ -124,18 +108,18 @@ class Sweep {
   Part& PartOf(size_t part, size_t slot) { return tiles_[part * slots_.size() + slot]; }
   const Part& PartOf(size_t part, size_t slot) const { return tiles_[part * slots_.size() + slot]; }
 
-  template <typename Extents>
-  auto Region(Extents& regions, size_t part, size_t slot) const {
+  template <typename Regions>
+  auto Region(Regions& regions, size_t part, size_t slot) const {
     const size_t begin = propagation_.Begin(slot);
     return std::span(regions).subspan(part * propagation_.Size() + begin,
                                       propagation_.Begin(slot + 1) - begin);
   }
 
   void Begin() {
-    FindStrips();
+    strips_.Find(lacks_);
     wanted_.clear();
     for (const size_t lack : lack_of_) {
-      const std::vector<Extent>& regions = strips_.front().regions[lack];
+      const std::vector<Extent>& regions = strips_.Distinct().front().regions[lack];
       wanted_.insert(wanted_.end(), regions.begin(), regions.end());
     }
     made_ = wanted_;
@@ -184,61 +168,6 @@ class Sweep {
     lacks_ = std::move(lacks);
     lack_of_ = std::move(lack_of);
     return others;
-  }
-
-  std::vector<Extent> RegionsOf(const Box& strip, const Lack& lack) const {
-    std::vector<Extent> regions(propagation_.Size());
-    if (lack.empty()) {
-      propagation_.Run(strip, regions);
-      return regions;
-    }
-    const auto lacks = [&lack](size_t what) { return std::binary_search(lack.begin(), lack.end(), what); };
-    const auto region = [&](size_t slot) { return Region(regions, 0, slot); };
-    const std::vector<const Propagation::Ask*>& asks = structure_.Asks();
-    for (size_t slot = 0; slot < slots_.size(); ++slot) {
-      if (!slots_[slot].leaves || lacks(asks.size() + slot)) continue;
-      for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size(); ++axis)
-        region(slot)[axis] = propagation_.ShareAlong(slot, axis, strip);
-    }
-    for (size_t ask = 0; ask < asks.size(); ++ask) {
-      if (!lacks(ask)) Propagation::Apply(*asks[ask], region(asks[ask]->output), region(asks[ask]->input));
-    }
-    return regions;
-  }
-
-  // In the order in which they are visited. Those are alike that have as much of everything whatever lacks, at the same distances.
-  void FindStrips() {
-    strips_.clear();
-    like_.clear();
-    const std::optional<size_t> batch = AxisOf(output_, Axis::kBatch);
-    const std::optional<size_t> columns = AxisOf(output_, Axis::kColumns);
-    std::map<std::vector<int64_t>, size_t> known;
-    Box box = WholeBox(output_);
-    for (const Extent& images : PartsOf(output_, tile_, batch)) {
-      for (const Extent& part : PartsOf(output_, tile_, columns)) {
-        if (batch) box[*batch] = images;
-        if (columns) box[*columns] = part;
-        Strip strip;
-        for (const Lack& lack : lacks_) strip.regions.push_back(RegionsOf(box, lack));
-        for (size_t slot = 0; slot < slots_.size(); ++slot) {
-          if (slots_[slot].leaves) propagation_.AppendShareLengths(slot, box, strip.shares);
-        }
-        const auto [entry, fresh] = known.try_emplace(FiguresOf(strip), strips_.size());
-        if (fresh) strips_.push_back(std::move(strip));
-        like_.push_back(entry->second);
-      }
-    }
-  }
-
-  static std::vector<int64_t> FiguresOf(const Strip& strip) {
-    std::vector<int64_t> figures = strip.shares;
-    for (const std::vector<Extent>& regions : strip.regions) {
-      for (size_t i = 0; i < regions.size(); ++i) {
-        figures.push_back(regions[i].Length());
-        if (strip.regions.size() > 1) figures.push_back(regions[i].begin - strip.regions.front()[i].begin);
-      }
-    }
-    return figures;
   }
 
   // Every row of a strip leaves once.
@@ -313,7 +242,7 @@ class Sweep {
             Region(wanted_, part, slot)[axis] != Region(wanted_, *first, slot)[axis])
           return false;
       }
-      for (const Strip& strip : strips_) {
+      for (const Strip& strip : strips_.Distinct()) {
         const std::vector<Extent>& here = strip.regions[lack_of_[part]];
         if (!across_batch_ && batch && here[propagation_.Begin(slot) + *batch].Length() > 1) return false;
         if (lack_of_[part] != lack_of_[*first] && !AgreeBeside(slot, here, strip.regions[lack_of_[*first]]))
@@ -373,7 +302,7 @@ class Sweep {
     for (size_t part = 0; part < parts_.size(); ++part) {
       const int64_t kept = PartOf(part, slot).kept;
       const int64_t made = RowsMade(part, slot);
-      const bool ends_all = part + 1 == parts_.size() && like_.size() == 1;
+      const bool ends_all = part + 1 == parts_.size() && strips_.Like().size() == 1;
       const int64_t next = ends_all ? 0 : RowsMade((part + 1) % parts_.size(), slot);
       counts.kept = std::max(counts.kept, kept);
       counts.made = std::max(counts.made, made);
@@ -393,7 +322,7 @@ class Sweep {
           largest[axis] = std::max(largest[axis], Region(wanted_, part, slot)[axis].Length());
           continue;
         }
-        for (const Strip& strip : strips_)
+        for (const Strip& strip : strips_.Distinct())
           largest[axis] = std::max(largest[axis], strip.regions[lack_of_[part]][begin + axis].Length());
       }
     }
@@ -420,36 +349,40 @@ class Sweep {
 
   TileClass ClassOf(size_t part, const Strip& strip) const {
     TileClass tiles;
-    for (auto* extents : {&tiles.needed, &tiles.made, &tiles.share}) extents->reserve(slots_.size());
+    tiles.needed.Reserve(slots_.size(), propagation_.Size());
+    tiles.made.Reserve(slots_.size(), propagation_.Size());
+    tiles.share.Reserve(slots_.size(), strip.shares.size());
     for (auto* rows : {&tiles.kept, &tiles.keeps}) rows->reserve(slots_.size());
-    auto share = strip.shares.begin();
+    size_t share = 0;
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
       const Part& tile = PartOf(part, slot);
-      tiles.needed.push_back(LengthsOf(tile.wanted, wanted_, part, slot, strip));
-      tiles.made.push_back(LengthsOf(tile.made, made_, part, slot, strip));
+      AddLengths(tile.wanted, wanted_, part, slot, strip, tiles.needed);
+      AddLengths(tile.made, made_, part, slot, strip, tiles.made);
       tiles.kept.push_back(tile.kept);
       tiles.keeps.push_back(KeepsAfter(part, slot));
-      Extents& leaving = tiles.share.emplace_back();
-      if (!slots_[slot].leaves) continue;
-      const auto end = share + static_cast<std::ptrdiff_t>(propagation_.ShapeOf(slot).size());
-      leaving.assign(share, end);
-      share = end;
-      if (!tile.leaves) std::fill(leaving.begin(), leaving.end(), 0);
-      if (slots_[slot].rows) leaving[*slots_[slot].rows] = tile.share;
+      for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size() && slots_[slot].leaves; ++axis) {
+        const int64_t beside = tile.leaves ? strip.shares[share] : 0;
+        tiles.share.AddAxis(axis == slots_[slot].rows ? tile.share : beside);
+        ++share;
+      }
+      tiles.share.EndTensor();
     }
     AddMacs(tiles);
     return tiles;
   }
 
-  Extents LengthsOf(bool any, const std::vector<Extent>& regions, size_t part, size_t slot,
-                    const Strip& strip) const {
+  void AddLengths(bool any, const std::vector<Extent>& regions, size_t part, size_t slot, const Strip& strip,
+                  ExtentsList& list) const {
     const size_t begin = propagation_.Begin(slot);
-    Extents lengths(propagation_.ShapeOf(slot).size(), 0);
-    if (!any) return lengths;
-    for (size_t axis = 0; axis < lengths.size(); ++axis)
-      lengths[axis] = strip.regions[lack_of_[part]][begin + axis].Length();
-    for (const size_t axis : slots_[slot].along) lengths[axis] = Region(regions, part, slot)[axis].Length();
-    return lengths;
+    const std::vector<Extent>& beside = strip.regions[lack_of_[part]];
+    auto along = slots_[slot].along.begin();
+    for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size(); ++axis) {
+      const bool is_along = along != slots_[slot].along.end() && *along == axis;
+      if (is_along) ++along;
+      const Extent& extent = is_along ? Region(regions, part, slot)[axis] : beside[begin + axis];
+      list.AddAxis(any ? extent.Length() : 0);
+    }
+    list.EndTensor();
   }
 
   void AddMacs(TileClass& tiles) const {
@@ -471,9 +404,8 @@ class Sweep {
   const Shape& output_;
   const TileShape& tile_;
   bool across_batch_;
-  std::vector<Extent> parts_;       // the rows of each tile of a strip
-  std::vector<Strip> strips_;       // that differ
-  std::vector<size_t> like_;        // for each strip its place in `strips_`
+  std::vector<Extent> parts_;  // the rows of each tile of a strip
+  RowStrips strips_;
   std::vector<Lack> lacks_ = {{}};  // the first: nothing
   std::vector<size_t> lack_of_;     // tile by tile of a strip
   // Tile by tile of the first strip the regions of all slots (propagation.h).

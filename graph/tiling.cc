@@ -195,18 +195,16 @@ TileClass TileCounter::Combine(const std::vector<int>& choice) const {
   for (size_t g = 0; g < groups_.size(); ++g) tiles.count *= chosen(g).count;
   const auto length = [&](size_t i) { return chosen(GroupOf(i)).lengths[i]; };
   const size_t slots = propagation_.Tensors().size();
-  tiles.needed.resize(slots);
-  tiles.share.resize(slots);
+  tiles.needed.Reserve(slots, propagation_.Size());
+  tiles.share.Reserve(slots, deciders_.size() - propagation_.Size());
   size_t next_share = propagation_.Size();
   for (size_t slot = 0; slot < slots; ++slot) {
-    Extents& needed = tiles.needed[slot];
-    Extents& share = tiles.share[slot];
-    needed.reserve(propagation_.ShapeOf(slot).size());
-    for (size_t i = propagation_.Begin(slot); i < propagation_.Begin(slot + 1); ++i)
-      needed.push_back(length(i));
-    if (!propagation_.Leaves(slot)) continue;
-    share.reserve(needed.size());
-    for (size_t axis = 0; axis < needed.size(); ++axis) share.push_back(length(next_share++));
+    for (size_t i = propagation_.Begin(slot); i < propagation_.Begin(slot + 1); ++i) {
+      tiles.needed.AddAxis(length(i));
+      if (propagation_.Leaves(slot)) tiles.share.AddAxis(length(next_share++));
+    }
+    tiles.needed.EndTensor();
+    tiles.share.EndTensor();
   }
   tiles.macs.reserve(static_cast<size_t>(interval_.last - interval_.first) + 1);
   Box made;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/graph/extents.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/region.h"
 
@@ -30,23 +31,21 @@ using TileShape = std::vector<int64_t>;
 // input channels of a convolution, the second operand of a matmul.
 bool CanCut(const Graph& graph, Interval interval, size_t output_axis);
 
-using Extents = std::vector<int64_t>;  // elements along each axis of a tensor
-
 // Tiles that are alike: the same extents of every tensor, hence the same work. Vectors are parallel to
 // TiledSubgraph::tensors, but for `macs`, which is parallel to the operators of the interval.
 struct TileClass {
   int64_t count = 0;
-  std::vector<Extents> needed;  // what the tile reads or makes of the tensor; all zero: nothing
-  std::vector<Extents> share;   // of what is made here and leaves: what this tile must bring home; else empty
+  ExtentsList needed;  // what the tile reads or makes of the tensor; all zero: nothing
+  ExtentsList share;   // of what is made here and leaves: what this tile must bring home; else empty
   std::vector<int64_t> macs;
 
   // Where rows are kept; empty where they are not, since all that is needed is made then (see MadeOf).
-  std::vector<Extents> made;   // what is made or loaded; the rest of what is needed is there
+  ExtentsList made;            // what is made or loaded; the rest of what is needed is there
   std::vector<int64_t> kept;   // rows that tiles before made, for this one or a later one
   std::vector<int64_t> keeps;  // rows kept after this tile
 };
 
-inline const Extents& MadeOf(const TileClass& tiles, size_t slot) {
+inline ExtentsView MadeOf(const TileClass& tiles, size_t slot) {
   return tiles.made.empty() ? tiles.needed[slot] : tiles.made[slot];
 }
 

@@ -11,6 +11,7 @@ namespace tessera::search {
 namespace {
 
 using graph::Extents;
+using graph::ExtentsView;
 using hw_profiles::HaloStorage;
 using hw_profiles::Port;
 using hw_profiles::Profile;
@@ -153,7 +154,7 @@ void TileCosts::AddTransfers(const graph::TileClass& tile, TileCost& cost) const
     if (IsSliced(operand)) continue;
     const bool direct = operand.route.passage == Passage::kDirect;
     if (!operand.made_inside || (direct && operand.read_inside)) {
-      const Extents& read = direct ? tile.needed[operand.index] : graph::MadeOf(tile, operand.index);
+      const ExtentsView read = direct ? tile.needed[operand.index] : graph::MadeOf(tile, operand.index);
       AddCrossing(operand, read, Direction::kRead, cost);
     }
     if (operand.made_inside) AddCrossing(operand, tile.share[operand.index], Direction::kWrite, cost);
@@ -173,7 +174,7 @@ void TileCosts::AddDepth(const graph::TileClass& tile, TileCost& cost) const {
     if (IsSliced(*operand))
       features.push_back({operand->tensor, along, operand->route, tile.needed[operand->index]});
   }
-  const graph::Extents& result = tile.needed[steps_.front().outputs.front()];
+  const graph::ExtentsView result = tile.needed[steps_.front().outputs.front()];
   cost.depth = DepthCostOf(*graph_, *profile_, *cut_, constant_route_, features, result);
   Touched& here = cost.touched[static_cast<size_t>(profile_->tile_memory)];
   for (size_t memory = 0; memory < cost.depth.memories.size(); ++memory) {
@@ -184,7 +185,7 @@ void TileCosts::AddDepth(const graph::TileClass& tile, TileCost& cost) const {
   }
 }
 
-void TileCosts::AddCrossing(const Operand& operand, const Extents& extents, Direction direction,
+void TileCosts::AddCrossing(const Operand& operand, ExtentsView extents, Direction direction,
                             TileCost& cost) const {
   const int home = operand.route.home;
   const RoleLayout& layout = hw_profiles::LayoutOf(*profile_, operand.route.role);
@@ -216,7 +217,7 @@ int64_t TileCosts::ExposedStart(const Compute& compute, const TileCost& cost) {
   return std::max<int64_t>(0, compute.start - hidden);
 }
 
-void TileCosts::Touch(const Operand& operand, const Extents& extents, Direction direction,
+void TileCosts::Touch(const Operand& operand, ExtentsView extents, Direction direction,
                       StepTraffic& traffic) const {
   const RoleLayout& layout = hw_profiles::LayoutOf(*profile_, operand.route.role);
   const bool direct = operand.route.passage == Passage::kDirect;
@@ -257,7 +258,7 @@ void TileCosts::FindTraffic(const graph::TileClass& tile, size_t step, bool idle
 
 void TileCosts::AddStep(const graph::TileClass& tile, size_t step, StepTraffic& traffic,
                         TileCost& cost) const {
-  const Extents& result = graph::MadeOf(tile, steps_[step].outputs.front());
+  const ExtentsView result = graph::MadeOf(tile, steps_[step].outputs.front());
   FindTraffic(tile, step, graph::ElementsOf(result) == 0, cost.depth, traffic);
   if (constant_route_.passage == Passage::kDirect) {
     Accumulate(cost.flows[static_cast<size_t>(constant_route_.home)].direct_constant_bytes,

@@ -112,7 +112,7 @@ class TileCosts {
   Operand OperandOf(int tensor, const graph::Usage& usage, size_t index, const std::vector<int>& kept) const;
   Step StepOf(int index) const;
   void AddTransfers(const graph::TileClass& tile, TileCost& cost) const;
-  void AddCrossing(const Operand& operand, const graph::Extents& extents, Direction direction,
+  void AddCrossing(const Operand& operand, graph::ExtentsView extents, Direction direction,
                    TileCost& cost) const;
   void AddDepth(const graph::TileClass& tile, TileCost& cost) const;
   bool IsSliced(const Operand& operand) const;
@@ -120,7 +120,7 @@ class TileCosts {
   void AddStep(const graph::TileClass& tile, size_t step, StepTraffic& traffic, TileCost& cost) const;
   void FindTraffic(const graph::TileClass& tile, size_t step, bool idle, const DepthCost& depth,
                    StepTraffic& traffic) const;
-  void Touch(const Operand& operand, const graph::Extents& extents, Direction direction,
+  void Touch(const Operand& operand, graph::ExtentsView extents, Direction direction,
              StepTraffic& traffic) const;
   void FindCopied(const graph::TiledSubgraph& tiling);
 

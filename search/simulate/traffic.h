@@ -37,7 +37,7 @@ Route RouteOfConstants(const hw_profiles::Profile& profile, hw_profiles::WeightP
 
 // Bytes of a region of that many elements along each axis, channels padded to the role's block, the row pitch left out;
 // 0 when an extent is 0.
-int64_t PayloadBytes(const graph::Tensor& tensor, const graph::Extents& extents,
+int64_t PayloadBytes(const graph::Tensor& tensor, graph::ExtentsView extents,
                      const hw_profiles::RoleLayout& layout);
 
 // A region as it lies in its home: equal runs of adjacent bytes, `count` of them, reached through `loops` nested loops.
@@ -49,8 +49,7 @@ struct Runs {
   int64_t count = 0;
   std::vector<int64_t> loops;  // counts above 1, outermost first
 };
-Runs RunsOf(const graph::Tensor& tensor, const graph::Extents& extents,
-            const hw_profiles::RoleLayout& layout);
+Runs RunsOf(const graph::Tensor& tensor, graph::ExtentsView extents, const hw_profiles::RoleLayout& layout);
 
 // Bytes that are adjacent.
 Runs OneRun(int64_t bytes);

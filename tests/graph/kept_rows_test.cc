@@ -260,9 +260,11 @@ void ExpectSameOfRandomGraphs(uint64_t seed, Seen& seen) {
     seen.strips += columns && tile[*columns] < OutputOf(graph, interval)[*columns] ? 1 : 0;
     seen.keeping +=
         std::any_of(found.rows.begin(), found.rows.end(), [](const RowCounts& c) { return c.kept > 0; });
-    for (const TileClass& tiles : found.classes)
-      seen.idle +=
-          std::any_of(tiles.made.begin(), tiles.made.end(), [](const Extents& e) { return e[0] == 0; });
+    for (const TileClass& tiles : found.classes) {
+      bool idle = false;
+      for (size_t slot = 0; slot < tiles.made.size(); ++slot) idle = idle || tiles.made[slot][0] == 0;
+      seen.idle += idle ? 1 : 0;
+    }
   }
 }
 
