@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "tessera/graph/propagation.h"
-#include "tessera/graph/strips.h"
+#include "tessera/graph/row_strips.h"
+#include "tessera/graph/row_sweep.h"
 
 // What a sweep down the rows makes, tensor by tensor.
 //
@@ -24,39 +25,59 @@
 // far. Rows between them are there, whatever the tiles want in which order. Nothing is assumed of the operators: where a tensor is
 // wanted backwards, the first tile makes all of it.
 //
-// Each strip of tiles begins anew, whatever the strips beside it have made. Those that are alike (strips.h) are swept once for all. That
-// they are not may show only in the sweep, where a tile wants nothing: of two that read a tensor, one has nothing left to make, and the columns
-// of the other, which need not be as many in every strip, are then all that is wanted; or a strip lies wholly in the padding, and
-// wants other rows than those beside it. Such a subgraph is swept again, strip by strip.
+// Each strip of tiles begins anew, whatever the strips beside it have made, and each image of a batch that is cut:
 //
-// Cost: one propagation for each strip, and one for each tile of strips that differ; all their regions are kept at once.
+//     tiles     0  3  6        columns that strips share are made for each of them
+//               1  4  7
+//               2  5  8
+//
+// Where nothing ties rows to columns and images, they are swept once for all strips (row_sweep.cc). Else, where a strip may lie wholly in
+// the padding and want other rows than those beside it, or where of two that read a tensor one has nothing left to make, and the
+// columns of the other are all that is wanted, strips are swept one by one, as here.
+//
+// Cost: one propagation for each tile; all regions are kept at once.
 namespace tessera::graph {
 namespace {
 
-class Sweep {
+// In the order in which they are visited.
+std::vector<Box> AllStrips(const Shape& output, const TileShape& tile) {
+  const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
+  const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
+  std::vector<Box> strips;
+  for (const Extent& images : PartsOf(output, tile, batch)) {
+    for (const Extent& part : PartsOf(output, tile, columns)) {
+      Box& strip = strips.emplace_back(WholeBox(output));
+      if (batch) strip[*batch] = images;
+      if (columns) strip[*columns] = part;
+    }
+  }
+  return strips;
+}
+
+class SweepByStrips {
  public:
-  Sweep(const Graph& graph, Interval interval, const Propagation& propagation, const TileShape& tile,
-        bool across_batch, bool one_by_one)
+  SweepByStrips(const Graph& graph, Interval interval, const Propagation& propagation, const TileShape& tile,
+                bool across_batch)
       : graph_(graph),
         interval_(interval),
         across_batch_(across_batch),
         propagation_(propagation),
-        strips_(FindStrips(propagation, tile, one_by_one)),
-        tiles_(TilesOf(strips_, propagation.ShapeOf(propagation.LastSlot()), tile)),
-        strip_(tiles_.size() / strips_.boxes.size()),
+        tiles_(BoxesOf(propagation.ShapeOf(propagation.LastSlot()), tile)),
+        strip_(PartsOf(propagation.ShapeOf(propagation.LastSlot()), tile,
+                       AxisOf(propagation.ShapeOf(propagation.LastSlot()), Axis::kRows))
+                   .size()),
         wanted_(tiles_.size() * propagation_.Size()),
         made_(wanted_.size()),
         kept_(tiles_.size() * Slots()),
         shares_(kept_.size()) {
     subgraph_.interval = interval;
     subgraph_.tile = tile;
-    subgraph_.tiles = static_cast<int64_t>(strips_.like.size() * strip_);
+    subgraph_.tiles = static_cast<int64_t>(tiles_.size());
     subgraph_.tensors = propagation_.Tensors();
     subgraph_.rows.resize(Slots());
   }
 
-  // nullopt: the strips must be swept one by one.
-  std::optional<TiledSubgraph> Run() {
+  TiledSubgraph Run() {
     for (size_t slot = 0; slot < Slots(); ++slot) {
       if (propagation_.Leaves(slot)) AskForShares(slot);
     }
@@ -75,12 +96,23 @@ class Sweep {
       if (!propagation_.MadeInside(slot) || IsState(slot))
         Settle(slot);  // states are read before they are made
     }
-    if (!strips_.tied && strips_.like.size() > 1 && IsUneven()) return std::nullopt;
     SortIntoClasses();
     return std::move(subgraph_);
   }
 
  private:
+  static std::vector<Box> BoxesOf(const Shape& output, const TileShape& tile) {
+    const size_t rows = *AxisOf(output, Axis::kRows);
+    std::vector<Box> boxes;
+    for (const Box& strip : AllStrips(output, tile)) {
+      for (const Extent& part : PartsOf(output, tile, rows)) {
+        boxes.push_back(strip);
+        boxes.back()[rows] = part;
+      }
+    }
+    return boxes;
+  }
+
   bool BeginsStrip(size_t tile) const { return tile % strip_ == 0; }
 
   size_t Slots() const { return propagation_.Tensors().size(); }
@@ -108,40 +140,10 @@ class Sweep {
         share[*rows].begin = std::max(share[*rows].begin, left);
         left = std::max(left, share[*rows].end);
       }
-      if (IsEmpty(share)) {
-        share.assign(share.size(), Extent{});
-        without_share_.emplace_back(tile, slot);
-      }
+      if (IsEmpty(share)) share.assign(share.size(), Extent{});
       std::copy(share.begin(), share.end(), Region(wanted_, tile, slot).begin());
       shares_[tile * Slots() + slot] = std::move(share);
     }
-  }
-
-  bool IsWanted(size_t tile, size_t slot) {
-    const std::span<const Extent> wanted = Region(wanted_, tile, slot);
-    return !IsEmpty(Box(wanted.begin(), wanted.end()));
-  }
-
-  // Whether strips differ in the rows that they want of a tensor, or a tile wants it for less than others do.
-  bool IsUneven() {
-    for (size_t tile = strip_; tile < tiles_.size(); ++tile) {
-      for (size_t slot = 0; slot < Slots(); ++slot) {
-        const size_t in_first = tile % strip_;
-        if (IsWanted(tile, slot) != IsWanted(in_first, slot)) return true;
-        const std::optional<size_t> rows = RowsOf(slot);
-        if (rows && Region(wanted_, tile, slot)[*rows] != Region(wanted_, in_first, slot)[*rows]) return true;
-      }
-    }
-    const auto lacks = [this](const Propagation::Ask& ask) {
-      for (size_t tile = 0; tile < tiles_.size(); ++tile) {
-        const std::span<const Extent> made = Region(made_, tile, ask.output);
-        if (IsEmpty(Box(made.begin(), made.end())) && IsWanted(tile, ask.input)) return true;
-      }
-      return false;
-    };
-    return std::any_of(propagation_.Asks().begin(), propagation_.Asks().end(), lacks) ||
-           std::any_of(without_share_.begin(), without_share_.end(),
-                       [this](const auto& none) { return IsWanted(none.first, none.second); });
   }
 
   const Operator& At(size_t position) const {
@@ -239,30 +241,19 @@ class Sweep {
     }
   }
 
-  // Rows that the tile visited after this one makes. Any strip may follow one that others are like.
+  // Rows that the tile visited after this one makes.
   int64_t MadeNext(size_t tile, size_t slot, size_t rows) {
-    const size_t next = tile + 1 < tiles_.size() ? tile + 1 : 0;
-    const bool is_last = next == 0 && strips_.like.size() == strips_.boxes.size();
-    return is_last ? 0 : Region(made_, next, slot)[rows].Length();
+    return tile + 1 < tiles_.size() ? Region(made_, tile + 1, slot)[rows].Length() : 0;
   }
 
   void SortIntoClasses() {
     std::map<std::vector<int64_t>, int> classes;
-    std::vector<int> class_of;  // of the tiles that were swept
     std::vector<int64_t> figures;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
-      if (!strips_.tied && tile >= strip_) {
-        AddLikeFirstStrip(tile, class_of);
-        continue;
-      }
       FindFigures(tile, figures);
       const auto [entry, fresh] = classes.try_emplace(figures, static_cast<int>(classes.size()));
       if (fresh) subgraph_.classes.push_back(ClassOf(tile));
-      class_of.push_back(entry->second);
-    }
-    for (const size_t strip : strips_.like) {
-      const auto first = class_of.begin() + static_cast<std::ptrdiff_t>(strip * strip_);
-      subgraph_.class_of.insert(subgraph_.class_of.end(), first, first + static_cast<std::ptrdiff_t>(strip_));
+      subgraph_.class_of.push_back(entry->second);
     }
     for (const int tiles : subgraph_.class_of) ++subgraph_.classes[static_cast<size_t>(tiles)].count;
     for (size_t slot = 0; slot < Slots(); ++slot) {
@@ -272,16 +263,6 @@ class Sweep {
           largest[axis] = std::max(largest[axis], tiles.needed[slot][axis]);
       }
     }
-  }
-
-  // Where columns decide nothing over rows, the same rows make a class in every strip.
-  void AddLikeFirstStrip(size_t tile, std::vector<int>& class_of) {
-    const int in_first = class_of[tile % strip_];
-    const auto classes = static_cast<size_t>(
-        1 + *std::max_element(class_of.begin(), class_of.begin() + static_cast<std::ptrdiff_t>(strip_)));
-    const size_t number = tile / strip_ * classes + static_cast<size_t>(in_first);
-    if (number == subgraph_.classes.size()) subgraph_.classes.push_back(ClassOf(tile));
-    class_of.push_back(static_cast<int>(number));
   }
 
   // All that tells classes apart, in one row.
@@ -305,13 +286,12 @@ class Sweep {
 
   TileClass ClassOf(size_t tile) {
     TileClass tiles;
-    for (auto* parts : {&tiles.needed, &tiles.made, &tiles.share}) parts->reserve(Slots());
     for (auto* rows : {&tiles.kept, &tiles.keeps}) rows->reserve(Slots());
     tiles.macs.reserve(static_cast<size_t>(interval_.last - interval_.first) + 1);
     for (size_t slot = 0; slot < Slots(); ++slot) {
-      tiles.needed.push_back(LengthsOf(Region(wanted_, tile, slot)));
-      tiles.made.push_back(LengthsOf(Region(made_, tile, slot)));
-      tiles.share.push_back(LengthsOf(shares_[tile * Slots() + slot]));
+      AddLengths(Region(wanted_, tile, slot), tiles.needed);
+      AddLengths(Region(made_, tile, slot), tiles.made);
+      AddLengths(shares_[tile * Slots() + slot], tiles.share);
       tiles.kept.push_back(kept_[tile * Slots() + slot]);
       tiles.keeps.push_back(KeepsAfter(tile, slot));
     }
@@ -323,42 +303,51 @@ class Sweep {
     return tiles;
   }
 
-  static Extents LengthsOf(std::span<const Extent> box) {
-    Extents lengths;
-    lengths.reserve(box.size());
-    for (const Extent& extent : box) lengths.push_back(extent.Length());
-    return lengths;
+  static void AddLengths(std::span<const Extent> box, ExtentsList& list) {
+    for (const Extent& extent : box) list.AddAxis(extent.Length());
+    list.EndTensor();
   }
 
   const Graph& graph_;
   Interval interval_;
   bool across_batch_;
   const Propagation& propagation_;
-  Strips strips_;
-  std::vector<Box> tiles_;      // of the last output, in strips that differ
+  std::vector<Box> tiles_;      // of the last output
   size_t strip_;                // tiles in a strip
   std::vector<Extent> wanted_;  // tile by tile the regions of all slots (propagation.h)
   std::vector<Extent> made_;    // likewise
   std::vector<int64_t> kept_;   // tile by tile the rows of all slots
   std::vector<Box> shares_;     // likewise, of what leaves
-  std::vector<std::pair<size_t, size_t>> without_share_;  // tiles and slots that leave and have none of it
   TiledSubgraph subgraph_;
 };
 
 }  // namespace
 
-TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const TileShape& tile,
-                              bool across_batch) {
-  return TileKeepingRows(graph, interval, Propagation(graph, interval), tile, across_batch);
+bool CutsStrips(const Shape& output, const TileShape& tile) {
+  const std::optional<size_t> rows = AxisOf(output, Axis::kRows);
+  if (!rows || tile.size() != output.size() || tile[*rows] == output[*rows]) return false;
+  const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
+  const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
+  for (size_t axis = 0; axis < output.size(); ++axis) {
+    if (axis != *rows && axis != columns && axis != batch && tile[axis] < output[axis]) return false;
+  }
+  return true;
 }
 
-TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const Propagation& propagation,
-                              const TileShape& tile, bool across_batch) {
-  const auto sweep = [&](bool one_by_one) {
-    return Sweep(graph, interval, propagation, tile, across_batch, one_by_one).Run();
-  };
-  std::optional<TiledSubgraph> tiled = sweep(/*one_by_one=*/false);
-  return tiled ? *std::move(tiled) : *sweep(/*one_by_one=*/true);
+TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const TileShape& tile,
+                              bool across_batch) {
+  const Propagation propagation(graph, interval);
+  return TileKeepingRows(RowStructure(graph, interval, propagation), tile, across_batch, {});
+}
+
+TiledSubgraph TileKeepingRows(const RowStructure& structure, const TileShape& tile, bool across_batch,
+                              const ClassTest& wants_classes) {
+  if (!structure.IsTied()) {
+    if (auto swept = SweepRows(structure, tile, across_batch, wants_classes)) return *std::move(swept);
+  }
+  return SweepByStrips(structure.TheGraph(), structure.TheInterval(), structure.ThePropagation(), tile,
+                       across_batch)
+      .Run();
 }
 
 }  // namespace tessera::graph

@@ -53,6 +53,7 @@ class Propagation {
   }
 
   // What the tile must bring home of a slot that leaves: its extents in proportion, rounded outwards.
+  Extent ShareAlong(size_t slot, size_t axis, const Box& tile) const;
   Box ShareOf(size_t slot, const Box& tile) const;
   // The same, appended as lengths.
   void AppendShareLengths(size_t slot, const Box& tile, std::vector<int64_t>& lengths) const;
@@ -88,7 +89,6 @@ class Propagation {
   void CompileAsks(const Graph& graph, Interval interval);
   void AskForOutputs(const Operator& op, size_t position);
   void FindShareSources();
-  Extent ShareAlong(size_t slot, size_t axis, const Box& tile) const;
 
   std::vector<int> tensors_;
   std::vector<const Shape*> shapes_;

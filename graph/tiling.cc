@@ -7,6 +7,7 @@
 #include "tessera/base/checked.h"
 #include "tessera/graph/kept_rows.h"
 #include "tessera/graph/propagation.h"
+#include "tessera/graph/row_sweep.h"
 
 // Tiles of a subgraph, counted by class.
 //
@@ -69,14 +70,16 @@ class TileCounter {
     for (const AxisSet axes : structure.groups) CountPositions(groups_.emplace_back(Group{axes, {}, {}}));
   }
 
-  TiledSubgraph Count() const;
+  TiledSubgraph Count(const ClassTest& wants_classes) const;
 
  private:
   void CountPositions(Group& group);
   void GoTo(const std::vector<int64_t>& position);
   int64_t IndexOf(const std::vector<int64_t>& position, AxisSet axes) const;
+  size_t GroupOf(size_t length) const;
   TileClass Combine(const std::vector<int>& choice) const;
-  void FindLargest(TiledSubgraph& subgraph) const;
+  Extents LargestOf(size_t slot) const;
+  void AddClasses(TiledSubgraph& subgraph) const;
 
   const Graph& graph_;
   Interval interval_;
@@ -175,6 +178,13 @@ int64_t TileCounter::IndexOf(const std::vector<int64_t>& position, AxisSet axes)
   return index;
 }
 
+// The group that decides over a length; any where none does.
+size_t TileCounter::GroupOf(size_t length) const {
+  size_t g = 0;
+  while (g + 1 < groups_.size() && (groups_[g].axes & deciders_[length]) == 0) ++g;
+  return g;
+}
+
 // One class of tiles from one class of each group: each length comes from the group that decides over it.
 TileClass TileCounter::Combine(const std::vector<int>& choice) const {
   TileClass tiles;
@@ -183,24 +193,18 @@ TileClass TileCounter::Combine(const std::vector<int>& choice) const {
     return groups_[g].classes[static_cast<size_t>(choice[g])];
   };
   for (size_t g = 0; g < groups_.size(); ++g) tiles.count *= chosen(g).count;
-  const auto length = [&](size_t i) {
-    size_t g = 0;
-    while (g + 1 < groups_.size() && (groups_[g].axes & deciders_[i]) == 0) ++g;
-    return chosen(g).lengths[i];
-  };
+  const auto length = [&](size_t i) { return chosen(GroupOf(i)).lengths[i]; };
   const size_t slots = propagation_.Tensors().size();
-  tiles.needed.resize(slots);
-  tiles.share.resize(slots);
+  tiles.needed.Reserve(slots, propagation_.Size());
+  tiles.share.Reserve(slots, deciders_.size() - propagation_.Size());
   size_t next_share = propagation_.Size();
   for (size_t slot = 0; slot < slots; ++slot) {
-    Extents& needed = tiles.needed[slot];
-    Extents& share = tiles.share[slot];
-    needed.reserve(propagation_.ShapeOf(slot).size());
-    for (size_t i = propagation_.Begin(slot); i < propagation_.Begin(slot + 1); ++i)
-      needed.push_back(length(i));
-    if (!propagation_.Leaves(slot)) continue;
-    share.reserve(needed.size());
-    for (size_t axis = 0; axis < needed.size(); ++axis) share.push_back(length(next_share++));
+    for (size_t i = propagation_.Begin(slot); i < propagation_.Begin(slot + 1); ++i) {
+      tiles.needed.AddAxis(length(i));
+      if (propagation_.Leaves(slot)) tiles.share.AddAxis(length(next_share++));
+    }
+    tiles.needed.EndTensor();
+    tiles.share.EndTensor();
   }
   tiles.macs.reserve(static_cast<size_t>(interval_.last - interval_.first) + 1);
   Box made;
@@ -214,17 +218,37 @@ TileClass TileCounter::Combine(const std::vector<int>& choice) const {
   return tiles;
 }
 
-// Products of the groups' classes, numbered in order of their first tile.
-TiledSubgraph TileCounter::Count() const {
+TiledSubgraph TileCounter::Count(const ClassTest& wants_classes) const {
   TiledSubgraph subgraph;
   subgraph.interval = interval_;
   subgraph.tile = tile_;
   subgraph.tensors = propagation_.Tensors();
+  subgraph.tiles = 1;
+  for (const int64_t positions : positions_) subgraph.tiles *= positions;
+  subgraph.largest.reserve(subgraph.tensors.size());
+  for (size_t slot = 0; slot < subgraph.tensors.size(); ++slot) subgraph.largest.push_back(LargestOf(slot));
+  if (!wants_classes || wants_classes(subgraph)) AddClasses(subgraph);
+  return subgraph;
+}
+
+// Each class of a group is part of some tile.
+Extents TileCounter::LargestOf(size_t slot) const {
+  Extents largest;
+  for (size_t i = propagation_.Begin(slot); i < propagation_.Begin(slot + 1); ++i) {
+    int64_t& most = largest.emplace_back(0);
+    for (const PositionClass& each : groups_[GroupOf(i)].classes) most = std::max(most, each.lengths[i]);
+  }
+  return largest;
+}
+
+// Products of the groups' classes, numbered in order of their first tile.
+void TileCounter::AddClasses(TiledSubgraph& subgraph) const {
   size_t products = 1;
   for (const Group& group : groups_) products *= group.classes.size();
   std::vector<int> number_of(products, -1);  // mixed radix: one digit for the class of each group
   std::vector<int> choice(groups_.size(), 0);
   std::vector<int64_t> position(output_.size(), 0);
+  subgraph.class_of.reserve(static_cast<size_t>(subgraph.tiles));
   do {
     size_t product = 0;
     for (size_t g = 0; g < groups_.size(); ++g) {
@@ -237,23 +261,6 @@ TiledSubgraph TileCounter::Count() const {
     }
     subgraph.class_of.push_back(number_of[product]);
   } while (Advance(position, positions_, cut_));
-  subgraph.tiles = static_cast<int64_t>(subgraph.class_of.size());
-  FindLargest(subgraph);
-  return subgraph;
-}
-
-void TileCounter::FindLargest(TiledSubgraph& subgraph) const {
-  for (const int tensor : subgraph.tensors) {
-    subgraph.largest.emplace_back(graph_.tensors[static_cast<size_t>(tensor)].shape.size(), 0);
-  }
-  for (const TileClass& tiles : subgraph.classes) {
-    for (size_t slot = 0; slot < subgraph.largest.size(); ++slot) {
-      Extents& largest = subgraph.largest[slot];
-      for (size_t axis = 0; axis < largest.size(); ++axis) {
-        largest[axis] = std::max(largest[axis], tiles.needed[slot][axis]);
-      }
-    }
-  }
 }
 
 }  // namespace
@@ -263,7 +270,7 @@ class Tiler::Interior {
   Interior(const Graph& graph, Interval interval)
       : graph_(graph), interval_(interval), propagation_(graph, interval) {}
 
-  TiledSubgraph Cut(const TileShape& tile) {
+  TiledSubgraph Cut(const TileShape& tile, const ClassTest& wants_classes) {
     const Shape& output = propagation_.ShapeOf(propagation_.LastSlot());
     AxisSet cut = 0;
     for (size_t axis = 0; axis < output.size(); ++axis) {
@@ -272,11 +279,12 @@ class Tiler::Interior {
     auto structure = structures_.find(cut);
     if (structure == structures_.end())
       structure = structures_.emplace(cut, FindStructure(propagation_, cut)).first;
-    return TileCounter(graph_, interval_, propagation_, structure->second, tile).Count();
+    return TileCounter(graph_, interval_, propagation_, structure->second, tile).Count(wants_classes);
   }
 
-  TiledSubgraph CutKeepingRows(const TileShape& tile, bool across_batch) const {
-    return TileKeepingRows(graph_, interval_, propagation_, tile, across_batch);
+  TiledSubgraph CutKeepingRows(const TileShape& tile, bool across_batch, const ClassTest& wants_classes) {
+    if (!row_structure_) row_structure_.emplace(graph_, interval_, propagation_);
+    return TileKeepingRows(*row_structure_, tile, across_batch, wants_classes);
   }
 
  private:
@@ -284,16 +292,20 @@ class Tiler::Interior {
   Interval interval_;
   Propagation propagation_;
   std::map<AxisSet, CutStructure> structures_;  // by the axes that are cut
+  std::optional<RowStructure> row_structure_;   // once rows are kept
 };
 
 Tiler::Tiler(const Graph& graph, Interval interval)
     : interior_(std::make_unique<Interior>(graph, interval)) {}
 Tiler::~Tiler() = default;
 
-TiledSubgraph Tiler::Cut(const TileShape& tile) { return interior_->Cut(tile); }
+TiledSubgraph Tiler::Cut(const TileShape& tile, const ClassTest& wants_classes) {
+  return interior_->Cut(tile, wants_classes);
+}
 
-TiledSubgraph Tiler::CutKeepingRows(const TileShape& tile, bool across_batch) const {
-  return interior_->CutKeepingRows(tile, across_batch);
+TiledSubgraph Tiler::CutKeepingRows(const TileShape& tile, bool across_batch,
+                                    const ClassTest& wants_classes) {
+  return interior_->CutKeepingRows(tile, across_batch, wants_classes);
 }
 
 TiledSubgraph Tile(const Graph& graph, Interval interval, const TileShape& tile) {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tessera/graph/extents.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/region.h"
 
@@ -29,23 +31,21 @@ using TileShape = std::vector<int64_t>;
 // comes from outside may be needed whole: the input channels of a convolution, the second operand of a matmul.
 bool CanCut(const Graph& graph, Interval interval, size_t output_axis);
 
-using Extents = std::vector<int64_t>;  // elements along each axis of a tensor
-
 // Tiles that are alike: the same extents of every tensor, hence the same work. Vectors are parallel to
 // TiledSubgraph::tensors, but for `macs`, which is parallel to the operators of the interval.
 struct TileClass {
   int64_t count = 0;
-  std::vector<Extents> needed;  // what the tile reads or makes of the tensor; all zero: nothing
-  std::vector<Extents> share;   // of what is made here and leaves: what this tile must bring home; else empty
+  ExtentsList needed;  // what the tile reads or makes of the tensor; all zero: nothing
+  ExtentsList share;   // of what is made here and leaves: what this tile must bring home; else empty
   std::vector<int64_t> macs;
 
   // Where rows are kept; empty where they are not, since all that is needed is made then (see MadeOf).
-  std::vector<Extents> made;   // what is made or loaded; the rest of what is needed is there
+  ExtentsList made;            // what is made or loaded; the rest of what is needed is there
   std::vector<int64_t> kept;   // rows that tiles before made, for this one or a later one
   std::vector<int64_t> keeps;  // rows kept after this tile
 };
 
-inline const Extents& MadeOf(const TileClass& tiles, size_t slot) {
+inline ExtentsView MadeOf(const TileClass& tiles, size_t slot) {
   return tiles.made.empty() ? tiles.needed[slot] : tiles.made[slot];
 }
 
@@ -70,6 +70,9 @@ struct TiledSubgraph {
   std::vector<RowCounts> rows;  // parallel to `tensors` where rows are kept; else empty
 };
 
+// Whether the classes of a tiling are worth finding, of which all else is known.
+using ClassTest = std::function<bool(const TiledSubgraph&)>;
+
 // The index of a tensor in TiledSubgraph::tensors, and in all that is parallel to it.
 inline size_t SlotOf(const TiledSubgraph& tiling, int tensor) {
   return static_cast<size_t>(std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), tensor) -
@@ -92,10 +95,11 @@ class Tiler {
   Tiler& operator=(const Tiler&) = delete;
   ~Tiler();
 
-  TiledSubgraph Cut(const TileShape& tile);
+  // Classes are there if `wants_classes`, or is empty; else they may be left out.
+  TiledSubgraph Cut(const TileShape& tile, const ClassTest& wants_classes = {});
 
   // What TileKeepingRows makes of it (kept_rows.h).
-  TiledSubgraph CutKeepingRows(const TileShape& tile, bool across_batch) const;
+  TiledSubgraph CutKeepingRows(const TileShape& tile, bool across_batch, const ClassTest& wants_classes = {});
 
  private:
   class Interior;

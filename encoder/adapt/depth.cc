@@ -109,13 +109,13 @@ std::optional<DepthCut> FindDepthCut(const graph::Graph& graph, const hw_profile
   return cut;
 }
 
-graph::Extents SliceOf(const DepthOperand& feature, graph::Extents needed, int64_t depth) {
-  int64_t& extent = needed[feature.axis];
-  extent = std::min(extent, depth);
-  return needed;
+graph::Extents SliceOf(const DepthOperand& feature, graph::ExtentsView needed, int64_t depth) {
+  graph::Extents slice(needed.begin(), needed.end());
+  slice[feature.axis] = std::min(slice[feature.axis], depth);
+  return slice;
 }
 
-Bytes ConstantSliceBytes(const graph::Graph& graph, const DepthCut& cut, const graph::Extents& result,
+Bytes ConstantSliceBytes(const graph::Graph& graph, const DepthCut& cut, graph::ExtentsView result,
                          int64_t depth) {
   const graph::Tensor& constant = FactsOf(graph, cut.constant->tensor);
   const int64_t each = graph::ElementsOf(constant.shape) / constant.shape[cut.constant_channels] / cut.depth;
@@ -123,11 +123,11 @@ Bytes ConstantSliceBytes(const graph::Graph& graph, const DepthCut& cut, const g
 }
 
 Bytes ConstantTableBytes(const hw_profiles::Profile& profile, const DepthCut& cut,
-                         const graph::Extents& result) {
+                         graph::ExtentsView result) {
   return Product(profile.table_bytes_per_channel, result[cut.result_channels]);
 }
 
-Bytes AccumulatorBytes(const graph::Graph& graph, const graph::Operator& op, const graph::Extents& result) {
+Bytes AccumulatorBytes(const graph::Graph& graph, const graph::Operator& op, graph::ExtentsView result) {
   int64_t sums = 1;
   for (const int64_t extent : result) sums = Product(sums, extent);
   return std::max<Bytes>(1, BytesTogether(base::AccumulatorOf(WorkingType(graph, op)), sums));

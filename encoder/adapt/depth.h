@@ -42,16 +42,16 @@ std::optional<DepthCut> FindDepthCut(const graph::Graph& graph, const hw_profile
                                      graph::Interval interval, int64_t depth = 0);
 
 // Extents of one slice of a feature of which a tile needs `needed`.
-graph::Extents SliceOf(const DepthOperand& feature, graph::Extents needed, int64_t depth);
+graph::Extents SliceOf(const DepthOperand& feature, graph::ExtentsView needed, int64_t depth);
 
 // Bytes of one slice of the constant for a tile with these extents of the result, its table apart, and of that table.
-problem::Bytes ConstantSliceBytes(const graph::Graph& graph, const DepthCut& cut,
-                                  const graph::Extents& result, int64_t depth);
+problem::Bytes ConstantSliceBytes(const graph::Graph& graph, const DepthCut& cut, graph::ExtentsView result,
+                                  int64_t depth);
 problem::Bytes ConstantTableBytes(const hw_profiles::Profile& profile, const DepthCut& cut,
-                                  const graph::Extents& result);
+                                  graph::ExtentsView result);
 
 // Bytes of the sums for a tile with these extents of the result.
 problem::Bytes AccumulatorBytes(const graph::Graph& graph, const graph::Operator& op,
-                                const graph::Extents& result);
+                                graph::ExtentsView result);
 
 }  // namespace tessera::encoder

@@ -6,7 +6,6 @@
 
 #include "tessera/base/checked.h"
 #include "tessera/graph/kept_rows.h"
-#include "tessera/graph/strips.h"
 
 // The rows of each buffer, in the picture of one tile and the next:
 //
@@ -31,15 +30,22 @@ graph::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interva
   return graph::TileKeepingRows(graph, interval, tile, /*across_batch=*/halo != HaloStorage::kAdjacent);
 }
 
-std::shared_ptr<graph::TiledSubgraph> SharedTilings::Cut(const graph::TileShape& tile, HaloStorage halo) {
-  // Rings and copies keep the same rows.
-  const HaloStorage alike = halo == HaloStorage::kCopy ? HaloStorage::kRing : halo;
+bool KeepSameRows(HaloStorage a, HaloStorage b) {
+  const auto whatever_the_batch = [](HaloStorage halo) {
+    return halo == HaloStorage::kRing || halo == HaloStorage::kCopy;
+  };
+  return a == b || (whatever_the_batch(a) && whatever_the_batch(b));
+}
+
+std::shared_ptr<graph::TiledSubgraph> SharedTilings::Cut(const graph::TileShape& tile, HaloStorage halo,
+                                                         const graph::ClassTest& wants_classes) {
+  const HaloStorage alike = KeepSameRows(halo, HaloStorage::kRing) ? HaloStorage::kRing : halo;
   std::shared_ptr<graph::TiledSubgraph>& tiling = tilings_[{tile, alike}];
   if (!tiling) {
     tiling = std::make_shared<graph::TiledSubgraph>(
         alike == HaloStorage::kRecompute
-            ? tiler_.Cut(tile)
-            : tiler_.CutKeepingRows(tile, /*across_batch=*/alike != HaloStorage::kAdjacent));
+            ? tiler_.Cut(tile, wants_classes)
+            : tiler_.CutKeepingRows(tile, /*across_batch=*/alike != HaloStorage::kAdjacent, wants_classes));
   }
   return tiling;
 }

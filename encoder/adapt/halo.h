@@ -21,13 +21,18 @@ bool MayKeepRows(const hw_profiles::Profile& profile, const graph::Shape& output
 graph::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interval,
                               const graph::TileShape& tile, hw_profiles::HaloStorage halo);
 
+// Whether tiles keep the same rows, however they store them.
+bool KeepSameRows(hw_profiles::HaloStorage a, hw_profiles::HaloStorage b);
+
 // The same for many shapes and policies of one interval, each cut once. The graph outlives it. Not safe to use from two threads at
 // once.
 class SharedTilings {
  public:
   SharedTilings(const graph::Graph& graph, graph::Interval interval) : tiler_(graph, interval) {}
 
-  std::shared_ptr<graph::TiledSubgraph> Cut(const graph::TileShape& tile, hw_profiles::HaloStorage halo);
+  // Classes may be left out where they are not wanted.
+  std::shared_ptr<graph::TiledSubgraph> Cut(const graph::TileShape& tile, hw_profiles::HaloStorage halo,
+                                            const graph::ClassTest& wants_classes = {});
 
   // Gives up what was cut so far; what does not depend on the tile stays.
   void Forget() { tilings_.clear(); }

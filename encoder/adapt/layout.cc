@@ -76,7 +76,7 @@ int64_t ValueOf(hw_profiles::ScratchFactor factor, const graph::Operator& op, co
 
 }  // namespace
 
-NamedExtents NameExtents(const graph::Shape& shape, const graph::Extents& extents) {
+NamedExtents NameExtents(const graph::Shape& shape, graph::ExtentsView extents) {
   NamedExtents named;
   bool has_names = false;
   const auto take = [&](graph::Axis axis, int64_t& extent) {

@@ -21,7 +21,7 @@ struct NamedExtents {
 };
 
 // `extents` is parallel to `shape`, which gives the axes their names.
-NamedExtents NameExtents(const graph::Shape& shape, const graph::Extents& extents);
+NamedExtents NameExtents(const graph::Shape& shape, graph::ExtentsView extents);
 
 // Rows and columns stored around a tensor.
 struct Pads {

@@ -9,7 +9,7 @@
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/encoder/adapt/residence.h"
-#include "tessera/graph/strips.h"
+#include "tessera/graph/kept_rows.h"
 
 namespace tessera::encoder {
 namespace {

@@ -33,8 +33,11 @@ std::shared_ptr<graph::TiledSubgraph> PolicyTiles::Cut(const graph::TileShape& t
   const graph::Shape& output = OutputShape(*graph_, uses_.interval);
   if (caches && (!MayKeepRows(*profile_, output, tile) || MakesTooMany(output, tile))) return nullptr;
   std::shared_ptr<graph::TiledSubgraph> tiling = cut(tile, halo_);
-  if (!MarkCached(*tiling, halo_, uses_) && caches) return nullptr;
-  return tiling;
+  return Mark(*tiling) ? tiling : nullptr;
+}
+
+bool PolicyTiles::Mark(const graph::TiledSubgraph& tiling) {
+  return MarkCached(tiling, halo_, uses_) || halo_ == hw_profiles::HaloStorage::kRecompute;
 }
 
 }  // namespace tessera::encoder

@@ -24,6 +24,9 @@ class PolicyTiles {
   // Whatever is returned, Uses() says from then on what tiles of this shape keep. The shape has no fault (choice.h).
   std::shared_ptr<graph::TiledSubgraph> Cut(const graph::TileShape& tile, const TileCutter& cut);
 
+  // Whether the policy makes these tiles; Uses() says from then on what they keep.
+  bool Mark(const graph::TiledSubgraph& tiling);
+
   const SubgraphUses& Uses() const { return uses_; }
 
  private:

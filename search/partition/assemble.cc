@@ -60,7 +60,8 @@ bool IsLargest(const Planning& planning, const IntervalChoices& interval, const 
   if (!interval.IsComplete() || interval.IsDemanded()) return false;
   const std::span<const TileCandidate> candidates = interval.Tiles().Candidates();
   const encoder::SubgraphChoice& taken = candidates[choice.candidate].choice;
-  return std::all_of(interval.Choices().begin(), interval.Choices().end(), [&](const Choice& other) {
+  const std::span<const Choice> choices = interval.Choices();
+  return std::all_of(choices.begin(), choices.end(), [&](const Choice& other) {
     const encoder::SubgraphChoice& rival = candidates[other.candidate].choice;
     const bool comparable = rival.policy.weights == taken.policy.weights &&
                             rival.policy.in_place == taken.policy.in_place &&
@@ -76,7 +77,7 @@ plan::Metrics MetricsOf(const Planning& planning, const IntervalChoices& interva
   const graph::TiledSubgraph tiling =
       encoder::CutTiles(planning.graph, taken.interval, taken.tile, taken.policy.halo);
   plan::Metrics metrics = planning.simulator.Run(tiling, taken.policy);
-  metrics.peak_bytes = choice.metrics.peak_bytes;
+  metrics.peak_bytes = choice.peak_bytes;
   return metrics;
 }
 

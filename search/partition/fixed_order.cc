@@ -251,6 +251,7 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const OrderedNetwork& network,
   paths.DecideSingles();  // of those that were extended meanwhile
 
   plan::Plan plan = *attempted->best;
+  paths.PoseRefused(attempted->selection, kMostRejected);
   for (size_t s = 0; s < plan.subgraphs.size(); ++s)
     plan.subgraphs[s].rejected = RejectionsOf(planning, paths, attempted->selection, s);
   plan.status = StatusOf(planning, paths, *attempted, floors.costs);

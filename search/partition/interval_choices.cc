@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -49,7 +50,7 @@ graph::ShapeGrid IntervalChoices::Grid() const {
 
 // The tile of an older plan is looked at first, if it still is one.
 std::vector<graph::TileShape> IntervalChoices::FirstShapes() {
-  std::vector<graph::TileShape> shapes = shapes_->Start();
+  std::vector<graph::TileShape> shapes = opened_->shapes.Start();
   if (planning_->predecessor == nullptr || (way_ != nullptr && way_->tile)) return shapes;
   const graph::TileShape* before = planning_->predecessor->TileOf(interval_);
   if (before == nullptr || encoder::FindFault(planning_->graph, interval_, *before)) return shapes;
@@ -58,48 +59,86 @@ std::vector<graph::TileShape> IntervalChoices::FirstShapes() {
 }
 
 // Before the interval is posed a choice stands for several policies: it changes as little as is possible.
-Cost IntervalChoices::CostOf(const Choice& choice) const {
-  Cost cost = planning_->CostOf(choice.metrics);
-  if (planning_->predecessor == nullptr) return cost;
-  cost.change = posed_ && tiles_
-                    ? planning_->predecessor->ChangeOf(tiles_->Candidates()[choice.candidate].choice)
-                    : bound_.change;
-  return cost;
+double IntervalChoices::ChangeOf(const Choice& choice) const {
+  const bool stands_for_one = opened_->posed && opened_->tiles;
+  return planning_->predecessor != nullptr && stands_for_one
+             ? planning_->predecessor->ChangeOf(opened_->tiles->Candidates()[choice.candidate].choice)
+             : bound_.change;
+}
+
+const base::Diagnostic* IntervalChoices::Refusal() const {
+  return opened_ != nullptr && opened_->refusal ? &*opened_->refusal : nullptr;
+}
+
+std::span<const Choice> IntervalChoices::Choices() const {
+  return opened_ == nullptr ? std::span<const Choice>() : opened_->choices;
+}
+
+bool IntervalChoices::IsComplete() const {
+  return opened_ != nullptr && (opened_->refusal || (opened_->shapes.IsExhausted() && !opened_->lost_shapes));
 }
 
 const std::vector<encoder::Policy>& IntervalChoices::Policies() {
-  if (!policies_.empty()) return policies_;
-  policies_ = encoder::PoliciesOf(planning_->graph, planning_->profile, interval_, kept_);
+  if (!opened_->policies.empty()) return opened_->policies;
+  opened_->policies = encoder::PoliciesOf(planning_->graph, planning_->profile, interval_, kept_);
   if (way_ != nullptr)
-    std::erase_if(policies_, [this](const encoder::Policy& policy) { return !Allows(*way_, policy); });
-  return policies_;
+    std::erase_if(opened_->policies,
+                  [this](const encoder::Policy& policy) { return !Allows(*way_, policy); });
+  return opened_->policies;
 }
 
 void IntervalChoices::Open() {
-  opened_ = true;
-  shapes_.emplace(Grid());
-  ways_ = std::make_unique<WayCosts>(*planning_, interval_, Policies());
-  if (ways_->IsRefused()) {
-    tried_ = FirstShapes();
+  opened_ = std::make_unique<Opened>(Grid());
+  opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies());
+  if (opened_->ways->IsRefused()) {
+    opened_->tried = FirstShapes();
     Pose();
   } else {
     AddShapes(FirstShapes());
     Refine();
   }
-  ways_.reset();
+  opened_->ways.reset();
 }
 
 void IntervalChoices::Pose() {
-  if (posed_) return;
-  posed_ = true;
-  for (Choice& choice : choices_) costs_.emplace(std::move(choice.way), std::move(choice.metrics));
-  choices_.clear();
-  if (AddCandidates(tried_)) Refine();
-  costs_.clear();
+  if (opened_->posed) return;
+  opened_->posed = true;
+  for (Choice& choice : opened_->choices) opened_->costs.emplace(std::move(choice.way), choice.cost);
+  opened_->choices.clear();
+  if (opened_->costs.empty() ? AddCandidates(opened_->tried, {}) : AddPriced(opened_->tried)) Refine();
+  opened_->costs.clear();
   // Of choices with equal costs the one that needs least room is likeliest to fit.
-  std::stable_sort(choices_.begin(), choices_.end(), [](const Choice& a, const Choice& b) {
-    return a.metrics.peak_bytes < b.metrics.peak_bytes;
-  });
+  std::stable_sort(opened_->choices.begin(), opened_->choices.end(),
+                   [](const Choice& a, const Choice& b) { return a.peak_bytes < b.peak_bytes; });
+  opened_->ways.reset();
+}
+
+// Of what is posed with its costs, the rest surely has no room.
+void IntervalChoices::PoseRefused(size_t index, size_t most) {
+  if (!opened_->tiles) return;
+  std::set<Way> known;
+  std::set<Way> refused;
+  for (const Choice& choice : opened_->choices) {
+    known.insert(choice.way);
+    if (!choice.priced) refused.insert(choice.way);
+  }
+  const TileFilter is_refused = [&known](const encoder::Policy& policy, const graph::TileShape& shape) {
+    return !known.contains({shape, policy.weights, policy.halo, policy.depth});
+  };
+  std::map<int64_t, std::vector<graph::TileShape>> larger;  // by their elements
+  const int64_t elements = graph::ElementsOf(opened_->choices[index].way.tile);
+  for (const graph::TileShape& shape : opened_->tried) {
+    if (graph::ElementsOf(shape) > elements) larger[graph::ElementsOf(shape)].push_back(shape);
+  }
+  for (const auto& [size, shapes] : larger) {
+    if (refused.size() >= most || planning_->stop.Requested()) return;
+    const size_t first = opened_->choices.size();
+    if (!AddCandidates(shapes, is_refused)) return;
+    for (size_t i = first; i < opened_->choices.size(); ++i) {
+      opened_->choices[i].verdict = Verdict::kImpossible;
+      refused.insert(opened_->choices[i].way);
+    }
+  }
 }
 
 // Looks around the best shapes that no bound refuses until nothing is left there.
@@ -111,48 +150,61 @@ void IntervalChoices::Refine() {
     return found == scores.end() ? std::nullopt : std::optional(found->second);
   };
   while (!planning_->stop.Requested()) {
-    for (; rated < choices_.size(); ++rated) {
-      const Choice& choice = choices_[rated];
+    for (; rated < opened_->choices.size(); ++rated) {
+      const Choice& choice = opened_->choices[rated];
       if (choice.verdict == Verdict::kImpossible) continue;
       const double score = planning_->scale.ScoreOf(choice.cost);
       double& least = scores.try_emplace(choice.way.tile, score).first->second;
       least = std::min(least, score);
     }
-    const std::vector<graph::TileShape> next = shapes_->Refine(rating);
+    const std::vector<graph::TileShape> next = opened_->shapes.Refine(rating);
     if (next.empty() || !AddShapes(next)) return;
   }
 }
 
 size_t IntervalChoices::Extend(size_t most) {
-  if (!opened_ || refusal_) return 0;
-  const std::vector<graph::TileShape> rest = shapes_->Rest(most);
+  if (opened_ == nullptr || opened_->refusal) return 0;
+  const std::vector<graph::TileShape> rest = opened_->shapes.Rest(most);
   if (!rest.empty()) AddShapes(rest);
-  ways_.reset();
+  opened_->ways.reset();
   return rest.size();
 }
 
 // Behind those that are there; false where the encoder refuses.
 bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes) {
-  tried_.insert(tried_.end(), tile_shapes.begin(), tile_shapes.end());
-  if (posed_) return AddCandidates(tile_shapes);
-  if (ways_ == nullptr) ways_ = std::make_unique<WayCosts>(*planning_, interval_, Policies());
-  std::map<Way, plan::Metrics> costs = ways_->Find(tile_shapes);
-  for (auto& [way, metrics] : costs) {
-    Choice& choice = choices_.emplace_back();
+  opened_->tried.insert(opened_->tried.end(), tile_shapes.begin(), tile_shapes.end());
+  if (opened_->ways == nullptr) opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies());
+  const std::map<Way, plan::Metrics> found = opened_->ways->Find(tile_shapes);
+  if (opened_->posed) {
+    opened_->costs.clear();
+    for (const auto& [way, metrics] : found) opened_->costs.emplace(way, planning_->CostOf(metrics));
+    return AddPriced(tile_shapes);
+  }
+  opened_->choices.reserve(opened_->choices.size() + found.size());
+  for (const auto& [way, metrics] : found) {
+    Choice& choice = opened_->choices.emplace_back();
     choice.way = way;
-    choice.metrics = std::move(metrics);
-    choice.cost = CostOf(choice);
+    choice.peak_bytes = metrics.peak_bytes;
+    choice.cost = planning_->CostOf(metrics);
+    choice.cost.change = ChangeOf(choice);
   }
   return true;
 }
 
-// The same once the interval is posed.
-bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_shapes) {
+// Those of them that have costs.
+bool IntervalChoices::AddPriced(const std::vector<graph::TileShape>& tile_shapes) {
+  return AddCandidates(tile_shapes, [this](const encoder::Policy& policy, const graph::TileShape& shape) {
+    return opened_->costs.contains({shape, policy.weights, policy.halo, policy.depth});
+  });
+}
+
+bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_shapes,
+                                    const TileFilter& filter) {
   size_t first = 0;
-  if (tiles_) {
-    first = tiles_->Candidates().size();
-    if (tiles_->Add(tile_shapes)) {
-      lost_shapes_ = true;
+  if (opened_->tiles) {
+    first = opened_->tiles->Candidates().size();
+    if (opened_->tiles->Add(tile_shapes, filter)) {
+      opened_->lost_shapes = true;
       return false;
     }
   } else {
@@ -163,90 +215,94 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
     options.policies = Policies();
     options.pins = pins_;
     base::Expected<IntervalTiles> tiles =
-        IntervalTiles::Build(planning_->graph, planning_->profile, interval_, options);
+        IntervalTiles::Build(planning_->graph, planning_->profile, interval_, options, filter);
     if (!tiles) {
-      refusal_ = tiles.error();
+      opened_->refusal = tiles.error();
       return false;
     }
-    tiles_.emplace(*std::move(tiles));
+    opened_->tiles.emplace(*std::move(tiles));
   }
-  const std::span<const TileCandidate> candidates = tiles_->Candidates();
+  const std::span<const TileCandidate> candidates = opened_->tiles->Candidates();
   for (size_t i = first; i < candidates.size(); ++i) {
     const encoder::SubgraphChoice& made = candidates[i].choice;
-    Choice& choice = choices_.emplace_back();
+    Choice& choice = opened_->choices.emplace_back();
     choice.way = {made.tile, made.policy.weights, made.policy.halo, made.policy.depth};
     choice.candidate = i;
     // What its bound refuses needs no costs.
-    auto known = costs_.find(choice.way);
-    if (known == costs_.end() && tiles_->Known(i).status != problem::Status::kInfeasible)
-      known = costs_
-                  .emplace(choice.way,
-                           planning_->simulator.Run(tiles_->TilingOf(i), made.policy, Detail::kTotals))
-                  .first;
-    if (known != costs_.end()) choice.metrics = known->second;
-    choice.metrics.peak_bytes = candidates[i].lower_bound;
-    choice.cost = CostOf(choice);
+    auto known = opened_->costs.find(choice.way);
+    if (known == opened_->costs.end() && opened_->tiles->Known(i).status != problem::Status::kInfeasible) {
+      const plan::Metrics metrics =
+          planning_->simulator.Run(opened_->tiles->TilingOf(i), made.policy, Detail::kTotals);
+      known = opened_->costs.emplace(choice.way, planning_->CostOf(metrics)).first;
+    }
+    choice.priced = known != opened_->costs.end();
+    if (choice.priced) choice.cost = known->second;
+    choice.peak_bytes = candidates[i].lower_bound;
+    choice.cost.peak = planning_->PeakCostOf(choice.peak_bytes);
+    choice.cost.change = ChangeOf(choice);
   }
-  tiles_->DropClasses();
+  opened_->tiles->DropClasses();
   TakeAnswers();
   return true;
 }
 
 void IntervalChoices::Decide(size_t index) {
-  Choice& choice = choices_[index];
+  Choice& choice = opened_->choices[index];
   if (choice.verdict != Verdict::kOpen) return;
   if (planning_->LooksAtPeak()) {
     DecideByPeak(choice);
     return;
   }
-  choice.verdict = VerdictOf(tiles_->Decide(choice.candidate, planning_->stop));
-  solves_ = tiles_->Solves();
+  choice.verdict = VerdictOf(opened_->tiles->Decide(choice.candidate, planning_->stop));
+  opened_->solves = opened_->tiles->Solves();
   TakeAnswers();
 }
 
 // Any placement will do unless the objective looks at peaks; then the least one must be found, or one below the limit.
 void IntervalChoices::DecideByPeak(Choice& choice) {
-  const problem::Problem problem = tiles_->ProblemOf(choice.candidate);
+  const problem::Problem problem = opened_->tiles->ProblemOf(choice.candidate);
   AllocateOptions options;
   options.minimize = planning_->scale.MinimizesPeak();
   options.budget = planning_->budget;
   options.stop = &planning_->stop;
   options.capacity = planning_->Room();
   base::Expected<problem::Result> result = Allocate(problem, nullptr, 0, planning_->engines, options);
-  ++solves_;
-  if (!result && !fault_) fault_ = result.error();
+  ++opened_->solves;
+  if (!result && !opened_->fault) opened_->fault = result.error();
   choice.verdict = result ? VerdictOf(result->status) : Verdict::kGivenUp;
   if (choice.verdict != Verdict::kFits) return;
   choice.exact = !options.minimize || result->status == problem::Status::kOptimal;
   choice.allocation = std::move(result->allocation);
-  choice.metrics.peak_bytes = *result->peak;
-  choice.cost = CostOf(choice);
+  choice.peak_bytes = *result->peak;
+  choice.cost.peak = planning_->PeakCostOf(choice.peak_bytes);
 }
 
 // One answer often settles other choices too, and bounds settle some without a question.
 void IntervalChoices::TakeAnswers() {
-  for (Choice& choice : choices_) {
-    const RungAnswer& known = tiles_->Known(choice.candidate);
-    const bool beyond = choice.metrics.peak_bytes > planning_->TileMemory().capacity_bytes;
+  for (Choice& choice : opened_->choices) {
+    const RungAnswer& known = opened_->tiles->Known(choice.candidate);
+    const bool beyond = choice.peak_bytes > planning_->TileMemory().capacity_bytes;
     if (choice.verdict == Verdict::kOpen && (beyond || known.status == problem::Status::kInfeasible)) {
       choice.verdict = Verdict::kImpossible;
     }
     if (choice.verdict == Verdict::kFits && !choice.allocation) {
       choice.allocation = known.allocation;
-      choice.metrics.peak_bytes = known.peak.value_or(choice.metrics.peak_bytes);
+      choice.peak_bytes = known.peak.value_or(choice.peak_bytes);
     }
   }
 }
 
 std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) const {
   std::vector<size_t> order;
-  for (size_t i = 0; i < choices_.size(); ++i) {
-    if (choices_[i].verdict == Verdict::kOpen || choices_[i].verdict == Verdict::kFits) order.push_back(i);
+  if (opened_ == nullptr) return order;
+  for (size_t i = 0; i < opened_->choices.size(); ++i) {
+    if (opened_->choices[i].verdict == Verdict::kOpen || opened_->choices[i].verdict == Verdict::kFits)
+      order.push_back(i);
   }
   // Whatever dominates a choice comes before it.
   std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
     const auto key = [this](size_t i) {
-      const Cost& cost = choices_[i].cost;
+      const Cost& cost = opened_->choices[i].cost;
       return std::tie(cost.score, cost.change, cost.peak, cost.limited, cost.tie);
     };
     return key(a) != key(b) ? key(a) < key(b) : a < b;
@@ -256,7 +312,7 @@ std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) cons
   for (const size_t i : order) {
     const bool is_kept = std::find(kept.begin(), kept.end(), i) != kept.end();
     const bool dominated = std::any_of(dominating.begin(), dominating.end(), [&](size_t j) {
-      return Dominates(choices_[j].cost, choices_[i].cost);
+      return Dominates(opened_->choices[j].cost, opened_->choices[i].cost);
     });
     if (dominated && !is_kept) continue;
     front.push_back(i);
@@ -267,28 +323,32 @@ std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) cons
 }
 
 int64_t IntervalChoices::Effort() const {
-  const auto shapes = static_cast<int64_t>(tried_.size());
-  const bool keeps_rows = std::any_of(policies_.begin(), policies_.end(), [](const encoder::Policy& policy) {
-    return policy.halo != hw_profiles::HaloStorage::kRecompute;
-  });
-  return shapes * (interval_.last - interval_.first + 1) * (posed_ ? 2 : 1) * (keeps_rows ? 2 : 1);
+  if (opened_ == nullptr) return 0;
+  const auto shapes = static_cast<int64_t>(opened_->tried.size());
+  const bool keeps_rows = std::any_of(
+      opened_->policies.begin(), opened_->policies.end(),
+      [](const encoder::Policy& policy) { return policy.halo != hw_profiles::HaloStorage::kRecompute; });
+  return shapes * (interval_.last - interval_.first + 1) * (opened_->posed ? 2 : 1) * (keeps_rows ? 2 : 1);
 }
 
 bool IntervalChoices::ProvenEmpty() const {
-  return posed_ && IsComplete() && std::all_of(choices_.begin(), choices_.end(), [](const Choice& choice) {
+  const std::span<const Choice> choices = Choices();
+  return IsPosed() && IsComplete() && std::all_of(choices.begin(), choices.end(), [](const Choice& choice) {
            return choice.verdict == Verdict::kImpossible;
          });
 }
 
 bool IntervalChoices::AnyGivenUp() const {
-  return std::any_of(choices_.begin(), choices_.end(), [](const Choice& choice) {
+  const std::span<const Choice> choices = Choices();
+  return std::any_of(choices.begin(), choices.end(), [](const Choice& choice) {
     return choice.verdict == Verdict::kGivenUp || !choice.exact;
   });
 }
 
 const base::Diagnostic* IntervalChoices::Fault() const {
-  if (fault_) return &*fault_;
-  return tiles_ ? tiles_->Fault() : nullptr;
+  if (opened_ == nullptr) return nullptr;
+  if (opened_->fault) return &*opened_->fault;
+  return opened_->tiles ? opened_->tiles->Fault() : nullptr;
 }
 
 }  // namespace tessera::search

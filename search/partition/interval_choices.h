@@ -4,13 +4,15 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
+#include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 #include "tessera/search/partition/demands.h"
 #include "tessera/search/partition/planning.h"
@@ -41,11 +43,10 @@ enum class Verdict : uint8_t {
 // One tile shape under one policy; before it is posed, under all policies that differ in what lies in place alone.
 struct Choice {
   Way way;
-  size_t candidate = 0;  // index into the interval's IntervalTiles, once posed
-  // Without parts. peak_bytes: a lower bound, closer once it is posed; the peak found once it fits. The rest may be nothing where
-  // that bound refuses it.
-  plan::Metrics metrics;
-  Cost cost;  // of those metrics
+  size_t candidate = 0;           // index into the interval's IntervalTiles, once posed
+  problem::Bytes peak_bytes = 0;  // a lower bound, closer once it is posed; the peak found once it fits
+  Cost cost;
+  bool priced = true;  // else of its cost nothing is known but the peak, whose bound refuses it
   Verdict verdict = Verdict::kOpen;
   // False: a limit came before the least peak was proven, where the objective minimises it.
   bool exact = true;
@@ -64,20 +65,24 @@ class IntervalChoices {
 
   graph::Interval Interval() const { return interval_; }
   const std::vector<int>& Kept() const { return kept_; }
-  bool IsOpened() const { return opened_; }
+  bool IsOpened() const { return opened_ != nullptr; }
   const Cost& Bound() const { return bound_; }
 
   // Makes choices known: those of all tile shapes that a ShapeSearch looks at, going by costs alone, that may have room.
   void Open();
 
-  // Makes known which choices bounds refuse, and further ones that a ShapeSearch then looks at. Indices of choices change. What
-  // encoder::BuildLadders refuses leaves none, and a refusal. Opened before.
+  // Makes known which choices bounds refuse, and further ones that a ShapeSearch then looks at. Where there were no choices, those
+  // that have no room are there from then on. Indices of choices change. What encoder::BuildLadders refuses leaves none, and a refusal. Opened before.
   void Pose();
-  bool IsPosed() const { return posed_; }
-  const std::optional<base::Diagnostic>& Refusal() const { return refusal_; }
 
-  const std::vector<Choice>& Choices() const { return choices_; }
-  const IntervalTiles& Tiles() const { return *tiles_; }  // only where posed and not refused
+  // Adds choices for tiles larger than those of this choice that have no room, so that they can be told of: the smallest `most`, and as many
+  // as are no larger than these. Posed before.
+  void PoseRefused(size_t choice, size_t most);
+  bool IsPosed() const { return opened_ != nullptr && opened_->posed; }
+  const base::Diagnostic* Refusal() const;  // nullptr where there is none
+
+  std::span<const Choice> Choices() const;
+  const IntervalTiles& Tiles() const { return *opened_->tiles; }  // only where posed and not refused
 
   // Settles one choice of an interval that is posed. Its cost may rise: peaks are known only then.
   void Decide(size_t choice);
@@ -93,12 +98,12 @@ class IntervalChoices {
   bool IsDemanded() const { return (way_ != nullptr && (way_->tile || way_->halo)) || !pins_.empty(); }
 
   // Whether all tile shapes that demands allow are among the choices; false where there are too many.
-  bool IsComplete() const { return refusal_ || (shapes_ && shapes_->IsExhausted() && !lost_shapes_); }
+  bool IsComplete() const;
 
   // No tile shape under any policy that demands allow fits, by proof.
   bool ProvenEmpty() const;
   bool AnyGivenUp() const;  // or not exact
-  int64_t Solves() const { return solves_; }
+  int64_t Solves() const { return opened_ == nullptr ? 0 : opened_->solves; }
 
   // What it took so far, solves apart: tile shapes times operators, once for opening and once for posing, each time once more where
   // tiles that keep rows are cut beside those that compute them again.
@@ -108,12 +113,31 @@ class IntervalChoices {
   const base::Diagnostic* Fault() const;
 
  private:
+  // What is known of it once it is opened; most intervals of a long network never are.
+  struct Opened {
+    explicit Opened(graph::ShapeGrid grid) : shapes(std::move(grid)) {}
+
+    ShapeSearch shapes;
+    std::vector<encoder::Policy> policies;  // once asked for
+    std::vector<graph::TileShape> tried;    // of the shapes
+    std::unique_ptr<WayCosts> ways;         // while shapes are added
+    std::map<Way, Cost> costs;              // of tiles that may have room, while they are posed
+    bool posed = false;
+    std::optional<base::Diagnostic> refusal;
+    std::optional<IntervalTiles> tiles;
+    std::vector<Choice> choices;
+    bool lost_shapes = false;  // shapes that the encoder refused while it took others
+    std::optional<base::Diagnostic> fault;
+    int64_t solves = 0;
+  };
+
   graph::ShapeGrid Grid() const;
   const std::vector<encoder::Policy>& Policies();
   std::vector<graph::TileShape> FirstShapes();
-  Cost CostOf(const Choice& choice) const;
+  double ChangeOf(const Choice& choice) const;
   bool AddShapes(const std::vector<graph::TileShape>& tile_shapes);
-  bool AddCandidates(const std::vector<graph::TileShape>& tile_shapes);
+  bool AddCandidates(const std::vector<graph::TileShape>& tile_shapes, const TileFilter& filter);
+  bool AddPriced(const std::vector<graph::TileShape>& tile_shapes);
   void Refine();
   void DecideByPeak(Choice& choice);
   void TakeAnswers();
@@ -124,19 +148,7 @@ class IntervalChoices {
   Cost bound_;
   const WayDemand* way_ = nullptr;
   std::vector<PinnedBuffer> pins_;
-  std::vector<encoder::Policy> policies_;  // once asked for
-  bool opened_ = false;
-  bool posed_ = false;
-  std::optional<base::Diagnostic> refusal_;
-  std::optional<ShapeSearch> shapes_;
-  std::vector<graph::TileShape> tried_;  // of those
-  std::unique_ptr<WayCosts> ways_;       // while shapes are added before it is posed
-  std::map<Way, plan::Metrics> costs_;   // of choices found before, while it is being posed
-  std::optional<IntervalTiles> tiles_;
-  std::vector<Choice> choices_;
-  bool lost_shapes_ = false;  // shapes that the encoder refused while it took others
-  std::optional<base::Diagnostic> fault_;
-  int64_t solves_ = 0;
+  std::unique_ptr<Opened> opened_;
 };
 
 }  // namespace tessera::search

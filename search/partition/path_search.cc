@@ -223,12 +223,11 @@ std::optional<Selection> PathSearch::Confirm(const Path& path, std::span<const A
   }
   const Tasks& next = !openings.empty() ? openings : !posings.empty() ? posings : decisions;
   if (next.empty()) return SelectionOf(path, arcs);
-  const int64_t before = EffortOn(path, arcs);
-  Run(next);
-  const int64_t effort = EffortOn(path, arcs) - before;
+  std::vector<size_t> intervals;
+  for (const size_t index : path.arcs) intervals.push_back(arcs[index].interval);
+  const int64_t effort = RunOn(intervals, next);
   effort_ += effort;
   work_ += effort;
-  for (const size_t index : path.arcs) Refresh(arcs[index].interval);
   Report();
   return std::nullopt;
 }
@@ -245,10 +244,33 @@ bool PathSearch::InReach(const IntervalChoices& interval) const {
   return IsAtHome(interval) || (may_keep_ && looks_at_kept_);
 }
 
-int64_t PathSearch::EffortOn(const Path& path, std::span<const Arc> arcs) const {
-  int64_t effort = 0;
-  for (const size_t index : path.arcs) effort += intervals_[arcs[index].interval].Effort();
-  return effort;
+PathSearch::Tally PathSearch::TallyOf(std::span<const size_t> intervals) const {
+  Tally tally;
+  for (const size_t index : intervals) {
+    const IntervalChoices& interval = intervals_[index];
+    tally.opened += interval.IsOpened() ? 1 : 0;
+    tally.posed += interval.IsPosed() ? 1 : 0;
+    tally.solves += interval.Solves();
+    tally.effort += interval.Effort();
+  }
+  return tally;
+}
+
+// Runs what changes these intervals and no others; the effort.
+int64_t PathSearch::RunOn(std::span<const size_t> intervals, const Tasks& tasks) {
+  const Tally before = TallyOf(intervals);
+  Run(tasks);
+  for (const size_t interval : intervals) Refresh(interval);
+  const Tally after = TallyOf(intervals);
+  Account(before, after);
+  return after.effort - before.effort;
+}
+
+void PathSearch::Account(const Tally& before, const Tally& after) {
+  done_.opened += after.opened - before.opened;
+  done_.posed += after.posed - before.posed;
+  done_.solves += after.solves - before.solves;
+  done_.effort += after.effort - before.effort;
 }
 
 void PathSearch::DrawBack() {
@@ -317,6 +339,16 @@ std::optional<Selection> PathSearch::FindKnown() const {
   return SelectionOf(*path, arcs);
 }
 
+void PathSearch::PoseRefused(const Selection& selection, size_t most) {
+  Tasks tasks;
+  for (size_t i = 0; i < selection.intervals.size(); ++i) {
+    IntervalChoices& interval = intervals_[IndexOf(*selection.intervals[i])];
+    tasks.emplace_back(
+        [&interval, choice = selection.choices[i], most] { interval.PoseRefused(choice, most); });
+  }
+  Run(tasks);
+}
+
 void PathSearch::Forbid(const Selection& selection) {
   Forbidden forbidden;
   for (size_t i = 0; i < selection.intervals.size(); ++i) {
@@ -330,10 +362,17 @@ void PathSearch::Forbid(const Selection& selection) {
   forbidden_.push_back(std::move(forbidden));
 }
 
+std::vector<size_t> PathSearch::Singles() const {
+  std::vector<size_t> singles;
+  for (int op = 0; op < operators_; ++op) singles.push_back(crossings_[PlaceOf(op, 1)]);
+  return singles;
+}
+
 void PathSearch::PoseSingles() {
+  const std::vector<size_t> singles = Singles();
   Tasks tasks;
-  for (int op = 0; op < operators_; ++op) {
-    IntervalChoices& single = SingleAt(op);
+  for (const size_t index : singles) {
+    IntervalChoices& single = intervals_[index];
     if (single.IsPosed()) continue;
     tasks.emplace_back([this, &single] {
       if (planning_->stop.Requested()) return;
@@ -341,15 +380,15 @@ void PathSearch::PoseSingles() {
       single.Pose();
     });
   }
-  Run(tasks);
-  for (int op = 0; op < operators_; ++op) Refresh(IndexOf(SingleAt(op)));
+  RunOn(singles, tasks);
 }
 
 void PathSearch::DecideSingles() {
   PoseSingles();
+  const std::vector<size_t> singles = Singles();
   Tasks tasks;
-  for (int op = 0; op < operators_; ++op) {
-    IntervalChoices& single = SingleAt(op);
+  for (const size_t index : singles) {
+    IntervalChoices& single = intervals_[index];
     tasks.emplace_back([this, &single] {
       while (!planning_->stop.Requested()) {
         const std::optional<size_t> best = BestSingle(single);
@@ -362,8 +401,7 @@ void PathSearch::DecideSingles() {
       }
     });
   }
-  Run(tasks);
-  for (int op = 0; op < operators_; ++op) Refresh(IndexOf(SingleAt(op)));
+  RunOn(singles, tasks);
   Report();
 }
 
@@ -381,22 +419,6 @@ bool PathSearch::AnyGivenUp() const {
                      [this](const IntervalChoices& i) { return IsAllowed(i) && i.AnyGivenUp(); });
 }
 
-int64_t PathSearch::Opened() const {
-  return std::count_if(intervals_.begin(), intervals_.end(),
-                       [](const IntervalChoices& i) { return i.IsOpened(); });
-}
-
-int64_t PathSearch::Posed() const {
-  return std::count_if(intervals_.begin(), intervals_.end(),
-                       [](const IntervalChoices& i) { return i.IsPosed(); });
-}
-
-int64_t PathSearch::Solves() const {
-  int64_t solves = 0;
-  for (const IntervalChoices& interval : intervals_) solves += interval.Solves();
-  return solves;
-}
-
 void PathSearch::Run(const Tasks& tasks) const {
   std::atomic<size_t> next = 0;
   const auto work = [&] {
@@ -411,8 +433,8 @@ void PathSearch::Run(const Tasks& tasks) const {
 
 void PathSearch::Report() const {
   if (!progress_) return;
-  progress_(fmt::format("{} of {} intervals opened, {} posed, {} questions put to engines", Opened(),
-                        intervals_.size(), Posed(), Solves()));
+  progress_(fmt::format("{} of {} intervals opened, {} posed, {} questions put to engines", done_.opened,
+                        intervals_.size(), done_.posed, done_.solves));
 }
 
 }  // namespace tessera::search

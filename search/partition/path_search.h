@@ -115,6 +115,9 @@ class PathSearch {
   // The best selection among what is already known to fit.
   std::optional<Selection> FindKnown() const;
 
+  // For whoever asks what was passed over: IntervalChoices::PoseRefused for each of its intervals.
+  void PoseRefused(const Selection& selection, size_t most);
+
   // Keeps this selection from being found again. At most kMostForbidden times.
   void Forbid(const Selection& selection);
 
@@ -167,12 +170,16 @@ class PathSearch {
   // Whether, as far as bounds tell, a tile shape that was not tried could be part of a selection with a score below this.
   bool UntriedCouldBeat(double score) const;
 
-  int64_t Opened() const;
-  int64_t Posed() const;
-  int64_t Solves() const;
-
  private:
   using Tasks = std::vector<std::function<void()>>;
+
+  // What has been done about some intervals.
+  struct Tally {
+    int64_t opened = 0;
+    int64_t posed = 0;
+    int64_t solves = 0;
+    int64_t effort = 0;
+  };
 
   const Demands& DemandsOf(size_t interval) const { return *orders_[order_of_[interval]].demands; }
   void NumberStates();
@@ -182,12 +189,14 @@ class PathSearch {
   void TakeOver(PathSearch& before);
   void TakeReach(const PathSearch& before);
   size_t PlaceOf(int first, int length) const;
-  IntervalChoices& SingleAt(int op) { return intervals_[crossings_[PlaceOf(op, 1)]]; }
+  std::vector<size_t> Singles() const;
   size_t IndexOf(const IntervalChoices& interval) const;
   void Refresh(size_t interval);
   void Open(IntervalChoices& choices) const;
   bool InReach(const IntervalChoices& interval) const;
-  int64_t EffortOn(const Path& path, std::span<const Arc> arcs) const;
+  Tally TallyOf(std::span<const size_t> intervals) const;
+  int64_t RunOn(std::span<const size_t> intervals, const Tasks& tasks);
+  void Account(const Tally& before, const Tally& after);
   std::optional<Selection> Confirm(const Path& path, std::span<const Arc> arcs);
   void DrawBack();
   bool Extend();
@@ -216,6 +225,7 @@ class PathSearch {
   bool could_keep_ = false;
   int64_t effort_ = 0;  // since the last drawing back
   int64_t work_ = 0;
+  Tally done_;  // of all intervals
   std::function<void(std::string_view)> progress_;
   std::vector<size_t> crossings_;  // by first operator, then length: the first of its crossings in intervals_
   std::vector<IntervalChoices> intervals_;

@@ -37,8 +37,13 @@ struct Planning {
   // Of a choice. Without a weight its peak, which is within the room, does not count.
   Cost CostOf(const plan::Metrics& metrics) const {
     Cost cost = scale.CostOf(metrics);
-    if (!scale.MinimizesPeak()) cost.peak = 0;
+    cost.peak = PeakCostOf(metrics.peak_bytes);
     return cost;
+  }
+
+  // What a choice of this peak counts for it.
+  double PeakCostOf(problem::Bytes peak) const {
+    return scale.MinimizesPeak() ? static_cast<double>(peak) : 0;
   }
 
   bool LooksAtPeak() const { return scale.MinimizesPeak() || scale.LimitsPeak(); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -118,11 +119,11 @@ class Absence {
 
   // The search need not have opened what lies next to something that is refused.
   bool IsRefused(const IntervalChoices& interval) const {
-    if (interval.IsPosed()) return interval.Refusal().has_value();
+    if (interval.IsPosed()) return interval.Refusal() != nullptr;
     IntervalChoices probe(planning_, interval.Interval(), interval.Kept());
     probe.Open();
     probe.Pose();
-    return probe.Refusal().has_value();
+    return probe.Refusal() != nullptr;
   }
 
   // An operator that no subgraph around it can run, whatever the room.
@@ -171,9 +172,9 @@ class Absence {
 
   // The choice of the operator alone with the lowest peak; null where none is known.
   const Choice* LeastChoice(int op) const {
-    const auto& choices = paths_.Single(op).Choices();
+    const std::span<const Choice> choices = paths_.Single(op).Choices();
     const auto least = std::min_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
-      return a.metrics.peak_bytes < b.metrics.peak_bytes;
+      return a.peak_bytes < b.peak_bytes;
     });
     return least == choices.end() ? nullptr : &*least;
   }

@@ -10,8 +10,6 @@ namespace {
 using plan::Rejection;
 using plan::RejectionCause;
 
-constexpr size_t kMostOfEach = 3;
-
 bool IsRefused(const Choice& choice) {
   return choice.verdict == Verdict::kImpossible || choice.verdict == Verdict::kGivenUp;
 }
@@ -56,8 +54,8 @@ class Rejections {
       return graph::ElementsOf(a.tile) < graph::ElementsOf(b.tile);
     });
     better.insert(better.end(), larger.begin(), larger.end());
-    better.resize(std::min(better.size(), kMostOfEach));
-    worse.resize(std::min(worse.size(), kMostOfEach));
+    better.resize(std::min(better.size(), kMostRejected));
+    worse.resize(std::min(worse.size(), kMostRejected));
     better.insert(better.end(), worse.begin(), worse.end());
     return better;
   }
@@ -92,12 +90,12 @@ class Rejections {
 
   Rejection Reject(const Choice& choice) const {
     Rejection rejection = Rejected(choice.cost);
-    if (choice.metrics.bound_by.empty()) rejection.score.reset();
+    if (!choice.priced) rejection.score.reset();
     rejection.tile = choice.way.tile;
     rejection.weights = choice.way.weights;
     rejection.halo = choice.way.halo;
     rejection.depth = choice.way.depth;
-    if (choice.verdict == Verdict::kImpossible) rejection.needs_bytes = choice.metrics.peak_bytes;
+    if (choice.verdict == Verdict::kImpossible) rejection.needs_bytes = choice.peak_bytes;
     return WithCause(rejection, choice.verdict);
   }
 

@@ -105,12 +105,21 @@ std::vector<std::optional<size_t>> PathSearch::FindHere(const PathSearch& before
     const int cut = cuts[static_cast<size_t>(
         before.lattice_.CutAt(before.order_of_[i], before.intervals_[i].Interval().first))];
     const auto group = groups.find(std::pair(cut, operators_of(before, i)));
+    if (group == groups.end()) {
+      i = end;
+      continue;
+    }
+    // Mostly both have the same crossings in the same order: each is looked for behind the one before.
+    const size_t first = group->second;
+    const size_t crossings = end_of_group(*this, first) - first;
+    size_t next = 0;
     for (; i < end; ++i) {
-      if (group == groups.end()) continue;
-      for (size_t j = group->second; j < end_of_group(*this, group->second); ++j) {
+      for (size_t step = 0; step < crossings && !here[i]; ++step) {
+        const size_t j = first + (next + step) % crossings;
         if (allowed_[j] == before.allowed_[i] && intervals_[j].Kept() == before.intervals_[i].Kept())
           here[i] = j;
       }
+      if (here[i]) next = *here[i] - first + 1;
     }
   }
   return here;
@@ -118,15 +127,18 @@ std::vector<std::optional<size_t>> PathSearch::FindHere(const PathSearch& before
 
 void PathSearch::TakeOver(PathSearch& before) {
   const std::vector<std::optional<size_t>> here = FindHere(before);
+  std::vector<size_t> taken;
   for (size_t i = 0; i < here.size(); ++i) {
     if (!here[i] || before.given_away_[i] != 0) continue;
     before.given_away_[i] = 1;
     const graph::Interval interval = before.intervals_[i].Interval();
     IntervalChoices untold(*orders_[order_of_[*here[i]]].planning, interval, before.intervals_[i].Kept());
     intervals_[*here[i]] = std::exchange(before.intervals_[i], std::move(untold));
+    taken.push_back(*here[i]);
     bounded_[*here[i]] = before.bounded_[i];
     kept_[*here[i]] = std::move(before.kept_[i]);
   }
+  Account({}, TallyOf(taken));
   for (Forbidden forbidden : before.forbidden_) {
     const bool is_here = std::all_of(forbidden.begin(), forbidden.end(),
                                      [&here](const Arc& arc) { return here[arc.interval].has_value(); });

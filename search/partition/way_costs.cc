@@ -56,9 +56,18 @@ std::map<Way, plan::Metrics> WayCosts::Find(std::span<const graph::TileShape> sh
   return costs;
 }
 
+// Under some policy that keeps the same rows.
+bool WayCosts::HasRoom(const graph::TiledSubgraph& tiling, HaloStorage halo) {
+  return std::any_of(tried_.begin(), tried_.end(), [&](const std::unique_ptr<Tried>& tried) {
+    return encoder::KeepSameRows(tried->policy.halo, halo) && tried->tiles.Mark(tiling) &&
+           tried->floor.Find(tiling) <= planning_->Room();
+  });
+}
+
 void WayCosts::AddCosts(const graph::TileShape& shape, std::map<Way, plan::Metrics>& costs) {
   const encoder::TileCutter cut = [this](const graph::TileShape& tile, hw_profiles::HaloStorage halo) {
-    return tilings_.Cut(tile, halo);
+    return tilings_.Cut(tile, halo,
+                        [this, halo](const graph::TiledSubgraph& tiling) { return HasRoom(tiling, halo); });
   };
   const Tried* before = nullptr;
   std::shared_ptr<graph::TiledSubgraph> tiling_before;

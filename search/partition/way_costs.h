@@ -41,7 +41,8 @@ class WayCosts {
 
   // Simulates tiles of these shapes, which have no fault (encoder/adapt/choice.h), under every policy. Left out are shapes of which
   // a policy makes no tiles, and tiles that surely have no room; peak_bytes is the floor of the others (encoder/adapt/room_floor.h). Cost: a tiling and a
-  // simulation of each class of tiles for each shape, twice or thrice where policies differ in more than weights.
+  // simulation of each class of tiles for each shape, twice or thrice where policies differ in more than weights; where there is no
+  // room the most that tiles need, without classes.
   std::map<Way, plan::Metrics> Find(std::span<const graph::TileShape> shapes);
 
  private:
@@ -53,6 +54,7 @@ class WayCosts {
     Tried(const Planning& planning, const encoder::Policy& policy, encoder::PolicyTiles tiles);
   };
 
+  bool HasRoom(const graph::TiledSubgraph& tiling, hw_profiles::HaloStorage halo);
   void AddCosts(const graph::TileShape& shape, std::map<Way, plan::Metrics>& costs);
 
   const Planning* planning_;

@@ -45,7 +45,7 @@ size_t Coverage::SlotOf(int tensor) const {
   return static_cast<size_t>(at - whole_.tensors.begin());
 }
 
-const graph::Extents& Coverage::NeededOf(int tensor) const {
+graph::ExtentsView Coverage::NeededOf(int tensor) const {
   return whole_.classes.front().needed[SlotOf(tensor)];
 }
 
@@ -97,7 +97,7 @@ bool Coverage::ReadsAndMakesAll(int index) const {
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     if (!ReadsWithoutHoles(op, op.inputs[i])) return false;
     const graph::Box wanted = graph::InputRegion(*graph_, op, i, made);
-    const graph::Extents& needed = NeededOf(op.inputs[i]);
+    const graph::ExtentsView needed = NeededOf(op.inputs[i]);
     if (!std::equal(wanted.begin(), wanted.end(), needed.begin(), needed.end(),
                     [](const graph::Extent& extent, int64_t length) { return extent.Length() == length; }))
       return false;

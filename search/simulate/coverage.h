@@ -19,7 +19,7 @@ class Coverage {
   const graph::TiledSubgraph& Whole() const { return whole_; }
 
   // Elements along each axis that the one tile needs of a tensor of the interval.
-  const graph::Extents& NeededOf(int tensor) const;
+  graph::ExtentsView NeededOf(int tensor) const;
 
   bool Inside(int op) const { return whole_.interval.first <= op && op <= whole_.interval.last; }
 

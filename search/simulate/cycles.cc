@@ -10,7 +10,7 @@ namespace tessera::search {
 namespace {
 
 using base::OperatorKind;
-using graph::Extents;
+using graph::ExtentsView;
 using graph::Graph;
 using graph::Operator;
 using hw_profiles::Profile;
@@ -36,8 +36,8 @@ int64_t TapsOf(const Operator& op, size_t axis) {
   return transposed ? base::CeilDiv(op.window.kernel[axis], op.window.stride[axis]) : op.window.kernel[axis];
 }
 
-int64_t StepsOfConvolution(const Graph& graph, const Operator& op, const Extents& output,
-                           const Unroll& unroll, std::optional<int64_t> depth_slice) {
+int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView output, const Unroll& unroll,
+                           std::optional<int64_t> depth_slice) {
   const int64_t in_channels = TensorAt(graph, op.inputs.front()).shape[1];
   const bool depthwise = op.kind == OperatorKind::kDepthwise;
   const int64_t groups = depthwise ? 1 : std::max<int64_t>(1, op.groups);
@@ -56,7 +56,7 @@ int64_t StepsOfConvolution(const Graph& graph, const Operator& op, const Extents
 }
 
 // Rows by depth times depth by columns, once for each index of the leading axes.
-int64_t StepsOfMatmul(const Graph& graph, const Operator& op, const Extents& output, const Unroll& unroll,
+int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output, const Unroll& unroll,
                       std::optional<int64_t> depth_slice) {
   const size_t rank = output.size();
   const int64_t columns = output[rank - 1];
@@ -101,7 +101,7 @@ Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) 
   return {engine, hw_profiles::ThroughputFor(*engine, op.kind, type)};
 }
 
-Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, const Extents& output,
+Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
                   std::optional<int64_t> depth_slice) {
   const int64_t elements = graph::ElementsOf(output);
   if (elements == 0 || worker.engine == nullptr) return {.engine = worker.engine};

@@ -30,7 +30,7 @@ struct Compute {
 // accumulates, cycles per output element where it does not. No cycles when the output is empty. `depth_slice`: what it adds up at
 // a time, where its depth is cut.
 Compute ComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
-                  const graph::Extents& output, std::optional<int64_t> depth_slice = std::nullopt);
+                  graph::ExtentsView output, std::optional<int64_t> depth_slice = std::nullopt);
 
 enum class Direction : uint8_t {
   kRead,   // out of the home

@@ -43,7 +43,7 @@ SliceFlow FlowOf(const DepthCut& cut, const std::function<Piece(int64_t)>& piece
 }
 
 // Some channels of some depth, where the constant lies in row-major order.
-Runs RunsOfConstant(const graph::Graph& graph, const DepthCut& cut, const graph::Extents& result,
+Runs RunsOfConstant(const graph::Graph& graph, const DepthCut& cut, graph::ExtentsView result,
                     int64_t depth) {
   const graph::Tensor& constant = graph.tensors[static_cast<size_t>(cut.constant->tensor)];
   const int64_t bytes = encoder::ConstantSliceBytes(graph, cut, result, depth);
@@ -61,7 +61,7 @@ Runs RunsOfConstant(const graph::Graph& graph, const DepthCut& cut, const graph:
 
 DepthCost DepthCostOf(const graph::Graph& graph, const Profile& profile, const DepthCut& cut,
                       const Route& constants, const std::vector<SlicedFeature>& features,
-                      const graph::Extents& result) {
+                      graph::ExtentsView result) {
   DepthCost cost;
   cost.memories.resize(profile.memories.size());
   for (const SlicedFeature& feature : features) {

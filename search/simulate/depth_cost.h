@@ -33,11 +33,11 @@ struct SlicedFeature {
   const graph::Tensor* tensor = nullptr;
   encoder::DepthOperand along;
   Route route;
-  graph::Extents needed;  // by the tile
+  graph::ExtentsView needed;  // by the tile
 };
 
 DepthCost DepthCostOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                       const encoder::DepthCut& cut, const Route& constants,
-                      const std::vector<SlicedFeature>& features, const graph::Extents& result);
+                      const std::vector<SlicedFeature>& features, graph::ExtentsView result);
 
 }  // namespace tessera::search

@@ -28,6 +28,7 @@ namespace tessera::search {
 namespace {
 
 using graph::Extents;
+using graph::ExtentsView;
 using hw_profiles::Profile;
 
 enum class Scope : uint8_t { kAnyCut, kOneSubgraph };
@@ -75,7 +76,7 @@ class Bound {
   const graph::TileClass& WholeTile() const { return coverage_.Whole().classes.front(); }
 
   Engine AddOperator(int index);
-  Extents MovedOf(const graph::Operator& op) const;
+  ExtentsView MovedOf(const graph::Operator& op, Extents& part) const;
   Touched TouchedBy(const graph::Operator& op) const;
   void AddTensor(size_t index);
   void AddConstants();
@@ -105,7 +106,8 @@ class Bound {
 
 Bound::Engine Bound::AddOperator(int index) {
   const graph::Operator& op = graph_.operators[static_cast<size_t>(index)];
-  const Compute compute = ComputeOf(graph_, WorkerOf(graph_, profile_, op), op, MovedOf(op));
+  Extents part;
+  const Compute compute = ComputeOf(graph_, WorkerOf(graph_, profile_, op), op, MovedOf(op, part));
   Engine engine;
   engine.arithmetic = compute.body;
   if (compute.engine != nullptr && compute.engine->outstanding < 2)
@@ -123,18 +125,19 @@ Bound::Engine Bound::AddOperator(int index) {
   return engine;
 }
 
-// Of the first result, all but a state that it grows from where that lies.
-Extents Bound::MovedOf(const graph::Operator& op) const {
-  const Extents& made = coverage_.NeededOf(op.outputs.front());
+// Of the first result, all but a state that it grows from where that lies; `part` has it where there is one.
+ExtentsView Bound::MovedOf(const graph::Operator& op, Extents& part) const {
+  const ExtentsView made = coverage_.NeededOf(op.outputs.front());
   const std::optional<size_t> growth = encoder::AxisOfGrowth(graph_, usages_, profile_, op);
   if (!growth) return made;
-  return WithoutStaying(made, *growth, coverage_.NeededOf(op.inputs.front())[*growth]);
+  part = WithoutStaying({made.begin(), made.end()}, *growth, coverage_.NeededOf(op.inputs.front())[*growth]);
+  return part;
 }
 
 // What is not read or written in its home, and is moved.
 Touched Bound::TouchedBy(const graph::Operator& op) const {
   Touched touched;
-  const auto add = [&](int tensor, const Extents& extents, int64_t& bytes) {
+  const auto add = [&](int tensor, ExtentsView extents, int64_t& bytes) {
     const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
     if (route.passage == Passage::kDirect) return;
     Accumulate(bytes, PayloadBytes(graph_.tensors[static_cast<size_t>(tensor)], extents,
@@ -143,8 +146,9 @@ Touched Bound::TouchedBy(const graph::Operator& op) const {
   const bool first_stays = encoder::AxisOfGrowth(graph_, usages_, profile_, op).has_value();
   for (size_t i = first_stays ? 1 : 0; i < op.inputs.size(); ++i)
     add(op.inputs[i], coverage_.NeededOf(op.inputs[i]), touched.read);
+  Extents part;
   for (size_t i = 0; i < op.outputs.size(); ++i)
-    add(op.outputs[i], i == 0 ? MovedOf(op) : coverage_.NeededOf(op.outputs[i]), touched.written);
+    add(op.outputs[i], i == 0 ? MovedOf(op, part) : coverage_.NeededOf(op.outputs[i]), touched.written);
   return touched;
 }
 

@@ -12,6 +12,7 @@ namespace tessera::search {
 namespace {
 
 using graph::Extents;
+using graph::ExtentsView;
 using hw_profiles::HaloStorage;
 using hw_profiles::Port;
 using hw_profiles::Profile;
@@ -155,7 +156,7 @@ void TileCosts::AddTransfers(const graph::TileClass& tile, TileCost& cost) const
     if (IsSliced(operand)) continue;
     const bool direct = operand.route.passage == Passage::kDirect;
     if (!operand.made_inside || (direct && operand.read_inside)) {
-      const Extents& read = direct ? tile.needed[operand.index] : graph::MadeOf(tile, operand.index);
+      const ExtentsView read = direct ? tile.needed[operand.index] : graph::MadeOf(tile, operand.index);
       AddCrossing(operand, read, Direction::kRead, cost);
     }
     if (operand.made_inside) AddCrossing(operand, tile.share[operand.index], Direction::kWrite, cost);
@@ -175,7 +176,7 @@ void TileCosts::AddDepth(const graph::TileClass& tile, TileCost& cost) const {
     if (IsSliced(*operand))
       features.push_back({operand->tensor, along, operand->route, tile.needed[operand->index]});
   }
-  const graph::Extents& result = tile.needed[steps_.front().outputs.front()];
+  const graph::ExtentsView result = tile.needed[steps_.front().outputs.front()];
   cost.depth = DepthCostOf(*graph_, *profile_, *cut_, constant_route_, features, result);
   Touched& here = cost.touched[static_cast<size_t>(profile_->tile_memory)];
   for (size_t memory = 0; memory < cost.depth.memories.size(); ++memory) {
@@ -186,7 +187,7 @@ void TileCosts::AddDepth(const graph::TileClass& tile, TileCost& cost) const {
   }
 }
 
-void TileCosts::AddCrossing(const Operand& operand, const Extents& extents, Direction direction,
+void TileCosts::AddCrossing(const Operand& operand, ExtentsView extents, Direction direction,
                             TileCost& cost) const {
   const int home = operand.route.home;
   const RoleLayout& layout = hw_profiles::LayoutOf(*profile_, operand.route.role);
@@ -218,7 +219,7 @@ int64_t TileCosts::ExposedStart(const Compute& compute, const TileCost& cost) {
   return std::max<int64_t>(0, compute.start - hidden);
 }
 
-void TileCosts::Touch(const Operand& operand, const Extents& extents, Direction direction,
+void TileCosts::Touch(const Operand& operand, ExtentsView extents, Direction direction,
                       StepTraffic& traffic) const {
   const RoleLayout& layout = hw_profiles::LayoutOf(*profile_, operand.route.role);
   const bool direct = operand.route.passage == Passage::kDirect;
@@ -232,16 +233,18 @@ void TileCosts::Touch(const Operand& operand, const Extents& extents, Direction 
   Accumulate(in ? cycles.read : cycles.written, DirectCycles(*profile_, operand.route.home, direction, runs));
 }
 
-// What the operator makes of its first output, but for what lies there already.
-Extents TileCosts::MovedOf(const graph::TileClass& tile, size_t index) const {
+// What the operator makes of its first output, but for what lies there already; `part` has it where some does.
+ExtentsView TileCosts::MovedOf(const graph::TileClass& tile, size_t index, Extents& part) const {
   const Step& step = steps_[index];
-  const Extents& made = graph::MadeOf(tile, step.outputs.front());
+  const ExtentsView made = graph::MadeOf(tile, step.outputs.front());
   if (!step.growth) return made;
-  return WithoutStaying(made, *step.growth, tile.needed[step.inputs.front()][*step.growth]);
+  const int64_t staying = tile.needed[step.inputs.front()][*step.growth];
+  part = WithoutStaying({made.begin(), made.end()}, *step.growth, staying);
+  return part;
 }
 
 // Every operand byte is read once, every result byte written once, each where it lives.
-void TileCosts::FindTraffic(const graph::TileClass& tile, size_t step, const Extents& moved,
+void TileCosts::FindTraffic(const graph::TileClass& tile, size_t step, ExtentsView moved,
                             const DepthCost& depth, StepTraffic& traffic) const {
   traffic.bytes.assign(profile_->memories.size(), {});
   traffic.direct_cycles.assign(profile_->memories.size(), {});
@@ -254,7 +257,7 @@ void TileCosts::FindTraffic(const graph::TileClass& tile, size_t step, const Ext
     const size_t output = steps_[step].outputs[i];
     const Operand& operand = operands_[output];
     const bool direct = operand.route.passage == Passage::kDirect;
-    const Extents& made = i == 0 ? moved : graph::MadeOf(tile, output);
+    const ExtentsView made = i == 0 ? moved : graph::MadeOf(tile, output);
     Touch(operand, direct ? tile.share[output] : made, Direction::kWrite, traffic);
   }
   if (constant_route_.passage == Passage::kDirect) {
@@ -271,7 +274,8 @@ void TileCosts::FindTraffic(const graph::TileClass& tile, size_t step, const Ext
 
 void TileCosts::AddStep(const graph::TileClass& tile, size_t step, StepTraffic& traffic,
                         TileCost& cost) const {
-  const Extents result = MovedOf(tile, step);
+  Extents part;
+  const ExtentsView result = MovedOf(tile, step, part);
   FindTraffic(tile, step, result, cost.depth, traffic);
   if (constant_route_.passage == Passage::kDirect) {
     Accumulate(cost.flows[static_cast<size_t>(constant_route_.home)].direct_constant_bytes,

@@ -113,16 +113,16 @@ class TileCosts {
   Operand OperandOf(int tensor, const graph::Usage& usage, size_t index, const std::vector<int>& kept) const;
   Step StepOf(int index, const std::vector<graph::Usage>& usages) const;
   void AddTransfers(const graph::TileClass& tile, TileCost& cost) const;
-  void AddCrossing(const Operand& operand, const graph::Extents& extents, Direction direction,
+  void AddCrossing(const Operand& operand, graph::ExtentsView extents, Direction direction,
                    TileCost& cost) const;
   void AddDepth(const graph::TileClass& tile, TileCost& cost) const;
   bool IsSliced(const Operand& operand) const;
   static int64_t ExposedStart(const Compute& compute, const TileCost& cost);
   void AddStep(const graph::TileClass& tile, size_t step, StepTraffic& traffic, TileCost& cost) const;
-  graph::Extents MovedOf(const graph::TileClass& tile, size_t step) const;
-  void FindTraffic(const graph::TileClass& tile, size_t step, const graph::Extents& moved,
+  graph::ExtentsView MovedOf(const graph::TileClass& tile, size_t step, graph::Extents& part) const;
+  void FindTraffic(const graph::TileClass& tile, size_t step, graph::ExtentsView moved,
                    const DepthCost& depth, StepTraffic& traffic) const;
-  void Touch(const Operand& operand, const graph::Extents& extents, Direction direction,
+  void Touch(const Operand& operand, graph::ExtentsView extents, Direction direction,
              StepTraffic& traffic) const;
   void FindCopied(const graph::TiledSubgraph& tiling);
 

@@ -113,7 +113,7 @@ std::vector<Crossing> Layout::CrossingsOf(const graph::TileClass& tile) const {
     const bool made = interval.first <= usage.producer && usage.producer <= interval.last;
     if (!made && costs_.TakesByDepth(tensor)) continue;
     const auto reader = std::lower_bound(usage.consumers.begin(), usage.consumers.end(), interval.first);
-    const graph::Extents& extents = made ? tile.share[i] : graph::MadeOf(tile, i);
+    const graph::ExtentsView extents = made ? tile.share[i] : graph::MadeOf(tile, i);
     const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
     const graph::Tensor& moved = graph_.tensors[static_cast<size_t>(tensor)];
     Crossing crossing{.tensor = tensor,

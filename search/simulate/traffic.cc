@@ -18,7 +18,7 @@ using hw_profiles::RoleLayout;
 
 bool Inside(int op, graph::Interval interval) { return interval.first <= op && op <= interval.last; }
 
-bool IsEmpty(const graph::Extents& extents) {
+bool IsEmpty(graph::ExtentsView extents) {
   return std::any_of(extents.begin(), extents.end(), [](int64_t extent) { return extent <= 0; });
 }
 
@@ -57,7 +57,7 @@ Route RouteOfConstants(const Profile& profile, hw_profiles::WeightPolicy policy)
   return {passage, base::TensorRole::kConstant, home};
 }
 
-int64_t PayloadBytes(const graph::Tensor& tensor, const graph::Extents& extents, const RoleLayout& layout) {
+int64_t PayloadBytes(const graph::Tensor& tensor, graph::ExtentsView extents, const RoleLayout& layout) {
   if (IsEmpty(extents)) return 0;
   const NamedExtents named = encoder::NameExtents(tensor.shape, extents);
   const int64_t row =
@@ -65,7 +65,7 @@ int64_t PayloadBytes(const graph::Tensor& tensor, const graph::Extents& extents,
   return SaturatingMul(SaturatingMul(named.batch, named.rows), row);
 }
 
-Runs RunsOf(const graph::Tensor& tensor, const graph::Extents& extents, const RoleLayout& layout) {
+Runs RunsOf(const graph::Tensor& tensor, graph::ExtentsView extents, const RoleLayout& layout) {
   if (IsEmpty(extents)) return {};
   const NamedExtents part = encoder::NameExtents(tensor.shape, extents);
   const NamedExtents full = encoder::NameExtents(tensor.shape, tensor.shape);

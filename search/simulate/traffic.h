@@ -39,7 +39,7 @@ Route RouteOfConstants(const hw_profiles::Profile& profile, hw_profiles::WeightP
 
 // Bytes of a region of that many elements along each axis, channels padded to the role's block, the row pitch left out;
 // 0 when an extent is 0.
-int64_t PayloadBytes(const graph::Tensor& tensor, const graph::Extents& extents,
+int64_t PayloadBytes(const graph::Tensor& tensor, graph::ExtentsView extents,
                      const hw_profiles::RoleLayout& layout);
 
 // What is left of an operand of which so many indices along an axis stay where they are.
@@ -57,8 +57,7 @@ struct Runs {
   int64_t count = 0;
   std::vector<int64_t> loops;  // counts above 1, outermost first
 };
-Runs RunsOf(const graph::Tensor& tensor, const graph::Extents& extents,
-            const hw_profiles::RoleLayout& layout);
+Runs RunsOf(const graph::Tensor& tensor, graph::ExtentsView extents, const hw_profiles::RoleLayout& layout);
 
 // Bytes that are adjacent.
 Runs OneRun(int64_t bytes);

@@ -45,7 +45,8 @@ bool FixOffsets(std::span<const PinnedBuffer> pins, problem::Problem& problem) {
 
 base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
                                                    const hw_profiles::Profile& profile,
-                                                   graph::Interval interval, const TileOptions& options) {
+                                                   graph::Interval interval, const TileOptions& options,
+                                                   const TileFilter& filter) {
   if (std::optional<base::Diagnostic> fault = encoder::FindFault(graph, interval))
     return base::Unexpected(*fault);
   IntervalTiles tiles;
@@ -57,13 +58,14 @@ base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
   tiles.pins_ = options.pins;
   tiles.policies_ =
       options.policies ? *options.policies : encoder::PoliciesOf(graph, profile, interval, options.kept);
-  const std::optional<base::Diagnostic> refusal =
-      tiles.Add(options.shapes ? *options.shapes : ShapeSearch(GridOf(graph, profile, interval)).Start());
+  const std::optional<base::Diagnostic> refusal = tiles.Add(
+      options.shapes ? *options.shapes : ShapeSearch(GridOf(graph, profile, interval)).Start(), filter);
   if (refusal) return base::Unexpected(*refusal);
   return tiles;
 }
 
-std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::TileShape>& shapes) {
+std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::TileShape>& shapes,
+                                                   const TileFilter& filter) {
   const size_t first_candidate = candidates_.size();
   const size_t first_ladder = ladders_.size();
   std::optional<base::Diagnostic> refusal;
@@ -72,8 +74,10 @@ std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::Tile
     return tilings.Cut(tile, halo);
   };
   for (const Policy& policy : policies_) {
+    std::vector<graph::TileShape> wanted = shapes;
+    if (filter) std::erase_if(wanted, [&](const graph::TileShape& shape) { return !filter(policy, shape); });
     base::Expected<std::vector<SubgraphLadder>> ladders =
-        encoder::BuildLadders(*graph_, *profile_, interval_, policy, shapes, cut);
+        encoder::BuildLadders(*graph_, *profile_, interval_, policy, wanted, cut);
     if (!ladders) {
       if (!refusal) refusal = ladders.error();
       continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -36,6 +37,9 @@ struct TileOptions {
   bool infer = true;  // see LadderOptions
 };
 
+// Whether tiles of a shape are looked at under a policy.
+using TileFilter = std::function<bool(const encoder::Policy&, const graph::TileShape&)>;
+
 // One tile shape under one policy.
 struct TileCandidate {
   encoder::SubgraphChoice choice;
@@ -56,10 +60,12 @@ class IntervalTiles {
  public:
   // Refuses what encoder::BuildLadders refuses under every policy. Graph, profile and engines outlive it.
   static base::Expected<IntervalTiles> Build(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                             graph::Interval interval, const TileOptions& options);
+                                             graph::Interval interval, const TileOptions& options,
+                                             const TileFilter& filter = {});
 
   // Adds candidates for further shapes, behind those that are there. Refuses like Build, and then adds none.
-  std::optional<base::Diagnostic> Add(const std::vector<graph::TileShape>& shapes);
+  std::optional<base::Diagnostic> Add(const std::vector<graph::TileShape>& shapes,
+                                      const TileFilter& filter = {});
 
   // Policy by policy in the profile's order of preference, smallest tile first; then what was added, likewise. Those whose bound exceeds the capacity are listed
   // too. A policy in place lists only shapes for which some result is in place, when the same policy without is there as well.

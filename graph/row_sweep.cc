@@ -1,0 +1,429 @@
+#include "tessera/graph/row_sweep.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "tessera/graph/row_strips.h"
+
+// One sweep down the rows for all strips.
+//
+// Where rows follow from rows alone, every strip of tiles makes the same rows of every tensor, tile by tile, and each of its tiles has the
+// strip's columns and images. So rows are swept once, and the rest is one propagation for each strip:
+//
+//     rows of a tensor           columns of it                 classes of tiles
+//     tile 0   [-----)           strip 0  [------)             each that there is by rows in each strip that
+//     tile 1    ...[--)          strip 1     [-------)         is like no other
+//     tile 2         ..[--)      strip 2          [-----)
+//
+// A tile may want a tensor for less than others do, where of two that read it one has nothing left to make: its columns are then
+// those of the other, not the strip's. So each strip has regions for each such lack, and whether a tensor's rows are kept hangs on them:
+//
+//     add reads x and b, b = conv(x)       the last tile makes the last row of add, but b is all there: of x it wants the columns
+//     tile 0   x [----------)              of add alone. Rows of x are kept only where strips are as wide as x, for then
+//     tile 1     [..-----)  lacks b        both are the same
+//
+// What is lacking shows in the sweep, and decides over it: it is swept again until both agree. They do at most one way, for a tensor hangs
+// on later ones alone.
+//
+// Cost: one propagation for each strip and lack, and for each tile of one strip a step for each operand and axis that hangs on rows.
+namespace tessera::graph {
+namespace {
+
+constexpr int kMostSweeps = 4;
+
+class Sweep {
+ public:
+  Sweep(const RowStructure& structure, const TileShape& tile, bool across_batch)
+      : structure_(structure),
+        propagation_(structure.ThePropagation()),
+        slots_(structure.Slots()),
+        output_(propagation_.ShapeOf(propagation_.LastSlot())),
+        tile_(tile),
+        across_batch_(across_batch),
+        parts_(PartsOf(output_, tile, AxisOf(output_, Axis::kRows))),
+        strips_(structure, tile) {
+    lack_of_.resize(parts_.size());
+  }
+
+  // False where strips must be swept one by one.
+  bool Run() {
+    for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+      Begin();
+      SweepOnce();
+      if (!FindLacks()) return true;
+      if (structure_.MayBeEmpty()) return false;
+    }
+    return false;
+  }
+
+  TiledSubgraph Outline() const {
+    TiledSubgraph outline;
+    outline.interval = structure_.TheInterval();
+    outline.tile = tile_;
+    outline.tiles = static_cast<int64_t>(strips_.Like().size() * parts_.size());
+    outline.tensors = propagation_.Tensors();
+    outline.largest.reserve(slots_.size());
+    for (size_t slot = 0; slot < slots_.size(); ++slot) outline.largest.push_back(LargestOf(slot));
+    outline.rows = rows_;
+    return outline;
+  }
+
+  void AddClasses(TiledSubgraph& subgraph) const {
+    std::map<std::vector<int64_t>, int> known;
+    std::vector<int> class_of;       // of the tiles of one strip
+    std::vector<size_t> first_part;  // by class
+    std::vector<int64_t> figures;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      FindFigures(part, figures);
+      const auto [entry, fresh] = known.try_emplace(figures, static_cast<int>(first_part.size()));
+      if (fresh) first_part.push_back(part);
+      class_of.push_back(entry->second);
+    }
+    subgraph.classes.reserve(strips_.Distinct().size() * first_part.size());
+    for (const Strip& strip : strips_.Distinct()) {
+      for (const size_t part : first_part) subgraph.classes.push_back(ClassOf(part, strip));
+    }
+    subgraph.class_of.reserve(strips_.Like().size() * parts_.size());
+    for (const size_t strip : strips_.Like()) {
+      for (const int by_rows : class_of)
+        subgraph.class_of.push_back(static_cast<int>(strip * first_part.size()) + by_rows);
+    }
+    for (const int tiles : subgraph.class_of) ++subgraph.classes[static_cast<size_t>(tiles)].count;
+  }
+
+ private:
+  // What a tile has to do with a tensor, beside its regions.
+  struct Part {
+    bool shared = false;  // it has a part in what leaves
+    bool wanted = false;  // else its region of `wanted_` means nothing
+    bool made = false;    // likewise
+    bool leaves = false;  // some of it
+    int64_t share = 0;    // of rows
+    int64_t kept = 0;     // rows
+  };
+
+  Part& PartOf(size_t part, size_t slot) { return tiles_[part * slots_.size() + slot]; }
+  const Part& PartOf(size_t part, size_t slot) const { return tiles_[part * slots_.size() + slot]; }
+
+  template <typename Regions>
+  auto Region(Regions& regions, size_t part, size_t slot) const {
+    const size_t begin = propagation_.Begin(slot);
+    return std::span(regions).subspan(part * propagation_.Size() + begin,
+                                      propagation_.Begin(slot + 1) - begin);
+  }
+
+  void Begin() {
+    strips_.Find(lacks_);
+    wanted_.clear();
+    for (const size_t lack : lack_of_) {
+      const std::vector<Extent>& regions = strips_.Distinct().front().regions[lack];
+      wanted_.insert(wanted_.end(), regions.begin(), regions.end());
+    }
+    made_ = wanted_;
+    tiles_.assign(parts_.size() * slots_.size(), {});
+    rows_.assign(slots_.size(), {});
+  }
+
+  void SweepOnce() {
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      if (slots_[slot].leaves) AskForShares(slot);
+    }
+    // Asks stand last operator first: whoever reads an operator's output has spoken when its own turn comes.
+    const Interval interval = structure_.TheInterval();
+    size_t settled = static_cast<size_t>(interval.last - interval.first) + 1;
+    for (const Propagation::Ask* ask : structure_.Asks()) {
+      while (settled > ask->op) SettleOutputs(--settled);
+      Apply(*ask);
+    }
+    while (settled > 0) SettleOutputs(--settled);
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      if (!propagation_.MadeInside(slot) || slots_[slot].state)
+        Settle(slot);  // states are read before they are made
+    }
+  }
+
+  // Whether they are others than those that were swept with.
+  bool FindLacks() {
+    std::vector<Lack> lacks = {{}};
+    std::vector<size_t> lack_of;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      Lack lack;
+      for (size_t ask = 0; ask < structure_.Asks().size(); ++ask) {
+        const Propagation::Ask& each = *structure_.Asks()[ask];
+        if (!PartOf(part, each.output).made && PartOf(part, each.input).wanted) lack.push_back(ask);
+      }
+      for (size_t slot = 0; slot < slots_.size(); ++slot) {
+        const Part& tile = PartOf(part, slot);
+        if (slots_[slot].leaves && !tile.shared && tile.wanted)
+          lack.push_back(structure_.Asks().size() + slot);
+      }
+      const auto known = std::find(lacks.begin(), lacks.end(), lack);
+      lack_of.push_back(static_cast<size_t>(known - lacks.begin()));
+      if (known == lacks.end()) lacks.push_back(std::move(lack));
+    }
+    const bool others = lacks != lacks_ || lack_of != lack_of_;
+    lacks_ = std::move(lacks);
+    lack_of_ = std::move(lack_of);
+    return others;
+  }
+
+  // Every row of a strip leaves once.
+  void AskForShares(size_t slot) {
+    const std::optional<size_t> rows = slots_[slot].rows;
+    Box box = WholeBox(output_);
+    int64_t left = 0;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      box[*AxisOf(output_, Axis::kRows)] = parts_[part];
+      const std::span<Extent> wanted = Region(wanted_, part, slot);
+      Part& tile = PartOf(part, slot);
+      for (const size_t axis : slots_[slot].along) wanted[axis] = propagation_.ShareAlong(slot, axis, box);
+      if (rows) {
+        wanted[*rows].begin = std::max(wanted[*rows].begin, left);
+        left = std::max(left, wanted[*rows].end);
+        tile.share = wanted[*rows].Length();
+      }
+      tile.shared = !rows || tile.share > 0;
+      tile.leaves = tile.shared;
+      tile.wanted = tile.shared;
+    }
+  }
+
+  void Apply(const Propagation::Ask& ask) {
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      if (!PartOf(part, ask.output).made) continue;
+      const std::span<const Extent> made = Region(made_, part, ask.output);
+      const std::span<Extent> wanted = Region(wanted_, part, ask.input);
+      bool& asked_before = PartOf(part, ask.input).wanted;
+      for (const size_t axis : slots_[ask.input].along) {
+        const Extent extent = ask.maps[axis].Apply(made);
+        Extent& hull = wanted[axis];
+        hull = asked_before ? Extent{std::min(hull.begin, extent.begin), std::max(hull.end, extent.end)}
+                            : extent;
+      }
+      asked_before = true;
+    }
+  }
+
+  void SettleOutputs(size_t position) {
+    const size_t op = static_cast<size_t>(structure_.TheInterval().first) + position;
+    for (const int tensor : structure_.TheGraph().operators[op].outputs) Settle(propagation_.SlotOf(tensor));
+  }
+
+  void Settle(size_t slot) {
+    const std::optional<size_t> rows = slots_[slot].rows;
+    if (rows && KeepsRows(slot)) {
+      SettleRows(slot);
+    } else {
+      for (size_t part = 0; part < parts_.size(); ++part) {
+        PartOf(part, slot).made = PartOf(part, slot).wanted;
+        CopyAlong(part, slot);
+      }
+    }
+    if (rows) CountRows(slot);
+  }
+
+  void CopyAlong(size_t part, size_t slot) {
+    for (const size_t axis : slots_[slot].along)
+      Region(made_, part, slot)[axis] = Region(wanted_, part, slot)[axis];
+  }
+
+  bool KeepsRows(size_t slot) const {
+    if (slots_[slot].state) return false;
+    const std::optional<size_t> batch = AxisOf(propagation_.ShapeOf(slot), Axis::kBatch);
+    std::optional<size_t> first;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      if (!PartOf(part, slot).wanted) continue;
+      if (!first) first = part;
+      for (const size_t axis : slots_[slot].along) {
+        if (axis != slots_[slot].rows &&
+            Region(wanted_, part, slot)[axis] != Region(wanted_, *first, slot)[axis])
+          return false;
+      }
+      for (const Strip& strip : strips_.Distinct()) {
+        const std::vector<Extent>& here = strip.regions[lack_of_[part]];
+        if (!across_batch_ && batch && here[propagation_.Begin(slot) + *batch].Length() > 1) return false;
+        if (lack_of_[part] != lack_of_[*first] && !AgreeBeside(slot, here, strip.regions[lack_of_[*first]]))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  // Along axes that do not hang on rows.
+  bool AgreeBeside(size_t slot, const std::vector<Extent>& a, const std::vector<Extent>& b) const {
+    const std::vector<size_t>& along = slots_[slot].along;
+    for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size(); ++axis) {
+      const size_t at = propagation_.Begin(slot) + axis;
+      if (std::find(along.begin(), along.end(), axis) == along.end() && a[at] != b[at]) return false;
+    }
+    return true;
+  }
+
+  // See kept_rows.cc.
+  void SettleRows(size_t slot) {
+    const size_t rows = *slots_[slot].rows;
+    std::vector<int64_t> lowest(parts_.size());
+    int64_t lo = std::numeric_limits<int64_t>::max();
+    for (size_t part = parts_.size(); part-- > 0;) {
+      if (PartOf(part, slot).wanted) lo = std::min(lo, Region(wanted_, part, slot)[rows].begin);
+      lowest[part] = lo;
+    }
+    int64_t end = 0;  // of what was wanted so far
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      Part& tile = PartOf(part, slot);
+      tile.kept = std::max<int64_t>(0, end - lowest[part]);
+      if (!tile.wanted) continue;
+      const Extent fresh = {std::max(lowest[part], end),
+                            std::max(end, Region(wanted_, part, slot)[rows].end)};
+      if (fresh.Length() == 0) continue;
+      tile.made = true;
+      CopyAlong(part, slot);
+      Region(made_, part, slot)[rows] = fresh;
+      end = fresh.end;
+    }
+    if (!slots_[slot].leaves) return;
+    // A row goes home with the tile that makes it, though a later one may be the first to have it in its share.
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      Part& tile = PartOf(part, slot);
+      tile.leaves = tile.made;
+      tile.share = RowsMade(part, slot);
+    }
+  }
+
+  int64_t RowsMade(size_t part, size_t slot) const {
+    return PartOf(part, slot).made ? Region(made_, part, slot)[*slots_[slot].rows].Length() : 0;
+  }
+
+  void CountRows(size_t slot) {
+    RowCounts& counts = rows_[slot];
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      const int64_t kept = PartOf(part, slot).kept;
+      const int64_t made = RowsMade(part, slot);
+      const bool ends_all = part + 1 == parts_.size() && strips_.Like().size() == 1;
+      const int64_t next = ends_all ? 0 : RowsMade((part + 1) % parts_.size(), slot);
+      counts.kept = std::max(counts.kept, kept);
+      counts.made = std::max(counts.made, made);
+      counts.held = std::max(counts.held, kept + made);
+      counts.beside = std::max(counts.beside, kept + made + next);
+    }
+  }
+
+  Extents LargestOf(size_t slot) const {
+    const size_t begin = propagation_.Begin(slot);
+    Extents largest(propagation_.ShapeOf(slot).size(), 0);
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      if (!PartOf(part, slot).wanted) continue;
+      for (size_t axis = 0; axis < largest.size(); ++axis) {
+        const std::vector<size_t>& along = slots_[slot].along;
+        if (std::find(along.begin(), along.end(), axis) != along.end()) {
+          largest[axis] = std::max(largest[axis], Region(wanted_, part, slot)[axis].Length());
+          continue;
+        }
+        for (const Strip& strip : strips_.Distinct())
+          largest[axis] = std::max(largest[axis], strip.regions[lack_of_[part]][begin + axis].Length());
+      }
+    }
+    return largest;
+  }
+
+  // All that tells classes of one strip apart.
+  void FindFigures(size_t part, std::vector<int64_t>& figures) const {
+    figures.assign(1, static_cast<int64_t>(lack_of_[part]));
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      const Part& tile = PartOf(part, slot);
+      for (const size_t axis : slots_[slot].along) {
+        figures.push_back(tile.wanted ? Region(wanted_, part, slot)[axis].Length() : 0);
+        figures.push_back(tile.made ? Region(made_, part, slot)[axis].Length() : 0);
+      }
+      for (const bool is : {tile.wanted, tile.made, tile.leaves}) figures.push_back(is ? 1 : 0);
+      figures.insert(figures.end(), {tile.share, tile.kept, KeepsAfter(part, slot)});
+    }
+  }
+
+  int64_t KeepsAfter(size_t part, size_t slot) const {
+    return part + 1 < parts_.size() ? PartOf(part + 1, slot).kept : 0;
+  }
+
+  TileClass ClassOf(size_t part, const Strip& strip) const {
+    TileClass tiles;
+    tiles.needed.Reserve(slots_.size(), propagation_.Size());
+    tiles.made.Reserve(slots_.size(), propagation_.Size());
+    tiles.share.Reserve(slots_.size(), strip.shares.size());
+    for (auto* rows : {&tiles.kept, &tiles.keeps}) rows->reserve(slots_.size());
+    size_t share = 0;
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      const Part& tile = PartOf(part, slot);
+      AddLengths(tile.wanted, wanted_, part, slot, strip, tiles.needed);
+      AddLengths(tile.made, made_, part, slot, strip, tiles.made);
+      tiles.kept.push_back(tile.kept);
+      tiles.keeps.push_back(KeepsAfter(part, slot));
+      for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size() && slots_[slot].leaves; ++axis) {
+        const int64_t beside = tile.leaves ? strip.shares[share] : 0;
+        tiles.share.AddAxis(axis == slots_[slot].rows ? tile.share : beside);
+        ++share;
+      }
+      tiles.share.EndTensor();
+    }
+    AddMacs(tiles);
+    return tiles;
+  }
+
+  void AddLengths(bool any, const std::vector<Extent>& regions, size_t part, size_t slot, const Strip& strip,
+                  ExtentsList& list) const {
+    const size_t begin = propagation_.Begin(slot);
+    const std::vector<Extent>& beside = strip.regions[lack_of_[part]];
+    auto along = slots_[slot].along.begin();
+    for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size(); ++axis) {
+      const bool is_along = along != slots_[slot].along.end() && *along == axis;
+      if (is_along) ++along;
+      const Extent& extent = is_along ? Region(regions, part, slot)[axis] : beside[begin + axis];
+      list.AddAxis(any ? extent.Length() : 0);
+    }
+    list.EndTensor();
+  }
+
+  void AddMacs(TileClass& tiles) const {
+    const Interval interval = structure_.TheInterval();
+    tiles.macs.reserve(static_cast<size_t>(interval.last - interval.first) + 1);
+    Box made;
+    for (int i = interval.first; i <= interval.last; ++i) {
+      const Operator& op = structure_.TheGraph().operators[static_cast<size_t>(i)];
+      made.clear();
+      for (const int64_t extent : tiles.made[propagation_.SlotOf(op.outputs.front())])
+        made.push_back({0, extent});
+      tiles.macs.push_back(MacsOf(structure_.TheGraph(), op, made));
+    }
+  }
+
+  const RowStructure& structure_;
+  const Propagation& propagation_;
+  const std::vector<RowStructure::Slot>& slots_;
+  const Shape& output_;
+  const TileShape& tile_;
+  bool across_batch_;
+  std::vector<Extent> parts_;  // the rows of each tile of a strip
+  RowStrips strips_;
+  std::vector<Lack> lacks_ = {{}};  // the first: nothing
+  std::vector<size_t> lack_of_;     // tile by tile of a strip
+  // Tile by tile of the first strip the regions of all slots (propagation.h).
+  std::vector<Extent> wanted_;
+  std::vector<Extent> made_;
+  std::vector<Part> tiles_;      // likewise, slot by slot
+  std::vector<RowCounts> rows_;  // by slot
+};
+
+}  // namespace
+
+std::optional<TiledSubgraph> SweepRows(const RowStructure& structure, const TileShape& tile,
+                                       bool across_batch, const ClassTest& wants_classes) {
+  Sweep sweep(structure, tile, across_batch);
+  if (!sweep.Run()) return std::nullopt;
+  TiledSubgraph subgraph = sweep.Outline();
+  if (!wants_classes || wants_classes(subgraph)) sweep.AddClasses(subgraph);
+  return subgraph;
+}
+
+}  // namespace tessera::graph
