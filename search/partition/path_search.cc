@@ -343,8 +343,8 @@ void PathSearch::PoseRefused(const Selection& selection, size_t most) {
   Tasks tasks;
   for (size_t i = 0; i < selection.intervals.size(); ++i) {
     IntervalChoices& interval = intervals_[IndexOf(*selection.intervals[i])];
-    tasks.emplace_back(
-        [&interval, choice = selection.choices[i], most] { interval.PoseRefused(choice, most); });
+    const size_t choice = selection.choices[i];
+    tasks.emplace_back([&interval, choice, most] { interval.PoseRefused(choice, most); });
   }
   Run(tasks);
 }
@@ -364,6 +364,7 @@ void PathSearch::Forbid(const Selection& selection) {
 
 std::vector<size_t> PathSearch::Singles() const {
   std::vector<size_t> singles;
+  singles.reserve(static_cast<size_t>(operators_));
   for (int op = 0; op < operators_; ++op) singles.push_back(crossings_[PlaceOf(op, 1)]);
   return singles;
 }

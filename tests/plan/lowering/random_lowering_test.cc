@@ -101,7 +101,7 @@ TEST_P(RandomLowering, RunsWithPrefetchedConstants) {
     ++lowered;
     ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
   }
-  EXPECT_GT(lowered, DrawsOf(100) / 50);
+  EXPECT_GE(lowered, DrawsOf(100) / 50);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomLowering, testing::Range(0, 4));
