@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -43,19 +45,23 @@ class Prefetcher {
 
   base::Expected<plan::Plan> Run() {
     const double before = plan_.score;
-    int taken = 0;
     for (const Candidate& candidate : Candidates()) {
-      if (planning_.stop.Requested()) break;
+      stopped_ = stopped_ || planning_.stop.Requested();
+      if (stopped_) break;
       if (plan_.subgraphs[candidate.number].prefetch) continue;
-      const base::Expected<bool> better = Try(candidate);
-      if (!better) return base::Unexpected(better.error());
-      taken += *better ? 1 : 0;
+      const base::Expected<Outcome> outcome = Try(candidate);
+      if (!outcome) return base::Unexpected(outcome.error());
+      if (*outcome == Outcome::kTaken) without_room_.erase(candidate.number);
+      if (*outcome == Outcome::kNoRoom) without_room_.insert(candidate.number);
     }
-    Note(before, taken);
+    FindStatus();
+    Note(before);
     return std::move(plan_);
   }
 
  private:
+  enum class Outcome : uint8_t { kTaken, kNoGain, kNoRoom };
+
   // A subgraph with its constants prefetched, and how they are held then.
   struct Candidate {
     size_t number = 0;
@@ -92,7 +98,7 @@ class Prefetcher {
   // Whoever would gain, those first that gain most: as weights are held, or resident where they are streamed.
   std::vector<Candidate> Candidates() const {
     std::vector<Candidate> candidates;
-    if (planning_.profile.tiling.dma != hw_profiles::DmaSteps::kOverlapped) return candidates;
+    if (!MayOverlap()) return candidates;
     const int64_t now = LatencyOf(plan_.subgraphs);
     for (size_t number = 1; number < plan_.subgraphs.size(); ++number) {
       const WeightPolicy weights = plan_.subgraphs[number].weights;
@@ -110,17 +116,20 @@ class Prefetcher {
     return candidates;
   }
 
+  bool MayOverlap() const { return planning_.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped; }
+
+  // Addresses may be demanded of slices, which there would be no more.
   bool MayReside(const plan::Subgraph& subgraph) const {
     const std::vector<WeightPolicy>& policies = planning_.profile.tiling.weights;
     const WayDemand* way = demands_.WayOf(subgraph.interval);
     return std::find(policies.begin(), policies.end(), WeightPolicy::kResident) != policies.end() &&
-           (way == nullptr || !way->weights || *way->weights == WeightPolicy::kResident);
+           (way == nullptr || (!way->weights && way->addresses.empty()));
   }
 
-  // Whether that is better; if so, the plan has it.
-  base::Expected<bool> Try(const Candidate& candidate) {
+  // The plan has it if that is better.
+  base::Expected<Outcome> Try(const Candidate& candidate) {
     std::vector<plan::Subgraph> subgraphs = With(candidate);
-    if (LatencyOf(subgraphs) >= LatencyOf(plan_.subgraphs)) return false;
+    if (LatencyOf(subgraphs) >= LatencyOf(plan_.subgraphs)) return Outcome::kNoGain;
     base::Expected<encoder::Program> program =
         encoder::BuildProgram(planning_.graph, planning_.profile, ChoicesOf(subgraphs));
     if (!program) return base::Unexpected(program.error());
@@ -131,12 +140,12 @@ class Prefetcher {
       joint.result = *std::move(result);
       if (joint.result.allocation) break;
     }
-    if (!joint.result.allocation) return false;
+    if (!joint.result.allocation) return Outcome::kNoRoom;
     plan::Plan better = AssemblePlan(planning_, std::move(subgraphs), plan_.kept, joint);
     if (better.score >= plan_.score || !planning_.scale.WithinLimits(planning_.scale.CostOf(better.totals)))
-      return false;
-    Take(std::move(better));
-    return true;
+      return Outcome::kNoGain;
+    Take(std::move(better), candidate.number);
+    return Outcome::kTaken;
   }
 
   // The Problem with all that the plan has where it lies, but for the constants of the subgraph; with `may_move` also but for whatever
@@ -182,8 +191,16 @@ class Prefetcher {
     return Allocate(problem, nullptr, 0, planning_.engines, options);
   }
 
-  // All that follows from the partition; what was found out about it stays.
-  void Take(plan::Plan better) {
+  // All that follows from the partition; what was found out about it stays, but that the subgraph is not run as it is run now.
+  void Take(plan::Plan better, size_t number) {
+    plan::Subgraph& subgraph = better.subgraphs[number];
+    const auto is_taken = [&](const plan::Rejection& rejection) {
+      return rejection.interval == subgraph.interval && rejection.tile == subgraph.tile &&
+             rejection.weights == subgraph.weights && rejection.halo == subgraph.halo &&
+             rejection.depth == subgraph.depth;
+    };
+    subgraph.rejected.erase(std::remove_if(subgraph.rejected.begin(), subgraph.rejected.end(), is_taken),
+                            subgraph.rejected.end());
     plan_.subgraphs = std::move(better.subgraphs);
     plan_.problem = std::move(better.problem);
     plan_.allocation = std::move(better.allocation);
@@ -193,27 +210,43 @@ class Prefetcher {
     plan_.score = better.score;
   }
 
-  void Note(double before, int taken) {
+  // The status is about all plans, of which the search saw those without prefetched constants.
+  void FindStatus() {
+    if (!MayOverlap()) return;
+    was_best_ = plan_.status == "optimal";
     const bool best_of_all = plan_.score <= planning_.scale.ScoreOf(plan_.lower_bounds);
-    const bool was_best = plan_.status == "optimal";
-    if (best_of_all) {
-      plan_.status = "optimal";
-    } else if (was_best) {
-      plan_.status = "feasible";
-    }
-    const std::string_view among = was_best && !best_of_all ? ", optimal among plans without" : "";
-    if (taken == 0) {
-      plan_.notes.push_back(fmt::format("no subgraph gains by prefetching constants{}", among));
+    if (best_of_all) plan_.status = "optimal";
+    if (was_best_ && !best_of_all) plan_.status = "feasible";
+  }
+
+  void Note(double before) {
+    const auto taken = std::count_if(plan_.subgraphs.begin(), plan_.subgraphs.end(),
+                                     [](const plan::Subgraph& subgraph) { return subgraph.prefetch; });
+    std::string note;
+    if (!MayOverlap()) {
+      note = "constants are not prefetched where transfers have steps of their own";
+    } else if (taken > 0) {
+      note = fmt::format("{} subgraph{} {} constants prefetched; the score was {}", taken,
+                         taken == 1 ? "" : "s", taken == 1 ? "has its" : "have their", before);
+    } else if (without_room_.empty() && !stopped_) {
+      note = "no subgraph gains by prefetching constants";
     } else {
-      plan_.notes.push_back(fmt::format("{} subgraph{} {} constants prefetched; the score was {}{}", taken,
-                                        taken == 1 ? "" : "s", taken == 1 ? "has its" : "have their", before,
-                                        among));
+      note = "no constants are prefetched";
     }
+    if (was_best_ && plan_.status != "optimal") note += ", optimal among plans without";
+    if (!without_room_.empty())
+      note += fmt::format("; no room was found for {}{} that would gain", taken > 0 ? "another " : "",
+                          without_room_.size());
+    if (stopped_) note += "; time ended before all was tried";
+    plan_.notes.push_back(std::move(note));
   }
 
   const Planning& planning_;
   const Demands& demands_;
   plan::Plan plan_;
+  std::set<size_t> without_room_;  // subgraphs that would gain
+  bool stopped_ = false;
+  bool was_best_ = false;
 };
 
 }  // namespace

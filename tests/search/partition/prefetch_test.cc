@@ -19,9 +19,9 @@ namespace {
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
-using testing::Not;
 
 // Two ports, so that something may arrive while something leaves.
 Profile Machine(Profile profile) {
@@ -53,6 +53,13 @@ int64_t Prefetched(const plan::Plan& plan) {
                        [](const plan::Subgraph& subgraph) { return subgraph.prefetch; });
 }
 
+bool RejectsItself(const plan::Subgraph& subgraph) {
+  return std::any_of(subgraph.rejected.begin(), subgraph.rejected.end(), [&](const plan::Rejection& other) {
+    return other.interval == subgraph.interval && other.tile == subgraph.tile &&
+           other.weights == subgraph.weights && other.halo == subgraph.halo && other.depth == subgraph.depth;
+  });
+}
+
 TEST(Prefetch, IsNeverWorseAndOftenBetter) {
   int better = 0;
   int subgraphs = 0;
@@ -67,8 +74,9 @@ TEST(Prefetch, IsNeverWorseAndOftenBetter) {
     options.prefetch = true;
     const plan::Plan plan = Search(subject.graph, profile, options);
     EXPECT_LE(plan.score, plain->plan->score) << "seed " << seed;
-    EXPECT_EQ(plan.score<plain->plan->score, Prefetched(plan)> 0) << "seed " << seed;
-    EXPECT_EQ(plan.totals.off_chip_bytes == plain->plan->totals.off_chip_bytes || Prefetched(plan) > 0, true);
+    EXPECT_EQ(plan.score < plain->plan->score, (Prefetched(plan) > 0)) << "seed " << seed;
+    for (const plan::Subgraph& subgraph : plan.subgraphs) EXPECT_FALSE(RejectsItself(subgraph));
+    EXPECT_TRUE(plan.totals.off_chip_bytes == plain->plan->totals.off_chip_bytes || Prefetched(plan) > 0);
     better += plan.score < plain->plan->score ? 1 : 0;
     subgraphs += static_cast<int>(plan.subgraphs.size());
   }
@@ -113,11 +121,14 @@ TEST(Prefetch, NeedsRoom) {
   PartitionOptions options = Prefetching();
   options.max_operators = 1;
   options.keeping = Keeping::kNothing;
-  for (const auto& [capacity, count] : {std::pair<int64_t, int64_t>{152, 2}, {140, 0}}) {
-    Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, capacity));
-    profile.tiling.axes.clear();
-    EXPECT_EQ(Prefetched(Search(graph, profile, options)), count) << capacity;
-  }
+  Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 152));
+  profile.tiling.axes.clear();
+  EXPECT_EQ(Prefetched(Search(graph, profile, options)), 2);
+  profile.memories[1].capacity_bytes = 140;
+  const plan::Plan plan = Search(graph, profile, options);
+  EXPECT_EQ(Prefetched(plan), 0);
+  EXPECT_THAT(plan.notes, Contains(AllOf(HasSubstr("no constants are prefetched"),
+                                         HasSubstr("no room was found for 2 that would gain"))));
 }
 
 TEST(Prefetch, KeepsWeightsAsDemanded) {
@@ -136,10 +147,31 @@ TEST(Prefetch, KeepsWeightsAsDemanded) {
   EXPECT_TRUE(plan.subgraphs[2].prefetch);
 }
 
+// Resident weights have no slices that could lie there.
+TEST(Prefetch, KeepsSlicesWhoseAddressesAreDemanded) {
+  const graph::Graph graph = Chain(3);
+  Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 1000));
+  profile.tiling.weights = {WeightPolicy::kStreamed, WeightPolicy::kResident};
+  PartitionOptions options = Prefetching();
+  options.max_operators = 1;
+  options.keeping = Keeping::kNothing;
+  EXPECT_TRUE(Search(graph, profile, options).subgraphs[1].prefetch);
+  Demand demand;
+  demand.kind = DemandKind::kSubgraph;
+  demand.interval = {1, 1};
+  demand.way.addresses = {{"conv1/w3@0.0", 512}};
+  options.demands = {demand};
+  const plan::Plan plan = Search(graph, profile, options);
+  EXPECT_EQ(plan.subgraphs[1].weights, WeightPolicy::kStreamed);
+  EXPECT_FALSE(plan.subgraphs[1].prefetch);
+  EXPECT_TRUE(plan.subgraphs[2].prefetch);
+}
+
 TEST(Prefetch, IsNothingWhereTransfersHaveStepsOfTheirOwn) {
   const plan::Plan plan = Search(Chain(3), SmallMachine(DmaSteps::kOwnSteps, 1000), Prefetching());
   EXPECT_EQ(Prefetched(plan), 0);
-  EXPECT_THAT(plan.notes, Contains(HasSubstr("no subgraph gains by prefetching constants")));
+  EXPECT_EQ(plan.status, "optimal");
+  EXPECT_THAT(plan.notes, Contains(HasSubstr("transfers have steps of their own")));
 }
 
 }  // namespace
