@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <span>
 #include <utility>
 
-#include "tessera/graph/row_strips.h"
+#include "tessera/graph/row_classes.h"
+#include "tessera/graph/row_tiles.h"
 
 // One sweep down the rows for all strips.
 //
@@ -43,10 +43,7 @@ class Sweep {
         output_(propagation_.ShapeOf(propagation_.LastSlot())),
         tile_(tile),
         across_batch_(across_batch),
-        parts_(PartsOf(output_, tile, AxisOf(output_, Axis::kRows))),
-        strips_(structure, tile) {
-    lack_of_.resize(parts_.size());
-  }
+        tiles_(structure, tile) {}
 
   // False where strips must be swept one by one.
   bool Run() {
@@ -63,7 +60,7 @@ class Sweep {
     TiledSubgraph outline;
     outline.interval = structure_.TheInterval();
     outline.tile = tile_;
-    outline.tiles = static_cast<int64_t>(strips_.Like().size() * parts_.size());
+    outline.tiles = static_cast<int64_t>(tiles_.strips.Like().size() * tiles_.Count());
     outline.tensors = propagation_.Tensors();
     outline.largest.reserve(slots_.size());
     for (size_t slot = 0; slot < slots_.size(); ++slot) outline.largest.push_back(LargestOf(slot));
@@ -71,59 +68,11 @@ class Sweep {
     return outline;
   }
 
-  void AddClasses(TiledSubgraph& subgraph) const {
-    std::map<std::vector<int64_t>, int> known;
-    std::vector<int> class_of;       // of the tiles of one strip
-    std::vector<size_t> first_part;  // by class
-    std::vector<int64_t> figures;
-    for (size_t part = 0; part < parts_.size(); ++part) {
-      FindFigures(part, figures);
-      const auto [entry, fresh] = known.try_emplace(figures, static_cast<int>(first_part.size()));
-      if (fresh) first_part.push_back(part);
-      class_of.push_back(entry->second);
-    }
-    subgraph.classes.reserve(strips_.Distinct().size() * first_part.size());
-    for (const Strip& strip : strips_.Distinct()) {
-      for (const size_t part : first_part) subgraph.classes.push_back(ClassOf(part, strip));
-    }
-    subgraph.class_of.reserve(strips_.Like().size() * parts_.size());
-    for (const size_t strip : strips_.Like()) {
-      for (const int by_rows : class_of)
-        subgraph.class_of.push_back(static_cast<int>(strip * first_part.size()) + by_rows);
-    }
-    for (const int tiles : subgraph.class_of) ++subgraph.classes[static_cast<size_t>(tiles)].count;
-  }
+  const RowTiles& Tiles() const { return tiles_; }
 
  private:
-  // What a tile has to do with a tensor, beside its regions.
-  struct Part {
-    bool shared = false;  // it has a part in what leaves
-    bool wanted = false;  // else its region of `wanted_` means nothing
-    bool made = false;    // likewise
-    bool leaves = false;  // some of it
-    int64_t share = 0;    // of rows
-    int64_t kept = 0;     // rows
-  };
-
-  Part& PartOf(size_t part, size_t slot) { return tiles_[part * slots_.size() + slot]; }
-  const Part& PartOf(size_t part, size_t slot) const { return tiles_[part * slots_.size() + slot]; }
-
-  template <typename Regions>
-  auto Region(Regions& regions, size_t part, size_t slot) const {
-    const size_t begin = propagation_.Begin(slot);
-    return std::span(regions).subspan(part * propagation_.Size() + begin,
-                                      propagation_.Begin(slot + 1) - begin);
-  }
-
   void Begin() {
-    strips_.Find(lacks_);
-    wanted_.clear();
-    for (const size_t lack : lack_of_) {
-      const std::vector<Extent>& regions = strips_.Distinct().front().regions[lack];
-      wanted_.insert(wanted_.end(), regions.begin(), regions.end());
-    }
-    made_ = wanted_;
-    tiles_.assign(parts_.size() * slots_.size(), {});
+    tiles_.Begin(lacks_);
     rows_.assign(slots_.size(), {});
   }
 
@@ -149,14 +98,14 @@ class Sweep {
   bool FindLacks() {
     std::vector<Lack> lacks = {{}};
     std::vector<size_t> lack_of;
-    for (size_t part = 0; part < parts_.size(); ++part) {
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
       Lack lack;
       for (size_t ask = 0; ask < structure_.Asks().size(); ++ask) {
         const Propagation::Ask& each = *structure_.Asks()[ask];
-        if (!PartOf(part, each.output).made && PartOf(part, each.input).wanted) lack.push_back(ask);
+        if (!tiles_.Of(part, each.output).made && tiles_.Of(part, each.input).wanted) lack.push_back(ask);
       }
       for (size_t slot = 0; slot < slots_.size(); ++slot) {
-        const Part& tile = PartOf(part, slot);
+        const RowTiles::Use& tile = tiles_.Of(part, slot);
         if (slots_[slot].leaves && !tile.shared && tile.wanted)
           lack.push_back(structure_.Asks().size() + slot);
       }
@@ -164,9 +113,9 @@ class Sweep {
       lack_of.push_back(static_cast<size_t>(known - lacks.begin()));
       if (known == lacks.end()) lacks.push_back(std::move(lack));
     }
-    const bool others = lacks != lacks_ || lack_of != lack_of_;
+    const bool others = lacks != lacks_ || lack_of != tiles_.lack_of;
     lacks_ = std::move(lacks);
-    lack_of_ = std::move(lack_of);
+    tiles_.lack_of = std::move(lack_of);
     return others;
   }
 
@@ -175,10 +124,10 @@ class Sweep {
     const std::optional<size_t> rows = slots_[slot].rows;
     Box box = WholeBox(output_);
     int64_t left = 0;
-    for (size_t part = 0; part < parts_.size(); ++part) {
-      box[*AxisOf(output_, Axis::kRows)] = parts_[part];
-      const std::span<Extent> wanted = Region(wanted_, part, slot);
-      Part& tile = PartOf(part, slot);
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      box[*AxisOf(output_, Axis::kRows)] = tiles_.parts[part];
+      const std::span<Extent> wanted = tiles_.Wanted(part, slot);
+      RowTiles::Use& tile = tiles_.Of(part, slot);
       for (const size_t axis : slots_[slot].along) wanted[axis] = propagation_.ShareAlong(slot, axis, box);
       if (rows) {
         wanted[*rows].begin = std::max(wanted[*rows].begin, left);
@@ -192,11 +141,11 @@ class Sweep {
   }
 
   void Apply(const Propagation::Ask& ask) {
-    for (size_t part = 0; part < parts_.size(); ++part) {
-      if (!PartOf(part, ask.output).made) continue;
-      const std::span<const Extent> made = Region(made_, part, ask.output);
-      const std::span<Extent> wanted = Region(wanted_, part, ask.input);
-      bool& asked_before = PartOf(part, ask.input).wanted;
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      if (!tiles_.Of(part, ask.output).made) continue;
+      const std::span<const Extent> made = tiles_.Made(part, ask.output);
+      const std::span<Extent> wanted = tiles_.Wanted(part, ask.input);
+      bool& asked_before = tiles_.Of(part, ask.input).wanted;
       for (const size_t axis : slots_[ask.input].along) {
         const Extent extent = ask.maps[axis].Apply(made);
         Extent& hull = wanted[axis];
@@ -217,8 +166,8 @@ class Sweep {
     if (rows && KeepsRows(slot)) {
       SettleRows(slot);
     } else {
-      for (size_t part = 0; part < parts_.size(); ++part) {
-        PartOf(part, slot).made = PartOf(part, slot).wanted;
+      for (size_t part = 0; part < tiles_.Count(); ++part) {
+        tiles_.Of(part, slot).made = tiles_.Of(part, slot).wanted;
         CopyAlong(part, slot);
       }
     }
@@ -227,25 +176,25 @@ class Sweep {
 
   void CopyAlong(size_t part, size_t slot) {
     for (const size_t axis : slots_[slot].along)
-      Region(made_, part, slot)[axis] = Region(wanted_, part, slot)[axis];
+      tiles_.Made(part, slot)[axis] = tiles_.Wanted(part, slot)[axis];
   }
 
   bool KeepsRows(size_t slot) const {
     if (slots_[slot].state) return false;
     const std::optional<size_t> batch = AxisOf(propagation_.ShapeOf(slot), Axis::kBatch);
     std::optional<size_t> first;
-    for (size_t part = 0; part < parts_.size(); ++part) {
-      if (!PartOf(part, slot).wanted) continue;
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      if (!tiles_.Of(part, slot).wanted) continue;
       if (!first) first = part;
       for (const size_t axis : slots_[slot].along) {
-        if (axis != slots_[slot].rows &&
-            Region(wanted_, part, slot)[axis] != Region(wanted_, *first, slot)[axis])
+        if (axis != slots_[slot].rows && tiles_.Wanted(part, slot)[axis] != tiles_.Wanted(*first, slot)[axis])
           return false;
       }
-      for (const Strip& strip : strips_.Distinct()) {
-        const std::vector<Extent>& here = strip.regions[lack_of_[part]];
+      for (const Strip& strip : tiles_.strips.Distinct()) {
+        const std::vector<Extent>& here = strip.regions[tiles_.lack_of[part]];
         if (!across_batch_ && batch && here[propagation_.Begin(slot) + *batch].Length() > 1) return false;
-        if (lack_of_[part] != lack_of_[*first] && !AgreeBeside(slot, here, strip.regions[lack_of_[*first]]))
+        if (tiles_.lack_of[part] != tiles_.lack_of[*first] &&
+            !AgreeBeside(slot, here, strip.regions[tiles_.lack_of[*first]]))
           return false;
       }
     }
@@ -265,45 +214,44 @@ class Sweep {
   // See kept_rows.cc.
   void SettleRows(size_t slot) {
     const size_t rows = *slots_[slot].rows;
-    std::vector<int64_t> lowest(parts_.size());
+    std::vector<int64_t> lowest(tiles_.Count());
     int64_t lo = std::numeric_limits<int64_t>::max();
-    for (size_t part = parts_.size(); part-- > 0;) {
-      if (PartOf(part, slot).wanted) lo = std::min(lo, Region(wanted_, part, slot)[rows].begin);
+    for (size_t part = tiles_.Count(); part-- > 0;) {
+      if (tiles_.Of(part, slot).wanted) lo = std::min(lo, tiles_.Wanted(part, slot)[rows].begin);
       lowest[part] = lo;
     }
     int64_t end = 0;  // of what was wanted so far
-    for (size_t part = 0; part < parts_.size(); ++part) {
-      Part& tile = PartOf(part, slot);
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      RowTiles::Use& tile = tiles_.Of(part, slot);
       tile.kept = std::max<int64_t>(0, end - lowest[part]);
       if (!tile.wanted) continue;
-      const Extent fresh = {std::max(lowest[part], end),
-                            std::max(end, Region(wanted_, part, slot)[rows].end)};
+      const Extent fresh = {std::max(lowest[part], end), std::max(end, tiles_.Wanted(part, slot)[rows].end)};
       if (fresh.Length() == 0) continue;
       tile.made = true;
       CopyAlong(part, slot);
-      Region(made_, part, slot)[rows] = fresh;
+      tiles_.Made(part, slot)[rows] = fresh;
       end = fresh.end;
     }
     if (!slots_[slot].leaves) return;
     // A row goes home with the tile that makes it, though a later one may be the first to have it in its share.
-    for (size_t part = 0; part < parts_.size(); ++part) {
-      Part& tile = PartOf(part, slot);
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      RowTiles::Use& tile = tiles_.Of(part, slot);
       tile.leaves = tile.made;
       tile.share = RowsMade(part, slot);
     }
   }
 
   int64_t RowsMade(size_t part, size_t slot) const {
-    return PartOf(part, slot).made ? Region(made_, part, slot)[*slots_[slot].rows].Length() : 0;
+    return tiles_.Of(part, slot).made ? tiles_.Made(part, slot)[*slots_[slot].rows].Length() : 0;
   }
 
   void CountRows(size_t slot) {
     RowCounts& counts = rows_[slot];
-    for (size_t part = 0; part < parts_.size(); ++part) {
-      const int64_t kept = PartOf(part, slot).kept;
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      const int64_t kept = tiles_.Of(part, slot).kept;
       const int64_t made = RowsMade(part, slot);
-      const bool ends_all = part + 1 == parts_.size() && strips_.Like().size() == 1;
-      const int64_t next = ends_all ? 0 : RowsMade((part + 1) % parts_.size(), slot);
+      const bool ends_all = part + 1 == tiles_.Count() && tiles_.strips.Like().size() == 1;
+      const int64_t next = ends_all ? 0 : RowsMade((part + 1) % tiles_.Count(), slot);
       counts.kept = std::max(counts.kept, kept);
       counts.made = std::max(counts.made, made);
       counts.held = std::max(counts.held, kept + made);
@@ -314,88 +262,19 @@ class Sweep {
   Extents LargestOf(size_t slot) const {
     const size_t begin = propagation_.Begin(slot);
     Extents largest(propagation_.ShapeOf(slot).size(), 0);
-    for (size_t part = 0; part < parts_.size(); ++part) {
-      if (!PartOf(part, slot).wanted) continue;
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      if (!tiles_.Of(part, slot).wanted) continue;
       for (size_t axis = 0; axis < largest.size(); ++axis) {
         const std::vector<size_t>& along = slots_[slot].along;
         if (std::find(along.begin(), along.end(), axis) != along.end()) {
-          largest[axis] = std::max(largest[axis], Region(wanted_, part, slot)[axis].Length());
+          largest[axis] = std::max(largest[axis], tiles_.Wanted(part, slot)[axis].Length());
           continue;
         }
-        for (const Strip& strip : strips_.Distinct())
-          largest[axis] = std::max(largest[axis], strip.regions[lack_of_[part]][begin + axis].Length());
+        for (const Strip& strip : tiles_.strips.Distinct())
+          largest[axis] = std::max(largest[axis], strip.regions[tiles_.lack_of[part]][begin + axis].Length());
       }
     }
     return largest;
-  }
-
-  // All that tells classes of one strip apart.
-  void FindFigures(size_t part, std::vector<int64_t>& figures) const {
-    figures.assign(1, static_cast<int64_t>(lack_of_[part]));
-    for (size_t slot = 0; slot < slots_.size(); ++slot) {
-      const Part& tile = PartOf(part, slot);
-      for (const size_t axis : slots_[slot].along) {
-        figures.push_back(tile.wanted ? Region(wanted_, part, slot)[axis].Length() : 0);
-        figures.push_back(tile.made ? Region(made_, part, slot)[axis].Length() : 0);
-      }
-      for (const bool is : {tile.wanted, tile.made, tile.leaves}) figures.push_back(is ? 1 : 0);
-      figures.insert(figures.end(), {tile.share, tile.kept, KeepsAfter(part, slot)});
-    }
-  }
-
-  int64_t KeepsAfter(size_t part, size_t slot) const {
-    return part + 1 < parts_.size() ? PartOf(part + 1, slot).kept : 0;
-  }
-
-  TileClass ClassOf(size_t part, const Strip& strip) const {
-    TileClass tiles;
-    tiles.needed.Reserve(slots_.size(), propagation_.Size());
-    tiles.made.Reserve(slots_.size(), propagation_.Size());
-    tiles.share.Reserve(slots_.size(), strip.shares.size());
-    for (auto* rows : {&tiles.kept, &tiles.keeps}) rows->reserve(slots_.size());
-    size_t share = 0;
-    for (size_t slot = 0; slot < slots_.size(); ++slot) {
-      const Part& tile = PartOf(part, slot);
-      AddLengths(tile.wanted, wanted_, part, slot, strip, tiles.needed);
-      AddLengths(tile.made, made_, part, slot, strip, tiles.made);
-      tiles.kept.push_back(tile.kept);
-      tiles.keeps.push_back(KeepsAfter(part, slot));
-      for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size() && slots_[slot].leaves; ++axis) {
-        const int64_t beside = tile.leaves ? strip.shares[share] : 0;
-        tiles.share.AddAxis(axis == slots_[slot].rows ? tile.share : beside);
-        ++share;
-      }
-      tiles.share.EndTensor();
-    }
-    AddMacs(tiles);
-    return tiles;
-  }
-
-  void AddLengths(bool any, const std::vector<Extent>& regions, size_t part, size_t slot, const Strip& strip,
-                  ExtentsList& list) const {
-    const size_t begin = propagation_.Begin(slot);
-    const std::vector<Extent>& beside = strip.regions[lack_of_[part]];
-    auto along = slots_[slot].along.begin();
-    for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size(); ++axis) {
-      const bool is_along = along != slots_[slot].along.end() && *along == axis;
-      if (is_along) ++along;
-      const Extent& extent = is_along ? Region(regions, part, slot)[axis] : beside[begin + axis];
-      list.AddAxis(any ? extent.Length() : 0);
-    }
-    list.EndTensor();
-  }
-
-  void AddMacs(TileClass& tiles) const {
-    const Interval interval = structure_.TheInterval();
-    tiles.macs.reserve(static_cast<size_t>(interval.last - interval.first) + 1);
-    Box made;
-    for (int i = interval.first; i <= interval.last; ++i) {
-      const Operator& op = structure_.TheGraph().operators[static_cast<size_t>(i)];
-      made.clear();
-      for (const int64_t extent : tiles.made[propagation_.SlotOf(op.outputs.front())])
-        made.push_back({0, extent});
-      tiles.macs.push_back(MacsOf(structure_.TheGraph(), op, made));
-    }
   }
 
   const RowStructure& structure_;
@@ -404,15 +283,9 @@ class Sweep {
   const Shape& output_;
   const TileShape& tile_;
   bool across_batch_;
-  std::vector<Extent> parts_;  // the rows of each tile of a strip
-  RowStrips strips_;
+  RowTiles tiles_;
   std::vector<Lack> lacks_ = {{}};  // the first: nothing
-  std::vector<size_t> lack_of_;     // tile by tile of a strip
-  // Tile by tile of the first strip the regions of all slots (propagation.h).
-  std::vector<Extent> wanted_;
-  std::vector<Extent> made_;
-  std::vector<Part> tiles_;      // likewise, slot by slot
-  std::vector<RowCounts> rows_;  // by slot
+  std::vector<RowCounts> rows_;     // by slot
 };
 
 }  // namespace
@@ -422,7 +295,7 @@ std::optional<TiledSubgraph> SweepRows(const RowStructure& structure, const Tile
   Sweep sweep(structure, tile, across_batch);
   if (!sweep.Run()) return std::nullopt;
   TiledSubgraph subgraph = sweep.Outline();
-  if (!wants_classes || wants_classes(subgraph)) sweep.AddClasses(subgraph);
+  if (!wants_classes || wants_classes(subgraph)) AddRowClasses(sweep.Tiles(), subgraph);
   return subgraph;
 }
 

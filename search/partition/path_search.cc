@@ -29,10 +29,6 @@ std::vector<Order> OrdersOf(std::span<const Ordered> all) {
 // The one arc of an interval that is only bounded.
 constexpr size_t kBounded = std::numeric_limits<size_t>::max();
 
-// Tile shapes that are added where nothing fits: to an interval at once, and in all.
-constexpr size_t kExtension = 512;
-constexpr size_t kMostExtended = 16384;
-
 // Of the time until a deadline, what opens intervals; the rest is for those that are open then.
 constexpr double kOpening = 0.7;
 
@@ -360,59 +356,6 @@ void PathSearch::Forbid(const Selection& selection) {
     forbidden.push_back(arc);
   }
   forbidden_.push_back(std::move(forbidden));
-}
-
-std::vector<size_t> PathSearch::Singles() const {
-  std::vector<size_t> singles;
-  singles.reserve(static_cast<size_t>(operators_));
-  for (int op = 0; op < operators_; ++op) singles.push_back(crossings_[PlaceOf(op, 1)]);
-  return singles;
-}
-
-void PathSearch::PoseSingles() {
-  const std::vector<size_t> singles = Singles();
-  Tasks tasks;
-  for (const size_t index : singles) {
-    IntervalChoices& single = intervals_[index];
-    if (single.IsPosed()) continue;
-    tasks.emplace_back([this, &single] {
-      if (planning_->stop.Requested()) return;
-      if (!single.IsOpened()) single.Open();
-      single.Pose();
-    });
-  }
-  RunOn(singles, tasks);
-}
-
-void PathSearch::DecideSingles() {
-  PoseSingles();
-  const std::vector<size_t> singles = Singles();
-  Tasks tasks;
-  for (const size_t index : singles) {
-    IntervalChoices& single = intervals_[index];
-    tasks.emplace_back([this, &single] {
-      while (!planning_->stop.Requested()) {
-        const std::optional<size_t> best = BestSingle(single);
-        if (best && single.Choices()[*best].verdict == Verdict::kFits) return;
-        if (best) {
-          single.Decide(*best);
-        } else if (single.Choices().size() > kMostExtended || single.Extend(kExtension) == 0) {
-          return;
-        }
-      }
-    });
-  }
-  RunOn(singles, tasks);
-  Report();
-}
-
-std::optional<size_t> PathSearch::BestSingle(const IntervalChoices& single) const {
-  std::optional<size_t> best;
-  for (const size_t choice : single.Front({})) {
-    const auto score = [&](size_t i) { return planning_->scale.ScoreOf(single.Choices()[i].cost); };
-    if (!best || score(choice) < score(*best)) best = choice;
-  }
-  return best;
 }
 
 bool PathSearch::AnyGivenUp() const {

@@ -173,6 +173,10 @@ class PathSearch {
  private:
   using Tasks = std::vector<std::function<void()>>;
 
+  // Tile shapes that are added where nothing fits: to an interval at once, and in all.
+  static constexpr size_t kExtension = 512;
+  static constexpr size_t kMostExtended = 16384;
+
   // What has been done about some intervals.
   struct Tally {
     int64_t opened = 0;

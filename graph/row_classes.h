@@ -1,0 +1,12 @@
+#pragma once
+
+#include "tessera/graph/row_tiles.h"
+#include "tessera/graph/tiling.h"
+
+namespace tessera::graph {
+
+// Adds the classes of the tiles, and which tile is of which, strip by strip. Two tiles are of one class where their strips are alike, the
+// same is lacking, and all that hangs on rows is equal.
+void AddRowClasses(const RowTiles& tiles, TiledSubgraph& subgraph);
+
+}  // namespace tessera::graph
