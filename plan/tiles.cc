@@ -29,6 +29,8 @@ using graph::Graph;
 using graph::Operator;
 using graph::Shape;
 
+__extension__ using Wide = __int128;
+
 const Shape& ShapeOf(const Graph& network, int tensor) {
   return network.tensors[static_cast<size_t>(tensor)].shape;
 }
@@ -205,8 +207,9 @@ class Propagation {
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       for (size_t other = 0; other < tiled.size(); ++other) {
         if (!StandsFor(tiled.size(), other, shape.size(), axis)) continue;
-        share[axis] = {base::FloorDiv(box[other].begin * shape[axis], tiled[other]),
-                       base::CeilDiv(box[other].end * shape[axis], tiled[other])};
+        const Wide extent = shape[axis];
+        share[axis] = {static_cast<int64_t>(box[other].begin * extent / tiled[other]),
+                       static_cast<int64_t>((box[other].end * extent + tiled[other] - 1) / tiled[other])};
       }
     }
     return share;

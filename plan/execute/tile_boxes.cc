@@ -127,8 +127,11 @@ Box Tiles::ShareOf(int tensor, const Box& tile) const {
     for (size_t other = 0; other < cut.size(); ++other) {
       const auto meaning = MeaningOf(shape.size(), axis);
       if (!meaning || meaning != MeaningOf(cut.size(), other)) continue;
-      share[axis] = {tile[other].begin * shape[axis] / cut[other],
-                     base::CeilDiv(tile[other].end * shape[axis], cut[other])};
+      __extension__ using Wide = __int128;
+      const Wide begin = Wide{tile[other].begin} * shape[axis];
+      const Wide end = Wide{tile[other].end} * shape[axis];
+      share[axis] = {static_cast<int64_t>(begin / cut[other]),
+                     static_cast<int64_t>((end + cut[other] - 1) / cut[other])};
     }
   }
   return share;

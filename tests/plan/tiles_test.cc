@@ -134,5 +134,26 @@ TEST(Tiles, ABranchThatATileDoesNotTouchIsNotComputed) {
   EXPECT_TRUE(IsEmpty(tiles[1].needs.at(0)));
 }
 
+// Products of two extents do not fit 64 bits.
+TEST(Tiles, ShareTensorsOfHugeExtents) {
+  constexpr int64_t kRows = int64_t{3} << 31;
+  graph::Graph network;
+  for (const char* id : {"x", "a", "b"}) network.tensors.push_back(FeatureTensor(id, {1, 1, kRows, 1}));
+  network.tensors[0].network_input = true;
+  network.tensors[1].network_output = network.tensors[2].network_output = true;
+  for (const int i : {0, 1}) {
+    graph::Operator& barrier = network.operators.emplace_back();
+    barrier.kind = base::OperatorKind::kOpaque;
+    barrier.inputs = {i};
+    barrier.outputs = {i + 1};
+  }
+  Subgraph subgraph;
+  subgraph.interval = {0, 1};
+  subgraph.tile = {1, 1, kRows, 1};
+  const std::vector<Tile> tiles = TilesOf(network, subgraph);
+  ASSERT_EQ(tiles.size(), 1U);
+  EXPECT_EQ(tiles[0].shares.at(1)[2], (Range{0, kRows}));
+}
+
 }  // namespace
 }  // namespace tessera::plan
