@@ -153,7 +153,6 @@ std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& pat
         "of some operators left out of the baseline it is not proven that they do not fit alone");
   }
   NoteStatesApart(plan, notes);
-  if (planning.predecessor != nullptr) notes.push_back(planning.predecessor->Compare(plan));
   return notes;
 }
 

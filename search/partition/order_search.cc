@@ -254,13 +254,18 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<Order>
 
 base::Expected<PartitionResult> OrderSearch::TakeResult() {
   PartitionResult result = std::move(incumbent_.found.result);
-  if (!result.plan || !options_.prefetch) return result;
+  if (!result.plan) return result;
   const OrderedNetwork& network = *incumbent_.network;
-  base::Expected<plan::Plan> plan = Prefetch(network.Planning(), network.Demands(), *std::move(result.plan));
-  if (!plan) return base::Unexpected(plan.error());
-  if (auto fault = FindFault(*plan)) return base::Unexpected(*std::move(fault));
-  result.status = plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
-  result.plan = *std::move(plan);
+  if (options_.prefetch) {
+    base::Expected<plan::Plan> plan =
+        Prefetch(network.Planning(), network.Demands(), *std::move(result.plan));
+    if (!plan) return base::Unexpected(plan.error());
+    if (auto fault = FindFault(*plan)) return base::Unexpected(*std::move(fault));
+    result.status = plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
+    result.plan = *std::move(plan);
+  }
+  if (const Predecessor* predecessor = network.Planning().predecessor)
+    result.plan->notes.push_back(predecessor->Compare(*result.plan));
   return result;
 }
 

@@ -75,6 +75,7 @@ void Predecessor::TakeSubgraphs(const plan::Plan& old, const graph::Graph& graph
                                                  .halo = subgraph.halo,
                                                  .kept = Crossing(now, kept),
                                                  .depth = plan::DepthOfSlices(old, subgraph)},
+                                      .prefetch = subgraph.prefetch,
                                       .subgraph = static_cast<int>(s)};
   }
 }
@@ -175,7 +176,8 @@ std::string Predecessor::Compare(const plan::Plan& plan) const {
     ++subgraphs;
     tiles += before->tile == subgraph.tile && before->policy.weights == subgraph.weights &&
                      before->policy.in_place == subgraph.in_place && before->policy.halo == subgraph.halo &&
-                     before->policy.depth == plan::DepthOfSlices(plan, subgraph)
+                     before->policy.depth == plan::DepthOfSlices(plan, subgraph) &&
+                     before->prefetch == subgraph.prefetch
                  ? 1
                  : 0;
   }

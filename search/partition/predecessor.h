@@ -45,7 +45,8 @@ class Predecessor {
   struct Before {
     graph::TileShape tile;
     encoder::Policy policy;  // kept: of the borders that cross the interval's ends
-    int subgraph = 0;        // its number in the old plan
+    bool prefetch = false;
+    int subgraph = 0;  // its number in the old plan
   };
 
   // What a buffer holds, in indices of the new network; subgraphs are those of the old plan.

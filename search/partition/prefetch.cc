@@ -130,9 +130,11 @@ class Prefetcher {
   base::Expected<Outcome> Try(const Candidate& candidate) {
     std::vector<plan::Subgraph> subgraphs = With(candidate);
     if (LatencyOf(subgraphs) >= LatencyOf(plan_.subgraphs)) return Outcome::kNoGain;
+    const std::vector<encoder::SubgraphChoice> choices = ChoicesOf(subgraphs);
     base::Expected<encoder::Program> program =
-        encoder::BuildProgram(planning_.graph, planning_.profile, ChoicesOf(subgraphs));
+        encoder::BuildProgram(planning_.graph, planning_.profile, choices);
     if (!program) return base::Unexpected(program.error());
+    if (planning_.predecessor != nullptr) planning_.predecessor->AddHints(choices, *program);
     JointPlacement joint{.program = *std::move(program), .result = {}, .homes = plan_.homes};
     for (const bool may_move : {false, true}) {
       base::Expected<problem::Result> result = Place(Fixed(joint.program, candidate.number, may_move));
@@ -233,7 +235,7 @@ class Prefetcher {
     } else {
       note = "no constants are prefetched";
     }
-    if (was_best_ && plan_.status != "optimal") note += ", optimal among plans without";
+    if (was_best_ && plan_.status != "optimal") note += "; optimal among plans without";
     if (!without_room_.empty())
       note += fmt::format("; no room was found for {}{} that would gain", taken > 0 ? "another " : "",
                           without_room_.size());

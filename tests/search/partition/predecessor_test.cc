@@ -70,6 +70,30 @@ TEST(Predecessor, OfTheSameNetworkStaysAsItIs) {
   }
 }
 
+TEST(Predecessor, KeepsWhatIsPrefetched) {
+  Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
+  profile.memories[0].port.shared = false;
+  profile.links[0].outstanding = 2;
+  const graph::Graph graph = Chain(3);
+  PartitionOptions options = After(nullptr, "latency");
+  options.max_operators = 1;
+  options.prefetch = true;
+  const auto first = SearchPartition(graph, profile, options);
+  ASSERT_TRUE(first && first->plan);
+  ASSERT_TRUE(first->plan->subgraphs.back().prefetch);
+  options.predecessor = &*first->plan;
+  const auto second = SearchPartition(graph, profile, options);
+  ASSERT_TRUE(second && second->plan);
+  const plan::Difference difference = plan::FindDifference(*first->plan, *second->plan);
+  EXPECT_TRUE(difference.stretches.empty());
+  EXPECT_TRUE(difference.shifts.empty());
+  const size_t buffers = first->plan->buffers.size() + first->plan->homes.front().problem.buffers.size();
+  EXPECT_EQ(second->plan->notes.back(),
+            fmt::format("of the plan before 3 of 3 subgraphs, 3 of 3 tiles with their policies and {0} of "
+                        "{0} addresses stayed",
+                        buffers));
+}
+
 // Of many plans that score alike an old one is any; the new one is that again, whatever the search would have come to by itself.
 TEST(Predecessor, DecidesBetweenPlansThatScoreAlike) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
