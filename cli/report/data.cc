@@ -40,6 +40,7 @@ std::string_view RoleOf(const graph::Tensor& tensor) {
   if (tensor.constant) return "constant";
   if (tensor.state) return "state";
   if (tensor.network_input) return "network input";
+  if (tensor.next_of >= 0) return "next value of a state";
   return tensor.network_output ? "network output" : "feature";
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <numeric>
+#include <string>
 #include <string_view>
 
 #include "command_line.h"
@@ -159,6 +161,22 @@ TEST_F(ReportTest, TellsWhatWasDemanded) {
   EXPECT_EQ(data.at("demands"), ParseJson(R"(["a subgraph that begins with operator 'conv2'",
                                               "tensor 'conv1' at home between subgraphs"])"));
   EXPECT_TRUE(ParseJson(DataText(ReportOnChain())).at("demands").empty());
+}
+
+TEST_F(ReportTest, TellsWhatEachTensorIsToTheNetwork) {
+  Write("sum.yaml",
+        "schema: 1\nname: sum\ndtype: int8\ninputs:\n  - {id: x, shape: [4, 16]}\n"
+        "  - {id: total, shape: [4, 16], state: true, next: sum}\noperators:\n"
+        "  - {id: sum, kind: elementwise, function: add, inputs: [x, total]}\n"
+        "  - {id: half, kind: matmul, inputs: [sum], columns: 8}\noutputs: [half]\n");
+  const auto data = ParseJson(DataText(Report("sum.yaml", "edge_npu_64kib")));
+  std::map<std::string, std::string> roles;
+  for (const auto& tensor : data.at("tensors"))
+    roles[tensor.at("id").get<std::string>()] = tensor.at("role").get<std::string>();
+  EXPECT_EQ(roles["x"], "network input");
+  EXPECT_EQ(roles["total"], "state");
+  EXPECT_EQ(roles["sum"], "next value of a state");
+  EXPECT_EQ(roles["half"], "network output");
 }
 
 TEST_F(ReportTest, TimelinesAddUpToTheLatency) {

@@ -31,7 +31,7 @@ function sayOperator(op) {
 function drawNode(node) {
   const { id, kind, inputs, outputs } = plan.operators[node.op];
   const enters = inputs.some((tensor) => producerOf[tensor] < 0);
-  const leaves = outputs.some((tensor) => plan.tensors[tensor].role === 'network output');
+  const leaves = outputs.some((tensor) => ['network output', 'next value of a state'].includes(plan.tensors[tensor].role));
   const middle = node.y + nodeSize.height / 2;
   const group = svg(
     'g',
