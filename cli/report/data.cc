@@ -108,7 +108,7 @@ Json DataOf(const plan::Plan& plan) {
   data["baseline"] = {{"complete", plan.baseline.complete},
                       {"do_not_fit", plan.baseline.do_not_fit},
                       {"totals", AsData(plan.baseline.totals)}};
-  for (Json* list : {&data["operators"], &data["tensors"], &data["subgraphs"]}) *list = Json::array();
+  for (const char* list : {"operators", "tensors", "subgraphs"}) data[list] = Json::array();
   for (const graph::Operator& op : plan.network.operators)
     data["operators"].push_back(AsData(plan.network, op));
   for (const graph::Tensor& tensor : plan.network.tensors) data["tensors"].push_back(AsData(tensor));
