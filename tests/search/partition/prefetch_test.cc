@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "../simulate/small_machine.h"
 #include "exhaustive.h"
@@ -131,37 +132,37 @@ TEST(Prefetch, NeedsRoom) {
                                          HasSubstr("no room was found for 2 that would gain"))));
 }
 
-TEST(Prefetch, KeepsWeightsAsDemanded) {
-  const graph::Graph graph = Chain(3);
+// Three convolutions apart from each other, of weights that are streamed or resident; the way of the second may be demanded.
+plan::Plan FindPlanApart(Keeping keeping, const std::optional<plan::WayDemand>& second) {
   Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 1000));
   profile.tiling.weights = {WeightPolicy::kStreamed, WeightPolicy::kResident};
   PartitionOptions options = Prefetching();
   options.max_operators = 1;
-  Demand streamed;
-  streamed.kind = DemandKind::kSubgraph;
-  streamed.interval = {1, 1};
-  streamed.way.weights = WeightPolicy::kStreamed;
-  options.demands = {streamed};
-  const plan::Plan plan = FindPlan(graph, profile, options);
+  options.keeping = keeping;
+  if (second) {
+    Demand demand;
+    demand.kind = DemandKind::kSubgraph;
+    demand.interval = {1, 1};
+    demand.way = *second;
+    options.demands = {demand};
+  }
+  return FindPlan(Chain(3), profile, options);
+}
+
+TEST(Prefetch, KeepsWeightsAsDemanded) {
+  plan::WayDemand streamed;
+  streamed.weights = WeightPolicy::kStreamed;
+  const plan::Plan plan = FindPlanApart(Keeping::kWherePossible, streamed);
   EXPECT_EQ(plan.subgraphs[1].weights, WeightPolicy::kStreamed);
   EXPECT_TRUE(plan.subgraphs[2].prefetch);
 }
 
 // Resident weights have no slices that could lie there.
 TEST(Prefetch, KeepsSlicesWhoseAddressesAreDemanded) {
-  const graph::Graph graph = Chain(3);
-  Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 1000));
-  profile.tiling.weights = {WeightPolicy::kStreamed, WeightPolicy::kResident};
-  PartitionOptions options = Prefetching();
-  options.max_operators = 1;
-  options.keeping = Keeping::kNothing;
-  EXPECT_TRUE(FindPlan(graph, profile, options).subgraphs[1].prefetch);
-  Demand demand;
-  demand.kind = DemandKind::kSubgraph;
-  demand.interval = {1, 1};
-  demand.way.addresses = {{"conv1/w3@0.0", 512}};
-  options.demands = {demand};
-  const plan::Plan plan = FindPlan(graph, profile, options);
+  EXPECT_TRUE(FindPlanApart(Keeping::kNothing, std::nullopt).subgraphs[1].prefetch);
+  plan::WayDemand pinned;
+  pinned.addresses = {{"conv1/w3@0.0", 512}};
+  const plan::Plan plan = FindPlanApart(Keeping::kNothing, pinned);
   EXPECT_EQ(plan.subgraphs[1].weights, WeightPolicy::kStreamed);
   EXPECT_FALSE(plan.subgraphs[1].prefetch);
   EXPECT_TRUE(plan.subgraphs[2].prefetch);
