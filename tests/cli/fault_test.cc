@@ -1,15 +1,15 @@
 #include <gmock/gmock.h>
 
-#include "command_line.h"
+#include <string>
 
-// Ten faults each in a profile, a network and a CSV, every one made by a single change to a sound file: the
-// message names file, line and column, shows the place, and says what would have been right. The exit code is
-// 3 and nothing is written.
+#include "command_line.h"
+#include "faults.h"
+
+// Ten faults each in a profile and in a network. Nothing is written.
 namespace tessera::cli {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 const std::string kNetwork = R"(schema: 1
 name: two_layers
@@ -57,51 +57,6 @@ tiling:
   dma: overlapped
 )";
 
-const std::string kAlignedBuffers =
-    "id,lower,upper,size,alignment\n"
-    "a,0,3,16,4\n"
-    "b,1,4,16,\n"
-    "\n"
-    "c,2,6,8,8\n";
-
-// A change, where the complaint about it stands, and what the complaint says: the message, then lines below
-// the picture of the place.
-struct Fault {
-  std::string name;
-  std::string from;
-  std::string to;
-  int line;
-  int column;
-  std::string message;
-  std::vector<std::string> cure;
-};
-
-void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
-
-std::string LineOf(std::string text, int line) {
-  for (; line > 1; --line) text.erase(0, text.find('\n') + 1);
-  return text.substr(0, text.find('\n'));
-}
-
-// The line that is complained about, with a caret below the column.
-std::string Picture(const std::string& text, const Fault& fault) {
-  std::string picture = "     " + std::to_string(fault.line);
-  picture.erase(0, picture.size() - 5);
-  return picture + " | " + LineOf(text, fault.line) + "\n      | " +
-         std::string(static_cast<size_t>(fault.column - 1), ' ') + "^\n";
-}
-
-void ExpectComplaint(const Outcome& outcome, const std::string& file, const std::string& text,
-                     const Fault& fault) {
-  EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.out, IsEmpty());
-  std::string complaint = file + ":" + std::to_string(fault.line) + ":" + std::to_string(fault.column) +
-                          ": error: " + fault.message + "\n";
-  complaint += Picture(text, fault);
-  for (const std::string& line : fault.cure) complaint += "  " + line + "\n";
-  EXPECT_EQ(outcome.err, complaint);
-}
-
 class SoundFilesTest : public CommandLineTest {
  protected:
   Outcome Plan() const {
@@ -113,7 +68,6 @@ class SoundFilesTest : public CommandLineTest {
 class FaultTest : public SoundFilesTest, public testing::WithParamInterface<Fault> {};
 class ProfileFaultTest : public FaultTest {};
 class NetworkFaultTest : public FaultTest {};
-class CsvFaultTest : public FaultTest {};
 
 TEST_P(ProfileFaultTest, IsToldInFull) {
   const std::string profile = Replace(kProfile, GetParam().from, GetParam().to);
@@ -130,19 +84,6 @@ TEST_P(NetworkFaultTest, IsToldInFull) {
   ExpectComplaint(Plan(), "net.yaml", network, GetParam());
   EXPECT_THAT(Files(), ElementsAre("net.yaml", "npu.yaml"));
 }
-
-TEST_P(CsvFaultTest, IsToldInFull) {
-  const std::string buffers = Replace(kAlignedBuffers, GetParam().from, GetParam().to);
-  Write("buffers.csv", buffers);
-  const Outcome outcome = Run({"alloc", "buffers.csv", "--capacity", "64", "--output", "answer.json",
-                               "--output", "answer.csv", "--output", "answer.svg"});
-  ExpectComplaint(outcome, "buffers.csv", buffers, GetParam());
-  EXPECT_THAT(Files(), ElementsAre("buffers.csv"));
-}
-
-const std::string kColumns = "expected: one of id, lower, upper, size, alignment, offset, hint, gaps";
-
-std::string NameOf(const testing::TestParamInfo<Fault>& info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(
     Of, ProfileFaultTest,
@@ -309,94 +250,13 @@ INSTANTIATE_TEST_SUITE_P(
                           {"expected: a reader, or an entry in 'outputs'", "found: 'shrink'"}}),
     NameOf);
 
-INSTANTIATE_TEST_SUITE_P(
-    Of, CsvFaultTest,
-    testing::Values(Fault{"start_column",
-                          "lower",
-                          "start",
-                          1,
-                          4,
-                          "the column 'start' is not known",
-                          {kColumns, "found: start",
-                           "hint: 'start' is the first step of the life: rename it to 'lower'"}},
-                    Fault{"end_column",
-                          "upper",
-                          "end",
-                          1,
-                          10,
-                          "the column 'end' is ambiguous",
-                          {kColumns, "found: end",
-                           "hint: some tools count 'end' as the last step of the life, others as the step "
-                           "after it; if it is the "
-                           "step after, rename it to 'upper', else add 1 as well"}},
-                    Fault{"misspelt_column",
-                          "alignment",
-                          "aligment",
-                          1,
-                          21,
-                          "unknown column 'aligment'",
-                          {kColumns, "found: aligment", "hint: did you mean 'alignment'?"}},
-                    Fault{"column_given_twice",
-                          ",alignment",
-                          ",size",
-                          1,
-                          21,
-                          "the column 'size' is given twice",
-                          {"expected: each column once", "found: size"}},
-                    Fault{"missing_field",
-                          "a,0,3,16,4",
-                          "a,0,3,16",
-                          2,
-                          9,
-                          "the field 'alignment' is missing",
-                          {"expected: 5 fields"}},
-                    Fault{"field_too_many",
-                          "b,1,4,16,",
-                          "b,1,4,16,,9",
-                          3,
-                          11,
-                          "a field beyond the last column",
-                          {"expected: 5 fields", "found: 9"}},
-                    Fault{"id_given_twice",
-                          "c,2",
-                          "a,2",
-                          5,
-                          1,
-                          "the id 'a' is already that of line 2",
-                          {"expected: ids that differ", "found: a"}},
-                    Fault{"life_that_ends_before_it_begins",
-                          "c,2,6",
-                          "c,6,2",
-                          5,
-                          5,
-                          "the life [6, 2) is empty",
-                          {"expected: lower < upper", "found: 2", "hint: upper is the step after the last"}},
-                    Fault{"size_with_a_unit",
-                          "6,8,8",
-                          "6,8 KB,8",
-                          5,
-                          7,
-                          "size is not a whole number",
-                          {"expected: decimal digits", "found: 8 KB"}},
-                    Fault{"size_of_zero",
-                          "6,8,8",
-                          "6,0,8",
-                          5,
-                          7,
-                          "size is too small",
-                          {"expected: at least 1", "found: 0"}}),
-    NameOf);
-
 // The other half of the tables above: without a fault the same files are taken.
 TEST_F(SoundFilesTest, AreTaken) {
   Write("net.yaml", kNetwork);
   Write("npu.yaml", kProfile);
-  Write("buffers.csv", kAlignedBuffers);
   const Outcome plan = Plan();
   EXPECT_EQ(plan.exit_code, 0) << plan.err;
-  EXPECT_EQ(Run({"alloc", "buffers.csv", "--capacity", "64", "--output", "answer.json"}).exit_code, 0);
-  EXPECT_THAT(Files(), ElementsAre("answer.json", "buffers.csv", "net.yaml", "npu.yaml", "plan.html",
-                                   "plan.json", "plan.svg"));
+  EXPECT_THAT(Files(), ElementsAre("net.yaml", "npu.yaml", "plan.html", "plan.json", "plan.svg"));
 }
 
 }  // namespace

@@ -149,6 +149,16 @@ graph::Operator Conv3x3(const std::string& id, int input, int weights, int outpu
   return op;
 }
 
+graph::Operator Concat(int axis, std::vector<int> inputs, int output) {
+  graph::Operator op;
+  op.id = "concat";
+  op.kind = OperatorKind::kConcat;
+  op.axis = axis;
+  op.inputs = std::move(inputs);
+  op.outputs = {output};
+  return op;
+}
+
 hw_profiles::Profile SmallProfile() {
   hw_profiles::Profile profile;
   profile.name = "small";

@@ -18,6 +18,7 @@ hw_profiles::Profile OneSramProfile();
 graph::Tensor FeatureTensor(const std::string& id, graph::Shape shape);
 graph::Tensor ConstantTensor(const std::string& id, graph::Shape shape);
 graph::Operator Conv3x3(const std::string& id, int input, int weights, int output);
+graph::Operator Concat(int axis, std::vector<int> inputs, int output);
 
 // x -> a -> m -> b -> y, both 3x3 with padding 1, all maps [1, 4, rows, 4]. Tensors: 0 x, 1 wa, 2 wb, 3 m, 4 y.
 graph::Graph TwoConvs(int64_t rows);

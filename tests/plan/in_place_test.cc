@@ -170,12 +170,7 @@ Plan GrowingState() {
   plan.network.tensors[1].network_input = true;
   plan.network.tensors[2].network_output = true;
   plan.network.tensors[2].next_of = 0;
-  graph::Operator concat;
-  concat.id = "concat";
-  concat.kind = base::OperatorKind::kConcat;
-  concat.inputs = {0, 1};
-  concat.outputs = {2};
-  plan.network.operators = {concat};
+  plan.network.operators = {Concat(0, {0, 1}, 2)};
   plan.profile = SmallProfile();
   plan.profile.engines[0].throughputs.push_back({base::OperatorKind::kConcat, std::nullopt, {}, 1, 1, 0});
   Subgraph subgraph;

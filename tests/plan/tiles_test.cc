@@ -119,13 +119,7 @@ TEST(Tiles, ABranchThatATileDoesNotTouchIsNotComputed) {
   graph::Graph network;
   network.tensors = {FeatureTensor("a", {1, 2, 3, 4}), FeatureTensor("b", {1, 2, 3, 4}),
                      FeatureTensor("y", {1, 2, 6, 4})};
-  graph::Operator concat;
-  concat.id = "concat";
-  concat.kind = base::OperatorKind::kConcat;
-  concat.axis = 2;
-  concat.inputs = {0, 1};
-  concat.outputs = {2};
-  network.operators = {concat};
+  network.operators = {Concat(2, {0, 1}, 2)};
   Subgraph subgraph;
   subgraph.tile = {1, 2, 3, 4};
   const std::vector<Tile> tiles = TilesOf(network, subgraph);

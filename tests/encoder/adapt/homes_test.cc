@@ -13,19 +13,16 @@ namespace {
 using base::TensorRole;
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
-using hw_profiles::WeightPolicy;
 using testing::HasSubstr;
-
-constexpr Policy kHoldWeights = {WeightPolicy::kResident, false};
 
 // TwoConvs: x 64 bytes, a 128, y 96, constants 36.
 const std::vector<SubgraphChoice>& Together() {
-  static const std::vector<SubgraphChoice> choices = {{{0, 1}, {1, 3, 8, 4}, kHoldWeights}};
+  static const std::vector<SubgraphChoice> choices = {{{0, 1}, {1, 3, 8, 4}, kResident}};
   return choices;
 }
 const std::vector<SubgraphChoice>& Apart() {
-  static const std::vector<SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kHoldWeights},
-                                                      {{1, 1}, {1, 3, 8, 4}, kHoldWeights}};
+  static const std::vector<SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kResident},
+                                                      {{1, 1}, {1, 3, 8, 4}, kResident}};
   return choices;
 }
 

@@ -12,15 +12,12 @@ namespace {
 
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
-using hw_profiles::WeightPolicy;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Tensors of TwoConvs.
 constexpr int kA = 1;
 constexpr int kW2 = 4;
-
-constexpr Policy kResident = {WeightPolicy::kResident, false};
 
 // Each convolution by itself in tiles of so many rows of 8, the second's constants prefetched.
 std::vector<SubgraphChoice> Apart(int64_t rows, Policy policy = kResident) {
@@ -32,11 +29,6 @@ Program Build(const Profile& profile, const std::vector<SubgraphChoice>& choices
   EXPECT_TRUE(program.has_value()) << base::Format(program.error());
   EXPECT_FALSE(problem::FindFault(program->problem).has_value());
   return *std::move(program);
-}
-
-std::string RefusalOf(const Profile& profile, const std::vector<SubgraphChoice>& choices) {
-  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, choices);
-  return program ? "accepted" : base::Format(program.error());
 }
 
 // 0 P | 1 conv1 | 2 E | 3 P | 4 conv2 | 5 E
@@ -77,10 +69,11 @@ TEST(Prefetch, LeavesNoPrologueForNothing) {
 TEST(Prefetch, IsRefusedWhereItMeansNothing) {
   std::vector<SubgraphChoice> first = Apart(8);
   first[0].prefetch = true;
-  EXPECT_THAT(RefusalOf(TwoLevels(DmaSteps::kOverlapped), first),
+  EXPECT_THAT(RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kOverlapped), first),
               HasSubstr("the program begins with 'conv1', whose constants are to be prefetched"));
-  EXPECT_THAT(RefusalOf(TwoLevels(DmaSteps::kOwnSteps), Apart(8)), HasSubstr("dma: overlapped"));
-  EXPECT_THAT(RefusalOf(TwoLevels(DmaSteps::kOverlapped), Apart(8, {WeightPolicy::kStreamed, false})),
+  EXPECT_THAT(RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kOwnSteps), Apart(8)),
+              HasSubstr("dma: overlapped"));
+  EXPECT_THAT(RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kOverlapped), Apart(8, kStreamed)),
               HasSubstr("the subgraph that begins with 'conv2' loads no constant once"));
 }
 

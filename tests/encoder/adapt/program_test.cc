@@ -15,12 +15,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string RefusalOf(const graph::Graph& graph, const Profile& profile,
-                      const std::vector<SubgraphChoice>& choices) {
-  const base::Expected<Program> program = BuildProgram(graph, profile, choices);
-  return program ? "accepted" : base::Format(program.error());
-}
-
 TEST(OwnSteps, OneTileHasNoLoopAndConstantsDieWithTheirLastUser) {
   const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOwnSteps), 8, kResident);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),

@@ -5,12 +5,13 @@
 
 #include <utility>
 
+#include "tessera/base/diagnostic.h"
 #include "tessera/problem/well_formed.h"
 
 namespace tessera::encoder {
 namespace {
 
-std::string Describe(const problem::Buffer& buffer) {
+std::string DescribeBuffer(const problem::Buffer& buffer) {
   std::string text = fmt::format("{}: {} bytes,", buffer.id, buffer.size);
   for (const problem::Lifespan& life : buffer.lifespans)
     text += fmt::format(" [{},{})", life.lower, life.upper);
@@ -144,13 +145,13 @@ hw_profiles::RoleLayout& Layout(hw_profiles::Profile& profile, base::TensorRole 
 
 std::vector<std::string> Describe(const problem::Problem& problem) {
   std::vector<std::string> lines;
-  for (const problem::Buffer& buffer : problem.buffers) lines.push_back(Describe(buffer));
+  for (const problem::Buffer& buffer : problem.buffers) lines.push_back(DescribeBuffer(buffer));
   return lines;
 }
 
 std::string Describe(const problem::Problem& problem, const std::string& id) {
   for (const problem::Buffer& buffer : problem.buffers) {
-    if (buffer.id == id) return Describe(buffer);
+    if (buffer.id == id) return DescribeBuffer(buffer);
   }
   return "";
 }
@@ -172,6 +173,12 @@ Program ProgramOf(const graph::Graph& graph, const hw_profiles::Profile& profile
   EXPECT_TRUE(program.has_value()) << base::Format(program.error());
   EXPECT_FALSE(problem::FindFault(program->problem).has_value());
   return *std::move(program);
+}
+
+std::string RefusalOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                      const std::vector<SubgraphChoice>& choices) {
+  const base::Expected<Program> program = BuildProgram(graph, profile, choices);
+  return program ? "accepted" : base::Format(program.error());
 }
 
 Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, Policy policy, int64_t of) {

@@ -58,6 +58,10 @@ inline constexpr Policy kDirect = {hw_profiles::WeightPolicy::kDirect, false};
 Program ProgramOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                   const SubgraphChoice& choice);
 
+// Why there is no program of that cut, with its cure; "accepted" when there is one.
+std::string RefusalOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                      const std::vector<SubgraphChoice>& choices);
+
 // That of TwoConvs as one subgraph cut into tiles of `rows` of its `of` output rows. Of 8, 4 rows: two tiles, each with one halo row: x has 5
 // rows. 3 rows: three tiles, the middle one needs 5 rows of x. 2 rows: four tiles, two of which need 4 rows of x.
 Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, Policy policy, int64_t of = 8);

@@ -44,18 +44,21 @@ TEST(WholeBuffers, SpanTheLoopsThatTouchThem) {
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,2) exits 2"));
 }
 
-TEST(WholeBuffers, AreTouchedInBothPassesOfAnOverlappedLoop) {
+// TwoConvs in tiles of so many rows of 8.
+Program OverlappedIn(int64_t rows) {
   Profile profile = OneSram();
   profile.tiling.dma = DmaSteps::kOverlapped;
-  const Program program = TwoConvsIn(profile, 2, kDirect);
+  return TwoConvsIn(profile, rows, kDirect);
+}
+
+TEST(WholeBuffers, AreTouchedInBothPassesOfAnOverlappedLoop) {
+  const Program program = OverlappedIn(2);
   EXPECT_EQ(Describe(program.problem, "x"), "x: 64 bytes, [0,4), 0 pe r, 2 pe r");
   EXPECT_EQ(Describe(program.problem, "y"), "y: 96 bytes, [0,4), 1 pe w, 3 pe w");
 }
 
 TEST(WholeBuffers, OfTwoOverlappedTilesLiveFromTheFirstMakerToTheLastReader) {
-  Profile profile = OneSram();
-  profile.tiling.dma = DmaSteps::kOverlapped;
-  const Program program = TwoConvsIn(profile, 4, kDirect);
+  const Program program = OverlappedIn(4);
   EXPECT_EQ(Describe(program.problem, "x"), "x: 64 bytes, [0,3), 0 pe r, 2 pe r");
   EXPECT_EQ(Describe(program.problem, "y"), "y: 96 bytes, [1,4), 1 pe w, 3 pe w");
 }

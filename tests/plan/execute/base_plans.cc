@@ -136,13 +136,7 @@ Plan HandedOn() {
   network.tensors[1].network_input = true;
   network.tensors[2].next_of = 0;
   network.tensors[2].network_output = network.tensors[3].network_output = true;
-  graph::Operator concat;
-  concat.id = "concat";
-  concat.kind = base::OperatorKind::kConcat;
-  concat.axis = 2;
-  concat.inputs = {0, 1};
-  concat.outputs = {2};
-  network.operators = {concat, Elementwise("relu", {2}, 3)};
+  network.operators = {Concat(2, {0, 1}, 2), Elementwise("relu", {2}, 3)};
   Plan plan = Spread(network, profile, {{{0, 1}, {1, 2, 2, 4}, {WeightPolicy::kResident, false}}});
   OffsetOf(plan, "all") = OffsetOf(plan, "cache");
   return plan;

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "../simulate/small_machine.h"
 #include "tessera/base/random.h"
@@ -44,6 +46,18 @@ std::vector<int64_t> BytesOf(const graph::Graph& graph) {
     bytes.push_back(tensor.constant ? 0 : graph::ElementsOf(tensor.shape));
   return bytes;
 }
+
+// A graph with what searches of its orders look at.
+struct Orderable {
+  explicit Orderable(graph::Graph any)
+      : graph(std::move(any)), precedence(graph), live(graph, precedence, BytesOf(graph)) {}
+  Orderable(const Orderable&) = delete;
+  Orderable& operator=(const Orderable&) = delete;
+
+  graph::Graph graph;
+  Precedence precedence;
+  LiveBytes live;
+};
 
 bool IsLegal(const graph::Graph& graph, const Order& order) {
   std::vector<bool> done(graph.operators.size());
@@ -143,9 +157,7 @@ TEST(LeastLiveOrder, HasTheLeastPeakOfAll) {
   base::Random random(4);
   int improved = 0;
   for (int draw = 0; draw < 80; ++draw) {
-    const graph::Graph graph = Forked(random, 6);
-    const Precedence precedence(graph);
-    const LiveBytes live(graph, precedence, BytesOf(graph));
+    const auto& [graph, precedence, live] = Orderable(Forked(random, 6));
     int64_t least = std::numeric_limits<int64_t>::max();
     int64_t given = 0;
     for (const Order& order : LegalOrders(graph)) {
@@ -179,9 +191,7 @@ int64_t SumOf(const LiveBytes& live, const Order& order) {
 TEST(LeastLiveOrder, HasTheLeastSumOfAllAndThenTheLeastPeak) {
   base::Random random(9);
   for (int draw = 0; draw < 80; ++draw) {
-    const graph::Graph graph = Forked(random, 6);
-    const Precedence precedence(graph);
-    const LiveBytes live(graph, precedence, BytesOf(graph));
+    const auto& [graph, precedence, live] = Orderable(Forked(random, 6));
     std::pair<int64_t, int64_t> least = {std::numeric_limits<int64_t>::max(), 0};
     for (const Order& order : LegalOrders(graph))
       least = std::min(least, std::pair(SumOf(live, order), live.PeakOf(order)));
@@ -193,9 +203,7 @@ TEST(LeastLiveOrder, HasTheLeastSumOfAllAndThenTheLeastPeak) {
 TEST(LeastLiveOrder, IsLegalHoweverNarrowTheSearch) {
   base::Random random(5);
   for (int draw = 0; draw < 20; ++draw) {
-    const graph::Graph graph = Forked(random, 30);
-    const Precedence precedence(graph);
-    const LiveBytes live(graph, precedence, BytesOf(graph));
+    const auto& [graph, precedence, live] = Orderable(Forked(random, 30));
     for (const LiveGoal goal : {LiveGoal::kPeak, LiveGoal::kSum})
       EXPECT_TRUE(IsLegal(graph, FindLeastLiveOrder(precedence, live, goal, 2)));
   }
@@ -204,9 +212,7 @@ TEST(LeastLiveOrder, IsLegalHoweverNarrowTheSearch) {
 TEST(Walks, AreLegal) {
   base::Random random(6);
   for (int draw = 0; draw < 40; ++draw) {
-    const graph::Graph graph = Forked(random, 12);
-    const Precedence precedence(graph);
-    const LiveBytes live(graph, precedence, BytesOf(graph));
+    const auto& [graph, precedence, live] = Orderable(Forked(random, 12));
     for (const Turn turn : {Turn::kFirst, Turn::kLast, Turn::kHungriest})
       EXPECT_TRUE(IsLegal(graph, WalkDepthFirst(precedence, live, turn)));
     for (const Pace pace : {Pace::kEarliest, Pace::kLatest})
@@ -224,9 +230,7 @@ graph::Graph TwoBranches() {
 }
 
 TEST(Walks, TakeBranchesOneByOneOrSideBySide) {
-  const graph::Graph graph = TwoBranches();
-  const Precedence precedence(graph);
-  const LiveBytes live(graph, precedence, BytesOf(graph));
+  const auto& [graph, precedence, live] = Orderable(TwoBranches());
   EXPECT_THAT(WalkDepthFirst(precedence, live, Turn::kLast), ElementsAre(3, 4, 0, 1, 2, 5));
   EXPECT_THAT(WalkBreadthFirst(precedence, Pace::kEarliest), ElementsAre(0, 3, 1, 4, 2, 5));
   EXPECT_THAT(WalkBreadthFirst(precedence, Pace::kLatest), ElementsAre(0, 1, 3, 2, 4, 5));

@@ -7,6 +7,7 @@
 
 #include "exhaustive.h"
 #include "networks.h"
+#include "search_options.h"
 #include "tessera/base/random.h"
 #include "tessera/base/stop.h"
 #include "tessera/search/partition/pricing.h"
@@ -16,13 +17,6 @@ namespace tessera::search {
 namespace {
 
 using hw_profiles::DmaSteps;
-
-PartitionOptions Options() {
-  PartitionOptions options;
-  options.engines = TestEngines();
-  options.keeping = Keeping::kNothing;
-  return options;
-}
 
 Subject DrawFrontCase(uint64_t seed) { return AnySubject(seed, {3, 5}, {60, 150}); }
 
@@ -42,7 +36,7 @@ TEST(FindFront, FollowsTheCurveOfAllPlans) {
   for (uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
     const Subject subject = DrawFrontCase(seed);
-    const auto front = FindFront(subject.graph, subject.profile, Options(), 1000);
+    const auto front = FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
     ASSERT_TRUE(front);
     if (front->points.empty()) continue;
     EXPECT_TRUE(front->complete);
@@ -74,11 +68,11 @@ TEST(FindFront, FollowsTheCurveOfAllPlans) {
 
 TEST(FindFront, NamesObjectivesThatFindItsPlans) {
   const Subject subject = DrawFrontCase(3);
-  const auto front = FindFront(subject.graph, subject.profile, Options(), 1000);
+  const auto front = FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
   ASSERT_TRUE(front);
   ASSERT_GE(front->points.size(), 2U);
   for (const FrontPoint& point : front->points) {
-    PartitionOptions options = Options();
+    PartitionOptions options = KeepingNothing();
     options.objective = point.objective;
     const auto again = SearchPartition(subject.graph, subject.profile, options);
     ASSERT_TRUE(again && again->plan);
@@ -89,11 +83,11 @@ TEST(FindFront, NamesObjectivesThatFindItsPlans) {
 
 TEST(FindFront, KeepsLimitsOfItsOwn) {
   const Subject subject = DrawFrontCase(3);
-  const auto free = FindFront(subject.graph, subject.profile, Options(), 1000);
+  const auto free = FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
   ASSERT_TRUE(free);
   const int64_t most =
       (free->points.front().plan.totals.peak_bytes + free->points.back().plan.totals.peak_bytes) / 2;
-  PartitionOptions options = Options();
+  PartitionOptions options = KeepingNothing();
   options.objective.limits["peak"] = static_cast<double>(most);
   const auto limited = FindFront(subject.graph, subject.profile, options, 1000);
   ASSERT_TRUE(limited);
@@ -102,7 +96,7 @@ TEST(FindFront, KeepsLimitsOfItsOwn) {
 }
 
 TEST(FindFront, SaysWhyThereIsNone) {
-  const auto front = FindFront(Chain(2), SmallMachine(DmaSteps::kOwnSteps, 10), Options(), 10);
+  const auto front = FindFront(Chain(2), SmallMachine(DmaSteps::kOwnSteps, 10), KeepingNothing(), 10);
   ASSERT_TRUE(front);
   EXPECT_TRUE(front->points.empty());
   EXPECT_EQ(front->refusal.status, problem::Status::kInfeasible);
@@ -113,7 +107,7 @@ TEST(FindFront, SaysWhyThereIsNone) {
 TEST(FindFront, CountsItsSearches) {
   for (const int most : {1, 2, 4, 5}) {
     const Subject subject = DrawFrontCase(3);
-    const auto front = FindFront(subject.graph, subject.profile, Options(), most);
+    const auto front = FindFront(subject.graph, subject.profile, KeepingNothing(), most);
     ASSERT_TRUE(front);
     EXPECT_EQ(front->searches, most);
     EXPECT_FALSE(front->complete);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "../simulate/small_machine.h"
 #include "exhaustive.h"
@@ -39,7 +40,7 @@ PartitionOptions Prefetching() {
   return options;
 }
 
-plan::Plan Search(const graph::Graph& graph, const Profile& profile, const PartitionOptions& options) {
+plan::Plan FindPlan(const graph::Graph& graph, const Profile& profile, const PartitionOptions& options) {
   auto found = SearchPartition(graph, profile, options);
   EXPECT_TRUE(found && found->plan) << (found ? found->reason : base::Format(found.error()));
   if (!found || !found->plan) return {};
@@ -72,7 +73,7 @@ TEST(Prefetch, IsNeverWorseAndOftenBetter) {
     ASSERT_TRUE(plain.has_value());
     if (!plain->plan) continue;
     options.prefetch = true;
-    const plan::Plan plan = Search(subject.graph, profile, options);
+    const plan::Plan plan = FindPlan(subject.graph, profile, options);
     EXPECT_LE(plan.score, plain->plan->score) << "seed " << seed;
     EXPECT_EQ(plan.score < plain->plan->score, (Prefetched(plan) > 0)) << "seed " << seed;
     for (const plan::Subgraph& subgraph : plan.subgraphs) EXPECT_FALSE(RejectsItself(subgraph));
@@ -89,7 +90,7 @@ TEST(Prefetch, LeavesNoGainWhereThereIsRoom) {
   for (uint64_t seed = 100; seed < 120; ++seed) {
     Subject subject = AnySubject(seed, {3, 7}, {4000, 8000});
     const Profile profile = Machine(subject.profile);
-    const plan::Plan plan = Search(subject.graph, profile, Prefetching());
+    const plan::Plan plan = FindPlan(subject.graph, profile, Prefetching());
     const Simulator simulator(plan.network, profile);
     for (size_t i = 1; i < plan.subgraphs.size(); ++i) {
       if (plan.subgraphs[i].prefetch) continue;
@@ -108,7 +109,7 @@ TEST(Prefetch, SaysWhatTheStatusIsAbout) {
   const Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 400));
   PartitionOptions options = Prefetching();
   options.max_operators = 1;
-  const plan::Plan plan = Search(graph, profile, options);
+  const plan::Plan plan = FindPlan(graph, profile, options);
   EXPECT_EQ(Prefetched(plan), 2);
   EXPECT_EQ(plan.status, "feasible");
   EXPECT_THAT(plan.notes, Contains(HasSubstr("2 subgraphs have their constants prefetched; the score was ")));
@@ -123,52 +124,52 @@ TEST(Prefetch, NeedsRoom) {
   options.keeping = Keeping::kNothing;
   Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 152));
   profile.tiling.axes.clear();
-  EXPECT_EQ(Prefetched(Search(graph, profile, options)), 2);
+  EXPECT_EQ(Prefetched(FindPlan(graph, profile, options)), 2);
   profile.memories[1].capacity_bytes = 140;
-  const plan::Plan plan = Search(graph, profile, options);
+  const plan::Plan plan = FindPlan(graph, profile, options);
   EXPECT_EQ(Prefetched(plan), 0);
   EXPECT_THAT(plan.notes, Contains(AllOf(HasSubstr("no constants are prefetched"),
                                          HasSubstr("no room was found for 2 that would gain"))));
 }
 
-TEST(Prefetch, KeepsWeightsAsDemanded) {
-  const graph::Graph graph = Chain(3);
+// Three convolutions apart from each other, of weights that are streamed or resident; the way of the second may be demanded.
+plan::Plan FindPlanApart(Keeping keeping, const std::optional<plan::WayDemand>& second) {
   Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 1000));
   profile.tiling.weights = {WeightPolicy::kStreamed, WeightPolicy::kResident};
   PartitionOptions options = Prefetching();
   options.max_operators = 1;
-  Demand streamed;
-  streamed.kind = DemandKind::kSubgraph;
-  streamed.interval = {1, 1};
-  streamed.way.weights = WeightPolicy::kStreamed;
-  options.demands = {streamed};
-  const plan::Plan plan = Search(graph, profile, options);
+  options.keeping = keeping;
+  if (second) {
+    Demand demand;
+    demand.kind = DemandKind::kSubgraph;
+    demand.interval = {1, 1};
+    demand.way = *second;
+    options.demands = {demand};
+  }
+  return FindPlan(Chain(3), profile, options);
+}
+
+TEST(Prefetch, KeepsWeightsAsDemanded) {
+  plan::WayDemand streamed;
+  streamed.weights = WeightPolicy::kStreamed;
+  const plan::Plan plan = FindPlanApart(Keeping::kWherePossible, streamed);
   EXPECT_EQ(plan.subgraphs[1].weights, WeightPolicy::kStreamed);
   EXPECT_TRUE(plan.subgraphs[2].prefetch);
 }
 
 // Resident weights have no slices that could lie there.
 TEST(Prefetch, KeepsSlicesWhoseAddressesAreDemanded) {
-  const graph::Graph graph = Chain(3);
-  Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 1000));
-  profile.tiling.weights = {WeightPolicy::kStreamed, WeightPolicy::kResident};
-  PartitionOptions options = Prefetching();
-  options.max_operators = 1;
-  options.keeping = Keeping::kNothing;
-  EXPECT_TRUE(Search(graph, profile, options).subgraphs[1].prefetch);
-  Demand demand;
-  demand.kind = DemandKind::kSubgraph;
-  demand.interval = {1, 1};
-  demand.way.addresses = {{"conv1/w3@0.0", 512}};
-  options.demands = {demand};
-  const plan::Plan plan = Search(graph, profile, options);
+  EXPECT_TRUE(FindPlanApart(Keeping::kNothing, std::nullopt).subgraphs[1].prefetch);
+  plan::WayDemand pinned;
+  pinned.addresses = {{"conv1/w3@0.0", 512}};
+  const plan::Plan plan = FindPlanApart(Keeping::kNothing, pinned);
   EXPECT_EQ(plan.subgraphs[1].weights, WeightPolicy::kStreamed);
   EXPECT_FALSE(plan.subgraphs[1].prefetch);
   EXPECT_TRUE(plan.subgraphs[2].prefetch);
 }
 
 TEST(Prefetch, IsNothingWhereTransfersHaveStepsOfTheirOwn) {
-  const plan::Plan plan = Search(Chain(3), SmallMachine(DmaSteps::kOwnSteps, 1000), Prefetching());
+  const plan::Plan plan = FindPlan(Chain(3), SmallMachine(DmaSteps::kOwnSteps, 1000), Prefetching());
   EXPECT_EQ(Prefetched(plan), 0);
   EXPECT_EQ(plan.status, "optimal");
   EXPECT_THAT(plan.notes, Contains(HasSubstr("transfers have steps of their own")));

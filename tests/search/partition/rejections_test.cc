@@ -7,6 +7,7 @@
 
 #include "exhaustive.h"
 #include "networks.h"
+#include "search_options.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/simulate/simulate.h"
@@ -51,11 +52,7 @@ Truth FindTruth(const Subject& subject, const Rejection& rejection) {
 }
 
 plan::Plan PlanOf(const Subject& subject) {
-  PartitionOptions options;
-  options.objective.weights = {{"latency", 1}};
-  options.engines = TestEngines();
-  options.keeping = Keeping::kNothing;
-  const auto result = SearchPartition(subject.graph, subject.profile, options);
+  const auto result = SearchPartition(subject.graph, subject.profile, KeepingNothing(Minimise("latency")));
   return result && result->plan ? *result->plan : plan::Plan();
 }
 

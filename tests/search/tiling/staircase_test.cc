@@ -2,18 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <functional>
-#include <thread>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "../../encoder/adapt/small_networks.h"
-#include "random_network.h"
-#include "tessera/encoder/adapt/halo.h"
-#include "tessera/encoder/sat/sat_engine.h"
-#include "tessera/problem/validator.h"
+#include "staircases.h"
 #include "tessera/search/allocate/canonical.h"
-#include "tessera/search/tiling/cached_engines.h"
 
 namespace tessera::search {
 namespace {
@@ -24,23 +22,8 @@ using encoder::TwoLevels;
 using graph::TileShape;
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
-using hw_profiles::WeightPolicy;
 using problem::Status;
 using testing::ElementsAre;
-
-TileOptions With(const Engines& engines) {
-  TileOptions options;
-  options.engines = engines;
-  options.policies = {{WeightPolicy::kResident, false}};
-  return options;
-}
-
-std::vector<TileShape> CornersOf(const Staircase& staircase, const PolicyStaircase& policy) {
-  std::vector<TileShape> shapes;
-  for (const Corner& corner : policy.corners)
-    shapes.push_back(staircase.tiles.Candidates()[corner.candidate].choice.tile);
-  return shapes;
-}
 
 Staircase Find(const graph::Graph& graph, const Profile& profile, const TileOptions& options) {
   const graph::Interval all = {0, static_cast<int>(graph.operators.size()) - 1};
@@ -53,7 +36,7 @@ Staircase Find(const graph::Graph& graph, const Profile& profile, const TileOpti
 class TwoConvsStaircase : public testing::Test {
  protected:
   Staircase At(problem::Bytes capacity, const Engines& engines) const {
-    return Find(graph_, TwoLevels(DmaSteps::kOwnSteps, capacity), With(engines));
+    return Find(graph_, TwoLevels(DmaSteps::kOwnSteps, capacity), ResidentWith(engines));
   }
 
   graph::Graph graph_ = TwoConvs().graph;
@@ -146,7 +129,7 @@ class ScriptedStaircase : public testing::Test {
 
   Staircase Where(ObedientEngine::Script script, DmaSteps dma = DmaSteps::kOwnSteps) const {
     const ObedientEngine obedient(std::move(script));
-    return Find(graph_, TwoLevels(dma, 10'000), With({&obedient}));
+    return Find(graph_, TwoLevels(dma, 10'000), ResidentWith({&obedient}));
   }
 
   graph::Graph graph_ = TwoConvs(16).graph;
@@ -190,7 +173,7 @@ TEST(Staircase, ProvesNothingAboutExtentsThatWereLeftOut) {
   net.Output(y);
   net.Elementwise("relu", {x}, y);
   const CanonicalEngine engine;
-  const Staircase found = Find(net.graph, TwoLevels(DmaSteps::kOwnSteps, 500), With({&engine}));
+  const Staircase found = Find(net.graph, TwoLevels(DmaSteps::kOwnSteps, 500), ResidentWith({&engine}));
   ASSERT_TRUE(found.grid.thinned);
   EXPECT_TRUE(found.largest.has_value());
   EXPECT_FALSE(found.policies[0].corners[0].proven);
@@ -209,216 +192,10 @@ TEST(Staircase, AsksAboutAsOftenAsThereAreCorners) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps, 900);
   profile.tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}};
   const CanonicalEngine engine;
-  const Staircase found = Find(net.graph, profile, With({&engine}));
+  const Staircase found = Find(net.graph, profile, ResidentWith({&engine}));
   EXPECT_GE(found.policies[0].corners.size(), 8U);
   EXPECT_TRUE(found.policies[0].complete);
   EXPECT_LE(found.tiles.Solves(), static_cast<int64_t>(found.policies[0].corners.size()) + 2);
-}
-
-// Every shape decided on its own, and what is largest among those that fit found by comparing all with all.
-struct Truth {
-  std::vector<std::pair<TileShape, bool>> fits;  // by shape, under one policy
-
-  bool Fits(const TileShape& shape) const {
-    return std::find(fits.begin(), fits.end(), std::pair(shape, true)) != fits.end();
-  }
-
-  std::vector<TileShape> Corners() const {
-    std::vector<TileShape> corners;
-    for (const auto& [shape, fit] : fits) {
-      const auto contains = [&shape = shape](const auto& other) {
-        return other.second && other.first != shape &&
-               std::equal(other.first.begin(), other.first.end(), shape.begin(), std::greater_equal<>());
-      };
-      if (fit && std::none_of(fits.begin(), fits.end(), contains)) corners.push_back(shape);
-    }
-    return corners;
-  }
-};
-
-// Canonical search knows neither banks nor halos that must adjoin nor results in place that are smaller than their operands, and
-// leaves them to CaDiCaL.
-struct CompleteEngines {
-  CanonicalEngine canonical;
-  encoder::SatEngine sat;
-  Engines Pointers() const { return {&canonical, &sat}; }
-};
-
-bool HasBanks(const Profile& profile) {
-  return !profile.memories[static_cast<size_t>(profile.tile_memory)].banks.empty();
-}
-
-bool KeepsRows(const encoder::Program& program) {
-  return std::any_of(
-      program.buffers.begin(), program.buffers.end(), [](const encoder::ProgramBuffer& buffer) {
-        return buffer.kind == encoder::BufferKind::kRing || buffer.kind == encoder::BufferKind::kLine ||
-               buffer.kind == encoder::BufferKind::kHalo;
-      });
-}
-
-// Of all shapes that the policy applies to.
-Truth DecideAll(const RandomSubject& subject, const graph::ShapeGrid& grid, const encoder::Policy& policy) {
-  const CompleteEngines engines;
-  const bool needs_sat =
-      HasBanks(subject.profile) || policy.halo == hw_profiles::HaloStorage::kAdjacent || policy.in_place;
-  const problem::Engine& engine = *engines.Pointers()[needs_sat ? 1 : 0];
-  Truth truth;
-  const bool caches = policy.halo != hw_profiles::HaloStorage::kRecompute;
-  const std::vector<TileShape> shapes = ShapesOf(grid);
-  for (const TileShape& shape : shapes) {
-    if (caches && !encoder::MayKeepRows(subject.profile, shapes.back(), shape)) continue;
-    const encoder::SubgraphChoice choice = {subject.interval, shape, policy};
-    const base::Expected<encoder::Program> program =
-        encoder::BuildProgram(subject.graph, subject.profile, {&choice, 1});
-    EXPECT_TRUE(program.has_value());
-    if (caches && !KeepsRows(*program)) continue;
-    const problem::Result result =
-        engine.Open(program->problem, nullptr)
-            ->Solve(0, program->problem.memories[0].capacity, base::Budget(), base::Stop());
-    EXPECT_TRUE(result.status == Status::kFeasible || result.status == Status::kInfeasible) << result.reason;
-    truth.fits.emplace_back(shape, result.status == Status::kFeasible);
-  }
-  return truth;
-}
-
-RC_GTEST_PROP(StaircaseOfRandomNetworks, IsThatOfEveryShapeDecidedAlone, ()) {
-  const RandomSubject subject = DrawSubject();
-  const CompleteEngines engines;
-  TileOptions options;
-  options.engines = engines.Pointers();
-  const base::Expected<Staircase> found =
-      FindStaircase(subject.graph, subject.profile, subject.interval, options, base::Stop());
-  RC_PRE(found.has_value());
-  for (const PolicyStaircase& policy : found->policies) {
-    const Truth truth = DecideAll(subject, found->grid, policy.policy);
-    RC_ASSERT(policy.complete);
-    std::vector<TileShape> corners = CornersOf(*found, policy);
-    RC_ASSERT(std::is_sorted(corners.begin(), corners.end(), [](const TileShape& a, const TileShape& b) {
-      return graph::ElementsOf(a) < graph::ElementsOf(b);
-    }));
-    std::sort(corners.begin(), corners.end());
-    RC_ASSERT(corners == truth.Corners());
-    for (const Corner& corner : policy.corners) {
-      RC_ASSERT(corner.proven);
-      const problem::Problem problem = found->tiles.ProblemOf(corner.candidate);
-      const RungAnswer& answer = found->tiles.Known(corner.candidate);
-      RC_ASSERT(Validate(problem, *answer.allocation, problem.memories[0].capacity).empty());
-      for (const size_t larger : corner.beyond)
-        RC_ASSERT(!truth.Fits(found->tiles.Candidates()[larger].choice.tile));
-    }
-  }
-  RC_ASSERT(found->largest_proven);
-  RC_ASSERT(!found->fewest || found->fewest->proven);
-  RC_CLASSIFY(found->tiles.Solves() > 0, "asked engines");
-  RC_CLASSIFY(std::any_of(found->policies.begin(), found->policies.end(),
-                          [](const PolicyStaircase& policy) { return policy.corners.size() > 1; }),
-              "several corners");
-  RC_CLASSIFY(!found->largest, "nothing fits");
-  RC_CLASSIFY(std::any_of(found->policies.begin(), found->policies.end(),
-                          [](const PolicyStaircase& policy) {
-                            return policy.policy.halo != hw_profiles::HaloStorage::kRecompute;
-                          }),
-              "keeps rows");
-}
-
-RC_GTEST_PROP(StaircaseOfRandomNetworks, ProvesNothingWrongWithinABudget, ()) {
-  const RandomSubject subject = DrawSubject();
-  const CompleteEngines engines;
-  TileOptions options;
-  options.engines = engines.Pointers();
-  options.budget = base::Budget{*rc::gen::inRange<int64_t>(0, 4)};
-  const base::Expected<Staircase> found =
-      FindStaircase(subject.graph, subject.profile, subject.interval, options, base::Stop());
-  RC_PRE(found.has_value());
-  bool every_policy_right = true;
-  for (const PolicyStaircase& policy : found->policies) {
-    const Truth truth = DecideAll(subject, found->grid, policy.policy);
-    std::vector<TileShape> corners = CornersOf(*found, policy);
-    std::sort(corners.begin(), corners.end());
-    const bool right = corners == truth.Corners();
-    every_policy_right = every_policy_right && right;
-    RC_ASSERT(right || !policy.complete);
-    for (const Corner& corner : policy.corners) {
-      RC_ASSERT(truth.Fits(found->tiles.Candidates()[corner.candidate].choice.tile));
-      for (const size_t larger : corner.beyond)
-        RC_ASSERT(!corner.proven || !truth.Fits(found->tiles.Candidates()[larger].choice.tile));
-    }
-    for (const auto& [shape, fits] : truth.fits) {
-      if (!fits) continue;
-      RC_ASSERT(!found->largest_proven || !found->largest ||
-                graph::ElementsOf(shape) <=
-                    graph::ElementsOf(found->tiles.Candidates()[*found->largest].choice.tile));
-      RC_ASSERT(!found->largest_proven || found->largest);
-      const int64_t tiles = graph::Tile(subject.graph, subject.interval, shape).tiles;
-      RC_ASSERT(!found->fewest || !found->fewest->proven || found->fewest->tiles <= tiles);
-    }
-  }
-  RC_TAG(std::string(every_policy_right ? "all found" : "cut off"));
-}
-
-std::string Describe(const Staircase& staircase) {
-  std::string text;
-  for (size_t i = 0; i < staircase.tiles.Candidates().size(); ++i) {
-    const RungAnswer& answer = staircase.tiles.Known(i);
-    text += std::to_string(static_cast<int>(answer.status)) + answer.engine + answer.reason;
-    if (!answer.allocation) continue;
-    for (const problem::Bytes offset : answer.allocation->offsets) text += ' ' + std::to_string(offset);
-  }
-  for (const PolicyStaircase& policy : staircase.policies) {
-    text += policy.complete ? "|complete" : "|open";
-    for (const Corner& corner : policy.corners) text += ' ' + std::to_string(corner.candidate);
-  }
-  return text + '|' + std::to_string(staircase.tiles.Solves());
-}
-
-RC_GTEST_PROP(StaircaseOfRandomNetworks, IsTheSameWhateverIsRemembered, ()) {
-  const RandomSubject subject = DrawSubject();
-  const CompleteEngines engines;
-  const CachedEngines forgetful(engines.Pointers(), 0);
-  const CachedEngines narrow(engines.Pointers(), 20'000);
-  const CachedEngines retentive(engines.Pointers());
-  const auto run = [&](const CachedEngines& cached, graph::Interval interval) {
-    TileOptions options;
-    options.engines = cached.Pointers();
-    options.budget = base::Budget{40};
-    const base::Expected<Staircase> found =
-        FindStaircase(subject.graph, subject.profile, interval, options, base::Stop());
-    return found ? Describe(*found) : found.error().message;
-  };
-  for (int first = subject.interval.first; first <= subject.interval.last; ++first) {
-    const graph::Interval interval = {first, subject.interval.last};
-    const std::string expected = run(forgetful, interval);
-    RC_ASSERT(run(narrow, interval) == expected);
-    RC_ASSERT(run(retentive, interval) == expected);
-    RC_ASSERT(run(retentive, interval) == expected);
-  }
-  RC_ASSERT(forgetful.Count().hits == 0);
-  RC_ASSERT(forgetful.Count().bytes == 0U);
-}
-
-TEST(StaircaseOfRandomNetworks, IsTheSameFromTwoThreadsThatShareWhatTheyRemember) {
-  const CanonicalEngine canonical;
-  const CachedEngines shared({&canonical});
-  const graph::Graph graph = TwoConvs(60).graph;
-  const auto run = [&graph](const Engines& engines, std::string& text) {
-    for (const problem::Bytes capacity : {200, 400, 800, 1600}) {
-      for (int first = 0; first < 2; ++first) {
-        const auto found = FindStaircase(graph, TwoLevels(DmaSteps::kOverlapped, capacity), {first, 1},
-                                         With(engines), base::Stop());
-        text += Describe(*found) + '\n';
-      }
-    }
-  };
-  std::string alone;
-  const CachedEngines own({&canonical});
-  run(own.Pointers(), alone);
-  std::string one;
-  std::string two;
-  std::thread other([&] { run(shared.Pointers(), one); });
-  run(shared.Pointers(), two);
-  other.join();
-  EXPECT_EQ(one, alone);
-  EXPECT_EQ(two, alone);
 }
 
 }  // namespace

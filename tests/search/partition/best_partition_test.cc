@@ -1,0 +1,156 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exhaustive.h"
+#include "networks.h"
+#include "search_options.h"
+#include "tessera/base/random.h"
+#include "tessera/plan/validator.h"
+#include "tessera/search/partition/partition.h"
+#include "tessera/tests/search/simulate/small_machine.h"
+
+// The plan that is found is the best of all, and the best of more is no worse.
+namespace tessera::search {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+
+// What the search finds is no better and no worse than the best of everything.
+void ExpectBest(const ExhaustiveSearch& everything, const graph::Graph& graph, const Profile& profile,
+                const plan::Objective& objective) {
+  const auto found = SearchPartition(graph, profile, KeepingNothing(objective));
+  ASSERT_TRUE(found) << base::Format(found.error());
+  const plan::Metrics bounds = found->plan ? found->plan->lower_bounds : plan::Metrics{};
+  const std::optional<double> best = everything.BestScore(objective, bounds);
+  if (!best) {
+    EXPECT_EQ(found->status, problem::Status::kInfeasible) << found->reason;
+    return;
+  }
+  ASSERT_TRUE(found->plan) << found->reason;
+  EXPECT_EQ(found->status, problem::Status::kOptimal);
+  EXPECT_NEAR(found->plan->score, *best, 1e-9 * *best);
+}
+
+class Exhaustive : public ::testing::TestWithParam<int> {};
+
+TEST_P(Exhaustive, EveryObjectiveFindsTheBestOfAllPartitions) {
+  base::Random random(static_cast<uint64_t>(GetParam()));
+  const int operators = static_cast<int>(random.Uniform(2, 4));
+  const graph::Graph graph = AnyNetwork(random, operators);
+  const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
+  Profile profile = SmallMachine(dma, random.Uniform(30, 150));
+  if (GetParam() % 2 == 1) {
+    profile.tiling.halo = {hw_profiles::HaloStorage::kRing, hw_profiles::HaloStorage::kCopy,
+                           hw_profiles::HaloStorage::kAdjacent};
+  }
+  const ExhaustiveSearch everything(graph, profile);
+  ExpectBest(everything, graph, profile, Minimise("latency"));
+  ExpectBest(everything, graph, profile, Minimise("energy"));
+  ExpectBest(everything, graph, profile, Minimise("off_chip_bytes"));
+  ExpectBest(everything, graph, profile, Minimise("peak"));
+  ExpectBest(everything, graph, profile, Minimise("macs"));
+  ExpectBest(everything, graph, profile,
+             {.weights = {{"latency", 1}, {"energy", 2}, {"off_chip_bytes", 0.5}}, .limits = {}});
+  ExpectBest(everything, graph, profile, {.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
+}
+
+TEST_P(Exhaustive, LimitsAreKeptExactly) {
+  base::Random random(static_cast<uint64_t>(GetParam()) + 1000);
+  const graph::Graph graph = AnyNetwork(random, 3);
+  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
+  const auto free = SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
+  ASSERT_TRUE(free && free->plan);
+  const plan::Metrics& totals = free->plan->totals;
+  const ExhaustiveSearch everything(graph, profile);
+  // A tenth less than the fastest plan needs, so that another one must be found, or none.
+  ExpectBest(
+      everything, graph, profile,
+      {.weights = {{"latency", 1}}, .limits = {{"peak", 0.9 * static_cast<double>(totals.peak_bytes)}}});
+  ExpectBest(everything, graph, profile,
+             {.weights = {{"latency", 1}}, .limits = {{"energy", 0.9 * totals.energy_pj}}});
+  ExpectBest(everything, graph, profile,
+             {.weights = {{"peak", 1}}, .limits = {{"macs", static_cast<double>(totals.macs)}}});
+  ExpectBest(everything, graph, profile,
+             {.weights = {{"off_chip_bytes", 1}},
+              .limits = {{"latency", 1.1 * static_cast<double>(totals.latency_cycles)}, {"peak", 150}}});
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Exhaustive, ::testing::Range(0, 12));
+
+// Convolutions of more channels than the memory has room for in many tiles.
+graph::Graph DeepNetwork(base::Random& random) {
+  NetworkBuilder net;
+  int last = net.Input({1, random.Uniform(16, 60), random.Uniform(1, 3), 1});
+  for (int64_t layers = random.Uniform(1, 2); layers > 0; --layers)
+    last = net.Conv(last, 1, layers > 1 ? random.Uniform(8, 30) : random.Uniform(1, 3));
+  return net.Finish(last);
+}
+
+TEST(ByDepth, IsTakenWhereItIsBest) {
+  int taken = 0;
+  int needed = 0;
+  for (uint64_t seed = 0; seed < 80; ++seed) {
+    SCOPED_TRACE(seed);
+    base::Random random(seed);
+    const graph::Graph graph = DeepNetwork(random);
+    const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
+    Profile profile = SmallMachine(dma, random.Uniform(40, 250));
+    const auto without = SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
+    profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kByDepth);
+    profile.tiling.depth_granule = random.Uniform(2, 12);
+    const ExhaustiveSearch everything(graph, profile);
+    for (const std::string metric : {"latency", "energy", "off_chip_bytes", "peak"})
+      ExpectBest(everything, graph, profile, Minimise(metric));
+    const auto with = SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
+    ASSERT_TRUE(without && with);
+    if (!with->plan) continue;
+    EXPECT_TRUE(plan::Validate(*with->plan).empty());
+    const bool by_depth = std::any_of(with->plan->subgraphs.begin(), with->plan->subgraphs.end(),
+                                      [](const plan::Subgraph& subgraph) {
+                                        return subgraph.weights == hw_profiles::WeightPolicy::kByDepth;
+                                      });
+    taken += by_depth ? 1 : 0;
+    needed += without->plan ? 0 : 1;
+  }
+  EXPECT_GE(taken, 8);
+  EXPECT_GE(needed, 4);
+}
+
+// 36 rows of 30 columns: more shapes than are tried one and all.
+class MoreAxes : public ::testing::TestWithParam<int> {};
+
+TEST_P(MoreAxes, NeverMakeAPlanWorse) {
+  base::Random random(static_cast<uint64_t>(GetParam()));
+  NetworkBuilder net;
+  int last = net.Input({1, 4, 36, 30});
+  for (int i = 0; i < 3; ++i) last = net.Conv(last, random.Chance(0.5) ? 3 : 1, random.Uniform(1, 24));
+  const graph::Graph graph = net.Finish(last);
+  Profile profile = SmallMachine(DmaSteps::kOverlapped, random.Uniform(1500, 12'000));
+  const plan::Objective objectives[] = {Minimise("latency"),
+                                        Minimise("off_chip_bytes"),
+                                        {.weights = {{"latency", 1}, {"energy", 1}}, .limits = {}}};
+  const std::vector<hw_profiles::AxisGranule> all = {
+      {base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 2}};
+  for (const plan::Objective& objective : objectives) {
+    std::optional<double> before;
+    for (size_t axes = 1; axes <= all.size(); ++axes) {
+      profile.tiling.axes.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(axes));
+      const auto result = SearchPartition(graph, profile, KeepingNothing(objective));
+      ASSERT_TRUE(result) << base::Format(result.error());
+      EXPECT_TRUE(result->plan || !before) << result->reason;
+      if (!result->plan) continue;
+      EXPECT_LE(result->plan->score, before.value_or(result->plan->score)) << axes << " axes";
+      before = result->plan->score;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, MoreAxes, ::testing::Range(0, 6));
+
+}  // namespace
+}  // namespace tessera::search

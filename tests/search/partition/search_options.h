@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "tessera/plan/plan.h"
+#include "tessera/search/partition/partition.h"
+
+// What tests ask a search for.
+namespace tessera::search {
+
+// This metric alone, without limits.
+plan::Objective Minimise(const std::string& metric);
+
+// With TestEngines, all borders at home between subgraphs.
+PartitionOptions KeepingNothing(plan::Objective objective = {});
+
+}  // namespace tessera::search

@@ -1,0 +1,47 @@
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "random_graph.h"
+#include "random_program.h"
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/plan/plan.h"
+#include "tessera/search/simulate/simulate.h"
+
+namespace tessera::search {
+namespace {
+
+// No program costs less than the bound of its subgraph, which is often closer than the bound that holds for every cut.
+TEST(SubgraphBound, HoldsForEveryProgram) {
+  base::Random random(2027);
+  int programs = 0;
+  int closer = 0;
+  for (int round = 0; round < 1500; ++round) {
+    graph::Graph graph = graph::RandomGraph(random, static_cast<int>(random.Uniform(1, 6)));
+    DrawWeights(random, graph);
+    hw_profiles::Profile profile = RandomMachine(random);
+    DrawPaces(random, profile);
+    const auto last = static_cast<int>(graph.operators.size()) - 1;
+    const graph::Interval interval{static_cast<int>(random.Uniform(0, last)), last};
+    encoder::SubgraphChoice choice = RandomChoice(random, graph, profile, interval);
+    choice.policy.kept = RandomKept(random, graph, profile, {choice});
+    if (!encoder::BuildProgram(graph, profile, {&choice, 1})) continue;
+    ++programs;
+    const plan::Metrics cost = Simulate(
+        graph, profile, encoder::CutTiles(graph, interval, choice.tile, choice.policy.halo), choice.policy);
+    const plan::Metrics any_cut = LowerBound(graph, profile, interval);
+    const plan::Metrics bound = SubgraphBound(graph, profile, interval, choice.policy.kept);
+    for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
+      const double found = plan::ValueOf(bound, metric);
+      EXPECT_LE(found, plan::ValueOf(cost, metric) * (1 + 1e-12)) << metric << ", round " << round;
+      if (!choice.policy.kept.empty()) continue;
+      EXPECT_LE(plan::ValueOf(any_cut, metric), found * (1 + 1e-12)) << metric << ", round " << round;
+    }
+    closer += bound.latency_cycles > any_cut.latency_cycles ? 1 : 0;
+  }
+  EXPECT_GE(programs, 500);
+  EXPECT_GE(closer, 250);
+}
+
+}  // namespace
+}  // namespace tessera::search
