@@ -4,6 +4,8 @@
 
 #include "random_graph.h"
 #include "random_program.h"
+#include "tessera/base/random.h"
+#include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/plan/plan.h"
 #include "tessera/search/simulate/simulate.h"
