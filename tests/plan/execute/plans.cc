@@ -14,6 +14,7 @@
 #include "tessera/search/allocate/greedy.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/tests/graph/random_graph.h"
+#include "tessera/tests/hw_profiles/engines.h"
 
 namespace tessera::plan::execute {
 namespace {
@@ -247,14 +248,7 @@ Profile DrawProfile(Random& random) {
   dram.direct_read = random.Chance(0.4);
   dram.direct_write = random.Chance(0.3);
   profile.memories[1].alignment_bytes = OneOf(random, std::array<int64_t, 3>{1, 4, 16});
-  hw_profiles::Engine engine;
-  engine.name = "pe";
-  for (size_t kind = 0; kind < base::OperatorKindNames().size(); ++kind) {
-    hw_profiles::Throughput throughput;
-    throughput.kind = static_cast<OperatorKind>(kind);
-    engine.throughputs.push_back(throughput);
-  }
-  profile.engines = {engine};
+  profile.engines = {hw_profiles::EngineForEveryKind("pe")};
   hw_profiles::Link link;
   link.name = "dma";
   link.second = 1;

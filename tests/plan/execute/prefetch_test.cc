@@ -17,9 +17,10 @@ TEST(PrefetchedPlan, Runs) { EXPECT_THAT(MessagesOf(Prefetched()), testing::IsEm
 
 class RandomPrefetches : public testing::TestWithParam<int> {};
 
+// Few draws have constants to prefetch.
 TEST_P(RandomPrefetches, Run) {
   int planned = 0;
-  for (int draw = 0; draw < DrawsOf(150); ++draw) {
+  for (int draw = 0; draw < 1000 && planned < DrawsOf(10); ++draw) {
     const uint64_t seed = uint64_t{1000} * static_cast<uint64_t>(GetParam()) + static_cast<uint64_t>(draw);
     base::Random random(seed);
     std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/draw % 10 == 0);
@@ -28,7 +29,7 @@ TEST_P(RandomPrefetches, Run) {
     ++planned;
     ASSERT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
   }
-  EXPECT_GE(planned, DrawsOf(150) / 30);
+  EXPECT_EQ(planned, DrawsOf(10));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrefetches, testing::Range(0, 4));

@@ -90,9 +90,10 @@ TEST_P(RandomLowering, RunsByDepth) {
   EXPECT_GT(lowered, DrawsOf(100) / 10);
 }
 
+// Few draws have constants to prefetch.
 TEST_P(RandomLowering, RunsWithPrefetchedConstants) {
   int lowered = 0;
-  for (int draw = 0; draw < DrawsOf(100); ++draw) {
+  for (int draw = 0; draw < 1000 && lowered < DrawsOf(10); ++draw) {
     const uint64_t seed = SeedOf(draw);
     base::Random random(seed);
     std::optional<Plan> plan = execute::DrawPlan(random, /*with_modes=*/draw % 10 == 0);
@@ -101,7 +102,7 @@ TEST_P(RandomLowering, RunsWithPrefetchedConstants) {
     ++lowered;
     ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
   }
-  EXPECT_GE(lowered, DrawsOf(100) / 50);
+  EXPECT_EQ(lowered, DrawsOf(10));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomLowering, testing::Range(0, 4));

@@ -5,6 +5,7 @@
 
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/program.h"
+#include "tessera/tests/hw_profiles/engines.h"
 
 namespace tessera::search {
 
@@ -60,14 +61,7 @@ Profile RandomMachine(Random& random) {
   link.second = 1;
   link.alignment_bytes = random.Chance(0.7) ? 1 : 12;
   profile.links = {link};
-  hw_profiles::Engine engine;
-  engine.name = "pe";
-  for (size_t kind = 0; kind < base::OperatorKindNames().size(); ++kind) {
-    hw_profiles::Throughput throughput;
-    throughput.kind = static_cast<OperatorKind>(kind);
-    engine.throughputs.push_back(throughput);
-  }
-  profile.engines = {engine};
+  profile.engines = {hw_profiles::EngineForEveryKind("pe")};
   profile.roles.resize(base::TensorRoleNames().size());
   for (hw_profiles::RoleLayout& role : profile.roles) {
     role.home = random.Chance(0.2) ? 1 : 0;
