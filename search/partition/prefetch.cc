@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -46,11 +47,11 @@ class Prefetcher {
   base::Expected<plan::Plan> Run() {
     const double before = plan_.score;
     for (const Candidate& candidate : Candidates()) {
-      stopped_ = stopped_ || planning_.stop.Requested();
-      if (stopped_) break;
       if (plan_.subgraphs[candidate.number].prefetch) continue;
       const base::Expected<Outcome> outcome = Try(candidate);
       if (!outcome) return base::Unexpected(outcome.error());
+      stopped_ = *outcome == Outcome::kStopped;
+      if (stopped_) break;
       if (*outcome == Outcome::kTaken) without_room_.erase(candidate.number);
       if (*outcome == Outcome::kNoRoom) without_room_.insert(candidate.number);
     }
@@ -60,7 +61,7 @@ class Prefetcher {
   }
 
  private:
-  enum class Outcome : uint8_t { kTaken, kNoGain, kNoRoom };
+  enum class Outcome : uint8_t { kTaken, kNoGain, kNoRoom, kStopped };
 
   // A subgraph with its constants prefetched, and how they are held then.
   struct Candidate {
@@ -128,6 +129,7 @@ class Prefetcher {
 
   // The plan has it if that is better.
   base::Expected<Outcome> Try(const Candidate& candidate) {
+    if (planning_.stop.Requested()) return Outcome::kStopped;
     std::vector<plan::Subgraph> subgraphs = With(candidate);
     if (LatencyOf(subgraphs) >= LatencyOf(plan_.subgraphs)) return Outcome::kNoGain;
     const std::vector<encoder::SubgraphChoice> choices = ChoicesOf(subgraphs);
@@ -142,7 +144,7 @@ class Prefetcher {
       joint.result = *std::move(result);
       if (joint.result.allocation) break;
     }
-    if (!joint.result.allocation) return Outcome::kNoRoom;
+    if (!joint.result.allocation) return planning_.stop.Requested() ? Outcome::kStopped : Outcome::kNoRoom;
     plan::Plan better = AssemblePlan(planning_, std::move(subgraphs), plan_.kept, joint);
     if (better.score >= plan_.score || !planning_.scale.WithinLimits(planning_.scale.CostOf(better.totals)))
       return Outcome::kNoGain;

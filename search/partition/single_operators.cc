@@ -4,9 +4,9 @@
 
 #include "tessera/search/partition/path_search.h"
 
-// Operators alone, nothing kept: the baseline is made of them, they are what a search cut short falls back on, and an operator that does
-// not fit alone is the plainest reason why no plan exists. So they are decided before anything else is looked at, each until its best
-// choice fits or none is left.
+// What a path search finds out about operators alone, nothing kept: the baseline is made of them, they are what a search cut short falls
+// back on, and an operator that does not fit alone is the plainest reason why no plan exists. So they are decided before anything else is
+// looked at, each until its best choice fits, none is left, or more tile shapes were added than PathSearch allows.
 namespace tessera::search {
 
 std::vector<size_t> PathSearch::Singles() const {
