@@ -183,6 +183,7 @@ class PlanCommand final : public Command {
     options.seed = search_.seed;
     options.threads = threads_.Get();
     options.budget = search_.Limit(kPlanBudget);
+    options.most_work = search_.budget;
     options.stop = &stop;
     options.progress = [&](std::string_view line) {
       search_.verbose ? console.Note(line) : console.Progress(line);

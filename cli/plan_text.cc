@@ -62,6 +62,7 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
     text += '\n';
   }
   for (const std::string& note : plan.notes) text += "note: " + note + '\n';
+  for (const std::string& sentence : plan::DescribeProof(plan)) text += "proof: " + sentence + '\n';
   return text + fmt::format("{}, checked; score {}; {:.0f} ms\n", plan.status,
                             plan.score < 1000 ? fmt::format("{:.4f}", plan.score) : Rounded(plan.score),
                             time_ms);

@@ -86,9 +86,10 @@ void SearchOptions::Declare(CLI::App& app) {
   app.add_option("--seed", seed, "Seed of every random choice; one seed gives one answer")
       ->check(CLI::Range(uint64_t{0}, uint64_t{base::kMaxTotal}))
       ->capture_default_str();
-  app.add_option("--budget", budget,
-                 "Most work for each question put to an engine, counted in nodes and conflicts: the answer "
-                 "then depends on no clock")
+  app.add_option(
+         "--budget", budget,
+         "Most work for each question put to an engine, counted in nodes and conflicts, and of plan for "
+         "the whole search, in tile shapes times operators: the answer then depends on no clock")
       ->check(CLI::Range(int64_t{0}, base::kMaxTotal));
   app.add_option("--timeout", timeout_s,
                  "Most seconds of wall clock; the best answer so far is given (default: none)")

@@ -158,11 +158,13 @@ ShapeGrid TileShapes(const Graph& graph, Interval interval, const std::vector<Cu
   const Shape& output = graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
   ShapeGrid grid;
   for (const int64_t extent : output) grid.extents.push_back({extent});
+  grid.steps = output;
   for (const CutAxis& cut : axes) {
     const std::optional<size_t> axis = AxisOf(output, cut.axis);
     if (!axis || !CanCut(graph, interval, *axis)) continue;
     Cuts cuts = EvenCuts(output[*axis], cut.granule);
     grid.extents[*axis] = std::move(cuts.extents);
+    grid.steps[*axis] = cut.granule;
     grid.thinned = grid.thinned || cuts.thinned;
   }
   return grid;
@@ -200,6 +202,23 @@ std::vector<TileShape> ShapesOf(const ShapeGrid& grid) {
     shapes = std::move(longer);
   }
   return shapes;
+}
+
+ShapeGrid WithEveryExtent(const ShapeGrid& grid) {
+  ShapeGrid all{.extents = grid.extents, .thinned = grid.thinned};
+  for (size_t axis = 0; axis < grid.steps.size(); ++axis) {
+    std::vector<int64_t>& extents = all.extents[axis];
+    const int64_t whole = extents.back();
+    const int64_t step = grid.steps[axis];
+    if (base::CeilDiv(whole, step) > kMostListedExtents) {
+      all.thinned = true;
+      continue;
+    }
+    extents.clear();
+    for (int64_t extent = step; extent < whole; extent += step) extents.push_back(extent);
+    extents.push_back(whole);
+  }
+  return all;
 }
 
 std::vector<int64_t> Thin(const std::vector<int64_t>& values, size_t most) {

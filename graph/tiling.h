@@ -110,14 +110,16 @@ class Tiler {
 // tensor that the tile does not need has a box of empty extents.
 std::vector<Box> RegionsOfTile(const Graph& graph, Interval interval, const Box& tile);
 
-// The tile shapes worth trying: an extent for each axis of the last operator's output, in every combination.
+// The tile shapes of a subgraph: an extent for each axis of the last operator's output, in every combination.
 struct ShapeGrid {
-  // For each axis, ascending and the whole extent last: where the axis may be cut, the distinct values of
-  // ceil(extent/k), rounded up to the granule. Any other extent makes as many tiles as one of these that is
-  // smaller.
+  // The even cuts. For each axis, ascending and the whole extent last: where the axis may be cut, the distinct values of
+  // ceil(extent/k), rounded up to the step. Any other extent makes as many tiles as one of these that is smaller, but it can
+  // cost less: other tiles are ragged.
   std::vector<std::vector<int64_t>> extents;
-  // Values were left out: an axis has more than kMostExtents, or its least cut it into more than kMostTiles.
+  // Even cuts were left out: an axis has more than kMostExtents, or its least cut it into more than kMostTiles.
   bool thinned = false;
+  // Parallel to `extents`: tiles may have any multiple of it that is below the whole extent. Empty: no others than the even cuts.
+  std::vector<int64_t> steps = {};
 };
 
 inline constexpr size_t kMostExtents = 128;
@@ -137,6 +139,11 @@ bool MakesTooManyTiles(const ShapeGrid& grid, const TileShape& shape);
 
 // All shapes but those, first axis slowest. At most CountShapes(grid).
 std::vector<TileShape> ShapesOf(const ShapeGrid& grid);
+
+// The grid with every extent that tiles may have instead of the even cuts, and no steps; thinned where an axis has more than
+// kMostListedExtents, which keeps its even cuts alone.
+ShapeGrid WithEveryExtent(const ShapeGrid& grid);
+inline constexpr int64_t kMostListedExtents = 4096;
 
 // At most `most` of the values, spread evenly over their ranks; the first and the last are always among them,
 // of one the last.

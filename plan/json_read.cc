@@ -75,6 +75,8 @@ class PlanReader {
     plan_.problem.name = root.String("name");
     plan_.status = root.String("status");
     plan_.score = root.Number("score", 0, kMostNumber);
+    plan_.bound = root.Number("bound", 0, kMostNumber);
+    ReadScope(root);
     root.Number("time_ms", 0, kMostNumber, 0);  // what a run on a terminal adds; no part of the plan
     plan_.objective = ReadObjective(root.Required("objective"));
     plan_.seed = ReadSeed(root.Required("seed"));
@@ -110,6 +112,38 @@ class PlanReader {
   }
 
   const problem::Memory& Memory() const { return plan_.problem.memories.front(); }
+
+  // What proven_within says stands in the scope too.
+  void ReadScope(JsonObject& root) {
+    plan_.scope = ReadParts(root.Required("scope"), Presence::kRequired);
+    plan_.proven = CoversAll(plan_.scope);
+    const JsonValue proven_within = root.Optional("proven_within");
+    if (!proven_within) {
+      plan_.proven = plan_.status == "optimal";
+    } else if (plan_.proven || !(ReadParts(proven_within, Presence::kOptional) == plan_.scope)) {
+      proven_within.Refuse("this is not what the scope leaves out");
+    } else {
+      plan_.proven = true;
+    }
+  }
+
+  static Scope ReadParts(const JsonValue& value, Presence presence) {
+    constexpr std::string_view kAllBut = "all but ";
+    Scope scope;
+    JsonObject object = value.Object();
+    for (const ScopePart& part : kScopeParts) {
+      const JsonValue text =
+          presence == Presence::kRequired ? object.Required(part.name) : object.Optional(part.name);
+      if (!text) continue;
+      const std::string words = text.String();
+      if (words.starts_with(kAllBut) && words.size() > kAllBut.size()) {
+        scope.*part.left_out = words.substr(kAllBut.size());
+      } else if (words != "all") {
+        text.Refuse("bad part of the scope", "'all', or 'all but ' and what was left out");
+      }
+    }
+    return scope;
+  }
 
   void ReadBaseline(const JsonValue& value) {
     JsonObject object = value.Object();

@@ -55,6 +55,9 @@ class PlanWriter {
     json["name"] = plan_.problem.name;
     json["status"] = plan_.status;
     json["score"] = plan_.score;
+    json["bound"] = plan_.bound;
+    json["scope"] = ScopeToJson(false);
+    if (plan_.proven && !CoversAll(plan_.scope)) json["proven_within"] = ScopeToJson(true);
     if (time_ms) json["time_ms"] = *time_ms;
     json["objective"] = {{"weights", plan_.objective.weights}, {"limits", plan_.objective.limits}};
     if (!plan_.demands.empty()) json["demands"] = DemandsToJson(plan_);
@@ -87,6 +90,19 @@ class PlanWriter {
   }
   const std::string& BufferId(int buffer) const {
     return plan_.problem.buffers[static_cast<size_t>(buffer)].id;
+  }
+
+  Json ScopeToJson(bool restrictions_alone) const {
+    Json json = Json::object();
+    for (const ScopePart& part : kScopeParts) {
+      const std::string& left_out = plan_.scope.*part.left_out;
+      if (!left_out.empty()) {
+        json[part.name] = "all but " + left_out;
+      } else if (!restrictions_alone) {
+        json[part.name] = "all";
+      }
+    }
+    return json;
   }
 
   Json BaselineToJson() const {

@@ -1,5 +1,7 @@
 #include "tessera/plan/plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tessera::plan {
@@ -15,6 +17,24 @@ double ValueOf(const Metrics& metrics, std::string_view metric) {
   if (metric == "peak") return static_cast<double>(metrics.peak_bytes);
   if (metric == "macs") return static_cast<double>(metrics.macs);
   return 0;
+}
+
+bool CoversAll(const Scope& scope) { return scope == Scope(); }
+
+std::vector<std::string> DescribeProof(const Plan& plan) {
+  std::vector<std::string> sentences;
+  if (plan.status == "optimal") return sentences;
+  if (plan.bound > 0) {
+    sentences.push_back(
+        fmt::format("no plan scores below {:.10g}; this one is at most {:.1f} % above the best", plan.bound,
+                    100 * (plan.score / plan.bound - 1)));
+  }
+  for (const ScopePart& part : kScopeParts) {
+    const std::string& left_out = plan.scope.*part.left_out;
+    if (!left_out.empty()) sentences.push_back("left out: " + left_out);
+  }
+  if (plan.proven) sentences.emplace_back("of all other plans this is the best, by proof");
+  return sentences;
 }
 
 void Accumulate(Metrics& total, const Metrics& part) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tessera/graph/graph.h"
@@ -127,6 +129,31 @@ struct Home {
   std::vector<int> tensors;  // parallel to problem.buffers
 };
 
+// What the search for a plan covered: of each kind of decision all that there are, or not. A text says what was left out and why;
+// an empty one says that nothing was, or that bounds rule out a better plan among it.
+struct Scope {
+  std::string orders;        // of the operators
+  std::string cuts;          // into subgraphs
+  std::string tile_extents;  // of every subgraph
+  std::string policies;      // for weights, halo and transfers
+  std::string kept;          // sets of boundary tensors that stay in the tile memory
+
+  friend bool operator==(const Scope&, const Scope&) = default;
+};
+
+struct ScopePart {
+  std::string_view name;  // in JSON
+  std::string Scope::*left_out;
+};
+inline constexpr std::array<ScopePart, 5> kScopeParts = {{{"orders", &Scope::orders},
+                                                          {"cuts", &Scope::cuts},
+                                                          {"tile_extents", &Scope::tile_extents},
+                                                          {"policies", &Scope::policies},
+                                                          {"kept", &Scope::kept}}};
+
+// Whether nothing was left out.
+bool CoversAll(const Scope& scope);
+
 struct Plan {
   std::string version;  // of the program that made it
   graph::Graph network;
@@ -145,10 +172,16 @@ struct Plan {
   Metrics lower_bounds;  // no plan for this network and profile does better on any one of them
   double score = 0;      // 1.0 is ideal for a weighted mean; the metric itself when one is minimised
   Baseline baseline;
-  std::string status;  // "optimal" within what was searched, or "feasible" when a limit cut the search
+  std::string status;  // "optimal": no plan scores better, by proof; or "feasible"
+  Scope scope;
+  bool proven = false;                        // no plan within the scope scores better
+  double bound = 0;                           // no plan scores less: the score of the lower bounds
   std::optional<lowering::Program> lowering;  // where it was asked for
   std::vector<std::string> notes;  // what the reader should know: caps, unproven rungs, unsupported wishes
 };
+
+// What is proven of a plan that is not optimal, in sentences: how much better another one could be, and what the proof leaves out.
+std::vector<std::string> DescribeProof(const Plan& plan);
 
 // "latency", "energy", "off_chip_bytes", "peak", "macs": the metrics that an objective may name, and their values.
 std::vector<std::string_view> MetricNames();

@@ -102,6 +102,7 @@ Json DataOf(const plan::Plan& plan) {
   for (const plan::Demand& demand : plan.demands)
     data["demands"].push_back(plan::Describe(plan.network, demand));
   data["notes"] = plan.notes;
+  for (const std::string& sentence : plan::DescribeProof(plan)) data["notes"].push_back("proof: " + sentence);
   data["kept"] = plan.kept;
   data["totals"] = AsData(plan.totals);
   data["lower_bounds"] = AsData(plan.lower_bounds);

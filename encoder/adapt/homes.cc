@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -64,8 +65,21 @@ struct Stay {
 // Who stays where, the tile memory included: its own, and the borders kept there instead of at home.
 class Residents {
  public:
-  Residents(const graph::Graph& graph, const Profile& profile, std::vector<int> kept = {})
-      : graph_(graph), profile_(profile), kept_(std::move(kept)), usages_(graph::UsagesOf(graph)) {}
+  Residents(const graph::Graph& graph, const Profile& profile)
+      : graph_(graph), profile_(profile), usages_(graph::UsagesOf(graph)) {}
+
+  // Every tensor at once, with nothing kept: no memory ever holds more.
+  std::vector<Stay> FindEvery() const {
+    std::vector<Stay> stays = FindLasting(1);
+    for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
+      const graph::Tensor& facts = graph_.tensors[static_cast<size_t>(tensor)];
+      const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
+      if (facts.constant || facts.state) continue;
+      const int at = std::max(0, usage.producer);
+      stays.push_back(StayOf(tensor, graph::RoleIn(graph_, usage, tensor, {at, at}), 0, 0, {}));
+    }
+    return stays;
+  }
 
   // Constants and state, which are there for all of `subgraphs`.
   std::vector<Stay> FindLasting(size_t subgraphs) const {
@@ -74,16 +88,16 @@ class Residents {
       const graph::Tensor& facts = graph_.tensors[static_cast<size_t>(tensor)];
       if (!facts.constant && !facts.state) continue;
       const TensorRole role = facts.constant ? TensorRole::kConstant : TensorRole::kState;
-      stays.push_back(StayOf(tensor, role, 0, std::max<size_t>(subgraphs, 1) - 1));
+      stays.push_back(StayOf(tensor, role, 0, std::max<size_t>(subgraphs, 1) - 1, {}));
     }
     return stays;
   }
 
-  // Those and what comes and goes, by tensor.
-  std::vector<Stay> FindAll(std::span<const SubgraphChoice> choices) const {
+  // Those and what comes and goes, by tensor, where these borders are kept in the tile memory.
+  std::vector<Stay> FindAll(std::span<const SubgraphChoice> choices, const std::vector<int>& kept) const {
     std::vector<Stay> stays = FindLasting(choices.size());
     for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
-      if (const std::optional<Stay> visit = FindVisit(choices, tensor)) stays.push_back(*visit);
+      if (const std::optional<Stay> visit = FindVisit(choices, kept, tensor)) stays.push_back(*visit);
     }
     std::sort(stays.begin(), stays.end(), [](const Stay& a, const Stay& b) { return a.tensor < b.tensor; });
     return stays;
@@ -91,7 +105,8 @@ class Residents {
 
  private:
   // nullopt for constants and state, features, and what has gone before or comes after the choices.
-  std::optional<Stay> FindVisit(std::span<const SubgraphChoice> choices, int tensor) const {
+  std::optional<Stay> FindVisit(std::span<const SubgraphChoice> choices, const std::vector<int>& kept,
+                                int tensor) const {
     const graph::Tensor& facts = graph_.tensors[static_cast<size_t>(tensor)];
     const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
     const int begin = choices.front().interval.first;
@@ -104,11 +119,11 @@ class Residents {
     const size_t last = passes ? choices.size() - 1 : SubgraphOf(choices, usage.consumers.back());
     const TensorRole role = graph::RoleIn(graph_, usage, tensor, choices[first].interval);
     if (role == TensorRole::kFeature) return std::nullopt;
-    return StayOf(tensor, role, first, last);
+    return StayOf(tensor, role, first, last, kept);
   }
 
-  Stay StayOf(int tensor, TensorRole role, size_t first, size_t last) const {
-    const bool is_held = IsHeldInTileMemory(profile_, kept_, tensor, role);
+  Stay StayOf(int tensor, TensorRole role, size_t first, size_t last, const std::vector<int>& kept) const {
+    const bool is_held = IsHeldInTileMemory(profile_, kept, tensor, role);
     const int memory = is_held ? profile_.tile_memory : hw_profiles::LayoutOf(profile_, role).home;
     return {tensor, role, static_cast<size_t>(memory), BytesOf(tensor, role), first, last};
   }
@@ -130,7 +145,6 @@ class Residents {
 
   const graph::Graph& graph_;
   const Profile& profile_;
-  std::vector<int> kept_;
   std::vector<graph::Usage> usages_;
 };
 
@@ -201,18 +215,40 @@ problem::Buffer BufferOf(const graph::Graph& graph, const Profile& profile, cons
   return buffer;
 }
 
-}  // namespace
-
-std::optional<base::Diagnostic> FindHomeOverflow(const graph::Graph& graph, const Profile& profile,
-                                                 std::span<const SubgraphChoice> choices) {
-  if (choices.empty()) return std::nullopt;
-  const Ledger ledger(profile, choices.size(), Residents(graph, profile, KeptBy(choices)).FindAll(choices));
+std::optional<base::Diagnostic> OverflowOf(const graph::Graph& graph, const Profile& profile,
+                                           const Residents& residents,
+                                           std::span<const SubgraphChoice> choices,
+                                           const std::vector<int>& kept) {
+  const Ledger ledger(profile, choices.size(), residents.FindAll(choices, kept));
   const std::optional<Ledger::Overflow> overflow = ledger.FindOverflow();
   if (!overflow) return std::nullopt;
   const graph::Interval interval = choices[overflow->subgraph].interval;
   return ledger.Refuse(*overflow, fmt::format(" while operators '{}' to '{}' run",
                                               graph.operators[static_cast<size_t>(interval.first)].id,
                                               graph.operators[static_cast<size_t>(interval.last)].id));
+}
+
+}  // namespace
+
+std::optional<base::Diagnostic> FindHomeOverflow(const graph::Graph& graph, const Profile& profile,
+                                                 std::span<const SubgraphChoice> choices) {
+  if (choices.empty()) return std::nullopt;
+  return OverflowOf(graph, profile, Residents(graph, profile), choices, KeptBy(choices));
+}
+
+HomeRoom::HomeRoom(const graph::Graph& graph, const Profile& profile) {
+  const auto residents = std::make_shared<const Residents>(graph, profile);
+  if (!Ledger(profile, 1, residents->FindEvery()).FindOverflow()) return;
+  find_ = [&graph, &profile, residents](graph::Interval interval, const std::vector<int>& kept) {
+    SubgraphChoice choice;
+    choice.interval = interval;
+    return OverflowOf(graph, profile, *residents, {&choice, 1}, kept);
+  };
+}
+
+std::optional<base::Diagnostic> HomeRoom::FindOverflow(graph::Interval interval,
+                                                       const std::vector<int>& kept) const {
+  return find_ ? find_(interval, kept) : std::nullopt;
 }
 
 std::optional<base::Diagnostic> FindConstantOverflow(const graph::Graph& graph, const Profile& profile) {
@@ -225,7 +261,7 @@ std::optional<base::Diagnostic> FindConstantOverflow(const graph::Graph& graph, 
 std::vector<HomeProblem> BuildHomes(const graph::Graph& graph, const Profile& profile,
                                     std::span<const SubgraphChoice> choices) {
   std::vector<HomeProblem> homes;
-  const std::vector<Stay> stays = Residents(graph, profile, KeptBy(choices)).FindAll(choices);
+  const std::vector<Stay> stays = Residents(graph, profile).FindAll(choices, KeptBy(choices));
   for (size_t memory = 0; memory < profile.memories.size(); ++memory) {
     if (static_cast<int>(memory) == profile.tile_memory) continue;
     HomeProblem home;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,6 +19,21 @@ namespace tessera::encoder {
 std::optional<base::Diagnostic> FindHomeOverflow(const graph::Graph& graph,
                                                  const hw_profiles::Profile& profile,
                                                  std::span<const SubgraphChoice> choices);
+
+// The same for many subgraphs of one network by themselves: what a home holds while one runs follows from its operators and from what
+// is kept on chip, wherever else the network is cut. Graph and profile outlive it.
+class HomeRoom {
+ public:
+  HomeRoom(const graph::Graph& graph, const hw_profiles::Profile& profile);
+
+  // `kept`: of the borders that the interval touches or that pass over it. Cost: linear in tensors; none where every home has room
+  // for all of its tensors at once.
+  std::optional<base::Diagnostic> FindOverflow(graph::Interval interval, const std::vector<int>& kept) const;
+
+ private:
+  // Empty where every home has room for all of its tensors at once.
+  std::function<std::optional<base::Diagnostic>(graph::Interval, const std::vector<int>&)> find_;
+};
 
 // An overflow by constants and state alone, which no partition can avoid; or nullopt.
 std::optional<base::Diagnostic> FindConstantOverflow(const graph::Graph& graph,

@@ -51,26 +51,6 @@ Bytes PeakDuring(const JointPlacement& joint, int subgraph) {
   return peak;
 }
 
-// Whether every larger tile under the same policy, whatever becomes of its halo, is known to be impossible, of all shapes that
-// there are.
-bool IsLargest(const Planning& planning, const IntervalChoices& interval, const Choice& choice) {
-  const graph::Operator& last = planning.graph.operators[static_cast<size_t>(interval.Interval().last)];
-  const graph::Tensor& output = planning.graph.tensors[static_cast<size_t>(last.outputs.front())];
-  if (interval.Tiles().Candidates()[choice.candidate].choice.tile == output.shape) return true;
-  if (!interval.IsComplete() || interval.IsDemanded()) return false;
-  const std::span<const TileCandidate> candidates = interval.Tiles().Candidates();
-  const encoder::SubgraphChoice& taken = candidates[choice.candidate].choice;
-  const std::span<const Choice> choices = interval.Choices();
-  return std::all_of(choices.begin(), choices.end(), [&](const Choice& other) {
-    const encoder::SubgraphChoice& rival = candidates[other.candidate].choice;
-    const bool comparable = rival.policy.weights == taken.policy.weights &&
-                            rival.policy.in_place == taken.policy.in_place &&
-                            rival.policy.depth == taken.policy.depth;
-    if (!comparable || graph::ElementsOf(rival.tile) <= graph::ElementsOf(taken.tile)) return true;
-    return other.verdict == Verdict::kImpossible;
-  });
-}
-
 // The costs of a choice with all their parts.
 plan::Metrics MetricsOf(const Planning& planning, const IntervalChoices& interval, const Choice& choice) {
   const encoder::SubgraphChoice& taken = interval.Tiles().Candidates()[choice.candidate].choice;
@@ -90,11 +70,28 @@ plan::Subgraph SubgraphOf(const Planning& planning, const IntervalChoices& inter
           .in_place = taken.policy.in_place,
           .halo = taken.policy.halo,
           .depth = taken.policy.depth,
-          .largest_proven = IsLargest(planning, interval, choice),
           .metrics = MetricsOf(planning, interval, choice)};
 }
 
 }  // namespace
+
+bool IsLargest(const Planning& planning, const IntervalChoices& interval, const Choice& choice) {
+  const graph::Operator& last = planning.graph.operators[static_cast<size_t>(interval.Interval().last)];
+  const graph::Tensor& output = planning.graph.tensors[static_cast<size_t>(last.outputs.front())];
+  if (interval.Tiles().Candidates()[choice.candidate].choice.tile == output.shape) return true;
+  if (!interval.IsComplete() || interval.IsDemanded()) return false;
+  const std::span<const TileCandidate> candidates = interval.Tiles().Candidates();
+  const encoder::SubgraphChoice& taken = candidates[choice.candidate].choice;
+  const std::span<const Choice> choices = interval.Choices();
+  return std::all_of(choices.begin(), choices.end(), [&](const Choice& other) {
+    const encoder::SubgraphChoice& rival = candidates[other.candidate].choice;
+    const bool comparable = rival.policy.weights == taken.policy.weights &&
+                            rival.policy.in_place == taken.policy.in_place &&
+                            rival.policy.depth == taken.policy.depth;
+    if (!comparable || graph::ElementsOf(rival.tile) <= graph::ElementsOf(taken.tile)) return true;
+    return other.verdict == Verdict::kImpossible;
+  });
+}
 
 plan::Plan AssemblePlan(const Planning& planning, const Selection& selection, const JointPlacement& joint) {
   std::vector<plan::Subgraph> subgraphs;

@@ -18,6 +18,10 @@ plan::Plan AssemblePlan(const Planning& planning, const Selection& selection, co
 plan::Plan AssemblePlan(const Planning& planning, std::vector<plan::Subgraph> subgraphs,
                         std::vector<int> kept, const JointPlacement& joint);
 
+// Whether every larger tile under the same policy, whatever becomes of its halo, is known to be impossible, of all shapes that
+// there are. IntervalChoices::TryAll makes more of them known.
+bool IsLargest(const Planning& planning, const IntervalChoices& interval, const Choice& choice);
+
 // Every operator alone, with the best choice that fits by itself. Needs PathSearch::DecideSingles.
 plan::Baseline AssembleBaseline(const Planning& planning, const PathSearch& paths);
 

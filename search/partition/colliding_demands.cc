@@ -31,10 +31,13 @@ std::vector<Demand> LeastOf(const DemandProbe& probe, std::vector<Demand> demand
 PartitionResult DemandProbe::Run(const std::vector<Demand>& wanted) const {
   const Demands demands(planning.graph, wanted);
   const CutStates states(planning.graph, planning.profile, planning.Room(), keeping, demands);
-  PathSearch paths(planning, states, demands, reach, threads, {});
-  paths.PoseSingles();
+  const encoder::HomeRoom homes(planning.graph, planning.profile);
+  PathSearch paths({&planning, &states, &demands, &homes, {}}, reach, threads, {});
+  paths.PoseSingles(planning.stop);
   paths.FindBounds();
-  if (paths.FindBest()) return {Status::kFeasible, std::nullopt, ""};
+  Found found = paths.FindBest();
+  while (found.ending == Ending::kMilestone) found = paths.FindBest();
+  if (found.ending == Ending::kFound) return {Status::kFeasible, std::nullopt, ""};
   return ExplainAbsence(planning, paths, floors);
 }
 

@@ -24,7 +24,7 @@ std::vector<int> Without(const std::vector<int>& a, const std::vector<int>& b) {
 
 CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& profile, Bytes room,
                      Keeping keeping, const Demands& demands)
-    : room_(room) {
+    : room_(room), most_kept_(graph.operators.size() <= kSmallForKept ? kMostKeptInSmall : kMostKept) {
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kBorder);
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const auto operators = static_cast<int>(graph.operators.size());
@@ -79,8 +79,8 @@ void CutStates::AddStates(int position) {
       if (crossing[next].demanded) continue;
       const Bytes bytes = SaturatingAdd(subset.bytes, crossing[next].bytes);
       if (bytes > room_) continue;
-      capped_ = capped_ || subset.free == kMostKept;
-      if (subset.free == kMostKept) break;
+      capped_ = capped_ || subset.free == most_kept_;
+      if (subset.free == most_kept_) break;
       Subset larger{subset.kept, subset.free + 1, next + 1, bytes};
       larger.kept.push_back(crossing[next].tensor);
       subsets.push_back(std::move(larger));

@@ -23,11 +23,14 @@
 //                            {b}                from 1 to 2 or not at all, so no edge leads from {a} to {b}
 //                            {a, b}
 //
-// States that could never fit are left out, and those that keep more than kMostKept borders, or that keep some but not all that
-// demands ask for; these do not count. Cost: for each cut the subsets of what crosses it, of at most kMostKept tensors.
+// States that could never fit are left out, and those that keep more than MostKept() borders, or that keep some but not all that
+// demands ask for; these do not count. Cost: for each cut the subsets of what crosses it, of at most MostKept() tensors.
 namespace tessera::search {
 
-inline constexpr size_t kMostKept = 2;  // borders kept on chip at one cut without being demanded
+// The most borders that are kept on chip at one cut without being demanded.
+inline constexpr size_t kMostKept = 2;
+inline constexpr size_t kMostKeptInSmall = 4;  // in networks of up to kSmallForKept operators
+inline constexpr size_t kSmallForKept = 12;
 
 enum class Keeping : uint8_t { kNothing, kWherePossible };
 
@@ -54,7 +57,9 @@ class CutStates {
   // Every way for the interval to be one subgraph, that with nothing kept first.
   std::vector<Crossing> CrossingsOf(graph::Interval interval) const;
 
-  // Whether something was left out for being more than kMostKept borders, not for its size.
+  size_t MostKept() const { return most_kept_; }
+
+  // Whether something was left out for being more than that, not for its size.
   bool IsCapped() const { return capped_; }
 
   // Whether something that has room was left out by Keeping::kNothing alone.
@@ -85,6 +90,7 @@ class CutStates {
   bool HasRoom(const std::vector<int>& kept, graph::Interval interval) const;
 
   problem::Bytes room_;
+  size_t most_kept_;
   std::vector<Border> borders_;           // by tensor
   std::vector<std::vector<int>> states_;  // what is kept
   std::vector<int> first_at_;             // by position: its first state; one more at the end

@@ -1,9 +1,9 @@
 #include "tessera/search/partition/cuts.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <queue>
-#include <tuple>
 #include <utility>
 
 #include "tessera/search/simulate/saturating.h"
@@ -28,8 +28,8 @@ bool Replaces(const Label& a, const Label& b) {
   return (a.forbidden & ~b.forbidden) == 0 && Dominates(a.cost, b.cost);
 }
 
-// Sums of doubles in another order differ by less.
-constexpr double kRounding = 1e-12;
+// Labels extended between two looks at the stop.
+constexpr int64_t kBetweenLooks = 64;
 
 class BestFirst {
  public:
@@ -44,25 +44,25 @@ class BestFirst {
     for (size_t i = 0; i < arcs.size(); ++i) starting_at_[static_cast<size_t>(arcs[i].begin)].push_back(i);
     behind_.back() = {};
     for (size_t state = last_; state-- > 0;) {
-      for (const size_t arc : starting_at_[state]) {
-        const Cost& cost = arcs[arc].cost;
-        const Rest& after = behind_[static_cast<size_t>(arcs[arc].end)];
-        behind_[state].sum = std::min(behind_[state].sum, cost.score + after.sum);
-        behind_[state].peak = std::min(behind_[state].peak, std::max(cost.peak, after.peak));
-      }
+      for (const size_t arc : starting_at_[state])
+        behind_[state].Offer(arcs[arc].cost, behind_[static_cast<size_t>(arcs[arc].end)]);
     }
   }
 
-  std::optional<Path> Find() {
+  std::optional<Path> Find(PathLook& look) {
     Label start;
     start.forbidden = static_cast<uint32_t>((uint64_t{1} << std::min(forbidden_.size(), kMostForbidden)) - 1);
     Add(0, start);
     std::optional<size_t> best;
-    while (!open_.empty() && !(best && open_.top().least > Score(*best) * (1 + kRounding))) {
+    int64_t extended = 0;
+    while (!open_.empty() && !(best && IsLess(Score(*best), open_.top().least))) {
+      if (++extended % kBetweenLooks == 0 && look.stop != nullptr && look.stop->Requested())
+        return std::nullopt;
       const Open next = open_.top();
       open_.pop();
       if (next.state < last_) {
         Extend(next);
+        look.joins += static_cast<int64_t>(starting_at_[next.state].size());
       } else if (labels_[next.label].forbidden == 0 && (!best || IsBetter(next.label, *best))) {
         best = next.label;
       }
@@ -72,13 +72,34 @@ class BestFirst {
   }
 
  private:
-  // What no way from a state to the last one goes below; the two may be met by different ways.
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  // What no way from a state to the last one goes below; each metric may have its least on a way of its own.
   struct Rest {
     double sum = 0;
     double peak = 0;
+    std::array<double, 4> limited = {};
+
+    bool IsNowhere() const { return sum == kInfinity; }
+
+    // A way that begins with an arc of this cost.
+    void Offer(const Cost& cost, const Rest& after) {
+      sum = std::min(sum, cost.score + after.sum);
+      peak = std::min(peak, std::max(cost.peak, after.peak));
+      for (size_t i = 0; i < limited.size(); ++i)
+        limited[i] = std::min(limited[i], cost.limited[i] + after.limited[i]);
+    }
+
+    // What a path costs at least that begins with a label of this cost.
+    Cost After(const Cost& cost) const {
+      Cost least = cost;
+      least.score += sum;
+      least.peak = std::max(least.peak, peak);
+      for (size_t i = 0; i < limited.size(); ++i) least.limited[i] += limited[i];
+      return least;
+    }
   };
-  static constexpr Rest kNowhere = {std::numeric_limits<double>::infinity(),
-                                    std::numeric_limits<double>::infinity()};
+  static constexpr Rest kNowhere = {kInfinity, kInfinity, {kInfinity, kInfinity, kInfinity, kInfinity}};
 
   struct Open {
     double least = 0;  // score of any path that it begins
@@ -91,25 +112,17 @@ class BestFirst {
 
   double Score(size_t label) const { return scale_.ScoreOf(labels_[label].cost); }
 
-  bool IsBetter(size_t a, size_t b) const {
-    const auto key = [this](size_t label) {
-      const Cost& cost = labels_[label].cost;
-      return std::tuple(Score(label), cost.change, cost.tie);
-    };
-    return key(a) < key(b);
-  }
+  bool IsBetter(size_t a, size_t b) const { return scale_.Prefers(labels_[a].cost, labels_[b].cost); }
 
   void Add(size_t state, const Label& label) {
-    const Rest& rest = behind_[state];
-    if (rest.sum == kNowhere.sum) return;
+    if (behind_[state].IsNowhere()) return;
+    const Cost least = behind_[state].After(label.cost);
+    if (!scale_.WithinLimits(least)) return;
     std::vector<size_t>& here = labels_at_[state];
     if (std::any_of(here.begin(), here.end(), [&](size_t other) { return Replaces(labels_[other], label); }))
       return;
     std::erase_if(here, [&](size_t other) { return Replaces(label, labels_[other]); });
     here.push_back(labels_.size());
-    Cost least = label.cost;
-    least.score += rest.sum;
-    least.peak = std::max(least.peak, rest.peak);
     open_.push({scale_.ScoreOf(least), labels_.size(), state});
     labels_.push_back(label);
   }
@@ -124,7 +137,7 @@ class BestFirst {
                      .previous = from.label,
                      .length = before.length + 1,
                      .forbidden = StillForbidden(before, arcs_[arc])};
-      if (scale_.WithinLimits(to.cost)) Add(static_cast<size_t>(arcs_[arc].end), to);
+      Add(static_cast<size_t>(arcs_[arc].end), to);
     }
   }
 
@@ -160,8 +173,14 @@ class BestFirst {
 }  // namespace
 
 std::optional<Path> FindBestPath(const Scale& scale, int last, std::span<const Arc> arcs,
+                                 std::span<const Forbidden> forbidden, PathLook& look) {
+  return BestFirst(scale, last, arcs, forbidden).Find(look);
+}
+
+std::optional<Path> FindBestPath(const Scale& scale, int last, std::span<const Arc> arcs,
                                  std::span<const Forbidden> forbidden) {
-  return BestFirst(scale, last, arcs, forbidden).Find();
+  PathLook look;
+  return FindBestPath(scale, last, arcs, forbidden, look);
 }
 
 int64_t CountIntervals(int operators, int most) {

@@ -187,12 +187,16 @@ class Evaluator {
     plan::Plan plan = AssemblePlan(planning_, std::move(subgraphs), draft_.kept, joint_);
     const CutStates states(draft_.network, draft_.profile, 0, Keeping::kNothing);
     const Demands none;
-    PathSearch singles(planning_, states, none, {.most_operators = 1, .effort = {}}, options_.threads, {});
-    singles.PoseSingles();
-    singles.DecideSingles();
+    const encoder::HomeRoom homes(draft_.network, draft_.profile);
+    PathSearch singles({&planning_, &states, &none, &homes, {}}, {.most_operators = 1, .effort = {}},
+                       options_.threads, {});
+    const base::Stop never;
+    singles.DecideSingles(never);
     plan.baseline = AssembleBaseline(planning_, singles);
     plan.lower_bounds = lower_bounds;
     plan.status = "feasible";
+    plan.bound = planning_.scale.ScoreOf(lower_bounds);
+    for (const plan::ScopePart& part : plan::kScopeParts) plan.scope.*part.left_out = "what the draft states";
     plan.notes = {"the partition was given, not searched for"};
     plan.version = options_.version;
     plan.seed = draft_.seed;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,13 +25,17 @@ namespace {
 
 constexpr size_t kMostAttempts = 8;
 
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
 struct Attempted {
   std::optional<plan::Plan> best;
   Selection selection;  // behind it
   int failed = 0;       // joint Problems proven impossible
   int undecided = 0;    // joint Problems that met a limit
   std::string last_reason;
-  bool settled = false;  // no further selection can beat `best`
+  bool settled =
+      false;  // no further selection in reach can beat `best`, tile shapes that were passed over apart
+  bool complete = false;  // none at all can
 };
 
 // Where the engines or the encoder are at fault nothing that was found can be trusted.
@@ -41,61 +46,156 @@ std::optional<base::Diagnostic> FindEngineFault(const PathSearch& paths) {
   return std::nullopt;
 }
 
-base::Expected<bool> TrySelections(const Planning& planning, const Demands& demands, PathSearch& paths,
-                                   Attempted& attempted) {
-  for (size_t attempt = 0; attempt < kMostAttempts; ++attempt) {
-    std::optional<Selection> selection = paths.FindBest();
-    const bool stopped = paths.IsCutShort();
-    if (!selection && stopped && !attempted.best) selection = paths.FindKnown();
-    if (!selection || (attempted.best && planning.scale.ScoreOf(selection->cost) >= attempted.best->score)) {
-      attempted.settled = !stopped;
-      break;
-    }
-    base::Expected<JointPlacement> joint = PlaceJointly(planning, demands, *selection);
-    if (!joint) return base::Unexpected(joint.error());
-    if (joint->result.allocation) {
-      plan::Plan plan = AssemblePlan(planning, *selection, *joint);
-      if (!attempted.best || plan.score < attempted.best->score) {
-        attempted.best = std::move(plan);
-        attempted.selection = *selection;
-      }
-      const bool as_promised = attempted.best->score <= planning.scale.ScoreOf(selection->cost);
-      attempted.settled = as_promised && !stopped;
-      if (as_promised) break;
-    } else {
-      (joint->result.status == problem::Status::kInfeasible ? attempted.failed : attempted.undecided)++;
-      attempted.last_reason = joint->result.reason;
-    }
-    if (stopped && (attempted.best || paths.MayKeep())) break;
-    paths.Forbid(*selection);
-  }
-  return attempted.best.has_value();
-}
+// Tries selections in the order of their scores and keeps the best plan.
+class Attempts {
+ public:
+  Attempts(const OrderedNetwork& network, const Floors& floors, PathSearch& paths)
+      : planning_(network.Planning()), demands_(network.Demands()), floors_(floors), paths_(paths) {}
 
-// What is kept on chip must keep one address throughout, and the best selections may all fail by that; those that keep nothing
-// rarely do. And what was left out for want of effort may be all that fits.
-base::Expected<Attempted> TrySelections(const Planning& planning, const Demands& demands, PathSearch& paths) {
-  Attempted attempted;
-  base::Expected<bool> found = TrySelections(planning, demands, paths, attempted);
-  if (found && !*found && !paths.IsCutShort() && paths.Widen())
-    found = TrySelections(planning, demands, paths, attempted);
-  if (found && !*found && !attempted.settled && paths.MayKeep()) {
-    paths.KeepNothing();
-    found = TrySelections(planning, demands, paths, attempted);
-    attempted.settled = false;
+  // What single operators give, if that is a plan: there is something to show from then on.
+  std::optional<base::Diagnostic> TakeKnown() {
+    if (const auto known = paths_.FindKnown()) Place(*known);
+    return fault_;
   }
-  if (!found) return base::Unexpected(found.error());
-  return attempted;
-}
+
+  // What is kept on chip must keep one address throughout, and the best selections may all fail by that; those that keep nothing
+  // rarely do. And what was left out for want of effort may be all that fits.
+  std::optional<base::Diagnostic> Run(int64_t effort) {
+    Search();
+    if (!attempted_.best && !paths_.IsCutShort() && paths_.Widen()) Search();
+    if (!attempted_.best && !attempted_.settled && paths_.MayKeep()) {
+      paths_.KeepNothing();
+      Search();
+      attempted_.settled = false;
+    }
+    if (attempted_.best && attempted_.settled && !MeetsBound()) Complete(effort);
+    return fault_;
+  }
+
+  Attempted Take() { return std::move(attempted_); }
+
+ private:
+  enum class Outcome : uint8_t { kAsPromised, kWorse, kNowhere };
+
+  double BestScore() const { return attempted_.best ? attempted_.best->score : kNoLimit; }
+  bool MeetsBound() const { return BestScore() <= planning_.scale.ScoreOf(floors_.costs); }
+
+  // Lays the selection out as one program. A plan that scores as the best one does replaces it where ties prefer it.
+  Outcome Place(const Selection& selection) {
+    base::Expected<JointPlacement> joint = PlaceJointly(planning_, demands_, selection);
+    if (!joint) {
+      fault_ = joint.error();
+      return Outcome::kNowhere;
+    }
+    if (!joint->result.allocation) {
+      (joint->result.status == problem::Status::kInfeasible ? attempted_.failed : attempted_.undecided)++;
+      attempted_.last_reason = joint->result.reason;
+      return Outcome::kNowhere;
+    }
+    plan::Plan plan = AssemblePlan(planning_, selection, *joint);
+    const bool as_promised = !IsLess(planning_.scale.ScoreOf(selection.cost), plan.score);
+    if (!attempted_.best || IsBetter(plan, *attempted_.best)) {
+      attempted_.best = std::move(plan);
+      attempted_.selection = selection;
+    }
+    return as_promised ? Outcome::kAsPromised : Outcome::kWorse;
+  }
+
+  // Of plans of one network; how much they change of an older one is for the search to look at.
+  bool IsBetter(const plan::Plan& a, const plan::Plan& b) const {
+    const auto cost_of = [this](const plan::Plan& plan) { return planning_.scale.CostOf(plan.totals); };
+    if (planning_.predecessor != nullptr) return a.score < b.score;
+    return planning_.scale.Prefers(cost_of(a), cost_of(b));
+  }
+
+  void Search() {
+    attempted_.settled = false;
+    for (size_t attempt = 0; attempt < kMostAttempts && !fault_;) {
+      Found found = paths_.FindBest();
+      if (found.ending == Ending::kMilestone) {
+        TakeOpen();
+        continue;
+      }
+      if (found.ending == Ending::kCutShort) return;
+      if (found.ending == Ending::kNone ||
+          IsLess(BestScore(), planning_.scale.ScoreOf(found.selection.cost))) {
+        attempted_.settled = true;
+        return;
+      }
+      ++attempt;
+      if (Place(found.selection) == Outcome::kAsPromised) {
+        attempted_.settled = true;
+        return;
+      }
+      paths_.Forbid(found.selection);
+    }
+  }
+
+  // At a milestone: a failure counts for nothing, for the search comes back to the selection if it is the best.
+  void TakeOpen() {
+    const std::optional<Selection> open = paths_.FindOpen(BestScore());
+    if (!open) return;
+    const auto counts = std::tuple(attempted_.failed, attempted_.undecided);
+    Place(*open);
+    std::tie(attempted_.failed, attempted_.undecided) = counts;
+  }
+
+  // Looks at what was passed over, as far as bounds do not rule it out.
+  void Complete(int64_t effort) {
+    for (size_t attempt = 0; attempt < kMostAttempts && !fault_; ++attempt) {
+      const Found found = paths_.FindBetter(BestScore(), effort);
+      attempted_.complete = found.ending == Ending::kNone;
+      if (found.ending != Ending::kFound) return;
+      if (Place(found.selection) != Outcome::kAsPromised) paths_.Forbid(found.selection);
+    }
+  }
+
+  const Planning& planning_;
+  const Demands& demands_;
+  const Floors& floors_;
+  PathSearch& paths_;
+  Attempted attempted_;
+  std::optional<base::Diagnostic> fault_;
+};
 
 bool IsCapped(const PathSearch& paths) { return paths.MostOperators() < paths.Operators(); }
 
-// A plan that meets its own lower bound is best whatever was left open.
-std::string_view StatusOf(const Planning& planning, const PathSearch& paths, const Attempted& attempted,
-                          const plan::Metrics& lower_bounds) {
-  if (attempted.best->score <= planning.scale.ScoreOf(lower_bounds)) return "optimal";
-  const bool all_decided = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp();
-  return all_decided && !paths.UntriedCouldBeat(attempted.best->score) ? "optimal" : "feasible";
+bool MeetsBound(const Planning& planning, const Floors& floors, const plan::Plan& plan) {
+  return plan.score <= planning.scale.ScoreOf(floors.costs);
+}
+
+// What was looked at in this order of the operators, of which the scope says nothing.
+plan::Scope ScopeOf(const PathSearch& paths, const Demands& demands, const Attempted& attempted,
+                    const PartitionOptions& options) {
+  plan::Scope scope;
+  if (IsCapped(paths)) {
+    scope.cuts = fmt::format("subgraphs of more than {} operators, {}", paths.MostOperators(),
+                             options.max_operators ? "as asked" : "for want of effort");
+  }
+  const std::string_view apart = demands.KeepAny() ? " that are not demanded" : "";
+  if (paths.LeavesOutKept()) {
+    scope.kept = fmt::format("boundary tensors{}, for want of effort", apart);
+  } else if (paths.SpillsAll()) {
+    scope.kept = fmt::format("boundary tensors{}, as asked", apart);
+  } else if (paths.CapsKept()) {
+    scope.kept = fmt::format("more than {} boundary tensors{} at a cut", paths.MostKept(), apart);
+  }
+  if (!attempted.complete)
+    scope.tile_extents = "some extents for want of effort, among which bounds do not rule out a better plan";
+  return scope;
+}
+
+// What is proven of the plan by this search in its one order of the operators.
+void StateProof(const OrderedNetwork& network, const PathSearch& paths, const Attempted& attempted,
+                const PartitionOptions& options, const Floors& floors, plan::Plan& plan) {
+  plan.bound = network.Planning().scale.ScoreOf(floors.costs);
+  if (MeetsBound(network.Planning(), floors, plan)) {
+    plan.proven = true;
+  } else {
+    plan.scope = ScopeOf(paths, network.Demands(), attempted, options);
+    plan.proven = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp();
+  }
+  plan.status = plan.proven && plan::CoversAll(plan.scope) ? "optimal" : "feasible";
 }
 
 // States whose next values lie elsewhere when the program is over.
@@ -119,28 +219,9 @@ void NoteStatesApart(const plan::Plan& plan, std::vector<std::string>& notes) {
 std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& paths, const Demands& demands,
                                  const Attempted& attempted, const plan::Plan& plan) {
   std::vector<std::string> notes;
-  std::vector<std::string> scope;
-  if (!demands.IsEmpty()) scope.push_back("as demanded, " + Describe(planning.graph, demands.All()));
-  if (IsCapped(paths))
-    scope.push_back(fmt::format("subgraphs were capped at {} operators", paths.MostOperators()));
-  const std::string_view beside = demands.KeepAny() ? ", but for those that are demanded" : "";
-  if (paths.LeavesOutKept()) {
-    scope.push_back(fmt::format("borders between subgraphs were not kept on chip{}", beside));
-  } else if (paths.SpillsAll()) {
-    scope.push_back(fmt::format("borders between subgraphs were brought home{}", beside));
-  } else if (paths.CapsKept()) {
-    scope.push_back(fmt::format("at most {} borders were kept on chip at a cut{}", kMostKept, beside));
-  }
-  const bool best_of_all = plan.score <= planning.scale.ScoreOf(plan.lower_bounds);
-  for (std::string& note : scope) {
-    if (plan.status == "optimal" && !best_of_all) note += ": optimal among such plans";
-    notes.push_back(std::move(note));
-  }
-  if (!best_of_all && paths.UntriedCouldBeat(attempted.best->score))
-    notes.emplace_back(
-        "not all tile shapes were tried: lower bounds do not rule out a better plan among the others");
+  if (!demands.IsEmpty()) notes.push_back("as demanded, " + Describe(planning.graph, demands.All()));
   if (paths.AnyGivenUp()) notes.emplace_back("a limit left some tiles undecided; they count as not fitting");
-  if (paths.IsCutShort() && !attempted.settled)
+  if (paths.IsCutShort() && !plan.proven)
     notes.emplace_back("the search was stopped; this is the best plan known then");
   if (attempted.failed + attempted.undecided > 0) {
     notes.push_back(
@@ -165,7 +246,7 @@ PartitionResult WithoutPlan(const Planning& planning, const PathSearch& paths, c
                                        attempted.last_reason.empty() ? "" : ": ", attempted.last_reason);
   const bool proven = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp() &&
                       !IsCapped(paths) && !paths.CapsKept() && !paths.LeavesOutKept() &&
-                      !paths.UntriedCouldBeat(std::numeric_limits<double>::infinity());
+                      !paths.UntriedCouldBeat(kNoLimit);
   return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt,
           paths.SpillsAll() ? text + std::string(kAllSpilled) : text};
 }
@@ -205,7 +286,8 @@ std::optional<base::Diagnostic> FindFault(const plan::Plan& plan) {
 // The longest intervals such that all of them together have as many operators as those of a network of 64 (64 * 65 * 66 / 6).
 Reach ReachFor(const graph::Graph& graph, const Scale& scale, const PartitionOptions& options) {
   constexpr int64_t kMostVisited = 45'760;
-  if (options.max_operators) return {.most_operators = *options.max_operators, .effort = {}};
+  if (options.max_operators)
+    return {.most_operators = *options.max_operators, .effort = {}, .most_work = options.most_work};
   const auto operators = static_cast<int64_t>(graph.operators.size());
   int64_t most = 0;
   int64_t visited = 0;
@@ -215,7 +297,8 @@ Reach ReachFor(const graph::Graph& graph, const Scale& scale, const PartitionOpt
   }
   // Where peaks count, paths are harder to compare.
   return {.most_operators = static_cast<int>(most),
-          .effort = scale.MinimizesPeak() ? options.effort / 4 : options.effort};
+          .effort = scale.MinimizesPeak() ? options.effort / 4 : options.effort,
+          .most_work = options.most_work};
 }
 
 base::Expected<FixedOrderResult> SearchFixedOrder(const OrderedNetwork& network,
@@ -229,38 +312,46 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const OrderedNetwork& network,
   found.paths =
       std::make_unique<PathSearch>(orders, reach, Besides{}, options.threads, options.progress, before);
   PathSearch& paths = *found.paths;
-  paths.PoseSingles();
+  // Where a plan exists that runs every operator alone it is found, whatever the stop and the budget.
+  const base::Stop never;
+  paths.PoseSingles(never);
   if (IsHopeless(planning, floors)) {
     found.result = ExplainAbsence(planning, paths, floors);
     found.whatever_the_order = true;
     return found;
   }
-  paths.DecideSingles();  // the baseline, and something to fall back on
+  paths.DecideSingles(never);
+  Attempts attempts(network, floors, paths);
+  if (auto fault = attempts.TakeKnown()) return base::Unexpected(*fault);
   paths.FindBounds();
-  base::Expected<Attempted> attempted = TrySelections(planning, demands, paths);
-  if (!attempted) return base::Unexpected(attempted.error());
+  if (auto fault = attempts.Run(options.effort * kCompletion)) return base::Unexpected(*fault);
+  const Attempted attempted = attempts.Take();
   if (auto fault = FindEngineFault(paths)) return base::Unexpected(*fault);
-  if (!attempted->best) {
-    base::Expected<PartitionResult> declined = Decline(network, options, paths, *attempted, floors, reach);
+  if (!attempted.best) {
+    base::Expected<PartitionResult> declined = Decline(network, options, paths, attempted, floors, reach);
     if (!declined) return base::Unexpected(declined.error());
     found.result = *std::move(declined);
     found.whatever_the_order = found.result.status == problem::Status::kUnsupported;
     return found;
   }
-  paths.DecideSingles();  // of those that were extended meanwhile
+  paths.DecideSingles(never);  // of those that were extended meanwhile
 
-  plan::Plan plan = *attempted->best;
-  paths.PoseRefused(attempted->selection, kMostRejected);
-  for (size_t s = 0; s < plan.subgraphs.size(); ++s)
-    plan.subgraphs[s].rejected = RejectionsOf(planning, paths, attempted->selection, s);
-  plan.status = StatusOf(planning, paths, *attempted, floors.costs);
+  plan::Plan plan = *attempted.best;
+  paths.PoseRefused(attempted.selection, kMostRejected);
+  for (size_t s = 0; s < plan.subgraphs.size(); ++s) {
+    const IntervalChoices& interval = *attempted.selection.intervals[s];
+    plan.subgraphs[s].largest_proven =
+        IsLargest(planning, interval, interval.Choices()[attempted.selection.choices[s]]);
+    plan.subgraphs[s].rejected = RejectionsOf(planning, paths, attempted.selection, s);
+  }
   plan.baseline = AssembleBaseline(planning, paths);
   plan.lower_bounds = floors.costs;
-  plan.notes = NotesOn(planning, paths, demands, *attempted, plan);
+  StateProof(network, paths, attempted, options, floors, plan);
+  plan.notes = NotesOn(planning, paths, demands, attempted, plan);
   plan.demands = demands.All();
   plan.version = options.version;
   plan.seed = options.seed;
-  found.whatever_the_order = plan.score <= planning.scale.ScoreOf(floors.costs);
+  found.whatever_the_order = MeetsBound(planning, floors, plan);
   base::Expected<PartitionResult> verified = Verified(std::move(plan));
   if (!verified) return base::Unexpected(verified.error());
   found.result = *std::move(verified);

@@ -19,6 +19,9 @@
 // the objective looks at the peak, the next best is tried too, until none can beat what is there.
 namespace tessera::search {
 
+// Work that may be spent on what was passed over once the best selection is known, in terms of the effort of the search.
+inline constexpr int64_t kCompletion = 30;
+
 struct FixedOrderResult {
   PartitionResult result;             // PartitionOptions::order and what it means for status and notes apart
   std::unique_ptr<PathSearch> paths;  // what was found out; refers to the network

@@ -74,8 +74,17 @@ std::span<const Choice> IntervalChoices::Choices() const {
   return opened_ == nullptr ? std::span<const Choice>() : opened_->choices;
 }
 
-bool IntervalChoices::IsComplete() const {
-  return opened_ != nullptr && (opened_->refusal || (opened_->shapes.IsExhausted() && !opened_->lost_shapes));
+bool IntervalChoices::IsComplete() const { return opened_ != nullptr && !UntriedBound(); }
+
+std::optional<Cost> IntervalChoices::UntriedBound() const {
+  if (opened_->refusal) return std::nullopt;
+  if (!opened_->shapes.IsExhausted() || opened_->lost_shapes) return bound_;
+  if (opened_->aside.empty()) return std::nullopt;
+  Cost least = bound_;
+  double score = std::numeric_limits<double>::infinity();
+  for (const auto& [shape, its] : opened_->aside) score = std::min(score, its);
+  least.score = std::max(least.score, score);
+  return least;
 }
 
 const std::vector<encoder::Policy>& IntervalChoices::Policies() {
@@ -87,25 +96,25 @@ const std::vector<encoder::Policy>& IntervalChoices::Policies() {
   return opened_->policies;
 }
 
-void IntervalChoices::Open() {
+void IntervalChoices::Open(const base::Stop& stop) {
   opened_ = std::make_unique<Opened>(Grid());
   opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies());
   if (opened_->ways->IsRefused()) {
     opened_->tried = FirstShapes();
-    Pose();
+    Pose(stop);
   } else {
     AddShapes(FirstShapes());
-    Refine();
+    Refine(stop);
   }
   opened_->ways.reset();
 }
 
-void IntervalChoices::Pose() {
+void IntervalChoices::Pose(const base::Stop& stop) {
   if (opened_->posed) return;
   opened_->posed = true;
   for (Choice& choice : opened_->choices) opened_->costs.emplace(std::move(choice.way), choice.cost);
   opened_->choices.clear();
-  if (opened_->costs.empty() ? AddCandidates(opened_->tried, {}) : AddPriced(opened_->tried)) Refine();
+  if (opened_->costs.empty() ? AddCandidates(opened_->tried, {}) : AddPriced(opened_->tried)) Refine(stop);
   opened_->costs.clear();
   // Of choices with equal costs the one that needs least room is likeliest to fit.
   std::stable_sort(opened_->choices.begin(), opened_->choices.end(),
@@ -142,14 +151,14 @@ void IntervalChoices::PoseRefused(size_t index, size_t most) {
 }
 
 // Looks around the best shapes that no bound refuses until nothing is left there.
-void IntervalChoices::Refine() {
+void IntervalChoices::Refine(const base::Stop& stop) {
   std::map<graph::TileShape, double> scores;
   size_t rated = 0;
   const ShapeSearch::Rating rating = [&scores](const graph::TileShape& shape) -> std::optional<double> {
     const auto found = scores.find(shape);
     return found == scores.end() ? std::nullopt : std::optional(found->second);
   };
-  while (!planning_->stop.Requested()) {
+  while (!stop.Requested()) {
     for (; rated < opened_->choices.size(); ++rated) {
       const Choice& choice = opened_->choices[rated];
       if (choice.verdict == Verdict::kImpossible) continue;
@@ -170,11 +179,44 @@ size_t IntervalChoices::Extend(size_t most) {
   return rest.size();
 }
 
+size_t IntervalChoices::ExtendBelow(double score, size_t most) {
+  if (opened_ == nullptr || opened_->refusal) return 0;
+  std::vector<graph::TileShape> shapes;
+  for (const auto& [shape, least] : opened_->aside) {
+    if (least < score) shapes.push_back(shape);
+  }
+  for (const graph::TileShape& shape : shapes) opened_->aside.erase(shape);
+  if (shapes.empty()) shapes = opened_->shapes.Rest(most);
+  if (!shapes.empty()) AddShapes(shapes, score);
+  opened_->ways.reset();
+  return shapes.size();
+}
+
+void IntervalChoices::TryAll(size_t most) {
+  const auto missing = CountUntried() + static_cast<int64_t>(opened_->aside.size());
+  if (missing > static_cast<int64_t>(most)) return;
+  while (ExtendBelow(std::numeric_limits<double>::infinity(), most) > 0) continue;
+}
+
+// Of a shape all choices are put aside, or none.
+void IntervalChoices::PutAside(double below, std::map<Way, plan::Metrics>& found) {
+  std::map<graph::TileShape, double> least;
+  for (const auto& [way, metrics] : found) {
+    const double score = planning_->scale.CostOf(metrics).score;
+    const auto at = least.try_emplace(way.tile, score).first;
+    at->second = std::min(at->second, score);
+  }
+  std::erase_if(least, [below](const auto& each) { return each.second < below; });
+  std::erase_if(found, [&least](const auto& each) { return least.contains(each.first.tile); });
+  opened_->aside.merge(least);
+}
+
 // Behind those that are there; false where the encoder refuses.
-bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes) {
+bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes, double below) {
   opened_->tried.insert(opened_->tried.end(), tile_shapes.begin(), tile_shapes.end());
   if (opened_->ways == nullptr) opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies());
-  const std::map<Way, plan::Metrics> found = opened_->ways->Find(tile_shapes);
+  std::map<Way, plan::Metrics> found = opened_->ways->Find(tile_shapes);
+  PutAside(below, found);
   if (opened_->posed) {
     opened_->costs.clear();
     for (const auto& [way, metrics] : found) opened_->costs.emplace(way, planning_->CostOf(metrics));
@@ -210,7 +252,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
   } else {
     TileOptions options;
     options.engines = planning_->tile_engines;
-    options.budget = planning_->budget;
+    options.budget = IsSingle() ? planning_->LeastBudget() : planning_->budget;
     options.shapes = tile_shapes;
     options.policies = Policies();
     options.pins = pins_;
@@ -237,8 +279,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
     }
     choice.priced = known != opened_->costs.end();
     if (choice.priced) choice.cost = known->second;
-    choice.peak_bytes = candidates[i].lower_bound;
-    choice.cost.peak = planning_->PeakCostOf(choice.peak_bytes);
+    SetPeak(choice, candidates[i].lower_bound);
     choice.cost.change = ChangeOf(choice);
   }
   opened_->tiles->DropClasses();
@@ -246,25 +287,25 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
   return true;
 }
 
-void IntervalChoices::Decide(size_t index) {
+void IntervalChoices::Decide(size_t index, const base::Stop& stop) {
   Choice& choice = opened_->choices[index];
   if (choice.verdict != Verdict::kOpen) return;
   if (planning_->LooksAtPeak()) {
-    DecideByPeak(choice);
+    DecideByPeak(choice, stop);
     return;
   }
-  choice.verdict = VerdictOf(opened_->tiles->Decide(choice.candidate, planning_->stop));
+  choice.verdict = VerdictOf(opened_->tiles->Decide(choice.candidate, stop));
   opened_->solves = opened_->tiles->Solves();
   TakeAnswers();
 }
 
 // Any placement will do unless the objective looks at peaks; then the least one must be found, or one below the limit.
-void IntervalChoices::DecideByPeak(Choice& choice) {
+void IntervalChoices::DecideByPeak(Choice& choice, const base::Stop& stop) {
   const problem::Problem problem = opened_->tiles->ProblemOf(choice.candidate);
   AllocateOptions options;
   options.minimize = planning_->scale.MinimizesPeak();
-  options.budget = planning_->budget;
-  options.stop = &planning_->stop;
+  options.budget = IsSingle() ? planning_->LeastBudget() : planning_->budget;
+  options.stop = &stop;
   options.capacity = planning_->Room();
   base::Expected<problem::Result> result = Allocate(problem, nullptr, 0, planning_->engines, options);
   ++opened_->solves;
@@ -273,8 +314,13 @@ void IntervalChoices::DecideByPeak(Choice& choice) {
   if (choice.verdict != Verdict::kFits) return;
   choice.exact = !options.minimize || result->status == problem::Status::kOptimal;
   choice.allocation = std::move(result->allocation);
-  choice.peak_bytes = *result->peak;
-  choice.cost.peak = planning_->PeakCostOf(choice.peak_bytes);
+  SetPeak(choice, *result->peak);
+}
+
+void IntervalChoices::SetPeak(Choice& choice, problem::Bytes peak) const {
+  choice.peak_bytes = peak;
+  choice.cost.peak = planning_->PeakCostOf(peak);
+  choice.cost.tie.peak = static_cast<double>(peak);
 }
 
 // One answer often settles other choices too, and bounds settle some without a question.
@@ -303,7 +349,8 @@ std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) cons
   std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
     const auto key = [this](size_t i) {
       const Cost& cost = opened_->choices[i].cost;
-      return std::tie(cost.score, cost.change, cost.peak, cost.limited, cost.tie);
+      return std::tie(cost.score, cost.change, cost.tie.latency, cost.tie.energy, cost.tie.off_chip_bytes,
+                      cost.tie.peak, cost.peak, cost.limited);
     };
     return key(a) != key(b) ? key(a) < key(b) : a < b;
   });

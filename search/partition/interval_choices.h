@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -68,12 +69,13 @@ class IntervalChoices {
   bool IsOpened() const { return opened_ != nullptr; }
   const Cost& Bound() const { return bound_; }
 
-  // Makes choices known: those of all tile shapes that a ShapeSearch looks at, going by costs alone, that may have room.
-  void Open();
+  // Makes choices known: those of all tile shapes that a ShapeSearch looks at, going by costs alone, that may have room. A stop leaves
+  // out those around the best, here and below.
+  void Open(const base::Stop& stop);
 
   // Makes known which choices bounds refuse, and further ones that a ShapeSearch then looks at. Where there were no choices, those
   // that have no room are there from then on. Indices of choices change. What encoder::BuildLadders refuses leaves none, and a refusal. Opened before.
-  void Pose();
+  void Pose(const base::Stop& stop);
 
   // Adds choices for tiles larger than those of this choice that have no room, so that they can be told of: the smallest `most`, and as many
   // as are no larger than these. Posed before.
@@ -85,14 +87,27 @@ class IntervalChoices {
   const IntervalTiles& Tiles() const { return *opened_->tiles; }  // only where posed and not refused
 
   // Settles one choice of an interval that is posed. Its cost may rise: peaks are known only then.
-  void Decide(size_t choice);
+  void Decide(size_t choice, const base::Stop& stop);
 
   // The choices that a best partition may use: those neither impossible nor given up that no other such choice dominates, in
   // ascending order; choices in `kept` always, and as if they were not there for the others.
   std::vector<size_t> Front(const std::vector<size_t>& kept) const;
 
-  // Adds choices for up to `most` of the tile shapes that were passed over, smallest first; the number of shapes.
+  // Adds choices for up to `most` of the tile shapes that were passed over, even cuts first, then the smallest; the number of shapes.
   size_t Extend(size_t most);
+
+  // The same, but choices that score no less than this are put aside: they are not among the choices, and only their least score is
+  // known. What was put aside before and scores less comes first.
+  size_t ExtendBelow(double score, size_t most);
+
+  // Makes choices of all shapes, if no more than `most` are missing. Opened before.
+  void TryAll(size_t most);
+
+  // What the shapes that were passed over, and those put aside, cost at least; nullopt where there are none. Opened before.
+  std::optional<Cost> UntriedBound() const;
+
+  // How many shapes Extend would give if asked for all. Opened before.
+  int64_t CountUntried() const { return opened_->refusal ? 0 : opened_->shapes.CountRest(); }
 
   // Whether tiles are left out that the profile allows, and not for what they cost or need.
   bool IsDemanded() const { return (way_ != nullptr && (way_->tile || way_->halo)) || !pins_.empty(); }
@@ -126,20 +141,26 @@ class IntervalChoices {
     std::optional<base::Diagnostic> refusal;
     std::optional<IntervalTiles> tiles;
     std::vector<Choice> choices;
+    std::map<graph::TileShape, double>
+        aside;                 // shapes, and the least score of those choices that were put aside
     bool lost_shapes = false;  // shapes that the encoder refused while it took others
     std::optional<base::Diagnostic> fault;
     int64_t solves = 0;
   };
 
+  bool IsSingle() const { return interval_.first == interval_.last && kept_.empty(); }
   graph::ShapeGrid Grid() const;
   const std::vector<encoder::Policy>& Policies();
   std::vector<graph::TileShape> FirstShapes();
   double ChangeOf(const Choice& choice) const;
-  bool AddShapes(const std::vector<graph::TileShape>& tile_shapes);
+  bool AddShapes(const std::vector<graph::TileShape>& tile_shapes,
+                 double below = std::numeric_limits<double>::infinity());
+  void PutAside(double below, std::map<Way, plan::Metrics>& found);
   bool AddCandidates(const std::vector<graph::TileShape>& tile_shapes, const TileFilter& filter);
   bool AddPriced(const std::vector<graph::TileShape>& tile_shapes);
-  void Refine();
-  void DecideByPeak(Choice& choice);
+  void Refine(const base::Stop& stop);
+  void DecideByPeak(Choice& choice, const base::Stop& stop);
+  void SetPeak(Choice& choice, problem::Bytes peak) const;
   void TakeAnswers();
 
   const Planning* planning_;

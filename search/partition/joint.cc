@@ -23,6 +23,9 @@ using problem::Bytes;
 // What a search that was stopped may still take to lay out what it knows.
 constexpr std::chrono::milliseconds kGrace{500};
 
+// Of the budget, what is spent on lowering a peak that the objective does not look at.
+constexpr int64_t kLoweringPeak = 2'000;
+
 // What a buffer holds, whatever its subgraph is called.
 using Key = std::tuple<int, encoder::BufferKind, int, int, int, int>;
 
@@ -83,12 +86,12 @@ void FreeOffsets(problem::Problem& problem) {
   for (problem::Buffer& buffer : problem.buffers) buffer.offset.reset();
 }
 
-base::Expected<problem::Result> PlaceTiles(const Planning& planning, const Selection& selection,
-                                           const problem::Problem& problem) {
+base::Expected<problem::Result> PlaceAnyhow(const Planning& planning, const Selection& selection,
+                                            const problem::Problem& problem) {
   AllocateOptions options;
   options.capacity = planning.Room();
   options.minimize = planning.scale.MinimizesPeak();
-  options.budget = planning.budget;
+  options.budget = planning.LeastBudget();
   options.stop = &planning.stop;
 
   problem::Result known;
@@ -112,6 +115,24 @@ base::Expected<problem::Result> PlaceTiles(const Planning& planning, const Selec
   const bool better = result->allocation && (!known.peak || *result->peak < *known.peak);
   if (better || !known.allocation) return result;
   return known;
+}
+
+// Where the objective does not look at peaks they decide between equals: a little is spent on lowering them, unless buffers had better
+// stay where an older plan has them.
+base::Expected<problem::Result> PlaceTiles(const Planning& planning, const Selection& selection,
+                                           const problem::Problem& problem) {
+  base::Expected<problem::Result> any = PlaceAnyhow(planning, selection, problem);
+  const bool open = any && any->allocation && any->status != problem::Status::kOptimal;
+  if (!open || planning.scale.MinimizesPeak() || planning.predecessor != nullptr) return any;
+  if (*any->peak <= FindBound(problem, 0).bytes) return any;
+  AllocateOptions options;
+  options.capacity = planning.Room();
+  options.minimize = true;
+  options.budget = {std::min(planning.budget.units, kLoweringPeak)};
+  options.stop = &planning.stop;
+  base::Expected<problem::Result> lower = Allocate(problem, nullptr, 0, planning.engines, options);
+  if (!lower || (lower->allocation && *lower->peak < *any->peak)) return lower;
+  return any;
 }
 
 // First with what an older plan has where it has it, if there is one.
@@ -152,7 +173,7 @@ base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Dema
     FixOffsets(demands.PinsIn(home.problem.memories.front().name), home.problem);
   }
   base::Expected<HomePlacement> homes =
-      PlaceHomes(std::move(home_problems), planning.engines, planning.budget, planning.stop);
+      PlaceHomes(std::move(home_problems), planning.engines, planning.LeastBudget(), planning.stop);
   if (!homes) return base::Unexpected(homes.error());
   if (!homes->reason.empty()) return Refused(homes->status, homes->reason);
   base::Expected<encoder::Program> program = encoder::BuildProgram(planning.graph, planning.profile, choices);

@@ -44,8 +44,10 @@ constexpr int kMostAtHome = 6;
 
 constexpr size_t kEveryInterval = std::numeric_limits<size_t>::max() / 2;
 
-// The part of the effort that a round of scouting may take where there is a plan already; where there is none, it is that times as much.
+// A round of scouting may take the effort of a search where there is a plan already; where there is none, and in networks that are so
+// small that a proof over all orders is in reach, it may take that many times as much.
 constexpr int64_t kShare = 4;
+constexpr size_t kSmallNetwork = 12;
 
 // Sums of doubles in another order differ by less: no reason to change the order.
 constexpr double kRounding = 1e-9;
@@ -96,7 +98,7 @@ base::Expected<PartitionResult> OrderSearch::Run() {
   std::iota(given.begin(), given.end(), 0);
   if (auto fault = Try(given, Gain::kNone, {})) return base::Unexpected(*fault);
   if (incumbent_.found.result.plan) first_score_ = incumbent_.found.result.plan->score;
-  if (options_.ordering == Ordering::kGiven || precedence_.IsChain()) return TakeResult();
+  if (options_.ordering == Ordering::kGiven || precedence_.IsChain()) return Finish();
   if (grounds_.predecessor != nullptr) {
     Order like = precedence_.OperatorsOf(FindOrderLike(*grounds_.predecessor, grounds_.graph, precedence_));
     if (like != given) {
@@ -191,7 +193,8 @@ std::optional<Order> OrderSearch::FindAtHome(const std::vector<Order>& orders, i
 
 std::optional<base::Diagnostic> OrderSearch::Scout() {
   const bool has_plan = incumbent_.found.result.plan.has_value();
-  const int64_t effort = has_plan ? options_.effort / kShare : options_.effort * kShare;
+  const bool is_small = grounds_.graph.operators.size() <= kSmallNetwork;
+  const int64_t effort = has_plan && !is_small ? options_.effort : options_.effort * kShare;
   std::vector<Order> orders = FindOrders();
   if (every_) {
     const Besides besides{.most_operators = incumbent_.found.paths->MostOperators(),
@@ -231,16 +234,19 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<Order>
     PathSearch& scout = *scouts.back();
     known.push_back(&scout);
     scout.FindBounds();
-    const std::optional<Selection> selection = scout.FindBelow(below, effort);
-    work_ += scout.Work();
+    std::optional<Selection> selection = scout.FindBelow(below, effort);
     const bool at_end = !scout.HasSpent() && scout.HasAllOrders() && !scout.IsCutShort();
+    Found passed_over{Ending::kCutShort};
+    if (!selection && at_end && plan) passed_over = scout.FindBetter(below, effort * kShare);
+    if (passed_over.ending == Ending::kFound) selection = std::move(passed_over.selection);
+    work_ += scout.Work();
     if (options_.progress) {
       options_.progress(fmt::format("{} orders of the operators looked at{}", survey_.orders,
                                     at_end ? "" : ", not to the end"));
     }
     if (!selection) {
       const bool all_decided = at_end && failed_.empty() && !scout.AnyGivenUp();
-      survey_.settled = all_decided && !scout.UntriedCouldBeat(below);
+      survey_.settled = all_decided && passed_over.ending == Ending::kNone;
       survey_.proven = all_decided && survey_.every && !plan && LeavesNothing(scout);
       return std::nullopt;
     }
@@ -274,19 +280,22 @@ base::Expected<PartitionResult> OrderSearch::Finish() {
   if (!taken) return taken;
   PartitionResult result = *std::move(taken);
   if (result.plan) {
+    StateOrders(*result.plan);
+    result.status = result.plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
     const Order& order = incumbent_.network->InOrder();
     if (!std::is_sorted(order.begin(), order.end())) {
       RenumberTensors(*result.plan);
       if (auto fault = FindFault(*result.plan)) return base::Unexpected(*std::move(fault));
     }
-    NoteOrder(*result.plan);
-  } else if (result.status == Status::kInfeasible && !incumbent_.found.whatever_the_order) {
+  } else if (result.status == Status::kInfeasible && !incumbent_.found.whatever_the_order &&
+             options_.ordering == Ordering::kSearch && !precedence_.IsChain()) {
     Qualify(result);
   }
   return result;
 }
 
-void OrderSearch::NoteOrder(plan::Plan& plan) const {
+// What is known of other orders; a plan that meets its bound is best in all of them.
+void OrderSearch::StateOrders(plan::Plan& plan) const {
   const Order& order = incumbent_.network->InOrder();
   if (!std::is_sorted(order.begin(), order.end())) {
     size_t moved = 0;
@@ -295,11 +304,15 @@ void OrderSearch::NoteOrder(plan::Plan& plan) const {
         "{} of {} operators run elsewhere than in the order of the file, in which {}", moved, order.size(),
         first_score_ ? fmt::format("the score is {}", *first_score_) : "no plan was found"));
   }
-  if (plan.status != "optimal" || incumbent_.found.whatever_the_order) return;
-  plan.notes.push_back(
-      survey_.every && survey_.settled
-          ? fmt::format("all {} orders of the operators were tried", survey_.orders)
-          : "other orders of the operators were not all tried: optimal among plans in this one");
+  if (incumbent_.found.whatever_the_order || precedence_.IsChain()) return;
+  if (options_.ordering == Ordering::kGiven) {
+    plan.scope.orders = "orders other than that of the file, as asked";
+  } else if (survey_.every && survey_.settled) {
+    plan.notes.push_back(fmt::format("all {} orders of the operators were tried", survey_.orders));
+  } else {
+    plan.scope.orders = "some orders, for want of effort, among which bounds do not rule out a better plan";
+  }
+  if (!plan::CoversAll(plan.scope)) plan.status = "feasible";
 }
 
 // What is proven in the order of the file is no proof for others.

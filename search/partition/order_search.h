@@ -81,7 +81,7 @@ class OrderSearch {
   base::Expected<PartitionResult>
   TakeResult();  // of the incumbent, its constants prefetched where that is asked for
   base::Expected<PartitionResult> Finish();
-  void NoteOrder(plan::Plan& plan) const;
+  void StateOrders(plan::Plan& plan) const;
   void Qualify(PartitionResult& result) const;
 
   const Grounds& grounds_;

@@ -44,6 +44,7 @@ OrderedNetwork::OrderedNetwork(const Grounds& grounds, Order order)
                 .budget = grounds.budget,
                 .predecessor = predecessor_ ? &*predecessor_ : nullptr},
       demands_(graph_, search::InOrder(grounds.demands, order_)),
-      states_(graph_, grounds.profile, planning_.Room(), grounds.keeping, demands_) {}
+      states_(graph_, grounds.profile, planning_.Room(), grounds.keeping, demands_),
+      homes_(graph_, grounds.profile) {}
 
 }  // namespace tessera::search

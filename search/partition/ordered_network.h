@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "tessera/encoder/adapt/homes.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
@@ -42,7 +43,7 @@ class OrderedNetwork {
   const graph::Graph& Graph() const { return graph_; }
   const search::Planning& Planning() const { return planning_; }
   const search::Demands& Demands() const { return demands_; }
-  Ordered AsOrdered() const { return {&planning_, &states_, &demands_, order_}; }
+  Ordered AsOrdered() const { return {&planning_, &states_, &demands_, &homes_, order_}; }
 
  private:
   Order order_;
@@ -52,6 +53,7 @@ class OrderedNetwork {
   search::Planning planning_;
   search::Demands demands_;
   CutStates states_;
+  encoder::HomeRoom homes_;
 };
 
 // Demands about the network as its file orders it, in the words of another order.

@@ -44,6 +44,8 @@ struct PartitionOptions {
   int64_t effort = kUsualEffort;  // Reach::effort where max_operators is left open
   std::span<const problem::Engine* const>
       engines;  // in the order in which they are asked; they outlive the search
+  // Tile shapes times operators looked at in all, after which the best plan so far counts; single operators are always looked at.
+  std::optional<int64_t> most_work;
   // The same engines with what they remember of other searches; nullptr: this search starts afresh. Changes the
   // time taken, never the plan.
   const CachedEngines* cached = nullptr;
@@ -63,12 +65,10 @@ struct Misfit {
   problem::Bytes capacity = 0;  // of the tile memory, or the limit on the peak
 };
 
-// kOptimal: no plan scores better that runs the operators in the order in which the plan's network has them, or in any, where
-// Plan::notes say so; or, where they say so, none whose subgraphs have at most so many operators, or that keeps at most kMostKept
-// borders at a cut, or none;
-// kFeasible: something was left undecided or untried, the notes say what; kInfeasible: proven that no plan fits, or keeps the
-// limits, whatever its subgraphs and tiles, and, with Ordering::kSearch, its order; kUnknown: a limit came first, one of time, of operators, of kMostKept, of tile shapes or of orders;
-// kUnsupported: the profile cannot run the network. All of it among the plans that PartitionOptions::keeping allows and that keep the
+// kOptimal: no plan scores better, by proof, and the proof covers every order of the operators, cut into subgraphs, tile extent,
+// policy and set of kept boundary tensors; kFeasible: a plan, of which Plan::scope and Plan::proven say what is proven; kInfeasible:
+// proven that no plan fits, or keeps the limits; kUnknown: a limit came first, one of time, of work, of operators in a subgraph, of
+// kMostKept, of tile shapes or of orders; kUnsupported: the profile cannot run the network. All of it among the plans that keep the
 // demands. `plan` where there is one, else the reason.
 struct PartitionResult {
   problem::Status status = problem::Status::kUnknown;

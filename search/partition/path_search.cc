@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "tessera/search/simulate/subgraph_bounds.h"
@@ -14,10 +15,10 @@
 namespace tessera::search {
 namespace {
 
-Order OrderGiven(const graph::Graph& graph) {
-  Order order(graph.operators.size());
-  std::iota(order.begin(), order.end(), 0);
-  return order;
+Ordered InGivenOrder(Ordered ordered) {
+  ordered.order.resize(ordered.planning->graph.operators.size());
+  std::iota(ordered.order.begin(), ordered.order.end(), 0);
+  return ordered;
 }
 
 std::vector<Order> OrdersOf(std::span<const Ordered> all) {
@@ -29,25 +30,32 @@ std::vector<Order> OrdersOf(std::span<const Ordered> all) {
 // The one arc of an interval that is only bounded.
 constexpr size_t kBounded = std::numeric_limits<size_t>::max();
 
-// Of the time until a deadline, what opens intervals; the rest is for those that are open then.
-constexpr double kOpening = 0.7;
+// The arc of an open interval that stands for the tile shapes that were passed over.
+constexpr size_t kUntried = kBounded - 1;
 
 // Arcs that a look for a path passes in the time that one tile shape of one operator takes.
 constexpr int64_t kArcsForOne = 32;
 
+// Tile shapes that are looked at to prove that a tile of the best selection is the largest.
+constexpr size_t kMostLarger = 128;
+
+// Tile shapes that the opening and posing of an interval looks at, about.
+constexpr int64_t kUsualShapes = 16;
+
+// How much dearer placements are where banks have modes.
+constexpr int64_t kModesCost = 4;
+
 }  // namespace
 
-PathSearch::PathSearch(const Planning& planning, const CutStates& states, const Demands& demands,
-                       const Reach& reach, int threads, std::function<void(std::string_view)> progress)
-    : PathSearch(std::vector<Ordered>{{&planning, &states, &demands, OrderGiven(planning.graph)}}, reach, {},
-                 threads, std::move(progress), {}) {}
+PathSearch::PathSearch(const Ordered& ordered, const Reach& reach, int threads,
+                       std::function<void(std::string_view)> progress)
+    : PathSearch(std::vector{InGivenOrder(ordered)}, reach, {}, threads, std::move(progress), {}) {}
 
 PathSearch::PathSearch(std::span<const Ordered> orders, const Reach& reach, const Besides& besides,
                        int threads, std::function<void(std::string_view)> progress,
                        std::span<PathSearch* const> before)
     : orders_(orders.begin(), orders.end()),
       planning_(orders_.front().planning),
-      closing_(planning_->stop.Before(kOpening), &planning_->stop),
       demands_(orders_.front().demands),
       operators_(static_cast<int>(planning_->graph.operators.size())),
       lattice_(OrdersOf(orders)),
@@ -55,6 +63,7 @@ PathSearch::PathSearch(std::span<const Ordered> orders, const Reach& reach, cons
       lengths_(std::max(most_, demands_->Inseparable({0, operators_ - 1}))),
       longest_(most_),
       allowance_(reach.effort),
+      most_work_(reach.most_work),
       threads_(std::max(1, threads)),
       progress_(std::move(progress)) {
   NumberStates();
@@ -80,7 +89,7 @@ void PathSearch::FindBounds() {
     for (size_t i = begin; i < end; ++i) all_bounded = all_bounded && is_bounded(i);
     if (!all_bounded) {
       tasks.emplace_back([this, begin, end, is_bounded] {
-        if (planning_->stop.Requested()) return;
+        if (IsCutShort()) return;
         const Planning& planning = *orders_[order_of_[begin]].planning;
         const SubgraphBounds bounds(planning.graph, planning.profile, planning.simulator.Usages(),
                                     intervals_[begin].Interval());
@@ -94,6 +103,7 @@ void PathSearch::FindBounds() {
     begin = end;
   }
   Run(tasks);
+  work_ += static_cast<int64_t>(tasks.size());
   for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
 }
 
@@ -167,38 +177,166 @@ Selection PathSearch::SelectionOf(const Path& path, std::span<const Arc> arcs) c
   return selection;
 }
 
-std::optional<Selection> PathSearch::FindBest() {
-  while (!planning_->stop.Requested()) {
-    const bool only_open = IsCutShort();
-    const std::vector<Arc> arcs = CurrentArcs(only_open);
-    const std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_);
-    if (!path) {
-      if (only_open || (!Widen() && !Extend())) return std::nullopt;
-      continue;
+std::optional<Path> PathSearch::Look(std::span<const Arc> arcs) {
+  PathLook look{.stop = &planning_->stop};
+  std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_, look);
+  work_ += (static_cast<int64_t>(arcs.size()) + look.joins) / kArcsForOne;
+  return path;
+}
+
+Found PathSearch::FindBest() {
+  while (!IsCutShort()) {
+    if (work_ >= milestone_) {
+      milestone_ = 2 * work_;
+      return {Ending::kMilestone};
     }
-    work_ += static_cast<int64_t>(arcs.size()) / kArcsForOne;
-    if (auto selection = Confirm(*path, arcs)) return selection;
+    const std::vector<Arc> arcs = CurrentArcs();
+    const std::optional<Path> path = Look(arcs);
+    if (!path) {
+      if (IsCutShort()) break;
+      if (Widen() || Extend()) continue;
+      return {IsCutShort() ? Ending::kCutShort : Ending::kNone};
+    }
+    if (auto selection = Confirm(*path, arcs)) return {Ending::kFound, *std::move(selection)};
     if (allowance_ && effort_ > *allowance_) DrawBack();
+  }
+  return {Ending::kCutShort};
+}
+
+std::optional<Selection> PathSearch::FindOpen(double below) {
+  while (!IsCutShort()) {
+    const std::vector<Arc> arcs = CurrentArcs(true);
+    const std::optional<Path> path = Look(arcs);
+    if (!path || planning_->scale.ScoreOf(path->cost) >= below) return std::nullopt;
+    if (auto selection = Confirm(*path, arcs)) return selection;
   }
   return std::nullopt;
 }
 
 std::optional<Selection> PathSearch::FindBelow(double score, int64_t effort) {
-  effort_ = 0;
+  const int64_t most = work_ + effort;
   while (!IsCutShort() && !has_spent_) {
     const std::vector<Arc> arcs = CurrentArcs();
-    const std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_);
+    const std::optional<Path> path = Look(arcs);
     if (path && planning_->scale.ScoreOf(path->cost) >= score) return std::nullopt;
     if (!path) {
-      if (!Widen() && !Extend()) return std::nullopt;
+      if (IsCutShort() || (!Widen() && !Extend())) return std::nullopt;
     } else if (auto selection = Confirm(*path, arcs)) {
       return selection;
     }
-    effort_ += static_cast<int64_t>(arcs.size()) / kArcsForOne;
-    work_ += static_cast<int64_t>(arcs.size()) / kArcsForOne;
-    has_spent_ = effort_ > effort;
+    has_spent_ = work_ > most;
   }
   return std::nullopt;
+}
+
+Found PathSearch::FindBetter(double below, int64_t most_work) {
+  const auto reach_before = std::pair(longest_, looks_at_kept_);
+  const auto allowance_before = allowance_;
+  const int64_t most = work_ + most_work;
+  Widen();
+  Found found{Ending::kCutShort};
+  if (IsWithin(below, ArcsWithUntried(), most_work)) {
+    while (!IsCutShort() && work_ <= most) {
+      const std::vector<Arc> arcs = ArcsWithUntried();
+      const std::optional<Path> path = Look(arcs);
+      if (!path && IsCutShort()) break;
+      if (!path || planning_->scale.ScoreOf(path->cost) >= below) {
+        found.ending = Ending::kNone;
+        break;
+      }
+      const bool untried = std::any_of(path->arcs.begin(), path->arcs.end(),
+                                       [&arcs](size_t arc) { return arcs[arc].choice == kUntried; });
+      if (untried) {
+        if (!ExtendUntried(below, *path, arcs)) break;
+      } else if (auto selection = Confirm(*path, arcs)) {
+        found = {Ending::kFound, *std::move(selection)};
+        break;
+      }
+    }
+  }
+  if (found.ending == Ending::kCutShort && std::pair(longest_, looks_at_kept_) != reach_before) {
+    std::tie(longest_, looks_at_kept_) = reach_before;
+    for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
+  }
+  allowance_ = allowance_before;
+  return found;
+}
+
+// What is in reach, and for each open interval with tile shapes that were passed over one arc that costs as little as any can.
+std::vector<Arc> PathSearch::ArcsWithUntried() const {
+  std::vector<Arc> arcs = CurrentArcs();
+  for (const IntervalChoices& interval : intervals_) {
+    if (!interval.IsOpened() || !InReach(interval)) continue;
+    const std::optional<Cost> untried = interval.UntriedBound();
+    if (!untried) continue;
+    arcs.push_back(ArcOf(interval));
+    arcs.back().cost = *untried;
+    arcs.back().choice = kUntried;
+  }
+  return arcs;
+}
+
+// For each arc the score that it must stay below to be part of a path below this one, by the sums of the cheapest arcs before and
+// behind it.
+std::vector<double> PathSearch::RoomsBelow(double below, std::span<const Arc> arcs) const {
+  const auto states = static_cast<size_t>(last_state_) + 1;
+  std::vector<double> before(states, std::numeric_limits<double>::infinity());
+  std::vector<double> behind = before;
+  before.front() = behind.back() = 0;
+  std::vector<size_t> by_begin(arcs.size());
+  std::iota(by_begin.begin(), by_begin.end(), size_t{0});
+  std::sort(by_begin.begin(), by_begin.end(),
+            [&arcs](size_t a, size_t b) { return arcs[a].begin < arcs[b].begin; });
+  for (const size_t i : by_begin) {
+    double& end = before[static_cast<size_t>(arcs[i].end)];
+    end = std::min(end, before[static_cast<size_t>(arcs[i].begin)] + arcs[i].cost.score);
+  }
+  for (auto i = by_begin.rbegin(); i != by_begin.rend(); ++i) {
+    double& begin = behind[static_cast<size_t>(arcs[*i].begin)];
+    begin = std::min(begin, behind[static_cast<size_t>(arcs[*i].end)] + arcs[*i].cost.score);
+  }
+  std::vector<double> rooms;
+  rooms.reserve(arcs.size());
+  for (const Arc& arc : arcs)
+    rooms.push_back(below - before[static_cast<size_t>(arc.begin)] - behind[static_cast<size_t>(arc.end)]);
+  return rooms;
+}
+
+// Whether what bounds do not keep out of paths below this score takes about as much work as that. The regions of tiles that are cut
+// along several axes are dearer to find, and so are placements in banks with modes.
+bool PathSearch::IsWithin(double below, std::span<const Arc> arcs, int64_t most_work) const {
+  const std::vector<double> rooms = RoomsBelow(below, arcs);
+  most_work /= static_cast<int64_t>(std::max<size_t>(1, planning_->profile.tiling.axes.size()));
+  if (planning_->TileMemory().modes.size() > 1) most_work /= kModesCost;
+  int64_t work = 0;
+  for (size_t i = 0; i < arcs.size() && work <= most_work; ++i) {
+    if (arcs[i].cost.score >= rooms[i]) continue;
+    const IntervalChoices& interval = intervals_[arcs[i].interval];
+    const graph::Interval operators = interval.Interval();
+    const int64_t shapes = arcs[i].choice == kUntried   ? interval.CountUntried()
+                           : arcs[i].choice == kBounded ? kUsualShapes
+                                                        : 0;
+    work += shapes * (operators.last - operators.first + 1);
+  }
+  return work <= most_work;
+}
+
+// Adds some of the tile shapes that the path's untried arcs stand for; false where an interval has too many to list them.
+bool PathSearch::ExtendUntried(double below, const Path& path, std::span<const Arc> arcs) {
+  const std::vector<double> rooms = RoomsBelow(below, arcs);
+  std::vector<size_t> intervals;
+  std::vector<double> most;
+  for (const size_t arc : path.arcs) {
+    if (arcs[arc].choice != kUntried) continue;
+    intervals.push_back(arcs[arc].interval);
+    most.push_back(rooms[arc]);
+  }
+  std::vector<size_t> added(intervals.size());
+  Tasks tasks;
+  for (size_t i = 0; i < intervals.size(); ++i)
+    tasks.emplace_back([&, i] { added[i] = intervals_[intervals[i]].ExtendBelow(most[i], kExtension); });
+  work_ += RunOn(intervals, tasks);
+  return std::none_of(added.begin(), added.end(), [](size_t shapes) { return shapes == 0; });
 }
 
 // The path if all of it is known to fit; else finds out the next thing about it.
@@ -212,9 +350,10 @@ std::optional<Selection> PathSearch::Confirm(const Path& path, std::span<const A
     if (arc.choice == kBounded) {
       openings.emplace_back([this, &choices] { Open(choices); });
     } else if (!choices.IsPosed()) {
-      posings.emplace_back([&choices] { choices.Pose(); });
+      posings.emplace_back([this, &choices] { choices.Pose(planning_->stop); });
     } else if (choices.Choices()[arc.choice].verdict == Verdict::kOpen) {
-      decisions.emplace_back([&choices, choice = arc.choice] { choices.Decide(choice); });
+      decisions.emplace_back(
+          [this, &choices, choice = arc.choice] { choices.Decide(choice, planning_->stop); });
     }
   }
   const Tasks& next = !openings.empty() ? openings : !posings.empty() ? posings : decisions;
@@ -229,7 +368,7 @@ std::optional<Selection> PathSearch::Confirm(const Path& path, std::span<const A
 }
 
 void PathSearch::Open(IntervalChoices& choices) const {
-  if (!IsCutShort()) choices.Open();
+  if (!IsCutShort()) choices.Open(planning_->stop);
 }
 
 bool PathSearch::InReach(const IntervalChoices& interval) const {
@@ -308,14 +447,10 @@ bool PathSearch::Extend() {
 }
 
 bool PathSearch::UntriedCouldBeat(double score) const {
-  std::vector<Arc> arcs = CurrentArcs();
-  for (const IntervalChoices& interval : intervals_) {
-    if (!interval.IsOpened() || interval.IsComplete() || !InReach(interval)) continue;
-    arcs.push_back(ArcOf(interval));
-    arcs.back().cost = interval.Bound();
-  }
-  const std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_);
-  return path && planning_->scale.ScoreOf(path->cost) < score;
+  PathLook look{.stop = &planning_->stop};
+  const std::optional<Path> path =
+      FindBestPath(planning_->scale, last_state_, ArcsWithUntried(), forbidden_, look);
+  return planning_->stop.Requested() || (path && planning_->scale.ScoreOf(path->cost) < score);
 }
 
 std::optional<Selection> PathSearch::FindKnown() const {
@@ -340,7 +475,10 @@ void PathSearch::PoseRefused(const Selection& selection, size_t most) {
   for (size_t i = 0; i < selection.intervals.size(); ++i) {
     IntervalChoices& interval = intervals_[IndexOf(*selection.intervals[i])];
     const size_t choice = selection.choices[i];
-    tasks.emplace_back([&interval, choice, most] { interval.PoseRefused(choice, most); });
+    tasks.emplace_back([this, &interval, choice, most] {
+      if (!planning_->stop.Requested()) interval.TryAll(kMostLarger);
+      interval.PoseRefused(choice, most);
+    });
   }
   Run(tasks);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tessera/base/stop.h"
+#include "tessera/encoder/adapt/homes.h"
 #include "tessera/search/partition/cut_states.h"
 #include "tessera/search/partition/cuts.h"
 #include "tessera/search/partition/demands.h"
@@ -26,8 +27,10 @@
 // nothing is left without them.
 // An interval stands there once for each way to be crossed (cut_states.h): what is kept on chip at its ends differs. What demands
 // rule out does not stand there at all, but for single operators, of which the baseline is made.
-// Where there is a deadline, the last part of the time is for what is open already: no more is opened, and the best path through
-// that is posed and asked, so that there is something to show for the time.
+// Each time that the work has doubled FindBest returns at a milestone: the caller then makes a plan of what is open, so that there
+// is something to show whenever a deadline, an interrupt or the most work ends the search.
+// When the best selection is known, FindBetter looks at what was passed over: tile shapes that are no even cuts, and intervals out
+// of reach. It takes them up by their bounds, like the rest, so what cannot beat the best plan is never looked at.
 // The intervals of one round are opened and decided independently of each other, hence in parallel, and what is asked does not
 // depend on the number of threads.
 // With several orders of the operators, the intervals of all of them stand there, between cuts that are one where the same operators
@@ -42,6 +45,16 @@ struct Reach {
   // Tile shapes times operators, opened or posed, after which to draw back to kUsualMostOperators, and as many after which
   // to leave out what keeps borders; without: never.
   std::optional<int64_t> effort;
+  // Work (PathSearch::Work) after which nothing more is looked at, single operators excepted; without: never.
+  std::optional<int64_t> most_work = std::nullopt;
+};
+
+// How a look for a selection ended.
+enum class Ending : uint8_t {
+  kFound,
+  kNone,       // by proof, as far as the look goes
+  kMilestone,  // it goes on when it is called again
+  kCutShort,   // a stop, or a limit on work, came first
 };
 
 // What goes with a reason that holds for the plans that Keeping::kNothing allows.
@@ -66,6 +79,7 @@ struct Ordered {
   const Planning* planning = nullptr;
   const CutStates* states = nullptr;
   const Demands* demands = nullptr;
+  const encoder::HomeRoom* homes = nullptr;
   Order order;
 };
 
@@ -76,11 +90,17 @@ struct Selection {
   Cost cost;
 };
 
+struct Found {
+  Ending ending = Ending::kNone;
+  Selection selection = {};  // where kFound
+};
+
 class PathSearch {
  public:
-  // `planning` and `demands` outlive it. The states are those for the demands. The order is the one in which the network is.
-  PathSearch(const Planning& planning, const CutStates& states, const Demands& demands, const Reach& reach,
-             int threads, std::function<void(std::string_view)> progress);
+  // Over the one order in which the network is, whatever Ordered::order says; the parts outlive the search. The states are those for
+  // the demands.
+  PathSearch(const Ordered& ordered, const Reach& reach, int threads,
+             std::function<void(std::string_view)> progress);
 
   // The same over several orders, of which the first has all intervals in reach. Takes over what searches before have found
   // out about any of its intervals and which selections they forbid, the latest where these are many, and what the first of them drew back
@@ -91,15 +111,23 @@ class PathSearch {
   // Whether all intervals of all orders are there that should be.
   bool HasAllOrders() const { return has_all_orders_; }
 
-  // Finds what each interval costs at least; before, or where planning.stop comes first, that is nothing.
+  // Finds what each interval costs at least; before, or where it is cut short, that is nothing.
   void FindBounds();
 
-  // The best selection that is not forbidden; nullopt when there is none or planning.stop came first. Where IsCutShort, the best
-  // of what was open by then.
-  std::optional<Selection> FindBest();
+  // The best selection in reach that is not forbidden. At a milestone FindOpen has a selection to show, if there is one.
+  Found FindBest();
 
-  // Whether a deadline is so near, or came, that nothing more is opened.
-  bool IsCutShort() const { return closing_.Requested(); }
+  // The best selection of a score below this one through intervals that are open, which are posed and decided for that; none is
+  // opened. Nothing where it is cut short.
+  std::optional<Selection> FindOpen(double below);
+
+  // The best selection of a score below this one, tile shapes that were passed over and intervals out of reach included, while it
+  // takes no more than this much work. kNone: by proof, no plan has a lower score whose intervals are there. Where more would
+  // have to be looked at than this work allows it is cut short at once.
+  Found FindBetter(double below, int64_t most_work);
+
+  // Whether planning.stop was requested, or the most work was done.
+  bool IsCutShort() const { return planning_->stop.Requested() || (most_work_ && work_ > *most_work_); }
 
   // The best selection of a score below this one that is not forbidden, while what it takes is no more than this effort, to which
   // looks for paths count too; where it is spent, HasSpent() from then on. Nothing where IsCutShort.
@@ -124,7 +152,8 @@ class PathSearch {
   // From then on only selections that keep nothing on chip but what is demanded are found.
   void KeepNothing();
   bool MayKeep() const { return may_keep_ && could_keep_; }
-  bool CapsKept() const { return caps_kept_; }    // CutStates::IsCapped
+  bool CapsKept() const { return caps_kept_; }  // CutStates::IsCapped
+  size_t MostKept() const { return orders_.front().states->MostKept(); }
   bool SpillsAll() const { return spills_all_; }  // CutStates::SpillsAll
 
   // Takes back what was left out for want of effort, and looks as far as it takes from then on; false where nothing was.
@@ -134,11 +163,11 @@ class PathSearch {
   bool LeavesOutKept() const { return could_keep_ && !(may_keep_ && looks_at_kept_); }
 
   // Poses the intervals of single operators where nothing is kept, whatever is demanded.
-  void PoseSingles();
+  void PoseSingles(const base::Stop& stop);
 
   // Also decides their choices until one that is best fits, or none is left. Where all fit and demands allow them, FindKnown has an
   // answer from then on.
-  void DecideSingles();
+  void DecideSingles(const base::Stop& stop);
 
   // The best choice of an interval by itself that is not known to be impossible; nullopt when there is none.
   std::optional<size_t> BestSingle(const IntervalChoices& single) const;
@@ -173,9 +202,12 @@ class PathSearch {
  private:
   using Tasks = std::vector<std::function<void()>>;
 
-  // Tile shapes that are added where nothing fits: to an interval at once, and in all.
+  // Tile shapes that are added where nothing fits: to an interval at once, and in all intervals.
   static constexpr size_t kExtension = 512;
   static constexpr size_t kMostExtended = 16384;
+
+  // About a fiftieth of a second.
+  static constexpr int64_t kFirstMilestone = 4096;
 
   // What has been done about some intervals.
   struct Tally {
@@ -204,6 +236,11 @@ class PathSearch {
   std::optional<Selection> Confirm(const Path& path, std::span<const Arc> arcs);
   void DrawBack();
   bool Extend();
+  std::optional<Path> Look(std::span<const Arc> arcs);
+  std::vector<Arc> ArcsWithUntried() const;
+  std::vector<double> RoomsBelow(double below, std::span<const Arc> arcs) const;
+  bool IsWithin(double below, std::span<const Arc> arcs, int64_t most_work) const;
+  bool ExtendUntried(double below, const Path& path, std::span<const Arc> arcs);
   std::vector<Arc> CurrentArcs(bool only_open = false) const;
   Selection SelectionOf(const Path& path, std::span<const Arc> arcs) const;
   void Run(const Tasks& tasks) const;
@@ -211,7 +248,6 @@ class PathSearch {
 
   std::vector<Ordered> orders_;
   const Planning* planning_;  // of the first order, like these
-  base::Stop closing_;        // of what is not open
   const Demands* demands_;
   int operators_;
   OrderLattice lattice_;
@@ -223,13 +259,15 @@ class PathSearch {
   int lengths_;                       // in any of them, of the first order
   int longest_;                       // in those that are looked at
   std::optional<int64_t> allowance_;  // of effort
+  std::optional<int64_t> most_work_;
   int threads_;
   bool may_keep_ = true;
   bool looks_at_kept_ = true;
   bool could_keep_ = false;
   int64_t effort_ = 0;  // since the last drawing back
   int64_t work_ = 0;
-  Tally done_;  // of all intervals
+  int64_t milestone_ = kFirstMilestone;  // of work
+  Tally done_;                           // of all intervals
   std::function<void(std::string_view)> progress_;
   std::vector<size_t> crossings_;  // by first operator, then length: the first of its crossings in intervals_
   std::vector<IntervalChoices> intervals_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
@@ -20,8 +22,12 @@ struct Planning {
   const base::Stop& stop;
   Engines engines;
   Engines tile_engines;  // the same, asked whether single subgraphs fit: they may remember (cached_engines.h)
-  base::Budget budget;   // for each question put to an engine
+  base::Budget budget;   // for each question put to an engine, of single operators and of whole plans apart
   const Predecessor* predecessor = nullptr;  // where an older plan is to be changed little
+
+  // Work that engines may do on what every plan needs, however small the budget.
+  static constexpr int64_t kLeastBudget = 20'000;
+  base::Budget LeastBudget() const { return {std::max(budget.units, kLeastBudget)}; }
 
   const hw_profiles::Memory& TileMemory() const {
     return profile.memories[static_cast<size_t>(profile.tile_memory)];

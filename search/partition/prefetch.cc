@@ -214,13 +214,16 @@ class Prefetcher {
     plan_.score = better.score;
   }
 
-  // The status is about all plans, of which the search saw those without prefetched constants.
+  // The search saw plans without prefetched constants alone.
   void FindStatus() {
     if (!MayOverlap()) return;
-    was_best_ = plan_.status == "optimal";
-    const bool best_of_all = plan_.score <= planning_.scale.ScoreOf(plan_.lower_bounds);
-    if (best_of_all) plan_.status = "optimal";
-    if (was_best_ && !best_of_all) plan_.status = "feasible";
+    if (plan_.score <= plan_.bound) {
+      plan_.scope = {};
+      plan_.proven = true;
+    } else {
+      plan_.scope.policies = "prefetched constants, which were tried on the partition that was found";
+    }
+    plan_.status = plan_.proven && plan::CoversAll(plan_.scope) ? "optimal" : "feasible";
   }
 
   void Note(double before) {
@@ -237,7 +240,6 @@ class Prefetcher {
     } else {
       note = "no constants are prefetched";
     }
-    if (was_best_ && plan_.status != "optimal") note += "; optimal among plans without";
     if (!without_room_.empty())
       note += fmt::format("; no room was found for {}{} that would gain", taken > 0 ? "another " : "",
                           without_room_.size());
@@ -250,7 +252,6 @@ class Prefetcher {
   plan::Plan plan_;
   std::set<size_t> without_room_;  // subgraphs that would gain
   bool stopped_ = false;
-  bool was_best_ = false;
 };
 
 }  // namespace

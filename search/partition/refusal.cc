@@ -55,7 +55,8 @@ class Absence {
     if (paths_.LeavesOutKept()) {
       reason += "; keeping borders on chip was not tried to the end";
     } else if (paths_.CapsKept())
-      reason += fmt::format("; keeping more than {} borders on chip at a cut was not tried", kMostKept);
+      reason +=
+          fmt::format("; keeping more than {} borders on chip at a cut was not tried", paths_.MostKept());
     if (!IsCapped()) return Unknown(std::move(reason));
     reason += "; longer subgraphs were not tried";
     if (paths_.MostOperators() < kUsualMostOperators)
@@ -121,8 +122,8 @@ class Absence {
   bool IsRefused(const IntervalChoices& interval) const {
     if (interval.IsPosed()) return interval.Refusal() != nullptr;
     IntervalChoices probe(planning_, interval.Interval(), interval.Kept());
-    probe.Open();
-    probe.Pose();
+    probe.Open(planning_.stop);
+    probe.Pose(planning_.stop);
     return probe.Refusal() != nullptr;
   }
 

@@ -15,6 +15,9 @@ namespace {
 constexpr std::array<std::string_view, 4> kSums = {"latency", "energy", "off_chip_bytes", "macs"};
 constexpr std::string_view kPeak = "peak";
 
+// Sums of the same doubles in another order differ by less, relative to the sum.
+constexpr double kSumRounding = 1e-12;
+
 std::optional<base::Diagnostic> FindFault(const std::map<std::string, double>& values,
                                           std::string_view what) {
   const std::vector<std::string_view> names = plan::MetricNames();
@@ -48,20 +51,35 @@ Cost Join(const Cost& a, const Cost& b) {
   Cost joined{.score = a.score + b.score,
               .peak = std::max(a.peak, b.peak),
               .change = a.change + b.change,
-              .tie = a.tie + b.tie};
+              .tie = {.latency = a.tie.latency + b.tie.latency,
+                      .energy = a.tie.energy + b.tie.energy,
+                      .off_chip_bytes = a.tie.off_chip_bytes + b.tie.off_chip_bytes,
+                      .peak = std::max(a.tie.peak, b.tie.peak)}};
   for (size_t i = 0; i < joined.limited.size(); ++i) joined.limited[i] = a.limited[i] + b.limited[i];
   return joined;
 }
 
+bool IsLess(double a, double b) { return a < b - kSumRounding * std::abs(b); }
+
+int CompareTies(const Cost& a, const Cost& b) {
+  const auto values = [](const Cost& cost) {
+    return std::array{cost.change, cost.tie.latency, cost.tie.energy, cost.tie.off_chip_bytes, cost.tie.peak};
+  };
+  const auto of_a = values(a);
+  const auto of_b = values(b);
+  for (size_t i = 0; i < of_a.size(); ++i) {
+    if (IsLess(of_a[i], of_b[i])) return -1;
+    if (IsLess(of_b[i], of_a[i])) return 1;
+  }
+  return 0;
+}
+
 bool Dominates(const Cost& a, const Cost& b) {
-  if (a.score > b.score || a.peak > b.peak) return false;
-  bool better = a.score < b.score || a.peak < b.peak;
+  if (a.peak > b.peak || IsLess(b.score, a.score)) return false;
   for (size_t i = 0; i < a.limited.size(); ++i) {
     if (a.limited[i] > b.limited[i]) return false;
-    better = better || a.limited[i] < b.limited[i];
   }
-  if (a.score == b.score && a.change != b.change) return a.change < b.change;
-  return better || a.tie <= b.tie;
+  return IsLess(a.score, b.score) || CompareTies(a, b) <= 0;
 }
 
 base::Expected<Scale> Scale::Make(const plan::Objective& objective, const plan::Metrics& lower_bounds) {
@@ -103,16 +121,25 @@ Cost Scale::CostOf(const plan::Metrics& metrics) const {
     if (limits_[i]) cost.limited[i] = value;
   }
   if (peak_weight_ > 0 || peak_limit_) cost.peak = plan::ValueOf(metrics, kPeak);
-  cost.tie = plan::ValueOf(metrics, "latency");
+  cost.tie = {.latency = plan::ValueOf(metrics, "latency"),
+              .energy = plan::ValueOf(metrics, "energy"),
+              .off_chip_bytes = plan::ValueOf(metrics, "off_chip_bytes"),
+              .peak = plan::ValueOf(metrics, kPeak)};
   return cost;
 }
 
 double Scale::ScoreOf(const plan::Metrics& totals) const { return ScoreOf(CostOf(totals)); }
 
+bool Scale::Prefers(const Cost& a, const Cost& b) const {
+  const double of_a = ScoreOf(a);
+  const double of_b = ScoreOf(b);
+  return IsLess(of_a, of_b) || (!IsLess(of_b, of_a) && CompareTies(a, b) < 0);
+}
+
 bool Scale::WithinLimits(const Cost& cost) const {
   if (peak_limit_ && cost.peak > *peak_limit_) return false;
   for (size_t i = 0; i < limits_.size(); ++i) {
-    if (limits_[i] && cost.limited[i] > *limits_[i]) return false;
+    if (limits_[i] && IsLess(*limits_[i], cost.limited[i])) return false;
   }
   return true;
 }

@@ -71,8 +71,10 @@ void PathSearch::AddInterval(size_t order, graph::Interval interval) {
     states_.emplace_back(state_at(interval.first, crossing.begin), state_at(interval.last + 1, crossing.end));
     could_keep_ = could_keep_ || (is_allowed && !demands->AreAllOf(crossing.kept));
   };
+  const encoder::HomeRoom& homes = *orders_[order].homes;
   for (const Crossing& crossing : states->CrossingsOf(interval)) {
-    const bool may_be_chosen = allowed && demands->Allow(interval, crossing.kept);
+    const bool may_be_chosen =
+        allowed && demands->Allow(interval, crossing.kept) && !homes.FindOverflow(interval, crossing.kept);
     const bool in_baseline = order == 0 && length == 1 && crossing.kept.empty();
     if (in_baseline && !(may_be_chosen && is_open)) add(crossing, false);
     if (may_be_chosen) add(crossing, true);

@@ -16,33 +16,33 @@ std::vector<size_t> PathSearch::Singles() const {
   return singles;
 }
 
-void PathSearch::PoseSingles() {
+void PathSearch::PoseSingles(const base::Stop& stop) {
   const std::vector<size_t> singles = Singles();
   Tasks tasks;
   for (const size_t index : singles) {
     IntervalChoices& single = intervals_[index];
     if (single.IsPosed()) continue;
-    tasks.emplace_back([this, &single] {
-      if (planning_->stop.Requested()) return;
-      if (!single.IsOpened()) single.Open();
-      single.Pose();
+    tasks.emplace_back([&single, &stop] {
+      if (stop.Requested()) return;
+      if (!single.IsOpened()) single.Open(stop);
+      single.Pose(stop);
     });
   }
-  RunOn(singles, tasks);
+  work_ += RunOn(singles, tasks);
 }
 
-void PathSearch::DecideSingles() {
-  PoseSingles();
+void PathSearch::DecideSingles(const base::Stop& stop) {
+  PoseSingles(stop);
   const std::vector<size_t> singles = Singles();
   Tasks tasks;
   for (const size_t index : singles) {
     IntervalChoices& single = intervals_[index];
-    tasks.emplace_back([this, &single] {
-      while (!planning_->stop.Requested()) {
+    tasks.emplace_back([this, &single, &stop] {
+      while (!stop.Requested()) {
         const std::optional<size_t> best = BestSingle(single);
         if (best && single.Choices()[*best].verdict == Verdict::kFits) return;
         if (best) {
-          single.Decide(*best);
+          single.Decide(*best, stop);
         } else if (single.Choices().size() > kMostExtended || single.Extend(kExtension) == 0) {
           return;
         }
@@ -56,8 +56,8 @@ void PathSearch::DecideSingles() {
 std::optional<size_t> PathSearch::BestSingle(const IntervalChoices& single) const {
   std::optional<size_t> best;
   for (const size_t choice : single.Front({})) {
-    const auto score = [&](size_t i) { return planning_->scale.ScoreOf(single.Choices()[i].cost); };
-    if (!best || score(choice) < score(*best)) best = choice;
+    const auto cost = [&](size_t i) -> const Cost& { return single.Choices()[i].cost; };
+    if (!best || planning_->scale.Prefers(cost(choice), cost(*best))) best = choice;
   }
   return best;
 }

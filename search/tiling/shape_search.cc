@@ -13,9 +13,11 @@
 //        |  . . . : . . . o
 //        '--o-o-o-o-o-o-o-o--> rows, the whole extent last
 //
+// All of these are even cuts (ShapeGrid). Further extents are looked at only where somebody asks for the rest.
+//
 // A subset looks at shapes that are whole along all other axes, and goes by what it and its own subsets looked at, by nothing
 // else. So whoever may cut along more axes looks at all shapes that he would look at with fewer, and more: a further
-// axis never makes an answer worse. Along a single axis every extent is tried, and so is every shape of a small grid.
+// axis never makes an answer worse. Along a single axis every even cut is tried, and so is every shape of a small grid.
 //
 // Cost: for 1, 2, 3 axes about 20, 65, 150 shapes to start with, where each has 20 extents; then a handful for each subset.
 namespace tessera::search {
@@ -58,7 +60,7 @@ std::vector<TileShape> ThinnedShapes(const ShapeGrid& grid, size_t most) {
 
 }  // namespace
 
-ShapeSearch::ShapeSearch(ShapeGrid grid) : grid_(std::move(grid)) {
+ShapeSearch::ShapeSearch(ShapeGrid grid) : grid_(std::move(grid)), every_(WithEveryExtent(grid_)) {
   AxisSet all = 0;
   for (size_t axis = 0; axis < grid_.extents.size(); ++axis) {
     if (grid_.extents[axis].size() > 1) all |= AxisSet{1} << axis;
@@ -108,11 +110,18 @@ std::vector<TileShape> ShapeSearch::Refine(const Rating& rating) {
 }
 
 std::vector<TileShape> ShapeSearch::Rest(size_t most) {
-  if (CountShapes(grid_) > kMostListed) return {};
-  std::vector<TileShape> rest = ShapesOf(grid_);
+  if (CountShapes(every_) > kMostListed) return {};
+  std::vector<TileShape> rest = ShapesOf(every_);
   std::erase_if(rest, [this](const TileShape& shape) { return out_.contains(shape); });
-  std::stable_sort(rest.begin(), rest.end(), [](const TileShape& a, const TileShape& b) {
-    return graph::ElementsOf(a) < graph::ElementsOf(b);
+  const auto is_even = [this](const TileShape& shape) {
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      const std::vector<int64_t>& even = grid_.extents[axis];
+      if (!std::binary_search(even.begin(), even.end(), shape[axis])) return false;
+    }
+    return true;
+  };
+  std::stable_sort(rest.begin(), rest.end(), [&](const TileShape& a, const TileShape& b) {
+    return std::pair(!is_even(a), graph::ElementsOf(a)) < std::pair(!is_even(b), graph::ElementsOf(b));
   });
   if (rest.size() > most) rest.resize(most);
   const AxisSet all = subsets_.empty() ? 0 : subsets_.back();
@@ -120,9 +129,9 @@ std::vector<TileShape> ShapeSearch::Rest(size_t most) {
   return rest;
 }
 
-bool ShapeSearch::IsExhausted() const {
-  return !grid_.thinned && static_cast<int64_t>(out_.size()) == CountShapes(grid_);
-}
+int64_t ShapeSearch::CountRest() const { return CountShapes(every_) - static_cast<int64_t>(out_.size()); }
+
+bool ShapeSearch::IsExhausted() const { return !every_.thinned && CountRest() == 0; }
 
 std::optional<TileShape> ShapeSearch::FindBest(AxisSet axes, const Rating& rating) const {
   std::optional<TileShape> best;

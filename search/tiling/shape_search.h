@@ -25,10 +25,14 @@ class ShapeSearch {
   // Further shapes, around the best so far; none when no neighbour of those is left.
   std::vector<graph::TileShape> Refine(const Rating& rating);
 
-  // Up to `most` of the shapes that were not handed out, fewest elements first; none where the grid has more than 2^16.
+  // Up to `most` of the shapes that were not handed out: even cuts first, then those with fewest elements; none where there are more
+  // than 2^16 in all.
   std::vector<graph::TileShape> Rest(size_t most);
 
-  // Whether every tile shape was handed out. Never so where some were left out of the grid or make too many tiles.
+  // How many shapes Rest would give if asked for all.
+  int64_t CountRest() const;
+
+  // Whether every tile shape was handed out, even cut or not. Never so where some were left out of the grid or make too many tiles.
   bool IsExhausted() const;
 
  private:
@@ -42,7 +46,8 @@ class ShapeSearch {
   bool IsKnownTo(AxisSet axes, const graph::TileShape& shape) const;
   bool HandOut(AxisSet axes, const graph::TileShape& shape);
 
-  graph::ShapeGrid grid_;
+  graph::ShapeGrid grid_;                                 // the even cuts
+  graph::ShapeGrid every_;                                // every extent
   std::vector<AxisSet> subsets_;                          // of the axes that have a choice; not the empty one
   std::map<graph::TileShape, std::vector<AxisSet>> out_;  // handed out, and for which subsets
 };

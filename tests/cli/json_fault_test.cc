@@ -151,7 +151,9 @@ INSTANTIATE_TEST_SUITE_P(
         JsonFault{
             "unknown_key", "\"seed\": 0,", "\"seed\": 0, \"sede\": 1,",
             "plan.json: at /sede: error: unknown key 'sede'\n"
-            "  expected: one of format, version, network, profile, made_by, name, status, score, time_ms, "
+            "  expected: one of format, version, network, profile, made_by, name, status, score, bound, "
+            "scope, "
+            "proven_within, time_ms, "
             "objective, "
             "seed, totals, lower_bounds, baseline, notes, demands, kept, buffers, subgraphs, homes, loops, "
             "relations, "

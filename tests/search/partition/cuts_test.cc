@@ -104,13 +104,17 @@ TEST(FindBestPath, ForbiddenPathsGiveTheNextBest) {
   }
 }
 
-TEST(Dominates, EqualCostsAreToldApartByLatencyAlone) {
+TEST(Dominates, TiesDecideInTheirOrderBetweenEqualScores) {
   Cost fast;
-  fast.tie = 1;
+  fast.tie = {.latency = 1, .energy = 9, .off_chip_bytes = 9, .peak = 9};
   Cost slow;
-  slow.tie = 2;
+  slow.tie = {.latency = 2, .energy = 1, .off_chip_bytes = 1, .peak = 1};
   EXPECT_TRUE(Dominates(fast, slow));
   EXPECT_FALSE(Dominates(slow, fast));
+  Cost small = fast;
+  small.tie.peak = 8;
+  EXPECT_TRUE(Dominates(small, fast));
+  EXPECT_FALSE(Dominates(fast, small));
   slow.score = -1;
   EXPECT_FALSE(Dominates(fast, slow));
   EXPECT_TRUE(Dominates(slow, fast));

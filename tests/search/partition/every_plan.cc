@@ -110,7 +110,7 @@ std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval interval, c
   TileOptions options;
   options.engines = TestEngines();
   options.kept = kept;
-  options.shapes = graph::ShapesOf(GridOf(graph_, profile_, interval));
+  options.shapes = graph::ShapesOf(graph::WithEveryExtent(GridOf(graph_, profile_, interval)));
   const auto tiles = IntervalTiles::Build(graph_, profile_, interval, options);
   if (!tiles) return priced;
   for (size_t i = 0; i < tiles->Candidates().size(); ++i) {

@@ -200,6 +200,7 @@ TEST(Predecessor, SubgraphsWhoseOperatorsChangedAreNoLongerThere) {
   const graph::Graph before = ChainEndingIn(2);
   PartitionOptions options = After(nullptr, "off_chip_bytes");
   options.max_operators = 2;
+  options.keeping = Keeping::kNothing;
   const auto old = SearchPartition(before, profile, options);
   ASSERT_TRUE(old && old->plan);
   ASSERT_EQ(old->plan->subgraphs.size(), 2U);
@@ -234,7 +235,11 @@ TEST(Predecessor, TensorsStayAtHomeWhereTheyWere) {
 
 TEST(Predecessor, OperatorsAreTheSameWithTheirTensors) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
-  const plan::Plan old = PlanAfter(nullptr, Chain(3), profile);
+  PartitionOptions options = After(nullptr, "off_chip_bytes");
+  options.keeping = Keeping::kNothing;
+  const auto whole = SearchPartition(Chain(3), profile, options);
+  ASSERT_TRUE(whole && whole->plan);
+  const plan::Plan& old = *whole->plan;
   graph::Graph graph = Chain(4);
   for (graph::Operator& op : graph.operators) op.id = op.id == "conv3" ? "other" : op.id;
   const Predecessor longer(old, graph);
