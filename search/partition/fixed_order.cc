@@ -23,7 +23,9 @@
 namespace tessera::search {
 namespace {
 
+// Selections that are laid out, and then forbidden where they do not give what they promise: kMostForbidden in all.
 constexpr size_t kMostAttempts = 8;
+constexpr size_t kMostCompletions = 16;
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
@@ -142,7 +144,7 @@ class Attempts {
 
   // Looks at what was passed over, as far as bounds do not rule it out.
   void Complete(int64_t effort) {
-    for (size_t attempt = 0; attempt < kMostAttempts && !fault_; ++attempt) {
+    for (size_t attempt = 0; attempt < kMostCompletions && !fault_; ++attempt) {
       const Found found = paths_.FindBetter(BestScore(), effort);
       attempted_.complete = found.ending == Ending::kNone;
       if (found.ending != Ending::kFound) return;

@@ -220,7 +220,7 @@ bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes
   if (opened_->posed) {
     opened_->costs.clear();
     for (const auto& [way, metrics] : found) opened_->costs.emplace(way, planning_->CostOf(metrics));
-    return AddPriced(tile_shapes);
+    return opened_->costs.empty() || AddPriced(tile_shapes);
   }
   opened_->choices.reserve(opened_->choices.size() + found.size());
   for (const auto& [way, metrics] : found) {
