@@ -30,10 +30,6 @@ class TypeSetter {
   }
 
  private:
-  void Note(const Operator& op, const std::string& detail) {
-    draft_.report.Add(Report::Event::kTyped, op.id, detail);
-  }
-
   // All that read q, where they are conversions back; else none.
   std::vector<int> FindPairs(int q) const {
     const std::set<int>& readers = links_.ReadersOf(q);
@@ -54,7 +50,10 @@ class TypeSetter {
     });
     if (!links_.OnlyReads(op, x) || (is_output && links_.MakerOf(x) < 0)) return;
     before.type = links_.TensorAt(q).type;
-    Note(links_.At(op), before.id + " is " + std::string(base::NameOf(before.type)));
+    const std::string typed = before.id + " is " + std::string(base::NameOf(before.type));
+    draft_.report.Remove(Report::Event::kTyped, links_.At(op).id, typed);
+    for (const int pair : pairs)
+      draft_.report.Remove(Report::Event::kTyped, links_.At(pair).id, typed, /*quiet=*/true);
     if (before.network_input) {
       draft_.report.Add(
           Report::Event::kAssumed, before.id,
@@ -84,7 +83,8 @@ class TypeSetter {
     if (maker < 0 || !links_.OnlyReads(op, x) || links_.At(maker).outputs.size() != 1) return;
     if (links_.At(maker).kind == base::OperatorKind::kOpaque || base::OnlyMovesData(links_.At(maker).kind))
       return;
-    Note(links_.At(op), "done by " + links_.At(maker).id);
+    draft_.report.Join(Report::Event::kTyped, links_.At(op).id, links_.At(maker).id,
+                       "done by " + links_.At(maker).id);
     links_.Absorb(maker, {op});
   }
 

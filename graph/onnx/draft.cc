@@ -101,7 +101,20 @@ void Draft::AddOperator(Operator op, std::vector<int> outputs) {
   for (int number = 2; !operator_names_.insert(op.id).second; ++number)
     op.id = wanted + "." + std::to_string(number);
   op.outputs = std::move(outputs);
+  report.Made(op.id);
   graph.operators.push_back(std::move(op));
+}
+
+void Draft::Rewind(const Mark& mark, const Node& node) {
+  for (size_t i = mark.operators; i < graph.operators.size(); ++i)
+    operator_names_.erase(graph.operators[i].id);
+  graph.operators.resize(mark.operators);
+  for (size_t i = mark.tensors; i < graph.tensors.size(); ++i) tensor_names_.erase(graph.tensors[i].id);
+  graph.tensors.resize(mark.tensors);
+  std::erase_if(weights_,
+                [&](const auto& weight) { return weight.second >= static_cast<int>(mark.tensors); });
+  for (const std::string& output : node.outputs) values_.erase(output);
+  report.Rewind(mark.report);
 }
 
 std::optional<std::vector<int64_t>> Translation::Integers(size_t i) const {

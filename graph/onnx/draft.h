@@ -58,6 +58,16 @@ class Draft {
   int AddOperator(Operator op, const std::string& output, Shape shape, base::DataType type);
   void AddOperator(Operator op, std::vector<int> outputs);
 
+  // Before a node is taken: what the draft holds by then. Rewind takes out all that the node added since, the values that it bound
+  // included, so that it can be taken in another way. Cost: the constants that operators read.
+  struct Mark {
+    size_t tensors = 0;
+    size_t operators = 0;
+    Report::Mark report;
+  };
+  Mark Here() const { return {graph.tensors.size(), graph.operators.size(), report.Here()}; }
+  void Rewind(const Mark& mark, const Node& node);
+
   // What the file declares of a value, symbols replaced.
   std::map<std::string, ValueType> declared;
 

@@ -197,7 +197,7 @@ class Fuser {
   }
 
   void Note(const Operator& reader, const std::string& what, const Operator& maker) {
-    draft_.report.Add(Report::Event::kFused, reader.id, what + " into " + maker.id);
+    draft_.report.Join(Report::Event::kFused, reader.id, maker.id, what);
   }
 
   Draft& draft_;

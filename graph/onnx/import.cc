@@ -84,6 +84,7 @@ base::Expected<Import> ImportOnnx(std::string_view bytes, const std::string& fil
   BindGiven(model, draft.declared, draft);
   NodeImport nodes(*file, file_name, options.descriptions, draft);
   for (const Node& node : model.nodes) {
+    draft.report.Begin(&node);
     if (const auto taken = nodes.Take(node); !taken) return base::Unexpected(taken.error());
   }
   MarkOutputs(model, draft);
@@ -99,6 +100,7 @@ base::Expected<Import> ImportOnnx(std::string_view bytes, const std::string& fil
   Annotate(model, draft);
   Import import;
   import.notes = draft.report.Lines(kMostNamesInNotes);
+  import.nodes = draft.report.Fates(model, draft.graph);
   base::Expected<Graph> graph = Finish(std::move(draft), file_name);
   if (!graph) return base::Unexpected(graph.error());
   import.graph = *std::move(graph);

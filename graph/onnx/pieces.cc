@@ -203,16 +203,17 @@ Outcome TranslateSplit(Translation& node) {
       std::accumulate(sizes->begin(), sizes->end(), int64_t{0}) != input[axis])
     return Fault("parts of " + ToText(*sizes) + " of " + AxisText(*stated, input),
                  std::to_string(node.Source().outputs.size()) + " parts that add up to the axis");
+  if (sizes->size() == 1) {
+    node.Drop(node.Source().inputs[0], "keeps everything");
+    return {};
+  }
   std::vector<int64_t> starts(input.size(), 0);
   for (size_t i = 0; i < sizes->size(); ++i) {
     Shape shape = input;
     shape[axis] = (*sizes)[i];
     if (node.Source().HasOutput(i)) {
-      const MadeTensor made = shape == input
-                                  ? MadeTensor(node.Feature(0))
-                                  : node.EmitOutput(SlicePart(node.Feature(0), starts, {}, shape), i);
+      const MadeTensor made = node.EmitOutput(SlicePart(node.Feature(0), starts, {}, shape), i);
       if (!made) return AsOutcome(made);
-      node.BindOutput(i, *made);
     }
     starts[axis] += (*sizes)[i];
   }

@@ -49,7 +49,18 @@ Outcome TranslateInstanceNorm(Translation& node);   // InstanceNormalization
 Outcome TranslateGroupNorm(Translation& node);      // GroupNormalization
 Outcome TranslateSkipLayerNorm(Translation& node);  // SkipLayerNormalization: an addition first
 
-// The function for this operator, or null.
-Translator FindTranslator(const Node& node);
+// How operators of a type become operators of known kinds.
+struct TranslationRule {
+  Translator translate = nullptr;
+  size_t least_operands = 1;  // that the node must have; the function relies on it
+  bool constant_first =
+      false;  // the first operand may be a constant; the function relies on a feature otherwise
+};
+
+// The rule for this operator, or null.
+const TranslationRule* FindTranslation(const Node& node);
+
+// All types that have a rule: "Conv", "com.microsoft:FusedConv".
+std::vector<std::string> TranslatedTypes();
 
 }  // namespace tessera::graph::onnx
