@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tessera/base/checked.h"
+#include "tessera/graph/onnx/cut.h"
 #include "tessera/graph/onnx/fold/fold.h"
 #include "tessera/graph/onnx/structure.h"
 
@@ -132,12 +133,22 @@ const Description* NodeImport::FindDescription(const Node& node) const {
 }
 
 base::Expected<void> NodeImport::Take(const Node& node) {
+  if (const auto sound = CheckAttributes(node); !sound) return sound;
   if (TakeAsConstants(node)) return {};
   if (const Description* description = FindDescription(node)) return Describe(node, *description);
   const TranslationRule* rule = FindTranslation(node);
   if (rule == nullptr) return Fence(node, ReasonOfUnknown(node));
   if (!ReadsFeatures(node)) return Fence(node, "the values of its operands are not in the file");
   return Translate(node, *rule);
+}
+
+// Of operators that fold: a constant operand must not hide what is wrong.
+base::Expected<void> NodeImport::CheckAttributes(const Node& node) const {
+  if (node.type != "Transpose" || !node.domain.empty() || !node.HasInput(0)) return {};
+  const auto permutation = ReadPermutation(node, draft_.ShapeOf(node.inputs[0]).size());
+  if (permutation) return {};
+  const Obstacle& fault = permutation.error();
+  return base::Unexpected(FaultAt(file_name_, node, fault.reason, fault.expected, fault.hint));
 }
 
 base::Expected<void> NodeImport::Translate(const Node& node, const TranslationRule& rule) {

@@ -30,6 +30,7 @@ class NodeImport {
 
  private:
   bool TakeAsConstants(const Node& node);
+  base::Expected<void> CheckAttributes(const Node& node) const;
   base::Expected<void> Translate(const Node& node, const TranslationRule& rule);
   std::optional<Obstacle> FindMisfit(const Node& node, const TranslationRule& rule) const;
   std::optional<std::string> FindLoss(const Node& node, const Draft::Mark& before) const;
