@@ -316,10 +316,8 @@ void NetworkReader::MarkOutputs() {
   for (const YamlNode& node : outputs ? outputs.Items() : std::vector<YamlNode>{}) {
     const std::string name = node.Text();
     const auto found = index_of_.find(name);
-    if (found == index_of_.end() || usages[static_cast<size_t>(found->second)].producer < 0) {
-      return node.Complain("unknown output " + InQuotes(name), "the output of an operator",
-                           NearestTensor(name));
-    }
+    if (found == index_of_.end())
+      return node.Complain("unknown output " + InQuotes(name), "the name of a tensor", NearestTensor(name));
     Tensor& tensor = graph_.tensors[static_cast<size_t>(found->second)];
     if (tensor.network_output) return node.Complain("duplicate output " + InQuotes(name), "each output once");
     tensor.network_output = true;

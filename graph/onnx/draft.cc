@@ -43,6 +43,12 @@ std::string Draft::FreeTensorName(const std::string& wanted) const {
   return name;
 }
 
+void Draft::Rename(int tensor, const std::string& name) {
+  tensor_names_.erase(TensorAt(tensor).id);
+  tensor_names_.insert(name);
+  TensorAt(tensor).id = name;
+}
+
 int Draft::AddFeature(const std::string& name, Shape shape, base::DataType type) {
   const int tensor = static_cast<int>(graph.tensors.size());
   Tensor& added = graph.tensors.emplace_back();

@@ -74,6 +74,9 @@ class Draft {
   // A name that no tensor has: `wanted`, or else `wanted` with a number.
   std::string FreeTensorName(const std::string& wanted) const;
 
+  // The name must be free.
+  void Rename(int tensor, const std::string& name);
+
   const Tensor& TensorAt(int tensor) const { return graph.tensors[static_cast<size_t>(tensor)]; }
   Tensor& TensorAt(int tensor) { return graph.tensors[static_cast<size_t>(tensor)]; }
 

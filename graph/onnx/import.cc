@@ -8,6 +8,7 @@
 #include "tessera/graph/onnx/finish.h"
 #include "tessera/graph/onnx/model_file.h"
 #include "tessera/graph/onnx/node_import.h"
+#include "tessera/graph/onnx/outputs.h"
 #include "tessera/graph/onnx/passes.h"
 #include "tessera/graph/onnx/states.h"
 #include "tessera/graph/onnx/types.h"
@@ -39,22 +40,6 @@ void Annotate(const Model& model, Draft& draft) {
     const auto doc = model.constant_docs.find(tensor.id);
     if (tensor.constant && doc != model.constant_docs.end())
       tensor.annotations.emplace("x-doc_string", doc->second);
-  }
-}
-
-// An output that is a network input or a constant needs no program; one that goes by several names keeps the output's.
-void MarkOutputs(const Model& model, Draft& draft) {
-  for (const Declaration& output : model.outputs) {
-    const int tensor = draft.IsConstant(output.name) ? -1 : draft.TensorOf(output.name);
-    if (tensor < 0 || draft.TensorAt(tensor).network_input) {
-      draft.report.Add(Report::Event::kAssumed, output.name,
-                       "this output is given, and not computed; it is left out");
-      continue;
-    }
-    Tensor& made = draft.TensorAt(tensor);
-    made.network_output = true;
-    if (made.id != output.name && draft.FreeTensorName(output.name) == output.name) made.id = output.name;
-    if (!output.doc.empty()) made.annotations.emplace("x-doc_string", output.doc);
   }
 }
 

@@ -192,17 +192,21 @@ std::optional<std::vector<Constant>> FoldSplit(const Node& node, const Operands&
   Integers sizes = *stated;
   const auto parts = static_cast<int64_t>(node.outputs.size());
   const auto extent = static_cast<int64_t>(values->size());
-  if (sizes.empty()) sizes.assign(node.outputs.size(), base::CeilDiv(extent, parts));
+  if (sizes.empty()) {
+    const int64_t each = base::CeilDiv(extent, parts);
+    sizes.assign(node.outputs.size(), each);
+    sizes.back() = extent - each * (parts - 1);
+  }
   std::vector<Constant> outputs;
   int64_t first = 0;
   for (const int64_t size : sizes) {
-    if (size < 0) return std::nullopt;
-    const int64_t end = size < extent - first ? first + size : extent;
-    outputs.push_back(FromIntegers({end - first}, operands[0].constant->type,
+    if (size < 0 || size > extent - first) return std::nullopt;
+    const int64_t end = first + size;
+    outputs.push_back(FromIntegers({size}, operands[0].constant->type,
                                    Integers(values->begin() + first, values->begin() + end)));
     first = end;
   }
-  if (outputs.size() != node.outputs.size()) return std::nullopt;
+  if (outputs.size() != node.outputs.size() || first != extent) return std::nullopt;
   return outputs;
 }
 

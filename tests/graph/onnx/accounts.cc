@@ -212,8 +212,14 @@ class Accounts {
     const Step& step = steps_[maker->second];
     if (fate.fate == Fate::kRemoved && !step.inputs.empty()) return CarriersOf(step.inputs.front());
     std::set<int> made;
-    for (const std::string& op : fate.operators) {
-      for (const int output : OperatorNamed(op).outputs) {
+    for (const std::string& id : fate.operators) {
+      const Operator& op = OperatorNamed(id);
+      if (op.function == "identity") {  // a copy under a second name: others may read what it copies
+        made = CarriersOf(step.inputs.front());
+        made.insert(op.outputs.front());
+        return made;
+      }
+      for (const int output : op.outputs) {
         if (TensorAt(output).id == value) return {output};
         made.insert(output);
       }
