@@ -61,6 +61,7 @@ class NetworkReader {
   std::vector<int> DependenciesOf(const OperatorDraft& draft, const std::map<std::string, int>& maker) const;
   void ComplainOfCycle(const std::vector<int>& cycle) const;
   void ReadOperator(OperatorDraft& draft);
+  void ReadGrownShape(OperatorDraft& draft);
   void InferOutput(OperatorDraft& draft);
   void CheckTotals(const OperatorDraft& draft);
   void AddImplicitWeights();
@@ -243,7 +244,25 @@ void NetworkReader::ReadOperator(OperatorDraft& draft) {
   }
 }
 
+// An elementwise operator may have extents that only its constants have, where its shape is stated.
+void NetworkReader::ReadGrownShape(OperatorDraft& draft) {
+  const YamlNode stated = draft.entry.Maybe("shape");
+  const YamlNode weights = draft.entry.Maybe("weights");
+  if (draft.op.kind != base::OperatorKind::kElementwise || !stated || !weights) return;
+  draft.wanted.shape = ReadShape(stated);
+  const auto add = [&](const YamlNode& name) {
+    const auto constant = constants_.find(name.Text());
+    if (constant != constants_.end()) draft.wanted.tables.push_back(constant->second);
+  };
+  if (weights.IsList()) {
+    for (const YamlNode& name : weights.Items()) add(name);
+  } else {
+    add(weights);
+  }
+}
+
 void NetworkReader::InferOutput(OperatorDraft& draft) {
+  ReadGrownShape(draft);
   const tl::expected<Shape, ShapeFault> shape = InferShape(draft.op, draft.wanted, draft.operand_shapes);
   if (!shape) {
     const ShapeFault& fault = shape.error();

@@ -46,6 +46,7 @@ std::string TextOf(const std::vector<NodeFate>& nodes) {
 
 void Report::Add(Event event, const Node& node, std::string detail) {
   Add(event, NameOf(node), std::move(detail));
+  entries_.back().node = node.index;
   if (event != Event::kAssumed) own_[node.index] = entries_.back();
 }
 
@@ -88,7 +89,8 @@ std::vector<std::string> Report::Lines(size_t most_names) const {
   for (const auto& [event, title] : kGrouped) {
     std::vector<std::string> names;
     for (const Entry& entry : entries_) {
-      if (entry.event == event)
+      const bool stayed = event == Event::kDropped && made_.count(entry.node) > 0;  // as a copy
+      if (entry.event == event && !stayed)
         names.push_back(entry.detail.empty() ? entry.name : entry.name + " (" + entry.detail + ")");
     }
     if (names.empty()) continue;

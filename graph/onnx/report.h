@@ -80,6 +80,7 @@ class Report {
     Event event;
     std::string name;
     std::string detail;
+    int node = -1;
   };
   struct End {
     std::string into;  // the operator that took it in; empty: none

@@ -334,12 +334,47 @@ TEST(Elementwise, ScalarsAreNoTensors) {
             "elementwise add (x) -> y [4, 8]\n");
 }
 
-TEST(Elementwise, RepeatsAFeatureWhereAConstantIsLonger) {
-  EXPECT_EQ(Describe(ImportOne("Add", {1, 8}, {"c"}, {},
-                               [](ModelBuilder& m) {
-                                 m.Weight("c", {5, 8});
-                               })),
-            "gather (x) -> y/repeat [5, 8]\nelementwise add (y/repeat, c) -> y [5, 8]\n");
+// No copy of the feature in the constant's shape: the feature is read once for each element.
+TEST(Elementwise, IsAsLargeAsItsConstants) {
+  const auto describe = [](const std::vector<Extent>& x, const Ints& constant) {
+    return Describe(
+        ImportOne("Add", x, {"c"}, {}, [&constant](ModelBuilder& m) { m.Weight("c", constant); }));
+  };
+  EXPECT_EQ(describe({1, 8}, {5, 8}), "elementwise add (x, c) -> y [5, 8]\n");
+  EXPECT_EQ(describe({1, 1, 768}, {1, 197, 768}), "elementwise add (x, c) -> y [1, 197, 768]\n");
+  EXPECT_EQ(describe({8}, {2, 5, 8}), "elementwise add (x, c) -> y [2, 5, 8]\n");
+  EXPECT_EQ(describe({4, 1, 6}, {3, 1, 5, 1}), "elementwise add (x, c) -> y [3, 4, 5, 6]\n");
+  EXPECT_EQ(describe({}, {4, 4}), "elementwise add (x, c) -> y [4, 4]\n");
+}
+
+TEST(Elementwise, MayHaveItsConstantFirst) {
+  ModelBuilder model;
+  model.Input("x", {1, 8});
+  model.Add("Sub", {model.Weight("c", {5, 8}), "x"}, "y");
+  model.Output("y", {5, 8});
+  EXPECT_EQ(Describe(MustImportGraph(model)), "elementwise sub (x, c) -> y [5, 8]\n");
+}
+
+TEST(Elementwise, TakesAxesOfScalarsAsAReshape) {
+  const auto describe = [](const Ints& constant) {
+    return Describe(
+        ImportOne("Mul", {4, 8}, {"c"}, {}, [&constant](ModelBuilder& m) { m.Weight("c", constant); }));
+  };
+  EXPECT_EQ(describe({}), "elementwise mul (x) -> y [4, 8]\n");
+  EXPECT_EQ(describe({1}), "elementwise mul (x) -> y [4, 8]\n");
+  EXPECT_EQ(describe({1, 1, 1}),
+            "reshape (x) -> y/rank [1, 4, 8]\nelementwise mul (y/rank) -> y [1, 4, 8]\n");
+}
+
+// A convolution of one channel does not become one of four by a bias.
+TEST(Elementwise, OfAConstantWithMoreChannelsIsNoBias) {
+  ModelBuilder model;
+  model.Input("x", {1, 4, 8, 8});
+  model.Add("Conv", {"x", model.Weight("w", {1, 4, 1, 1})}, "c");
+  model.Add("Add", {"c", model.Weight("b", {1, 4, 1, 1})}, "y");
+  model.Output("y", {1, 4, 8, 8});
+  EXPECT_EQ(Describe(MustImportGraph(model)),
+            "conv (x, w) -> c [1, 1, 8, 8]\nelementwise add (c, b) -> y [1, 4, 8, 8]\n");
 }
 
 TEST(Elementwise, ComparisonsGiveBooleans) {
