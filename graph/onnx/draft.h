@@ -32,6 +32,12 @@ using MadeTensor = tl::expected<int, Obstacle>;
 // For the last step of a translation, whose tensor nobody asks for.
 Outcome AsOutcome(const MadeTensor& made);
 
+// How a conversion between real numbers and their quantised form rounds, as far as the file says.
+struct Rounding {
+  std::optional<std::vector<double>> scale;
+  std::optional<std::vector<int64_t>> zero;
+};
+
 // A graph in the making, and what each name of the file stands for: a feature tensor of that graph, or a constant.
 // Constants enter the graph only where an operator takes them as weights.
 class Draft {
@@ -82,6 +88,7 @@ class Draft {
 
   Graph graph;
   Report report;
+  std::map<std::string, Rounding> roundings;  // by the ids of conversions
 
  private:
   struct Value {

@@ -214,21 +214,33 @@ class Accounts {
     std::set<int> made;
     for (const std::string& id : fate.operators) {
       const Operator& op = OperatorNamed(id);
-      if (op.function == "identity") {  // a copy under a second name: others may read what it copies
-        made = CarriersOf(step.inputs.front());
-        made.insert(op.outputs.front());
-        return made;
-      }
-      for (const int output : op.outputs) {
-        if (TensorAt(output).id == value) return {output};
-        made.insert(output);
-      }
+      made.insert(op.outputs.begin(), op.outputs.end());
     }
-    return made;
+    const bool copies =
+        !fate.operators.empty() && OperatorNamed(fate.operators.front()).function == "identity";
+    if (copies) {  // under a second name: others may read what it copies
+      made.merge(CarriersOf(step.inputs.front()));
+      return made;
+    }
+    const auto named = tensors_.find(value);
+    return named == tensors_.end() ? made : std::set<int>{named->second};
   }
 
   const Operator& OperatorNamed(const std::string& id) const {
     return import_.graph.operators[static_cast<size_t>(operators_.at(id))];
+  }
+
+  // Whether only reshapes stand between the operator and the tensor: what is computed element by element from the tensor may be done
+  // before them.
+  bool IsReshaped(const Operator& maker, int tensor) const {
+    for (size_t i = import_.graph.operators.size(); i-- > 0;) {
+      const Operator& op = import_.graph.operators[i];
+      if (op.outputs.front() != tensor) continue;
+      if (&op == &maker) return true;
+      if (op.kind != base::OperatorKind::kReshape) return false;
+      tensor = op.inputs.front();
+    }
+    return false;
   }
 
   void CheckEdges(size_t node) {
@@ -237,10 +249,13 @@ class Accounts {
       const std::set<int> carriers = CarriersOf(value);
       const auto carries = [&carriers](int tensor) { return carriers.count(tensor) > 0; };
       const std::vector<std::string>& ids = import_.nodes[node].operators;
+      const bool fused = import_.nodes[node].fate == Fate::kFused;
       const bool read = std::any_of(ids.begin(), ids.end(), [&](const std::string& id) {
         const Operator& op = OperatorNamed(id);
         return std::any_of(op.inputs.begin(), op.inputs.end(), carries) ||
-               std::any_of(op.outputs.begin(), op.outputs.end(), carries);
+               std::any_of(op.outputs.begin(), op.outputs.end(), carries) ||
+               (fused && std::any_of(carriers.begin(), carriers.end(),
+                                     [&](int tensor) { return IsReshaped(op, tensor); }));
       });
       if (!read) Complain(NameOf(node) + " reads '" + value + "', and no operator of it does");
     }
