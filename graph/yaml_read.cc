@@ -64,6 +64,7 @@ class NetworkReader {
   void ReadGrownShape(OperatorDraft& draft);
   void InferOutput(OperatorDraft& draft);
   void CheckTotals(const OperatorDraft& draft);
+  void AddMacs(const OperatorDraft& draft, std::optional<int64_t> macs);
   void AddImplicitWeights();
   void AddOperators();
   void MarkOutputs();
@@ -239,6 +240,7 @@ void NetworkReader::ReadOperator(OperatorDraft& draft) {
   if (reader_.Failed()) return;
   if (draft.op.kind == base::OperatorKind::kOpaque) {
     CheckAccesses(draft.entry, draft.op, draft.operand_shapes, draft.made);
+    AddMacs(draft, draft.op.macs);
   } else {
     InferOutput(draft);
   }
@@ -293,8 +295,13 @@ void NetworkReader::CheckTotals(const OperatorDraft& draft) {
   const int64_t depth = windowed ? ElementsOf(*draft.own_weight) / (*draft.own_weight)[0]
                                  : first[first.size() - (draft.op.transpose_first ? 2 : 1)];
   const std::optional<int64_t> macs = base::CheckedMul(ElementsOf(draft.made.front().shape), depth);
-  const std::optional<int64_t> total = macs ? base::CheckedAdd(total_macs_, *macs) : std::nullopt;
-  if (!total) id.Complain("multiply-accumulates of the network pass 2^62", "at most 2^62");
+  if (macs) return AddMacs(draft, macs);
+  id.Complain("multiply-accumulates of the network pass 2^62", "at most 2^62");
+}
+
+void NetworkReader::AddMacs(const OperatorDraft& draft, std::optional<int64_t> macs) {
+  const std::optional<int64_t> total = base::CheckedAdd(total_macs_, macs.value_or(0));
+  if (!total) draft.entry.At("id").Complain("multiply-accumulates of the network pass 2^62", "at most 2^62");
   total_macs_ = total.value_or(0);
 }
 

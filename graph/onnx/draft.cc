@@ -198,6 +198,7 @@ MadeTensor Translation::EmitGather(int indices, Shape shape, base::DataType type
   op.id = NameOfNode();
   op.kind = base::OperatorKind::kOpaque;
   op.inputs = {indices};
+  op.macs = 0;
   op.accesses = {OperandAccess{.kind = AccessKind::kElementwise, .window = {}, .every_channel = false}};
   op.annotations = node_.annotations;
   op.annotations.emplace("x-op_type", node_.type);

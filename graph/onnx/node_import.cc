@@ -6,6 +6,7 @@
 #include "tessera/graph/onnx/cut.h"
 #include "tessera/graph/onnx/fold/fold.h"
 #include "tessera/graph/onnx/structure.h"
+#include "tessera/graph/onnx/work.h"
 
 namespace tessera::graph::onnx {
 namespace {
@@ -271,6 +272,9 @@ base::Expected<void> NodeImport::Fence(const Node& node, const std::string& reas
           "a shape in the file's value_info", "or describe operator " + Kind(node) + " under 'ops'"));
     }
   }
+  const auto macs = CountMacs(draft_, node, types);
+  if (!macs) return base::Unexpected(FaultAt(file_name_, node, macs.error().reason, macs.error().expected));
+  op.macs = *macs;
   const base::DataType otherwise =
       op.inputs.empty() ? base::DataType::kFloat32 : draft_.TensorAt(op.inputs.front()).type;
   std::vector<int> outputs;
@@ -307,9 +311,10 @@ base::Expected<void> NodeImport::Describe(const Node& node, const Description& d
     if (misfit) return fault(misfit->message, misfit->expected);
     op.accesses.push_back(access);
   }
-  const std::optional<int64_t> macs = base::CheckedMul(description.macs_per_output, ElementsOf(*shape));
-  if (!macs) return fault("more than 2^62 multiply-accumulates", "fewer");
-  op.macs = *macs;
+  if (description.macs_per_output) {
+    op.macs = base::CheckedMul(*description.macs_per_output, ElementsOf(*shape));
+    if (!op.macs) return fault("more than 2^62 multiply-accumulates", "fewer");
+  }
   op.scratch_bytes = description.scratch_bytes;
   op.engine = description.engine;
   op.in_place = description.in_place;

@@ -191,6 +191,23 @@ Outcome TranslateConcat(Translation& node) {
   return AsOutcome(joined);
 }
 
+// The scale and the zero point of the result come first, those of each operand behind it.
+Outcome TranslateQLinearConcat(Translation& node) {
+  constexpr size_t kZeroPoint = 1;
+  Part part;
+  part.op.kind = base::OperatorKind::kConcat;
+  for (size_t i = 2; i < node.Operands(); i += 3) {
+    if (!node.IsFeature(i)) return Barrier("it joins a constant");
+    const std::optional<int> axis = AxisFrom(node.Source().Int("axis", 1), node.ShapeOf(i).size());
+    if (!axis)
+      return Fault(AxisText(node.Source().Int("axis", 1), node.ShapeOf(i)), "an axis of every input");
+    part.op.axis = *axis;
+    part.inputs.push_back(node.Feature(i));
+  }
+  if (node.Has(kZeroPoint)) part.type = node.TypeOf(kZeroPoint);
+  return AsOutcome(node.Emit(std::move(part)));
+}
+
 Outcome TranslateSplit(Translation& node) {
   const Shape& input = node.ShapeOf(0);
   const std::optional<int> stated = AxisFrom(node.Source().Int("axis", 0), input.size());

@@ -85,6 +85,7 @@ Table MakeMicrosoftTable() {
   AddAll(table, {TranslateElementwise, 1, true}, {"Gelu", "FastGelu", "BiasGelu", "QuickGelu"});
   AddAll(table, {TranslateQLinear, 7, true}, {"QLinearAdd", "QLinearMul"});
   AddAll(table, {TranslateQLinear, 4}, {"QLinearSigmoid", "QLinearLeakyRelu"});
+  AddAll(table, {TranslateQLinearConcat, 4, true}, {"QLinearConcat"});
   return table;
 }
 

@@ -27,20 +27,21 @@ Outcome TranslateIdentity(Translation& node);     // Identity, Dropout
 Outcome TranslateQuantize(Translation& node);    // QuantizeLinear
 Outcome TranslateDequantize(Translation& node);  // DequantizeLinear
 
-Outcome TranslateReshape(Translation& node);       // Reshape
-Outcome TranslateFlatten(Translation& node);       // Flatten
-Outcome TranslateSqueeze(Translation& node);       // Squeeze
-Outcome TranslateUnsqueeze(Translation& node);     // Unsqueeze
-Outcome TranslateTranspose(Translation& node);     // Transpose
-Outcome TranslateConcat(Translation& node);        // Concat
-Outcome TranslateSplit(Translation& node);         // Split
-Outcome TranslateSlice(Translation& node);         // Slice
-Outcome TranslatePad(Translation& node);           // Pad
-Outcome TranslateExpand(Translation& node);        // Expand
-Outcome TranslateTile(Translation& node);          // Tile
-Outcome TranslateGather(Translation& node);        // Gather
-Outcome TranslateDepthToSpace(Translation& node);  // DepthToSpace, SpaceToDepth
-Outcome TranslateResize(Translation& node);        // Resize, Upsample
+Outcome TranslateReshape(Translation& node);        // Reshape
+Outcome TranslateFlatten(Translation& node);        // Flatten
+Outcome TranslateSqueeze(Translation& node);        // Squeeze
+Outcome TranslateUnsqueeze(Translation& node);      // Unsqueeze
+Outcome TranslateTranspose(Translation& node);      // Transpose
+Outcome TranslateConcat(Translation& node);         // Concat
+Outcome TranslateQLinearConcat(Translation& node);  // QLinearConcat
+Outcome TranslateSplit(Translation& node);          // Split
+Outcome TranslateSlice(Translation& node);          // Slice
+Outcome TranslatePad(Translation& node);            // Pad
+Outcome TranslateExpand(Translation& node);         // Expand
+Outcome TranslateTile(Translation& node);           // Tile
+Outcome TranslateGather(Translation& node);         // Gather
+Outcome TranslateDepthToSpace(Translation& node);   // DepthToSpace, SpaceToDepth
+Outcome TranslateResize(Translation& node);         // Resize, Upsample
 
 Outcome TranslateReduce(Translation& node);         // ReduceMean, ReduceMax, ..., ArgMax, ArgMin
 Outcome TranslateSoftmax(Translation& node);        // Softmax, LogSoftmax, Hardmax

@@ -194,6 +194,8 @@ class Evaluator {
     plan.lower_bounds = lower_bounds;
     plan.status = "feasible";
     plan.notes = {"the partition was given, not searched for"};
+    if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective))
+      plan.notes.push_back(*std::move(note));
     plan.version = options_.version;
     plan.seed = draft_.seed;
     Evaluation evaluation;

@@ -93,6 +93,7 @@ bool IsCapped(const PathSearch& paths) { return paths.MostOperators() < paths.Op
 // A plan that meets its own lower bound is best whatever was left open.
 std::string_view StatusOf(const Planning& planning, const PathSearch& paths, const Attempted& attempted,
                           const plan::Metrics& lower_bounds) {
+  if (!plan::IsKnownValue(planning.graph, attempted.best->objective)) return "feasible";
   if (attempted.best->score <= planning.scale.ScoreOf(lower_bounds)) return "optimal";
   const bool all_decided = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp();
   return all_decided && !paths.UntriedCouldBeat(attempted.best->score) ? "optimal" : "feasible";
@@ -153,6 +154,7 @@ std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& pat
         "of some operators left out of the baseline it is not proven that they do not fit alone");
   }
   NoteStatesApart(plan, notes);
+  if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective)) notes.push_back(*std::move(note));
   return notes;
 }
 

@@ -218,7 +218,8 @@ class Prefetcher {
   void FindStatus() {
     if (!MayOverlap()) return;
     was_best_ = plan_.status == "optimal";
-    const bool best_of_all = plan_.score <= planning_.scale.ScoreOf(plan_.lower_bounds);
+    const bool best_of_all = plan::IsKnownValue(plan_.network, plan_.objective) &&
+                             plan_.score <= planning_.scale.ScoreOf(plan_.lower_bounds);
     if (best_of_all) plan_.status = "optimal";
     if (was_best_ && !best_of_all) plan_.status = "feasible";
   }

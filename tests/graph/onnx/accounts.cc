@@ -222,12 +222,21 @@ class Accounts {
       made.merge(CarriersOf(step.inputs.front()));
       return made;
     }
+    if (fate.fate == Fate::kFused) AddReshaped(made);
     const auto named = tensors_.find(value);
     return named == tensors_.end() ? made : std::set<int>{named->second};
   }
 
   const Operator& OperatorNamed(const std::string& id) const {
     return import_.graph.operators[static_cast<size_t>(operators_.at(id))];
+  }
+
+  // What is computed element by element from a reshaped tensor may be done before the reshape, whose result then stands for it.
+  void AddReshaped(std::set<int>& tensors) const {
+    for (const Operator& op : import_.graph.operators) {
+      if (op.kind == base::OperatorKind::kReshape && tensors.count(op.inputs.front()) > 0)
+        tensors.insert(op.outputs.front());
+    }
   }
 
   // Whether only reshapes stand between the operator and the tensor: what is computed element by element from the tensor may be done

@@ -34,6 +34,7 @@ class Table {
     AddPieces();
     AddReductions();
     AddQuantised();
+    AddBarriers();
     return std::move(examples_);
   }
 
@@ -206,9 +207,34 @@ class Table {
                                        Scale(),   Zero(),  Scale(), Zero()};
     for (const char* type : {"QLinearAdd", "QLinearMul"})
       Add(std::string("com.microsoft:") + type, both, {{map, kUint8}});
+    Add("com.microsoft:QLinearConcat",
+        {Scale(), Zero(), Byte({1, 2, 6}), Scale(), Zero(), Byte({1, 3, 6}), Scale(), Zero()},
+        {{{1, 5, 6}, kUint8}}, {{"axis", kOne}});
     for (const char* type : {"QLinearSigmoid", "QLinearLeakyRelu"})
       Add(std::string("com.microsoft:") + type, {Byte(map), Scale(), Zero(), Scale(), Zero()},
           {{map, kUint8}});
+  }
+
+  // Of types that are barriers whatever their operands.
+  void AddBarriers() {
+    Add("TopK", {Float({2, 8}), Integers({3})}, {{{2, 3}}, {{2, 3}, kInt64}});
+    Add("GatherElements", {Float({2, 3}), {{2, 2}, kInt64, {0, 1, 1, 0}}}, {{{2, 2}}}, {{"axis", kOne}});
+    Add("GatherND", {Float({2, 3}), {{4, 1}, kInt64, {0, 1, 1, 0}}}, {{{4, 3}}});
+    Add("ScatterND", {Float({4, 3}), {{2, 1}, kInt64, {0, 2}}, Float({2, 3})}, {{{4, 3}}});
+    Add("OneHot", {Integers({1, 0, 2}), Integer(4), Reals({0, 1})}, {{{3, 4}}});
+    Add("Range", {Integer(0), Integer(6), Integer(2)}, {{{3}, kInt64}});
+    Add("ConstantOfShape", {Integers({2, 3})}, {{{2, 3}}});
+    Add("CumSum", {Float({2, 3}), Integer(1)}, {{{2, 3}}});
+    Add("Einsum", {Float({2, 8, 16}), Float({2, 16, 8})}, {{{2, 8, 8}}}, {{"equation", "bij,bjk->bik"}});
+    Add("DynamicQuantizeLinear", {Float({2, 3})}, {{{2, 3}, kUint8}, {{}, kFloat}, {{}, kUint8}}, {}, 11);
+    const Operand lengths = {{1}, kInt32, {5}};
+    Add("LSTM",
+        {Float({5, 1, 8}), Float({1, 64, 8}), Float({1, 64, 16}), Float({1, 128}), lengths, Float({1, 1, 16}),
+         Float({1, 1, 16}), Float({1, 48})},
+        {{{5, 1, 1, 16}}, {{1, 1, 16}}, {{1, 1, 16}}}, {{"hidden_size", int64_t{16}}});
+    Add("GRU", {Float({5, 1, 8}), Float({1, 48, 8}), Float({1, 48, 16})}, {{{5, 1, 1, 16}}, {{1, 1, 16}}},
+        {{"hidden_size", int64_t{16}}});
+    Add("my.domain:Warp", {Float({2, 3}), Float({2}), Float({})}, {{{2, 3}}, {{3}}});
   }
 
   std::vector<Example> examples_;

@@ -6,8 +6,8 @@
 
 #include "model_builder.h"
 
-// A valid node of every type that import translates, with all operands that the type may have: what tests of operands in every
-// position start from.
+// A valid node of every type that import translates, and of some that it does not, with all operands that the type may have: what
+// tests of operands in every position start from.
 namespace tessera::graph::onnx {
 
 struct ExampleOperand {
