@@ -34,7 +34,11 @@ std::string DescribeFront(const search::Front& front, double time_ms) {
                std::to_string(plan.subgraphs.size()), plan.status, OptionsFor(objective)});
   }
   text += table.Text() + '\n';
-  if (!front.complete) text += "note: there may be more in between: --points looks for more\n";
+  if (const auto note = plan::NoteOnUnknownWork(first.network, {})) {
+    text += "note: " + *note + '\n';
+  } else if (!front.complete) {
+    text += "note: there may be more in between: --points looks for more\n";
+  }
   return text + fmt::format("each checked; {} searches; {:.0f} ms\n", front.searches, time_ms);
 }
 

@@ -124,7 +124,8 @@ Loaded NetworkOptions::LoadOnnx(const std::string& bytes, const std::string& nam
   if (!floats_as_.empty()) options.floats_as = base::ParseDataType(floats_as_);
   base::Expected<graph::onnx::Import> import = graph::onnx::ImportOnnx(bytes, name, options);
   if (!import) return Refuse(import.error());
-  return LoadedNetwork{std::move(import->graph), std::move(import->notes)};
+  return LoadedNetwork{std::move(import->graph), std::move(import->notes),
+                       graph::onnx::TextOf(import->nodes)};
 }
 
 #else

@@ -19,6 +19,7 @@ class Console;
 struct LoadedNetwork {
   graph::Graph graph;
   std::vector<std::string> notes;
+  std::string nodes = {};  // of an ONNX file: what became of each of its nodes, in one line
 };
 
 // A network that cannot be had: refused as bad input, or unsupported by this build.

@@ -199,6 +199,7 @@ class PlanCommand final : public Command {
     if (!result->plan) return Decline(console, network.graph, *result, stop);
     plan::Plan plan = *result->plan;
     plan.notes.insert(plan.notes.end(), network.notes.begin(), network.notes.end());
+    if (!network.nodes.empty()) plan.notes.push_back(network.nodes);
     if (sensitivity_) {
       options.engines = engines.Pointers();
       const auto noted = NoteSensitivity(network.graph, options, plan);

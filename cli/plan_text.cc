@@ -35,12 +35,26 @@ std::string TotalsTable(const plan::Plan& plan) {
          plan.baseline.complete ? Rounded(ValueOf(plan.baseline.totals, metric) / unit) : "does not fit",
          Rounded(ValueOf(plan.lower_bounds, metric) / unit)});
   };
-  row("latency, cycles", "latency", 1);
-  row("energy, nJ", "energy", 1000);
+  const std::string at_least = plan.totals.unknown_work > 0 ? ", at least" : "";
+  row("latency, cycles" + at_least, "latency", 1);
+  row("energy, nJ" + at_least, "energy", 1000);
   row("off-chip, bytes", "off_chip_bytes", 1);
   row("peak, bytes", "peak", 1);
-  row("MACs", "macs", 1);
+  row("MACs" + at_least, "macs", 1);
+  if (plan.totals.unknown_work > 0) {
+    table.Add({"operators of unknown work", Grouped(plan.totals.unknown_work),
+               plan.baseline.complete ? Grouped(plan.baseline.totals.unknown_work) : "does not fit",
+               Grouped(plan.lower_bounds.unknown_work)});
+  }
   return table.Text();
+}
+
+// Notes that list every node of a file are for programs to read; a terminal shows how they begin.
+std::string Shortened(const std::string& note) {
+  constexpr size_t kMostShown = 400;
+  if (note.size() <= kMostShown) return note;
+  const size_t end = note.rfind("; ", kMostShown);
+  return note.substr(0, end == std::string::npos ? kMostShown : end) + "; .. (--format json has it all)";
 }
 
 }  // namespace
@@ -61,7 +75,7 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
     for (const int op : plan.baseline.do_not_fit) text += ' ' + IdOf(plan, op);
     text += '\n';
   }
-  for (const std::string& note : plan.notes) text += "note: " + note + '\n';
+  for (const std::string& note : plan.notes) text += "note: " + Shortened(note) + '\n';
   for (const std::string& sentence : plan::DescribeProof(plan)) text += "proof: " + sentence + '\n';
   return text + fmt::format("{}, checked; score {}; {:.0f} ms\n", plan.status,
                             plan.score < 1000 ? fmt::format("{:.4f}", plan.score) : Rounded(plan.score),

@@ -16,9 +16,13 @@ using Json = nlohmann::ordered_json;
 using problem::Status;
 
 Json ToJson(const plan::Metrics& cost) {
-  return {{"latency_cycles", cost.latency_cycles},   {"energy_pj", cost.energy_pj},
-          {"off_chip_bytes", cost.off_chip_bytes},   {"macs", cost.macs},
-          {"recomputed_macs", cost.recomputed_macs}, {"bound_by", cost.bound_by}};
+  return {{"latency_cycles", cost.latency_cycles},
+          {"energy_pj", cost.energy_pj},
+          {"off_chip_bytes", cost.off_chip_bytes},
+          {"macs", cost.macs},
+          {"recomputed_macs", cost.recomputed_macs},
+          {"unknown_work", cost.unknown_work},
+          {"bound_by", cost.bound_by}};
 }
 
 Json ToJson(const TileRow& row) {

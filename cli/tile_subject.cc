@@ -15,6 +15,7 @@
 #include "tessera/cli/tile_words.h"
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/program.h"
+#include "tessera/plan/plan.h"
 
 namespace tessera::cli {
 namespace {
@@ -62,7 +63,9 @@ tl::expected<TileSubject, NetworkRefusal> SubjectOptions::Load(Console& console,
                                                                const std::string& network) const {
   tl::expected<LoadedNetwork, NetworkRefusal> loaded = import_.Load(network, profile_);
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  if (auto note = plan::NoteOnUnknownWork(loaded->graph, {})) loaded->notes.push_back(*std::move(note));
   for (const std::string& note : loaded->notes) console.Note(note);
+  if (!loaded->nodes.empty()) loaded->notes.push_back(std::move(loaded->nodes));
   base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
   if (!profile) return tl::unexpected(NetworkRefusal{profile.error()});
   const base::Expected<graph::Interval> interval = ParseInterval(interval_, loaded->graph);

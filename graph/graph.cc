@@ -34,6 +34,8 @@ std::span<const std::string_view> DepthOrderNames() { return kDepthOrders; }
 
 bool IsBarrier(const Operator& op) { return op.kind == base::OperatorKind::kOpaque && op.accesses.empty(); }
 
+bool HasUnknownWork(const Operator& op) { return op.kind == base::OperatorKind::kOpaque && !op.macs; }
+
 std::optional<int> FindOperator(const Graph& graph, std::string_view id) {
   return FindById(graph.operators, id);
 }
@@ -74,7 +76,7 @@ int64_t ElementsOf(const Shape& shape) {
 }
 
 int64_t MacsOf(const Graph& graph, const Operator& op) {
-  if (op.outputs.empty()) return op.macs;
+  if (op.outputs.empty()) return op.macs.value_or(0);
   return MacsOf(graph, op, WholeBox(graph.tensors[static_cast<size_t>(op.outputs.front())].shape));
 }
 

@@ -139,7 +139,7 @@ struct Operator {
   std::string function;  // "max", "average" or "lp" for pools, "add", "mean", ... for elementwise and reduce
   std::string activation;  // fused, as the user wrote it; empty: none
   // kOpaque, as its author states.
-  int64_t macs = 0;                     // of the whole operator
+  std::optional<int64_t> macs;          // of the whole operator; none: nothing is known of its work
   std::vector<OperandAccess> accesses;  // parallel to inputs; none: a barrier
   int64_t scratch_bytes = 0;            // held while it runs, for a tile of any size
   std::string engine;                   // the only one that runs it; empty: the first that can
@@ -157,6 +157,10 @@ std::span<const std::string_view> DepthOrderNames();         // "dcr", "crd"
 // Whether nothing is known of which inputs an output needs: an opaque operator that is not described. It needs
 // all of its inputs and makes all of its outputs at once.
 bool IsBarrier(const Operator& op);
+
+// Whether it is unknown how much the operator computes: an opaque one that does not state it. Latency, energy and
+// multiply-accumulates of what runs it are lower bounds.
+bool HasUnknownWork(const Operator& op);
 
 struct Graph {
   std::string name;
@@ -194,7 +198,7 @@ int64_t ElementsOf(const Shape& shape);
 // The multiply-accumulates of one operator: of its whole (first) output, taps that fall into the padding
 // included, as is usual; those of a transposed convolution are shared out evenly, taps / (row stride * column
 // stride) to each output, rounded up in sum. 0 for kinds without any: pools, elementwise, softmax and layout
-// changes.
+// changes, and for operators of unknown work.
 int64_t MacsOf(const Graph& graph, const Operator& op);
 
 }  // namespace tessera::graph

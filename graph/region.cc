@@ -72,7 +72,7 @@ int64_t MacsOf(const Graph& graph, const Operator& op, const Box& output) {
   const int64_t elements = ElementsOf(output);
   if (op.kind == base::OperatorKind::kOpaque) {
     const int64_t all = ElementsOf(graph.tensors[static_cast<size_t>(op.outputs.front())].shape);
-    return static_cast<int64_t>((Wide{op.macs} * elements + all - 1) / all);
+    return static_cast<int64_t>((Wide{op.macs.value_or(0)} * elements + all - 1) / all);
   }
   const int64_t macs = elements * MacsPerElement(graph, op);
   if (op.kind != base::OperatorKind::kTransposedConv) return macs;

@@ -36,7 +36,7 @@ Inferred InferConcat(const Operator& op, const std::vector<Shape>& inputs) {
   return output;
 }
 
-Inferred InferElementwise(const std::vector<Shape>& inputs) {
+Inferred InferElementwise(const Wanted& wanted, const std::vector<Shape>& inputs) {
   Shape output = inputs.front();
   for (const Shape& input : inputs) {
     const std::optional<Shape> together = Broadcast(output, input);
@@ -45,7 +45,12 @@ Inferred InferElementwise(const std::vector<Shape>& inputs) {
     }
     output = *together;
   }
-  return output;
+  if (!wanted.shape || *wanted.shape == output) return output;
+  Shape with_tables = output;
+  for (const Shape& table : wanted.tables) {
+    if (const std::optional<Shape> together = Broadcast(with_tables, table)) with_tables = *together;
+  }
+  return with_tables == *wanted.shape ? with_tables : output;
 }
 
 Inferred InferMatmul(const Operator& op, const Wanted& wanted, const std::vector<Shape>& inputs) {
@@ -99,7 +104,7 @@ Inferred InferUnchecked(Operator& op, const Wanted& wanted, const std::vector<Sh
     case base::OperatorKind::kReduce:
       return InferReduce(op, wanted, input);
     case base::OperatorKind::kElementwise:
-      return InferElementwise(inputs);
+      return InferElementwise(wanted, inputs);
     case base::OperatorKind::kConcat:
       return InferConcat(op, inputs);
     case base::OperatorKind::kSlice:

@@ -31,6 +31,9 @@ struct Wanted {
   // from the extents without to those with any window that reaches beyond the padding; none: by ceil_mode.
   std::vector<int64_t> size;
   std::optional<Shape> shape;  // reshape, slice
+  // Elementwise: shapes of constants, and with them `shape`, where its output is to have extents that only constants have. Its inputs
+  // are broadcast along those.
+  std::vector<Shape> tables;
 };
 
 // An attribute that does not fit.

@@ -16,6 +16,13 @@ void PadToSame(Window& window, size_t axis, int64_t extent) {
   window.pad_high[axis] = total - total / 2;
 }
 
+tl::unexpected<ShapeFault> ReachesTooFar(size_t axis, int64_t reach, int64_t padded) {
+  return Fault("kernel",
+               "kernel reaches over " + std::to_string(reach) + " " + std::string(kSpatialNames[axis]) +
+                   " of a padded input of " + std::to_string(padded),
+               "at most the padded input", "make the kernel or its dilation smaller, or pad more");
+}
+
 Inferred InferWindows(Operator& op, const Wanted& wanted, const Shape& input, int64_t channels) {
   Shape output = {input[0], channels, 0, 0};
   for (size_t axis = 0; axis < 2; ++axis) {
@@ -23,12 +30,7 @@ Inferred InferWindows(Operator& op, const Wanted& wanted, const Shape& input, in
     if (wanted.same_pads) PadToSame(op.window, axis, extent);
     const int64_t reach = (op.window.kernel[axis] - 1) * op.window.dilation[axis] + 1;
     const int64_t padded = extent + op.window.pad_low[axis] + op.window.pad_high[axis];
-    if (reach > padded) {
-      return Fault("kernel",
-                   "kernel reaches over " + std::to_string(reach) + " " + std::string(kSpatialNames[axis]) +
-                       " of a padded input of " + std::to_string(padded),
-                   "at most the padded input", "make the kernel or its dilation smaller, or pad more");
-    }
+    if (reach > padded) return ReachesTooFar(axis, reach, padded);
     output[axis + 2] = (padded - reach) / op.window.stride[axis] + 1;
   }
   return output;
@@ -99,28 +101,31 @@ Inferred InferTransposedConv(Operator& op, const Wanted& wanted, const Shape& in
   return output;
 }
 
-// Where the extents of a pool are stated, or rounded up, the last windows may reach beyond the padding: it grows until
-// they do not, so that whoever stores padding stores all of it.
+// Where the extents of a pool are stated, or rounded up, the last windows may reach beyond the padding, even the only one: the padding
+// grows until they do not, so that whatever stores padding stores all of it.
 Inferred InferPool(Operator& op, const Wanted& wanted, const Shape& input) {
-  Inferred output = InferWindows(op, wanted, input, input[1]);
-  if (!output || (!wanted.ceil_mode && wanted.size.empty())) return output;
+  if (!wanted.ceil_mode && wanted.size.empty()) return InferWindows(op, wanted, input, input[1]);
   if (!wanted.size.empty() && wanted.size.size() != 2) {
     return Fault("size", "a size of " + std::to_string(wanted.size.size()) + " extents", "[rows, columns]");
   }
+  Shape output = {input[0], input[1], 0, 0};
   for (size_t axis = 0; axis < 2; ++axis) {
     Window& window = op.window;
     const int64_t extent = input[axis + 2];
+    if (wanted.same_pads) PadToSame(window, axis, extent);
     const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
-    const int64_t rest = extent + window.pad_low[axis] + window.pad_high[axis] - reach;
-    const int64_t least = (*output)[axis + 2];
-    const int64_t most = base::CeilDiv(rest, window.stride[axis]) + 1;
+    const int64_t padded = extent + window.pad_low[axis] + window.pad_high[axis];
+    const int64_t rest = padded - reach;
+    if (rest <= -window.stride[axis]) return ReachesTooFar(axis, reach, padded);
+    const int64_t least = rest < 0 ? 1 : rest / window.stride[axis] + 1;
+    const int64_t most = rest < 0 ? 1 : base::CeilDiv(rest, window.stride[axis]) + 1;
     const bool begins_behind = (most - 1) * window.stride[axis] >= extent + window.pad_low[axis];
     const int64_t asked = !wanted.size.empty() ? wanted.size[axis] : begins_behind ? least : most;
     if (asked < least || asked > most) {
       return Fault("size", std::to_string(asked) + " " + std::string(kSpatialNames[axis]),
                    std::to_string(least) + " to " + std::to_string(most));
     }
-    (*output)[axis + 2] = asked;
+    output[axis + 2] = asked;
     const int64_t last_end = (asked - 1) * window.stride[axis] + reach - window.pad_low[axis];
     window.pad_high[axis] = std::max(window.pad_high[axis], last_end - extent);
   }

@@ -61,8 +61,10 @@ class NetworkReader {
   std::vector<int> DependenciesOf(const OperatorDraft& draft, const std::map<std::string, int>& maker) const;
   void ComplainOfCycle(const std::vector<int>& cycle) const;
   void ReadOperator(OperatorDraft& draft);
+  void ReadGrownShape(OperatorDraft& draft);
   void InferOutput(OperatorDraft& draft);
   void CheckTotals(const OperatorDraft& draft);
+  void AddMacs(const OperatorDraft& draft, std::optional<int64_t> macs);
   void AddImplicitWeights();
   void AddOperators();
   void MarkOutputs();
@@ -238,12 +240,31 @@ void NetworkReader::ReadOperator(OperatorDraft& draft) {
   if (reader_.Failed()) return;
   if (draft.op.kind == base::OperatorKind::kOpaque) {
     CheckAccesses(draft.entry, draft.op, draft.operand_shapes, draft.made);
+    AddMacs(draft, draft.op.macs);
   } else {
     InferOutput(draft);
   }
 }
 
+// An elementwise operator may have extents that only its constants have, where its shape is stated.
+void NetworkReader::ReadGrownShape(OperatorDraft& draft) {
+  const YamlNode stated = draft.entry.Maybe("shape");
+  const YamlNode weights = draft.entry.Maybe("weights");
+  if (draft.op.kind != base::OperatorKind::kElementwise || !stated || !weights) return;
+  draft.wanted.shape = ReadShape(stated);
+  const auto add = [&](const YamlNode& name) {
+    const auto constant = constants_.find(name.Text());
+    if (constant != constants_.end()) draft.wanted.tables.push_back(constant->second);
+  };
+  if (weights.IsList()) {
+    for (const YamlNode& name : weights.Items()) add(name);
+  } else {
+    add(weights);
+  }
+}
+
 void NetworkReader::InferOutput(OperatorDraft& draft) {
+  ReadGrownShape(draft);
   const tl::expected<Shape, ShapeFault> shape = InferShape(draft.op, draft.wanted, draft.operand_shapes);
   if (!shape) {
     const ShapeFault& fault = shape.error();
@@ -274,8 +295,13 @@ void NetworkReader::CheckTotals(const OperatorDraft& draft) {
   const int64_t depth = windowed ? ElementsOf(*draft.own_weight) / (*draft.own_weight)[0]
                                  : first[first.size() - (draft.op.transpose_first ? 2 : 1)];
   const std::optional<int64_t> macs = base::CheckedMul(ElementsOf(draft.made.front().shape), depth);
-  const std::optional<int64_t> total = macs ? base::CheckedAdd(total_macs_, *macs) : std::nullopt;
-  if (!total) id.Complain("multiply-accumulates of the network pass 2^62", "at most 2^62");
+  if (macs) return AddMacs(draft, macs);
+  id.Complain("multiply-accumulates of the network pass 2^62", "at most 2^62");
+}
+
+void NetworkReader::AddMacs(const OperatorDraft& draft, std::optional<int64_t> macs) {
+  const std::optional<int64_t> total = base::CheckedAdd(total_macs_, macs.value_or(0));
+  if (!total) draft.entry.At("id").Complain("multiply-accumulates of the network pass 2^62", "at most 2^62");
   total_macs_ = total.value_or(0);
 }
 
@@ -316,10 +342,8 @@ void NetworkReader::MarkOutputs() {
   for (const YamlNode& node : outputs ? outputs.Items() : std::vector<YamlNode>{}) {
     const std::string name = node.Text();
     const auto found = index_of_.find(name);
-    if (found == index_of_.end() || usages[static_cast<size_t>(found->second)].producer < 0) {
-      return node.Complain("unknown output " + InQuotes(name), "the output of an operator",
-                           NearestTensor(name));
-    }
+    if (found == index_of_.end())
+      return node.Complain("unknown output " + InQuotes(name), "the name of a tensor", NearestTensor(name));
     Tensor& tensor = graph_.tensors[static_cast<size_t>(found->second)];
     if (tensor.network_output) return node.Complain("duplicate output " + InQuotes(name), "each output once");
     tensor.network_output = true;

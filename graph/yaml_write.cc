@@ -69,7 +69,7 @@ void PutResize(const Resize& resize, const Shape& output, Json& json) {
 }
 
 void PutOpaque(const Operator& op, Json& json) {
-  json["macs"] = op.macs;
+  if (op.macs) json["macs"] = *op.macs;
   for (const OperandAccess& access : op.accesses) {
     Json& entry = json["accesses"].emplace_back();
     if (access.kind == AccessKind::kWindow) {

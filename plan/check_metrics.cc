@@ -26,6 +26,7 @@ class MetricsCheck {
     CheckTotals();
     CheckBounds();
     CheckScore();
+    CheckStatus();
   }
 
  private:
@@ -47,6 +48,7 @@ class MetricsCheck {
     const std::string where = fmt::format("subgraph {}", i);
     Expect(where, "MACs", metrics.macs, work.macs);
     Expect(where, "recomputed MACs", metrics.recomputed_macs, work.recomputed_macs);
+    Expect(where, "operators of unknown work", metrics.unknown_work, work.unknown_work);
     for (const std::string cause : {"inputs", "outputs", "weights"}) {
       Expect(where, "off-chip bytes of " + cause, PartOf(metrics.off_chip_by_cause, cause),
              PartOf(work.off_chip, cause));
@@ -95,6 +97,9 @@ class MetricsCheck {
     ExpectClose(where, "an energy", totals.energy_pj, sum.energy_pj);
     Expect(where, "MACs", totals.macs, sum.macs);
     Expect(where, "recomputed MACs", totals.recomputed_macs, sum.recomputed_macs);
+    Expect(where, "operators of unknown work", totals.unknown_work, sum.unknown_work);
+    Expect("its lower bounds", "operators of unknown work", plan_.lower_bounds.unknown_work,
+           sum.unknown_work);
     Expect(where, "off-chip bytes", totals.off_chip_bytes, sum.off_chip_bytes);
     Expect(where, "bytes of peak", totals.peak_bytes, problem::PeakOf(plan_.problem, plan_.allocation));
     ExpectClose(where, "a peak bandwidth", totals.peak_bytes_per_cycle, sum.peak_bytes_per_cycle);
@@ -116,6 +121,14 @@ class MetricsCheck {
       findings_.Note(ViolationKind::kMetric,
                      fmt::format("the plan's {} is {}, beyond the limit of {}", metric, value, limit));
     }
+  }
+
+  // Lower bounds of latency, energy and MACs order no plans.
+  void CheckStatus() {
+    if (plan_.status != "optimal" || IsKnownValue(plan_.network, plan_.objective)) return;
+    findings_.Note(ViolationKind::kMetric,
+                   fmt::format("the plan is called optimal in what {} operators of unknown work are part of",
+                               plan_.totals.unknown_work));
   }
 
   // One metric: its value. Several: the mean of value over bound by weight; a bound of 0 leaves it undefined.

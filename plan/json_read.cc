@@ -56,6 +56,7 @@ Metrics ReadMetrics(const JsonValue& value) {
   metrics.off_chip_by_cause = ReadCounts(object.Required("off_chip_by_cause"));
   metrics.macs = object.Integer("macs", kCount);
   metrics.recomputed_macs = object.Integer("recomputed_macs", kCount);
+  metrics.unknown_work = object.Integer("unknown_work", kCount, 0);
   metrics.peak_bytes = object.Integer("peak_bytes", kCount);
   metrics.peak_bytes_per_cycle = object.Number("peak_bytes_per_cycle", 0, kMostNumber);
   metrics.bound_by = object.String("bound_by");

@@ -34,6 +34,7 @@ Json MetricsToJson(const Metrics& metrics) {
   json["off_chip_by_cause"] = metrics.off_chip_by_cause;
   json["macs"] = metrics.macs;
   json["recomputed_macs"] = metrics.recomputed_macs;
+  json["unknown_work"] = metrics.unknown_work;
   json["peak_bytes"] = metrics.peak_bytes;
   json["peak_bytes_per_cycle"] = metrics.peak_bytes_per_cycle;
   json["bound_by"] = metrics.bound_by;

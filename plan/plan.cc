@@ -37,6 +37,34 @@ std::vector<std::string> DescribeProof(const Plan& plan) {
   return sentences;
 }
 
+bool IsKnownValue(const graph::Graph& network, const Objective& objective) {
+  const auto is_work = [](const auto& metric) {
+    return metric.first == "latency" || metric.first == "energy" || metric.first == "macs";
+  };
+  return std::none_of(network.operators.begin(), network.operators.end(), graph::HasUnknownWork) ||
+         (std::none_of(objective.weights.begin(), objective.weights.end(), is_work) &&
+          std::none_of(objective.limits.begin(), objective.limits.end(), is_work));
+}
+
+std::optional<std::string> NoteOnUnknownWork(const graph::Graph& network, const Objective& objective) {
+  constexpr size_t kMostNamed = 8;
+  std::vector<std::string> names;
+  for (const graph::Operator& op : network.operators) {
+    if (!graph::HasUnknownWork(op)) continue;
+    const auto type = op.annotations.find("x-op_type");
+    names.push_back(op.id + (type == op.annotations.end() ? "" : " (" + type->second + ")"));
+  }
+  if (names.empty()) return std::nullopt;
+  const size_t named = std::min(names.size(), kMostNamed);
+  std::string note =
+      fmt::format("the work of {} operator{} is unknown: {}", names.size(), names.size() == 1 ? "" : "s",
+                  fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+  if (named < names.size()) note += fmt::format(" and {} more", names.size() - named);
+  note += "; latency, energy and MACs are lower bounds";
+  if (!IsKnownValue(network, objective)) note += ", and no plan is proven best";
+  return note;
+}
+
 void Accumulate(Metrics& total, const Metrics& part) {
   if (total.bound_by.empty() || total.latency_cycles == 0) {
     total.bound_by = part.bound_by;
@@ -50,6 +78,7 @@ void Accumulate(Metrics& total, const Metrics& part) {
   for (const auto& [cause, bytes] : part.off_chip_by_cause) total.off_chip_by_cause[cause] += bytes;
   total.macs += part.macs;
   total.recomputed_macs += part.recomputed_macs;
+  total.unknown_work += part.unknown_work;
   total.peak_bytes = std::max(total.peak_bytes, part.peak_bytes);
   total.peak_bytes_per_cycle = std::max(total.peak_bytes_per_cycle, part.peak_bytes_per_cycle);
 }

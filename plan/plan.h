@@ -31,6 +31,8 @@ struct Metrics {
       off_chip_by_cause;  // "inputs", "outputs", "weights"; adds up to off_chip_bytes
   int64_t macs = 0;       // recomputed ones too
   int64_t recomputed_macs = 0;
+  int64_t unknown_work =
+      0;  // operators whose work is unknown: cycles, energy and multiply-accumulates are at least this
   int64_t peak_bytes = 0;           // in the tile memory
   double peak_bytes_per_cycle = 0;  // of the busiest off-chip memory, the most over tiles
   std::string bound_by;             // "compute", or the link that takes longest; "several" where parts differ
@@ -186,6 +188,13 @@ std::vector<std::string> DescribeProof(const Plan& plan);
 // "latency", "energy", "off_chip_bytes", "peak", "macs": the metrics that an objective may name, and their values.
 std::vector<std::string_view> MetricNames();
 double ValueOf(const Metrics& metrics, std::string_view metric);
+
+// Whether the value of a plan in that objective is known: every operator's work is, or the objective looks, by weight or limit, at
+// no metric that work is part of (latency, energy, macs). Else no plan is optimal.
+bool IsKnownValue(const graph::Graph& network, const Objective& objective);
+
+// What a reader should know of a network with operators of unknown work, which it names; nothing where there is none.
+std::optional<std::string> NoteOnUnknownWork(const graph::Graph& network, const Objective& objective);
 
 // Adds up sums and takes the greatest of maxima. A total that stands at zero latency has no bound yet and
 // takes the part's.

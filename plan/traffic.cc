@@ -34,8 +34,9 @@ int64_t MacsFor(const graph::Graph& network, const graph::Operator& op, const Bo
   if (op.kind == OperatorKind::kOpaque) {
     __extension__ using Wide = __int128;
     const Wide all = VolumeOf(WholeOf(ShapeOf(network, op.outputs.front())));
-    const Wide share = Wide{op.macs} * VolumeOf(output) / all;
-    return static_cast<int64_t>(share * all < Wide{op.macs} * VolumeOf(output) ? share + 1 : share);
+    const Wide macs = op.macs.value_or(0);
+    const Wide share = macs * VolumeOf(output) / all;
+    return static_cast<int64_t>(share * all < macs * VolumeOf(output) ? share + 1 : share);
   }
   if (op.inputs.empty()) return 0;
   const int64_t terms = VolumeOf(output) * TermsOf(network, op);
@@ -123,6 +124,7 @@ Work WorkCount::Finish() const {
     const graph::Operator& op = plan_.network.operators[static_cast<size_t>(i)];
     const int64_t once = MacsFor(plan_.network, op, WholeOf(ShapeOf(plan_.network, op.outputs.front())));
     work.macs += macs;
+    work.unknown_work += graph::HasUnknownWork(op) ? 1 : 0;
     work.recomputed_macs += std::max<int64_t>(0, macs - once);
   }
   return work;

@@ -16,6 +16,7 @@ namespace tessera::plan {
 struct Work {
   int64_t macs = 0;
   int64_t recomputed_macs = 0;
+  int64_t unknown_work = 0;  // operators that do not state theirs
   std::map<std::string, int64_t>
       off_chip;  // by cause: "inputs", "outputs", "weights"; causes without bytes are absent
 };

@@ -20,6 +20,7 @@ Json AsData(const plan::Metrics& metrics) {
   data["off_chip_by_cause"] = metrics.off_chip_by_cause;
   data["macs"] = metrics.macs;
   data["recomputed_macs"] = metrics.recomputed_macs;
+  data["unknown_work"] = metrics.unknown_work;
   data["peak_bytes_per_cycle"] = metrics.peak_bytes_per_cycle;
   data["bound_by"] = metrics.bound_by;
   return data;
@@ -32,7 +33,7 @@ Json AsData(const graph::Graph& network, const graph::Operator& op) {
   data["inputs"] = op.inputs;
   data["weights"] = op.weights;
   data["outputs"] = op.outputs;
-  data["macs"] = graph::MacsOf(network, op);
+  if (!graph::HasUnknownWork(op)) data["macs"] = graph::MacsOf(network, op);
   return data;
 }
 

@@ -43,8 +43,12 @@ class ReshapeJoiner {
  private:
   const Shape& ShapeOf(int tensor) const { return links_.TensorAt(tensor).shape; }
 
-  void Note(const Operator& op, const std::string& detail) {
-    draft_.report.Add(Report::Event::kDropped, op.id, detail);
+  void Drop(int op, const std::string& why) {
+    draft_.report.Remove(Report::Event::kDropped, links_.At(op).id, why);
+  }
+
+  void Join(int op, int into, const std::string& detail) {
+    draft_.report.Join(Report::Event::kDropped, links_.At(op).id, links_.At(into).id, detail);
   }
 
   // The operator before this one, where nobody else reads its result; else -1.
@@ -58,17 +62,17 @@ class ReshapeJoiner {
     const int result = links_.At(op).outputs.front();
     if (links_.TensorAt(result).network_output) return;
     const int before = links_.MakerOf(links_.At(op).inputs.front());
-    Note(links_.At(op), detail);
+    Drop(op, detail);
     links_.Bypass(result, tensor);
     if (!IsUnread(links_, links_.At(before))) return;
-    Note(links_.At(before), "goes with the next");
+    Drop(before, "goes with the next");
     links_.Remove(before);
   }
 
   void ReadInstead(int op, int tensor) {
     const int before = links_.MakerOf(links_.At(op).inputs.front());
     links_.Bypass(links_.At(op).inputs.front(), tensor);
-    Note(links_.At(before), "goes with the next");
+    Join(before, op, "goes with the next");
   }
 
   void JoinReshape(int op) {
@@ -85,7 +89,7 @@ class ReshapeJoiner {
       if (Before(op) >= 0) return ReadInstead(op, origin);
     }
     if (Before(op) >= 0 && DropsAxes(before, ShapeOf(input), result)) {
-      Note(links_.At(op), "drops axes of extent 1");
+      Join(op, maker, "drops axes of extent 1");
       links_.Absorb(maker, {op});
     }
   }
@@ -128,7 +132,7 @@ void DropUnread(Draft& draft) {
   Links links(draft.graph);
   for (int op = links.CountOperators(); op-- > 0;) {
     if (IsUnread(links, links.At(op))) {
-      draft.report.Add(Report::Event::kDropped, links.At(op).id, "nobody reads it");
+      draft.report.Remove(Report::Event::kDropped, links.At(op).id, "no output depends on it");
       links.Remove(op);
     } else {
       KeepReadOutputs(links, links.At(op));

@@ -67,4 +67,23 @@ tl::expected<Cut, Obstacle> ReadCut(const Node& node, const Shape& input, const 
   return cut;
 }
 
+tl::expected<std::vector<int>, Obstacle> ReadPermutation(const Node& node, size_t rank) {
+  std::vector<int64_t> stated = node.Ints("perm");
+  if (node.attributes.count("perm") == 0) {
+    stated.resize(rank);
+    std::iota(stated.rbegin(), stated.rend(), 0);
+  }
+  std::vector<int64_t> sorted = stated;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  if (sorted != axes) {
+    return Fault("'perm' is " + ToText(stated) + ", and the input has " + std::to_string(rank) +
+                     (rank == 1 ? " axis" : " axes"),
+                 rank == 0 ? "no axis" : "each of 0 to " + std::to_string(rank - 1) + " once",
+                 "correct the attribute, or export the model again");
+  }
+  return std::vector<int>(stated.begin(), stated.end());
+}
+
 }  // namespace tessera::graph::onnx

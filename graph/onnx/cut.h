@@ -19,4 +19,8 @@ using IntegersOf = std::function<std::optional<std::vector<int64_t>>(size_t oper
 // Reads a Slice of any version and clamps its bounds as ONNX defines.
 tl::expected<Cut, Obstacle> ReadCut(const Node& node, const Shape& input, const IntegersOf& integers);
 
+// The axes of the input in the order that a Transpose states, or that of all axes reversed where it states none. A fault where they
+// are not each axis once.
+tl::expected<std::vector<int>, Obstacle> ReadPermutation(const Node& node, size_t rank);
+
 }  // namespace tessera::graph::onnx

@@ -17,7 +17,7 @@ struct Description {
       accesses;                 // of the feature operands, in order; the last one stands for all further
   std::optional<int> shape_of;  // the operand whose shape the output has
   std::optional<Shape> shape;   // or this one; neither: as the file or ONNX says
-  int64_t macs_per_output = 0;  // of one element
+  std::optional<int64_t> macs_per_output;  // of one element; none: its work is unknown
   int64_t scratch_bytes = 0;
   std::string engine;
   std::vector<int> in_place;

@@ -43,6 +43,12 @@ std::string Draft::FreeTensorName(const std::string& wanted) const {
   return name;
 }
 
+void Draft::Rename(int tensor, const std::string& name) {
+  tensor_names_.erase(TensorAt(tensor).id);
+  tensor_names_.insert(name);
+  TensorAt(tensor).id = name;
+}
+
 int Draft::AddFeature(const std::string& name, Shape shape, base::DataType type) {
   const int tensor = static_cast<int>(graph.tensors.size());
   Tensor& added = graph.tensors.emplace_back();
@@ -101,7 +107,20 @@ void Draft::AddOperator(Operator op, std::vector<int> outputs) {
   for (int number = 2; !operator_names_.insert(op.id).second; ++number)
     op.id = wanted + "." + std::to_string(number);
   op.outputs = std::move(outputs);
+  report.Made(op.id);
   graph.operators.push_back(std::move(op));
+}
+
+void Draft::Rewind(const Mark& mark, const Node& node) {
+  for (size_t i = mark.operators; i < graph.operators.size(); ++i)
+    operator_names_.erase(graph.operators[i].id);
+  graph.operators.resize(mark.operators);
+  for (size_t i = mark.tensors; i < graph.tensors.size(); ++i) tensor_names_.erase(graph.tensors[i].id);
+  graph.tensors.resize(mark.tensors);
+  std::erase_if(weights_,
+                [&](const auto& weight) { return weight.second >= static_cast<int>(mark.tensors); });
+  for (const std::string& output : node.outputs) values_.erase(output);
+  report.Rewind(mark.report);
 }
 
 std::optional<std::vector<int64_t>> Translation::Integers(size_t i) const {
@@ -179,6 +198,7 @@ MadeTensor Translation::EmitGather(int indices, Shape shape, base::DataType type
   op.id = NameOfNode();
   op.kind = base::OperatorKind::kOpaque;
   op.inputs = {indices};
+  op.macs = 0;
   op.accesses = {OperandAccess{.kind = AccessKind::kElementwise, .window = {}, .every_channel = false}};
   op.annotations = node_.annotations;
   op.annotations.emplace("x-op_type", node_.type);

@@ -32,6 +32,12 @@ using MadeTensor = tl::expected<int, Obstacle>;
 // For the last step of a translation, whose tensor nobody asks for.
 Outcome AsOutcome(const MadeTensor& made);
 
+// How a conversion between real numbers and their quantised form rounds, as far as the file says.
+struct Rounding {
+  std::optional<std::vector<double>> scale;
+  std::optional<std::vector<int64_t>> zero;
+};
+
 // A graph in the making, and what each name of the file stands for: a feature tensor of that graph, or a constant.
 // Constants enter the graph only where an operator takes them as weights.
 class Draft {
@@ -58,17 +64,31 @@ class Draft {
   int AddOperator(Operator op, const std::string& output, Shape shape, base::DataType type);
   void AddOperator(Operator op, std::vector<int> outputs);
 
+  // Before a node is taken: what the draft holds by then. Rewind takes out all that the node added since, the values that it bound
+  // included, so that it can be taken in another way. Cost: the constants that operators read.
+  struct Mark {
+    size_t tensors = 0;
+    size_t operators = 0;
+    Report::Mark report;
+  };
+  Mark Here() const { return {graph.tensors.size(), graph.operators.size(), report.Here()}; }
+  void Rewind(const Mark& mark, const Node& node);
+
   // What the file declares of a value, symbols replaced.
   std::map<std::string, ValueType> declared;
 
   // A name that no tensor has: `wanted`, or else `wanted` with a number.
   std::string FreeTensorName(const std::string& wanted) const;
 
+  // The name must be free.
+  void Rename(int tensor, const std::string& name);
+
   const Tensor& TensorAt(int tensor) const { return graph.tensors[static_cast<size_t>(tensor)]; }
   Tensor& TensorAt(int tensor) { return graph.tensors[static_cast<size_t>(tensor)]; }
 
   Graph graph;
   Report report;
+  std::map<std::string, Rounding> roundings;  // by the ids of conversions
 
  private:
   struct Value {

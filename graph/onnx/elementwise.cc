@@ -17,8 +17,8 @@ Positions AllOperands(const Translation& node) {
   return positions;
 }
 
-// Emits one elementwise operator over these operands. Where constants have extents that no feature has, the first feature is
-// repeated along them before.
+// Emits one elementwise operator over these operands. Extents that only constants have are those of the result, too; axes that only
+// constants of one element have, which are no tensors, are given to the first feature before.
 Outcome EmitElementwise(Translation& node, const Positions& operands, std::string function,
                         std::optional<base::DataType> type) {
   Part part;
@@ -26,7 +26,7 @@ Outcome EmitElementwise(Translation& node, const Positions& operands, std::strin
   part.op.function = std::move(function);
   part.type = type;
   std::optional<Shape> together = Shape{};
-  std::optional<Shape> features = Shape{};
+  size_t rank = 0;  // of the tensors
   for (const size_t i : operands) {
     const Shape& shape = node.ShapeOf(i);
     if (!IsCountable(shape)) return Fault("an operand of shape " + ToText(shape), "extents from 1 on");
@@ -34,19 +34,23 @@ Outcome EmitElementwise(Translation& node, const Positions& operands, std::strin
     if (!together)
       return Fault("an operand of shape " + ToText(shape) + " does not fit the others",
                    "extents that are equal or 1");
-    if (node.IsConstant(i)) continue;
-    features = Broadcast(*features, shape);
-    part.inputs.push_back(node.Feature(i));
+    if (node.IsFeature(i)) part.inputs.push_back(node.Feature(i));
+    const bool immediate = node.IsConstant(i) && ElementsOf(shape) == 1;
+    if (!immediate) rank = std::max(rank, shape.size());
+    if (node.IsConstant(i) && !immediate) part.wanted.tables.push_back(shape);
   }
   if (part.inputs.empty()) return Barrier("all of its operands are constants");
-  if (*features != *together) {
-    const MadeTensor repeated = node.Broadcast(part.inputs.front(), *together, "/repeat");
-    if (!repeated) return tl::unexpected(repeated.error());
-    part.inputs.front() = *repeated;
+  if (rank < together->size()) {
+    Shape longer = node.ShapeOfTensor(part.inputs.front());
+    longer.insert(longer.begin(), together->size() - longer.size(), 1);
+    const MadeTensor lifted = node.Reshape(part.inputs.front(), longer, "/rank");
+    if (!lifted) return tl::unexpected(lifted.error());
+    part.inputs.front() = *lifted;
   }
   for (const size_t i : operands) {
     if (node.IsConstant(i) && ElementsOf(node.ShapeOf(i)) > 1) part.op.weights.push_back(node.Weight(i));
   }
+  part.wanted.shape = *together;
   return AsOutcome(node.Emit(std::move(part)));
 }
 

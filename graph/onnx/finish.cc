@@ -59,11 +59,14 @@ base::Expected<Graph> Finish(Draft draft, const std::string& file) {
   Order order(graph);
   for (size_t i = 0; i < graph.tensors.size(); ++i) {
     const Tensor& tensor = graph.tensors[i];
-    if ((tensor.network_input || tensor.state) && !usages[i].consumers.empty())
-      order.Take(static_cast<int>(i));
+    const bool wanted = tensor.network_output || !usages[i].consumers.empty();
+    if ((tensor.network_input || tensor.state) && wanted) order.Take(static_cast<int>(i));
   }
   for (const Operator& op : graph.operators) {
     for (const int weight : op.weights) order.Take(weight);
+  }
+  for (size_t i = 0; i < graph.tensors.size(); ++i) {
+    if (graph.tensors[i].constant && graph.tensors[i].network_output) order.Take(static_cast<int>(i));
   }
   for (const Operator& op : graph.operators) {
     for (const int output : op.outputs) order.Take(output);

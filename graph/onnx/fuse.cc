@@ -113,6 +113,8 @@ class Fuser {
 
   bool FitsTables(const Operator& maker, const Operator& reader) const {
     const Shape& result = links_.TensorAt(reader.outputs.front()).shape;
+    if (links_.TensorAt(reader.inputs.front()).shape != result)
+      return false;  // it is broadcast along a constant
     if (reader.function == "batch_normalization")
       return Convolves(maker.kind) || (maker.kind == OperatorKind::kMatmul && result.size() == 2);
     static constexpr std::array<std::string_view, 5> kByChannel = {"add", "sub", "mul", "div", "prelu"};
@@ -197,7 +199,7 @@ class Fuser {
   }
 
   void Note(const Operator& reader, const std::string& what, const Operator& maker) {
-    draft_.report.Add(Report::Event::kFused, reader.id, what + " into " + maker.id);
+    draft_.report.Join(Report::Event::kFused, reader.id, maker.id, what);
   }
 
   Draft& draft_;

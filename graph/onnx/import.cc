@@ -8,6 +8,7 @@
 #include "tessera/graph/onnx/finish.h"
 #include "tessera/graph/onnx/model_file.h"
 #include "tessera/graph/onnx/node_import.h"
+#include "tessera/graph/onnx/outputs.h"
 #include "tessera/graph/onnx/passes.h"
 #include "tessera/graph/onnx/states.h"
 #include "tessera/graph/onnx/types.h"
@@ -42,22 +43,6 @@ void Annotate(const Model& model, Draft& draft) {
   }
 }
 
-// An output that is a network input or a constant needs no program; one that goes by several names keeps the output's.
-void MarkOutputs(const Model& model, Draft& draft) {
-  for (const Declaration& output : model.outputs) {
-    const int tensor = draft.IsConstant(output.name) ? -1 : draft.TensorOf(output.name);
-    if (tensor < 0 || draft.TensorAt(tensor).network_input) {
-      draft.report.Add(Report::Event::kAssumed, output.name,
-                       "this output is given, and not computed; it is left out");
-      continue;
-    }
-    Tensor& made = draft.TensorAt(tensor);
-    made.network_output = true;
-    if (made.id != output.name && draft.FreeTensorName(output.name) == output.name) made.id = output.name;
-    if (!output.doc.empty()) made.annotations.emplace("x-doc_string", output.doc);
-  }
-}
-
 void SetFloats(base::DataType type, Draft& draft) {
   for (Tensor& tensor : draft.graph.tensors) {
     if (IsFloating(tensor.type)) tensor.type = type;
@@ -84,6 +69,7 @@ base::Expected<Import> ImportOnnx(std::string_view bytes, const std::string& fil
   BindGiven(model, draft.declared, draft);
   NodeImport nodes(*file, file_name, options.descriptions, draft);
   for (const Node& node : model.nodes) {
+    draft.report.Begin(&node);
     if (const auto taken = nodes.Take(node); !taken) return base::Unexpected(taken.error());
   }
   MarkOutputs(model, draft);
@@ -99,6 +85,7 @@ base::Expected<Import> ImportOnnx(std::string_view bytes, const std::string& fil
   Annotate(model, draft);
   Import import;
   import.notes = draft.report.Lines(kMostNamesInNotes);
+  import.nodes = draft.report.Fates(model, draft.graph);
   base::Expected<Graph> graph = Finish(std::move(draft), file_name);
   if (!graph) return base::Unexpected(graph.error());
   import.graph = *std::move(graph);

@@ -10,6 +10,7 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/onnx/description.h"
+#include "tessera/graph/onnx/report.h"
 
 // Networks from ONNX files (docs/onnx.md).
 namespace tessera::graph::onnx {
@@ -24,6 +25,7 @@ struct ImportOptions {
 struct Import {
   Graph graph;
   std::vector<std::string> notes;  // what was folded, dropped, fused and fenced, shortened
+  std::vector<NodeFate> nodes;     // what became of each node of the file, in its order
 };
 
 // Whether the bytes begin as ONNX files do, which no text does.

@@ -4,6 +4,7 @@
 
 #include "tessera/graph/onnx/message.h"
 #include "tessera/graph/onnx/types.h"
+#include "tessera/graph/onnx/window.h"
 #include "tessera/graph/shape_inference.h"
 
 // The library infers a whole graph at once, from what the file declares. Here it is asked node by node, with every constant that
@@ -83,6 +84,26 @@ bool HasSoundWindow(const Node& node, const std::map<std::string, Operand>& oper
          fits("output_padding", rank - 2, 0);
 }
 
+// With ceil_mode the library also counts windows that begin in the padding behind the input, which no runtime computes.
+void LeaveOutWindowsBehind(const Node& node, const std::map<std::string, Operand>& operands,
+                           std::vector<ValueType>& outputs) {
+  if (!RoundsUp(node) || !node.HasInput(0)) return;
+  const std::optional<Shape>& input = operands.at(node.inputs[0]).type.shape;
+  const size_t axes = input && input->size() > 2 ? input->size() - 2 : 0;
+  const std::vector<int64_t> strides = node.Ints("strides");
+  const std::vector<int64_t> pads = node.Ints("pads");
+  const std::string automatic = node.Text("auto_pad", "NOTSET");
+  const bool explicit_pads = automatic == "NOTSET" && pads.size() == 2 * axes;
+  for (ValueType& output : outputs) {
+    for (size_t axis = 0; axis < axes && output.shape && output.shape->size() == input->size(); ++axis) {
+      const int64_t stride = axis < strides.size() ? strides[axis] : 1;
+      const int64_t end = (*input)[axis + 2] + (explicit_pads ? pads[axis] : 0);
+      int64_t& windows = (*output.shape)[axis + 2];
+      if (windows > 1 && (windows - 1) * stride >= end) --windows;
+    }
+  }
+}
+
 }  // namespace
 
 tl::expected<std::vector<ValueType>, std::string> ModelFile::InferOutputs(
@@ -110,6 +131,7 @@ tl::expected<std::vector<ValueType>, std::string> ModelFile::InferOutputs(
     schema->GetTypeAndShapeInferenceFunction()(context);
     std::transform(context.allOutputTypes_.begin(), context.allOutputTypes_.end(), outputs.begin(),
                    FromProto);
+    LeaveOutWindowsBehind(node, operands, outputs);
   } catch (const std::exception& error) {
     return tl::unexpected(std::string(error.what()));
   }

@@ -46,6 +46,12 @@ void Links::Bypass(int from, int to) {
   readers.clear();
 }
 
+void Links::ReadInstead(int op, int from, int to) {
+  std::replace(At(op).inputs.begin(), At(op).inputs.end(), from, to);
+  readers_[static_cast<size_t>(from)].erase(op);
+  readers_[static_cast<size_t>(to)].insert(op);
+}
+
 void Links::Compact() {
   std::vector<Operator> rest;
   for (int i = 0; i < CountOperators(); ++i) {

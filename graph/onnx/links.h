@@ -32,6 +32,9 @@ class Links {
   // Whoever read `from` reads `to`; the operator that made `from` vanishes.
   void Bypass(int from, int to);
 
+  // One operator reads another tensor.
+  void ReadInstead(int op, int from, int to);
+
   // The operator vanishes, and with it its claim on what it read.
   void Remove(int op);
 

@@ -143,6 +143,8 @@ MadeTensor Multiply(Translation& node, const Product& product) {
   const Node& source = node.Source();
   const bool batches_first = source.Flag("transBatchA");
   const bool batches_second = source.Flag("transBatchB");
+  if (node.IsConstant(product.first) && node.IsConstant(product.second))
+    return Barrier("its matrices are constants, and another operand is computed while the network runs");
   if (node.IsConstant(product.first)) {
     if (batches_first || batches_second) return Barrier("its constant operand is a batch of matrices");
     return MultiplyWeightBy(node, product, node.Feature(product.second));

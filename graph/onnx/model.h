@@ -56,6 +56,11 @@ struct Node {
   bool HasInput(size_t i) const { return i < inputs.size() && !inputs[i].empty(); }
   bool HasOutput(size_t i) const { return i < outputs.size() && !outputs[i].empty(); }
 
+  // Whether the attribute, where the node has it, means what operators of this type mean by it. Others are the user's own.
+  bool Defines(std::string_view key) const {
+    return !known || annotations.count("x-" + std::string(key)) == 0;
+  }
+
   // An attribute's value, or `otherwise` where it is left out or of another type.
   template <typename T>
   T Get(std::string_view key, T otherwise) const {

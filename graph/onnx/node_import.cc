@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "tessera/base/checked.h"
+#include "tessera/graph/onnx/cut.h"
 #include "tessera/graph/onnx/fold/fold.h"
 #include "tessera/graph/onnx/structure.h"
-#include "tessera/graph/onnx/translators.h"
+#include "tessera/graph/onnx/work.h"
 
 namespace tessera::graph::onnx {
 namespace {
@@ -38,9 +39,22 @@ std::string ReasonOfUnknown(const Node& node) {
   return "an operator that import does not know";
 }
 
+// No element of such an operand reaches the result.
+bool IsReadForItsType(const Node& node, size_t operand) { return node.type == "CastLike" && operand == 1; }
+
 std::string Kind(const Node& node) { return node.domain.empty() ? node.type : node.domain + ":" + node.type; }
 
 }  // namespace
+
+NodeImport::NodeImport(const ModelFile& file, const std::string& file_name, const Descriptions& descriptions,
+                       Draft& draft)
+    : file_(file), file_name_(file_name), descriptions_(descriptions), draft_(draft) {
+  for (const Node& node : file.Contents().nodes) {
+    read_.insert(node.inputs.begin(), node.inputs.end());
+    read_.insert(node.captured.begin(), node.captured.end());
+  }
+  for (const Declaration& output : file.Contents().outputs) read_.insert(output.name);
+}
 
 bool NodeImport::ReadsFeatures(const Node& node) const {
   const auto is_feature = [this](const std::string& name) {
@@ -61,15 +75,16 @@ std::map<std::string, Operand> NodeImport::OperandsOf(const Node& node) const {
   return operands;
 }
 
-// From the library where it knows, else from what the file declares.
+// From the library where it has the operator in this version, else from what the file declares, else from an older version.
 std::vector<ValueType> NodeImport::TypesOfOutputs(const Node& node) const {
   std::vector<ValueType> types(node.outputs.size());
   if (const auto inferred = file_.InferOutputs(node, OperandsOf(node))) types = *inferred;
   for (size_t i = 0; i < types.size(); ++i) {
     const auto declared = draft_.declared.find(node.outputs[i]);
     if (declared == draft_.declared.end()) continue;
-    if (!types[i].shape) types[i].shape = declared->second.shape;
-    if (!types[i].type) types[i].type = declared->second.type;
+    const ValueType& stated = declared->second;
+    if (stated.shape && (!types[i].shape || !node.known)) types[i].shape = stated.shape;
+    if (stated.type && (!types[i].type || !node.known)) types[i].type = stated.type;
   }
   return types;
 }
@@ -87,14 +102,19 @@ bool NodeImport::TakeAsConstants(const Node& node) {
   std::optional<std::vector<Constant>> constants = Fold(node, operands);
   if (!constants && !ReadsFeatures(node) && !MakesRandomNumbers(node)) {
     constants.emplace();
-    for (const ValueType& type : TypesOfOutputs(node)) {
-      if (!type.shape || !type.type) return false;
+    const std::vector<ValueType> types = TypesOfOutputs(node);
+    for (size_t i = 0; i < types.size(); ++i) {
       Constant& constant = constants->emplace_back();
-      constant.shape = *type.shape;
-      constant.type = *type.type;
+      if (!node.HasOutput(i)) continue;
+      if (!types[i].shape || !types[i].type) return false;
+      constant.shape = *types[i].shape;
+      constant.type = *types[i].type;
     }
   }
   if (!constants) return false;
+  for (size_t i = constants->size(); i < node.outputs.size(); ++i) {
+    if (node.HasOutput(i) && read_.count(node.outputs[i]) > 0) return false;
+  }
   const bool renames = node.type == "Identity" || node.type == "DequantizeLinear";
   for (size_t i = 0; i < constants->size(); ++i) {
     if (!node.HasOutput(i)) continue;
@@ -104,7 +124,7 @@ bool NodeImport::TakeAsConstants(const Node& node) {
       draft_.BindConstant(node.outputs[i], std::move((*constants)[i]));
     }
   }
-  if (node.type != "Constant") draft_.report.Add(Report::Event::kFolded, node, "");
+  draft_.report.Add(node.type == "Constant" ? Report::Event::kGiven : Report::Event::kFolded, node, "");
   return true;
 }
 
@@ -114,24 +134,90 @@ const Description* NodeImport::FindDescription(const Node& node) const {
 }
 
 base::Expected<void> NodeImport::Take(const Node& node) {
+  if (const auto sound = CheckAttributes(node); !sound) return sound;
   if (TakeAsConstants(node)) return {};
   if (const Description* description = FindDescription(node)) return Describe(node, *description);
-  const Translator translator = FindTranslator(node);
-  if (translator == nullptr) return Fence(node, ReasonOfUnknown(node));
+  const TranslationRule* rule = FindTranslation(node);
+  if (rule == nullptr) return Fence(node, ReasonOfUnknown(node));
   if (!ReadsFeatures(node)) return Fence(node, "the values of its operands are not in the file");
-  Translation translation(draft_, node);
-  const Outcome outcome = translator(translation);
-  if (outcome) return CheckShapes(node);
-  const Obstacle& obstacle = outcome.error();
-  if (!obstacle.fault) return Fence(node, obstacle.reason);
-  return base::Unexpected(FaultAt(file_name_, node, obstacle.reason, obstacle.expected, obstacle.hint));
+  return Translate(node, *rule);
 }
 
-// What import inferred is held against the library and against what the file declares.
+// Of operators that fold: a constant operand must not hide what is wrong.
+base::Expected<void> NodeImport::CheckAttributes(const Node& node) const {
+  if (node.type != "Transpose" || !node.domain.empty() || !node.HasInput(0)) return {};
+  const auto permutation = ReadPermutation(node, draft_.ShapeOf(node.inputs[0]).size());
+  if (permutation) return {};
+  const Obstacle& fault = permutation.error();
+  return base::Unexpected(FaultAt(file_name_, node, fault.reason, fault.expected, fault.hint));
+}
+
+base::Expected<void> NodeImport::Translate(const Node& node, const TranslationRule& rule) {
+  const Draft::Mark before = draft_.Here();
+  std::optional<Obstacle> obstacle = FindMisfit(node, rule);
+  if (!obstacle) {
+    Translation translation(draft_, node);
+    const Outcome outcome = rule.translate(translation);
+    if (!outcome) {
+      obstacle = outcome.error();
+    } else if (std::optional<std::string> loss = FindLoss(node, before)) {
+      obstacle = Barrier(*std::move(loss)).value();
+    }
+  }
+  if (!obstacle) return CheckShapes(node);
+  if (obstacle->fault)
+    return base::Unexpected(FaultAt(file_name_, node, obstacle->reason, obstacle->expected, obstacle->hint));
+  draft_.Rewind(before, node);
+  return Fence(node, obstacle->reason);
+}
+
+// What the translator's function takes for granted.
+std::optional<Obstacle> NodeImport::FindMisfit(const Node& node, const TranslationRule& rule) const {
+  // Quantised operators of Microsoft's domain may leave out zero points, the last operands of their kind.
+  const bool gaps = !node.domain.empty() && node.type.starts_with("QLinear");
+  for (size_t i = 0; i < rule.least_operands; ++i) {
+    if (node.HasInput(i) || (gaps && i > 0 && i != 3 && i < node.inputs.size())) continue;
+    return Fault("operand " + std::to_string(i) + " is missing",
+                 "at least " + std::to_string(rule.least_operands) + " operands")
+        .value();
+  }
+  if (!node.HasOutput(0)) return Barrier("its first output is left out").value();
+  if (!rule.constant_first && draft_.IsConstant(node.inputs[0]))
+    return Barrier("its first operand is a constant, and another one is computed while the network runs")
+        .value();
+  return std::nullopt;
+}
+
+// What the network computes and the operators since `before` do not take up, or nothing. Operands that several positions share count
+// as often as they stand there.
+std::optional<std::string> NodeImport::FindLoss(const Node& node, const Draft::Mark& before) const {
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const std::string& output = node.outputs[i];
+    if (node.HasOutput(i) && read_.count(output) > 0 && !draft_.IsBound(output))
+      return "its output '" + output + "' has no counterpart in a known kind";
+  }
+  std::map<int, int> taken;
+  for (size_t i = before.operators; i < draft_.graph.operators.size(); ++i) {
+    for (const int input : draft_.graph.operators[i].inputs) ++taken[input];
+  }
+  for (const std::string& output : node.outputs) {
+    if (draft_.IsBound(output) && !draft_.IsConstant(output)) ++taken[draft_.TensorOf(output)];
+  }
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const bool computed = node.HasInput(i) && !draft_.IsConstant(node.inputs[i]);
+    if (!computed || IsReadForItsType(node, i) || taken[draft_.TensorOf(node.inputs[i])]-- > 0) continue;
+    return "operand " + std::to_string(i) + ", '" + node.inputs[i] +
+           "', is computed while the network runs, and no known kind takes it";
+  }
+  return std::nullopt;
+}
+
+// What import inferred is held against what the file declares, else against the library: where the file and import agree, the
+// library has the minority.
 base::Expected<void> NodeImport::CheckShapes(const Node& node) const {
   const auto check = [&](size_t i, const std::optional<Shape>& other,
                          const char* who) -> base::Expected<void> {
-    if (!other || !node.HasOutput(i) || !draft_.IsBound(node.outputs[i])) return {};
+    if (!other) return {};
     const Shape& found = draft_.ShapeOf(node.outputs[i]);
     if (found == *other) return {};
     return base::Unexpected(FaultAt(file_name_, node,
@@ -144,10 +230,12 @@ base::Expected<void> NodeImport::CheckShapes(const Node& node) const {
     if (const auto types = file_.InferOutputs(node, OperandsOf(node))) inferred = *types;
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (auto agreed = check(i, inferred[i].shape, "the ONNX library"); !agreed) return agreed;
+    if (!node.HasOutput(i) || !draft_.IsBound(node.outputs[i])) continue;
     const auto declared = draft_.declared.find(node.outputs[i]);
-    if (declared == draft_.declared.end()) continue;
-    if (auto agreed = check(i, declared->second.shape, "the file"); !agreed) return agreed;
+    const bool is_declared = declared != draft_.declared.end() && declared->second.shape;
+    const auto agreed = is_declared ? check(i, declared->second.shape, "the file")
+                                    : check(i, inferred[i].shape, "the ONNX library");
+    if (!agreed) return agreed;
   }
   return {};
 }
@@ -184,6 +272,9 @@ base::Expected<void> NodeImport::Fence(const Node& node, const std::string& reas
           "a shape in the file's value_info", "or describe operator " + Kind(node) + " under 'ops'"));
     }
   }
+  const auto macs = CountMacs(draft_, node, types);
+  if (!macs) return base::Unexpected(FaultAt(file_name_, node, macs.error().reason, macs.error().expected));
+  op.macs = *macs;
   const base::DataType otherwise =
       op.inputs.empty() ? base::DataType::kFloat32 : draft_.TensorAt(op.inputs.front()).type;
   std::vector<int> outputs;
@@ -194,7 +285,7 @@ base::Expected<void> NodeImport::Fence(const Node& node, const std::string& reas
   }
   draft_.AddOperator(std::move(op), std::move(outputs));
   draft_.report.Add(Report::Event::kFenced, node, Kind(node) + ": " + reason);
-  return {};
+  return CheckShapes(node);
 }
 
 base::Expected<void> NodeImport::Describe(const Node& node, const Description& description) {
@@ -220,9 +311,10 @@ base::Expected<void> NodeImport::Describe(const Node& node, const Description& d
     if (misfit) return fault(misfit->message, misfit->expected);
     op.accesses.push_back(access);
   }
-  const std::optional<int64_t> macs = base::CheckedMul(description.macs_per_output, ElementsOf(*shape));
-  if (!macs) return fault("more than 2^62 multiply-accumulates", "fewer");
-  op.macs = *macs;
+  if (description.macs_per_output) {
+    op.macs = base::CheckedMul(*description.macs_per_output, ElementsOf(*shape));
+    if (!op.macs) return fault("more than 2^62 multiply-accumulates", "fewer");
+  }
   op.scratch_bytes = description.scratch_bytes;
   op.engine = description.engine;
   op.in_place = description.in_place;

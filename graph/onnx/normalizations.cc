@@ -97,8 +97,7 @@ class Gatherer {
     if (!region) return;
     Operator& op = links_.At(region->ops.front());
     for (size_t i = 1; i < region->ops.size(); ++i)
-      draft_.report.Add(Report::Event::kFused, links_.At(region->ops[i]).id,
-                        "layer normalisation of " + op.id);
+      draft_.report.Join(Report::Event::kFused, links_.At(region->ops[i]).id, op.id, "layer normalisation");
     links_.Absorb(region->ops.front(), {region->ops.begin() + 1, region->ops.end()});
     op.kind = OperatorKind::kLayerNorm;
     op.function.clear();

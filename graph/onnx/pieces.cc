@@ -191,6 +191,23 @@ Outcome TranslateConcat(Translation& node) {
   return AsOutcome(joined);
 }
 
+// The scale and the zero point of the result come first, those of each operand behind it.
+Outcome TranslateQLinearConcat(Translation& node) {
+  constexpr size_t kZeroPoint = 1;
+  Part part;
+  part.op.kind = base::OperatorKind::kConcat;
+  for (size_t i = 2; i < node.Operands(); i += 3) {
+    if (!node.IsFeature(i)) return Barrier("it joins a constant");
+    const std::optional<int> axis = AxisFrom(node.Source().Int("axis", 1), node.ShapeOf(i).size());
+    if (!axis)
+      return Fault(AxisText(node.Source().Int("axis", 1), node.ShapeOf(i)), "an axis of every input");
+    part.op.axis = *axis;
+    part.inputs.push_back(node.Feature(i));
+  }
+  if (node.Has(kZeroPoint)) part.type = node.TypeOf(kZeroPoint);
+  return AsOutcome(node.Emit(std::move(part)));
+}
+
 Outcome TranslateSplit(Translation& node) {
   const Shape& input = node.ShapeOf(0);
   const std::optional<int> stated = AxisFrom(node.Source().Int("axis", 0), input.size());
@@ -203,16 +220,17 @@ Outcome TranslateSplit(Translation& node) {
       std::accumulate(sizes->begin(), sizes->end(), int64_t{0}) != input[axis])
     return Fault("parts of " + ToText(*sizes) + " of " + AxisText(*stated, input),
                  std::to_string(node.Source().outputs.size()) + " parts that add up to the axis");
+  if (sizes->size() == 1) {
+    node.Drop(node.Source().inputs[0], "keeps everything");
+    return {};
+  }
   std::vector<int64_t> starts(input.size(), 0);
   for (size_t i = 0; i < sizes->size(); ++i) {
     Shape shape = input;
     shape[axis] = (*sizes)[i];
     if (node.Source().HasOutput(i)) {
-      const MadeTensor made = shape == input
-                                  ? MadeTensor(node.Feature(0))
-                                  : node.EmitOutput(SlicePart(node.Feature(0), starts, {}, shape), i);
+      const MadeTensor made = node.EmitOutput(SlicePart(node.Feature(0), starts, {}, shape), i);
       if (!made) return AsOutcome(made);
-      node.BindOutput(i, *made);
     }
     starts[axis] += (*sizes)[i];
   }

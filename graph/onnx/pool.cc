@@ -19,6 +19,19 @@ std::optional<base::DataType> ResultType(const Translation& node) {
   return node.TypeOf(kZeroPoint);
 }
 
+// The number of windows that a pool with ceil_mode has. Whether windows that begin in the padding behind the input count has changed
+// with the versions of ONNX and of what runs it; where the file declares an output that either reading gives, that one is meant.
+std::vector<int64_t> DeclaredWindows(const Translation& node, const Part& part, const Shape& map) {
+  const std::optional<Shape> declared = node.DeclaredShape(0);
+  if (!part.wanted.ceil_mode || !declared || declared->size() != node.ShapeOf(0).size()) return {};
+  const std::optional<Shape> output = AsFeatureMap(*declared);
+  if (!output) return {};
+  Operator probe = part.op;
+  Wanted stated;
+  stated.size = {(*output)[2], (*output)[3]};
+  return InferShape(probe, stated, {map}) ? stated.size : std::vector<int64_t>{};
+}
+
 }  // namespace
 
 Outcome TranslatePool(Translation& node) {
@@ -34,7 +47,8 @@ Outcome TranslatePool(Translation& node) {
   part.op.kind = base::OperatorKind::kPool;
   part.op.function = PoolFunctionOf(node.Source());
   part.op.window = *window;
-  part.wanted.ceil_mode = node.Source().Flag("ceil_mode");
+  part.wanted.ceil_mode = RoundsUp(node.Source());
+  part.wanted.size = DeclaredWindows(node, part, *map);
   part.type = ResultType(node);
   const bool lifted = *map != shape;
   const MadeTensor input = node.Reshape(node.Feature(0), *map, "/map");

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "tessera/base/checked.h"
+#include "tessera/graph/onnx/cut.h"
 #include "tessera/graph/onnx/translators.h"
 
 // Operators that give the same elements another shape or order.
@@ -120,20 +120,16 @@ Outcome TranslateUnsqueeze(Translation& node) {
 }
 
 Outcome TranslateTranspose(Translation& node) {
-  const Shape& input = node.ShapeOf(0);
-  std::vector<int64_t> stated = node.Source().Ints("perm");
-  if (stated.empty()) {
-    stated.resize(input.size());
-    std::iota(stated.rbegin(), stated.rend(), 0);
-  }
-  std::vector<int> permutation(stated.begin(), stated.end());
-  if (std::is_sorted(permutation.begin(), permutation.end()) && permutation.size() == input.size()) {
+  tl::expected<std::vector<int>, Obstacle> permutation =
+      ReadPermutation(node.Source(), node.ShapeOf(0).size());
+  if (!permutation) return tl::unexpected(permutation.error());
+  if (std::is_sorted(permutation->begin(), permutation->end())) {
     node.Drop(node.Source().inputs[0], "keeps the order");
     return {};
   }
   Part part;
   part.op.kind = base::OperatorKind::kTranspose;
-  part.op.permutation = std::move(permutation);
+  part.op.permutation = *std::move(permutation);
   part.inputs = {node.Feature(0)};
   return AsOutcome(node.Emit(std::move(part)));
 }

@@ -27,20 +27,21 @@ Outcome TranslateIdentity(Translation& node);     // Identity, Dropout
 Outcome TranslateQuantize(Translation& node);    // QuantizeLinear
 Outcome TranslateDequantize(Translation& node);  // DequantizeLinear
 
-Outcome TranslateReshape(Translation& node);       // Reshape
-Outcome TranslateFlatten(Translation& node);       // Flatten
-Outcome TranslateSqueeze(Translation& node);       // Squeeze
-Outcome TranslateUnsqueeze(Translation& node);     // Unsqueeze
-Outcome TranslateTranspose(Translation& node);     // Transpose
-Outcome TranslateConcat(Translation& node);        // Concat
-Outcome TranslateSplit(Translation& node);         // Split
-Outcome TranslateSlice(Translation& node);         // Slice
-Outcome TranslatePad(Translation& node);           // Pad
-Outcome TranslateExpand(Translation& node);        // Expand
-Outcome TranslateTile(Translation& node);          // Tile
-Outcome TranslateGather(Translation& node);        // Gather
-Outcome TranslateDepthToSpace(Translation& node);  // DepthToSpace, SpaceToDepth
-Outcome TranslateResize(Translation& node);        // Resize, Upsample
+Outcome TranslateReshape(Translation& node);        // Reshape
+Outcome TranslateFlatten(Translation& node);        // Flatten
+Outcome TranslateSqueeze(Translation& node);        // Squeeze
+Outcome TranslateUnsqueeze(Translation& node);      // Unsqueeze
+Outcome TranslateTranspose(Translation& node);      // Transpose
+Outcome TranslateConcat(Translation& node);         // Concat
+Outcome TranslateQLinearConcat(Translation& node);  // QLinearConcat
+Outcome TranslateSplit(Translation& node);          // Split
+Outcome TranslateSlice(Translation& node);          // Slice
+Outcome TranslatePad(Translation& node);            // Pad
+Outcome TranslateExpand(Translation& node);         // Expand
+Outcome TranslateTile(Translation& node);           // Tile
+Outcome TranslateGather(Translation& node);         // Gather
+Outcome TranslateDepthToSpace(Translation& node);   // DepthToSpace, SpaceToDepth
+Outcome TranslateResize(Translation& node);         // Resize, Upsample
 
 Outcome TranslateReduce(Translation& node);         // ReduceMean, ReduceMax, ..., ArgMax, ArgMin
 Outcome TranslateSoftmax(Translation& node);        // Softmax, LogSoftmax, Hardmax
@@ -49,7 +50,18 @@ Outcome TranslateInstanceNorm(Translation& node);   // InstanceNormalization
 Outcome TranslateGroupNorm(Translation& node);      // GroupNormalization
 Outcome TranslateSkipLayerNorm(Translation& node);  // SkipLayerNormalization: an addition first
 
-// The function for this operator, or null.
-Translator FindTranslator(const Node& node);
+// How operators of a type become operators of known kinds.
+struct TranslationRule {
+  Translator translate = nullptr;
+  size_t least_operands = 1;  // that the node must have; the function relies on it
+  bool constant_first =
+      false;  // the first operand may be a constant; the function relies on a feature otherwise
+};
+
+// The rule for this operator, or null.
+const TranslationRule* FindTranslation(const Node& node);
+
+// All types that have a rule: "Conv", "com.microsoft:FusedConv".
+std::vector<std::string> TranslatedTypes();
 
 }  // namespace tessera::graph::onnx

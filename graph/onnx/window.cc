@@ -60,7 +60,7 @@ tl::unexpected<Obstacle> NoFeatureMap(const Shape& shape) {
 tl::expected<std::array<int64_t, 2>, Obstacle> ReadSpatial(const Node& node, std::string_view attribute,
                                                            size_t axes, int64_t otherwise, int64_t least) {
   std::array<int64_t, 2> values = {otherwise, otherwise};
-  const std::vector<int64_t> stated = node.Ints(attribute);
+  const std::vector<int64_t> stated = node.Defines(attribute) ? node.Ints(attribute) : std::vector<int64_t>{};
   if (stated.empty()) return values;
   if (stated.size() != axes) {
     return Fault("'" + std::string(attribute) + "' has " + std::to_string(stated.size()) + " entries",
@@ -77,6 +77,10 @@ tl::expected<std::array<int64_t, 2>, Obstacle> ReadSpatial(const Node& node, std
     values[axis + 2 - axes] = stated[axis];
   }
   return values;
+}
+
+bool RoundsUp(const Node& node) {
+  return node.type.ends_with("Pool") && node.Defines("ceil_mode") && node.Flag("ceil_mode");
 }
 
 tl::expected<Window, Obstacle> ReadWindow(const Node& node, const Shape& input,

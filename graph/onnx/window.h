@@ -21,4 +21,7 @@ tl::expected<Window, Obstacle> ReadWindow(const Node& node, const Shape& input,
 tl::expected<std::array<int64_t, 2>, Obstacle> ReadSpatial(const Node& node, std::string_view attribute,
                                                            size_t axes, int64_t otherwise, int64_t least);
 
+// Whether the node is a pool that rounds its number of windows up.
+bool RoundsUp(const Node& node);
+
 }  // namespace tessera::graph::onnx

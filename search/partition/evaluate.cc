@@ -198,6 +198,8 @@ class Evaluator {
     plan.bound = planning_.scale.ScoreOf(lower_bounds);
     for (const plan::ScopePart& part : plan::kScopeParts) plan.scope.*part.left_out = "what the draft states";
     plan.notes = {"the partition was given, not searched for"};
+    if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective))
+      plan.notes.push_back(*std::move(note));
     plan.version = options_.version;
     plan.seed = draft_.seed;
     Evaluation evaluation;

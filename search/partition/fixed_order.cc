@@ -190,12 +190,13 @@ plan::Scope ScopeOf(const PathSearch& paths, const Demands& demands, const Attem
 // What is proven of the plan by this search in its one order of the operators.
 void StateProof(const OrderedNetwork& network, const PathSearch& paths, const Attempted& attempted,
                 const PartitionOptions& options, const Floors& floors, plan::Plan& plan) {
+  const bool is_known = plan::IsKnownValue(plan.network, plan.objective);
   plan.bound = network.Planning().scale.ScoreOf(floors.costs);
-  if (MeetsBound(network.Planning(), floors, plan)) {
+  if (is_known && MeetsBound(network.Planning(), floors, plan)) {
     plan.proven = true;
   } else {
     plan.scope = ScopeOf(paths, network.Demands(), attempted, options);
-    plan.proven = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp();
+    plan.proven = is_known && attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp();
   }
   plan.status = plan.proven && plan::CoversAll(plan.scope) ? "optimal" : "feasible";
 }
@@ -236,6 +237,7 @@ std::vector<std::string> NotesOn(const Planning& planning, const PathSearch& pat
         "of some operators left out of the baseline it is not proven that they do not fit alone");
   }
   NoteStatesApart(plan, notes);
+  if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective)) notes.push_back(*std::move(note));
   return notes;
 }
 

@@ -72,7 +72,8 @@ class FrontSearch {
     while (!gaps_.empty() && MaySearch()) {
       if (auto fault = SplitWidest()) return base::Unexpected(*fault);
     }
-    front_.complete = gaps_.empty() && !left_out_ && !IsStopped();
+    const bool known = std::none_of(graph_.operators.begin(), graph_.operators.end(), graph::HasUnknownWork);
+    front_.complete = gaps_.empty() && !left_out_ && !IsStopped() && known;
     Tidy();
     return std::move(front_);
   }

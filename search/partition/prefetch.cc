@@ -217,7 +217,7 @@ class Prefetcher {
   // The search saw plans without prefetched constants alone.
   void FindStatus() {
     if (!MayOverlap()) return;
-    if (plan_.score <= plan_.bound) {
+    if (plan_.score <= plan_.bound && plan::IsKnownValue(plan_.network, plan_.objective)) {
       plan_.scope = {};
       plan_.proven = true;
     } else {

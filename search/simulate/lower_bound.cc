@@ -114,6 +114,7 @@ Bound::Engine Bound::AddOperator(int index) {
     Accumulate(engine.arithmetic, compute.start);
   const int64_t macs = WholeTile().macs[static_cast<size_t>(index - interval_.first)];
   Accumulate(metrics_.macs, macs);
+  metrics_.unknown_work += graph::HasUnknownWork(op) ? 1 : 0;
   mac_pj_ += MacEnergy(graph_, profile_, op, macs);
   if (scope_ == Scope::kOneSubgraph && coverage_.ReadsAndMakesAll(index)) {
     engine.all = true;

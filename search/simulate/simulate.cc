@@ -295,6 +295,7 @@ void Timeline::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
       Accumulate(macs, SaturatingMul(tile.count, tile.macs[step]));
     const size_t op = static_cast<size_t>(tiling_.interval.first) + step;
     Accumulate(metrics.macs, macs);
+    metrics.unknown_work += graph::HasUnknownWork(graph_.operators[op]) ? 1 : 0;
     metrics.recomputed_macs += std::max<int64_t>(0, macs - whole_macs_[op]);
     mac_pj += MacEnergy(graph_, profile_, graph_.operators[op], macs);
   }

@@ -142,5 +142,43 @@ INSTANTIATE_TEST_SUITE_P(
              "a place to overwrite in a barrier"}),
     [](const auto& info) { return info.param.name; });
 
+// y reads x [1, 3] with the constant t.
+std::string AlongATable(const std::string& table, const std::string& shape) {
+  return "schema: 1\nname: n\ninputs: [{id: x, shape: [1, 3]}]\nconstants: [{id: t, shape: " + table +
+         "}]\noperators:\n  - {id: y, kind: elementwise, function: add, inputs: [x], weights: [t]" +
+         (shape.empty() ? "" : ", shape: " + shape) + "}\n";
+}
+
+TEST(Elementwise, MayHaveTheExtentsOfItsConstantsWhereItStatesThem) {
+  const base::Expected<Graph> graph = ReadNetwork(AlongATable("[4, 5, 1]", "[4, 5, 3]"), "n.yaml");
+  ASSERT_TRUE(graph) << base::Format(graph.error());
+  EXPECT_EQ(graph->tensors.back().shape, (Shape{4, 5, 3}));
+  const base::Expected<Graph> again = ReadNetwork(WriteNetworkJson(*graph), "n.json");
+  ASSERT_TRUE(again) << base::Format(again.error());
+  EXPECT_EQ(*again, *graph);
+  const base::Expected<Graph> silent = ReadNetwork(AlongATable("[4, 5, 1]", ""), "n.yaml");
+  ASSERT_TRUE(silent) << base::Format(silent.error());
+  EXPECT_EQ(silent->tensors.back().shape, (Shape{1, 3})) << "the constant is a table of any shape";
+}
+
+TEST(Elementwise, HasNoExtentThatNothingHas) {
+  for (const char* shape : {"[4, 6, 3]", "[5, 3]", "[4, 5, 6]"}) {
+    const base::Expected<Graph> graph = ReadNetwork(AlongATable("[4, 5, 1]", shape), "n.yaml");
+    ASSERT_FALSE(graph) << shape;
+    EXPECT_NE(graph.error().message.find("has an output of shape [1, 3]"), std::string::npos)
+        << base::Format(graph.error());
+  }
+}
+
+TEST(Outputs, MayBeInputsAndConstants) {
+  const std::string text = AlongATable("[3]", "") + "outputs: [y, x, t]\n";
+  const base::Expected<Graph> graph = ReadNetwork(text, "n.yaml");
+  ASSERT_TRUE(graph) << base::Format(graph.error());
+  for (const Tensor& tensor : graph->tensors) EXPECT_TRUE(tensor.network_output) << tensor.id;
+  const base::Expected<Graph> again = ReadNetwork(WriteNetworkJson(*graph), "n.json");
+  ASSERT_TRUE(again) << base::Format(again.error());
+  EXPECT_EQ(*again, *graph);
+}
+
 }  // namespace
 }  // namespace tessera::graph

@@ -34,7 +34,7 @@ function metricCard({ key, title, text, aside }) {
       ['lower bound', text(bound)],
     ],
   }));
-  const claims = [];
+  const claims = plan.totals.unknown_work > 0 && key !== 'off_chip_bytes' && key !== 'peak' ? ['at least: work is unknown'] : [];
   if (bound > 0) claims.push(`${(value / bound).toFixed(2)} × bound`);
   if (alone > 0) claims.push(`${percent(Math.abs(1 - value / alone))} ${value <= alone ? 'below' : 'above'} alone`);
   const wanted = key in plan.objective.weights;

@@ -23,7 +23,7 @@ function sayOperator(op) {
       ['subgraph', subgraphOf[op]],
       ['reads', tensors(inputs)],
       ['makes', tensors(outputs)],
-      ['work', macs > 0 ? macsText(macs) : ''],
+      ['work', macs === undefined ? 'unknown' : macs > 0 ? macsText(macs) : ''],
     ],
   };
 }

@@ -5,6 +5,7 @@ const detail = { maps: [], timeline: null };
 function factsOf(subgraph) {
   const { metrics: cost } = subgraph;
   const recomputed = cost.recomputed_macs > 0 ? ` (${percent(cost.recomputed_macs / cost.macs)} again for overlap)` : '';
+  const known = cost.macs > 0 ? `${macsText(cost.macs)}${recomputed}` : 'no multiplications';
   return [
     ['tile', `${shapeText(subgraph.tile)}${subgraph.largest_proven ? ', the largest possible' : ''}`],
     ['tiles', grouped(subgraph.tiles)],
@@ -13,7 +14,7 @@ function factsOf(subgraph) {
     ['energy', energyText(cost.energy)],
     ['off chip', bytesText(cost.off_chip_bytes)],
     ['peak', `${grouped(cost.peak)} B of ${grouped(plan.memories[0].capacity)}`],
-    ['work', cost.macs > 0 ? `${macsText(cost.macs)}${recomputed}` : 'no multiplications'],
+    ['work', cost.unknown_work > 0 ? `${known}, and ${count(cost.unknown_work, 'operator')} of unknown work` : known],
   ];
 }
 
@@ -51,7 +52,7 @@ function operatorTable(subgraph) {
     const shape = (tensors) => tensors.map((tensor) => shapeText(plan.tensors[tensor].shape)).join(' + ');
     rows.push(html('tr', { 'data-op': op }, html('td', {}, html('i', { class: 'swatch', style: `background: ${colourOf('kind', kind)}` }), id),
                    html('td', {}, kind.replace('_', ' ')), html('td', {}, shape(inputs)), html('td', {}, shape(outputs)),
-                   html('td', {}, macs > 0 ? grouped(macs) : '')));
+                   html('td', {}, macs === undefined ? 'unknown' : macs > 0 ? grouped(macs) : '')));
   }
   const head = ['operator', 'kind', 'reads', 'makes', 'MAC, whole'].map((title) => html('th', {}, title));
   return html('details', { class: 'card operators' }, html('summary', {}, count(rows.length, 'operator')),

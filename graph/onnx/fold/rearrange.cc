@@ -106,22 +106,14 @@ Folded FoldFlatten(const Node& node, const Operands& operands) {
 
 Folded FoldTranspose(const Node& node, const Operands& operands) {
   const Shape& from = ShapeAt(operands, 0);
-  Integers permutation = node.Ints("perm");
-  if (permutation.empty()) {
-    permutation.resize(from.size());
-    std::iota(permutation.rbegin(), permutation.rend(), 0);
-  }
-  Integers sorted = permutation;
-  std::sort(sorted.begin(), sorted.end());
-  for (size_t axis = 0; axis < sorted.size(); ++axis) {
-    if (sorted.size() != from.size() || sorted[axis] != static_cast<int64_t>(axis)) return std::nullopt;
-  }
+  const auto permutation = ReadPermutation(node, from.size());
+  if (!permutation) return std::nullopt;
   Shape shape;
-  for (const int64_t axis : permutation) shape.push_back(from[static_cast<size_t>(axis)]);
+  for (const int axis : *permutation) shape.push_back(from[static_cast<size_t>(axis)]);
   if (!IsSmall(shape)) return WithoutValues(shape, operands[0].constant->type);
   const std::vector<int64_t> strides = StridesOf(from);
   std::vector<int64_t> steps;
-  for (const int64_t axis : permutation) steps.push_back(strides[static_cast<size_t>(axis)]);
+  for (const int axis : *permutation) steps.push_back(strides[static_cast<size_t>(axis)]);
   return Rearranged(*operands[0].constant, shape, PlacesAlong(shape, steps));
 }
 
@@ -194,21 +186,27 @@ Folded FoldConcat(const Node&, const Operands& operands) {
 std::optional<std::vector<Constant>> FoldSplit(const Node& node, const Operands& operands) {
   const std::optional<Integers> values = IntegersAt(operands, 0);
   if (!values || ShapeAt(operands, 0).size() != 1) return std::nullopt;
-  Integers sizes = node.Ints("split");
-  if (node.HasInput(1)) sizes = IntegersAt(operands, 1).value_or(Integers{});
+  const std::optional<Integers> stated =
+      node.HasInput(1) ? IntegersAt(operands, 1) : std::optional(node.Ints("split"));
+  if (!stated) return std::nullopt;
+  Integers sizes = *stated;
   const auto parts = static_cast<int64_t>(node.outputs.size());
   const auto extent = static_cast<int64_t>(values->size());
-  if (sizes.empty()) sizes.assign(node.outputs.size(), base::CeilDiv(extent, parts));
+  if (sizes.empty()) {
+    const int64_t each = base::CeilDiv(extent, parts);
+    sizes.assign(node.outputs.size(), each);
+    sizes.back() = extent - each * (parts - 1);
+  }
   std::vector<Constant> outputs;
   int64_t first = 0;
   for (const int64_t size : sizes) {
-    if (size < 0) return std::nullopt;
-    const int64_t end = size < extent - first ? first + size : extent;
-    outputs.push_back(FromIntegers({end - first}, operands[0].constant->type,
+    if (size < 0 || size > extent - first) return std::nullopt;
+    const int64_t end = first + size;
+    outputs.push_back(FromIntegers({size}, operands[0].constant->type,
                                    Integers(values->begin() + first, values->begin() + end)));
     first = end;
   }
-  if (outputs.size() != node.outputs.size()) return std::nullopt;
+  if (outputs.size() != node.outputs.size() || first != extent) return std::nullopt;
   return outputs;
 }
 

@@ -110,6 +110,97 @@ TEST(Description, IsReadStrictly) {
   EXPECT_EQ(read.error().hint, "did you mean 'macs_per_output'?");
 }
 
+// The work of the only operator of a model, as the graph counts it; none where it is unknown.
+std::optional<int64_t> WorkOf(const std::string& type, const std::vector<std::vector<int64_t>>& operands,
+                              const std::vector<int64_t>& result, const Attributes& attributes = {},
+                              const std::vector<int64_t>& lengths = {}) {
+  ModelBuilder model;
+  std::vector<std::string> names;
+  for (const std::vector<int64_t>& shape : operands) {
+    names.push_back("operand" + std::to_string(names.size()));
+    model.Input(names.back(), {shape.begin(), shape.end()});
+  }
+  if (!lengths.empty()) {
+    names.emplace_back();
+    names.push_back(model.Values("lengths", {static_cast<int64_t>(lengths.size())}, kInt32,
+                                 {lengths.begin(), lengths.end()}));
+  }
+  model.Add(type, names, "y", attributes);
+  model.Declare("y", {result.begin(), result.end()});
+  model.Output("y");
+  const Graph graph = MustImportGraph(model);
+  EXPECT_TRUE(IsBarrier(graph.operators.at(0))) << Describe(graph);
+  EXPECT_EQ(HasUnknownWork(graph.operators.at(0)), !graph.operators.at(0).macs.has_value());
+  return graph.operators.at(0).macs;
+}
+
+TEST(Work, OfConvolutionsIsCountedWhateverTheirAxes) {
+  EXPECT_EQ(WorkOf("Conv", {{1, 4, 8, 8, 8}, {8, 4, 3, 3, 3}}, {1, 8, 6, 6, 6}), 8 * 6 * 6 * 6 * 4 * 27);
+  EXPECT_EQ(WorkOf("Conv", {{1, 4, 8, 8}, {8, 2, 3, 3}, {8}}, {1, 8, 6, 6}, {{"group", int64_t{2}}}),
+            8 * 6 * 6 * 2 * 9);
+  EXPECT_EQ(WorkOf("ConvTranspose", {{1, 4, 8, 8}, {4, 6, 2, 2}, {6}}, {1, 6, 16, 16},
+                   {{"strides", std::vector<int64_t>{2, 2}}}),
+            6 * 16 * 16 * 4 * 4 / 4);
+}
+
+TEST(Work, OfProductsIsCounted) {
+  EXPECT_EQ(WorkOf("MatMul", {{8}, {2, 8, 3}}, {2, 3}), 2 * 3 * 8);
+  EXPECT_EQ(WorkOf("Einsum", {{2, 8, 16}, {2, 16, 4}}, {2, 8, 4}, {{"equation", "bij,bjk->bik"}}),
+            2 * 8 * 16 * 4);
+  EXPECT_EQ(WorkOf("Einsum", {{5, 2, 8, 16}, {2, 16, 4}}, {5, 2, 8, 4}, {{"equation", "...ij,...jk->...ik"}}),
+            5 * 2 * 8 * 16 * 4);
+  EXPECT_EQ(WorkOf("Einsum", {{6, 6}}, {6}, {{"equation", "ii->i"}}), 0);
+  EXPECT_EQ(WorkOf("Einsum", {{2, 3}, {3, 4}, {4, 5}}, {2, 5}, {{"equation", "ij,jk,kl->il"}}), std::nullopt);
+}
+
+TEST(Work, OfRecurrentOperatorsIsThatOfTheirGates) {
+  const Attributes hidden = {{"hidden_size", int64_t{16}}};
+  EXPECT_EQ(WorkOf("LSTM", {{10, 3, 8}, {1, 64, 8}, {1, 64, 16}}, {10, 1, 3, 16}, hidden),
+            10 * 3 * 64 * (8 + 16));
+  Attributes both = hidden;
+  both["direction"] = "bidirectional";
+  EXPECT_EQ(WorkOf("GRU", {{10, 3, 8}, {2, 48, 8}, {2, 48, 16}}, {10, 2, 3, 16}, both),
+            10 * 3 * 2 * 48 * (8 + 16));
+  EXPECT_EQ(WorkOf("RNN", {{10, 3, 8}, {1, 16, 8}, {1, 16, 16}}, {10, 1, 3, 16}, hidden, {10, 4, 0}),
+            14 * 16 * (8 + 16));
+}
+
+TEST(Work, OfWhatOnlyMovesElementsIsNone) {
+  ModelBuilder model;
+  model.Input("x", {2, 8});
+  model.Input("target", {1}, kInt64);
+  model.Add("Reshape", {"x", "target"}, "y");
+  model.Declare("y", {16});
+  model.Output("y");
+  EXPECT_EQ(MustImportGraph(model).operators[0].macs, 0);
+}
+
+TEST(Work, OfAllElseIsUnknown) {
+  EXPECT_EQ(WorkOf("my.domain:Warp", {{2, 3}}, {2, 3}), std::nullopt);
+  EXPECT_EQ(
+      WorkOf("MaxPool", {{1, 4, 8, 8, 8}}, {1, 4, 4, 4, 4},
+             {{"kernel_shape", std::vector<int64_t>{2, 2, 2}}, {"strides", std::vector<int64_t>{2, 2, 2}}}),
+      std::nullopt);
+  EXPECT_EQ(WorkOf("Clip", {{2, 3}, {}}, {2, 3}), std::nullopt);
+  ModelBuilder model;
+  model.Input("x", {4});
+  model.Add("my.domain:Blur", {"x"}, "y");
+  model.Output("y");
+  ImportOptions options;
+  options.descriptions = Describing("ops: {\"my.domain:Blur\": {accesses: [elementwise], shape_of: 0}}");
+  EXPECT_TRUE(HasUnknownWork(MustImportGraph(model, options).operators[0]));
+}
+
+TEST(Work, BeyondMeasureIsRefused) {
+  ModelBuilder model;
+  const int64_t large = int64_t{1} << 22;
+  model.Input("a", {large, large});
+  model.Input("b", {large, large});
+  model.Add("Einsum", {"a", "b"}, "y", {{"equation", "ij,jk->ik"}});
+  model.Output("y", {large, large});
+  EXPECT_THAT(FaultOf(model.Bytes()).message, HasSubstr("more than 2^62 multiply-accumulates"));
+}
+
 TEST(Tables, OfAnEmbeddingAreFetchedByIndex) {
   ModelBuilder model;
   model.Input("ids", {1, 6}, kInt64);

@@ -177,6 +177,24 @@ TEST(OnnxFault, AnIndexBeyondItsAxis) {
   ExpectFault(model.Bytes(), "index 4 of an axis of 4");
 }
 
+TEST(OnnxFault, APermutationThatIsNone) {
+  const Ints permutations[] = {
+      {0, 0, 0},        {0, 1}, {0, 1, 2, 3}, {1, 2, 3}, {-1, 0, 1}, {2, 1, 1}, {0, 1, int64_t{1} << 32},
+      {0, 1, INT64_MIN}};
+  for (const Ints& permutation : permutations) {
+    for (const bool constant : {false, true}) {
+      ModelBuilder model;
+      model.Input("x", {4, 4, 4});
+      const std::string operand = constant ? model.Weight("w", {4, 4, 4}) : "x";
+      model.Add("Add", {"x", model.Add("Transpose", {operand}, "t", {{"perm", permutation}})}, "y");
+      model.Declare("t", {4, 4, 4});
+      model.Output("y", {4, 4, 4});
+      ExpectFault(model.Bytes(), "operator 't' (Transpose): 'perm' is ", "each of 0 to 2 once");
+      EXPECT_FALSE(FaultOf(model.Bytes()).hint.empty());
+    }
+  }
+}
+
 TEST(Dimensions, NeedAnExtentEach) {
   ModelBuilder model;
   model.Add("Add", {model.Input("a", {"batch", 3, "width"}), model.Input("b", {"batch", 3, "width"})}, "y");

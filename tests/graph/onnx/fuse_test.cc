@@ -103,8 +103,8 @@ TEST_F(FuseTest, WhatNobodyReadsIsDropped) {
   model_.Output("y");
   const Import import = MustImport(model_);
   EXPECT_EQ(Describe(import.graph), "conv then relu (x, w) -> y [1, 4, 8, 8]\n");
-  EXPECT_EQ(import.notes,
-            (std::vector<std::string>{"dropped, 1: unread (nobody reads it)", "fused, 1: y (relu into c)"}));
+  EXPECT_EQ(import.notes, (std::vector<std::string>{"dropped, 1: unread (no output depends on it)",
+                                                    "fused, 1: y (relu into c)"}));
 }
 
 TEST(Fuse, GeluInEitherSpelling) {

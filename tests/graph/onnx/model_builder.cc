@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
+#include "accounts.h"
 #include "tessera/graph/shape_inference.h"
 #include "tessera/graph/yaml.h"
 
@@ -123,6 +124,22 @@ std::string ModelBuilder::Real(const std::string& name, double value) {
   return name;
 }
 
+std::string ModelBuilder::Values(const std::string& name, const std::vector<int64_t>& shape, int type,
+                                 const std::vector<double>& values) {
+  Weight(name, shape, type);
+  auto& tensor = *message_->Graph().mutable_initializer()->rbegin();
+  for (const double value : values) {
+    if (type == kFloat) {
+      tensor.add_float_data(static_cast<float>(value));
+    } else if (type == kInt64) {
+      tensor.add_int64_data(static_cast<int64_t>(value));
+    } else {
+      tensor.add_int32_data(static_cast<int32_t>(value));
+    }
+  }
+  return name;
+}
+
 std::string ModelBuilder::Add(const std::string& type, const std::vector<std::string>& inputs,
                               const std::string& output, const Attributes& attributes) {
   AddMany(type, inputs, {output}, attributes);
@@ -180,6 +197,8 @@ Import MustImport(const ModelBuilder& model, const ImportOptions& options) {
     ADD_FAILURE() << base::Format(import.error());
     return {};
   }
+  for (const std::string& complaint : FindUnaccounted(model.Bytes(), *import))
+    ADD_FAILURE() << complaint << "\n" << TextOf(import->nodes) << "\n" << Describe(import->graph);
   // Whatever import gives, plans embed and read back.
   const std::string json = WriteNetworkJson(import->graph);
   const base::Expected<Graph> again = ReadNetwork(json, "again.json");

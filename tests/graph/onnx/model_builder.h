@@ -42,6 +42,10 @@ class ModelBuilder {
   std::string Reals(const std::string& name, const std::vector<double>& values);
   std::string Real(const std::string& name, double value);
 
+  // Of any shape and type of TensorProto, row-major.
+  std::string Values(const std::string& name, const std::vector<int64_t>& shape, int type,
+                     const std::vector<double>& values);
+
   // Integers of which only those that are not zero are stored.
   std::string Sparse(const std::string& name, const std::vector<int64_t>& values,
                      const std::vector<int64_t>& shape);

@@ -138,6 +138,105 @@ TEST(Pool, MayReachBeyondThePadding) {
   EXPECT_EQ(Describe(ImportOne("MaxPool", {1, 4, 8, 8}, {}, attributes)), "pool max (x) -> y [1, 4, 4, 4]\n");
 }
 
+// Where a window begins, by the definition: without ceil_mode where it ends in the padded input; with it as long as the one before
+// leaves a rest, and it begins in front of the padding behind the input.
+struct Line {
+  int64_t extent = 1;
+  int64_t kernel = 1;
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  int64_t low = 0;
+  int64_t high = 0;
+};
+
+int64_t CountWindows(const Line& line, bool ceil_mode) {
+  const int64_t reach = (line.kernel - 1) * line.dilation + 1;
+  const int64_t end = line.extent + line.low + line.high;
+  int64_t count = 0;
+  while (count * line.stride + reach <= end) ++count;
+  if (!ceil_mode) return count;
+  const bool rest = count == 0 ? reach < end + line.stride : (count - 1) * line.stride + reach < end;
+  return rest && count * line.stride < line.extent + line.low ? count + 1 : count;
+}
+
+TEST(Pool, HasTheWindowsOfTheDefinition) {
+  int reaching = 0;
+  for (int code = 0; code < 7 * 4 * 3 * 2 * 3 * 3 * 2; ++code) {
+    int rest = code;
+    const auto next = [&rest](int choices) { return std::exchange(rest, rest / choices) % choices; };
+    const Line line = {.extent = 1 + next(7),
+                       .kernel = 1 + next(4),
+                       .stride = 1 + next(3),
+                       .dilation = 1 + next(2),
+                       .low = next(3),
+                       .high = next(3)};
+    const bool ceil_mode = next(2) == 1;
+    if (line.low >= line.kernel || line.high >= line.kernel) continue;
+    const int64_t windows = CountWindows(line, ceil_mode);
+    if (windows == 0) continue;
+    SCOPED_TRACE(testing::Message() << "extent " << line.extent << ", kernel " << line.kernel << ", stride "
+                                    << line.stride << ", dilation " << line.dilation << ", pads " << line.low
+                                    << " and " << line.high << ", ceil_mode " << ceil_mode);
+    const Graph graph = ImportOne("MaxPool", {1, 2, line.extent, 5}, {},
+                                  {{"kernel_shape", Ints{line.kernel, 1}},
+                                   {"strides", Ints{line.stride, 1}},
+                                   {"dilations", Ints{line.dilation, 1}},
+                                   {"pads", Ints{line.low, 0, line.high, 0}},
+                                   {"ceil_mode", int64_t{ceil_mode}}});
+    EXPECT_EQ(TensorNamed(graph, "y").shape, (Shape{1, 2, windows, 5}));
+    // The last window lies in the padding that the operator states, so whatever stores padding has room for it.
+    const Window& window = graph.operators[0].window;
+    const int64_t last_end = (windows - 1) * line.stride + (line.kernel - 1) * line.dilation + 1 - line.low;
+    EXPECT_LE(last_end, line.extent + window.pad_high[0]);
+    reaching += last_end > line.extent + line.high ? 1 : 0;
+  }
+  EXPECT_GT(reaching, 50);
+}
+
+TEST(Pool, WithAutomaticPadsRoundsUpInsideTheInput) {
+  const auto import = [](const std::string& type, const std::string& pads, int64_t extent) {
+    return TensorNamed(ImportOne(type, {1, 2, extent, extent}, {},
+                                 {{"kernel_shape", Ints{2, 2}},
+                                  {"strides", Ints{3, 3}},
+                                  {"auto_pad", pads},
+                                  {"ceil_mode", int64_t{1}}}),
+                       "y")
+        .shape[2];
+  };
+  for (const char* type : {"MaxPool", "AveragePool"}) {
+    for (int64_t extent = 2; extent < 12; ++extent) {
+      EXPECT_EQ(import(type, "SAME_UPPER", extent), (extent + 2) / 3) << type << extent;
+      EXPECT_EQ(import(type, "SAME_LOWER", extent), (extent + 2) / 3) << type << extent;
+      EXPECT_EQ(import(type, "VALID", extent), CountWindows({extent, 2, 3, 1, 0, 0}, true)) << type << extent;
+    }
+  }
+}
+
+TEST(Pool, OfVolumesRoundsUpInsideTheInputToo) {
+  EXPECT_EQ(Describe(ImportOne("MaxPool", {1, 2, 3, 3, 4}, {},
+                               {{"kernel_shape", Ints{2, 2, 2}},
+                                {"strides", Ints{2, 2, 2}},
+                                {"pads", Ints{1, 1, 1, 1, 1, 1}},
+                                {"ceil_mode", int64_t{1}}})),
+            "opaque (x) -> y [1, 2, 2, 2, 3]\n");
+}
+
+// Older runtimes also computed a window that begins in the padding.
+TEST(Pool, HasTheWindowsThatTheFileDeclares) {
+  for (const int64_t windows : {2, 3}) {
+    ModelBuilder model;
+    model.Input("x", {1, 8, 3, 3});
+    model.Add("AveragePool", {"x"}, "y",
+              {{"kernel_shape", Ints{2, 2}},
+               {"strides", Ints{2, 2}},
+               {"pads", Ints{1, 1, 1, 1}},
+               {"count_include_pad", int64_t{1}},
+               {"ceil_mode", int64_t{1}}});
+    model.Output("y", {1, 8, windows, windows});
+    EXPECT_EQ(TensorNamed(MustImportGraph(model), "y").shape, (Shape{1, 8, windows, windows}));
+  }
+}
+
 TEST(Pool, OfSoundHasOneRow) {
   EXPECT_EQ(
       Describe(ImportOne("AveragePool", {1, 4, 50}, {}, {{"kernel_shape", Ints{2}}, {"strides", Ints{2}}})),
@@ -235,12 +334,47 @@ TEST(Elementwise, ScalarsAreNoTensors) {
             "elementwise add (x) -> y [4, 8]\n");
 }
 
-TEST(Elementwise, RepeatsAFeatureWhereAConstantIsLonger) {
-  EXPECT_EQ(Describe(ImportOne("Add", {1, 8}, {"c"}, {},
-                               [](ModelBuilder& m) {
-                                 m.Weight("c", {5, 8});
-                               })),
-            "gather (x) -> y/repeat [5, 8]\nelementwise add (y/repeat, c) -> y [5, 8]\n");
+// No copy of the feature in the constant's shape: the feature is read once for each element.
+TEST(Elementwise, IsAsLargeAsItsConstants) {
+  const auto describe = [](const std::vector<Extent>& x, const Ints& constant) {
+    return Describe(
+        ImportOne("Add", x, {"c"}, {}, [&constant](ModelBuilder& m) { m.Weight("c", constant); }));
+  };
+  EXPECT_EQ(describe({1, 8}, {5, 8}), "elementwise add (x, c) -> y [5, 8]\n");
+  EXPECT_EQ(describe({1, 1, 768}, {1, 197, 768}), "elementwise add (x, c) -> y [1, 197, 768]\n");
+  EXPECT_EQ(describe({8}, {2, 5, 8}), "elementwise add (x, c) -> y [2, 5, 8]\n");
+  EXPECT_EQ(describe({4, 1, 6}, {3, 1, 5, 1}), "elementwise add (x, c) -> y [3, 4, 5, 6]\n");
+  EXPECT_EQ(describe({}, {4, 4}), "elementwise add (x, c) -> y [4, 4]\n");
+}
+
+TEST(Elementwise, MayHaveItsConstantFirst) {
+  ModelBuilder model;
+  model.Input("x", {1, 8});
+  model.Add("Sub", {model.Weight("c", {5, 8}), "x"}, "y");
+  model.Output("y", {5, 8});
+  EXPECT_EQ(Describe(MustImportGraph(model)), "elementwise sub (x, c) -> y [5, 8]\n");
+}
+
+TEST(Elementwise, TakesAxesOfScalarsAsAReshape) {
+  const auto describe = [](const Ints& constant) {
+    return Describe(
+        ImportOne("Mul", {4, 8}, {"c"}, {}, [&constant](ModelBuilder& m) { m.Weight("c", constant); }));
+  };
+  EXPECT_EQ(describe({}), "elementwise mul (x) -> y [4, 8]\n");
+  EXPECT_EQ(describe({1}), "elementwise mul (x) -> y [4, 8]\n");
+  EXPECT_EQ(describe({1, 1, 1}),
+            "reshape (x) -> y/rank [1, 4, 8]\nelementwise mul (y/rank) -> y [1, 4, 8]\n");
+}
+
+// A convolution of one channel does not become one of four by a bias.
+TEST(Elementwise, OfAConstantWithMoreChannelsIsNoBias) {
+  ModelBuilder model;
+  model.Input("x", {1, 4, 8, 8});
+  model.Add("Conv", {"x", model.Weight("w", {1, 4, 1, 1})}, "c");
+  model.Add("Add", {"c", model.Weight("b", {1, 4, 1, 1})}, "y");
+  model.Output("y", {1, 4, 8, 8});
+  EXPECT_EQ(Describe(MustImportGraph(model)),
+            "conv (x, w) -> c [1, 1, 8, 8]\nelementwise add (c, b) -> y [1, 4, 8, 8]\n");
 }
 
 TEST(Elementwise, ComparisonsGiveBooleans) {
