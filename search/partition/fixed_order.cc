@@ -30,7 +30,8 @@ struct Attempted {
   int failed = 0;       // joint Problems proven impossible
   int undecided = 0;    // joint Problems that met a limit
   std::string last_reason;
-  bool settled = false;  // no further selection can beat `best`
+  std::optional<Obstacle> obstacle;  // behind it
+  bool settled = false;              // no further selection can beat `best`
 };
 
 // Where the engines or the encoder are at fault nothing that was found can be trusted.
@@ -65,6 +66,7 @@ base::Expected<bool> TrySelections(const Planning& planning, const Demands& dema
     } else {
       (joint->result.status == problem::Status::kInfeasible ? attempted.failed : attempted.undecided)++;
       attempted.last_reason = joint->result.reason;
+      attempted.obstacle = std::move(joint->obstacle);
     }
     if (stopped && (attempted.best || paths.MayKeep())) break;
     paths.Forbid(*selection);
@@ -167,7 +169,7 @@ PartitionResult WithoutPlan(const Planning& planning, const PathSearch& paths, c
                       !IsCapped(paths) && !paths.CapsKept() && !paths.LeavesOutKept() &&
                       !paths.UntriedCouldBeat(std::numeric_limits<double>::infinity());
   return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt,
-          paths.SpillsAll() ? text + std::string(kAllSpilled) : text};
+          paths.SpillsAll() ? text + std::string(kAllSpilled) : text, attempted.obstacle};
 }
 
 base::Expected<PartitionResult> Verified(plan::Plan plan) {

@@ -213,7 +213,7 @@ TEST(ExplanationTextTest, WhatIsNotProvenIsSaid) {
   Explanation explanation = Made({Of(ConditionKind::kBuffer), Of(ConditionKind::kCapacity)});
   explanation.minimal = explanation.all_tried = false;
   const std::vector<std::string> lines = Sentences(problem, explanation, 16);
-  EXPECT_EQ(lines[1], "2 conditions collide; fewer may do, that is not proven:");
+  EXPECT_EQ(lines[1], "2 conditions collide; a limit came first, so the set may not be minimal:");
   EXPECT_EQ(lines.back(), "no single change is known to make it fit; not all were decided");
 }
 
