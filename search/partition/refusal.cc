@@ -299,9 +299,11 @@ class Absence {
                                alone.bound.step ? fmt::format(" at step {}", *alone.bound.step) : "",
                                planning_.Room());
     }
-    const std::string_view found = alone.status == problem::Status::kInfeasible ? "has" : "was found to have";
-    return how + fmt::format("{} no placement in '{}', although only {} of {} bytes are needed at once",
-                             found, memory, alone.bound.bytes, planning_.Room());
+    const std::string_view none = alone.status == problem::Status::kInfeasible
+                                      ? "has no placement"
+                                      : "was not seen to have a placement";
+    return how + fmt::format("{} in '{}', although only {} of {} bytes are needed at once", none, memory,
+                             alone.bound.bytes, planning_.Room());
   }
 
   // Whether some path avoids all that is proven impossible; what is undecided counts as fitting.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -110,7 +111,7 @@ class RemedySearch {
   void TryFloats() {
     if (!HasFloats()) return;
     Trial trial = trials_.Unchanged(RemedyKind::kFloatsAs,
-                                    "int8 in place of floating point (--floats-as int8 for an ONNX file)",
+                                    "int8 in place of floating point (--floats-as int8 of an ONNX file, dtype: int8 of a YAML file)",
                                     "--floats-as", "int8");
     for (graph::Tensor& tensor : trial.graph.tensors) {
       if (IsFloat(tensor.type)) tensor.type = base::DataType::kInt8;
@@ -288,21 +289,25 @@ class RemedySearch {
     }
   }
 
-  // One limit after the other is left out, and its metric minimised within the rest; then all of them are.
+  // Where one limit alone may be in the way, it is left out, and its metric minimised within the others; else, or where that finds nothing,
+  // all are.
   void TryLimits() {
-    for (const BrokenLimit& limit : obstacle_.limits) {
+    const auto is_exceeded = [](const BrokenLimit& limit) { return limit.bound > limit.most; };
+    const std::vector<BrokenLimit>& limits = obstacle_.limits;
+    const auto exceeded = std::count_if(limits.begin(), limits.end(), is_exceeded);
+    for (const BrokenLimit& limit : limits) {
+      if (exceeded > (is_exceeded(limit) ? 1 : 0)) continue;
       Trial trial = trials_.Unchanged(RemedyKind::kLimit, "", "", "");
       trial.objective.limits.erase(limit.metric);
       trial.objective.weights = {{limit.metric, 1.0}};
-      if (const std::optional<plan::Plan> plan = trials_.FindGoodPlan(trial)) {
-        Add(WithLimits({limit.metric}, *plan), Evidence::kPlan);
-        return;
-      }
+      if (const std::optional<plan::Plan> plan = trials_.FindGoodPlan(trial))
+        return Add(WithLimits({limit.metric}, plan->totals), Evidence::kPlan);
     }
     Trial free = trials_.Unchanged(RemedyKind::kLimit, "", "", "");
     free.objective.limits.clear();
     if (const std::optional<plan::Plan> plan = trials_.FindPlan(free))
-      Add(WithLimits(BrokenBy(*plan), *plan), Evidence::kPlan);
+      return Add(WithLimits(BrokenBy(*plan), plan->totals), Evidence::kPlan);
+    if (exceeded > 0) Add(WithBounds(), Evidence::kBound);
   }
 
   std::vector<std::string> BrokenBy(const plan::Plan& plan) const {
@@ -313,15 +318,31 @@ class RemedySearch {
     return broken;
   }
 
-  // The limits as they would have to be for this plan.
-  Remedy WithLimits(const std::vector<std::string>& broken, const plan::Plan& plan) const {
-    std::string limits;
-    for (const auto& [metric, most] : objective_.limits) {
-      const bool raised = std::find(broken.begin(), broken.end(), metric) != broken.end();
-      limits += fmt::format("{}{}={:.0f}", limits.empty() ? "" : ",", metric,
-                            raised ? std::ceil(plan::ValueOf(plan.totals, metric)) : most);
+  // The limits with those of these metrics as high as such a plan needs.
+  Remedy WithLimits(const std::vector<std::string>& raised, const plan::Metrics& totals) const {
+    std::map<std::string, double> limits = objective_.limits;
+    for (const std::string& metric : raised) limits[metric] = plan::ValueOf(totals, metric);
+    return LimitRemedy(raised, limits);
+  }
+
+  // The limits as high as the bounds, at least.
+  Remedy WithBounds() const {
+    std::map<std::string, double> limits = objective_.limits;
+    std::vector<std::string> raised;
+    for (const BrokenLimit& limit : obstacle_.limits) {
+      if (limit.bound <= limit.most) continue;
+      limits[limit.metric] = limit.bound;
+      raised.push_back(limit.metric);
     }
-    return {RemedyKind::kLimit, "--limit " + limits, fmt::format("{}", fmt::join(broken, ",")), limits};
+    return LimitRemedy(raised, limits);
+  }
+
+  static Remedy LimitRemedy(const std::vector<std::string>& raised,
+                            const std::map<std::string, double>& limits) {
+    std::string all;
+    for (const auto& [metric, most] : limits)
+      all += fmt::format("{}{}={:.0f}", all.empty() ? "" : ",", metric, std::ceil(most));
+    return {RemedyKind::kLimit, "--limit " + all, fmt::format("{}", fmt::join(raised, ",")), all};
   }
 
   const graph::Graph& graph_;

@@ -87,10 +87,12 @@ std::optional<plan::Plan> Trials::FindPlan(const Trial& trial) {
 }
 
 std::optional<plan::Plan> Trials::FindGoodPlan(const Trial& trial) {
+  std::optional<plan::Plan> plan = FindPlan(trial);
   PartitionOptions options = options_;
   options.effort = std::min(options.effort, kEffort);
-  std::optional<plan::Plan> plan = Search(trial, std::move(options));
-  return plan ? std::move(plan) : FindPlan(trial);
+  std::optional<plan::Plan> longer = Search(trial, std::move(options));
+  const bool better = longer && (!plan || longer->score < plan->score);
+  return better ? std::move(longer) : std::move(plan);
 }
 
 }  // namespace tessera::search

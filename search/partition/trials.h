@@ -51,12 +51,12 @@ class Trials {
   // A plan of single operators, nothing kept on chip, that keeps the trial's limits and the demands.
   std::optional<plan::Plan> FindPlan(const Trial& trial);
 
-  // One of longer subgraphs, as the search finds it with a small effort, or that of single operators where it finds none.
+  // The better of that and one of longer subgraphs, which the search finds with a small effort.
   std::optional<plan::Plan> FindGoodPlan(const Trial& trial);
 
  private:
   static constexpr int kMostOperators = 160;  // tries of single operators
-  static constexpr int kMostPlans = 4;        // searches for a plan
+  static constexpr int kMostPlans = 5;        // searches for a plan
   static constexpr int64_t kEffort = 20'000;  // of one for a good plan
   static constexpr size_t kLongest = 256;     // operators of a network that such a search is for
 
