@@ -58,7 +58,7 @@ class RemedySearch {
         if (!obstacle_.LacksBytes()) TryModes();
         TryRoom();
         TryPolicies();
-        if (!obstacle_.limits.empty()) TryLimits();
+        if (!obstacle_.limits.empty() && CountOf(RemedyKind::kLimit) == 0) TryLimits();
         break;
       case ObstacleKind::kJoint:
         TryFloats();
