@@ -1,10 +1,9 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 
-#include "tessera/base/json_writer.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
@@ -17,19 +16,19 @@
 #include "tessera/cli/objective.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/plan_outputs.h"
+#include "tessera/cli/plan_refusal.h"
 #include "tessera/cli/plan_text.h"
 #include "tessera/cli/problem_dump.h"
 #include "tessera/cli/reasons.h"
 #include "tessera/cli/report/report.h"
 #include "tessera/cli/search_options.h"
-#include "tessera/cli/tables.h"
 #include "tessera/cli/trace.h"
 #include "tessera/plan/json_read.h"
 #include "tessera/plan/json_write.h"
 #include "tessera/plan/lowering/lower.h"
-#include "tessera/problem/json_explanation.h"
 #include "tessera/problem/svg.h"
 #include "tessera/search/partition/partition.h"
+#include "tessera/search/partition/remedies.h"
 #include "tessera/search/partition/sensitivity.h"
 
 // `tessera plan`: from a network and a profile to a verified plan.
@@ -37,6 +36,11 @@ namespace tessera::cli {
 namespace {
 
 constexpr int64_t kPlanBudget = 200'000;
+
+// For reasons where there is no plan: in all, and where a deadline is over already.
+constexpr std::chrono::milliseconds kReasons{1700};
+constexpr std::chrono::milliseconds kLateReasons{50};
+constexpr double kPartForCollision = 0.4;
 
 class PlanCommand final : public Command {
  public:
@@ -196,7 +200,7 @@ class PlanCommand final : public Command {
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     if (!result) return console.Fail(result.error());
     if (const ExitCode code = dump_.Write(console, recording); code != ExitCode::kAnswer) return code;
-    if (!result->plan) return Decline(console, network.graph, *result, stop);
+    if (!result->plan) return Decline(console, network.graph, profile, options, *result, stop);
     plan::Plan plan = *result->plan;
     plan.notes.insert(plan.notes.end(), network.notes.begin(), network.notes.end());
     if (!network.nodes.empty()) plan.notes.push_back(network.nodes);
@@ -226,7 +230,7 @@ class PlanCommand final : public Command {
     const base::Expected<search::Front> front = search::FindFront(network.graph, profile, options, points_);
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     if (!front) return console.Fail(front.error());
-    if (front->points.empty()) return Decline(console, network.graph, front->refusal, stop);
+    if (front->points.empty()) return Decline(console, network.graph, profile, options, front->refusal, stop);
     console.Print(format_.IsJson() ? FrontAsJson(*front, elapsed.count())
                                    : DescribeFront(*front, elapsed.count()));
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
@@ -245,50 +249,41 @@ class PlanCommand final : public Command {
     return {};
   }
 
-  ExitCode Decline(Console& console, const graph::Graph& network, const search::PartitionResult& result,
+  // How long reasons may be sought. A deadline that is over leaves a part of what the answer may be late by.
+  static base::Stop::Clock::time_point ReasonsEnd(const base::Stop& stop) {
+    const auto now = base::Stop::Clock::now();
+    const auto deadline = stop.Deadline();
+    if (!deadline) return now + kReasons;
+    return std::max(now + kLateReasons, std::min(*deadline - kLateReasons, now + kReasons));
+  }
+
+  ExitCode Decline(Console& console, const graph::Graph& network, const hw_profiles::Profile& profile,
+                   const search::PartitionOptions& options, const search::PartitionResult& result,
                    const base::Stop& stop) const {
-    std::optional<Collision> collision;
-    if (result.misfit)
-      collision = reasons_.FindIfProven(result.misfit->problem, result.misfit->capacity, search_, stop);
+    PlanRefusal refusal{network, result, std::nullopt, {}};
+    if (!reasons_.AreOff() && !InterruptGuard::Interrupted()) {
+      const base::Stop end(ReasonsEnd(stop));
+      const base::Stop first(end.Before(kPartForCollision), &end);
+      if (result.obstacle && result.obstacle->problem)
+        refusal.collision =
+            reasons_.FindIfProven(*result.obstacle->problem, result.obstacle->capacity, search_, first);
+      refusal.remedies = search::FindRemedies(network, profile, options, result, end);
+    }
     std::vector<Output> pictures;
     for (const std::string& path : outputs_.paths) {
-      if (!collision || SuffixOf(path) != ".svg") continue;
-      pictures.push_back({path, problem::WriteCollisionSvg(collision->problem, collision->explanation,
-                                                           collision->capacity)});
+      if (!refusal.collision || SuffixOf(path) != ".svg") continue;
+      const Collision& collision = *refusal.collision;
+      pictures.push_back(
+          {path, problem::WriteCollisionSvg(collision.problem, collision.explanation, collision.capacity)});
     }
     if (const auto written = WriteOutputs(pictures); !written) {
       console.Refuse(written.error());
       return ExitCode::kCannotWrite;
     }
-    console.Print(format_.IsJson() ? DeclineAsJson(network, result, collision)
-                                   : DeclineAsText(network, result, collision));
+    console.Print(format_.IsJson() ? refusal.AsJson() : refusal.AsText());
     problem::Result outcome;
     outcome.status = result.status;
     return ExitCodeOf(outcome);
-  }
-
-  static std::string DeclineAsJson(const graph::Graph& network, const search::PartitionResult& result,
-                                   const std::optional<Collision>& collision) {
-    nlohmann::ordered_json document;
-    document["status"] = NameOf(result.status);
-    document["reason"] = result.reason;
-    if (!result.demands.empty()) document["demands"] = result.demands;
-    if (collision) {
-      document["operator"] = network.operators[static_cast<size_t>(result.misfit->op)].id;
-      document["tile"] = result.misfit->tile;
-      document["explanation"] =
-          ExplanationToJson(collision->problem, collision->explanation, collision->capacity);
-    }
-    return base::WriteJson(document);
-  }
-
-  static std::string DeclineAsText(const graph::Graph& network, const search::PartitionResult& result,
-                                   const std::optional<Collision>& collision) {
-    std::string text = fmt::format("{}: {}\n", NameOf(result.status), result.reason);
-    if (!collision) return text;
-    return text + fmt::format("\nwhy {} alone does not fit with tiles of {}: {}",
-                              network.operators[static_cast<size_t>(result.misfit->op)].id,
-                              ShapeText(result.misfit->tile), collision->Text(2));
   }
 
   ExitCode Write(Console& console, const plan::Plan& plan) {

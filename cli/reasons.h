@@ -29,6 +29,7 @@ struct Collision {
 class Reasons {
  public:
   void Declare(CLI::App& app);
+  bool AreOff() const { return off_; }
 
   // Of a Problem that is proven infeasible; nullopt when the user wants no reasons. A ladder of which the problem has the sizes of
   // rung `rung` may be null.

@@ -20,6 +20,7 @@ enum class ConditionKind : uint8_t {
   kAccess,           // `item` indexes Buffer::accesses
   kRelation,         // `item` indexes Problem::relations; any kind but kExclusive, which is a licence
   kRule,             // `item` indexes Problem::rules
+  kLoop,             // `item` indexes Problem::loops; one that is left at its end
   kCapacity,         // of a memory
   kMemoryAlignment,  // of every offset in a memory
   kReserved,         // `item` indexes Memory::reserved
@@ -30,7 +31,7 @@ enum class ConditionKind : uint8_t {
 
 struct Condition {
   ConditionKind kind = ConditionKind::kBuffer;
-  int owner = 0;  // the buffer, or from kCapacity on the memory; nothing for kRelation and kRule
+  int owner = 0;  // the buffer, or from kCapacity on the memory; nothing for kRelation, kRule and kLoop
   int item = 0;   // see the kinds; else nothing
   friend bool operator==(const Condition&, const Condition&) = default;
   friend bool operator<(const Condition& a, const Condition& b) {

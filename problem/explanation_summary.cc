@@ -163,7 +163,7 @@ std::vector<std::string> Sentences(const Problem& problem, const Explanation& ex
                       ? "one condition alone cannot be kept:"
                       : fmt::format("{} conditions collide; {}:", count,
                                     explanation.minimal ? "without any one of them the others can be kept"
-                                                        : "fewer may do, that is not proven"));
+                                                        : "a limit came first, so the set may not be minimal"));
   list(explanation.conditions);
   if (!explanation.changes.empty()) {
     lines.emplace_back("it would fit");

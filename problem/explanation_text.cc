@@ -23,6 +23,7 @@ class Wording {
   std::string Of(const Condition& condition) const {
     if (condition.kind < ConditionKind::kRelation) return OfBuffer(condition);
     if (condition.kind == ConditionKind::kRelation) return OfRelation(condition);
+    if (condition.kind == ConditionKind::kLoop) return OfLoop(condition);
     return condition.kind == ConditionKind::kRule ? OfRule(condition) : OfMemory(condition);
   }
 
@@ -132,8 +133,11 @@ class Wording {
         if (relation.delta == 0) return fmt::format("{} and {} lie at the same offset", first, second);
         return fmt::format("{} lies {} {} {}", second, Count(std::abs(relation.delta), "byte"),
                            relation.delta > 0 ? "above" : "below", first);
-      case RelationKind::kAdjacent:
-        return fmt::format("{} begins where {} ends", second, first);
+      case RelationKind::kAdjacent: {
+        const Bytes alignment = problem::AlignmentOf(problem_, BufferAt(relation.second));
+        return fmt::format("{} is adjacent to {}: it begins where {} ends{}", second, first, first,
+                           alignment == 1 ? "" : fmt::format(", rounded up to a multiple of {}", alignment));
+      }
       case RelationKind::kSameBank:
         return fmt::format("{} and {} touch the same banks", first, second);
       case RelationKind::kDifferentBank:
@@ -144,6 +148,12 @@ class Wording {
         break;
     }
     return fmt::format("{} and {} are exclusive", first, second);
+  }
+
+  std::string OfLoop(const Condition& condition) const {
+    const Loop& loop = problem_.loops[static_cast<size_t>(condition.item)];
+    return fmt::format("steps [{}, {}) repeat: the mode of step {} follows that of step {}", loop.begin,
+                       loop.end, loop.begin, loop.end - 1);
   }
 
   // "rule 'wide rows': 'a' and 'b' lie at 0 modulo 64"

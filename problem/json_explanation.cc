@@ -17,21 +17,22 @@ using base::JsonObject;
 using base::JsonValue;
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 13> kConditionWords = {
-    "buffer",   "alignment",        "fixed_offset", "banks", "access", "relation",   "rule",
-    "capacity", "memory_alignment", "reserved",     "ports", "modes",  "transitions"};
+constexpr std::array<std::string_view, 14> kConditionWords = {
+    "buffer", "alignment", "fixed_offset",     "banks",    "access", "relation", "rule",
+    "loop",   "capacity",  "memory_alignment", "reserved", "ports",  "modes",    "transitions"};
 constexpr std::array<std::string_view, 7> kChangeWords = {"capacity", "alignment", "bank", "free_bank",
                                                           "ports",    "drop",      "rung"};
 
 bool HasItem(ConditionKind kind) {
   return kind == ConditionKind::kAccess || kind == ConditionKind::kRelation || kind == ConditionKind::kRule ||
-         kind == ConditionKind::kReserved || kind == ConditionKind::kPorts;
+         kind == ConditionKind::kLoop || kind == ConditionKind::kReserved || kind == ConditionKind::kPorts;
 }
 
 // How many things `item` of the condition may index; 1 where it indexes nothing.
 size_t CountOfItems(const Problem& problem, const Condition& condition) {
   if (condition.kind == ConditionKind::kRelation) return problem.relations.size();
   if (condition.kind == ConditionKind::kRule) return problem.rules.size();
+  if (condition.kind == ConditionKind::kLoop) return problem.loops.size();
   if (condition.kind == ConditionKind::kAccess)
     return problem.buffers[static_cast<size_t>(condition.owner)].accesses.size();
   if (condition.kind < ConditionKind::kRelation) return 1;

@@ -173,6 +173,8 @@ class Ledger {
     return std::nullopt;
   }
 
+  Bytes LoadOf(const Overflow& overflow) const { return loads_[overflow.memory][overflow.subgraph]; }
+
   base::Diagnostic Refuse(const Overflow& overflow, std::string_view when) const {
     const Memory& home = profile_.memories[overflow.memory];
     base::Diagnostic refusal;
@@ -256,6 +258,29 @@ std::optional<base::Diagnostic> FindConstantOverflow(const graph::Graph& graph, 
   const std::optional<Ledger::Overflow> overflow = ledger.FindOverflow();
   if (!overflow) return std::nullopt;
   return ledger.Refuse(*overflow, ", constants and state alone");
+}
+
+std::optional<HomeOverflow> FindOverfullHome(const graph::Graph& graph, const Profile& profile,
+                                             std::span<const SubgraphChoice> choices) {
+  const size_t subgraphs = std::max<size_t>(1, choices.size());
+  const std::vector<Stay> stays = choices.empty()
+                                      ? Residents(graph, profile).FindLasting(subgraphs)
+                                      : Residents(graph, profile, KeptBy(choices)).FindAll(choices);
+  const Ledger ledger(profile, subgraphs, stays);
+  const std::optional<Ledger::Overflow> overflow = ledger.FindOverflow();
+  if (!overflow) return std::nullopt;
+  HomeOverflow found{.memory = static_cast<int>(overflow->memory),
+                     .needed = ledger.LoadOf(*overflow),
+                     .room = RoomOf(profile.memories[overflow->memory]),
+                     .tensors = {}};
+  for (const Stay& stay : stays) {
+    if (stay.memory == overflow->memory && stay.first <= overflow->subgraph &&
+        overflow->subgraph <= stay.last)
+      found.tensors.emplace_back(stay.tensor, stay.bytes);
+  }
+  std::stable_sort(found.tensors.begin(), found.tensors.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return found;
 }
 
 std::vector<HomeProblem> BuildHomes(const graph::Graph& graph, const Profile& profile,

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
@@ -38,6 +39,17 @@ class HomeRoom {
 // An overflow by constants and state alone, which no partition can avoid; or nullopt.
 std::optional<base::Diagnostic> FindConstantOverflow(const graph::Graph& graph,
                                                      const hw_profiles::Profile& profile);
+
+// A memory that holds too little, and what is at home there at the time. The first, as FindHomeOverflow and FindConstantOverflow find it,
+// which comes next, where there are no choices; or nullopt.
+struct HomeOverflow {
+  int memory = 0;             // index into Profile::memories
+  problem::Bytes needed = 0;  // of all tensors together
+  problem::Bytes room = 0;
+  std::vector<std::pair<int, problem::Bytes>> tensors;  // largest first
+};
+std::optional<HomeOverflow> FindOverfullHome(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                             std::span<const SubgraphChoice> choices);
 
 // Where the tensors at home in one memory may lie: a Problem of its own, whose steps are the subgraphs and whose buffers bear the
 // tensors' ids.

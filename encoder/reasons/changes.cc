@@ -14,7 +14,8 @@
 // Every candidate is first tried at its fullest: all capacity that could be of use, no alignment, as many ports as there are
 // accesses. If that does not help nothing smaller does. Otherwise the least is found: capacities by bisection, where each placement
 // that is found brings the upper end down to its own peak, and each answer's bound the lower end up; alignments among the divisors,
-// largest first; ports one by one.
+// largest first; ports one by one. An alignment that an adjacent relation rounds up to moves the neighbour, so there every
+// divisor is tried, whether the alignment is one of the conditions or not.
 //
 //     infeasible ]........ bound ...... probe ...... peak [ feasible
 //
@@ -62,7 +63,7 @@ class ChangeFinder {
     ForEach(ConditionKind::kPorts, [this](const Condition& each) { TryPorts(each); });
     for (const ConditionKind kind :
          {ConditionKind::kRule, ConditionKind::kRelation, ConditionKind::kReserved,
-          ConditionKind::kFixedOffset, ConditionKind::kBanks, ConditionKind::kAccess,
+          ConditionKind::kFixedOffset, ConditionKind::kBanks, ConditionKind::kAccess, ConditionKind::kLoop,
           ConditionKind::kTransitions, ConditionKind::kModes}) {
       ForEach(kind, [this](const Condition& each) {
         if (Fits(Strike(query_, each))) Add(ChangeKind::kDrop, each);
@@ -133,33 +134,45 @@ class ChangeFinder {
   }
 
   void TryAlignments() {
-    bool alone = false;
+    std::set<Condition> alignments;
     size_t buffers = 0;
-    for (const ConditionKind kind : {ConditionKind::kAlignment, ConditionKind::kMemoryAlignment}) {
-      ForEach(kind, [&](const Condition& each) {
-        buffers += kind == ConditionKind::kAlignment ? 1 : 0;
-        alone = TryAlignment(each) || alone;
-      });
-    }
+    ForEach(ConditionKind::kAlignment, [&](const Condition& each) {
+      alignments.insert(each);
+      ++buffers;
+    });
+    ForEach(ConditionKind::kMemoryAlignment, [&](const Condition& each) { alignments.insert(each); });
+    std::set<Condition> moving;  // of neighbours in the set
+    ForEach(ConditionKind::kRelation, [&](const Condition& each) {
+      const problem::Relation& relation = query_.problem.relations[static_cast<size_t>(each.item)];
+      if (relation.kind != problem::RelationKind::kAdjacent) return;
+      const problem::Buffer& second = query_.problem.buffers[static_cast<size_t>(relation.second)];
+      if (second.alignment > 1) moving.insert({ConditionKind::kAlignment, relation.second, 0});
+      if (query_.problem.memories[static_cast<size_t>(second.memory)].alignment > 1)
+        moving.insert({ConditionKind::kMemoryAlignment, second.memory, 0});
+    });
+    alignments.insert(moving.begin(), moving.end());
+    bool alone = false;
+    for (const Condition& each : alignments) alone = TryAlignment(each, moving.contains(each)) || alone;
     if (!alone && buffers > 1 && Fits(WithoutAlignments(query_)))
       Add(ChangeKind::kAlignment, {ConditionKind::kBuffer, 0, 0}, 1);
   }
 
-  bool TryAlignment(const Condition& alignment) {
-    if (!Fits(WithAlignment(query_, alignment, 1))) return false;
+  bool TryAlignment(const Condition& alignment, bool moves_neighbours) {
+    if (!moves_neighbours && !Fits(WithAlignment(query_, alignment, 1))) return false;
     const auto owner = static_cast<size_t>(alignment.owner);
     const Bytes present = alignment.kind == ConditionKind::kAlignment
                               ? query_.problem.buffers[owner].alignment
                               : query_.problem.memories[owner].alignment;
     bool proven = true;
     for (const Bytes divisor : DivisorsOf(present)) {
-      const Status status = oracle_.Ask(WithAlignment(query_, alignment, divisor));
+      const Status status = moves_neighbours ? Solve(WithAlignment(query_, alignment, divisor)).status
+                                             : oracle_.Ask(WithAlignment(query_, alignment, divisor));
       proven = proven && status != Status::kUnknown;
       if (status != Status::kFeasible) continue;
       Add(ChangeKind::kAlignment, alignment, divisor, proven && present <= kMostDivisors * kMostDivisors);
       return true;
     }
-    return true;
+    return !moves_neighbours;
   }
 
   // Memories with banks to which the set speaks.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 
 #include "tessera/base/checked.h"
@@ -26,34 +27,18 @@ bool CountsAccesses(const Memory& memory) {
   return !memory.modes.empty() || std::any_of(memory.banks.begin(), memory.banks.end(), HasPorts);
 }
 
-// Buffers whose alignment says where a neighbour ends up, and their memories.
-class Adjacency {
- public:
-  explicit Adjacency(const Problem& problem)
-      : buffers_(problem.buffers.size()), memories_(problem.memories.size()) {
-    for (const Relation& relation : problem.relations) {
-      if (relation.kind != RelationKind::kAdjacent) continue;
-      const auto second = static_cast<size_t>(relation.second);
-      buffers_[second] = true;
-      memories_[static_cast<size_t>(problem.buffers[second].memory)] = true;
-    }
-  }
-  bool OfBuffer(size_t buffer) const { return buffers_[buffer]; }
-  bool OfMemory(size_t memory) const { return memories_[memory]; }
+// A loop without an exit at its end also says that the step behind it does not follow its last one: leaving it out would not only
+// take away, so it stays.
+bool CanGo(const problem::Loop& loop) { return loop.exits.back() == loop.end; }
 
- private:
-  std::vector<bool> buffers_;
-  std::vector<bool> memories_;
-};
-
-void ListBuffer(const Problem& problem, size_t i, const Adjacency& adjacency, std::vector<Condition>& list) {
+void ListBuffer(const Problem& problem, size_t i, std::vector<Condition>& list) {
   const Buffer& buffer = problem.buffers[i];
   const Memory& home = problem.memories[static_cast<size_t>(buffer.memory)];
   const auto add = [&](ConditionKind kind, size_t item = 0) {
     list.push_back({kind, static_cast<int>(i), static_cast<int>(item)});
   };
   add(ConditionKind::kBuffer);
-  if (buffer.alignment > 1 && !adjacency.OfBuffer(i)) add(ConditionKind::kAlignment);
+  if (buffer.alignment > 1) add(ConditionKind::kAlignment);
   if (buffer.offset) add(ConditionKind::kFixedOffset);
   const bool restricted = buffer.span != problem::Span::kAny || !buffer.allowed_banks.empty();
   if (restricted && !home.banks.empty()) add(ConditionKind::kBanks);
@@ -61,14 +46,14 @@ void ListBuffer(const Problem& problem, size_t i, const Adjacency& adjacency, st
   for (size_t access = 0; access < buffer.accesses.size(); ++access) add(ConditionKind::kAccess, access);
 }
 
-void ListMemory(const Query& query, size_t m, const Adjacency& adjacency, std::vector<Condition>& list) {
+void ListMemory(const Query& query, size_t m, std::vector<Condition>& list) {
   const Memory& memory = query.problem.memories[m];
   const auto add = [&](ConditionKind kind, size_t item = 0) {
     list.push_back({kind, static_cast<int>(m), static_cast<int>(item)});
   };
   if (CapacityOf(query, static_cast<int>(m)) < Roomy(query, static_cast<int>(m)))
     add(ConditionKind::kCapacity);
-  if (memory.alignment > 1 && !adjacency.OfMemory(m)) add(ConditionKind::kMemoryAlignment);
+  if (memory.alignment > 1) add(ConditionKind::kMemoryAlignment);
   for (size_t i = 0; i < memory.reserved.size(); ++i) add(ConditionKind::kReserved, i);
   for (size_t i = 0; i < memory.banks.size(); ++i) {
     if (HasPorts(memory.banks[i])) add(ConditionKind::kPorts, i);
@@ -90,9 +75,32 @@ class Kept {
   std::span<const Condition> conditions_;
 };
 
-Buffer KeepBuffer(const Query& query, size_t i, const Adjacency& adjacency, const Kept& kept) {
+// For each buffer to what a kept kAdjacent relation that places it rounds; 1 for others.
+std::vector<Bytes> FindRoundings(const Problem& problem, const Kept& kept, Rounding rounding) {
+  std::vector<Bytes> roundings(problem.buffers.size(), 1);
+  for (size_t i = 0; i < problem.relations.size(); ++i) {
+    const Relation& relation = problem.relations[i];
+    const auto first = static_cast<size_t>(relation.first);
+    const auto second = static_cast<size_t>(relation.second);
+    if (relation.kind != RelationKind::kAdjacent || !kept(ConditionKind::kRelation, 0, i) ||
+        !kept(ConditionKind::kBuffer, first) || !kept(ConditionKind::kBuffer, second))
+      continue;
+    const Buffer& buffer = problem.buffers[second];
+    const auto memory = static_cast<size_t>(buffer.memory);
+    roundings[second] =
+        rounding == Rounding::kAsAsked
+            ? AlignmentOf(problem, buffer)
+            : std::lcm(
+                  kept(ConditionKind::kAlignment, second) ? buffer.alignment : 1,
+                  kept(ConditionKind::kMemoryAlignment, memory) ? problem.memories[memory].alignment : 1);
+  }
+  return roundings;
+}
+
+Buffer KeepBuffer(const Query& query, size_t i, Bytes rounding, const Kept& kept) {
   Buffer buffer = query.problem.buffers[i];
-  if (!adjacency.OfBuffer(i) && !kept(ConditionKind::kAlignment, i)) buffer.alignment = 1;
+  if (!kept(ConditionKind::kAlignment, i)) buffer.alignment = 1;
+  buffer.alignment = std::lcm(buffer.alignment, rounding);
   if (!kept(ConditionKind::kFixedOffset, i)) buffer.offset.reset();
   if (!kept(ConditionKind::kBanks, i)) {
     buffer.span = problem::Span::kAny;
@@ -106,11 +114,11 @@ Buffer KeepBuffer(const Query& query, size_t i, const Adjacency& adjacency, cons
   return buffer;
 }
 
-Memory KeepMemory(const Query& query, size_t m, const Adjacency& adjacency, const Kept& kept) {
+Memory KeepMemory(const Query& query, size_t m, const Kept& kept) {
   Memory memory = query.problem.memories[m];
   if (!kept(ConditionKind::kCapacity, m))
     memory.capacity = std::max(memory.capacity, Roomy(query, static_cast<int>(m)));
-  if (!adjacency.OfMemory(m) && !kept(ConditionKind::kMemoryAlignment, m)) memory.alignment = 1;
+  if (!kept(ConditionKind::kMemoryAlignment, m)) memory.alignment = 1;
   std::vector<problem::Reserved> reserved;
   for (size_t item = 0; item < memory.reserved.size(); ++item) {
     if (kept(ConditionKind::kReserved, m, item)) reserved.push_back(memory.reserved[item]);
@@ -127,12 +135,50 @@ Memory KeepMemory(const Query& query, size_t m, const Adjacency& adjacency, cons
 
 Bytes AddOrMost(Bytes a, Bytes b) { return base::CheckedAdd(a, b).value_or(base::kMaxTotal); }
 
-// What a rule may ask of one buffer, or pair, beside its size.
-Bytes SlackOf(const problem::Rule& rule) {
-  const problem::Requirement& asked = rule.requirement;
-  Bytes slack = asked.multiple;
-  for (const Bytes bytes : {std::abs(asked.distance), std::abs(asked.distance), asked.before, asked.after})
-    slack = AddOrMost(slack, bytes);
+Bytes TimesOrMost(Bytes a, Bytes b) { return base::CheckedMul(a, b).value_or(base::kMaxTotal); }
+
+Bytes LcmOrMost(Bytes a, Bytes b) { return TimesOrMost(a / std::gcd(a, b), b); }
+
+Bytes PowerAbove(Bytes bytes) {
+  Bytes power = 1;
+  while (power < bytes && power < base::kMaxTotal) power *= 2;
+  return power;
+}
+
+// Shifting a buffer by a multiple of this, and all that it is tied to by a fixed distance, breaks no alignment and no rule of the
+// kinds that look at addresses by their remainders.
+Bytes PeriodOf(const Problem& problem, int memory) {
+  Bytes period = 1;
+  Bytes largest = 1;
+  for (const Buffer& buffer : problem.buffers) {
+    if (buffer.memory != memory) continue;
+    period = LcmOrMost(period, problem::AlignmentOf(problem, buffer));
+    largest = std::max(largest, buffer.size);
+  }
+  for (const problem::Rule& rule : problem.rules) {
+    const problem::Requirement& asked = rule.requirement;
+    period = LcmOrMost(period, asked.multiple);
+    if (asked.kind == problem::RequirementKind::kNaturalAlignment)
+      period = LcmOrMost(period, PowerAbove(largest));
+    if (asked.kind == problem::RequirementKind::kXorDistance)
+      period = LcmOrMost(period, PowerAbove(AddOrMost(asked.distance, 1)));
+  }
+  return period;
+}
+
+// What relations and rules may ask for beside the sizes: distances and guards.
+Bytes SlackOf(const Problem& problem, int memory) {
+  Bytes slack = 0;
+  for (const Relation& relation : problem.relations) {
+    const Buffer& first = problem.buffers[static_cast<size_t>(relation.first)];
+    if (first.memory == memory) slack = AddOrMost(slack, std::abs(relation.delta));
+  }
+  for (const problem::Rule& rule : problem.rules) {
+    const problem::Requirement& asked = rule.requirement;
+    const auto times = static_cast<Bytes>(rule.buffers.size() + rule.pairs.size());
+    for (const Bytes bytes : {std::abs(asked.distance), asked.before, asked.after})
+      slack = AddOrMost(slack, TimesOrMost(times, bytes));
+  }
   return slack;
 }
 
@@ -201,29 +247,35 @@ void StrikeFromMemory(Memory& memory, const Condition& condition) {
 
 std::vector<Condition> ListConditions(const Query& query) {
   const Problem& problem = query.problem;
-  const Adjacency adjacency(problem);
   std::vector<Condition> list;
-  for (size_t i = 0; i < problem.buffers.size(); ++i) ListBuffer(problem, i, adjacency, list);
-  for (size_t m = 0; m < problem.memories.size(); ++m) ListMemory(query, m, adjacency, list);
+  for (size_t i = 0; i < problem.buffers.size(); ++i) ListBuffer(problem, i, list);
+  for (size_t m = 0; m < problem.memories.size(); ++m) ListMemory(query, m, list);
   for (size_t i = 0; i < problem.relations.size(); ++i) {
     if (problem.relations[i].kind == RelationKind::kExclusive) continue;
     list.push_back({ConditionKind::kRelation, 0, static_cast<int>(i)});
   }
   for (size_t i = 0; i < problem.rules.size(); ++i)
     list.push_back({ConditionKind::kRule, 0, static_cast<int>(i)});
+  const bool limits_transitions = std::any_of(
+      problem.memories.begin(), problem.memories.end(),
+      [](const Memory& memory) { return !memory.modes.empty() && memory.transitions.has_value(); });
+  for (size_t i = 0; limits_transitions && i < problem.loops.size(); ++i) {
+    if (CanGo(problem.loops[i])) list.push_back({ConditionKind::kLoop, 0, static_cast<int>(i)});
+  }
   std::sort(list.begin(), list.end());
   return list;
 }
 
-Query Keep(const Query& query, std::span<const Condition> conditions) {
+Query Keep(const Query& query, std::span<const Condition> conditions, Rounding rounding) {
   const Problem& from = query.problem;
-  const Adjacency adjacency(from);
   const Kept kept(conditions);
+  const std::vector<Bytes> roundings = FindRoundings(from, kept, rounding);
   Query to;
   to.problem.name = from.name;
-  to.problem.loops = from.loops;
-  for (size_t m = 0; m < from.memories.size(); ++m)
-    to.problem.memories.push_back(KeepMemory(query, m, adjacency, kept));
+  for (size_t i = 0; i < from.loops.size(); ++i) {
+    if (!CanGo(from.loops[i]) || kept(ConditionKind::kLoop, 0, i)) to.problem.loops.push_back(from.loops[i]);
+  }
+  for (size_t m = 0; m < from.memories.size(); ++m) to.problem.memories.push_back(KeepMemory(query, m, kept));
   to.capacity =
       kept(ConditionKind::kCapacity, 0) ? query.capacity : std::max(query.capacity, Roomy(query, 0));
 
@@ -231,7 +283,7 @@ Query Keep(const Query& query, std::span<const Condition> conditions) {
   for (size_t i = 0; i < from.buffers.size(); ++i) {
     if (!kept(ConditionKind::kBuffer, i)) continue;
     indices[i] = static_cast<int>(to.problem.buffers.size());
-    to.problem.buffers.push_back(KeepBuffer(query, i, adjacency, kept));
+    to.problem.buffers.push_back(KeepBuffer(query, i, roundings[i], kept));
   }
   for (size_t i = 0; i < from.relations.size(); ++i) {
     Relation relation = from.relations[i];
@@ -253,12 +305,23 @@ Query Keep(const Query& query, std::span<const Condition> conditions) {
   return to;
 }
 
+std::vector<Query> Readings(const Query& query, std::span<const Condition> conditions) {
+  const Kept kept(conditions);
+  std::vector<Query> readings = {Keep(query, conditions, Rounding::kAsAsked)};
+  if (FindRoundings(query.problem, kept, Rounding::kAsAsked) !=
+      FindRoundings(query.problem, kept, Rounding::kAsKept))
+    readings.push_back(Keep(query, conditions, Rounding::kAsKept));
+  return readings;
+}
+
 Query Strike(const Query& query, const Condition& condition) {
   Query to = query;
   if (condition.kind == ConditionKind::kRelation) {
     EraseAt(to.problem.relations, condition.item);
   } else if (condition.kind == ConditionKind::kRule) {
     EraseAt(to.problem.rules, condition.item);
+  } else if (condition.kind == ConditionKind::kLoop) {
+    EraseAt(to.problem.loops, condition.item);
   } else if (condition.kind < ConditionKind::kRelation) {
     StrikeFromBuffer(to.problem.buffers[static_cast<size_t>(condition.owner)], condition);
   } else {
@@ -267,32 +330,27 @@ Query Strike(const Query& query, const Condition& condition) {
   return to;
 }
 
+// Whatever fits in unbounded memory fits in this much. Above everything that is fixed, reserved, banked or windowed, buffers are tied
+// to each other by fixed distances, and to addresses by remainders. Of a placement take the ties as they are, and close every gap
+// that no distance spans to less than a period, by shifting what lies above it by multiples of it. What is left has at most
+// the sizes, the distances, and a period for each buffer; twice, as rules of a common distance may keep two copies apart.
 Bytes Roomy(const Query& query, int memory) {
   const Problem& problem = query.problem;
   const Memory& home = problem.memories[static_cast<size_t>(memory)];
   Bytes room = 0;
   for (const problem::Reserved& reserved : home.reserved) room = std::max(room, reserved.range.end);
   for (const Bank& bank : home.banks) room = std::max(room, bank.range.end);
-  for (const Buffer& buffer : problem.buffers) {
-    if (buffer.memory == memory && buffer.offset) room = std::max(room, *buffer.offset + buffer.size);
-  }
+  for (const problem::Rule& rule : problem.rules) room = std::max(room, rule.requirement.window.end);
+  Bytes stack = SlackOf(problem, memory);
+  Bytes buffers = 0;
   for (const Buffer& buffer : problem.buffers) {
     if (buffer.memory != memory) continue;
-    // Naturally aligned buffers need up to twice their size again.
-    const Bytes size =
-        problem.rules.empty() ? buffer.size : AddOrMost(buffer.size, AddOrMost(buffer.size, buffer.size));
-    room = AddOrMost(room, AddOrMost(size, problem::AlignmentOf(problem, buffer)));
+    if (buffer.offset) room = std::max(room, AddOrMost(*buffer.offset, buffer.size));
+    stack = AddOrMost(stack, buffer.size);
+    ++buffers;
   }
-  for (const Relation& relation : problem.relations) {
-    const Buffer& first = problem.buffers[static_cast<size_t>(relation.first)];
-    if (first.memory == memory) room = AddOrMost(room, std::abs(relation.delta));
-  }
-  for (const problem::Rule& rule : problem.rules) {
-    room = std::max(room, rule.requirement.window.end);
-    const size_t times = rule.buffers.size() + rule.pairs.size();
-    for (size_t i = 0; i < times; ++i) room = AddOrMost(room, SlackOf(rule));
-  }
-  return room;
+  stack = AddOrMost(stack, TimesOrMost(buffers + 1, PeriodOf(problem, memory)));
+  return AddOrMost(room, problem.rules.empty() ? stack : TimesOrMost(2, stack));
 }
 
 Query WithCapacity(Query query, int memory, Bytes capacity) {

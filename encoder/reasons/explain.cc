@@ -19,10 +19,11 @@ problem::Explanation Explain(const problem::Problem& problem, problem::Bytes cap
   const base::Stop never;
   const base::Stop& stop = options.stop != nullptr ? *options.stop : never;
   const int64_t half = options.budget.units / 2;
+  const int64_t confirmation = options.budget.units / 8;
   reasons::Query query{problem, capacity};
   query.problem.costs.clear();  // preferences never collide
-  reasons::Oracle oracle(decide, {half}, {options.budget.units / kMostTurns + 1}, stop);
-  reasons::MinimalSet set = reasons::FindMinimalSet(query, oracle);
+  reasons::Oracle oracle(decide, {half - confirmation}, {options.budget.units / kMostTurns + 1}, stop);
+  reasons::MinimalSet set = reasons::FindMinimalSet(query, oracle, confirmation);
   oracle.Grant(options.budget.units - half);
   reasons::ChangeSearch search =
       reasons::FindChanges(query, set.conditions, {options.ladder, options.rung}, oracle);

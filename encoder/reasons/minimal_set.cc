@@ -22,31 +22,37 @@
 //                 g h      without g, h: infeasible; gone
 //
 // That is the divide and conquer of Junker's QuickXplain (AAAI 2004), which asks O(k log(n/k) + k) questions for k of n conditions;
-// written as deletion, a question that stays unknown does no harm: the chunk is halved, and a single condition stays. Leaving
-// something out only ever adds placements (conditions.h). So what was needed among many is needed among few, and the set is
-// minimal if each of its members was once proven needed.
+// written as deletion, a question that stays unknown does no harm: the chunk is halved, and a single condition stays.
+//
+// Leaving something out adds placements, but for the alignment that an adjacent relation rounds up to: without it the neighbour moves.
+// Then both places count (Readings in conditions.h), so whatever the question allows is allowed by each set that is asked about, and a
+// set that collides is a reason of the question. What was needed among many is then mostly, not always, needed among few. So
+// the set is confirmed at the end: each member is left out once more, until none can be.
 //
 // What is tried first tends to go, so the order is one of taste. First all at once that speaks of one thing: capacities, modes and
-// ports, relations, reserved ranges, and so on; if any kind has no part in the matter, the reason should not mention it. Then
-// buffers, in the order of their lives: neighbours in time share a chunk, and most collisions are confined to a few steps. Then
-// everything else, one kind after the other.
+// ports, relations, reserved ranges, and so on; if any kind has no part in the matter, the reason should not mention it. Adjacent
+// relations wait: where sizes alone collide too, the set that names the relation is the one that the user can act on. Then
+// buffers, in the order of their lives, those that are adjacent to others last: neighbours in time share a chunk, and most collisions are
+// confined to a few steps. Then everything else, one kind after the other.
 namespace tessera::encoder::reasons {
 
 using problem::Condition;
 using problem::ConditionKind;
+using problem::RelationKind;
 using problem::Status;
 
 namespace {
 
 using Kinds = std::vector<ConditionKind>;
 
-const std::array<Kinds, 8>& ThingsToSpeakOf() {
-  static const std::array<Kinds, 8> kThings = {
+const std::array<Kinds, 9>& ThingsToSpeakOf() {
+  static const std::array<Kinds, 9> kThings = {
       Kinds{ConditionKind::kCapacity},
       Kinds{ConditionKind::kAccess, ConditionKind::kPorts, ConditionKind::kModes,
             ConditionKind::kTransitions},
       Kinds{ConditionKind::kRule},
       Kinds{ConditionKind::kRelation},
+      Kinds{ConditionKind::kLoop},
       Kinds{ConditionKind::kReserved},
       Kinds{ConditionKind::kFixedOffset},
       Kinds{ConditionKind::kBanks},
@@ -54,33 +60,68 @@ const std::array<Kinds, 8>& ThingsToSpeakOf() {
   return kThings;
 }
 
-constexpr std::array kOneByOne = {ConditionKind::kTransitions, ConditionKind::kPorts,
-                                  ConditionKind::kAccess,      ConditionKind::kRule,
-                                  ConditionKind::kRelation,    ConditionKind::kReserved,
-                                  ConditionKind::kBanks,       ConditionKind::kFixedOffset,
-                                  ConditionKind::kAlignment,   ConditionKind::kMemoryAlignment,
-                                  ConditionKind::kModes,       ConditionKind::kCapacity};
+constexpr std::array kOneByOne = {ConditionKind::kTransitions,
+                                  ConditionKind::kPorts,
+                                  ConditionKind::kLoop,
+                                  ConditionKind::kAccess,
+                                  ConditionKind::kRule,
+                                  ConditionKind::kRelation,
+                                  ConditionKind::kReserved,
+                                  ConditionKind::kBanks,
+                                  ConditionKind::kFixedOffset,
+                                  ConditionKind::kAlignment,
+                                  ConditionKind::kMemoryAlignment,
+                                  ConditionKind::kModes,
+                                  ConditionKind::kCapacity};
 
 class Deletion {
  public:
   Deletion(const Query& query, Oracle& oracle)
       : query_(query), oracle_(oracle), kept_(ListConditions(query)) {}
 
-  MinimalSet Run() {
+  MinimalSet Run(int64_t confirmation) {
     for (const Kinds& kinds : ThingsToSpeakOf()) {
-      const std::vector<Condition> all = Select(kinds);
+      std::vector<Condition> all = Select(kinds);
+      std::erase_if(all, [this](const Condition& each) { return IsAdjacent(each); });
       if (!all.empty() && AskWithout(all) == Status::kInfeasible) LeaveOut(all);
     }
     std::vector<Condition> buffers = Select({ConditionKind::kBuffer});
     std::stable_sort(buffers.begin(), buffers.end(),
-                     [this](const Condition& a, const Condition& b) { return BirthOf(a) < BirthOf(b); });
+                     [this](const Condition& a, const Condition& b) { return RankOf(a) < RankOf(b); });
     Shrink(buffers, false);
     LeaveOutWhatIsVoid();
     for (const ConditionKind kind : kOneByOne) Shrink(Select({kind}), false);
-    return {std::move(kept_), proven_};
+    oracle_.Grant(confirmation);
+    const bool confirmed = Confirm();
+    return {std::move(kept_), confirmed};
   }
 
  private:
+  // Whether the set collides and each of its members is needed, as answers about this very set say. Members that are not go.
+  bool Confirm() {
+    const Status together = AskWithout({});
+    // Answers that contradict each other, or that no Problem could get.
+    if (together == Status::kFeasible || kept_.empty()) {
+      kept_ = ListConditions(query_);
+      return false;
+    }
+    if (together != Status::kInfeasible) return false;
+    bool confirmed = false;
+    for (bool changed = true; changed;) {
+      changed = false;
+      confirmed = true;
+      for (const Condition& member : std::vector<Condition>(kept_)) {
+        const Status status = AskWithout(std::span(&member, 1));
+        if (status == Status::kInfeasible) {
+          LeaveOut(std::span(&member, 1));
+          changed = true;
+        }
+        confirmed = confirmed && status != Status::kUnknown;
+      }
+    }
+    return confirmed;
+  }
+
   std::vector<Condition> Select(const Kinds& kinds) const {
     std::vector<Condition> selected;
     std::copy_if(kept_.begin(), kept_.end(), std::back_inserter(selected), [&](const Condition& each) {
@@ -89,8 +130,19 @@ class Deletion {
     return selected;
   }
 
-  problem::Step BirthOf(const Condition& buffer) const {
-    return query_.problem.buffers[static_cast<size_t>(buffer.owner)].lifespans.front().lower;
+  bool IsAdjacent(const Condition& condition) const {
+    return condition.kind == ConditionKind::kRelation &&
+           query_.problem.relations[static_cast<size_t>(condition.item)].kind == RelationKind::kAdjacent;
+  }
+
+  std::pair<bool, problem::Step> RankOf(const Condition& buffer) const {
+    const std::vector<problem::Relation>& relations = query_.problem.relations;
+    const bool is_adjacent =
+        std::any_of(relations.begin(), relations.end(), [&](const problem::Relation& relation) {
+          return relation.kind == RelationKind::kAdjacent &&
+                 (relation.first == buffer.owner || relation.second == buffer.owner);
+        });
+    return {is_adjacent, query_.problem.buffers[static_cast<size_t>(buffer.owner)].lifespans.front().lower};
   }
 
   std::vector<Condition> Without(std::span<const Condition> chunk) const {
@@ -101,7 +153,16 @@ class Deletion {
     return rest;
   }
 
-  Status AskWithout(std::span<const Condition> chunk) { return oracle_.Ask(Keep(query_, Without(chunk))); }
+  // Of all readings: one that fits is enough to fit, all must be impossible.
+  Status AskWithout(std::span<const Condition> chunk) {
+    Status status = Status::kInfeasible;
+    for (const Query& reading : Readings(query_, Without(chunk))) {
+      const Status answer = oracle_.Ask(reading);
+      if (answer == Status::kFeasible) return answer;
+      if (answer != Status::kInfeasible) status = answer;
+    }
+    return status;
+  }
 
   void LeaveOut(std::span<const Condition> chunk) { kept_ = Without(chunk); }
 
@@ -116,10 +177,7 @@ class Deletion {
       }
       needed = status == Status::kFeasible;
     }
-    if (chunk.size() == 1) {
-      proven_ = proven_ && needed;
-      return false;
-    }
+    if (chunk.size() == 1) return false;
     const size_t half = chunk.size() / 2;
     const bool first_gone = Shrink(chunk.first(half), false);
     const bool second_gone = Shrink(chunk.subspan(half), needed && first_gone);
@@ -146,15 +204,14 @@ class Deletion {
   const Query& query_;
   Oracle& oracle_;
   std::vector<Condition> kept_;  // infeasible together
-  bool proven_ = true;
 };
 
 }  // namespace
 
-MinimalSet FindMinimalSet(const Query& query, Oracle& oracle) {
+MinimalSet FindMinimalSet(const Query& query, Oracle& oracle, int64_t confirmation) {
   if (std::optional<std::vector<Condition>> overload = FindOverload(query))
     return {*std::move(overload), true};
-  return Deletion(query, oracle).Run();
+  return Deletion(query, oracle).Run(confirmation);
 }
 
 }  // namespace tessera::encoder::reasons

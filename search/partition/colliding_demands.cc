@@ -28,7 +28,7 @@ std::vector<Demand> LeastOf(const DemandProbe& probe, std::vector<Demand> demand
 
 }  // namespace
 
-PartitionResult DemandProbe::Run(const std::vector<Demand>& wanted) const {
+PartitionResult DemandProbe::Run(const std::vector<Demand>& wanted, Telling telling) const {
   const Demands demands(planning.graph, wanted);
   const CutStates states(planning.graph, planning.profile, planning.Room(), keeping, demands);
   const encoder::HomeRoom homes(planning.graph, planning.profile);
@@ -38,12 +38,12 @@ PartitionResult DemandProbe::Run(const std::vector<Demand>& wanted) const {
   Found found = paths.FindBest();
   while (found.ending == Ending::kMilestone) found = paths.FindBest();
   if (found.ending == Ending::kFound) return {Status::kFeasible, std::nullopt, ""};
-  return ExplainAbsence(planning, paths, floors);
+  return ExplainAbsence(planning, paths, floors, telling);
 }
 
 PartitionResult BlameDemands(const DemandProbe& probe, std::vector<Demand> demands, PartitionResult result) {
   if (probe.planning.stop.Requested()) return result;
-  PartitionResult free = probe.Run({});
+  PartitionResult free = probe.Run({}, Telling::kObstacle);
   if (free.status == result.status) return free;
   if (result.status == Status::kInfeasible) demands = LeastOf(probe, std::move(demands));
   const graph::Graph& graph = probe.planning.graph;
@@ -54,7 +54,7 @@ PartitionResult BlameDemands(const DemandProbe& probe, std::vector<Demand> deman
                               demands.size() == 1 ? "what is demanded" : "all that is demanded",
                               Describe(graph, demands));
   if (!reason.empty()) result.reason += fmt::format(" (under all demands: {})", reason);
-  result.misfit.reset();
+  result.obstacle.reset();
   return result;
 }
 

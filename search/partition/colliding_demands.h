@@ -18,7 +18,7 @@ struct DemandProbe {
   int threads = 1;
 
   // What is said where there is no such row; kFeasible where there is one, whether or not it fits as a whole.
-  PartitionResult Run(const std::vector<Demand>& demands) const;
+  PartitionResult Run(const std::vector<Demand>& demands, Telling telling = Telling::kVerdict) const;
 };
 
 // `result`, the outcome without a plan under all the demands, told in their words: where there is none without demands either, that

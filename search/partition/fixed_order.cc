@@ -35,6 +35,7 @@ struct Attempted {
   int failed = 0;       // joint Problems proven impossible
   int undecided = 0;    // joint Problems that met a limit
   std::string last_reason;
+  std::optional<Obstacle> obstacle;  // behind it
   bool settled =
       false;  // no further selection in reach can beat `best`, tile shapes that were passed over apart
   bool complete = false;  // none at all can
@@ -92,6 +93,7 @@ class Attempts {
     if (!joint->result.allocation) {
       (joint->result.status == problem::Status::kInfeasible ? attempted_.failed : attempted_.undecided)++;
       attempted_.last_reason = joint->result.reason;
+      attempted_.obstacle = std::move(joint->obstacle);
       return Outcome::kNowhere;
     }
     plan::Plan plan = AssemblePlan(planning_, selection, *joint);
@@ -252,7 +254,7 @@ PartitionResult WithoutPlan(const Planning& planning, const PathSearch& paths, c
                       !IsCapped(paths) && !paths.CapsKept() && !paths.LeavesOutKept() &&
                       !paths.UntriedCouldBeat(kNoLimit);
   return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt,
-          paths.SpillsAll() ? text + std::string(kAllSpilled) : text};
+          paths.SpillsAll() ? text + std::string(kAllSpilled) : text, attempted.obstacle};
 }
 
 base::Expected<PartitionResult> Verified(plan::Plan plan) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
 
 // Homes are roomy and their tensors few: a greedy order usually meets the bound, and no metric looks at the peak. So only a
@@ -39,6 +40,23 @@ base::Expected<Result> PlaceHome(const problem::Problem& problem, const Engines&
   return Allocate(problem, nullptr, 0, engines, options);
 }
 
+// The tensors that need most at once.
+Obstacle ObstacleIn(const problem::Problem& problem) {
+  const Bound bound = FindBound(problem, 0);
+  Obstacle obstacle;
+  obstacle.kind = ObstacleKind::kHome;
+  obstacle.memory = problem.memories.front().name;
+  obstacle.needed = bound.bytes;
+  obstacle.available = problem.memories.front().capacity;
+  obstacle.capacity = obstacle.available;
+  obstacle.problem = problem;
+  for (const int buffer : bound.buffers) {
+    const problem::Buffer& tensor = problem.buffers[static_cast<size_t>(buffer)];
+    obstacle.tensors.push_back({tensor.id, "whole", tensor.size});
+  }
+  return obstacle;
+}
+
 }  // namespace
 
 base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::HomeProblem> problems, const Engines& engines,
@@ -51,6 +69,7 @@ base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::HomeProblem> probl
       placement.status = result->status;
       placement.reason = fmt::format("tensors at home in memory '{}' have no addresses: {}",
                                      home.problem.memories.front().name, result->reason);
+      placement.obstacle = ObstacleIn(home.problem);
       return placement;
     }
     placement.homes.push_back({.memory = home.memory,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "tessera/encoder/adapt/homes.h"
 #include "tessera/plan/plan.h"
 #include "tessera/problem/result.h"
+#include "tessera/search/partition/obstacle.h"
 #include "tessera/search/tiling/ladder_search.h"
 
 // Addresses for the tensors outside the tile memory, in each of the other memories.
@@ -17,6 +19,7 @@ struct HomePlacement {
   // Where not all fit: kInfeasible or kUnknown; and why, naming the memory.
   problem::Status status = problem::Status::kFeasible;
   std::string reason;
+  std::optional<Obstacle> obstacle;
   std::vector<plan::Home> homes;  // parallel to the problems, where all fit
 };
 

@@ -74,11 +74,28 @@ std::optional<Allocation> Compose(const Selection& selection, const problem::Pro
   return composed;
 }
 
-JointPlacement Refused(problem::Status status, const std::string& reason) {
+JointPlacement Refused(problem::Status status, const std::string& reason, std::optional<Obstacle> obstacle) {
   JointPlacement refused;
   refused.result.status = status;
   refused.result.reason = reason;
+  refused.obstacle = std::move(obstacle);
   return refused;
+}
+
+// What of the program is live when most bytes are.
+Obstacle JointObstacle(const Planning& planning, const encoder::Program& program) {
+  const Bound bound = FindBound(program.problem, 0);
+  Obstacle obstacle;
+  obstacle.kind = ObstacleKind::kJoint;
+  obstacle.memory = planning.TileMemory().name;
+  obstacle.needed = bound.bytes;
+  obstacle.available = planning.Room();
+  obstacle.capacity = planning.Room();
+  obstacle.step = bound.step;
+  obstacle.tensors = HoldingsOf(planning.graph, program, program.problem, bound.buffers);
+  obstacle.problem = program.problem;
+  for (problem::Buffer& buffer : obstacle.problem->buffers) buffer.hint.reset();
+  return obstacle;
 }
 
 // What was fixed is where it is for a reason that the Problem does not know.
@@ -165,7 +182,9 @@ base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Dema
                                             const Selection& selection) {
   const std::vector<encoder::SubgraphChoice> choices = ChoicesOf(selection);
   if (const auto overflow = encoder::FindHomeOverflow(planning.graph, planning.profile, choices))
-    return Refused(problem::Status::kInfeasible, overflow->message);
+    return Refused(problem::Status::kInfeasible, overflow->message,
+                   ObstacleOf(planning.graph, planning.profile,
+                              *encoder::FindOverfullHome(planning.graph, planning.profile, choices)));
   std::vector<encoder::HomeProblem> home_problems =
       encoder::BuildHomes(planning.graph, planning.profile, choices);
   for (encoder::HomeProblem& home : home_problems) {
@@ -175,7 +194,7 @@ base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Dema
   base::Expected<HomePlacement> homes =
       PlaceHomes(std::move(home_problems), planning.engines, planning.LeastBudget(), planning.stop);
   if (!homes) return base::Unexpected(homes.error());
-  if (!homes->reason.empty()) return Refused(homes->status, homes->reason);
+  if (!homes->reason.empty()) return Refused(homes->status, homes->reason, std::move(homes->obstacle));
   base::Expected<encoder::Program> program = encoder::BuildProgram(planning.graph, planning.profile, choices);
   if (!program) return base::Unexpected(program.error());
   JointPlacement joint{.program = *std::move(program), .result = {}, .homes = std::move(homes->homes)};
@@ -187,6 +206,7 @@ base::Expected<JointPlacement> PlaceJointly(const Planning& planning, const Dema
   base::Expected<problem::Result> result = PlaceLike(planning, selection, choices, joint.program);
   if (!result) return base::Unexpected(result.error());
   joint.result = *std::move(result);
+  if (!joint.result.allocation) joint.obstacle = JointObstacle(planning, joint.program);
   FreeOffsets(joint.program.problem);
   for (plan::Home& home : joint.homes) {
     FreeOffsets(home.problem);

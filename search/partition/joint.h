@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
@@ -7,6 +8,7 @@
 #include "tessera/plan/plan.h"
 #include "tessera/problem/result.h"
 #include "tessera/search/partition/demands.h"
+#include "tessera/search/partition/obstacle.h"
 #include "tessera/search/partition/path_search.h"
 
 // All subgraphs of a partition laid end to end in program time, and one placement for them.
@@ -15,7 +17,8 @@ namespace tessera::search {
 struct JointPlacement {
   encoder::Program program;
   problem::Result result;
-  std::vector<plan::Home> homes;  // where the result has an allocation
+  std::vector<plan::Home> homes;                    // where the result has an allocation
+  std::optional<Obstacle> obstacle = std::nullopt;  // where it has none
 };
 
 // Finds addresses in the other memories, then puts the placements that the subgraphs found alone side by side. Where long-lived buffers got one address in all of them that

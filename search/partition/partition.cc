@@ -47,7 +47,8 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                                                 const PartitionOptions& options) {
   if (auto fault = FindFault(graph, profile, options)) return base::Unexpected(*fault);
   if (const auto overflow = encoder::FindConstantOverflow(graph, profile)) {
-    return PartitionResult{problem::Status::kInfeasible, std::nullopt, overflow->message};
+    return PartitionResult{problem::Status::kInfeasible, std::nullopt, overflow->message,
+                           ObstacleOf(graph, profile, *encoder::FindOverfullHome(graph, profile, {}))};
   }
   const Floors floors{.costs = FindLowerBounds(graph, profile), .tightest = FindPeakFloor(graph, profile).op};
   const base::Expected<Scale> scale = Scale::Make(options.objective, floors.costs);

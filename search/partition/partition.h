@@ -18,6 +18,7 @@
 #include "tessera/problem/result.h"
 #include "tessera/search/partition/cut_states.h"
 #include "tessera/search/partition/demands.h"
+#include "tessera/search/partition/obstacle.h"
 #include "tessera/search/tiling/cached_engines.h"
 
 // From a network and a profile to a plan: which operators run as one subgraph, with which tiles, and where every buffer lies.
@@ -57,14 +58,6 @@ struct PartitionOptions {
   std::string version;                             // of the program, recorded in the plan
 };
 
-// An operator that fits in no subgraph, and what it asks for when it runs alone in the tiles that need least.
-struct Misfit {
-  int op = 0;
-  graph::TileShape tile;
-  problem::Problem problem;
-  problem::Bytes capacity = 0;  // of the tile memory, or the limit on the peak
-};
-
 // kOptimal: no plan scores better, by proof, and the proof covers every order of the operators, cut into subgraphs, tile extent,
 // policy and set of kept boundary tensors; kFeasible: a plan, of which Plan::scope and Plan::proven say what is proven; kInfeasible:
 // proven that no plan fits, or keeps the limits; kUnknown: a limit came first, one of time, of work, of operators in a subgraph, of
@@ -74,12 +67,13 @@ struct PartitionResult {
   problem::Status status = problem::Status::kUnknown;
   std::optional<plan::Plan> plan;
   std::string reason;
-  std::optional<Misfit> misfit = std::nullopt;  // where one operator is the reason
-  std::vector<std::string> demands = {};        // where these are: if kInfeasible, some that suffice
+  std::optional<Obstacle> obstacle =
+      std::nullopt;                       // where there is no plan and it is known what is in the way
+  std::vector<std::string> demands = {};  // where these are: if kInfeasible, some that suffice
 };
 
 // Finds the best partition that keeps the demands. Its network has the operators in the order in which the plan runs them; demands and
-// misfits are about the graph's own. Operators that demands hold together stay in that order. An error is a bad objective, option or demand, or a fault of the program: a plan that its independent
+// obstacles are about the graph's own. Operators that demands hold together stay in that order. An error is a bad objective, option or demand, or a fault of the program: a plan that its independent
 // validator refuses is never handed out.
 base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                                                 const hw_profiles::Profile& profile,

@@ -3,37 +3,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "tessera/search/allocate/bounds.h"
+#include "tessera/search/partition/alone.h"
+#include "tessera/search/partition/obstacle.h"
 
 namespace tessera::search {
 namespace {
 
 enum class Room : uint8_t { kSome, kUndecided, kNone };
 
+// Operators that are tried alone to say what is in the way.
+constexpr size_t kMostStuck = 64;
+
 class Absence {
  public:
-  Absence(const Planning& planning, const PathSearch& paths, const Floors& floors)
-      : planning_(planning), paths_(paths), floors_(floors) {}
+  Absence(const Planning& planning, const PathSearch& paths, const Floors& floors, Telling telling)
+      : planning_(planning), paths_(paths), floors_(floors), telling_(telling) {}
 
   PartitionResult Explain() const {
     if (const std::optional<PartitionResult> refused = FindRefusal()) return *refused;
     if (floors_.costs.peak_bytes > planning_.Room())
       return Naming(floors_.tightest, Infeasible(DescribeFloor()));
-    if (IsHopeless(planning_, floors_)) return Infeasible(DescribeLimits("of the network"));
-    for (int op = 0; op < paths_.Operators(); ++op) {
-      if (RoomFor(op) == Room::kNone) return Naming(op, AmongTried(DescribeTightest(op)));
-    }
-    if (paths_.IsCutShort()) return Unknown("stopped before a plan was found");
+    if (IsHopeless(planning_, floors_)) return NamingLimits(Infeasible(DescribeLimits("of the network")));
+    if (const std::optional<int> op = FindTightest(&Absence::RoomFor))
+      return Naming(*op, AmongTried(DescribeTightest(*op)));
+    if (paths_.IsCutShort()) return NamingBlocked(Unknown("the search was stopped before a plan was found"));
     if (!HasPath(false)) return WithoutPath();
-    if (!HasPath(true)) return AmongTried(DescribeLimits(Within()));
-    return Unknown(DescribeUndecided());
+    if (!HasPath(true)) return NamingLimits(AmongTried(DescribeLimits(Within())));
+    return NamingBlocked(Unknown(DescribeUndecided()));
   }
 
  private:
@@ -66,11 +71,14 @@ class Absence {
 
   // Where an operator has no room with everything at home, what could be kept beside it has not been looked at if nothing leads there.
   PartitionResult WithoutPath() const {
-    for (int op = 0; op < paths_.Operators(); ++op) {
-      if (RoomAtHome(op) == Room::kNone) return Naming(op, AmongTried(DescribeTightest(op)));
-    }
-    if (planning_.scale.LimitsPeak()) return AmongTried(DescribeLimits(Within()));
-    return AmongTried(DescribeNoCover());
+    if (const std::optional<int> op = FindTightest(&Absence::RoomAtHome))
+      return Naming(*op, AmongTried(DescribeTightest(*op)));
+    if (planning_.scale.LimitsPeak())
+      return NamingBlocked(NamingLimits(AmongTried(DescribeLimits(Within()))));
+    const std::optional<int> end = FarthestCut();
+    PartitionResult result = NamingBlocked(AmongTried(DescribeNoCover(end)), end);
+    if (result.obstacle) result.obstacle->kind = ObstacleKind::kCover;
+    return result;
   }
 
   const std::string& NameOf(int op) const { return planning_.graph.operators[static_cast<size_t>(op)].id; }
@@ -137,63 +145,166 @@ class Absence {
       if (!all_refused) continue;
       const base::Diagnostic& refusal = *paths_.Single(op).Refusal();
       std::string reason = refusal.message;
+      if (!refusal.expected.empty()) reason += "; expected " + refusal.expected;
       if (!refusal.hint.empty()) reason += "; " + refusal.hint;
-      return PartitionResult{problem::Status::kUnsupported, std::nullopt, reason};
+      Obstacle obstacle;
+      obstacle.kind = ObstacleKind::kEngine;
+      obstacle.op = op;
+      return PartitionResult{problem::Status::kUnsupported, std::nullopt, reason, std::move(obstacle)};
     }
     return std::nullopt;
   }
 
-  // "operator 'a' fits in no subgraph of at most 12 operators: alone, with a tile of 1x16x1x7, at step 3 the buffers ..."
+  // Of the operators without room, where `room` looks, the one that needs most alone, as far as bounds tell.
+  std::optional<int> FindTightest(Room (Absence::*room)(int) const) const {
+    std::optional<int> tightest;
+    problem::Bytes most = -1;
+    for (int op = 0; op < paths_.Operators(); ++op) {
+      if ((this->*room)(op) != Room::kNone) continue;
+      const problem::Bytes least = LeastBytes(op);
+      if (least <= most) continue;
+      tightest = op;
+      most = least;
+    }
+    return tightest;
+  }
+
+  problem::Bytes LeastBytes(int op) const {
+    problem::Bytes least = std::numeric_limits<problem::Bytes>::max();
+    for (const Choice& choice : paths_.Single(op).Choices()) least = std::min(least, choice.peak_bytes);
+    return least == std::numeric_limits<problem::Bytes>::max() ? 0 : least;
+  }
+
+  // "operator 'a' fits in no subgraph of at most 12 operators"
   std::string DescribeTightest(int op) const {
     std::string reason = fmt::format("operator '{}' fits in no subgraph", NameOf(op));
     if (IsCapped()) reason += fmt::format(" of at most {} operators", paths_.MostOperators());
-    const std::string alone = DescribeAlone(op);
-    return alone.empty() ? reason : reason + ": " + alone;
+    return reason;
   }
 
   // The same for subgraphs of any length, by the operands of one operator.
   std::string DescribeFloor() const {
-    const int op = floors_.tightest;
-    const std::string reason = fmt::format(
+    return fmt::format(
         "operator '{}' fits in no subgraph: it needs {} bytes in the smallest tiles, {} are there",
-        NameOf(op), floors_.costs.peak_bytes, planning_.Room());
-    const std::string alone = DescribeAlone(op);
-    return alone.empty() ? reason : reason + "; " + alone;
+        NameOf(floors_.tightest), floors_.costs.peak_bytes, planning_.Room());
   }
 
-  // The result with what the operator asks for alone, where a choice of it is known.
+  // ---- what is in the way ----
+
+  AloneOptions Options() const {
+    return {.engines = planning_.tile_engines,
+            .budget = planning_.budget,
+            .room = planning_.Room(),
+            .stop = planning_.stop};
+  }
+
+  // The result with what the operator asks for alone, where that is too much.
   PartitionResult Naming(int op, PartitionResult result) const {
-    if (const Choice* least = LeastChoice(op)) {
-      const IntervalTiles& tiles = paths_.Single(op).Tiles();
-      result.misfit = {op, tiles.Candidates()[least->candidate].choice.tile,
-                       tiles.ProblemOf(least->candidate), planning_.Room()};
+    if (telling_ == Telling::kVerdict) return result;
+    std::vector<int> blocked;
+    for (const Stuck& each : FindStuck(op)) {
+      if (each.op == op) {
+        result.obstacle = ObstacleOf(planning_.profile, op, each.alone, planning_.Room());
+        result.reason += Separator(result.reason) + "alone, " + DescribeAlone(each);
+      }
+      blocked.push_back(each.op);
+    }
+    if (result.obstacle) result.obstacle->blocked = std::move(blocked);
+    return result;
+  }
+
+  // The result with the operator that is farthest from fitting alone, of those that the search did not see fit anywhere if there are such;
+  // the one at `preferred` where that does not fit.
+  PartitionResult NamingBlocked(PartitionResult result, std::optional<int> preferred = std::nullopt) const {
+    if (telling_ == Telling::kVerdict) return result;
+    const std::vector<Stuck> stuck = FindStuck(preferred);
+    if (stuck.empty()) return result;
+    const auto rank = [&](const Stuck& each) {
+      return std::tuple(each.op == preferred, RoomFor(each.op) != Room::kSome, Shortage(each));
+    };
+    const auto worst = std::max_element(stuck.begin(), stuck.end(),
+                                        [&](const Stuck& a, const Stuck& b) { return rank(a) < rank(b); });
+    Obstacle obstacle = ObstacleOf(planning_.profile, worst->op, worst->alone, planning_.Room());
+    for (const Stuck& each : stuck) obstacle.blocked.push_back(each.op);
+    if (result.obstacle) obstacle.limits = std::move(result.obstacle->limits);
+    result.obstacle = std::move(obstacle);
+    std::string named = fmt::format("operator '{}'", NameOf(worst->op));
+    if (stuck.size() == 2) named += " and 1 other";
+    if (stuck.size() > 2) named += fmt::format(" and {} others", stuck.size() - 1);
+    named += fmt::format(" {} not fit alone: {}", stuck.size() == 1 ? "does" : "do", DescribeAlone(*worst));
+    if (result.status == problem::Status::kUnknown && RoomFor(worst->op) != Room::kSome)
+      named += "; whether a longer subgraph has room for it is not decided";
+    const bool proven = result.status == problem::Status::kInfeasible;
+    result.reason = proven ? result.reason + "; " + named : named + "; " + result.reason;
+    return result;
+  }
+
+  PartitionResult NamingLimits(PartitionResult result) const {
+    if (telling_ == Telling::kVerdict) return result;
+    result.obstacle =
+        LimitObstacle(planning_.graph, planning_.profile, planning_.scale.Objective(), floors_.costs);
+    for (const BrokenLimit& limit : result.obstacle->limits) {
+      if (limit.bound <= limit.most) continue;
+      result.reason += fmt::format("; {} is {} at least", limit.metric, limit.bound);
+      if (limit.op >= 0 && limit.part > 0 && planning_.graph.operators.size() > 1)
+        result.reason += fmt::format(", '{}' alone takes {}", NameOf(limit.op), limit.part);
     }
     return result;
   }
 
-  // The choice of the operator alone with the lowest peak; null where none is known.
-  const Choice* LeastChoice(int op) const {
-    const std::span<const Choice> choices = paths_.Single(op).Choices();
-    const auto least = std::min_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
-      return a.peak_bytes < b.peak_bytes;
-    });
-    return least == choices.end() ? nullptr : &*least;
+  // An operator that was not seen to fit alone.
+  struct Stuck {
+    int op = 0;
+    Alone alone;
+  };
+
+  problem::Bytes Shortage(const Stuck& stuck) const {
+    return std::max<problem::Bytes>(
+        0, stuck.alone.bound.bytes - stuck.alone.longest_bank.value_or(planning_.Room()));
   }
 
-  // "alone, with tiles of 1x16x1x7, at step 3 ..."; empty where no choice of it is known, or it fits.
-  std::string DescribeAlone(int op) const {
-    const Choice* least = LeastChoice(op);
-    if (least == nullptr || RoomIn(paths_.Single(op)) == Room::kSome) return "";
-    const IntervalTiles& tiles = paths_.Single(op).Tiles();
-    const problem::Problem problem = tiles.ProblemOf(least->candidate);
-    const problem::Bytes capacity = planning_.Room();
-    const Bound bound = FindBound(problem, 0);
-    const std::vector<int64_t>& tile = tiles.Candidates()[least->candidate].choice.tile;
-    const std::string reason = fmt::format("alone, with tiles of {}, ", fmt::join(tile, "x"));
-    if (bound.bytes > capacity) return reason + search::Explain(problem, bound, capacity);
-    const std::string& why = tiles.Known(least->candidate).reason;
-    return reason + fmt::format("no placement exists although only {} of {} bytes are needed at once{}{}",
-                                bound.bytes, capacity, why.empty() ? "" : ": ", why);
+  // Those among the first kMostStuck that the search did not see fit, ascending; `first` whatever the others are.
+  std::vector<Stuck> FindStuck(std::optional<int> first) const {
+    std::vector<int> unseen;
+    if (first) unseen.push_back(*first);
+    for (int op = 0; op < paths_.Operators(); ++op) {
+      if (op != first && RoomIn(paths_.Single(op)) != Room::kSome) unseen.push_back(op);
+    }
+    if (unseen.size() > kMostStuck) unseen.resize(kMostStuck);
+    std::sort(unseen.begin(), unseen.end());
+    std::vector<Stuck> stuck;
+    for (const int op : unseen) {
+      Stuck each{op, TryAlone(planning_.graph, planning_.profile, op, Options())};
+      if (each.alone.status != problem::Status::kFeasible && !each.alone.tile.empty())
+        stuck.push_back(std::move(each));
+    }
+    return stuck;
+  }
+
+  static std::string Separator(const std::string& reason) {
+    return reason.find(": ") == std::string::npos ? ": " : "; ";
+  }
+
+  // "with tiles of 1x16x1x7 and weights streamed, 'a' needs 1189376 bytes of 'sram' at step 3; 1048576 are there"
+  std::string DescribeAlone(const Stuck& stuck) const {
+    const Alone& alone = stuck.alone;
+    const std::string& memory = planning_.TileMemory().name;
+    const std::string how = fmt::format("with tiles of {} and weights {}, '{}' ", fmt::join(alone.tile, "x"),
+                                        hw_profiles::NameOf(alone.policy.weights), NameOf(stuck.op));
+    if (alone.longest_bank) {
+      return how + fmt::format("needs {} bytes in one bank of '{}'; the longest has {}", alone.bound.bytes,
+                               memory, *alone.longest_bank);
+    }
+    if (alone.bound.bytes > planning_.Room()) {
+      return how + fmt::format("needs {} bytes of '{}'{}; {} are there", alone.bound.bytes, memory,
+                               alone.bound.step ? fmt::format(" at step {}", *alone.bound.step) : "",
+                               planning_.Room());
+    }
+    const std::string_view none = alone.status == problem::Status::kInfeasible
+                                      ? "has no placement"
+                                      : "was not seen to have a placement";
+    return how + fmt::format("{} in '{}', although only {} of {} bytes are needed at once", none, memory,
+                             alone.bound.bytes, planning_.Room());
   }
 
   // Whether some path avoids all that is proven impossible; what is undecided counts as fitting.
@@ -216,8 +327,31 @@ class Absence {
     return FindBestPath(planning_.scale, paths_.LastState(), arcs, {}).has_value();
   }
 
-  std::string DescribeNoCover() const {
-    return fmt::format("every operator fits in some subgraph, yet no partition {} fits as a whole", Within());
+  // The last operator before which a sequence of subgraphs that may fit ends, whatever is kept; nullopt where one covers all.
+  std::optional<int> FarthestCut() const {
+    std::vector<bool> reached(static_cast<size_t>(paths_.Operators()) + 1);
+    reached[0] = true;
+    int farthest = 0;
+    for (int cut = 0; cut < paths_.Operators(); ++cut) {
+      if (!reached[static_cast<size_t>(cut)]) continue;
+      farthest = cut;
+      for (int length = 1; length <= std::min(paths_.Longest(), paths_.Operators() - cut); ++length) {
+        for (const IntervalChoices& interval : paths_.Crossings(cut, length)) {
+          if (paths_.IsAllowed(interval) && RoomIn(interval) != Room::kNone)
+            reached[static_cast<size_t>(cut + length)] = true;
+        }
+      }
+    }
+    return reached.back() ? std::nullopt : std::optional(farthest);
+  }
+
+  std::string DescribeNoCover(std::optional<int> end) const {
+    const std::string none = fmt::format("no partition {} fits as a whole: ", Within());
+    if (!end) return none + "subgraphs that may fit do not agree on what is kept on chip between them";
+    if (*end == 0) return none + fmt::format("no subgraph that begins with '{}' fits", NameOf(*end));
+    return none +
+           fmt::format("subgraphs that may fit reach up to operator '{}', and none of them goes on from '{}'",
+                       NameOf(*end - 1), NameOf(*end));
   }
 
   std::string DescribeLimits(std::string_view which) const {
@@ -242,6 +376,7 @@ class Absence {
   const Planning& planning_;
   const PathSearch& paths_;
   const Floors& floors_;
+  Telling telling_;
 };
 
 }  // namespace
@@ -251,8 +386,9 @@ bool IsHopeless(const Planning& planning, const Floors& floors) {
          !planning.scale.WithinLimits(planning.scale.CostOf(floors.costs));
 }
 
-PartitionResult ExplainAbsence(const Planning& planning, const PathSearch& paths, const Floors& floors) {
-  return Absence(planning, paths, floors).Explain();
+PartitionResult ExplainAbsence(const Planning& planning, const PathSearch& paths, const Floors& floors,
+                               Telling telling) {
+  return Absence(planning, paths, floors, telling).Explain();
 }
 
 }  // namespace tessera::search

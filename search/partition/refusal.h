@@ -14,9 +14,13 @@ struct Floors {
 // Whether these floors alone prove that there is no plan.
 bool IsHopeless(const Planning& planning, const Floors& floors);
 
+// How much is found out about what is in the way.
+enum class Telling : uint8_t { kVerdict, kObstacle };
+
 // Why PathSearch::FindBest found nothing, for the user: which operator has no room, where, how many bytes are missing; or which
 // limit cannot be kept; or what was left undecided. kInfeasible only where neither the cap on operators in a subgraph nor tile
-// shapes left out had a part in the proof.
-PartitionResult ExplainAbsence(const Planning& planning, const PathSearch& paths, const Floors& floors);
+// shapes left out had a part in the proof. With kObstacle operators that were not seen to fit alone are tried (alone.h).
+PartitionResult ExplainAbsence(const Planning& planning, const PathSearch& paths, const Floors& floors,
+                               Telling telling = Telling::kObstacle);
 
 }  // namespace tessera::search

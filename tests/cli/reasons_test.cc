@@ -51,6 +51,25 @@ TEST_F(ReasonsTest, ThePatentsThreeBanksCollideInTheirModes) {
   EXPECT_EQ(explanation.at("changes").at(0).at("kind"), "free_bank");
 }
 
+TEST_F(ReasonsTest, TheAlignmentThatANeighbourIsRoundedUpToIsNamed) {
+  Write("adjacent.json", R"({"format": "tessera-problem", "version": 1,
+ "memories": [{"name": "sram", "capacity": 6, "alignment": 3}],
+ "buffers": [{"id": "a", "size": 4, "lifespans": [[0, 1]]}, {"id": "b", "size": 1, "lifespans": [[0, 1]]},
+             {"id": "c", "size": 1, "lifespans": [[2, 3]]}],
+ "relations": [{"kind": "adjacent", "first": "c", "second": "a"}]})");
+  const Outcome outcome = Run({"alloc", "adjacent.json", "--format", "json"});
+  EXPECT_EQ(outcome.exit_code, 20);
+  const auto answer = ParseJson(outcome.out);
+  const auto& explanation = answer.at("explanation");
+  EXPECT_EQ(explanation.at("minimal"), true);
+  std::vector<std::string> texts;
+  for (const auto& condition : explanation.at("conditions")) texts.push_back(condition.at("text"));
+  EXPECT_THAT(texts,
+              ElementsAre("'a' of 4 bytes lives in steps [0, 1)", "'c' of 1 byte lives in steps [2, 3)",
+                          "'a' is adjacent to 'c': it begins where 'c' ends, rounded up to a multiple of 3",
+                          "'sram' holds 6 bytes", "every offset in 'sram' is a multiple of 3"));
+}
+
 TEST_F(ReasonsTest, TheCapacityThatIsNamedIsTheLeast) {
   const auto answer = ParseJson(Run({"alloc", "aligned.csv", "--capacity", "15", "--format", "json"}).out);
   const auto& change = answer.at("explanation").at("changes").at(0);

@@ -35,6 +35,7 @@ Problem EveryCondition() {
   memory.reserved = {{{0, 2}, "table"}, {{14, 16}, ""}};
   memory.banks[0].ports = {2, 1, std::nullopt};
   memory.transitions = {{0, 1}, {1, 2}};
+  problem.loops = {{0, 2, {2}}};
   problem.relations = {{RelationKind::kColocate, 0, 1, -4},     {RelationKind::kColocate, 0, 1, 0},
                        {RelationKind::kAdjacent, 0, 1, 0},      {RelationKind::kSameBank, 0, 1, 0},
                        {RelationKind::kDifferentBank, 0, 1, 0}, {RelationKind::kSeparate, 0, 1, 0}};
@@ -55,10 +56,15 @@ TEST(ExplanationTextTest, ConditionsOfBuffers) {
   EXPECT_EQ(Say(Of(ConditionKind::kAccess, 1, 1)), "'b' is written at step 2");
 }
 
+TEST(ExplanationTextTest, Loops) {
+  EXPECT_EQ(Say(Of(ConditionKind::kLoop)), "steps [0, 2) repeat: the mode of step 0 follows that of step 1");
+}
+
 TEST(ExplanationTextTest, Relations) {
   EXPECT_EQ(Say(Of(ConditionKind::kRelation, 0, 0)), "'b' lies 4 bytes below 'a'");
   EXPECT_EQ(Say(Of(ConditionKind::kRelation, 0, 1)), "'a' and 'b' lie at the same offset");
-  EXPECT_EQ(Say(Of(ConditionKind::kRelation, 0, 2)), "'b' begins where 'a' ends");
+  EXPECT_EQ(Say(Of(ConditionKind::kRelation, 0, 2)),
+            "'b' is adjacent to 'a': it begins where 'a' ends, rounded up to a multiple of 2");
   EXPECT_EQ(Say(Of(ConditionKind::kRelation, 0, 3)), "'a' and 'b' touch the same banks");
   EXPECT_EQ(Say(Of(ConditionKind::kRelation, 0, 4)), "'a' and 'b' have no bank in common");
   EXPECT_EQ(Say(Of(ConditionKind::kRelation, 0, 5)), "'a' and 'b' never share an address");
@@ -207,7 +213,7 @@ TEST(ExplanationTextTest, WhatIsNotProvenIsSaid) {
   Explanation explanation = Made({Of(ConditionKind::kBuffer), Of(ConditionKind::kCapacity)});
   explanation.minimal = explanation.all_tried = false;
   const std::vector<std::string> lines = Sentences(problem, explanation, 16);
-  EXPECT_EQ(lines[1], "2 conditions collide; fewer may do, that is not proven:");
+  EXPECT_EQ(lines[1], "2 conditions collide; a limit came first, so the set may not be minimal:");
   EXPECT_EQ(lines.back(), "no single change is known to make it fit; not all were decided");
 }
 

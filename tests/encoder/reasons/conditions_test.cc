@@ -70,16 +70,80 @@ TEST(ConditionsTest, AccessesThatNothingCountsAreNoConditions) {
   for (const Condition& each : ListConditions(query)) EXPECT_NE(each.kind, ConditionKind::kAccess);
 }
 
-TEST(ConditionsTest, AnAlignmentThatPlacesANeighbourIsNoCondition) {
+// 'a' is adjacent to 'b', and rounds up to 4, or to 2 where its own alignment is not kept.
+Query Neighbours() {
   Query query = Everything();
   query.problem.relations = {{RelationKind::kAdjacent, 1, 0, 0}};
-  for (const Condition& each : ListConditions(query)) {
-    EXPECT_NE(each.kind, ConditionKind::kAlignment);
-    EXPECT_NE(each.kind, ConditionKind::kMemoryAlignment);
+  return query;
+}
+
+const std::vector<Condition> kBothAndTheRelation = {{ConditionKind::kBuffer, 0, 0},
+                                                    {ConditionKind::kBuffer, 1, 0},
+                                                    {ConditionKind::kRelation, 0, 0},
+                                                    {ConditionKind::kMemoryAlignment, 0, 0}};
+
+TEST(ConditionsTest, TheAlignmentsOfNeighboursAreConditions) {
+  const std::vector<Condition> list = ListConditions(Neighbours());
+  EXPECT_THAT(list, testing::Contains(Condition{ConditionKind::kAlignment, 0, 0}));
+  EXPECT_THAT(list, testing::Contains(Condition{ConditionKind::kMemoryAlignment, 0, 0}));
+}
+
+TEST(ConditionsTest, ANeighbourWithoutItsAlignmentIsReadInTwoWays) {
+  const std::vector<Query> readings = Readings(Neighbours(), kBothAndTheRelation);
+  ASSERT_EQ(readings.size(), 2U);
+  EXPECT_EQ(readings[0].problem.buffers[0].alignment, 4);  // as asked
+  EXPECT_EQ(readings[1].problem.buffers[0].alignment, 2);  // as kept
+  for (const Query& reading : readings) {
+    EXPECT_EQ(reading.problem.buffers[1].alignment, 1);
+    EXPECT_EQ(reading.problem.memories[0].alignment, 2);
+    EXPECT_EQ(reading.problem.relations.size(), 1U);
   }
+}
+
+TEST(ConditionsTest, WhereItsAlignmentIsKeptOneReadingIsEnough) {
+  std::vector<Condition> kept = kBothAndTheRelation;
+  kept.insert(kept.begin() + 2, {ConditionKind::kAlignment, 0, 0});
+  EXPECT_EQ(Readings(Neighbours(), kept).size(), 1U);
+  kept.pop_back();  // 4 is a multiple of the memory's 2
+  EXPECT_EQ(Readings(Neighbours(), kept).size(), 1U);
+}
+
+TEST(ConditionsTest, AnAlignmentIsLeftOutWhereNoNeighbourIsPlacedByIt) {
+  const std::vector<Condition> alone = {{ConditionKind::kBuffer, 0, 0}, {ConditionKind::kBuffer, 1, 0}};
+  ASSERT_EQ(Readings(Neighbours(), alone).size(), 1U);
+  const Query bare = Keep(Neighbours(), alone);
+  EXPECT_EQ(bare.problem.buffers[0].alignment, 1);
+  EXPECT_EQ(bare.problem.memories[0].alignment, 1);
+  EXPECT_THAT(bare.problem.relations, IsEmpty());
+}
+
+TEST(ConditionsTest, ALoopIsAConditionWhereTransitionsAreLimitedAndItsEndIsAnExit) {
+  Query query = Everything();
+  query.problem.loops = {{0, 2, {1}}, {0, 2, {1, 2}}};
+  EXPECT_THAT(ListConditions(query), testing::Contains(Condition{ConditionKind::kLoop, 0, 1}));
+  EXPECT_THAT(ListConditions(query), testing::Not(testing::Contains(Condition{ConditionKind::kLoop, 0, 0})));
   const Query bare = Keep(query, std::vector<Condition>{{ConditionKind::kBuffer, 0, 0}});
-  EXPECT_EQ(bare.problem.buffers[0].alignment, 4);
-  EXPECT_EQ(bare.problem.memories[0].alignment, 2);
+  ASSERT_EQ(bare.problem.loops.size(), 1U);
+  EXPECT_THAT(bare.problem.loops[0].exits, ElementsAre(1));
+  EXPECT_EQ(Strike(query, {ConditionKind::kLoop, 0, 1}).problem.loops.size(), 1U);
+  query.problem.memories[0].transitions.reset();
+  for (const Condition& each : ListConditions(query)) EXPECT_NE(each.kind, ConditionKind::kLoop);
+}
+
+// 1 modulo 5 and 3 modulo 7 meet first at 31.
+TEST(ConditionsTest, AFreeCapacityHasRoomForEveryRemainder) {
+  Query query;
+  query.capacity = 4;
+  query.problem.buffers = {MakeBuffer("a", 1)};
+  query.problem.memories.emplace_back().capacity = 4;
+  for (const auto& [multiple, residue] : std::vector<std::pair<Bytes, Bytes>>{{5, 1}, {7, 3}}) {
+    problem::Rule& rule = query.problem.rules.emplace_back();
+    rule.requirement.kind = problem::RequirementKind::kOffset;
+    rule.requirement.multiple = multiple;
+    rule.requirement.residue = residue;
+    rule.buffers = {0};
+  }
+  EXPECT_GE(Roomy(query, 0), 32);
 }
 
 TEST(ConditionsTest, KeepingAllOfThemChangesNothing) {

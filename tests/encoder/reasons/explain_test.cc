@@ -136,6 +136,87 @@ TEST(ExplainTest, AReservedRangeAndARelationCanBeToBlame) {
                           Change{ChangeKind::kDrop, Of(ConditionKind::kReserved), 0, "", true}));
 }
 
+// 'c' may lie at 0 or 3, so 'a' behind it begins at 3 or 6, and ends beyond 6. 'a' and 'b' collide by their sizes too; the relation is
+// named, for it is what the problem asks for in so many words.
+Problem AdjacentInAMemoryAlignedTo3() {
+  Problem problem =
+      MakeProblem({MakeBuffer("a", 0, 1, 4), MakeBuffer("b", 0, 1, 1), MakeBuffer("c", 2, 3, 1)}, 6);
+  problem.memories[0].alignment = 3;
+  problem.relations = {{RelationKind::kAdjacent, 2, 0, 0}};
+  return problem;
+}
+
+TEST(ExplainTest, TheAlignmentToWhichANeighbourIsRoundedUpIsAReason) {
+  const Explanation explanation = Explained(AdjacentInAMemoryAlignedTo3());
+  EXPECT_TRUE(explanation.minimal);
+  EXPECT_THAT(explanation.conditions,
+              ElementsAre(Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 2),
+                          Of(ConditionKind::kRelation, 0, 0), Of(ConditionKind::kCapacity),
+                          Of(ConditionKind::kMemoryAlignment)));
+  EXPECT_THAT(explanation.changes,
+              ElementsAre(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity), 1, "", true},
+                          Change{ChangeKind::kAlignment, Of(ConditionKind::kMemoryAlignment), 1, "", true}));
+  EXPECT_TRUE(explanation.all_tried);
+}
+
+// 4 and 4 bytes exceed 6 whatever 'a' is rounded up to.
+TEST(ExplainTest, AnAlignmentWithoutWhichANeighbourFindsNoPlaceEitherIsNoReason) {
+  Problem problem = MakeProblem({MakeBuffer("a", 0, 1, 4), MakeBuffer("c", 2, 3, 4)}, 6);
+  problem.buffers[0].alignment = 2;
+  problem.relations = {{RelationKind::kAdjacent, 1, 0, 0}};
+  EXPECT_THAT(Explained(problem).conditions,
+              ElementsAre(Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
+                          Of(ConditionKind::kRelation, 0, 0), Of(ConditionKind::kCapacity)));
+}
+
+// Directly behind 'c' the reserved bytes are in the way of 'a', at the multiple of 4 they are not: the fixed offsets are what collides.
+TEST(ExplainTest, WhatCollidesOnlyWithoutAnAlignmentIsNoReason) {
+  Problem problem = MakeProblem({MakeBuffer("a", 0, 1, 4), MakeBuffer("c", 2, 3, 1), MakeBuffer("x", 0, 1, 2),
+                                 MakeBuffer("y", 0, 1, 2)},
+                                8);
+  problem.memories[0].alignment = 4;
+  problem.memories[0].reserved = {{{2, 4}, ""}};
+  problem.relations = {{RelationKind::kAdjacent, 1, 0, 0}};
+  problem.buffers[2].offset = 0;
+  problem.buffers[3].offset = 0;
+  EXPECT_THAT(Explained(problem).conditions,
+              ElementsAre(Of(ConditionKind::kBuffer, 2), Of(ConditionKind::kBuffer, 3),
+                          Of(ConditionKind::kFixedOffset, 2), Of(ConditionKind::kFixedOffset, 3)));
+}
+
+// The mode of step 1 cannot go on to that of step 0, which only the repetition asks for.
+TEST(ExplainTest, ALoopCanBeToBlame) {
+  Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 1)}, 1);
+  problem.buffers[0].accesses = {{0, "", AccessKind::kRead}, {1, "", AccessKind::kWrite}};
+  problem::Memory& memory = problem.memories[0];
+  memory.banks = {{"only", {0, 1}, {}}};
+  memory.modes = {{"reads", {{false, {{"", AccessKind::kRead}}}}},
+                  {"writes", {{false, {{"", AccessKind::kWrite}}}}}};
+  memory.transitions = {{0, 1}};
+  problem.loops = {{0, 2, {2}}};
+  const Explanation explanation = Explained(problem);
+  EXPECT_TRUE(explanation.minimal);
+  EXPECT_THAT(explanation.conditions,
+              testing::IsSupersetOf({Of(ConditionKind::kLoop), Of(ConditionKind::kTransitions)}));
+  EXPECT_THAT(explanation.changes,
+              Contains(Change{ChangeKind::kDrop, Of(ConditionKind::kLoop), 0, "", true}));
+}
+
+// An answer that contradicts the one before is noticed: the set is put to the decision once more.
+TEST(ExplainTest, AnAnswerThatIsTakenBackIsNotBelieved) {
+  Problem problem = MakeProblem({MakeBuffer("a", 0, 1, 1), MakeBuffer("b", 0, 1, 1)}, 2);
+  int questions = 0;
+  const Decide fickle = [&](const Problem& asked, Bytes capacity, const base::Budget& budget) {
+    if (++questions > 2) return Decided(asked, capacity, budget);
+    Result result;
+    result.status = Status::kInfeasible;
+    return result;
+  };
+  const Explanation explanation = Explain(problem, 2, fickle, {});
+  EXPECT_FALSE(explanation.minimal);
+  EXPECT_EQ(explanation.conditions.size(), 3U);
+}
+
 // The patent's double-buffered loop on three banks, each one byte long.
 Problem ThreeBanks() {
   Problem problem = MakeProblem({MakeBuffer("ping", 0, 2, 1), MakeBuffer("pong", 0, 2, 1),

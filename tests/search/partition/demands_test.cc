@@ -189,7 +189,7 @@ TEST(Demands, ThatRuleOutEveryPlanAreNamedAndNoOthers) {
       SearchPartition(graph, profile, Under({Apart(2), Subgraph(0, 1, whole), Spill(ResultOf(graph, 2))}));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
-  EXPECT_FALSE(result->misfit);
+  EXPECT_FALSE(result->obstacle);
   EXPECT_THAT(result->demands,
               ElementsAre("operators 'conv0' to 'conv1' as a subgraph with tiles of 1x2x8x4"));
   EXPECT_THAT(result->reason,

@@ -155,7 +155,7 @@ TEST(SearchPartition, TooLittleMemoryIsProvenAndExplained) {
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_FALSE(result->plan);
   EXPECT_THAT(result->reason, HasSubstr("operator 'conv0' fits in no subgraph"));
-  EXPECT_THAT(result->reason, HasSubstr("the memory holds 10"));
+  EXPECT_THAT(result->reason, HasSubstr("needs 76 bytes of 'sram' at step 1; 10 are there"));
 }
 
 TEST(SearchPartition, WithoutBudgetOperatorsRunAloneAndNothingIsProven) {

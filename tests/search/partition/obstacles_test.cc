@@ -1,0 +1,387 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "networks.h"
+#include "search_options.h"
+#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/search/partition/partition.h"
+#include "tessera/search/partition/remedies.h"
+#include "tessera/tests/search/simulate/small_machine.h"
+
+// What stands in the way of a plan, by name and number; and that what is said to help does.
+namespace tessera::search {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using problem::Bytes;
+using problem::Status;
+using testing::Each;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// A question without a plan, and what is made of it.
+struct Refused {
+  PartitionResult result;
+  std::vector<Remedy> remedies;
+};
+
+Refused Ask(const graph::Graph& graph, const Profile& profile, const PartitionOptions& options) {
+  base::Expected<PartitionResult> result = SearchPartition(graph, profile, options);
+  EXPECT_TRUE(result.has_value());
+  const base::Stop never;
+  std::vector<Remedy> remedies = FindRemedies(graph, profile, options, *result, never);
+  return {*std::move(result), std::move(remedies)};
+}
+
+const Remedy* Find(const Refused& refused, RemedyKind kind) {
+  const auto found = std::find_if(refused.remedies.begin(), refused.remedies.end(),
+                                  [kind](const Remedy& each) { return each.kind == kind; });
+  return found == refused.remedies.end() ? nullptr : &*found;
+}
+
+hw_profiles::Memory& MemoryIn(Profile& profile, const std::string& name) {
+  const auto found = std::find_if(profile.memories.begin(), profile.memories.end(),
+                                  [&name](const hw_profiles::Memory& memory) { return memory.name == name; });
+  EXPECT_NE(found, profile.memories.end());
+  return *found;
+}
+
+bool HasPlan(const graph::Graph& graph, const Profile& profile, const PartitionOptions& options) {
+  const auto result = SearchPartition(graph, profile, options);
+  EXPECT_TRUE(result.has_value());
+  return result && result->plan.has_value();
+}
+
+TEST(Obstacles, AnOperatorIsNamedWithItsTensorsAndTheBytesOfEach) {
+  const Refused refused = Ask(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), KeepingNothing());
+  EXPECT_EQ(refused.result.status, Status::kInfeasible);
+  ASSERT_TRUE(refused.result.obstacle);
+  const Obstacle& obstacle = *refused.result.obstacle;
+  EXPECT_EQ(obstacle.kind, ObstacleKind::kOperator);
+  EXPECT_EQ(obstacle.op, 0);
+  EXPECT_EQ(obstacle.memory, "sram");
+  EXPECT_EQ(obstacle.available, 10);
+  EXPECT_GT(obstacle.needed, 10);
+  EXPECT_TRUE(obstacle.step);
+  ASSERT_THAT(obstacle.tensors, Not(IsEmpty()));
+  Bytes total = 0;
+  for (const Holding& holding : obstacle.tensors) total += holding.bytes;
+  EXPECT_EQ(total, obstacle.needed);
+  EXPECT_THAT(obstacle.blocked, ElementsAre(0, 1, 2));
+  EXPECT_THAT(refused.result.reason, HasSubstr("operator 'conv0'"));
+  EXPECT_THAT(refused.result.reason, HasSubstr(std::to_string(obstacle.needed) + " bytes of 'sram'"));
+  EXPECT_THAT(refused.result.reason, HasSubstr("10 are there"));
+}
+
+// What is undecided next to operators that do not fit leads nowhere.
+TEST(Obstacles, WhereSubgraphsLeadNoFurtherTheOperatorBehindThemIsNamed) {
+  const Refused refused = Ask(Chain(3), SmallMachine(DmaSteps::kOverlapped, 40), KeepingNothing());
+  EXPECT_EQ(refused.result.status, Status::kInfeasible);
+  ASSERT_TRUE(refused.result.obstacle);
+  EXPECT_EQ(refused.result.obstacle->kind, ObstacleKind::kCover);
+  const std::string id = Chain(3).operators[static_cast<size_t>(refused.result.obstacle->op)].id;
+  EXPECT_THAT(refused.result.reason, HasSubstr("goes on from '" + id + "'"));
+  EXPECT_THAT(refused.result.reason,
+              HasSubstr("'" + id + "' needs 76 bytes of 'sram' at step 1; 40 are there"));
+}
+
+TEST(Obstacles, TheCapacityThatIsNamedIsEnough) {
+  for (const Bytes capacity : {10, 40, 60, 75}) {
+    Profile profile = SmallMachine(DmaSteps::kOverlapped, capacity);
+    const Refused refused = Ask(Chain(3), profile, KeepingNothing());
+    ASSERT_FALSE(refused.result.plan) << capacity;
+    const Remedy* remedy = Find(refused, RemedyKind::kCapacity);
+    ASSERT_NE(remedy, nullptr) << capacity;
+    EXPECT_EQ(remedy->subject, "sram");
+    EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+    MemoryIn(profile, "sram").capacity_bytes = std::stoll(remedy->value);
+    EXPECT_TRUE(HasPlan(Chain(3), profile, KeepingNothing())) << capacity;
+  }
+}
+
+TEST(Obstacles, WherePeaksAreLimitedTheLimitIsWhatRises) {
+  const Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  PartitionOptions options = KeepingNothing({.weights = {{"latency", 1}}, .limits = {{"peak", 40}}});
+  const Refused refused = Ask(Chain(3), profile, options);
+  EXPECT_FALSE(refused.result.plan);
+  const Remedy* remedy = Find(refused, RemedyKind::kLimit);
+  ASSERT_NE(remedy, nullptr);
+  EXPECT_EQ(remedy->subject, "peak");
+  EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+  options.objective.limits["peak"] = std::stod(remedy->value);
+  EXPECT_TRUE(HasPlan(Chain(3), profile, options));
+}
+
+TEST(Obstacles, FloatingPointThatDoesNotFitIsSaidToFitAsInt8) {
+  graph::Graph graph = Chain(3);
+  for (graph::Tensor& tensor : graph.tensors) tensor.type = base::DataType::kFloat32;
+  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 100);
+  ASSERT_TRUE(HasPlan(Chain(3), profile, KeepingNothing()));
+  const Refused refused = Ask(graph, profile, KeepingNothing());
+  EXPECT_FALSE(refused.result.plan);
+  ASSERT_THAT(refused.remedies, Not(IsEmpty()));
+  EXPECT_EQ(refused.remedies.front().kind, RemedyKind::kFloatsAs);
+  EXPECT_EQ(refused.remedies.front().value, "int8");
+  EXPECT_EQ(refused.remedies.front().evidence, Evidence::kPlan);
+}
+
+TEST(Obstacles, WithoutFloatingPointNobodyIsToldToUseInt8) {
+  const Refused refused = Ask(Chain(3), SmallMachine(DmaSteps::kOverlapped, 40), KeepingNothing());
+  EXPECT_EQ(Find(refused, RemedyKind::kFloatsAs), nullptr);
+}
+
+// 4 channels out of 64: 512 bytes of weights, or 64 in slices of 8.
+graph::Graph HeavyWeights() {
+  NetworkBuilder net;
+  return net.Finish(net.Conv(net.Input({1, 64, 4, 1}), 1, 64));
+}
+
+TEST(Obstacles, WeightsThatDoNotFitMayBeStreamed) {
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps, 1000);
+  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident};
+  profile.tiling.weight_granule_channels = 2;
+  const Refused refused = Ask(HeavyWeights(), profile, KeepingNothing());
+  EXPECT_EQ(refused.result.status, Status::kInfeasible);
+  ASSERT_TRUE(refused.result.obstacle);
+  EXPECT_EQ(refused.result.obstacle->tensors.front().part, "whole");
+  EXPECT_EQ(refused.result.obstacle->tensors.front().bytes, 64 * 64);
+  const Remedy* remedy = Find(refused, RemedyKind::kPolicy);
+  ASSERT_NE(remedy, nullptr);
+  EXPECT_EQ(remedy->subject, "tiling.weights");
+  EXPECT_THAT(remedy->value, HasSubstr("streamed"));
+  EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+  profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kStreamed);
+  EXPECT_TRUE(HasPlan(HeavyWeights(), profile, KeepingNothing()));
+}
+
+TEST(Obstacles, SlicesThatAreTooLargeMayBeSmaller) {
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps, 1000);
+  profile.tiling.weights = {hw_profiles::WeightPolicy::kStreamed};
+  profile.tiling.weight_granule_channels = 32;
+  const Refused refused = Ask(HeavyWeights(), profile, KeepingNothing());
+  ASSERT_FALSE(refused.result.plan);
+  const Remedy* remedy = Find(refused, RemedyKind::kPolicy);
+  ASSERT_NE(remedy, nullptr);
+  EXPECT_EQ(remedy->subject, "tiling.weight_granule_channels");
+  profile.tiling.weight_granule_channels = std::stoll(remedy->value);
+  EXPECT_TRUE(HasPlan(HeavyWeights(), profile, KeepingNothing()));
+}
+
+// Two banks; in either mode the engine has one of them and the link the other.
+Profile PingPong(DmaSteps dma, Bytes bank) {
+  Profile profile = SmallMachine(dma, 2 * bank);
+  hw_profiles::Memory& sram = MemoryIn(profile, "sram");
+  sram.banks = {{"low", {0, bank}, {}}, {"high", {bank, 2 * bank}, {}}};
+  sram.span = problem::Span::kSingle;
+  const auto both = [](const std::string& name) {
+    return problem::BankMode{false,
+                             {{name, problem::AccessKind::kRead}, {name, problem::AccessKind::kWrite}}};
+  };
+  sram.modes = {{"ping", {both("pe"), both("dma")}}, {"pong", {both("dma"), both("pe")}}};
+  return profile;
+}
+
+// With an engine that knows banks and modes.
+PartitionOptions WithModes() {
+  static const encoder::SatEngine engine;
+  static const std::vector<const problem::Engine*> engines = {&engine};
+  PartitionOptions options = KeepingNothing();
+  options.engines = engines;
+  return options;
+}
+
+TEST(Obstacles, AModeThatLacksALinkIsNamedWithThePermissionThatHelps) {
+  Profile profile = PingPong(DmaSteps::kOwnSteps, 200);
+  ASSERT_TRUE(HasPlan(Chain(2), profile, WithModes()));
+  for (problem::Mode& mode : MemoryIn(profile, "sram").modes) {
+    for (problem::BankMode& bank : mode.banks)
+      std::erase_if(bank.allowed, [](const problem::Permission& each) { return each.engine == "dma"; });
+  }
+  const Refused refused = Ask(Chain(2), profile, WithModes());
+  ASSERT_FALSE(refused.result.plan);
+  ASSERT_TRUE(refused.result.obstacle);
+  EXPECT_EQ(refused.result.obstacle->op, 0);
+  EXPECT_FALSE(refused.result.obstacle->LacksBytes());
+  EXPECT_TRUE(refused.result.obstacle->problem);
+  const Remedy* remedy = Find(refused, RemedyKind::kMode);
+  ASSERT_NE(remedy, nullptr);
+  EXPECT_EQ(remedy->value, "dma");
+  EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+  EXPECT_THAT(remedy->what, HasSubstr("also letting 'dma' read and write"));
+}
+
+TEST(Obstacles, ABankThatIsTooShortIsNamedAndHowLongItWouldHaveToBe) {
+  const Profile profile = PingPong(DmaSteps::kOwnSteps, 8);
+  const Refused refused = Ask(Chain(2), profile, WithModes());
+  ASSERT_FALSE(refused.result.plan);
+  ASSERT_TRUE(refused.result.obstacle);
+  EXPECT_TRUE(refused.result.obstacle->in_one_bank);
+  EXPECT_EQ(refused.result.obstacle->available, 8);
+  const Remedy* remedy = Find(refused, RemedyKind::kBanks);
+  ASSERT_NE(remedy, nullptr);
+  EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+  EXPECT_TRUE(HasPlan(Chain(2), PingPong(DmaSteps::kOwnSteps, std::stoll(remedy->value) / 2), WithModes()));
+}
+
+TEST(Obstacles, AHomeThatHoldsTooLittleIsNamedWithWhatItHolds) {
+  Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
+  hw_profiles::Memory small = profile.memories[0];
+  small.name = "l2";
+  small.capacity_bytes = 100;
+  profile.memories.push_back(small);
+  profile.links.push_back(profile.links[0]);
+  profile.links.back().name = "dma2";
+  profile.links.back().first = 2;
+  LayoutIn(profile, base::TensorRole::kBorder).home = 2;
+  NetworkBuilder net;
+  const int x = net.Conv(net.Input({1, 2, 8, 8}), 1, 2);
+  const graph::Graph graph = net.Finish(net.Add(net.Conv(net.Conv(x, 1, 2), 1, 2), x));
+  PartitionOptions options = KeepingNothing();
+  options.max_operators = 1;
+  const Refused refused = Ask(graph, profile, options);
+  ASSERT_FALSE(refused.result.plan);
+  ASSERT_TRUE(refused.result.obstacle);
+  const Obstacle& obstacle = *refused.result.obstacle;
+  EXPECT_EQ(obstacle.kind, ObstacleKind::kHome);
+  EXPECT_EQ(obstacle.memory, "l2");
+  EXPECT_EQ(obstacle.available, 100);
+  EXPECT_GE(obstacle.needed, 128);
+  Bytes total = 0;
+  for (const Holding& holding : obstacle.tensors) total += holding.bytes;
+  EXPECT_EQ(total, obstacle.needed);
+  const Remedy* larger = Find(refused, RemedyKind::kCapacity);
+  ASSERT_NE(larger, nullptr);
+  EXPECT_EQ(larger->subject, "l2");
+  EXPECT_EQ(larger->evidence, Evidence::kPlan);
+  Profile enough = profile;
+  MemoryIn(enough, "l2").capacity_bytes = std::stoll(larger->value);
+  EXPECT_TRUE(HasPlan(graph, enough, options));
+  const Remedy* elsewhere = Find(refused, RemedyKind::kHome);
+  ASSERT_NE(elsewhere, nullptr);
+  EXPECT_EQ(elsewhere->subject, "roles.border");
+  EXPECT_EQ(elsewhere->value, "dram");
+  EXPECT_EQ(elsewhere->evidence, Evidence::kPlan);
+}
+
+TEST(Obstacles, ConstantsThatTheirHomeDoesNotHoldAreListed) {
+  Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
+  profile.memories[0].capacity_bytes = 30;  // three times 12 bytes of weights
+  const Refused refused = Ask(Chain(3), profile, KeepingNothing());
+  EXPECT_EQ(refused.result.status, Status::kInfeasible);
+  ASSERT_TRUE(refused.result.obstacle);
+  EXPECT_EQ(refused.result.obstacle->needed, 36);
+  EXPECT_EQ(refused.result.obstacle->tensors.size(), 3U);
+  const Remedy* remedy = Find(refused, RemedyKind::kCapacity);
+  ASSERT_NE(remedy, nullptr);
+  EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+  MemoryIn(profile, "dram").capacity_bytes = std::stoll(remedy->value);
+  EXPECT_TRUE(HasPlan(Chain(3), profile, KeepingNothing()));
+}
+
+// "latency=100,peak=40" as limits.
+std::map<std::string, double> LimitsOf(const std::string& text) {
+  std::map<std::string, double> limits;
+  std::istringstream stream(text);
+  for (std::string entry; std::getline(stream, entry, ',');)
+    limits[entry.substr(0, entry.find('='))] = std::stod(entry.substr(entry.find('=') + 1));
+  return limits;
+}
+
+TEST(Obstacles, LimitsAreNamedWithTheirBoundsAndTheValuesThatWouldDo) {
+  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
+  for (const std::map<std::string, double>& limits : {std::map<std::string, double>{{"latency", 10}},
+                                                      {{"off_chip_bytes", 100}},
+                                                      {{"macs", 5}},
+                                                      {{"latency", 10}, {"energy", 10}},
+                                                      {{"latency", 10}, {"off_chip_bytes", 100000}}}) {
+    PartitionOptions options = KeepingNothing({.weights = {{"latency", 1}}, .limits = limits});
+    const Refused refused = Ask(Chain(3), profile, options);
+    EXPECT_EQ(refused.result.status, Status::kInfeasible);
+    ASSERT_TRUE(refused.result.obstacle);
+    EXPECT_EQ(refused.result.obstacle->kind, ObstacleKind::kLimit);
+    for (const BrokenLimit& limit : refused.result.obstacle->limits) {
+      EXPECT_GT(limit.bound, limit.most);
+      EXPECT_GE(limit.op, 0);
+      EXPECT_GT(limit.part, 0);
+      EXPECT_THAT(refused.result.reason, HasSubstr(limit.metric + " is "));
+    }
+    const Remedy* remedy = Find(refused, RemedyKind::kLimit);
+    ASSERT_NE(remedy, nullptr);
+    EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+    options.objective.limits = LimitsOf(remedy->value);
+    EXPECT_EQ(options.objective.limits.size(), limits.size());
+    EXPECT_TRUE(HasPlan(Chain(3), profile, options)) << remedy->value;
+  }
+}
+
+TEST(Obstacles, AKindWithoutAnEngineIsNamed) {
+  Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  profile.engines[0].throughputs.pop_back();
+  NetworkBuilder net;
+  const int x = net.Input({1, 2, 4, 4});
+  const Refused refused = Ask(net.Finish(net.Add(net.Conv(x, 1, 2), x)), profile, KeepingNothing());
+  EXPECT_EQ(refused.result.status, Status::kUnsupported);
+  ASSERT_TRUE(refused.result.obstacle);
+  EXPECT_EQ(refused.result.obstacle->kind, ObstacleKind::kEngine);
+  EXPECT_EQ(refused.result.obstacle->op, 1);
+  const Remedy* remedy = Find(refused, RemedyKind::kEngine);
+  ASSERT_NE(remedy, nullptr);
+  EXPECT_EQ(remedy->value, "elementwise");
+  EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+}
+
+TEST(Obstacles, AfterAStopNothingIsTriedAndNothingIsClaimed) {
+  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 40);
+  const auto result = SearchPartition(Chain(3), profile, KeepingNothing());
+  ASSERT_TRUE(result && result->obstacle);
+  base::Stop stop;
+  stop.Request();
+  const std::vector<Remedy> remedies = FindRemedies(Chain(3), profile, KeepingNothing(), *result, stop);
+  EXPECT_THAT(remedies, Not(IsEmpty()));
+  EXPECT_THAT(remedies, Each(Field(&Remedy::evidence, Evidence::kBound)));
+}
+
+TEST(Obstacles, APlanHasNoRemedies) {
+  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
+  const Refused found = Ask(Chain(3), profile, KeepingNothing());
+  EXPECT_TRUE(found.result.plan);
+  EXPECT_FALSE(found.result.obstacle);
+  EXPECT_THAT(found.remedies, IsEmpty());
+}
+
+// Machines that are too small in one way or another, drawn: whatever is said to lead to a plan does.
+TEST(Obstacles, WhatIsSaidToLeadToAPlanDoes) {
+  int refused_draws = 0;
+  int applied = 0;
+  for (uint64_t seed = 1; seed <= 160; ++seed) {
+    const Subject subject = AnySubject(seed, {2, 5}, {8, 90});
+    const PartitionOptions options = KeepingNothing();
+    const Refused refused = Ask(subject.graph, subject.profile, options);
+    if (refused.result.plan) continue;
+    ++refused_draws;
+    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + refused.result.reason);
+    EXPECT_TRUE(refused.result.obstacle);
+    for (const Remedy& remedy : refused.remedies) {
+      if (remedy.evidence != Evidence::kPlan || remedy.kind != RemedyKind::kCapacity) continue;
+      ++applied;
+      Profile profile = subject.profile;
+      MemoryIn(profile, remedy.subject).capacity_bytes = std::stoll(remedy.value);
+      EXPECT_TRUE(HasPlan(subject.graph, profile, options)) << remedy.what;
+    }
+  }
+  EXPECT_GE(refused_draws, 30);
+  EXPECT_GE(applied, 20);
+}
+
+}  // namespace
+}  // namespace tessera::search
