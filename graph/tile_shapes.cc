@@ -37,7 +37,7 @@ class Possible {
     return false;
   }
 
-  // Whether operator number `position` of the interval asks for a cut part of some operand.
+  // Whether the operator at that position asks for a cut part of some operand.
   bool CutsAnOperand(size_t position) const {
     const std::vector<Propagation::Ask>& asks = propagation_.Asks();
     return std::any_of(asks.begin(), asks.end(), [&](const Propagation::Ask& ask) {
@@ -64,9 +64,9 @@ class Possible {
   std::vector<char> open_;
 };
 
-bool HasBarrier(const Graph& graph, Interval interval) {
-  const auto first = graph.operators.begin() + interval.first;
-  return std::any_of(first, graph.operators.begin() + interval.last + 1, IsBarrier);
+bool HasBarrier(const Graph& graph, std::span<const int> operators) {
+  return std::any_of(operators.begin(), operators.end(),
+                     [&graph](int op) { return IsBarrier(graph.operators[static_cast<size_t>(op)]); });
 }
 
 struct Cuts {
@@ -130,19 +130,19 @@ std::vector<char> FindOwn(const Propagation& propagation, size_t output_axis) {
 
 // Whether tiles cut along the axis read of a state what others have replaced by its value in the next run: because another operator than
 // the one that makes this value reads the state, or because several tiles make the same of this value, the later ones of what is no more.
-bool ReadsWhatTilesReplaced(const Graph& graph, Interval interval, const Propagation& propagation,
-                            size_t output_axis) {
+bool ReadsWhatTilesReplaced(const Graph& graph, const Propagation& propagation, size_t output_axis) {
+  const std::vector<int>& operators = propagation.Operators();
   const auto reads = [&graph](int op, int tensor) {
     const std::vector<int>& inputs = graph.operators[static_cast<size_t>(op)].inputs;
     return std::find(inputs.begin(), inputs.end(), tensor) != inputs.end();
   };
-  for (int maker = interval.first; maker <= interval.last; ++maker) {
+  for (const int maker : operators) {
     for (const int output : graph.operators[static_cast<size_t>(maker)].outputs) {
       const int state = graph.tensors[static_cast<size_t>(output)].next_of;
       if (state < 0) continue;
-      for (int op = interval.first; op <= interval.last; ++op) {
-        if (op != maker && reads(op, state)) return true;
-      }
+      if (std::any_of(operators.begin(), operators.end(),
+                      [&](int op) { return op != maker && reads(op, state); }))
+        return true;
       if (!reads(maker, state)) continue;
       const std::vector<char> own = FindOwn(propagation, output_axis);
       const size_t slot = propagation.SlotOf(output);
@@ -170,25 +170,25 @@ std::optional<size_t> AxisOf(const Shape& shape, Axis axis) {
 }
 
 bool CanCut(const Graph& graph, Interval interval, size_t output_axis) {
-  if (HasBarrier(graph, interval)) return false;
   const Propagation propagation(graph, interval);
   if (propagation.ShapeOf(propagation.LastSlot())[output_axis] == 1) return false;
   const std::vector<char> none(propagation.Tensors().size());
-  return MayCutAmongOthers(graph, interval, propagation, none, output_axis);
+  return MayCutAmongOthers(graph, propagation, none, output_axis);
 }
 
-bool MayCutAmongOthers(const Graph& graph, Interval interval, const Propagation& propagation,
-                       std::span<const char> open, size_t output_axis) {
-  if (HasBarrier(graph, interval)) return false;
+bool MayCutAmongOthers(const Graph& graph, const Propagation& propagation, std::span<const char> open,
+                       size_t output_axis) {
+  const std::vector<int>& operators = propagation.Operators();
+  if (HasBarrier(graph, operators)) return false;
   const Possible possible(propagation, open, output_axis);
   for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
     if (propagation.MadeInside(slot) && !possible.IsCut(slot)) return false;
   }
-  for (int i = interval.first; i <= interval.last; ++i) {
-    if (HasWeightedChannels(graph.operators[static_cast<size_t>(i)].kind)) continue;
-    if (!possible.CutsAnOperand(static_cast<size_t>(i - interval.first))) return false;
+  for (size_t position = 0; position < operators.size(); ++position) {
+    if (HasWeightedChannels(graph.operators[static_cast<size_t>(operators[position])].kind)) continue;
+    if (!possible.CutsAnOperand(position)) return false;
   }
-  return !ReadsWhatTilesReplaced(graph, interval, propagation, output_axis);
+  return !ReadsWhatTilesReplaced(graph, propagation, output_axis);
 }
 
 ShapeGrid TileShapes(const Graph& graph, Interval interval, const std::vector<CutAxis>& axes) {

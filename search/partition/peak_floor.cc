@@ -36,8 +36,8 @@
 // the depth, or where it may lie in the place of a state. What is kept on chip is whole, so no less than a tile.
 //
 // Operators are looked at in descending order of B(v), which is no less than G(v), and the rest is left out when that is no more than
-// the greatest G so far. Cost: usually the propagations of each operator alone, and for few of them those to each operator behind it; at
-// most kMostSteps operators are walked over after that, for what is known then bounds the peak as well.
+// the greatest G so far. Cost: usually the propagations of each operator alone, and for few of them those to each operator behind it, which
+// are squares of operators. Where these are more than kMostSteps, operators with fewer behind them must do: each of them bounds the peak.
 namespace tessera::search {
 namespace {
 
@@ -64,6 +64,12 @@ class Behind {
   // Whether an operator is the one or hangs on it.
   bool Has(int op) const { return follows_[static_cast<size_t>(op)]; }
 
+  // Of walks over all operators between it and each of these.
+  int64_t MostSteps() const {
+    const int64_t behind = std::count(follows_.begin(), follows_.end(), true);
+    return behind * (behind + 1) / 2;
+  }
+
   // Those on the ways from the one to the other, both included, ascending.
   std::vector<int> UpTo(int last) const {
     std::vector<bool> needed(follows_.size());
@@ -89,6 +95,7 @@ class Floor {
       : graph_(graph),
         profile_(profile),
         usages_(graph::UsagesOf(graph)),
+        propagation_(graph, {0, static_cast<int>(graph.operators.size()) - 1}),
         dependencies_(graph::DependenciesOf(graph)) {}
 
   PeakFloor Find() {
@@ -99,9 +106,13 @@ class Floor {
     std::stable_sort(alone.begin(), alone.end(),
                      [](const PeakFloor& a, const PeakFloor& b) { return a.bytes > b.bytes; });
     PeakFloor floor;
+    steps_ = 0;
     for (const PeakFloor& each : alone) {
       if (each.bytes <= floor.bytes || steps_ > kMostSteps) break;
-      const Bytes least = LeastOf(each.op, each.bytes);
+      const Behind behind(dependencies_, each.op);
+      steps_ += operators;
+      if (behind.MostSteps() > kMostSteps - steps_) continue;
+      const Bytes least = LeastOf(behind, each.op, each.bytes);
       if (least > floor.bytes) floor = {.bytes = least, .op = each.op};
     }
     Accumulate(floor.bytes, ConstantsAtHome());
@@ -110,8 +121,7 @@ class Floor {
 
  private:
   // G of an operator of which B is known.
-  Bytes LeastOf(int op, Bytes alone) {
-    const Behind behind(dependencies_, op);
+  Bytes LeastOf(const Behind& behind, int op, Bytes alone) {
     std::vector<Bytes> least(graph_.operators.size());
     for (int last = static_cast<int>(graph_.operators.size()) - 1; last >= op; --last) {
       if (!behind.Has(last)) continue;
@@ -151,7 +161,7 @@ class Floor {
   // What the first of these operators needs at least where all are in one subgraph and the result of the last leaves it.
   Bytes BytesOf(const std::vector<int>& operators, SurelyAsked::Result result) {
     steps_ += static_cast<int64_t>(operators.size());
-    const SurelyAsked asked(graph_, usages_, profile_, operators, result);
+    const SurelyAsked asked(graph_, usages_, propagation_, profile_, operators, result);
     Bytes least = OperandBytes(operators, DepthCutOf(operators), asked.WhereRowsAreRecomputed());
     if (asked.MayKeepRows())
       least = std::min(least, OperandBytes(operators, std::nullopt, asked.WhereRowsAreKept()));
@@ -236,7 +246,8 @@ class Floor {
   }
 
   static bool AreAllAmong(const std::vector<int>& some, const std::vector<int>& all) {
-    return std::includes(all.begin(), all.end(), some.begin(), some.end());
+    return std::all_of(some.begin(), some.end(),
+                       [&all](int each) { return std::binary_search(all.begin(), all.end(), each); });
   }
 
   Bytes ConstantsAtHome() const {
@@ -250,8 +261,9 @@ class Floor {
   const Graph& graph_;
   const Profile& profile_;
   std::vector<graph::Usage> usages_;
+  graph::Propagation propagation_;
   std::vector<std::vector<int>> dependencies_;
-  int64_t steps_ = 0;  // operators walked over
+  int64_t steps_ = 0;  // operators walked over, those of each alone apart
 };
 
 }  // namespace

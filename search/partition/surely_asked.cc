@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "tessera/graph/reorder.h"
-
 // Let v be the operator, e the one whose result leaves, and P all operators on the ways from v to e. A subgraph that has v and e has P, since
 // it is an interval of an order. It may end with any operator, and have others that read what P makes.
 //
@@ -40,13 +38,6 @@ using graph::Propagation;
 using hw_profiles::HaloStorage;
 using hw_profiles::Profile;
 
-// What else reads a result, or wants it as a result of the network, is left open.
-Graph PartOf(const Graph& graph, std::span<const int> operators) {
-  Graph part = graph::Reordered(graph, operators);
-  for (graph::Tensor& tensor : part.tensors) tensor.network_output = false;
-  return part;
-}
-
 // By slot: whether operators that are not in the part may read the tensor, or it may leave.
 std::vector<char> FindOpen(const Graph& graph, std::span<const graph::Usage> usages,
                            std::span<const int> operators, const Propagation& propagation,
@@ -54,8 +45,9 @@ std::vector<char> FindOpen(const Graph& graph, std::span<const graph::Usage> usa
   std::vector<char> open;
   for (const int tensor : propagation.Tensors()) {
     const std::vector<int>& readers = usages[static_cast<size_t>(tensor)].consumers;
-    const bool is_read_elsewhere =
-        !std::includes(operators.begin(), operators.end(), readers.begin(), readers.end());
+    const bool is_read_elsewhere = std::any_of(readers.begin(), readers.end(), [operators](int reader) {
+      return !std::binary_search(operators.begin(), operators.end(), reader);
+    });
     open.push_back(
         static_cast<char>(is_read_elsewhere || graph.tensors[static_cast<size_t>(tensor)].network_output));
   }
@@ -85,19 +77,16 @@ void FromTheMiddle(const Extent& extent, const Visit& visit) {
 
 }  // namespace
 
-SurelyAsked::SurelyAsked(const Graph& graph, std::span<const graph::Usage> usages, const Profile& profile,
-                         std::span<const int> operators, Result result)
+SurelyAsked::SurelyAsked(const Graph& graph, std::span<const graph::Usage> usages, const Propagation& whole,
+                         const Profile& profile, std::span<const int> operators, Result result)
     : profile_(profile),
-      part_(PartOf(graph, operators)),
-      interval_{0, static_cast<int>(operators.size()) - 1},
-      propagation_(part_, interval_),
-      result_(propagation_.SlotOf(part_.operators.front().outputs.front())) {
+      propagation_(whole, graph, operators),
+      result_(propagation_.SlotOf(graph.operators[static_cast<size_t>(operators.front())].outputs.front())) {
   const std::vector<char> open = FindOpen(graph, usages, operators, propagation_, result);
   const graph::Shape& shape = propagation_.ShapeOf(propagation_.LastSlot());
   for (const hw_profiles::AxisGranule& cut : profile.tiling.axes) {
     const std::optional<size_t> axis = graph::AxisOf(shape, cut.axis);
-    if (axis && graph::MayCutAmongOthers(part_, interval_, propagation_, open, *axis))
-      cut_.push_back(cut.axis);
+    if (axis && graph::MayCutAmongOthers(graph, propagation_, open, *axis)) cut_.push_back(cut.axis);
   }
 }
 

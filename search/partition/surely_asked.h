@@ -19,9 +19,10 @@ class SurelyAsked {
   enum class Result : uint8_t { kOnlyLeaves, kMayBeReadInside };
 
   // `operators`: ascending, the first is the one in question, the last makes what leaves, all others lie between them. `usages` are those
-  // of the graph. All outlive it.
+  // of the graph, `whole` is its propagation. All outlive it.
   SurelyAsked(const graph::Graph& graph, std::span<const graph::Usage> usages,
-              const hw_profiles::Profile& profile, std::span<const int> operators, Result result);
+              const graph::Propagation& whole, const hw_profiles::Profile& profile,
+              std::span<const int> operators, Result result);
 
   // Whether tiles of such a subgraph may keep rows for the next ones.
   bool MayKeepRows() const;
@@ -46,8 +47,6 @@ class SurelyAsked {
   bool TakeOneRow(size_t slot, bool carefully, graph::Box& region) const;
 
   const hw_profiles::Profile& profile_;
-  graph::Graph part_;  // these operators alone
-  graph::Interval interval_;
   graph::Propagation propagation_;
   size_t result_;                // slot of the operator's result
   std::vector<base::Axis> cut_;  // along which the result that leaves may be cut

@@ -14,6 +14,7 @@
 
 #include "../simulate/disagreements.h"
 #include "../simulate/random_program.h"
+#include "exhaustive.h"
 #include "random_batch.h"
 #include "random_graph.h"
 #include "random_sum.h"
@@ -24,10 +25,12 @@
 #include "tessera/graph/yaml.h"
 #include "tessera/hw_profiles/writer.h"
 #include "tessera/search/allocate/bounds.h"
+#include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/partition/peak_floor.h"
 #include "tessera/search/partition/pricing.h"
 #include "tessera/search/simulate/simulate.h"
 #include "tessera/search/simulate/stated_choice.h"
+#include "tessera/search/simulate/subgraph_bounds.h"
 
 // No bound is above what some plan has. Networks of every kind of operator, ranks 1 to 6, forks, states and several results, on
 // machines of every kind, are cut in any way: into any subgraphs with tiles of any extents under any policy.
@@ -180,16 +183,85 @@ std::string Describe(const Drawn& drawn) {
   return text;
 }
 
+int FailuresSoFar() {
+  return testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
+}
+
+// Metrics that add up.
+constexpr std::array<std::string_view, 4> kSums = {"latency", "energy", "off_chip_bytes", "macs"};
+
+void ExpectBelow(const plan::Metrics& bound, const plan::Metrics& found, std::string_view what) {
+  for (const std::string_view metric : kSums)
+    EXPECT_LE(plan::ValueOf(bound, metric), plan::ValueOf(found, metric) * kRounding)
+        << what << ": " << metric;
+  for (const auto& [cause, bytes] : bound.off_chip_by_cause) {
+    const auto there = found.off_chip_by_cause.find(cause);
+    EXPECT_LE(bytes, there == found.off_chip_by_cause.end() ? 0 : there->second) << what << ": " << cause;
+  }
+}
+
+// What bounds an interval by itself, or as part of a network.
+void CheckSubgraph(const Drawn& drawn, size_t number) {
+  const encoder::SubgraphChoice& choice = drawn.choices[number];
+  const plan::Metrics& found = drawn.plan.subgraphs[number].metrics;
+  const std::vector<int>& kept = choice.policy.kept;
+  if (choice.prefetch) return;  // the subgraph before has part of the work
+  const std::vector<graph::Usage> usages = graph::UsagesOf(drawn.graph);
+  const SubgraphBounds bounds(drawn.graph, drawn.profile, usages, choice.interval);
+  ExpectBelow(bounds.Find(kept), found, "subgraph");
+  if (kept.empty()) ExpectBelow(LowerBound(drawn.graph, drawn.profile, choice.interval), found, "interval");
+}
+
+// What a choice needs of the tile memory, by itself.
+void CheckRoom(const Drawn& drawn, const encoder::SubgraphChoice& choice) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(drawn.graph);
+  auto tiles = encoder::PolicyTiles::Make(drawn.graph, usages, drawn.profile, choice.interval, choice.policy);
+  ASSERT_TRUE(tiles);
+  const encoder::RoomFloor floor(drawn.graph, usages, drawn.profile, tiles->Uses(), choice.policy.in_place);
+  encoder::SharedTilings tilings(drawn.graph, choice.interval);
+  const auto tiling = tiles->Cut(
+      choice.tile, [&](const graph::TileShape& tile, HaloStorage halo) { return tilings.Cut(tile, halo); });
+  if (tiling == nullptr) return;  // keeps no rows
+  encoder::SubgraphChoice alone = choice;
+  alone.prefetch = false;
+  const base::Expected<encoder::Program> program =
+      encoder::BuildProgram(drawn.graph, drawn.profile, {&alone, 1});
+  ASSERT_TRUE(program);
+  const Bytes load = LoadOf(program->problem, static_cast<problem::Step>(program->steps.size()));
+  EXPECT_LE(floor.Find(*tiling), load);
+  AllocateOptions options;
+  options.capacity = program->problem.memories[0].capacity;
+  options.minimize = true;
+  options.budget = base::Budget{2'000};
+  const auto placed = Allocate(program->problem, nullptr, 0, TestEngines(), options);
+  ASSERT_TRUE(placed && placed->peak);
+  EXPECT_LE(FindBound(program->problem, 0).bytes, *placed->peak);
+  EXPECT_LE(floor.Find(*tiling), *placed->peak);
+}
+
 TEST(LowerBounds, ArePassedByNoProgram) {
   Random random(2041);
   int programs = 0;
+  int failures = 0;
   for (int round = 0; round < 20000; ++round) {
     const std::optional<Drawn> drawn = DrawPlan(random);
     if (!drawn) continue;
     ++programs;
+    const int failures_before = FailuresSoFar();
     const Bytes load = LoadOf(drawn->plan.problem, static_cast<problem::Step>(drawn->plan.steps.size()));
-    const PeakFloor floor = FindPeakFloor(drawn->graph, drawn->profile);
-    EXPECT_LE(floor.bytes, load) << "round " << round << Describe(*drawn);
+    const plan::Metrics bounds = FindLowerBounds(drawn->graph, drawn->profile);
+    plan::Metrics totals;
+    for (const plan::Subgraph& subgraph : drawn->plan.subgraphs) plan::Accumulate(totals, subgraph.metrics);
+    EXPECT_LE(bounds.peak_bytes, load);
+    ExpectBelow(bounds, totals, "network");
+    for (size_t i = 0; i < drawn->choices.size(); ++i) {
+      CheckSubgraph(*drawn, i);
+      CheckRoom(*drawn, drawn->choices[i]);
+    }
+    if (FailuresSoFar() > failures_before) {
+      ADD_FAILURE() << "round " << round << Describe(*drawn);
+      if (++failures > 20) break;
+    }
   }
   EXPECT_GE(programs, 5000);
 }
