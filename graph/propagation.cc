@@ -22,19 +22,41 @@ void Grow(Extent& region, bool fresh, const Extent& extent) {
 
 }  // namespace
 
-Propagation::Propagation(const Graph& graph, Interval interval) {
-  CollectTensors(graph, interval);
+Propagation::Propagation(const Graph& graph, Interval interval)
+    : maps_(std::make_shared<std::deque<std::vector<AxisMap>>>()) {
+  for (int i = interval.first; i <= interval.last; ++i) operators_.push_back(i);
+  CollectTensors(graph);
+  MarkMade(graph);
   MarkLeaving(graph, interval);
   FindShareSources();
-  CompileAsks(graph, interval);
+  CompileAsks(graph);
+}
+
+Propagation::Propagation(const Propagation& whole, const Graph& graph, std::span<const int> operators)
+    : operators_(operators.begin(), operators.end()), maps_(whole.maps_) {
+  CollectTensors(graph);
+  MarkMade(graph);
+  leaves_.assign(tensors_.size(), 0);
+  last_slot_ = SlotOf(graph.operators[static_cast<size_t>(operators_.back())].outputs.front());
+  leaves_[last_slot_] = 1;
+  FindShareSources();
+  for (size_t position = operators_.size(); position-- > 0;) {
+    const auto there = static_cast<size_t>(operators_[position] - whole.operators_.front());
+    for (size_t i = whole.first_ask_[there + 1]; i < whole.first_ask_[there]; ++i) {
+      Ask& ask = asks_.emplace_back(whole.asks_[i]);
+      ask.op = position;
+      ask.output = SlotOf(whole.tensors_[ask.output]);
+      ask.input = SlotOf(whole.tensors_[ask.input]);
+    }
+  }
 }
 
 size_t Propagation::SlotOf(int tensor) const {
   return static_cast<size_t>(std::lower_bound(tensors_.begin(), tensors_.end(), tensor) - tensors_.begin());
 }
 
-void Propagation::CollectTensors(const Graph& graph, Interval interval) {
-  for (int i = interval.first; i <= interval.last; ++i) {
+void Propagation::CollectTensors(const Graph& graph) {
+  for (const int i : operators_) {
     const Operator& op = graph.operators[static_cast<size_t>(i)];
     tensors_.insert(tensors_.end(), op.inputs.begin(), op.inputs.end());
     tensors_.insert(tensors_.end(), op.outputs.begin(), op.outputs.end());
@@ -48,12 +70,15 @@ void Propagation::CollectTensors(const Graph& graph, Interval interval) {
   }
 }
 
-void Propagation::MarkLeaving(const Graph& graph, Interval interval) {
+void Propagation::MarkMade(const Graph& graph) {
   made_inside_.assign(tensors_.size(), 0);
-  leaves_.assign(tensors_.size(), 0);
-  for (int i = interval.first; i <= interval.last; ++i) {
+  for (const int i : operators_) {
     for (const int tensor : graph.operators[static_cast<size_t>(i)].outputs) made_inside_[SlotOf(tensor)] = 1;
   }
+}
+
+void Propagation::MarkLeaving(const Graph& graph, Interval interval) {
+  leaves_.assign(tensors_.size(), 0);
   std::vector<char> read(tensors_.size(), 0);
   for (int i = interval.first; i < static_cast<int>(graph.operators.size()); ++i) {
     for (const int tensor : graph.operators[static_cast<size_t>(i)].inputs) {
@@ -73,20 +98,21 @@ void Propagation::MarkLeaving(const Graph& graph, Interval interval) {
 
 // A barrier makes all its outputs whole when any is asked for: its outputs ask for each other, and each for
 // all inputs.
-void Propagation::CompileAsks(const Graph& graph, Interval interval) {
-  for (int i = interval.last; i >= interval.first; --i) {
-    const Operator& op = graph.operators[static_cast<size_t>(i)];
-    if (IsBarrier(op)) AskForOutputs(op, static_cast<size_t>(i - interval.first));
+void Propagation::CompileAsks(const Graph& graph) {
+  first_ask_.resize(operators_.size() + 1);
+  for (size_t position = operators_.size(); position-- > 0;) {
+    first_ask_[position + 1] = asks_.size();
+    const Operator& op = graph.operators[static_cast<size_t>(operators_[position])];
+    if (IsBarrier(op)) AskForOutputs(op, position);
     for (size_t input = 0; input < op.inputs.size(); ++input) {
-      std::vector<AxisMap> maps = AxisMapsOf(graph, op, input);
+      const std::span<const AxisMap> maps = Keep(AxisMapsOf(graph, op, input));
       const bool may_be_empty =
           std::any_of(maps.begin(), maps.end(), [](const AxisMap& map) { return map.MayBeEmpty(); });
-      for (const int output : op.outputs) {
-        asks_.push_back(Ask{static_cast<size_t>(i - interval.first), SlotOf(output), SlotOf(op.inputs[input]),
-                            maps, may_be_empty});
-      }
+      for (const int output : op.outputs)
+        asks_.push_back(Ask{position, SlotOf(output), SlotOf(op.inputs[input]), maps, may_be_empty});
     }
   }
+  first_ask_[0] = asks_.size();
 }
 
 void Propagation::AskForOutputs(const Operator& op, size_t position) {
@@ -94,9 +120,13 @@ void Propagation::AskForOutputs(const Operator& op, size_t position) {
     for (const int to : op.outputs) {
       std::vector<AxisMap> maps;
       for (const int64_t extent : ShapeOf(SlotOf(to))) maps.push_back({AxisMap::Whole{extent}, 0, 0});
-      asks_.push_back(Ask{position, SlotOf(from), SlotOf(to), std::move(maps), false});
+      asks_.push_back(Ask{position, SlotOf(from), SlotOf(to), Keep(std::move(maps)), false});
     }
   }
+}
+
+std::span<const AxisMap> Propagation::Keep(std::vector<AxisMap> maps) {
+  return maps_->emplace_back(std::move(maps));
 }
 
 void Propagation::FindShareSources() {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,7 +26,15 @@ namespace tessera::graph {
 
 class Propagation {
  public:
+  // The graph outlives it.
   Propagation(const Graph& graph, Interval interval);
+
+  // Operators of a propagation, ascending, as if there were no others and the first output of the last one alone left. Cheap, as what is
+  // compiled is shared.
+  Propagation(const Propagation& whole, const Graph& graph, std::span<const int> operators);
+
+  // Indices into Graph::operators, ascending. An operator's position is that among these.
+  const std::vector<int>& Operators() const { return operators_; }
 
   // Every feature tensor (no constant) that the interval reads or makes, ascending. A position in it is a
   // slot.
@@ -69,11 +79,11 @@ class Propagation {
 
   // One operand of one operator of the interval.
   struct Ask {
-    size_t op = 0;              // position within the interval
-    size_t output = 0;          // slot
-    size_t input = 0;           // slot
-    std::vector<AxisMap> maps;  // of the input's axes
-    bool may_be_empty = false;  // some part of the output needs nothing of this input
+    size_t op = 0;                  // position
+    size_t output = 0;              // slot
+    size_t input = 0;               // slot
+    std::span<const AxisMap> maps;  // of the input's axes
+    bool may_be_empty = false;      // some part of the output needs nothing of this input
   };
   const std::vector<Ask>& Asks() const { return asks_; }
 
@@ -84,12 +94,15 @@ class Propagation {
   AxisSet AxesBehind(const Ask& ask, const AxisMap& map, std::span<const Dependence> found) const;
 
  private:
-  void CollectTensors(const Graph& graph, Interval interval);
+  void CollectTensors(const Graph& graph);
+  void MarkMade(const Graph& graph);
   void MarkLeaving(const Graph& graph, Interval interval);
-  void CompileAsks(const Graph& graph, Interval interval);
+  void CompileAsks(const Graph& graph);
   void AskForOutputs(const Operator& op, size_t position);
+  std::span<const AxisMap> Keep(std::vector<AxisMap> maps);
   void FindShareSources();
 
+  std::vector<int> operators_;
   std::vector<int> tensors_;
   std::vector<const Shape*> shapes_;
   std::vector<char> made_inside_;
@@ -98,6 +111,8 @@ class Propagation {
   size_t last_slot_ = 0;
   std::vector<std::optional<size_t>> share_sources_;  // parallel to the regions of Run
   std::vector<Ask> asks_;                             // last operator first
+  std::vector<size_t> first_ask_;                     // by position, and the end: of the last operator 0
+  std::shared_ptr<std::deque<std::vector<AxisMap>>> maps_;  // behind all asks
 };
 
 }  // namespace tessera::graph

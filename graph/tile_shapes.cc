@@ -17,22 +17,56 @@ bool HasWeightedChannels(base::OperatorKind kind) {
          kind == base::OperatorKind::kTransposedConv || kind == base::OperatorKind::kMatmul;
 }
 
-bool IsCut(const Propagation& propagation, std::span<const Propagation::Dependence> dependences,
-           size_t slot) {
-  const auto begin = dependences.begin();
-  return std::any_of(begin + static_cast<std::ptrdiff_t>(propagation.Begin(slot)),
-                     begin + static_cast<std::ptrdiff_t>(propagation.Begin(slot + 1)),
-                     [](const Propagation::Dependence& dependence) { return dependence.axes != 0; });
-}
+// What a subgraph that has an interval's operators among others may cut: `cut` by these operators themselves or, of a tensor that
+// others may read as well, by those unless some of these need it whole.
+class Possible {
+ public:
+  // `open`: by slot, whether others may ask for the tensor.
+  Possible(const Propagation& propagation, std::span<const char> open, size_t output_axis)
+      : propagation_(propagation),
+        dependences_(propagation.Dependences(Propagation::AxisSet{1} << output_axis)),
+        open_(open.begin(), open.end()) {
+    for (const Propagation::Ask& ask : propagation.Asks())
+      open_[ask.input] = static_cast<char>(open_[ask.input] != 0 || open_[ask.output] != 0);
+  }
 
-// Whether operator number `position` of the interval asks for a cut part of some operand.
-bool CutsAnOperand(const Propagation& propagation, std::span<const Propagation::Dependence> dependences,
-                   size_t position) {
-  return std::any_of(propagation.Asks().begin(), propagation.Asks().end(), [&](const Propagation::Ask& ask) {
-    return ask.op == position && std::any_of(ask.maps.begin(), ask.maps.end(), [&](const AxisMap& map) {
-             return propagation.AxesBehind(ask, map, dependences) != 0;
-           });
-  });
+  bool IsCut(size_t slot) const {
+    for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size(); ++axis) {
+      if (IsCut(slot, axis)) return true;
+    }
+    return false;
+  }
+
+  // Whether the operator at that position asks for a cut part of some operand.
+  bool CutsAnOperand(size_t position) const {
+    const std::vector<Propagation::Ask>& asks = propagation_.Asks();
+    return std::any_of(asks.begin(), asks.end(), [&](const Propagation::Ask& ask) {
+      return ask.op == position && std::any_of(ask.maps.begin(), ask.maps.end(),
+                                               [&](const AxisMap& map) { return Cuts(ask, map); });
+    });
+  }
+
+ private:
+  bool IsCut(size_t slot, size_t axis) const {
+    const Propagation::Dependence& dependence = dependences_[propagation_.Begin(slot) + axis];
+    return dependence.axes != 0 || (open_[slot] != 0 && !dependence.whole);
+  }
+
+  bool Cuts(const Propagation::Ask& ask, const AxisMap& map) const {
+    for (size_t k = 0; k < map.sources; ++k) {
+      if (IsCut(ask.output, map.source + k * map.source_step)) return true;
+    }
+    return false;
+  }
+
+  const Propagation& propagation_;
+  std::vector<Propagation::Dependence> dependences_;
+  std::vector<char> open_;
+};
+
+bool HasBarrier(const Graph& graph, std::span<const int> operators) {
+  return std::any_of(operators.begin(), operators.end(),
+                     [&graph](int op) { return IsBarrier(graph.operators[static_cast<size_t>(op)]); });
 }
 
 struct Cuts {
@@ -96,19 +130,19 @@ std::vector<char> FindOwn(const Propagation& propagation, size_t output_axis) {
 
 // Whether tiles cut along the axis read of a state what others have replaced by its value in the next run: because another operator than
 // the one that makes this value reads the state, or because several tiles make the same of this value, the later ones of what is no more.
-bool ReadsWhatTilesReplaced(const Graph& graph, Interval interval, const Propagation& propagation,
-                            size_t output_axis) {
+bool ReadsWhatTilesReplaced(const Graph& graph, const Propagation& propagation, size_t output_axis) {
+  const std::vector<int>& operators = propagation.Operators();
   const auto reads = [&graph](int op, int tensor) {
     const std::vector<int>& inputs = graph.operators[static_cast<size_t>(op)].inputs;
     return std::find(inputs.begin(), inputs.end(), tensor) != inputs.end();
   };
-  for (int maker = interval.first; maker <= interval.last; ++maker) {
+  for (const int maker : operators) {
     for (const int output : graph.operators[static_cast<size_t>(maker)].outputs) {
       const int state = graph.tensors[static_cast<size_t>(output)].next_of;
       if (state < 0) continue;
-      for (int op = interval.first; op <= interval.last; ++op) {
-        if (op != maker && reads(op, state)) return true;
-      }
+      if (std::any_of(operators.begin(), operators.end(),
+                      [&](int op) { return op != maker && reads(op, state); }))
+        return true;
       if (!reads(maker, state)) continue;
       const std::vector<char> own = FindOwn(propagation, output_axis);
       const size_t slot = propagation.SlotOf(output);
@@ -136,21 +170,25 @@ std::optional<size_t> AxisOf(const Shape& shape, Axis axis) {
 }
 
 bool CanCut(const Graph& graph, Interval interval, size_t output_axis) {
-  for (int i = interval.first; i <= interval.last; ++i) {
-    if (IsBarrier(graph.operators[static_cast<size_t>(i)])) return false;
-  }
   const Propagation propagation(graph, interval);
   if (propagation.ShapeOf(propagation.LastSlot())[output_axis] == 1) return false;
-  const std::vector<Propagation::Dependence> dependences =
-      propagation.Dependences(Propagation::AxisSet{1} << output_axis);
+  const std::vector<char> none(propagation.Tensors().size());
+  return MayCutAmongOthers(graph, propagation, none, output_axis);
+}
+
+bool MayCutAmongOthers(const Graph& graph, const Propagation& propagation, std::span<const char> open,
+                       size_t output_axis) {
+  const std::vector<int>& operators = propagation.Operators();
+  if (HasBarrier(graph, operators)) return false;
+  const Possible possible(propagation, open, output_axis);
   for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
-    if (propagation.MadeInside(slot) && !IsCut(propagation, dependences, slot)) return false;
+    if (propagation.MadeInside(slot) && !possible.IsCut(slot)) return false;
   }
-  for (int i = interval.first; i <= interval.last; ++i) {
-    if (HasWeightedChannels(graph.operators[static_cast<size_t>(i)].kind)) continue;
-    if (!CutsAnOperand(propagation, dependences, static_cast<size_t>(i - interval.first))) return false;
+  for (size_t position = 0; position < operators.size(); ++position) {
+    if (HasWeightedChannels(graph.operators[static_cast<size_t>(operators[position])].kind)) continue;
+    if (!possible.CutsAnOperand(position)) return false;
   }
-  return !ReadsWhatTilesReplaced(graph, interval, propagation, output_axis);
+  return !ReadsWhatTilesReplaced(graph, propagation, output_axis);
 }
 
 ShapeGrid TileShapes(const Graph& graph, Interval interval, const std::vector<CutAxis>& axes) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,14 @@ using TileShape = std::vector<int64_t>;
 // value, and where that operator reads it itself, whatever makes tiles need the same part of the next value. What
 // comes from outside may be needed whole: the input channels of a convolution, the second operand of a matmul.
 bool CanCut(const Graph& graph, Interval interval, size_t output_axis);
+
+class Propagation;
+
+// Whether some subgraph may be cut along this axis of the propagation's last output that has its operators among others and from which that
+// output leaves, the axis's own extent aside. `open` says by slot whether other operators may ask for the tensor, or it may leave as well. Errs
+// towards true; without any that is open it is CanCut.
+bool MayCutAmongOthers(const Graph& graph, const Propagation& propagation, std::span<const char> open,
+                       size_t output_axis);
 
 // Tiles that are alike: the same extents of every tensor, hence the same work. Vectors are parallel to
 // TiledSubgraph::tensors, but for `macs`, which is parallel to the operators of the interval.

@@ -8,7 +8,7 @@ namespace tessera::search {
 
 // Bytes of the tile memory below which no plan can stay.
 struct PeakFloor {
-  problem::Bytes bytes = 1;
+  problem::Bytes bytes = 0;
   int op = 0;  // the operator that needs them
 };
 

@@ -36,8 +36,14 @@ int64_t TapsOf(const Operator& op, size_t axis) {
   return transposed ? base::CeilDiv(op.window.kernel[axis], op.window.stride[axis]) : op.window.kernel[axis];
 }
 
+// How the loops of an operator run.
+struct Loops {
+  std::optional<int64_t> depth_slice;
+  bool ignores_groups = false;  // for output channels
+};
+
 int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView output, const Unroll& unroll,
-                           std::optional<int64_t> depth_slice) {
+                           const Loops& loops) {
   const int64_t in_channels = TensorAt(graph, op.inputs.front()).shape[1];
   const bool depthwise = op.kind == OperatorKind::kDepthwise;
   const int64_t groups = depthwise ? 1 : std::max<int64_t>(1, op.groups);
@@ -45,9 +51,11 @@ int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView o
   const int64_t group_channels = std::max<int64_t>(1, TensorAt(graph, op.outputs.front()).shape[1] / groups);
   const int64_t touched_groups = base::CeilDiv(output[1], group_channels);
   int64_t steps =
-      SaturatingMul(touched_groups, Steps(std::min(output[1], group_channels), unroll.out_channels));
-  steps = SaturatingMul(steps,
-                        depthwise ? 1 : StepsOfDepth(in_channels / groups, unroll.in_channels, depth_slice));
+      loops.ignores_groups
+          ? Steps(output[1], unroll.out_channels)
+          : SaturatingMul(touched_groups, Steps(std::min(output[1], group_channels), unroll.out_channels));
+  steps = SaturatingMul(
+      steps, depthwise ? 1 : StepsOfDepth(in_channels / groups, unroll.in_channels, loops.depth_slice));
   steps = SaturatingMul(steps, Steps(output[0], unroll.batch));
   steps = SaturatingMul(steps, Steps(output[2], unroll.out_rows));
   steps = SaturatingMul(steps, Steps(output[3], unroll.out_columns));
@@ -92,6 +100,21 @@ int64_t Descriptors(const hw_profiles::Link& link, const Runs& runs) {
   return descriptors;
 }
 
+Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
+                  const Loops& loops) {
+  const int64_t elements = graph::ElementsOf(output);
+  if (elements == 0 || worker.engine == nullptr) return {.engine = worker.engine};
+  const Throughput* throughput = worker.throughput;
+  double cycles = static_cast<double>(elements) * throughput->cycles_per_output;
+  if (hw_profiles::HasUnroll(op.kind)) {
+    const int64_t steps = op.kind == OperatorKind::kMatmul
+                              ? StepsOfMatmul(graph, op, output, throughput->unroll, loops.depth_slice)
+                              : StepsOfConvolution(graph, op, output, throughput->unroll, loops);
+    cycles = std::max(cycles, static_cast<double>(steps) * throughput->cycles_per_step);
+  }
+  return {.engine = worker.engine, .start = throughput->start_cycles, .body = WholeCycles(cycles)};
+}
+
 }  // namespace
 
 Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) {
@@ -103,17 +126,13 @@ Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) 
 
 Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
                   std::optional<int64_t> depth_slice) {
-  const int64_t elements = graph::ElementsOf(output);
-  if (elements == 0 || worker.engine == nullptr) return {.engine = worker.engine};
-  const Throughput* throughput = worker.throughput;
-  double cycles = static_cast<double>(elements) * throughput->cycles_per_output;
-  if (hw_profiles::HasUnroll(op.kind)) {
-    const int64_t steps = op.kind == OperatorKind::kMatmul
-                              ? StepsOfMatmul(graph, op, output, throughput->unroll, depth_slice)
-                              : StepsOfConvolution(graph, op, output, throughput->unroll, depth_slice);
-    cycles = std::max(cycles, static_cast<double>(steps) * throughput->cycles_per_step);
-  }
-  return {.engine = worker.engine, .start = throughput->start_cycles, .body = WholeCycles(cycles)};
+  return ComputeOf(graph, worker, op, output, Loops{.depth_slice = depth_slice});
+}
+
+Compute LeastComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
+                       bool divides_channels) {
+  return ComputeOf(graph, worker, op, output,
+                   Loops{.depth_slice = std::nullopt, .ignores_groups = divides_channels});
 }
 
 int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched) {

@@ -32,6 +32,11 @@ struct Compute {
 Compute ComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
                   graph::ExtentsView output, std::optional<int64_t> depth_slice = std::nullopt);
 
+// What tiles that cover `output` take together at least. A tile with channels of two groups counts as if they were of one, so groups
+// that tiles may divide take no more than all channels in a row do.
+Compute LeastComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
+                       graph::ExtentsView output, bool divides_channels);
+
 enum class Direction : uint8_t {
   kRead,   // out of the home
   kWrite,  // into the home

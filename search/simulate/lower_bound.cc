@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <span>
@@ -15,7 +16,8 @@
 
 // A bound under every tile and policy: what one tile of the whole output costs, of that which the tiles of every other cut do as well
 // (coverage.h). Ceilings keep the bound: boxes that cover a box hold at least as many unroll steps (each step of the whole has its
-// lattice point in some tile, and a tile has no more lattice points than steps), and as many bytes, blocks and cycles of a port.
+// lattice point in some tile, and a tile has no more lattice points than steps), and as many bytes, blocks and cycles of a port. Groups of
+// a convolution do not, where tiles may divide them (LeastComputeOf).
 //
 // Where the interval is cut further, tensors inside become borders, which engines may read and write elsewhere; then only
 // arithmetic and crossings are certain. As one subgraph it also works through the tile memory's port, operator by operator, and gets
@@ -30,6 +32,32 @@ namespace {
 using graph::Extents;
 using graph::ExtentsView;
 using hw_profiles::Profile;
+
+// Whether some tile may have a part of the channels of some tensor: because channels may be cut, or some operator may make other axes of
+// them, or take a part.
+bool MayDivideChannels(const graph::Graph& graph, const Profile& profile, graph::Interval interval) {
+  using base::OperatorKind;
+  static constexpr std::array kKeepThem = {OperatorKind::kConv,           OperatorKind::kDepthwise,
+                                           OperatorKind::kTransposedConv, OperatorKind::kPool,
+                                           OperatorKind::kElementwise,    OperatorKind::kSoftmax,
+                                           OperatorKind::kLayerNorm};
+  constexpr size_t kFeatureMap = 4;  // axes
+  const std::vector<hw_profiles::AxisGranule>& axes = profile.tiling.axes;
+  if (std::any_of(axes.begin(), axes.end(),
+                  [](const auto& cut) { return cut.axis == base::Axis::kChannels; }))
+    return true;
+  const auto is_map = [&graph](int tensor) {
+    return graph.tensors[static_cast<size_t>(tensor)].shape.size() == kFeatureMap;
+  };
+  for (int i = interval.first; i <= interval.last; ++i) {
+    const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
+    const bool keeps = std::find(kKeepThem.begin(), kKeepThem.end(), op.kind) != kKeepThem.end() &&
+                       std::all_of(op.inputs.begin(), op.inputs.end(), is_map) &&
+                       std::all_of(op.outputs.begin(), op.outputs.end(), is_map);
+    if (!keeps) return true;
+  }
+  return false;
+}
 
 enum class Scope : uint8_t { kAnyCut, kOneSubgraph };
 
@@ -47,6 +75,7 @@ class Bound {
         weight_policies_(weights),
         usages_(usages),
         coverage_(coverage),
+        divides_channels_(MayDivideChannels(graph, profile, coverage.Whole().interval)),
         ports_(profile.memories.size()),
         dma_(profile.memories.size()),
         touched_(profile.memories.size()) {}
@@ -93,6 +122,7 @@ class Bound {
   std::span<const hw_profiles::WeightPolicy> weight_policies_;
   const std::vector<graph::Usage>& usages_;
   const Coverage& coverage_;
+  bool divides_channels_;
   std::vector<Engine> engine_;    // parallel to the interval's operators
   std::vector<Touched> ports_;    // bytes over each off-chip memory's port
   std::vector<Touched> dma_;      // the part of them that only DMA can move
@@ -107,7 +137,8 @@ class Bound {
 Bound::Engine Bound::AddOperator(int index) {
   const graph::Operator& op = graph_.operators[static_cast<size_t>(index)];
   Extents part;
-  const Compute compute = ComputeOf(graph_, WorkerOf(graph_, profile_, op), op, MovedOf(op, part));
+  const Compute compute =
+      LeastComputeOf(graph_, WorkerOf(graph_, profile_, op), op, MovedOf(op, part), divides_channels_);
   Engine engine;
   engine.arithmetic = compute.body;
   if (compute.engine != nullptr && compute.engine->outstanding < 2)

@@ -1,0 +1,270 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../simulate/disagreements.h"
+#include "../simulate/random_program.h"
+#include "exhaustive.h"
+#include "random_batch.h"
+#include "random_graph.h"
+#include "random_sum.h"
+#include "tessera/encoder/adapt/halo.h"
+#include "tessera/encoder/adapt/policy_tiles.h"
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/adapt/room_floor.h"
+#include "tessera/graph/yaml.h"
+#include "tessera/hw_profiles/writer.h"
+#include "tessera/search/allocate/bounds.h"
+#include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/partition/peak_floor.h"
+#include "tessera/search/partition/pricing.h"
+#include "tessera/search/simulate/simulate.h"
+#include "tessera/search/simulate/stated_choice.h"
+#include "tessera/search/simulate/subgraph_bounds.h"
+
+// No bound is above what some plan has. Networks of every kind of operator, ranks 1 to 6, forks, states and several results, on
+// machines of every kind, are cut in any way: into any subgraphs with tiles of any extents under any policy.
+namespace tessera::search {
+namespace {
+
+using base::Random;
+using hw_profiles::HaloStorage;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+using problem::Bytes;
+
+constexpr double kRounding = 1 + 1e-12;
+
+graph::Graph AnyNetwork(Random& random) {
+  const auto operators = static_cast<int>(random.Uniform(1, 7));
+  switch (random.Uniform(0, 9)) {
+    case 0:
+      return graph::RandomBatch(random);
+    case 1:
+      return graph::RandomSum(random);
+    case 2:
+      return graph::RandomRecurrence(random, operators);
+    case 3:
+      return graph::RandomDepthwiseChain(random, operators);
+    default:
+      return graph::RandomGraph(random, operators);
+  }
+}
+
+// What a network takes and gives at home in the tile memory or elsewhere, any part of what the hardware can do.
+Profile AnyMachine(Random& random) {
+  Profile profile = RandomMachine(random);
+  DrawPaces(random, profile);
+  std::erase_if(profile.tiling.halo, [&](HaloStorage) { return random.Chance(0.3); });
+  std::erase_if(profile.tiling.axes, [&](const hw_profiles::AxisGranule&) { return random.Chance(0.2); });
+  if (random.Chance(0.5)) {
+    profile.tiling.weights.push_back(WeightPolicy::kByDepth);
+    profile.tiling.depth_granule = random.Uniform(1, 3);
+  }
+  return profile;
+}
+
+bool Offers(const Profile& profile, const graph::Shape& output, const encoder::SubgraphChoice& choice) {
+  const hw_profiles::Tiling& tiling = profile.tiling;
+  for (size_t axis = 0; axis < output.size(); ++axis) {
+    if (choice.tile[axis] == output[axis]) continue;
+    const bool named = std::any_of(
+        tiling.axes.begin(), tiling.axes.end(),
+        [&](const hw_profiles::AxisGranule& cut) { return graph::AxisOf(output, cut.axis) == axis; });
+    if (!named) return false;
+  }
+  return choice.policy.halo == HaloStorage::kRecompute ||
+         std::find(tiling.halo.begin(), tiling.halo.end(), choice.policy.halo) != tiling.halo.end();
+}
+
+// Small tiles more often than large ones: with these bounds are met.
+encoder::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph, const Profile& profile,
+                                  graph::Interval interval) {
+  const graph::Shape& output = encoder::OutputShape(graph, interval);
+  encoder::SubgraphChoice choice;
+  do {
+    choice = RandomChoice(random, graph, profile, interval);
+    for (size_t axis = 0; axis < output.size(); ++axis) {
+      if (choice.tile[axis] < output[axis] && random.Chance(0.5)) choice.tile[axis] = 1;
+    }
+  } while (!Offers(profile, output, choice));
+  const bool by_depth = std::find(profile.tiling.weights.begin(), profile.tiling.weights.end(),
+                                  WeightPolicy::kByDepth) != profile.tiling.weights.end();
+  if (by_depth && interval.first == interval.last && random.Chance(0.5)) {
+    choice.policy.weights = WeightPolicy::kByDepth;
+    choice.policy.halo = HaloStorage::kRecompute;
+  }
+  return choice;
+}
+
+struct Drawn {
+  graph::Graph graph;
+  Profile profile;
+  std::vector<encoder::SubgraphChoice> choices;
+  plan::Plan plan;  // without addresses
+};
+
+// nullopt where that is no program.
+std::optional<Drawn> DrawPlan(Random& random) {
+  Drawn drawn{AnyNetwork(random), AnyMachine(random), {}, {}};
+  if (random.Chance(0.3)) graph::DrawStates(random, drawn.graph);
+  DrawWeights(random, drawn.graph);
+  const auto operators = static_cast<int>(drawn.graph.operators.size());
+  for (int first = 0; first < operators;) {
+    const auto last =
+        static_cast<int>(random.Chance(0.3) ? operators - 1 : random.Uniform(first, operators - 1));
+    drawn.choices.push_back(AnyChoice(random, drawn.graph, drawn.profile, {first, last}));
+    first = last + 1;
+  }
+  const std::vector<int> kept =
+      random.Chance(0.5) ? std::vector<int>() : RandomKept(random, drawn.graph, drawn.profile, drawn.choices);
+  for (encoder::SubgraphChoice& choice : drawn.choices) choice.policy.kept = kept;
+  if (drawn.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped) {
+    for (size_t i = 1; i < drawn.choices.size(); ++i) {
+      drawn.choices[i].prefetch = random.Chance(0.2);
+      if (!drawn.choices[i].prefetch || encoder::BuildProgram(drawn.graph, drawn.profile, drawn.choices))
+        continue;
+      drawn.choices[i].prefetch = false;
+    }
+  }
+  base::Expected<encoder::Program> program = encoder::BuildProgram(drawn.graph, drawn.profile, drawn.choices);
+  if (!program) return std::nullopt;
+  drawn.plan = AsPlan(drawn.graph, drawn.profile, drawn.choices, *std::move(program));
+  return drawn;
+}
+
+// The most bytes of one step, where buffers in one place count once. No placement has a lower peak.
+Bytes LoadOf(const problem::Problem& problem, problem::Step steps) {
+  std::vector<int> place(problem.buffers.size());
+  std::iota(place.begin(), place.end(), 0);
+  const auto find = [&place](int i) {
+    while (place[static_cast<size_t>(i)] != i) i = place[static_cast<size_t>(i)];
+    return i;
+  };
+  for (const problem::Relation& relation : problem.relations) {
+    if (relation.kind == problem::RelationKind::kColocate)
+      place[static_cast<size_t>(find(relation.first))] = find(relation.second);
+  }
+  Bytes most = 0;
+  for (problem::Step step = 0; step < steps; ++step) {
+    std::map<int, Bytes> largest;
+    for (int i = 0; i < static_cast<int>(problem.buffers.size()); ++i) {
+      const problem::Buffer& buffer = problem.buffers[static_cast<size_t>(i)];
+      if (!problem::LivesAt(buffer, step)) continue;
+      Bytes& there = largest[find(i)];
+      there = std::max(there, buffer.size);
+    }
+    Bytes load = 0;
+    for (const auto& [where, bytes] : largest) load += bytes;
+    most = std::max(most, load);
+  }
+  return most;
+}
+
+std::string Describe(const Drawn& drawn) {
+  std::string text =
+      "\n" + graph::WriteNetworkJson(drawn.graph) + hw_profiles::WriteProfileJson(drawn.profile);
+  for (const encoder::SubgraphChoice& choice : drawn.choices) {
+    text += fmt::format("operators {} to {}, tile {}, weights {}, halo {}, in place {}, kept {}\n",
+                        choice.interval.first, choice.interval.last, fmt::join(choice.tile, "x"),
+                        hw_profiles::NameOf(choice.policy.weights), hw_profiles::NameOf(choice.policy.halo),
+                        choice.policy.in_place, fmt::join(choice.policy.kept, " "));
+  }
+  return text;
+}
+
+int FailuresSoFar() {
+  return testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
+}
+
+// Metrics that add up.
+constexpr std::array<std::string_view, 4> kSums = {"latency", "energy", "off_chip_bytes", "macs"};
+
+void ExpectBelow(const plan::Metrics& bound, const plan::Metrics& found, std::string_view what) {
+  for (const std::string_view metric : kSums)
+    EXPECT_LE(plan::ValueOf(bound, metric), plan::ValueOf(found, metric) * kRounding)
+        << what << ": " << metric;
+  for (const auto& [cause, bytes] : bound.off_chip_by_cause) {
+    const auto there = found.off_chip_by_cause.find(cause);
+    EXPECT_LE(bytes, there == found.off_chip_by_cause.end() ? 0 : there->second) << what << ": " << cause;
+  }
+}
+
+// What bounds an interval by itself, or as part of a network.
+void CheckSubgraph(const Drawn& drawn, size_t number) {
+  const encoder::SubgraphChoice& choice = drawn.choices[number];
+  const plan::Metrics& found = drawn.plan.subgraphs[number].metrics;
+  const std::vector<int>& kept = choice.policy.kept;
+  if (choice.prefetch) return;  // the subgraph before has part of the work
+  const std::vector<graph::Usage> usages = graph::UsagesOf(drawn.graph);
+  const SubgraphBounds bounds(drawn.graph, drawn.profile, usages, choice.interval);
+  ExpectBelow(bounds.Find(kept), found, "subgraph");
+  if (kept.empty()) ExpectBelow(LowerBound(drawn.graph, drawn.profile, choice.interval), found, "interval");
+}
+
+// What a choice needs of the tile memory, by itself.
+void CheckRoom(const Drawn& drawn, const encoder::SubgraphChoice& choice) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(drawn.graph);
+  auto tiles = encoder::PolicyTiles::Make(drawn.graph, usages, drawn.profile, choice.interval, choice.policy);
+  ASSERT_TRUE(tiles);
+  const encoder::RoomFloor floor(drawn.graph, usages, drawn.profile, tiles->Uses(), choice.policy.in_place);
+  encoder::SharedTilings tilings(drawn.graph, choice.interval);
+  const auto tiling = tiles->Cut(
+      choice.tile, [&](const graph::TileShape& tile, HaloStorage halo) { return tilings.Cut(tile, halo); });
+  if (tiling == nullptr) return;  // keeps no rows
+  encoder::SubgraphChoice alone = choice;
+  alone.prefetch = false;
+  const base::Expected<encoder::Program> program =
+      encoder::BuildProgram(drawn.graph, drawn.profile, {&alone, 1});
+  ASSERT_TRUE(program);
+  const Bytes load = LoadOf(program->problem, static_cast<problem::Step>(program->steps.size()));
+  EXPECT_LE(floor.Find(*tiling), load);
+  AllocateOptions options;
+  options.capacity = program->problem.memories[0].capacity;
+  options.minimize = true;
+  options.budget = base::Budget{2'000};
+  const auto placed = Allocate(program->problem, nullptr, 0, TestEngines(), options);
+  ASSERT_TRUE(placed && placed->peak);
+  EXPECT_LE(FindBound(program->problem, 0).bytes, *placed->peak);
+  EXPECT_LE(floor.Find(*tiling), *placed->peak);
+}
+
+TEST(LowerBounds, ArePassedByNoProgram) {
+  Random random(2041);
+  int programs = 0;
+  int failures = 0;
+  for (int round = 0; round < 20000; ++round) {
+    const std::optional<Drawn> drawn = DrawPlan(random);
+    if (!drawn) continue;
+    ++programs;
+    const int failures_before = FailuresSoFar();
+    const Bytes load = LoadOf(drawn->plan.problem, static_cast<problem::Step>(drawn->plan.steps.size()));
+    const plan::Metrics bounds = FindLowerBounds(drawn->graph, drawn->profile);
+    plan::Metrics totals;
+    for (const plan::Subgraph& subgraph : drawn->plan.subgraphs) plan::Accumulate(totals, subgraph.metrics);
+    EXPECT_LE(bounds.peak_bytes, load);
+    ExpectBelow(bounds, totals, "network");
+    for (size_t i = 0; i < drawn->choices.size(); ++i) {
+      CheckSubgraph(*drawn, i);
+      CheckRoom(*drawn, drawn->choices[i]);
+    }
+    if (FailuresSoFar() > failures_before) {
+      ADD_FAILURE() << "round " << round << Describe(*drawn);
+      if (++failures > 20) break;
+    }
+  }
+  EXPECT_GE(programs, 5000);
+}
+
+}  // namespace
+}  // namespace tessera::search

@@ -1,0 +1,100 @@
+#include "tessera/search/partition/peak_floor.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "exhaustive.h"
+#include "tessera/graph/yaml.h"
+#include "tessera/hw_profiles/reader.h"
+#include "tessera/search/partition/partition.h"
+
+namespace tessera::search {
+namespace {
+
+using hw_profiles::HaloStorage;
+using hw_profiles::Profile;
+
+base::Expected<std::string> ReadFile(std::string_view path) {
+  std::stringstream text;
+  text << std::ifstream(std::string(path)).rdbuf();
+  return text.str();
+}
+
+graph::Graph NetworkOf(const std::string& name) {
+  const std::string file = std::string(SOURCE_FOLDER) + "/tests/search/partition/bounds/" + name + ".yaml";
+  return graph::ReadNetwork(ReadFile(file).value(), file).value();
+}
+
+Profile ProfileOf(const std::string& name) {
+  const std::string file = std::string(SOURCE_FOLDER) + "/" + name + ".yaml";
+  return hw_profiles::ReadProfile(ReadFile(file).value(), file, ReadFile).value();
+}
+
+PartitionResult Search(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
+  PartitionOptions options;
+  options.objective = {.weights = {{metric, 1}}, .limits = {}};
+  options.engines = TestEngines();
+  options.budget = base::Budget{200'000};
+  base::Expected<PartitionResult> result = SearchPartition(graph, profile, options);
+  EXPECT_TRUE(result) << base::Format(result.error());
+  return result ? *std::move(result) : PartitionResult();
+}
+
+Profile WithoutKeptRows(Profile profile) {
+  profile.tiling.halo = {HaloStorage::kRecompute};
+  return profile;
+}
+
+// A network whose operators need less behind others than they need alone.
+struct Case {
+  std::string network;
+  std::string profile;
+  problem::Bytes floor;
+};
+void PrintTo(const Case& each, std::ostream* out) { *out << each.network << " on " << each.profile; }
+
+class PeakFloorBehind : public testing::TestWithParam<Case> {};
+
+TEST_P(PeakFloorBehind, IsNoHigherThanPlansOfEitherKind) {
+  const graph::Graph graph = NetworkOf(GetParam().network);
+  const Profile profile = ProfileOf(GetParam().profile);
+  const PeakFloor floor = FindPeakFloor(graph, profile);
+  EXPECT_EQ(floor.bytes, GetParam().floor);
+  for (const std::string metric : {"peak", "energy", "latency"}) {
+    SCOPED_TRACE(metric);
+    const PartitionResult any = Search(graph, profile, metric);
+    const PartitionResult recomputing = Search(graph, WithoutKeptRows(profile), metric);
+    ASSERT_TRUE(any.plan) << any.reason;
+    ASSERT_TRUE(recomputing.plan) << recomputing.reason;
+    EXPECT_LE(floor.bytes, any.plan->totals.peak_bytes);
+    EXPECT_LE(floor.bytes, recomputing.plan->totals.peak_bytes);
+    EXPECT_LE(any.plan->score, recomputing.plan->score);
+  }
+}
+
+// A window of 3 x 3 of all channels is read for one element; behind the crop, for a row of 512 columns.
+constexpr std::string_view kFolder = "tests/search/partition/bounds/";
+
+INSTANTIATE_TEST_SUITE_P(Networks, PeakFloorBehind,
+                         testing::Values(Case{"shuffle", "hw_profiles/edge_npu_1mib", 3 * 3 * 16 + 1},
+                                         Case{"crop", "hw_profiles/ethos_u65_256", 3 * 514 * 64 + 512 * 64},
+                                         Case{"row_of_a_crop", std::string(kFolder) + "channels_only.hw", 2},
+                                         Case{"zero", std::string(kFolder) + "all_direct.hw", 0},
+                                         Case{"depth_to_space", "hw_profiles/ethos_u55_256", 10296},
+                                         Case{"resized_blocks", "hw_profiles/ethos_u55_256", 10296},
+                                         Case{"resized_blocks", "hw_profiles/ethos_u65_512", 5460},
+                                         Case{"reshaped_slices", "hw_profiles/ethos_u55_256", 4800},
+                                         Case{"reshaped_slices", "hw_profiles/ethos_u65_256", 3680},
+                                         Case{"reduced_columns", "hw_profiles/ethos_u55_256", 3696},
+                                         Case{"reduced_columns", "hw_profiles/ethos_u65_256", 3584},
+                                         Case{"reshaped_pool", std::string(kFolder) + "u65_8_kib.hw", 3680},
+                                         Case{"gathered_columns", std::string(kFolder) + "u65_8_kib.hw",
+                                              646}));
+
+}  // namespace
+}  // namespace tessera::search
