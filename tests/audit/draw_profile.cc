@@ -240,6 +240,9 @@ void DrawBanks(Random& random, Profile& profile) {
       if (random.Chance(0.8))
         state.allowed.push_back({random.Chance(0.7) ? "" : "dma", problem::AccessKind::kWrite});
     }
+    const auto is_idle = [](const problem::BankMode& state) { return state.allowed.empty(); };
+    if (std::all_of(drawn.banks.begin(), drawn.banks.end(), is_idle))
+      drawn.banks.back() = {false, {{"", problem::AccessKind::kRead}}};
     memory.modes.push_back(std::move(drawn));
   }
   if (!random.Chance(0.4)) return;
