@@ -1,12 +1,17 @@
+#include "again.h"
 #include "more.h"
 #include "optimum.h"
+#include "same.h"
 
 namespace tessera::audit {
 
 const std::vector<Family>& Families() {
   static const std::vector<Family> kFamilies = {
       {"optimum", "the search against every plan of small networks", 1, DrawSmall, CheckOptimum},
-      {"more", "more of anything allowed is never worse", 1, DrawAny, CheckMore}};
+      {"more", "more of anything allowed is never worse", 1, DrawAny, CheckMore},
+      {"limits", "a plan's own metrics as limits, and claims of several objectives", 1, DrawAny, CheckLimits},
+      {"demands", "a plan as demands, and as the older plan", 1, DrawAny, CheckDemands},
+      {"same", "threads, caches, names and the order of the file change nothing", 1, DrawAny, CheckSame}};
   return kFamilies;
 }
 

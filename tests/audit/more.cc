@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "claims.h"
 #include "draw_question.h"
 #include "draws.h"
 #include "tessera/hw_profiles/writer.h"
@@ -287,20 +288,6 @@ std::optional<double> ScoreIn(const Question& more, const plan::Plan& plan) {
   const auto evaluated = search::Evaluate(draft, options);
   if (!evaluated || !evaluated->plan) return std::nullopt;
   return evaluated->plan->score;
-}
-
-// Scores of two answers can be compared where both are one metric, or weighed by the same bounds.
-double ScoreUnder(const plan::Objective& objective, const plan::Metrics& bounds,
-                  const plan::Metrics& totals) {
-  double score = 0;
-  double sum = 0;
-  for (const auto& [metric, weight] : objective.weights) {
-    if (objective.weights.size() == 1) return plan::ValueOf(totals, metric);
-    const double bound = plan::ValueOf(bounds, metric);
-    score += weight * plan::ValueOf(totals, metric) / (bound == 0 ? 1 : bound);
-    sum += weight;
-  }
-  return score / sum;
 }
 
 class Comparison {
