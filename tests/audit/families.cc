@@ -2,6 +2,7 @@
 #include "more.h"
 #include "optimum.h"
 #include "same.h"
+#include "written.h"
 
 namespace tessera::audit {
 
@@ -11,7 +12,8 @@ const std::vector<Family>& Families() {
       {"more", "more of anything allowed is never worse", 1, DrawAny, CheckMore},
       {"limits", "a plan's own metrics as limits, and claims of several objectives", 1, DrawAny, CheckLimits},
       {"demands", "a plan as demands, and as the older plan", 1, DrawAny, CheckDemands},
-      {"same", "threads, caches, names and the order of the file change nothing", 1, DrawAny, CheckSame}};
+      {"same", "threads, caches, names and the order of the file change nothing", 1, DrawAny, CheckSame},
+      {"written", "YAML, JSON and ONNX give one network", 0.5, DrawPlain, CheckWritten}};
   return kFamilies;
 }
 

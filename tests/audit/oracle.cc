@@ -85,6 +85,8 @@ class Oracle {
     }
     if (const auto weight = weights.find("peak"); weight != weights.end()) peak_weight_ = weight->second;
     capacity_ = TileMemory().capacity_bytes;
+    hands_on_ = std::any_of(question.network.tensors.begin(), question.network.tensors.end(),
+                            [](const graph::Tensor& tensor) { return tensor.next_of >= 0; });
     if (const auto limit = question.objective.limits.find("peak"); limit != question.objective.limits.end()) {
       if (limit->second < static_cast<double>(capacity_)) capacity_ = static_cast<Bytes>(limit->second);
     }
@@ -366,8 +368,9 @@ class Oracle {
   std::vector<Way>& WaysOf(const Walking& walking, Interval interval, const std::vector<int>& kept) {
     const auto from = walking.order.begin() + interval.first;
     const auto to = walking.order.begin() + interval.last + 1;
+    // What was made before is all that counts, but for states: the order tells whether a next value lies in its state's place.
     std::vector<int> before(walking.order.begin(), from);
-    std::sort(before.begin(), before.end());
+    if (!hands_on_) std::sort(before.begin(), before.end());
     const auto [place, is_new] = ways_.try_emplace({before, std::vector<int>(from, to), kept});
     std::vector<Way>& ways = place->second;
     if (!is_new) return ways;
@@ -453,6 +456,7 @@ class Oracle {
   double peak_weight_ = 0;
   Sums most_ = {};
   Bytes capacity_ = 0;
+  bool hands_on_ = false;  // whether some state has a next value
   std::vector<std::vector<int>> orders_;
   std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>>, std::vector<Way>>
       ways_;  // by what was done before, the operators in order, and what is kept
