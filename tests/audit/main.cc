@@ -25,6 +25,7 @@ struct Options {
   uint64_t seed = 1;
   int64_t draws = 0;  // of each family; 0: as many as the time allows
   int64_t draw = -1;  // this one alone
+  int64_t plans = 0;  // to be made at least, in all
   std::vector<std::string> families;
   std::string output;
   bool reduce = false;
@@ -93,6 +94,31 @@ std::string ListOf(const std::map<std::string, int64_t>& counts) {
   return list;
 }
 
+constexpr int64_t kEnough = 100;      // draws, or cases of an aim: fewer tell nothing
+constexpr double kMostSkipped = 0.3;  // of the draws of a family
+
+// What the counts of a family say that they must not: too much skipped, an aim missed.
+std::vector<std::string> ShortfallsOf(const Course& course) {
+  const Tally& tally = course.tally;
+  std::vector<std::string> shortfalls;
+  if (tally.drawn >= kEnough &&
+      static_cast<double>(tally.Skipped()) > kMostSkipped * static_cast<double>(tally.drawn))
+    shortfalls.push_back(
+        fmt::format("{}: {} of {} draws were skipped", course.family->name, tally.Skipped(), tally.drawn));
+  for (const Aim& aim : course.family->aims) {
+    const auto count = [&](std::string_view name) {
+      const auto found = tally.counts.find(std::string(name));
+      return found == tally.counts.end() ? 0 : found->second;
+    };
+    const double share =
+        static_cast<double>(count(aim.count)) / static_cast<double>(std::max<int64_t>(1, count(aim.of)));
+    if (count(aim.of) >= kEnough && share < aim.share)
+      shortfalls.push_back(fmt::format("{}: '{}' is {:.1f} % of '{}'; the aim is {:.0f} %",
+                                       course.family->name, aim.count, 100 * share, aim.of, 100 * aim.share));
+  }
+  return shortfalls;
+}
+
 std::string LineOf(const Course& course) {
   const Tally& tally = course.tally;
   std::string line =
@@ -101,6 +127,26 @@ std::string LineOf(const Course& course) {
   line += fmt::format("; plans {}; answers: {}", tally.plans, ListOf(tally.statuses));
   if (!tally.counts.empty()) line += "; " + ListOf(tally.counts);
   return line + fmt::format("; findings {}; {:.0f} s", course.findings, course.spent);
+}
+
+// Prints a line for each family; the exit code.
+int Conclude(const std::vector<Course>& courses, const Options& options,
+             const std::filesystem::path& output) {
+  int64_t findings = 0;
+  int64_t plans = 0;
+  std::vector<std::string> shortfalls;
+  for (const Course& course : courses) {
+    fmt::print("{}\n", LineOf(course));
+    findings += course.findings;
+    plans += course.tally.plans;
+    for (std::string& shortfall : ShortfallsOf(course)) shortfalls.push_back(std::move(shortfall));
+  }
+  if (plans < options.plans)
+    shortfalls.push_back(fmt::format("{} plans were made; {} are asked for", plans, options.plans));
+  for (const std::string& shortfall : shortfalls) fmt::print("{}\n", shortfall);
+  fmt::print("{} plans, {} findings{}\n", plans, findings,
+             findings > 0 ? "; cases in " + output.string() : "");
+  return findings > 0 || !shortfalls.empty() ? 1 : 0;
 }
 
 int Main(const Options& options) {
@@ -133,13 +179,7 @@ int Main(const Options& options) {
     behind->spent += SecondsSince(began);
     if (options.verbose) fmt::print("{} {}: {:.2f} s\n", behind->family->name, draw, SecondsSince(began));
   }
-  int64_t findings = 0;
-  for (const Course& course : courses) {
-    fmt::print("{}\n", LineOf(course));
-    findings += course.findings;
-  }
-  if (findings > 0) fmt::print("{} findings; cases in {}\n", findings, output.string());
-  return findings > 0 ? 1 : 0;
+  return Conclude(courses, options, output);
 }
 
 }  // namespace
@@ -152,6 +192,7 @@ int main(int count, char** words) {
   app.add_option("--seed", options.seed, "Of everything that is drawn")->capture_default_str();
   app.add_option("--draws", options.draws, "So many draws of each family, instead of a time");
   app.add_option("--draw", options.draw, "This draw alone of each family");
+  app.add_option("--plans", options.plans, "Fail where fewer plans than these are made in all");
   app.add_option("--family", options.families, "These families alone");
   app.add_option("--output", options.output,
                  "The folder for cases; default: one in the folder for temporary files");

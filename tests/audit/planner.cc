@@ -7,6 +7,7 @@
 
 #include "tessera/encoder/lazy/lazy_engine.h"
 #include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/search/allocate/canonical.h"
 #include "tessera/search/allocate/greedy.h"
 #include "tessera/search/allocate/repair.h"
@@ -35,6 +36,16 @@ const std::vector<const problem::Engine*>& UsualEngines() {
   return engines;
 }
 
+const std::vector<const problem::Engine*>& AllEngines() {
+  static const encoder::Z3Engine z3;
+  static const std::vector<const problem::Engine*> engines = [] {
+    std::vector<const problem::Engine*> all = UsualEngines();
+    all.push_back(&z3);
+    return all;
+  }();
+  return engines;
+}
+
 Answer Ask(const Question& question, double seconds) {
   const auto start = base::Stop::Clock::now();
   const base::Stop stop(start + std::chrono::duration_cast<base::Stop::Clock::duration>(
@@ -49,6 +60,7 @@ Answer Ask(const Question& question, double seconds) {
   options.predecessor = question.predecessor ? &*question.predecessor : nullptr;
   if (question.effort) options.effort = *question.effort;
   options.engines = UsualEngines();
+  if (question.engine != nullptr) options.engines = {&question.engine, 1};
   options.cached = question.cached;
   options.threads = question.threads;
   options.budget.units = kPlanBudget;
@@ -98,6 +110,7 @@ std::string CommandOf(const Question& question) {
   if (!question.demands.empty()) command += " --demands demands.yaml";
   if (question.predecessor) command += " --baseline old.json";
   if (question.threads != 1) command += fmt::format(" --threads {}", question.threads);
+  if (question.engine != nullptr) command += fmt::format(" --engine {}", question.engine->Name());
   return command + " --timeout 10";
 }
 

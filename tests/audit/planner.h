@@ -18,6 +18,9 @@ namespace tessera::audit {
 // The engines that the command asks, in its order.
 const std::vector<const problem::Engine*>& UsualEngines();
 
+// Those, and Z3.
+const std::vector<const problem::Engine*>& AllEngines();
+
 struct Question {
   graph::Graph network;
   hw_profiles::Profile profile;
@@ -31,6 +34,7 @@ struct Question {
   std::optional<int64_t> effort;  // not an option of the command
   int threads = 1;
   const search::CachedEngines* cached = nullptr;
+  const problem::Engine* engine = nullptr;  // asked alone; nullptr: the usual ones
 };
 
 struct Answer {

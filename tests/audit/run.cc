@@ -10,8 +10,8 @@ int64_t Tally::Skipped() const {
   return sum;
 }
 
-Answer Run::Ask(const Question& question) {
-  Answer answer = audit::Ask(question);
+Answer Run::Ask(const Question& question, double seconds) {
+  Answer answer = audit::Ask(question, seconds);
   if (!answer.fault.empty()) {
     ++tally_.statuses["fault"];
     Report({"fault of the program", answer.fault, question, {}, {}});

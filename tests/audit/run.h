@@ -43,7 +43,7 @@ class Run {
   explicit Run(Tally& tally) : tally_(tally) {}
 
   // Asks, counts the answer, and reports a fault of the program or a plan that some checker refuses.
-  Answer Ask(const Question& question);
+  Answer Ask(const Question& question, double seconds = 10);
 
   void Skip(const std::string& reason) { ++tally_.skipped[reason]; }
   void Count(const std::string& name, int64_t times = 1) { tally_.counts[name] += times; }
@@ -56,6 +56,13 @@ class Run {
   std::vector<Finding> findings_;
 };
 
+// How often something that a family counts must be so, of another: at least that share, where there are enough to tell.
+struct Aim {
+  std::string_view count;
+  std::string_view of;
+  double share;
+};
+
 struct Family {
   std::string_view name;
   std::string_view about;
@@ -63,6 +70,7 @@ struct Family {
   Question (*draw)(base::Random& random);
   // A pure function of the question and the seed, from which it draws whatever else it needs.
   void (*check)(const Question& question, uint64_t seed, Run& run);
+  std::vector<Aim> aims = {};
 };
 
 // All of them.
