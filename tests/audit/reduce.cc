@@ -20,7 +20,7 @@ using hw_profiles::Profile;
 
 using Change = std::function<void(Question&)>;
 
-// Only these operators stay: what they read and nobody among them makes becomes an input, what nobody reads an output.
+// Only these operators stay: what they read and none of them makes becomes an input, what is not read an output.
 void KeepOperators(Graph& network, const std::vector<char>& stays) {
   std::vector<Operator> operators;
   for (size_t i = 0; i < stays.size(); ++i) {
