@@ -86,9 +86,17 @@ class PairSearch {
 
   bool IsCached(int tensor) const { return trace_.cached[static_cast<size_t>(subgraph_)].contains(tensor); }
 
-  // What the author of a described operator says of it.
-  bool AllowsInPlace(int op, int number) const {
-    return std::count(At(op).in_place.begin(), At(op).in_place.end(), number) > 0;
+  // What the author of a described operator says of it, wherever this operand stands among its inputs. What it reads of other
+  // coordinates than those that it writes would be gone.
+  bool AllowsInPlace(int op, int operand) const {
+    const std::vector<int>& inputs = At(op).inputs;
+    for (size_t number = 0; number < inputs.size(); ++number) {
+      const bool named =
+          std::count(At(op).in_place.begin(), At(op).in_place.end(), static_cast<int>(number)) > 0;
+      if (inputs[number] != operand) continue;
+      if (!named || At(op).accesses[number].kind != graph::AccessKind::kElementwise) return false;
+    }
+    return true;
   }
 
   using Turns = std::map<int, std::vector<Lifespan>>;  // by parity
@@ -105,10 +113,9 @@ class PairSearch {
     const Turns turns = TurnsOf(op);
     const int result = At(op).outputs.front();
     if (IsForNobody(result) || IsCached(result)) return;
-    for (size_t number = 0; number < At(op).inputs.size(); ++number) {
-      const int operand = At(op).inputs[number];
+    for (const int operand : At(op).inputs) {
       if (IsCached(operand)) continue;
-      if (!IsNamed(op) && !AllowsInPlace(op, static_cast<int>(number))) continue;
+      if (!IsNamed(op) && !AllowsInPlace(op, operand)) continue;
       if (operand == result || !LookAlike(operand, result) || !extents_.AlwaysEqual(operand, result))
         continue;
       if (MoveInAll(PairsOf(turns, operand, result, /*of_one_size=*/true))) return;

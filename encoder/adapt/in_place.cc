@@ -118,10 +118,24 @@ class Finder {
   SharedPlaces places_;
 };
 
+// Whether the operator's description lets the result overwrite this operand: it names every input that this is, and each element of them
+// is read where its own coordinates are written.
+bool AllowsInPlace(const graph::Operator& op, int operand) {
+  for (size_t number = 0; number < op.inputs.size(); ++number) {
+    if (op.inputs[number] != operand) continue;
+    const bool named = std::count(op.in_place.begin(), op.in_place.end(), static_cast<int>(number)) > 0;
+    if (!named || op.accesses[number].kind != graph::AccessKind::kElementwise) return false;
+  }
+  return true;
+}
+
 // The inputs that may be overwritten element by element: by the profile, or by the operator's own description.
 std::vector<int> OverwritableOf(const graph::Operator& op, const hw_profiles::Profile& profile) {
   std::vector<int> inputs;
-  for (const int number : op.in_place) inputs.push_back(op.inputs[static_cast<size_t>(number)]);
+  for (const int number : op.in_place) {
+    const int operand = op.inputs[static_cast<size_t>(number)];
+    if (AllowsInPlace(op, operand)) inputs.push_back(operand);
+  }
   const std::vector<base::OperatorKind>& kinds = profile.tiling.in_place;
   const bool named = std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
   return named && op.kind == base::OperatorKind::kElementwise ? op.inputs : inputs;

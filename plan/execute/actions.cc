@@ -96,26 +96,28 @@ StartTransfer Actions::StoreTile(int tensor, int64_t tile, int parity, const Ste
 
 StartTransfer Actions::LoadResident(int constant, const Steps& steps) {
   const Intent writes = {Intent::By::kLink, AccessKind::kWrite, steps};
-  return LoadConstant(constant, {}, steps,
+  return LoadConstant(constant, Of().interval, {}, steps,
                       [&](bool table) { return places_.OfResident(constant, writes, table); });
 }
 
 StartTransfer Actions::Prefetch(int constant, int64_t tile, int parity, const Steps& steps) {
   const Intent writes = {Intent::By::kLink, AccessKind::kWrite, steps};
-  return LoadConstant(constant, {tile, parity}, steps,
+  const graph::Interval next = plan_.subgraphs[static_cast<size_t>(subgraph_) + 1].interval;
+  return LoadConstant(constant, next, {tile, parity}, steps,
                       [&](bool table) { return places_.OfPrefetched(constant, writes, table); });
 }
 
-// It and, if it has one, its table, each to its place.
-StartTransfer Actions::LoadConstant(int constant, const Turn& turn, const Steps& steps,
+// It and, if it has one for these operators, its table, each to its place.
+StartTransfer Actions::LoadConstant(int constant, graph::Interval users, const Turn& turn, const Steps& steps,
                                     const std::function<Place(bool table)>& place) {
   const Intent reads = {Intent::By::kLink, AccessKind::kRead, steps};
   std::vector<Move> moves;
   for (const bool table : {false, true}) {
-    if (table && !places_.HasTable(constant)) continue;
+    const int64_t table_bytes = table ? places_.TableBytesIn(constant, users) : 0;
+    if (table && table_bytes == 0) continue;
     const int content = table ? contents_.TablesOf(constant) : constant;
-    moves.push_back(
-        {WholeBox(contents_.ShapeOf(content)), places_.AtHome(content, reads), place(table), false});
+    const Box box = table ? Box{{0, table_bytes}} : WholeBox(contents_.ShapeOf(constant));
+    moves.push_back({box, places_.AtHome(content, reads), place(table), false});
   }
   return Start(constant, std::move(moves), turn);
 }
@@ -127,7 +129,7 @@ StartTransfer Actions::LoadSlice(int op, int constant, const Turn& turn, const S
   const Slice slice = SliceOf(op, constant, turn.round);
   std::vector<Move> moves;
   for (const bool table : {false, true}) {
-    if (table && !places_.HasTable(constant)) continue;
+    if (table && (At(op).weights.front() != constant || contents_.TableBytes(At(op)) == 0)) continue;
     const int content = table ? contents_.TablesOf(constant) : constant;
     const Place to = places_.OfSlice(op, constant, turn.parity, turn.slot, slice, writes, table);
     Box box;
@@ -293,7 +295,7 @@ void Actions::AddConstant(int op, size_t position, const Intent& intent, Compute
   const int constant = At(op).weights[position];
   if (IsByDepth(op) && IsStreamed(op, constant)) return AddDepthConstant(op, position, intent, compute);
   for (const bool table : {false, true}) {
-    if (table && (position > 0 || !places_.HasTable(constant))) continue;
+    if (table && (position > 0 || contents_.TableBytes(At(op)) == 0)) continue;
     const Operand::Kind kind = table ? Operand::Kind::kTable : Operand::Kind::kConstant;
     const Place place = IsStreamed(op, constant)
                             ? places_.OfSlice(op, constant, turn.parity, turn.slot,

@@ -83,7 +83,7 @@ class Actions {
   void AddDepthConstant(int op, size_t position, const Intent& intent, Compute& compute);
   void AddUp(int op, int64_t step, Compute& compute) const;
 
-  StartTransfer LoadConstant(int constant, const Turn& turn, const Steps& steps,
+  StartTransfer LoadConstant(int constant, graph::Interval users, const Turn& turn, const Steps& steps,
                              const std::function<Place(bool table)>& place);
   StartTransfer Start(int tensor, std::vector<Move> moves, const Turn& turn);
   std::string LinkOf(int tensor) const;

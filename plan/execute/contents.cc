@@ -11,19 +11,24 @@ namespace tessera::plan::execute {
 Contents::Contents(const graph::Graph& network, int64_t table_bytes_per_channel)
     : network_(network),
       tensors_(static_cast<int>(network.tensors.size())),
-      operators_(static_cast<int>(network.operators.size())) {
+      operators_(static_cast<int>(network.operators.size())),
+      table_bytes_per_channel_(table_bytes_per_channel) {
   for (const graph::Tensor& tensor : network.tensors) {
     if (base::BitsOf(tensor.type) < 8) cells_per_byte_ = 2;
   }
   tables_.assign(network.tensors.size(), {0});
   for (const graph::Operator& op : network.operators) {
     if (op.weights.empty()) continue;
-    const auto constant = static_cast<size_t>(op.weights.front());
-    const graph::Shape& shape = network.tensors[constant].shape;
-    const bool columns = op.kind == base::OperatorKind::kMatmul;
-    const int64_t channels = shape.empty() ? 1 : columns ? shape.back() : shape.front();
-    tables_[constant][0] = std::max(tables_[constant][0], channels * table_bytes_per_channel);
+    int64_t& bytes = tables_[static_cast<size_t>(op.weights.front())][0];
+    bytes = std::max(bytes, TableBytes(op));
   }
+}
+
+int64_t Contents::TableBytes(const graph::Operator& op) const {
+  if (op.weights.empty()) return 0;
+  const graph::Shape& shape = network_.tensors[static_cast<size_t>(op.weights.front())].shape;
+  const bool columns = op.kind == base::OperatorKind::kMatmul;
+  return (shape.empty() ? 1 : columns ? shape.back() : shape.front()) * table_bytes_per_channel_;
 }
 
 int64_t Contents::CellsPerElement(int content) const {

@@ -33,6 +33,10 @@ class Contents {
   // Of tensors, tables and sums; a table is a row of bytes, none where the constant has none, sums have the shape of the result.
   const graph::Shape& ShapeOf(int content) const;
 
+  // The bytes of the table of an operator, which stands with its first constant; 0 where it has none. A constant that several operators
+  // share has the longest of their tables.
+  int64_t TableBytes(const graph::Operator& op) const;
+
   static Tag TagOf(int content, int64_t number) {
     return ((static_cast<Tag>(content) + 1) << kNumberBits) | static_cast<Tag>(number);
   }
@@ -54,6 +58,7 @@ class Contents {
   int tensors_ = 0;
   int operators_ = 0;
   int64_t cells_per_byte_ = 1;
+  int64_t table_bytes_per_channel_ = 0;
   std::vector<graph::Shape> tables_;
 };
 

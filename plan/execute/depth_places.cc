@@ -40,7 +40,7 @@ Place Places::OfDepthTable(int op, int constant, const Turn& turn, const Slice& 
   const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(constant)];
   const FilterAxes axes = *FilterAxesOf(plan_.network, user, 0);
   const int64_t all_channels = facts.shape[axes.constant];
-  const int64_t each = contents_.ShapeOf(content).front() / all_channels;
+  const int64_t each = contents_.TableBytes(user) / all_channels;
   LayOutInOrder(place, {{channels.begin * each, channels.end * each}});
   const auto largest = largest_.find(user.outputs.front());
   const int64_t most =

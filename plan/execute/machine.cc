@@ -223,8 +223,7 @@ ElementSet Machine::ReadsOf(const Compute& compute, const Operand& operand, cons
         KeepDepth(DepthAxisOfConstant(network_, op, operand.position), *compute.depth, reads);
       break;
     case Operand::Kind::kTable:
-      reads = ReadsOfTable(network_, op, operand.position, contents_.ShapeOf(operand.place.content).front(),
-                           output);
+      reads = ReadsOfTable(network_, op, operand.position, contents_.TableBytes(op), output);
       break;
     case Operand::Kind::kSums:
       reads = AllOf(output);

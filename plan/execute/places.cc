@@ -191,11 +191,21 @@ Place Places::OfSlice(int op, int constant, int parity, int slot, const Slice& s
     LayOutInOrder(place, held);
     return place;
   }
-  const int64_t each = contents_.ShapeOf(content).front() / channels;
+  const int64_t each = contents_.TableBytes(plan_.network.operators[static_cast<size_t>(op)]) / channels;
   LayOutInOrder(place, {{slice.indices.begin * each, slice.indices.end * each}});
   const int64_t elements = graph::ElementsOf(facts.shape) / channels * slice.granule;
   place.base += base::BytesOf(facts.type, elements) * contents_.CellsPerByte();
   return place;
+}
+
+int64_t Places::TableBytesIn(int constant, graph::Interval interval) const {
+  int64_t bytes = 0;
+  for (int i = interval.first; i <= interval.last; ++i) {
+    const graph::Operator& op = plan_.network.operators[static_cast<size_t>(i)];
+    if (!op.weights.empty() && op.weights.front() == constant)
+      bytes = std::max(bytes, contents_.TableBytes(op));
+  }
+  return bytes;
 }
 
 std::optional<Place> Places::OfScratch(int op, int parity, const Intent& intent) const {

@@ -83,6 +83,9 @@ class Places {
   std::optional<Place> OfScratch(int op, int parity, const Intent& intent) const;
 
   bool HasTable(int constant) const { return contents_.ShapeOf(contents_.TablesOf(constant)).front() > 0; }
+
+  // The bytes of the table that stands with a constant where it is held for the operators of an interval.
+  int64_t TableBytesIn(int constant, graph::Interval interval) const;
   base::TensorRole RoleOf(int tensor) const;  // in this subgraph
 
  private:

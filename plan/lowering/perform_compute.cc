@@ -73,8 +73,7 @@ ElementSet Performer::ReadsOf(const graph::Operator& op, Part part, size_t posit
     return reads;
   }
   if (part == Part::kAddend) return execute::AllOf(made);
-  const int64_t bytes = contents_.ShapeOf(contents_.TablesOf(op.weights[position])).front();
-  return ReadsOfTable(plan_.network, op, position, bytes, made);
+  return ReadsOfTable(plan_.network, op, position, contents_.TableBytes(op), made);
 }
 
 // Whatever the operator reads must have a region.

@@ -214,7 +214,7 @@ void Recorder::AddOperands(const execute::Compute& compute, const Turn& turn, st
     } else if (operand.kind == execute::Operand::Kind::kSums) {
       reads = execute::AllOf(made);
     } else {
-      reads = ReadsOfTable(plan_.network, op, operand.position, shape.front(), made);
+      reads = ReadsOfTable(plan_.network, op, operand.position, contents_.TableBytes(op), made);
     }
     Box region = HullOf(reads, shape);
     if (execute::IsEmpty(region)) continue;

@@ -46,6 +46,17 @@ TEST(InPlace, ADescribedOperatorTakesThePlaceOfTheOperandItNames) {
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}), IsEmpty());
   op.in_place = {0};
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}), ElementsAre("s0/a@0 = s0/y@0"));
+  // A tensor that it reads twice must be named twice.
+  op.inputs = {op.inputs[0], op.inputs[0]};
+  op.accesses.push_back(op.accesses[0]);
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}), IsEmpty());
+  op.in_place = {0, 1};
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}), ElementsAre("s0/a@0 = s0/y@0"));
+  op.accesses[1].kind = graph::AccessKind::kFull;
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 8, 4}), IsEmpty());
+  op.inputs.pop_back();
+  op.accesses.pop_back();
+  op.in_place = {0};
   // With a window that reads its neighbours the tile of the operand is larger, and stays where it is.
   op.accesses[0].kind = graph::AccessKind::kWindow;
   op.accesses[0].window.kernel = {3, 1};

@@ -101,53 +101,68 @@ class RandomPlans : public testing::TestWithParam<int> {
 };
 
 TEST_P(RandomPlans, Run) {
+  int checked = 0;
   for (int draw = 0; draw < DrawsOf(100); ++draw) {
     const uint64_t seed = SeedOf(draw);
     base::Random random(seed);
     const std::optional<Plan> plan = DrawPlan(random);
     if (!plan) continue;
+    ++checked;
     ASSERT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
   }
+  ExpectEnough(checked, DrawsOf(80));
 }
 
 TEST_P(RandomPlans, RunInModes) {
+  int checked = 0;
   for (int draw = 0; draw < DrawsOf(20); ++draw) {
     const uint64_t seed = 100'000 + SeedOf(draw);
     base::Random random(seed);
     const std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/true);
     if (!plan) continue;
+    ++checked;
     ASSERT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
   }
+  ExpectEnough(checked, DrawsOf(9));
 }
 
 TEST_P(RandomPlans, RunWithDepthwiseResultsInPlace) {
+  int checked = 0;
   for (int draw = 0; draw < DrawsOf(40); ++draw) {
     const uint64_t seed = 200'000 + SeedOf(draw);
     base::Random random(seed);
     const std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/false, Kinds::kDepthwise);
     if (!plan) continue;
+    ++checked;
     ASSERT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
   }
+  ExpectEnough(checked, DrawsOf(30));
 }
 
 TEST_P(RandomPlans, RunWithStatesThatAreReplaced) {
+  int checked = 0;
   for (int draw = 0; draw < DrawsOf(40); ++draw) {
     const uint64_t seed = 300'000 + SeedOf(draw);
     base::Random random(seed);
     const std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/false, Kinds::kRecurrent);
     if (!plan) continue;
+    ++checked;
     ASSERT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
   }
+  ExpectEnough(checked, DrawsOf(20));
 }
 
 TEST_P(RandomPlans, RunWithStoredPads) {
+  int checked = 0;
   for (int draw = 0; draw < DrawsOf(40); ++draw) {
     const uint64_t seed = 400'000 + SeedOf(draw);
     base::Random random(seed);
     const std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/false, Kinds::kPadded);
     if (!plan) continue;
+    ++checked;
     ASSERT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
   }
+  ExpectEnough(checked, DrawsOf(30));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPlans, testing::Range(0, 8));

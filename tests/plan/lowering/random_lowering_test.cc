@@ -58,21 +58,27 @@ TEST_P(RandomLowering, Runs) {
 }
 
 TEST_P(RandomLowering, RunsInModes) {
+  int checked = 0;
   for (int draw = 0; draw < DrawsOf(40); ++draw) {
     const uint64_t seed = 100'000 + SeedOf(draw);
     const std::optional<Plan> plan = DrawLowered(seed, /*with_modes=*/true);
     if (!plan) continue;
+    ++checked;
     ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
   }
+  ExpectEnough(checked, DrawsOf(10));
 }
 
 TEST_P(RandomLowering, RunsWithStoredPads) {
+  int checked = 0;
   for (int draw = 0; draw < DrawsOf(40); ++draw) {
     const uint64_t seed = 300'000 + SeedOf(draw);
     const std::optional<Plan> plan = DrawLowered(seed, /*with_modes=*/false, execute::Kinds::kPadded);
     if (!plan) continue;
+    ++checked;
     ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
   }
+  ExpectEnough(checked, DrawsOf(4));
 }
 
 TEST_P(RandomLowering, RunsByDepth) {
@@ -118,16 +124,19 @@ TEST(RareLowering, Runs) {
 }
 
 TEST_P(RandomLowering, PassesThroughJson) {
+  int checked = 0;
   for (int draw = 0; draw < DrawsOf(20); ++draw) {
     const uint64_t seed = SeedOf(draw);
     const std::optional<Plan> plan = DrawLowered(seed, /*with_modes=*/draw % 4 == 0);
     if (!plan) continue;
+    ++checked;
     base::JsonReader reader(base::WriteJson(ToJson(*plan)), "lowering");
     const base::Expected<Program> read = reader.Finish(ReadProgram(reader.Root().Items(), *plan));
     ASSERT_TRUE(read.has_value()) << read.error().pointer << ": " << read.error().message << ", seed "
                                   << seed;
     EXPECT_EQ(*read, *plan->lowering) << "seed " << seed;
   }
+  ExpectEnough(checked, DrawsOf(5));
 }
 
 class EveryKind : public testing::TestWithParam<NamedPlan> {};

@@ -19,6 +19,7 @@
 #include "tessera/search/partition/demand_faults.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/tiling/tile_driver.h"
+#include "tessera/tests/draws.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
 // Plans under demands are the best of those that keep them.
@@ -354,12 +355,14 @@ TEST(Demands, BestPlanIsThatOfAllPlansThatKeepThem) {
 
 TEST(Demands, ThatTheBestPlanKeepsAnywayChangeNoScore) {
   base::Random random(77);
+  int checked = 0;
   for (int round = 0; round < 20; ++round) {
     const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(3, 7)));
     const Profile profile = SmallMachine(DmaSteps::kOverlapped, random.Uniform(40, 150));
     const auto free = SearchPartition(graph, profile, Under({}, "latency"));
     ASSERT_TRUE(free);
     if (!free->plan) continue;
+    ++checked;
     std::vector<Demand> demands;
     for (const plan::Subgraph& subgraph : free->plan->subgraphs) {
       demands.push_back(Subgraph(subgraph.interval.first, subgraph.interval.last,
@@ -375,6 +378,7 @@ TEST(Demands, ThatTheBestPlanKeepsAnywayChangeNoScore) {
     EXPECT_EQ(bound.kept, free->plan->kept);
     EXPECT_EQ(FirstsOf(bound), FirstsOf(*free->plan));
   }
+  ExpectEnough(checked, 15);
 }
 
 TEST(Demands, DoNotDependOnThreads) {

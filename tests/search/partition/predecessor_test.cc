@@ -15,6 +15,7 @@
 #include "tessera/plan/difference.h"
 #include "tessera/plan/validator.h"
 #include "tessera/search/partition/partition.h"
+#include "tessera/tests/draws.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
 // A new plan differs from an older one only where that is worth something.
@@ -52,6 +53,7 @@ graph::Graph ChainEndingIn(int64_t channels) {
 
 TEST(Predecessor, OfTheSameNetworkStaysAsItIs) {
   base::Random random(5);
+  int checked = 0;
   for (int round = 0; round < 20; ++round) {
     SCOPED_TRACE(round);
     const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(2, 6)));
@@ -59,6 +61,7 @@ TEST(Predecessor, OfTheSameNetworkStaysAsItIs) {
     const auto first = SearchPartition(graph, profile, After(nullptr, "latency"));
     ASSERT_TRUE(first);
     if (!first->plan) continue;
+    ++checked;
     const plan::Plan second = PlanAfter(&*first->plan, graph, profile, "latency");
     const plan::Difference difference = plan::FindDifference(*first->plan, second);
     EXPECT_TRUE(difference.stretches.empty());
@@ -68,6 +71,7 @@ TEST(Predecessor, OfTheSameNetworkStaysAsItIs) {
     EXPECT_THAT(second.notes.back(),
                 HasSubstr(fmt::format("of the plan before {0} of {0} subgraphs, {0} of {0} tiles", all)));
   }
+  ExpectEnough(checked, 15);
 }
 
 TEST(Predecessor, KeepsWhatIsPrefetched) {
@@ -181,6 +185,7 @@ TEST(Predecessor, DiffersLeastFromTheBestOfAllPlans) {
 
 TEST(Predecessor, NeverCostsAnything) {
   base::Random random(17);
+  int checked = 0;
   for (int round = 0; round < 20; ++round) {
     const Profile profile = SmallMachine(DmaSteps::kOverlapped, random.Uniform(40, 200));
     const graph::Graph before = AnyNetwork(random, static_cast<int>(random.Uniform(2, 6)));
@@ -189,10 +194,12 @@ TEST(Predecessor, NeverCostsAnything) {
     const auto fresh = SearchPartition(graph, profile, After(nullptr, "latency"));
     ASSERT_TRUE(old && fresh);
     if (!old->plan || !fresh->plan) continue;
+    ++checked;
     const plan::Plan plan = PlanAfter(&*old->plan, graph, profile, "latency");
     EXPECT_EQ(plan.score, fresh->plan->score);
     EXPECT_EQ(plan.status, fresh->plan->status);
   }
+  ExpectEnough(checked, 12);
 }
 
 TEST(Predecessor, SubgraphsWhoseOperatorsChangedAreNoLongerThere) {

@@ -12,6 +12,7 @@
 #include "tessera/plan/validator.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/partition/pricing.h"
+#include "tessera/tests/draws.h"
 
 // Constants that arrive while the subgraph before theirs runs, where that is better.
 namespace tessera::search {
@@ -87,6 +88,7 @@ TEST(Prefetch, IsNeverWorseAndOftenBetter) {
 
 // With room for everything, no further subgraph would gain.
 TEST(Prefetch, LeavesNoGainWhereThereIsRoom) {
+  int checked = 0;
   for (uint64_t seed = 100; seed < 120; ++seed) {
     Subject subject = AnySubject(seed, {3, 7}, {4000, 8000});
     const Profile profile = Machine(subject.profile);
@@ -94,6 +96,7 @@ TEST(Prefetch, LeavesNoGainWhereThereIsRoom) {
     const Simulator simulator(plan.network, profile);
     for (size_t i = 1; i < plan.subgraphs.size(); ++i) {
       if (plan.subgraphs[i].prefetch) continue;
+      ++checked;
       std::vector<plan::Subgraph> with = plan.subgraphs;
       with[i].prefetch = true;
       int64_t cycles = 0;
@@ -102,6 +105,7 @@ TEST(Prefetch, LeavesNoGainWhereThereIsRoom) {
       EXPECT_GE(cycles, plan.totals.latency_cycles) << "seed " << seed << ", subgraph " << i;
     }
   }
+  ExpectEnough(checked, 10);
 }
 
 TEST(Prefetch, SaysWhatTheStatusIsAbout) {

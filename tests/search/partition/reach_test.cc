@@ -82,6 +82,7 @@ TEST(LimitedEffort, IsNotHeldToWhereOnlyWhatWasLeftOutKeepsALimit) {
 // is not.
 TEST(LimitedTime, ClaimsNoMoreThanItFound) {
   const plan::Objective latency{.weights = {{"latency", 1}}, .limits = {}};
+  int plans = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     const Subject subject = DrawSubject(seed);
@@ -91,12 +92,14 @@ TEST(LimitedTime, ClaimsNoMoreThanItFound) {
       const PartitionResult some = Search(subject, kUsualEffort, latency, &stop);
       EXPECT_FALSE(all.plan && some.status == problem::Status::kInfeasible) << some.reason;
       if (!some.plan) continue;
+      ++plans;
       ASSERT_TRUE(all.plan);
       EXPECT_TRUE(plan::Validate(*some.plan).empty());
       EXPECT_GE(some.plan->score, all.plan->score);
       EXPECT_TRUE(some.plan->score == all.plan->score || some.status == problem::Status::kFeasible);
     }
   }
+  ExpectEnough(plans, DrawsOf(20));
 }
 
 }  // namespace

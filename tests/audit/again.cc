@@ -1,0 +1,153 @@
+#include "again.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "claims.h"
+#include "draw_question.h"
+#include "draws.h"
+#include "tessera/plan/json_write.h"
+
+namespace tessera::audit {
+namespace {
+
+using base::Random;
+
+// Of a network of this size an answer is expected, not just that a limit came first.
+constexpr size_t kSmall = 8;
+
+bool IsSmall(const Question& question) { return question.network.operators.size() <= kSmall; }
+
+void ReportLost(const std::string& kind, const Question& question, const Answer& answer, const Answer& known,
+                Run& run) {
+  run.Report({kind,
+              fmt::format("{}; there is {}", Describe(answer), Describe(known)),
+              question,
+              {{"witness.json", plan::WritePlanJson(*known.plan)}},
+              {"tessera check --execute witness.json"}});
+}
+
+// Of a question that `known` satisfies, whatever it scores.
+void ExpectPlan(const std::string& kind, const Question& question, const Answer& answer, const Answer& known,
+                Run& run) {
+  if (answer.plan || !answer.fault.empty()) return;
+  const bool is_wrong = answer.IsInfeasible() || answer.status == problem::Status::kUnsupported;
+  if (is_wrong) {
+    ReportLost(kind + ": infeasible", question, answer, known, run);
+  } else if (IsSmall(question)) {
+    ReportLost(kind + ": unknown", question, answer, known, run);
+  }
+}
+
+std::map<std::string, double> OwnLimits(const plan::Metrics& totals) {
+  std::map<std::string, double> limits;
+  for (const std::string_view name : plan::MetricNames()) {
+    const double value = plan::ValueOf(totals, name);
+    if (value > 0) limits[std::string(name)] = value;
+  }
+  return limits;
+}
+
+// A demand for each subgraph and each border that is kept.
+std::vector<plan::Demand> DemandsOf(const plan::Plan& plan) {
+  std::vector<plan::Demand> demands;
+  for (const plan::Subgraph& subgraph : plan.subgraphs) {
+    plan::Demand& demand = demands.emplace_back();
+    demand.kind = plan::DemandKind::kSubgraph;
+    demand.interval = subgraph.interval;
+    demand.way.tile = subgraph.tile;
+    demand.way.weights = subgraph.weights;
+    demand.way.in_place = subgraph.in_place;
+    demand.way.halo = subgraph.halo;
+  }
+  for (const int tensor : plan.kept) {
+    plan::Demand& demand = demands.emplace_back();
+    demand.kind = plan::DemandKind::kKeep;
+    demand.tensor = tensor;
+  }
+  return demands;
+}
+
+bool IsSamePartition(const plan::Plan& a, const plan::Plan& b) {
+  if (a.kept != b.kept || a.subgraphs.size() != b.subgraphs.size() || !(a.network == b.network)) return false;
+  for (size_t i = 0; i < a.subgraphs.size(); ++i) {
+    const plan::Subgraph& one = a.subgraphs[i];
+    const plan::Subgraph& other = b.subgraphs[i];
+    if (!(one.interval == other.interval) || one.tile != other.tile || one.weights != other.weights ||
+        one.in_place != other.in_place || one.halo != other.halo || one.depth != other.depth)
+      return false;
+  }
+  return true;
+}
+
+// Of a question that `known` satisfies: it is not lost, and `optimal` means no worse.
+void ExpectNoWorse(const std::string& kind, const Question& question, const Answer& answer,
+                   const Answer& known, Run& run) {
+  ExpectPlan(kind, question, answer, known, run);
+  if (!answer.plan) return;
+  const plan::Metrics& bounds = answer.plan->lower_bounds;
+  const double score = ScoreUnder(question.objective, bounds, answer.plan->totals);
+  const double before = ScoreUnder(question.objective, bounds, known.plan->totals);
+  if (IsLess(before, score) && (answer.IsOptimal() || IsSmall(question)))
+    ReportLost(kind + ": worse", question, answer, known, run);
+}
+
+}  // namespace
+
+void CheckLimits(const Question& question, uint64_t seed, Run& run) {
+  Random random(seed);
+  const Answer known = run.Ask(question);
+  if (!known.plan) return;
+  Claims claims;
+  claims.Add(question, known);
+  const std::map<std::string, double> own = OwnLimits(known.plan->totals);
+  Question limited = question;
+  limited.objective.limits = own;
+  const Answer again = run.Ask(limited);
+  ExpectNoWorse("own metrics as limits", limited, again, known, run);
+  claims.Add(limited, again);
+  for (int times = 0; times < 3; ++times) {
+    Question other = question;
+    other.objective.weights = DrawObjective(random).weights;
+    for (const auto& [metric, value] : own) {
+      if (random.Chance(0.4)) other.objective.limits[metric] = value;
+    }
+    const Answer answer = run.Ask(other);
+    ExpectNoWorse("own metrics as limits of another objective", other, answer, known, run);
+    claims.Add(other, answer);
+  }
+  claims.Check(run);
+}
+
+void CheckDemands(const Question& question, uint64_t seed, Run& run) {
+  Random random(seed);
+  const Answer known = run.Ask(question);
+  if (!known.plan) return;
+  Question demanded = question;
+  demanded.network = known.plan->network;
+  demanded.demands = DemandsOf(*known.plan);
+  demanded.ordering = search::Ordering::kGiven;
+  ExpectNoWorse("plan as demands", demanded, run.Ask(demanded), known, run);
+
+  Question partly = demanded;
+  partly.ordering = search::Ordering::kSearch;
+  std::erase_if(partly.demands, [&](const plan::Demand&) { return random.Chance(0.5); });
+  for (plan::Demand& demand : partly.demands) {
+    if (random.Chance(0.3)) demand.way.tile.reset();
+    if (random.Chance(0.3)) demand.way.weights.reset();
+    if (random.Chance(0.3)) demand.way.in_place.reset();
+    if (random.Chance(0.3)) demand.way.halo.reset();
+  }
+  ExpectNoWorse("part of a plan as demands", partly, run.Ask(partly), known, run);
+
+  Question older = question;
+  older.predecessor = known.plan;
+  const Answer again = run.Ask(older);
+  ExpectNoWorse("plan as the older one", older, again, known, run);
+  if (known.IsOptimal() && again.IsOptimal() && !IsSamePartition(*known.plan, *again.plan))
+    ReportLost("optimal plan as the older one changes", older, again, known, run);
+}
+
+}  // namespace tessera::audit

@@ -1,0 +1,42 @@
+#include "cases.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tessera/graph/yaml.h"
+#include "tessera/hw_profiles/writer.h"
+#include "tessera/plan/json_demands.h"
+#include "tessera/plan/json_write.h"
+
+namespace tessera::audit {
+namespace {
+
+void Write(const std::filesystem::path& file, const std::string& text) { std::ofstream(file) << text; }
+
+}  // namespace
+
+void WriteCase(const Finding& finding, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  const Question& question = finding.question;
+  Write(folder / "network.yaml", graph::WriteNetworkJson(question.network));
+  Write(folder / "profile.yaml", hw_profiles::WriteProfileJson(question.profile));
+  if (question.predecessor) Write(folder / "old.json", plan::WritePlanJson(*question.predecessor));
+  if (!question.demands.empty()) {
+    plan::Plan plan;
+    plan.network = question.network;
+    plan.profile = question.profile;
+    plan.demands = question.demands;
+    Write(folder / "demands.yaml", plan::DemandsToJson(plan).dump(1));
+  }
+  for (const auto& [file, text] : finding.files) Write(folder / file, text);
+  std::string shell = "#!/bin/sh\n# " + finding.kind + ": ";
+  for (const char c : finding.what) {
+    shell += c;
+    if (c == '\n') shell += "# ";
+  }
+  shell += "\n" + CommandOf(question) + "\n";
+  for (const std::string& command : finding.commands) shell += command + "\n";
+  Write(folder / "command.sh", shell);
+}
+
+}  // namespace tessera::audit

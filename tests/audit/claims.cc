@@ -1,0 +1,66 @@
+#include "claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tessera/plan/json_write.h"
+
+namespace tessera::audit {
+namespace {
+
+bool IsWithin(const std::map<std::string, double>& limits, const plan::Metrics& totals) {
+  return std::all_of(limits.begin(), limits.end(),
+                     [&](const auto& limit) { return plan::ValueOf(totals, limit.first) <= limit.second; });
+}
+
+}  // namespace
+
+double ScoreUnder(const plan::Objective& objective, const plan::Metrics& bounds,
+                  const plan::Metrics& totals) {
+  double score = 0;
+  double sum = 0;
+  for (const auto& [metric, weight] : objective.weights) {
+    if (objective.weights.size() == 1) return plan::ValueOf(totals, metric);
+    const double bound = plan::ValueOf(bounds, metric);
+    score += weight * plan::ValueOf(totals, metric) / (bound == 0 ? 1 : bound);
+    sum += weight;
+  }
+  return score / sum;
+}
+
+void Claims::Check(Run& run) const {
+  for (const Entry& claim : entries_) {
+    for (const Entry& witness : entries_) {
+      if (witness.answer.plan) CheckAgainst(claim, witness, run);
+    }
+  }
+}
+
+void Claims::CheckAgainst(const Entry& claim, const Entry& witness, Run& run) const {
+  const plan::Metrics& totals = witness.answer.plan->totals;
+  const auto report = [&](const std::string& kind, const std::string& what) {
+    run.Report({kind,
+                fmt::format("{}; there is {}", what, Describe(witness.answer)),
+                claim.question,
+                {{"witness.json", plan::WritePlanJson(*witness.answer.plan)}},
+                {"# the witness was found by: " + CommandOf(witness.question),
+                 "tessera check --execute witness.json"}});
+  };
+  if (claim.answer.plan) {
+    for (const std::string_view name : plan::MetricNames()) {
+      const double bound = plan::ValueOf(claim.answer.plan->lower_bounds, name);
+      if (IsLess(plan::ValueOf(totals, name), bound))
+        report(fmt::format("bound of {} above a plan", name), fmt::format("{} at least {}", name, bound));
+    }
+  }
+  if (!claim.question.demands.empty() || !IsWithin(claim.question.objective.limits, totals)) return;
+  if (claim.answer.IsInfeasible()) return report("infeasible, and there is a plan", Describe(claim.answer));
+  if (!claim.answer.IsOptimal()) return;
+  const plan::Metrics& bounds = claim.answer.plan->lower_bounds;
+  const double score = ScoreUnder(claim.question.objective, bounds, claim.answer.plan->totals);
+  if (IsLess(ScoreUnder(claim.question.objective, bounds, totals), score))
+    report("optimal is beaten", Describe(claim.answer));
+}
+
+}  // namespace tessera::audit

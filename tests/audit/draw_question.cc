@@ -1,0 +1,49 @@
+#include "draw_question.h"
+
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "draw_network.h"
+#include "draw_profile.h"
+#include "draws.h"
+
+namespace tessera::audit {
+
+Question DrawQuestion(base::Random& random, int most_operators) {
+  Question question;
+  question.network = DrawNetwork(random, static_cast<int>(random.Uniform(1, most_operators)));
+  question.profile = DrawProfile(random, question.network);
+  question.objective = DrawObjective(random);
+  return question;
+}
+
+plan::Objective DrawObjective(base::Random& random) {
+  static const std::array<std::string, 9> kMetrics = {"latency",        "latency", "latency",
+                                                      "energy",         "energy",  "off_chip_bytes",
+                                                      "off_chip_bytes", "peak",    "macs"};
+  plan::Objective objective;
+  objective.weights[OneOf(random, kMetrics)] = 1;
+  if (random.Chance(0.2)) {
+    objective.weights[OneOf(random, kMetrics)] = random.Chance(0.5) ? 1 : 0.25;
+    objective.weights[OneOf(random, kMetrics)] = 0.5;
+  }
+  if (objective.weights.size() == 1) objective.weights.begin()->second = 1;
+  return objective;
+}
+
+std::map<std::string, double> DrawLimits(base::Random& random, const plan::Metrics& totals) {
+  std::map<std::string, double> limits;
+  for (int64_t count = random.Uniform(1, 3); count > 0; --count) {
+    const auto names = plan::MetricNames();
+    const std::string name(
+        names[static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(names.size()) - 1))]);
+    const double value = plan::ValueOf(totals, name);
+    const double limit =
+        std::floor(value * (random.Chance(0.25) ? 0.7 + 0.3 * random.Real() : 1 + 0.2 * random.Real()));
+    if (limit >= 1) limits[name] = limit;
+  }
+  return limits;
+}
+
+}  // namespace tessera::audit

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "planner.h"
+#include "tessera/base/random.h"
+
+namespace tessera::audit {
+
+// A network of up to so many operators, an accelerator and an objective without limits.
+Question DrawQuestion(base::Random& random, int most_operators);
+
+// One metric, or two with weights.
+plan::Objective DrawObjective(base::Random& random);
+
+// One to three limits around what a plan costs.
+std::map<std::string, double> DrawLimits(base::Random& random, const plan::Metrics& totals);
+
+}  // namespace tessera::audit

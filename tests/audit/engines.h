@@ -1,0 +1,10 @@
+#pragma once
+
+#include "run.h"
+
+namespace tessera::audit {
+
+// Every engine alone, on the Problems of a plan and on the question itself.
+void CheckEngines(const Question& question, uint64_t seed, Run& run);
+
+}  // namespace tessera::audit

@@ -1,0 +1,374 @@
+#include "more.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "claims.h"
+#include "draw_question.h"
+#include "draws.h"
+#include "tessera/hw_profiles/writer.h"
+#include "tessera/plan/json_write.h"
+#include "tessera/search/partition/evaluate.h"
+
+// Two questions, of which one allows all that the other does.
+//
+//     less      more         must hold
+//     a plan    infeasible   never
+//     a plan    optimal      no worse than that plan
+//     a plan    feasible     no worse once the plan is handed in as the older one
+//     a plan    unknown      likewise: then there is a plan
+//
+// Where the answers break this, the plan of the smaller question is priced in the larger one: where it costs more there than here, the
+// costs themselves are not monotone, and the finding says so instead.
+namespace tessera::audit {
+namespace {
+
+using base::Random;
+using hw_profiles::Memory;
+using hw_profiles::Profile;
+
+// Makes `less` or `more` out of two equal questions; false where it does not apply.
+struct Relation {
+  std::string_view name;
+  bool (*make)(Random& random, Question& less, Question& more);
+};
+
+Memory& TileMemory(Question& question) {
+  return question.profile.memories[static_cast<size_t>(question.profile.tile_memory)];
+}
+
+Memory& AnyMemory(Random& random, Profile& profile) {
+  const auto last = static_cast<int64_t>(profile.memories.size()) - 1;
+  return profile.memories[static_cast<size_t>(random.Uniform(0, last))];
+}
+
+template <typename List>
+auto AnyOf(Random& random, List& list) {
+  return list.begin() + random.Uniform(0, static_cast<int64_t>(list.size()) - 1);
+}
+
+bool HasStates(const Question& question) {
+  return std::any_of(question.network.tensors.begin(), question.network.tensors.end(),
+                     [](const graph::Tensor& tensor) { return tensor.state; });
+}
+
+bool MoreTileMemory(Random& random, Question&, Question& more) {
+  Memory& memory = TileMemory(more);
+  if (!memory.banks.empty()) return false;
+  memory.capacity_bytes += random.Chance(0.5) ? memory.capacity_bytes : random.Uniform(1, 64);
+  return true;
+}
+
+bool MoreHome(Random&, Question&, Question& more) {
+  Memory& memory = more.profile.memories.front();
+  memory.capacity_bytes *= 2;
+  return memory.capacity_bytes < int64_t{1} << 24;
+}
+
+bool MoreBandwidth(Random& random, Question&, Question& more) {
+  hw_profiles::Port& port = AnyMemory(random, more.profile).port;
+  port.read_bytes_per_cycle *= 2;
+  port.write_bytes_per_cycle *= 2;
+  return true;
+}
+
+bool LessLatency(Random& random, Question&, Question& more) {
+  hw_profiles::Port& port = AnyMemory(random, more.profile).port;
+  const bool any = port.read_latency_cycles + port.write_latency_cycles + port.burst_bytes > 1;
+  port.read_latency_cycles = port.write_latency_cycles = 0;
+  port.burst_bytes = 1;
+  return any;
+}
+
+bool LessSetup(Random& random, Question&, Question& more) {
+  return std::exchange(AnyOf(random, more.profile.links)->setup_cycles, 0) > 0;
+}
+
+bool MoreDescriptorLoops(Random& random, Question&, Question& more) {
+  AnyOf(random, more.profile.links)->dims += 1;
+  return true;
+}
+
+bool MoreTransfersAtOnce(Random& random, Question&, Question& more) {
+  AnyOf(random, more.profile.links)->outstanding += 1;
+  return true;
+}
+
+bool MoreOperatorsAtOnce(Random& random, Question&, Question& more) {
+  AnyOf(random, more.profile.engines)->outstanding += 1;
+  return true;
+}
+
+bool MoreMacs(Random& random, Question&, Question& more) {
+  for (hw_profiles::Throughput& throughput : AnyOf(random, more.profile.engines)->throughputs) {
+    throughput.unroll.out_channels *= 2;
+    throughput.cycles_per_step /= 2;
+  }
+  return true;
+}
+
+bool LessStart(Random& random, Question&, Question& more) {
+  for (hw_profiles::Throughput& throughput : AnyOf(random, more.profile.engines)->throughputs) {
+    throughput.start_cycles = 0;
+    throughput.cycles_per_output /= 2;
+  }
+  return true;
+}
+
+bool MoreHalos(Random& random, Question& less, Question&) {
+  std::vector<hw_profiles::HaloStorage>& halo = less.profile.tiling.halo;
+  if (halo.size() < 2) return false;
+  halo.erase(AnyOf(random, halo));
+  return true;
+}
+
+bool MoreWeights(Random& random, Question& less, Question&) {
+  std::vector<hw_profiles::WeightPolicy>& weights = less.profile.tiling.weights;
+  if (weights.size() < 2) return false;
+  weights.erase(AnyOf(random, weights));
+  return std::any_of(weights.begin(), weights.end(),
+                     [](auto each) { return each != hw_profiles::WeightPolicy::kByDepth; });
+}
+
+// A state is replaced by its next value where a kind may work in place, whatever the policy: that is no choice.
+bool MoreInPlace(Random& random, Question& less, Question&) {
+  std::vector<base::OperatorKind>& kinds = less.profile.tiling.in_place;
+  if (kinds.empty() || HasStates(less)) return false;
+  kinds.erase(AnyOf(random, kinds));
+  return true;
+}
+
+bool MoreAxes(Random& random, Question& less, Question&) {
+  std::vector<hw_profiles::AxisGranule>& axes = less.profile.tiling.axes;
+  if (axes.empty()) return false;
+  axes.erase(AnyOf(random, axes));
+  return true;
+}
+
+bool FinerAxes(Random& random, Question& less, Question&) {
+  std::vector<hw_profiles::AxisGranule>& axes = less.profile.tiling.axes;
+  if (axes.empty()) return false;
+  AnyOf(random, axes)->granule *= random.Uniform(2, 3);
+  return true;
+}
+
+bool FinerDepth(Random&, Question& less, Question&) {
+  const auto& weights = less.profile.tiling.weights;
+  less.profile.tiling.depth_granule *= 2;
+  return std::find(weights.begin(), weights.end(), hw_profiles::WeightPolicy::kByDepth) != weights.end();
+}
+
+bool MoreOrders(Random&, Question& less, Question&) {
+  less.ordering = search::Ordering::kGiven;
+  return less.network.operators.size() > 2;
+}
+
+bool MoreKept(Random&, Question& less, Question&) {
+  less.keeping = search::Keeping::kNothing;
+  return less.network.operators.size() > 1;
+}
+
+bool LongerSubgraphs(Random& random, Question& less, Question& more) {
+  const auto operators = static_cast<int64_t>(less.network.operators.size());
+  if (operators < 2) return false;
+  less.max_operators = static_cast<int>(random.Uniform(1, operators - 1));
+  if (random.Chance(0.5)) more.max_operators = *less.max_operators + 1;
+  return true;
+}
+
+bool FewerLimits(Random& random, Question& less, Question& more) {
+  if (less.objective.limits.empty()) return false;
+  auto limit = more.objective.limits.begin();
+  std::advance(limit, random.Uniform(0, static_cast<int64_t>(more.objective.limits.size()) - 1));
+  if (random.Chance(0.5)) {
+    more.objective.limits.erase(limit);
+  } else {
+    limit->second *= 1.25;
+  }
+  return true;
+}
+
+bool MoreEffort(Random& random, Question& less, Question& more) {
+  less.effort = random.Uniform(10, 3000);
+  more.effort = 10 * search::kUsualEffort;
+  return true;
+}
+
+bool MorePrefetch(Random&, Question&, Question& more) {
+  more.prefetch = true;
+  return more.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+}
+
+bool FewerRules(Random& random, Question&, Question& more) {
+  if (more.profile.rules.empty()) return false;
+  more.profile.rules.erase(AnyOf(random, more.profile.rules));
+  return true;
+}
+
+bool FinerAlignment(Random& random, Question& less, Question&) {
+  if (!less.profile.rules.empty() || !TileMemory(less).banks.empty()) return false;
+  if (random.Chance(0.3)) {
+    AnyMemory(random, less.profile).alignment_bytes *= 2;
+  } else {
+    AnyOf(random, less.profile.roles)->alignment_bytes *= 2;
+  }
+  return true;
+}
+
+bool FewerModes(Random& random, Question&, Question& more) {
+  Memory& memory = TileMemory(more);
+  if (memory.banks.empty()) return false;
+  switch (random.Uniform(0, 3)) {
+    case 0:
+      memory.modes.clear();
+      memory.transitions.reset();
+      return true;
+    case 1:
+      return std::exchange(memory.transitions, std::nullopt).has_value();
+    case 2:
+      memory.span = problem::Span::kAny;
+      return true;
+    default:
+      for (problem::Bank& bank : memory.banks) bank.ports = {};
+      return true;
+  }
+}
+
+bool FewerReserved(Random&, Question&, Question& more) {
+  Memory& memory = TileMemory(more);
+  return !std::exchange(memory.reserved, {}).empty();
+}
+
+bool LessScratch(Random&, Question&, Question& more) {
+  if (!more.profile.rules.empty()) return false;
+  const bool any = !more.profile.scratch.empty() || more.profile.table_bytes_per_channel > 0;
+  more.profile.scratch.clear();
+  more.profile.table_bytes_per_channel = 0;
+  return any;
+}
+
+constexpr std::array kRelations = {Relation{"tile memory", MoreTileMemory},
+                                   Relation{"home memory", MoreHome},
+                                   Relation{"bandwidth", MoreBandwidth},
+                                   Relation{"latency of a memory", LessLatency},
+                                   Relation{"setup of a link", LessSetup},
+                                   Relation{"loops of a descriptor", MoreDescriptorLoops},
+                                   Relation{"transfers at once", MoreTransfersAtOnce},
+                                   Relation{"operators at once", MoreOperatorsAtOnce},
+                                   Relation{"MACs per cycle", MoreMacs},
+                                   Relation{"start cycles", LessStart},
+                                   Relation{"halo policies", MoreHalos},
+                                   Relation{"weight policies", MoreWeights},
+                                   Relation{"kinds in place", MoreInPlace},
+                                   Relation{"axes", MoreAxes},
+                                   Relation{"step of an axis", FinerAxes},
+                                   Relation{"step of the depth", FinerDepth},
+                                   Relation{"orders", MoreOrders},
+                                   Relation{"borders kept", MoreKept},
+                                   Relation{"operators per subgraph", LongerSubgraphs},
+                                   Relation{"limits", FewerLimits},
+                                   Relation{"effort", MoreEffort},
+                                   Relation{"prefetch", MorePrefetch},
+                                   Relation{"rules", FewerRules},
+                                   Relation{"alignment", FinerAlignment},
+                                   Relation{"banks and modes", FewerModes},
+                                   Relation{"reserved ranges", FewerReserved},
+                                   Relation{"scratch and tables", LessScratch}};
+
+// What the smaller question's plan costs in the larger one: its score there, with the bounds of the answer that it is held against.
+std::optional<double> ScoreIn(const Question& more, const plan::Plan& plan) {
+  plan::Draft draft = DraftOf(plan);
+  draft.profile = more.profile;
+  draft.objective = more.objective;
+  search::EvaluateOptions options;
+  options.engines = UsualEngines();
+  const auto evaluated = search::Evaluate(draft, options);
+  if (!evaluated || !evaluated->plan) return std::nullopt;
+  return evaluated->plan->score;
+}
+
+class Comparison {
+ public:
+  Comparison(std::string_view relation, const Question& less, const Question& more, Run& run)
+      : relation_(relation), less_(less), more_(more), run_(run) {}
+
+  void Check(const Answer& small) {
+    if (!small.plan) return;
+    const Answer large = run_.Ask(more_);
+    if (!large.fault.empty()) return;
+    run_.Count("pairs");
+    if (large.IsInfeasible() || large.status == problem::Status::kUnsupported)
+      return Report("more is infeasible", small, large);
+    if (large.IsOptimal() && IsWorse(large, small)) return Report("more is worse", small, large);
+    if (large.plan && !IsWorse(large, small)) return;
+    run_.Count("predecessors");
+    more_.predecessor = small.plan;
+    const Answer again = run_.Ask(more_);
+    if (!again.fault.empty()) return;
+    if (!again.plan) return Report("older plan is lost", small, again);
+    if (IsWorse(again, small)) Report("older plan is better", small, again);
+  }
+
+ private:
+  bool IsWorse(const Answer& large, const Answer& small) const {
+    const plan::Metrics& bounds = large.plan->lower_bounds;
+    return IsLess(ScoreUnder(more_.objective, bounds, small.plan->totals),
+                  ScoreUnder(more_.objective, bounds, large.plan->totals));
+  }
+
+  void Report(const std::string& kind, const Answer& small, const Answer& large) {
+    const std::optional<double> there = ScoreIn(more_, *small.plan);
+    std::string suffix;
+    if (!there) {
+      suffix = ", and the plan of less does not fit there";
+    } else if (IsLess(small.plan->score, *there) && more_.objective.weights.size() == 1) {
+      suffix = ", and the plan of less costs more there";
+    }
+    run_.Report({fmt::format("{}: {}{}", relation_, kind, suffix),
+                 fmt::format("less: {}; more: {}; the plan of less scores {} there", Describe(small),
+                             Describe(large), there ? fmt::format("{}", *there) : "nothing"),
+                 more_,
+                 {{"less.json", plan::WritePlanJson(*small.plan)}},
+                 {"# less: the plan is less.json, asked by: " + CommandOf(less_)}});
+  }
+
+  const std::string_view relation_;
+  const Question& less_;
+  Question more_;
+  Run& run_;
+};
+
+}  // namespace
+
+Question DrawAny(base::Random& random) {
+  const int most = random.Chance(0.1) ? 16 : random.Chance(0.2) ? 8 : 5;
+  Question question = DrawQuestion(random, most);
+  if (!random.Chance(0.3)) return question;
+  const Answer answer = Ask(question);
+  if (answer.plan) question.objective.limits = DrawLimits(random, answer.plan->totals);
+  return question;
+}
+
+void CheckMore(const Question& question, uint64_t seed, Run& run) {
+  Random random(seed);
+  const Answer base = run.Ask(question);
+  for (int drawn = 0; drawn < 4;) {
+    const Relation& relation = OneOf(random, kRelations);
+    Question less = question;
+    Question more = question;
+    Random own(random.Next());
+    ++drawn;
+    if (!relation.make(own, less, more)) continue;
+    // The question itself is one of the two, mostly: its answer is there.
+    const bool is_base =
+        CommandOf(less) == CommandOf(question) && less.effort == question.effort &&
+        hw_profiles::WriteProfileJson(less.profile) == hw_profiles::WriteProfileJson(question.profile);
+    const Answer small = is_base ? base : run.Ask(less);
+    if (small.fault.empty()) Comparison(relation.name, less, more, run).Check(small);
+  }
+}
+
+}  // namespace tessera::audit

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "run.h"
+
+namespace tessera::audit {
+
+// Of up to 16 operators, mostly few; in some draws with limits.
+Question DrawAny(base::Random& random);
+
+// More of anything allowed is never worse (more.cc).
+void CheckMore(const Question& question, uint64_t seed, Run& run);
+
+}  // namespace tessera::audit

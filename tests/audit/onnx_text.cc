@@ -1,0 +1,254 @@
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tessera/tests/graph/onnx/model_builder.h"
+#include "texts.h"
+
+namespace tessera::audit {
+namespace {
+
+using base::OperatorKind;
+using graph::Graph;
+using graph::Operator;
+using graph::Shape;
+using graph::Tensor;
+using graph::onnx::Attributes;
+using graph::onnx::Extent;
+using graph::onnx::ModelBuilder;
+using Ints = std::vector<int64_t>;
+
+constexpr int64_t kVersion = 17;  // reductions with axes as attributes
+
+class OnnxText {
+ public:
+  explicit OnnxText(const Graph& network) : network_(network), model_(kVersion) {}
+
+  std::optional<std::string> Write() {
+    for (const Tensor& tensor : network_.tensors) {
+      const bool plain = tensor.type == network_.tensors.front().type && tensor.stored_bytes == 0;
+      const bool lasts = tensor.state && !HasNext(tensor);
+      if (!plain || lasts || tensor.shape.empty()) return std::nullopt;
+      if (tensor.network_input || tensor.state) model_.Input(tensor.id, ExtentsOf(tensor.shape));
+    }
+    for (const Operator& op : network_.operators) {
+      if (!Add(op)) return std::nullopt;
+    }
+    for (const Tensor& tensor : network_.tensors) {
+      if (tensor.network_output) model_.Output(tensor.id, ExtentsOf(tensor.shape));
+    }
+    return model_.Bytes();
+  }
+
+ private:
+  bool HasNext(const Tensor& state) const {
+    return std::any_of(network_.tensors.begin(), network_.tensors.end(), [&](const Tensor& tensor) {
+      return tensor.next_of >= 0 && &TensorAt(tensor.next_of) == &state;
+    });
+  }
+  static std::vector<Extent> ExtentsOf(const Shape& shape) { return {shape.begin(), shape.end()}; }
+  const Tensor& TensorAt(int tensor) const { return network_.tensors[static_cast<size_t>(tensor)]; }
+  const Shape& InputOf(const Operator& op) const { return TensorAt(op.inputs.front()).shape; }
+  const Shape& OutputOf(const Operator& op) const { return TensorAt(op.outputs.front()).shape; }
+  const std::string& Result(const Operator& op) const { return TensorAt(op.outputs.front()).id; }
+  std::string Constant(const Operator& op, const char* name) const { return op.id + "/" + name; }
+
+  std::vector<std::string> Inputs(const Operator& op) const {
+    std::vector<std::string> names;
+    for (const int input : op.inputs) names.push_back(TensorAt(input).id);
+    return names;
+  }
+
+  bool Put(const std::string& type, const Operator& op, std::vector<std::string> inputs,
+           const Attributes& attributes = {}) {
+    model_.Add(type, inputs, Result(op), attributes);
+    return true;
+  }
+
+  static Attributes AttributesOf(const graph::Window& window) {
+    return {{"kernel_shape", Ints(window.kernel.begin(), window.kernel.end())},
+            {"strides", Ints(window.stride.begin(), window.stride.end())},
+            {"dilations", Ints(window.dilation.begin(), window.dilation.end())},
+            {"pads", Ints{window.pad_low[0], window.pad_low[1], window.pad_high[0], window.pad_high[1]}}};
+  }
+
+  // Filters that no other operator has.
+  std::optional<std::string> Filters(const Operator& op, const Shape& shape) {
+    if (op.weights.size() != 1 || !used_.emplace(op.weights.front(), true).second) return std::nullopt;
+    return model_.Weight(TensorAt(op.weights.front()).id, shape);
+  }
+
+  bool AddConv(const Operator& op) {
+    Attributes attributes = AttributesOf(op.window);
+    Shape shape = op.weights.empty() ? Shape{} : TensorAt(op.weights.front()).shape;
+    const bool transposed = op.kind == OperatorKind::kTransposedConv;
+    int64_t groups = op.groups;
+    if (op.kind == OperatorKind::kDepthwise) groups = InputOf(op)[1];
+    if (op.kind != OperatorKind::kDepthwise && groups == InputOf(op)[1] && groups > 1) return false;
+    if (groups == 1 && op.kind == OperatorKind::kDepthwise) return false;
+    if (transposed) {
+      shape = {InputOf(op)[1], OutputOf(op)[1] / groups, shape[2], shape[3]};
+      Ints padding;
+      for (size_t axis = 0; axis < 2; ++axis) {
+        const int64_t reach = (op.window.kernel[axis] - 1) * op.window.dilation[axis] + 1;
+        const int64_t plain = (InputOf(op)[axis + 2] - 1) * op.window.stride[axis] + reach -
+                              op.window.pad_low[axis] - op.window.pad_high[axis];
+        padding.push_back(OutputOf(op)[axis + 2] - plain);
+        if (padding.back() < 0 ||
+            padding.back() >= std::max(op.window.stride[axis], op.window.dilation[axis]))
+          return false;
+      }
+      attributes["output_padding"] = padding;
+    }
+    attributes["group"] = groups;
+    const auto filters = Filters(op, shape);
+    return filters && Put(transposed ? "ConvTranspose" : "Conv", op, {Inputs(op)[0], *filters}, attributes);
+  }
+
+  bool AddPool(const Operator& op) {
+    Attributes attributes = AttributesOf(op.window);
+    for (size_t axis = 0; axis < 2; ++axis) {
+      const int64_t reach = (op.window.kernel[axis] - 1) * op.window.dilation[axis] + 1;
+      const int64_t room = InputOf(op)[axis + 2] + op.window.pad_low[axis] + op.window.pad_high[axis] - reach;
+      if (room < 0 || OutputOf(op)[axis + 2] != room / op.window.stride[axis] + 1) return false;
+      if (op.window.pad_low[axis] >= op.window.kernel[axis] ||
+          op.window.pad_high[axis] >= op.window.kernel[axis])
+        return false;
+    }
+    if (op.function != "max") {
+      if (op.window.dilation != std::array<int64_t, 2>{1, 1}) return false;
+      attributes.erase("dilations");
+    }
+    const char* type = op.function == "max" ? "MaxPool" : op.function == "average" ? "AveragePool" : "LpPool";
+    return Put(type, op, Inputs(op), attributes);
+  }
+
+  bool AddSlice(const Operator& op) {
+    Ints ends;
+    Ints axes;
+    for (size_t axis = 0; axis < op.starts.size(); ++axis) {
+      const int64_t end = op.starts[axis] + OutputOf(op)[axis] * op.steps[axis];
+      ends.push_back(op.steps[axis] < 0 && end < 0 ? -(int64_t{1} << 40) : end);
+      axes.push_back(static_cast<int64_t>(axis));
+    }
+    if (OutputOf(op) == InputOf(op)) return false;
+    return Put("Slice", op,
+               {Inputs(op)[0], model_.Integers(Constant(op, "starts"), op.starts),
+                model_.Integers(Constant(op, "ends"), ends), model_.Integers(Constant(op, "axes"), axes),
+                model_.Integers(Constant(op, "steps"), op.steps)});
+  }
+
+  bool AddPad(const Operator& op) {
+    if (op.padding.mode == graph::PadMode::kWrap || OutputOf(op) == InputOf(op)) return false;
+    Ints pads = op.padding.low;
+    pads.insert(pads.end(), op.padding.high.begin(), op.padding.high.end());
+    const std::string mode(graph::PadModeNames()[static_cast<size_t>(op.padding.mode)]);
+    return Put("Pad", op, {Inputs(op)[0], model_.Integers(Constant(op, "pads"), pads)}, {{"mode", mode}});
+  }
+
+  bool AddReduce(const Operator& op) {
+    const bool keeps = OutputOf(op).size() == InputOf(op).size();
+    return Put("ReduceMean", op, Inputs(op),
+               {{"axes", Ints(op.axes.begin(), op.axes.end())}, {"keepdims", int64_t{keeps}}});
+  }
+
+  // With the extents of the result, from which the reader takes the scales: others cannot be said.
+  bool AddResize(const Operator& op) {
+    static constexpr std::array kModes = {"nearest", "linear", "cubic"};
+    const graph::Resize& resize = op.resize;
+    if (resize.coordinates == graph::ResizeCoordinates::kTfHalfPixelForNn) return false;
+    for (size_t axis = 0; axis < resize.scales.size(); ++axis) {
+      const graph::Ratio& scale = resize.scales[axis];
+      if (scale.numerator * InputOf(op)[axis] != scale.denominator * OutputOf(op)[axis]) return false;
+    }
+    const bool keeps = OutputOf(op) == InputOf(op);
+    if (keeps || (resize.mode == graph::ResizeMode::kCubic && OutputOf(op).size() != 4)) return false;
+    const auto coordinates = graph::ResizeCoordinatesNames()[static_cast<size_t>(resize.coordinates)];
+    Attributes attributes = {{"mode", std::string(kModes.at(static_cast<size_t>(resize.mode)))},
+                             {"coordinate_transformation_mode", std::string(coordinates)}};
+    if (resize.mode == graph::ResizeMode::kNearest)
+      attributes["nearest_mode"] =
+          std::string(graph::NearestRoundingNames()[static_cast<size_t>(resize.rounding)]);
+    return Put("Resize", op, {Inputs(op)[0], "", "", model_.Integers(Constant(op, "sizes"), OutputOf(op))},
+               attributes);
+  }
+
+  bool AddMatmul(const Operator& op) {
+    if (op.transpose_first || op.transpose_second) return false;
+    if (op.inputs.size() == 2) return Put("MatMul", op, Inputs(op));
+    const auto filters = Filters(op, op.weights.empty() ? Shape{} : TensorAt(op.weights.front()).shape);
+    return filters && Put("MatMul", op, {Inputs(op)[0], *filters});
+  }
+
+  bool AddGather(const Operator& op) {
+    const bool drops = OutputOf(op).size() < InputOf(op).size();
+    const std::string indices = drops ? model_.Scalar(Constant(op, "indices"), op.indices.front())
+                                      : model_.Integers(Constant(op, "indices"), op.indices);
+    return Put("Gather", op, {Inputs(op)[0], indices}, {{"axis", int64_t{op.axis}}});
+  }
+
+  bool Add(const Operator& op) {
+    if (op.inputs.empty() || !op.activation.empty()) return false;
+    if (op.weights.size() > 1) return false;
+    switch (op.kind) {
+      case OperatorKind::kConv:
+      case OperatorKind::kDepthwise:
+      case OperatorKind::kTransposedConv:
+        return AddConv(op);
+      case OperatorKind::kPool:
+        return AddPool(op);
+      case OperatorKind::kGlobalPool:
+        return OutputOf(op).size() == 4 && op.function != "lp" &&
+               Put(op.function == "max" ? "GlobalMaxPool" : "GlobalAveragePool", op, Inputs(op));
+      case OperatorKind::kReduce:
+        return AddReduce(op);
+      case OperatorKind::kElementwise:
+        return op.inputs.size() == 2 && op.weights.empty() && op.inputs[0] != op.inputs[1] &&
+               Put("Add", op, Inputs(op));
+      case OperatorKind::kConcat:
+        return Put("Concat", op, Inputs(op), {{"axis", int64_t{op.axis}}});
+      case OperatorKind::kSlice:
+        return AddSlice(op);
+      case OperatorKind::kPad:
+        return AddPad(op);
+      case OperatorKind::kGather:
+        return AddGather(op);
+      case OperatorKind::kMatmul:
+        return AddMatmul(op);
+      case OperatorKind::kSoftmax:
+        return op.axes.size() == 1 && Put("Softmax", op, Inputs(op), {{"axis", int64_t{op.axes.front()}}});
+      case OperatorKind::kReshape:
+        return OutputOf(op) != InputOf(op) &&
+               Put("Reshape", op, {Inputs(op)[0], model_.Integers(Constant(op, "shape"), OutputOf(op))});
+      case OperatorKind::kTranspose:
+        return !std::is_sorted(op.permutation.begin(), op.permutation.end()) &&
+               Put("Transpose", op, Inputs(op),
+                   {{"perm", Ints(op.permutation.begin(), op.permutation.end())}});
+      case OperatorKind::kDepthToSpace:
+        return Put("DepthToSpace", op, Inputs(op),
+                   {{"blocksize", op.block},
+                    {"mode", std::string(op.depth_order == graph::DepthOrder::kDcr ? "DCR" : "CRD")}});
+      case OperatorKind::kSpaceToDepth:
+        return op.depth_order == graph::DepthOrder::kDcr &&
+               Put("SpaceToDepth", op, Inputs(op), {{"blocksize", op.block}});
+      case OperatorKind::kResize:
+        return AddResize(op);
+      case OperatorKind::kLayerNorm:  // has a scale in ONNX, which drawn networks do not have
+      case OperatorKind::kOpaque:
+        return false;
+    }
+    return false;
+  }
+
+  const Graph& network_;
+  ModelBuilder model_;
+  std::map<int, bool> used_;
+};
+
+}  // namespace
+
+std::optional<std::string> WriteOnnx(const Graph& network) { return OnnxText(network).Write(); }
+
+}  // namespace tessera::audit

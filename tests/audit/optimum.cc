@@ -1,0 +1,120 @@
+#include "optimum.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "draw_question.h"
+#include "oracle.h"
+#include "tessera/plan/json_write.h"
+#include "tessera/search/partition/evaluate.h"
+
+// The search against trying everything.
+//
+//     search        oracle knows the best         oracle knows that there is none
+//     optimal       must be it                    impossible: the plan was checked
+//     feasible      must not be better
+//     infeasible    a finding                     right
+//     unknown       counted                       counted
+//
+// Bounds of a plan are held against the oracle's plan too, which costs no less than any bound.
+namespace tessera::audit {
+namespace {
+
+// The oracle's plan as `tessera eval` completes it: the case needs it, and it must be one.
+Files FilesOf(const OracleAnswer& oracle, std::string& flaw) {
+  search::EvaluateOptions options;
+  options.engines = UsualEngines();
+  const auto evaluated = search::Evaluate(oracle.draft, options);
+  if (!evaluated) {
+    flaw = base::Format(evaluated.error());
+  } else if (!evaluated->plan) {
+    flaw = evaluated->violations.empty() ? evaluated->reason : evaluated->violations.front().message;
+  } else {
+    const std::vector<std::string> faults = FaultsOf(*evaluated->plan);
+    if (!faults.empty()) flaw = faults.front();
+    return {{"better.json", plan::WritePlanJson(*evaluated->plan)}};
+  }
+  return {};
+}
+
+std::string RankText(const OracleAnswer& oracle) {
+  return fmt::format("score {}, {}", oracle.least[0], Describe(oracle.totals));
+}
+
+void Compare(const Question& question, const Answer& answer, const OracleAnswer& oracle, Run& run) {
+  const bool exists = oracle.verdict == OracleAnswer::Verdict::kBest;
+  const auto report = [&](const std::string& kind, const std::string& what) {
+    std::string flaw;
+    const Files files = exists ? FilesOf(oracle, flaw) : Files{};
+    const std::string there = exists ? "; there is " + RankText(oracle) : "";
+    const std::string but = flaw.empty() ? "" : "; but that plan is refused: " + flaw;
+    const bool has_plan = !files.empty();
+    run.Report({flaw.empty() ? kind : kind + ", by a plan that is refused", what + there + but, question,
+                files,
+                has_plan ? std::vector<std::string>{"tessera check --execute better.json"}
+                         : std::vector<std::string>{}});
+  };
+  const std::string answered = Describe(answer);
+  if (!exists) {
+    if (answer.plan) report("oracle finds no plan", answered);
+    return;
+  }
+  if (answer.IsInfeasible()) return report("infeasible, and there is a plan", answered);
+  if (answer.status == problem::Status::kUnsupported)
+    return report("unsupported, and there is a plan", answered);
+  if (!answer.plan) return;
+  const double score = answer.plan->score;
+  const std::string scored = fmt::format("score {}, {}", score, answered);
+  if (answer.IsOptimal() && IsLess(oracle.least[0], score)) return report("optimal is beaten", scored);
+  if (IsLess(score, oracle.least[0])) return report("oracle misses a plan", scored);
+  for (const std::string_view name : plan::MetricNames()) {
+    const double bound = plan::ValueOf(answer.plan->lower_bounds, name);
+    if (IsLess(plan::ValueOf(oracle.totals, name), bound))
+      return report("bound above a plan", fmt::format("{} at least {}", name, bound));
+  }
+  if (!answer.IsOptimal() || !oracle.ties) return;
+  run.Count("ties known");
+  const plan::Metrics& totals = answer.plan->totals;
+  const std::array<double, 4> ties = {static_cast<double>(totals.latency_cycles), totals.energy_pj,
+                                      static_cast<double>(totals.off_chip_bytes),
+                                      static_cast<double>(totals.peak_bytes)};
+  for (size_t i = 0; i < ties.size(); ++i) {
+    if (IsLess(ties[i], oracle.least[i + 1])) return;
+    if (IsLess(oracle.least[i + 1], ties[i])) return report("tie not broken", scored);
+  }
+}
+
+}  // namespace
+
+Question DrawSmall(base::Random& random) {
+  Question question = DrawQuestion(random, random.Chance(0.3) ? 8 : 5);
+  if (!random.Chance(0.4)) return question;
+  const Answer answer = Ask(question);
+  if (answer.plan) question.objective.limits = DrawLimits(random, answer.plan->totals);
+  return question;
+}
+
+void CheckOptimum(const Question& question, uint64_t, Run& run) {
+  const Answer answer = run.Ask(question);
+  const auto weights =
+      answer.plan ? WeightsOf(question.objective, answer.plan->lower_bounds) : question.objective.weights;
+  const OracleAnswer oracle = FindBest(question, weights);
+  if (oracle.verdict == OracleAnswer::Verdict::kDeclined) {
+    run.Skip(oracle.why);
+    if (oracle.why.starts_with("engine fault"))
+      run.Report({"fault of an engine", oracle.why, question, {}, {}});
+    return;
+  }
+  if (!answer.fault.empty()) return;
+  if (oracle.verdict == OracleAnswer::Verdict::kBest) {
+    run.Count("best known");
+    if (answer.IsOptimal()) run.Count("called optimal");
+  } else {
+    run.Count("none known");
+    if (answer.IsInfeasible() || answer.status == problem::Status::kUnsupported) run.Count("refuted");
+  }
+  Compare(question, answer, oracle, run);
+}
+
+}  // namespace tessera::audit

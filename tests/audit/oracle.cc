@@ -1,0 +1,490 @@
+#include "oracle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "tessera/base/stop.h"
+#include "tessera/encoder/adapt/depth.h"
+#include "tessera/encoder/adapt/halo.h"
+#include "tessera/encoder/adapt/homes.h"
+#include "tessera/graph/reorder.h"
+#include "tessera/problem/json.h"
+#include "tessera/search/allocate/bounds.h"
+#include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/simulate/simulate.h"
+
+namespace tessera::audit {
+namespace {
+
+using encoder::Policy;
+using encoder::SubgraphChoice;
+using graph::Graph;
+using graph::Interval;
+using hw_profiles::HaloStorage;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+using problem::Bytes;
+using problem::Problem;
+using problem::Status;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// Latency, energy, off-chip bytes, MACs: the metrics that add up along a plan.
+using Sums = std::array<double, 4>;
+constexpr std::array<std::string_view, 4> kSummed = {"latency", "energy", "off_chip_bytes", "macs"};
+
+// Score, latency, energy, off-chip bytes, peak, compared in this order.
+using Rank = std::array<double, 5>;
+
+Sums Add(const Sums& a, const Sums& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]}; }
+
+bool Precedes(const Rank& a, const Rank& b) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (IsLess(a[i], b[i])) return true;
+    if (IsLess(b[i], a[i])) return false;
+  }
+  return false;
+}
+
+// One way to run an interval as a subgraph.
+struct Way {
+  graph::TileShape tile;
+  Policy policy;
+  Sums costs = {};
+  Problem problem;
+  Bytes low = 0;             // no peak is lower; exact once the least peak was asked for
+  bool is_exact = false;     // `low` is the least peak
+  std::optional<bool> fits;  // once asked
+};
+
+struct Limit {
+  std::string why;
+};
+
+class Oracle {
+ public:
+  Oracle(const Question& question, const std::map<std::string, double>& weights, const OracleLimits& limits)
+      : question_(question),
+        limits_(limits),
+        stop_(base::Stop::Clock::now() + std::chrono::duration_cast<base::Stop::Clock::duration>(
+                                             std::chrono::duration<double>(limits.seconds))) {
+    for (size_t i = 0; i < kSummed.size(); ++i) {
+      const std::string name(kSummed[i]);
+      if (const auto weight = weights.find(name); weight != weights.end()) weights_[i] = weight->second;
+      const auto limit = question.objective.limits.find(name);
+      most_[i] = limit == question.objective.limits.end() ? kNever : limit->second;
+    }
+    if (const auto weight = weights.find("peak"); weight != weights.end()) peak_weight_ = weight->second;
+    capacity_ = TileMemory().capacity_bytes;
+    hands_on_ = std::any_of(question.network.tensors.begin(), question.network.tensors.end(),
+                            [](const graph::Tensor& tensor) { return tensor.next_of >= 0; });
+    if (const auto limit = question.objective.limits.find("peak"); limit != question.objective.limits.end()) {
+      if (limit->second < static_cast<double>(capacity_)) capacity_ = static_cast<Bytes>(limit->second);
+    }
+  }
+
+  OracleAnswer Run() {
+    OracleAnswer answer;
+    try {
+      FindOrders();
+      best_.fill(kNever);
+      for (const std::vector<int>& order : orders_) Walk(order);
+      if (best_[0] == kNever) {
+        answer.verdict = OracleAnswer::Verdict::kNone;
+        return answer;
+      }
+      answer.verdict = OracleAnswer::Verdict::kBest;
+    } catch (const Limit& limit) {
+      answer.why = limit.why;
+      return answer;
+    }
+    try {
+      steps_ = 0;
+      breaks_ties_ = true;
+      const double score = best_[0];
+      best_.fill(kNever);
+      best_[0] = score;
+      for (const std::vector<int>& order : orders_) Walk(order);
+      answer.ties = true;
+    } catch (const Limit&) {
+      answer.ties = false;
+    }
+    answer.least = best_;
+    answer.draft = draft_;
+    answer.totals = totals_;
+    answer.choices = choices_;
+    return answer;
+  }
+
+ private:
+  // What an order needs while it is walked.
+  struct Walking {
+    Graph network;
+    std::vector<graph::Usage> usages;
+    std::vector<int> order;
+    std::map<std::pair<int, std::vector<int>>, std::pair<Sums, double>> least;  // of the way to the end
+  };
+
+  struct Step {
+    Rank least = {};
+    Way* way = nullptr;
+    int last = 0;
+    std::vector<int> behind;  // what stays on chip where it ends
+  };
+
+  const hw_profiles::Memory& TileMemory() const {
+    return question_.profile.memories[static_cast<size_t>(question_.profile.tile_memory)];
+  }
+
+  void FindOrders() {
+    const std::vector<std::vector<int>> before = graph::DependenciesOf(question_.network);
+    std::vector<int> order;
+    std::vector<char> done(before.size(), 0);
+    ExtendOrder(before, order, done);
+  }
+
+  void ExtendOrder(const std::vector<std::vector<int>>& before, std::vector<int>& order,
+                   std::vector<char>& done) {
+    if (order.size() == before.size()) {
+      if (static_cast<int64_t>(orders_.size()) == limits_.orders) throw Limit{"orders"};
+      orders_.push_back(order);
+      return;
+    }
+    for (size_t op = 0; op < before.size(); ++op) {
+      const bool ready = std::all_of(before[op].begin(), before[op].end(),
+                                     [&](int each) { return done[static_cast<size_t>(each)] != 0; });
+      if (done[op] != 0 || !ready) continue;
+      done[op] = 1;
+      order.push_back(static_cast<int>(op));
+      ExtendOrder(before, order, done);
+      order.pop_back();
+      done[op] = 0;
+    }
+  }
+
+  void Walk(const std::vector<int>& order) {
+    Graph network = graph::Reordered(question_.network, order);
+    std::vector<graph::Usage> usages = graph::UsagesOf(network);
+    Walking walking{std::move(network), std::move(usages), order, {}};
+    std::vector<SubgraphChoice> none;
+    Complete(walking, 0, {}, none, {}, 0);
+  }
+
+  double ScoreOf(const Sums& sums, double peak) const {
+    double score = peak_weight_ * peak;
+    for (size_t i = 0; i < sums.size(); ++i) score += weights_[i] * sums[i];
+    return score;
+  }
+
+  Rank RankOf(const Sums& sums, double peak) const {
+    return {ScoreOf(sums, peak), sums[0], sums[1], sums[2], peak};
+  }
+
+  bool MayGain(const Rank& least) const {
+    return breaks_ties_ ? Precedes(least, best_) : IsLess(least[0], best_[0]) || best_[0] == kNever;
+  }
+
+  bool IsWithinLimits(const Sums& sums) const {
+    for (size_t i = 0; i < sums.size(); ++i) {
+      if (IsLess(most_[i], sums[i])) return false;
+    }
+    return true;
+  }
+
+  void Count() {
+    if (++steps_ > limits_.steps) throw Limit{"steps"};
+    if (stop_.Requested()) throw Limit{"time"};
+  }
+
+  // The least sums and peak of all that comes behind.
+  const std::pair<Sums, double>& LeastFrom(Walking& walking, int first, const std::vector<int>& crossing) {
+    const auto [place, is_new] = walking.least.try_emplace({first, crossing});
+    if (!is_new) return place->second;
+    if (first == static_cast<int>(walking.network.operators.size())) return place->second = {{}, 0};
+    std::pair<Sums, double> least = {{kNever, kNever, kNever, kNever}, kNever};
+    for (int last = first; last < static_cast<int>(walking.network.operators.size()); ++last) {
+      for (const auto& [kept, behind] : SetsOf(walking, first, last, crossing)) {
+        const std::vector<Way>& ways = WaysOf(walking, {first, last}, kept);
+        if (ways.empty()) continue;
+        const auto& [rest, peak] = LeastFrom(walking, last + 1, behind);
+        for (const Way& way : ways) {
+          const Sums sums = Add(way.costs, rest);
+          for (size_t i = 0; i < sums.size(); ++i) least.first[i] = std::min(least.first[i], sums[i]);
+          least.second = std::min(least.second, std::max(static_cast<double>(way.low), peak));
+        }
+      }
+    }
+    return walking.least[{first, crossing}] = least;
+  }
+
+  // Every set of borders that may be kept on chip around the interval, with what of it stays behind it.
+  std::vector<std::pair<std::vector<int>, std::vector<int>>> SetsOf(const Walking& walking, int first,
+                                                                    int last,
+                                                                    const std::vector<int>& crossing) const {
+    const Profile& profile = question_.profile;
+    std::vector<int> made;
+    for (int tensor = 0; tensor < static_cast<int>(walking.network.tensors.size()); ++tensor) {
+      const graph::Usage& usage = walking.usages[static_cast<size_t>(tensor)];
+      if (usage.producer < first || usage.producer > last || usage.consumers.empty()) continue;
+      const bool is_border =
+          graph::RoleIn(walking.network, usage, tensor, {first, last}) == base::TensorRole::kBorder;
+      if (is_border && usage.consumers.back() > last) made.push_back(tensor);
+    }
+    if (hw_profiles::LayoutOf(profile, base::TensorRole::kBorder).home == profile.tile_memory) made.clear();
+    std::vector<std::pair<std::vector<int>, std::vector<int>>> sets;
+    for (uint64_t set = 0; set < uint64_t{1} << made.size(); ++set) {
+      std::vector<int> kept = crossing;
+      for (size_t i = 0; i < made.size(); ++i) {
+        if (((set >> i) & 1U) != 0) kept.push_back(made[i]);
+      }
+      std::sort(kept.begin(), kept.end());
+      std::vector<int> behind = kept;
+      std::erase_if(behind, [&](int tensor) {
+        return walking.usages[static_cast<size_t>(tensor)].consumers.back() <= last;
+      });
+      sets.emplace_back(std::move(kept), std::move(behind));
+    }
+    return sets;
+  }
+
+  void Complete(Walking& walking, int first, const std::vector<int>& crossing,
+                std::vector<SubgraphChoice>& so_far, const Sums& sums, double peak) {
+    if (first == static_cast<int>(walking.network.operators.size())) return Finish(walking, so_far, sums);
+    std::vector<Step> steps;
+    for (int last = first; last < static_cast<int>(walking.network.operators.size()); ++last) {
+      for (auto& [kept, behind] : SetsOf(walking, first, last, crossing)) {
+        std::vector<Way>& ways = WaysOf(walking, {first, last}, kept);
+        if (ways.empty()) continue;
+        const auto& [rest, rest_peak] = LeastFrom(walking, last + 1, behind);
+        for (Way& way : ways) {
+          const Sums least = Add(Add(sums, way.costs), rest);
+          const double low = std::max({peak, static_cast<double>(way.low), rest_peak});
+          if (least[0] == kNever || !IsWithinLimits(least) || low > static_cast<double>(capacity_)) continue;
+          steps.push_back({RankOf(least, low), &way, last, behind});
+        }
+      }
+    }
+    std::stable_sort(steps.begin(), steps.end(),
+                     [](const Step& a, const Step& b) { return a.least < b.least; });
+    for (Step& step : steps) {
+      if (!MayGain(step.least)) continue;
+      Count();
+      Way& way = *step.way;
+      if (!Fits(way)) continue;
+      if ((peak_weight_ > 0 || breaks_ties_) && !way.is_exact) {
+        FindLeastPeak(way);
+        Rank least = step.least;
+        least[4] = std::max(least[4], static_cast<double>(way.low));
+        least[0] = std::max(least[0], step.least[0] + peak_weight_ * (least[4] - step.least[4]));
+        if (!MayGain(least)) continue;
+      }
+      so_far.push_back({{first, step.last}, way.tile, way.policy});
+      Complete(walking, step.last + 1, step.behind, so_far, Add(sums, way.costs),
+               std::max(peak, static_cast<double>(way.low)));
+      so_far.pop_back();
+    }
+  }
+
+  // A whole partition: homes, then the joint placement.
+  void Finish(Walking& walking, const std::vector<SubgraphChoice>& choices, const Sums& sums) {
+    Count();
+    const auto program = encoder::BuildProgram(walking.network, question_.profile, choices);
+    if (!program) return;
+    for (const encoder::HomeProblem& home :
+         encoder::BuildHomes(walking.network, question_.profile, choices)) {
+      if (!Place(home.problem, home.problem.memories.front().capacity, false)) return;
+    }
+    const bool minimise = peak_weight_ > 0 || breaks_ties_;
+    const std::optional<Bytes> peak = Place(program->problem, capacity_, minimise);
+    if (!peak) return;
+    const Rank rank = RankOf(sums, static_cast<double>(*peak));
+    if (!MayGain(rank)) return;
+    best_ = rank;
+    totals_ = {};
+    totals_.latency_cycles = static_cast<int64_t>(sums[0]);
+    totals_.energy_pj = sums[1];
+    totals_.off_chip_bytes = static_cast<int64_t>(sums[2]);
+    totals_.macs = static_cast<int64_t>(sums[3]);
+    totals_.peak_bytes = *peak;
+    Note(walking, choices);
+  }
+
+  void Note(const Walking& walking, const std::vector<SubgraphChoice>& choices) {
+    draft_ = {};
+    const std::vector<int> tensors = graph::TensorsByMaker(walking.network);
+    draft_.network = graph::Renumbered(walking.network, tensors);
+    draft_.profile = question_.profile;
+    draft_.objective = question_.objective;
+    std::set<int> kept;
+    for (const SubgraphChoice& choice : choices) {
+      plan::Subgraph& subgraph = draft_.subgraphs.emplace_back();
+      subgraph.interval = choice.interval;
+      subgraph.tile = choice.tile;
+      subgraph.weights = choice.policy.weights;
+      subgraph.in_place = choice.policy.in_place;
+      subgraph.halo = choice.policy.halo;
+      subgraph.depth = choice.policy.depth;
+      kept.insert(choice.policy.kept.begin(), choice.policy.kept.end());
+    }
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (kept.contains(tensors[i])) draft_.kept.push_back(static_cast<int>(i));
+    }
+  }
+
+  // The peak of a placement, the least one where that is asked for; or nullopt where there is none, by proof.
+  std::optional<Bytes> Place(const Problem& problem, Bytes capacity, bool minimise) {
+    search::AllocateOptions options;
+    options.capacity = capacity;
+    options.minimize = minimise;
+    options.stop = &stop_;
+    const auto result = search::Allocate(problem, nullptr, 0, UsualEngines(), options);
+    if (!result) throw Limit{"engine fault: " + result.error().message};
+    if (result->status == Status::kInfeasible) return std::nullopt;
+    const bool decided = result->allocation && (!minimise || result->status == Status::kOptimal);
+    if (!decided) throw Limit{"a placement undecided"};
+    return result->peak;
+  }
+
+  bool Fits(Way& way) {
+    if (!way.fits) way.fits = Place(way.problem, capacity_, false).has_value();
+    return *way.fits;
+  }
+
+  void FindLeastPeak(Way& way) {
+    way.low = std::max(way.low, Place(way.problem, capacity_, true).value());
+    way.is_exact = true;
+  }
+
+  // Every way to run the interval where these borders are kept.
+  std::vector<Way>& WaysOf(const Walking& walking, Interval interval, const std::vector<int>& kept) {
+    const auto from = walking.order.begin() + interval.first;
+    const auto to = walking.order.begin() + interval.last + 1;
+    // What was made before is all that counts, but for states: the order tells whether a next value lies in its state's place.
+    std::vector<int> before(walking.order.begin(), from);
+    if (!hands_on_) std::sort(before.begin(), before.end());
+    const auto [place, is_new] = ways_.try_emplace({before, std::vector<int>(from, to), kept});
+    std::vector<Way>& ways = place->second;
+    if (!is_new) return ways;
+    const std::vector<graph::TileShape> shapes = ShapesOf(walking.network, interval);
+    std::set<std::pair<Sums, std::string>> seen;
+    for (const Policy& policy : PoliciesOf(walking.network, interval, kept)) {
+      for (const graph::TileShape& tile : shapes) AddWay(walking, interval, tile, policy, seen, ways);
+    }
+    return ways;
+  }
+
+  void AddWay(const Walking& walking, Interval interval, const graph::TileShape& tile, const Policy& policy,
+              std::set<std::pair<Sums, std::string>>& seen, std::vector<Way>& ways) {
+    if (++choices_ > limits_.choices) throw Limit{"choices"};
+    if (stop_.Requested()) throw Limit{"time"};
+    const SubgraphChoice choice{interval, tile, policy};
+    auto program = encoder::BuildProgram(walking.network, question_.profile, {&choice, 1});
+    if (!program) return;
+    const graph::TiledSubgraph tiling = encoder::CutTiles(walking.network, interval, tile, policy.halo);
+    const plan::Metrics metrics = search::Simulate(walking.network, question_.profile, tiling, policy);
+    Way way{.tile = tile, .policy = policy, .costs = {}, .problem = {}, .fits = {}};
+    for (size_t i = 0; i < kSummed.size(); ++i)
+      way.costs[i] = plan::ValueOf(metrics, std::string(kSummed[i]));
+    way.problem = std::move(program->problem);
+    way.low = search::FindBound(way.problem, 0).bytes;
+    if (way.low > capacity_ || !IsWithinLimits(way.costs)) return;
+    if (!seen.emplace(way.costs, problem::WriteProblem(way.problem)).second) return;
+    ways.push_back(std::move(way));
+  }
+
+  std::vector<graph::TileShape> ShapesOf(const Graph& network, Interval interval) const {
+    const graph::Operator& last = network.operators[static_cast<size_t>(interval.last)];
+    const graph::Shape& output = network.tensors[static_cast<size_t>(last.outputs.front())].shape;
+    std::vector<graph::TileShape> shapes = {{}};
+    for (size_t axis = 0; axis < output.size(); ++axis) {
+      std::vector<int64_t> extents = {output[axis]};
+      for (const hw_profiles::AxisGranule& cut : question_.profile.tiling.axes) {
+        if (graph::AxisOf(output, cut.axis) != axis || !graph::CanCut(network, interval, axis)) continue;
+        for (int64_t extent = cut.granule; extent < output[axis]; extent += cut.granule)
+          extents.push_back(extent);
+      }
+      std::vector<graph::TileShape> longer;
+      for (const graph::TileShape& shape : shapes) {
+        for (const int64_t extent : extents) {
+          longer.push_back(shape);
+          longer.back().push_back(extent);
+        }
+      }
+      shapes = std::move(longer);
+    }
+    return shapes;
+  }
+
+  std::vector<Policy> PoliciesOf(const Graph& network, Interval interval,
+                                 const std::vector<int>& kept) const {
+    const hw_profiles::Tiling& tiling = question_.profile.tiling;
+    std::set<HaloStorage> halos(tiling.halo.begin(), tiling.halo.end());
+    halos.insert(HaloStorage::kRecompute);
+    std::vector<Policy> policies;
+    for (const WeightPolicy weights : tiling.weights) {
+      std::vector<int64_t> depths = {0};
+      if (weights == WeightPolicy::kByDepth) {
+        depths.clear();
+        for (int64_t depth = tiling.depth_granule;
+             encoder::FindDepthCut(network, question_.profile, interval, depth);
+             depth += tiling.depth_granule)
+          depths.push_back(depth);
+      }
+      for (const int64_t depth : depths) {
+        for (const HaloStorage halo : halos) {
+          for (const bool in_place : {false, true})
+            policies.push_back({weights, in_place, halo, kept, depth});
+        }
+      }
+    }
+    return policies;
+  }
+
+  const Question& question_;
+  const OracleLimits limits_;
+  const base::Stop stop_;
+  Sums weights_ = {};
+  double peak_weight_ = 0;
+  Sums most_ = {};
+  Bytes capacity_ = 0;
+  bool hands_on_ = false;  // whether some state has a next value
+  std::vector<std::vector<int>> orders_;
+  std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>>, std::vector<Way>>
+      ways_;  // by what was done before, the operators in order, and what is kept
+  int64_t choices_ = 0;
+  int64_t steps_ = 0;
+  bool breaks_ties_ = false;
+  Rank best_ = {};
+  plan::Draft draft_;
+  plan::Metrics totals_;
+};
+
+}  // namespace
+
+OracleAnswer FindBest(const Question& question, const std::map<std::string, double>& weights,
+                      const OracleLimits& limits) {
+  return Oracle(question, weights, limits).Run();
+}
+
+std::map<std::string, double> WeightsOf(const plan::Objective& objective, const plan::Metrics& lower_bounds) {
+  if (objective.weights.size() <= 1) return objective.weights;
+  double sum = 0;
+  for (const auto& [metric, weight] : objective.weights) sum += weight;
+  std::map<std::string, double> weights;
+  for (const auto& [metric, weight] : objective.weights) {
+    const double bound = plan::ValueOf(lower_bounds, metric);
+    weights[metric] = weight / sum / (bound == 0 ? 1 : bound);
+  }
+  return weights;
+}
+
+}  // namespace tessera::audit

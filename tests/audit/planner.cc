@@ -1,0 +1,119 @@
+#include "planner.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "tessera/encoder/lazy/lazy_engine.h"
+#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/smt/z3_engine.h"
+#include "tessera/search/allocate/canonical.h"
+#include "tessera/search/allocate/greedy.h"
+#include "tessera/search/allocate/repair.h"
+
+namespace tessera::audit {
+namespace {
+
+constexpr int64_t kPlanBudget = 200'000;  // of the command, for each question put to an engine
+
+std::string ValuesOf(const std::map<std::string, double>& values) {
+  std::string text;
+  for (const auto& [metric, value] : values)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", metric, value);
+  return text;
+}
+
+}  // namespace
+
+const std::vector<const problem::Engine*>& UsualEngines() {
+  static const search::GreedyEngine greedy;
+  static const search::CanonicalEngine canonical;
+  static const search::RepairEngine repair(0);
+  static const encoder::LazyEngine lazy;
+  static const encoder::SatEngine sat;
+  static const std::vector<const problem::Engine*> engines = {&greedy, &canonical, &repair, &lazy, &sat};
+  return engines;
+}
+
+const std::vector<const problem::Engine*>& AllEngines() {
+  static const encoder::Z3Engine z3;
+  static const std::vector<const problem::Engine*> engines = [] {
+    std::vector<const problem::Engine*> all = UsualEngines();
+    all.push_back(&z3);
+    return all;
+  }();
+  return engines;
+}
+
+Answer Ask(const Question& question, double seconds) {
+  const auto start = base::Stop::Clock::now();
+  const base::Stop stop(start + std::chrono::duration_cast<base::Stop::Clock::duration>(
+                                    std::chrono::duration<double>(seconds)));
+  search::PartitionOptions options;
+  options.objective = question.objective;
+  options.max_operators = question.max_operators;
+  options.ordering = question.ordering;
+  options.keeping = question.keeping;
+  options.prefetch = question.prefetch;
+  options.demands = question.demands;
+  options.predecessor = question.predecessor ? &*question.predecessor : nullptr;
+  if (question.effort) options.effort = *question.effort;
+  options.engines = UsualEngines();
+  if (question.engine != nullptr) options.engines = {&question.engine, 1};
+  options.cached = question.cached;
+  options.threads = question.threads;
+  options.budget.units = kPlanBudget;
+  options.stop = &stop;
+  base::Expected<search::PartitionResult> result =
+      search::SearchPartition(question.network, question.profile, options);
+  Answer answer;
+  answer.seconds = std::chrono::duration<double>(base::Stop::Clock::now() - start).count();
+  answer.timed_out = stop.Requested();
+  if (!result) {
+    answer.fault = base::Format(result.error());
+    return answer;
+  }
+  answer.status = result->status;
+  answer.plan = std::move(result->plan);
+  answer.reason = std::move(result->reason);
+  return answer;
+}
+
+std::string Describe(const plan::Metrics& metrics) {
+  std::string text;
+  for (const std::string_view name : plan::MetricNames())
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, plan::ValueOf(metrics, name));
+  return text;
+}
+
+std::string Describe(const Answer& answer) {
+  if (!answer.fault.empty()) return "fault: " + answer.fault;
+  std::string text = std::string(NameOf(answer.status));
+  if (answer.plan) return fmt::format("{}, {}", text, Describe(answer.plan->totals));
+  return fmt::format("{} ({}{})", text, answer.reason, answer.timed_out ? "; timed out" : "");
+}
+
+std::string CommandOf(const Question& question) {
+  std::string command = "tessera plan network.yaml --hw profile.yaml";
+  const plan::Objective& objective = question.objective;
+  if (objective.weights.size() == 1) {
+    command += " --minimize " + objective.weights.begin()->first;
+  } else if (!objective.weights.empty()) {
+    command += " --score " + ValuesOf(objective.weights);
+  }
+  if (!objective.limits.empty()) command += " --limit " + ValuesOf(objective.limits);
+  if (question.ordering == search::Ordering::kGiven) command += " --order given";
+  if (question.keeping == search::Keeping::kNothing) command += " --spill-borders";
+  if (question.max_operators) command += fmt::format(" --max-operators {}", *question.max_operators);
+  if (question.prefetch) command += " --prefetch";
+  if (!question.demands.empty()) command += " --demands demands.yaml";
+  if (question.predecessor) command += " --baseline old.json";
+  if (question.threads != 1) command += fmt::format(" --threads {}", question.threads);
+  if (question.engine != nullptr) command += fmt::format(" --engine {}", question.engine->Name());
+  return command + " --timeout 10";
+}
+
+bool IsLess(double a, double b) { return a < b - 1e-9 * b; }
+
+}  // namespace tessera::audit

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/plan.h"
+#include "tessera/problem/engine.h"
+#include "tessera/problem/result.h"
+#include "tessera/search/partition/partition.h"
+
+// What `tessera plan` is asked, and what it answers.
+namespace tessera::audit {
+
+// The engines that the command asks, in its order.
+const std::vector<const problem::Engine*>& UsualEngines();
+
+// Those, and Z3.
+const std::vector<const problem::Engine*>& AllEngines();
+
+struct Question {
+  graph::Graph network;
+  hw_profiles::Profile profile;
+  plan::Objective objective;
+  search::Ordering ordering = search::Ordering::kSearch;
+  search::Keeping keeping = search::Keeping::kWherePossible;
+  std::optional<int> max_operators;
+  bool prefetch = false;
+  std::vector<plan::Demand> demands;
+  std::optional<plan::Plan> predecessor;
+  std::optional<int64_t> effort;  // not an option of the command
+  int threads = 1;
+  const search::CachedEngines* cached = nullptr;
+  const problem::Engine* engine = nullptr;  // asked alone; nullptr: the usual ones
+};
+
+struct Answer {
+  problem::Status status = problem::Status::kUnknown;
+  std::optional<plan::Plan> plan;
+  std::string reason;
+  std::string fault;  // what the search called a fault of the program, or of the question; else empty
+  double seconds = 0;
+  bool timed_out = false;
+
+  bool IsOptimal() const { return plan && status == problem::Status::kOptimal; }
+  bool IsInfeasible() const { return status == problem::Status::kInfeasible; }
+};
+
+// Asks with the command's budgets, and a deadline after so many seconds.
+Answer Ask(const Question& question, double seconds = 10);
+
+// "optimal, latency 7, energy 12.5, off_chip_bytes 40, peak 64, macs 3".
+std::string Describe(const Answer& answer);
+std::string Describe(const plan::Metrics& metrics);
+
+// The options of the command that ask this of network.json and profile.json, demands.yaml and old.json being there where they are
+// needed.
+std::string CommandOf(const Question& question);
+
+// Whether `a` is less than `b` by more than the rounding of sums. The values are not negative.
+bool IsLess(double a, double b);
+
+}  // namespace tessera::audit

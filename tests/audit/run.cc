@@ -1,0 +1,34 @@
+#include "run.h"
+
+#include "tessera/plan/json_write.h"
+
+namespace tessera::audit {
+
+int64_t Tally::Skipped() const {
+  int64_t sum = 0;
+  for (const auto& [reason, times] : skipped) sum += times;
+  return sum;
+}
+
+Answer Run::Ask(const Question& question, double seconds) {
+  Answer answer = audit::Ask(question, seconds);
+  if (!answer.fault.empty()) {
+    ++tally_.statuses["fault"];
+    Report({"fault of the program", answer.fault, question, {}, {}});
+    return answer;
+  }
+  ++tally_.statuses[std::string(NameOf(answer.status))];
+  if (!answer.plan) return answer;
+  ++tally_.plans;
+  const std::vector<std::string> faults = FaultsOf(*answer.plan);
+  if (!faults.empty()) {
+    Report({"plan refused by a checker",
+            faults.front(),
+            question,
+            {{"plan.json", plan::WritePlanJson(*answer.plan)}},
+            {"tessera check --execute plan.json"}});
+  }
+  return answer;
+}
+
+}  // namespace tessera::audit
