@@ -4,7 +4,7 @@
 
 namespace tessera::base {
 
-// Time is time for all: where a part of a search has a deadline of its own, the whole depends on the clock. A request is for whoever
+// Time is time for all: where a part of a search has a deadline of its own, the whole depends on the clock. A request is for what
 // watches this Stop alone, as when one of several engines has an answer.
 bool Stop::Requested() const {
   if (deadline_ && Clock::now() >= *deadline_) {

@@ -196,7 +196,7 @@ class CheckCommand final : public Command {
       text += fmt::format("lowered: {} runs of jobs in an order of their own, as depends_on permits\n",
                           verdict.interpreted->jobs);
     }
-    text += fmt::format("{}: status, baseline and largest tiles\n",
+    text += fmt::format("{}: status, score, baseline and largest tiles\n",
                         verdict.searched_again ? "made again" : "not made again (--no-search)");
     return text + fmt::format("not checked, for people alone: {}\n", fmt::join(plan::kExempt, ", "));
   }

@@ -130,7 +130,7 @@ class HomeCheck {
                                                            stay.subgraphs.lower, stay.subgraphs.upper));
     }
     if (buffer.role != base::NameOf(stay.role)) {
-      findings_.Note(ViolationKind::kBuffer, fmt::format("{} is called a '{}', but is a {}", where,
+      findings_.Note(ViolationKind::kBuffer, fmt::format("{} states role '{}' instead of '{}'", where,
                                                          buffer.role, base::NameOf(stay.role)));
     }
     const problem::Span span = plan_.profile.memories[static_cast<size_t>(stay.memory)].span;

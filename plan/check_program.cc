@@ -227,13 +227,13 @@ class ProgramCheck {
     const Label& label = derivation_.labels.at(use);
     if (const Label found{buffer.name, buffer.role}; found != label) {
       findings_.Note(ViolationKind::kBuffer,
-                     fmt::format("buffer '{}' is told to be of '{}' as '{}', but is of '{}' as '{}'",
+                     fmt::format("buffer '{}' states name '{}' and role '{}' instead of '{}' and '{}'",
                                  buffer.id, found.name, found.role, label.name, label.role));
     }
     if (buffer.hint || !buffer.annotations.empty()) {
       findings_.Note(
           ViolationKind::kBuffer,
-          fmt::format("buffer '{}' has a hint or annotations, which a planned program has not", buffer.id));
+          fmt::format("buffer '{}' has a hint or annotations; a planned program has none", buffer.id));
     }
     if (buffer.memory != 0) {
       findings_.Note(ViolationKind::kMemory, fmt::format("buffer '{}' is not in the tile memory", buffer.id));

@@ -21,7 +21,7 @@ bool AnyInside(const std::vector<int>& operators, graph::Interval interval);
 
 base::TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interval interval);
 
-// The role of what a buffer holds, seen from its subgraph; of a whole buffer from its maker's, or from the first where nobody makes it.
+// The role of what a buffer holds, seen from its subgraph; of a whole buffer from its maker's, or from the first without one.
 // The buffer holds a tensor.
 base::TensorRole RoleOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use);
 

@@ -68,7 +68,8 @@ PartitionOptions OptionsOf(const Plan& plan, const Question& question, const Rep
 
 class Comparison {
  public:
-  explicit Comparison(const Plan& plan) : plan_(plan) {}
+  // `source`: what the claims are held against, in words.
+  Comparison(const Plan& plan, std::string_view source) : plan_(plan), source_(source) {}
 
   // What a search that ran to its end says of the plan.
   void AgainstSearch(const Plan& found) {
@@ -130,21 +131,19 @@ class Comparison {
 
   template <typename Stated, typename Expected>
   void Note(std::string_view what, const Stated& stated, const Expected& expected) {
-    Say(fmt::format("the plan states {} as {} where {} gives {}", what, stated,
-                    plan_.run.searched && !plan_.run.cut_off ? "the search that it records"
-                                                             : "a plan without a whole search",
-                    expected));
+    Say(fmt::format("the plan states {} {} where {} gives {}", what, stated, source_, expected));
   }
 
   const Plan& plan_;
+  std::string_view source_;
   std::vector<plan::Violation> violations_;
 };
 
 }  // namespace
 
 Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
-  Comparison comparison(plan);
   if (!plan.run.searched || plan.run.cut_off) {
+    Comparison comparison(plan, "a search that cannot be repeated");
     const base::Expected<Scale> scale = Scale::Make(plan.objective, plan.lower_bounds);
     if (scale) {
       comparison.AgainstBounds(*scale, FindBaseline(plan, *scale, own.engines, own.engines, own.threads));
@@ -153,6 +152,7 @@ Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
     }
     return {true, comparison.Take()};
   }
+  Comparison comparison(plan, "the search, repeated,");
   const Question question = QuestionOf(plan);
   const PartitionOptions options = OptionsOf(plan, question, own);
   const base::Expected<PartitionResult> result = SearchPartition(question.graph, plan.profile, options);

@@ -9,7 +9,7 @@
 // What a plan says of how it came to be, and what it may claim after that.
 //
 // A search that ran to its end is deterministic: run again with the same options it says the same of its plan (reproduce.h). How far
-// one came that a deadline or an interrupt cut off, nobody can find out again. So what rests on that is not claimed in its plan: it is
+// a search came that a deadline or an interrupt cut off cannot be found out again. So its plan claims nothing that rests on that: it is
 // optimal only where it meets its lower bound, a tile is the largest only where it is the whole output, and the baseline is found
 // without a deadline. The same holds where no search was run at all.
 namespace tessera::search {

@@ -250,6 +250,14 @@ class ClaimsTest : public CommandLineTest {
     for (const std::string& word : words) EXPECT_THAT(Read("plan.json"), HasSubstr(word));
   }
 
+  // What is wrong with the plan in a document, once its digest is that of what the document gives.
+  static std::string RefusalsOfForged(const Json& document) {
+    const base::Expected<plan::Plan> read = plan::ReadPlanJson(document.dump(), "");
+    EXPECT_TRUE(read) << read.error().message;
+    const base::Expected<plan::Plan> plan = plan::ReadPlanJson(plan::WritePlanJson(*read), "");
+    return fmt::format("{}", fmt::join(CheckPlan(*plan, {}).violations, "\n"));
+  }
+
   void RunAltered(size_t least) const {
     const Json document = ReadJson("plan.json");
     size_t run = 0;
@@ -261,7 +269,7 @@ class ClaimsTest : public CommandLineTest {
       ++run;
       EXPECT_NO_THROW(CheckPlan(*plan, {.execute = true, .search = false})) << Describe(alteration);
     }
-    fmt::print("{} run", run);
+    fmt::print("{} altered plans run\n", run);
     EXPECT_GE(run, least);
   }
 
@@ -308,9 +316,9 @@ class ClaimsTest : public CommandLineTest {
 // Whatever is wrong with a plan, running it ends with findings.
 TEST_F(ClaimsTest, AlteredPlansCanBeRun) {
   Plan("deep", "tight", {"--lowering"});
-  RunAltered(2000);
+  RunAltered(1500);
   Plan("chain", "tight", {"--prefetch", "--max-operators", "2"});
-  RunAltered(4000);
+  RunAltered(3000);
 }
 
 TEST_F(ClaimsTest, RowsInRings) {
@@ -379,6 +387,57 @@ TEST_F(ClaimsTest, APartitionThatWasGiven) {
   ASSERT_EQ(Run({"eval", "plan.json", "--output", "plan.json"}).exit_code, 0);
   ExpectInPlan({"\"partition\": \"given\""});
   Alter(3000);
+}
+
+// Ended by a request that comes once the first subgraphs are decided: what rests on how far the search came is not claimed.
+TEST_F(ClaimsTest, ASearchThatWasCutOff) {
+  const base::Expected<graph::Graph> network = graph::ReadNetwork(kChain, "chain.yaml");
+  const base::Expected<hw_profiles::Profile> profile = LoadProfile((Folder() / "tight.yaml").string());
+  ASSERT_TRUE(network && profile);
+  const EngineSet engines(SearchOptions{});
+  base::Stop stop;
+  int reports = 0;
+  search::PartitionOptions options;
+  options.engines = engines.Pointers();
+  options.budget = {200'000};
+  options.stop = &stop;
+  options.progress = [&](std::string_view) {
+    if (++reports == 8) stop.Request();
+  };
+  const auto found = search::SearchPartition(*network, *profile, options);
+  ASSERT_TRUE(found && found->plan);
+  EXPECT_EQ(found->plan->status, "feasible");
+  Write("plan.json", plan::WritePlanJson(*found->plan));
+  ExpectInPlan({"\"cut_off\": true"});
+  Alter(3000);
+
+  // Without the record it would have to be what the whole search finds.
+  Json forged = ReadJson("plan.json");
+  forged["run"]["cut_off"] = false;
+  EXPECT_THAT(RefusalsOfForged(forged), HasSubstr("where the search, repeated, gives "));
+}
+
+// Where the digest is made anew, claims have to hold of the new question.
+TEST_F(ClaimsTest, NoClaimRestsOnTheDigest) {
+  Plan("chain", "tight", {"--score", "latency=1,energy=2"});
+  const Json plan = ReadJson("plan.json");
+  ASSERT_EQ(plan["status"], "optimal");
+  EXPECT_THAT(RefusalsOfForged(plan), IsEmpty());
+  const auto forge = [&](const std::string& pointer, const Json& value) {
+    Json forged = plan;
+    forged[Json::json_pointer(pointer)] = value;
+    return RefusalsOfForged(forged);
+  };
+  EXPECT_THAT(forge("/status", "feasible"), HasSubstr("claim: the plan states status feasible where"));
+  EXPECT_THAT(forge("/run/cut_off", true), HasSubstr("claim: the plan states status optimal where"));
+  EXPECT_THAT(forge("/run/max_operators", 1), HasSubstr("claim: the plan states score "));
+  EXPECT_THAT(forge("/run/partition", "given"), HasSubstr("status optimal where"));
+  EXPECT_THAT(forge("/run/engines/0", "oracle"), HasSubstr("claim: the plan was made with engine 'oracle'"));
+  EXPECT_THAT(forge("/objective/weights", {{"latency", 1}}), HasSubstr("metric: the plan states a score of"));
+  EXPECT_THAT(forge("/objective/weights/energy", 3), HasSubstr("metric: the plan states a score of"));
+  EXPECT_THAT(forge("/baseline/complete", false), HasSubstr("claim: the plan states "));
+  EXPECT_THAT(forge("/lower_bounds/macs", 1), HasSubstr("metric: the lower bound states MACs of 1"));
+  EXPECT_THAT(forge("/lower_bounds/off_chip_by_cause/weights", 0), HasSubstr("off-chip bytes for 'weights'"));
 }
 
 }  // namespace

@@ -206,7 +206,7 @@ const std::vector<Corruption> kCorruptions = {
      "/subgraphs/0/buffers/0/lifespans/0", ""},
     {"UnknownAccess", OneConvPlan, "[1, \"dma\", \"write\"]", "[1, \"dma\", \"erase\"]",
      "/subgraphs/0/buffers/0/accesses/0/2", ""},
-    {"TensorOfNoHome", OneConvPlan, "{\"tensor\": \"x\", \"offset\"", "{\"tensor\": \"q\", \"offset\"",
+    {"TensorOfNoHome", OneConvPlan, "{\"tensor\": \"x\", \"role\"", "{\"tensor\": \"q\", \"role\"",
      "/homes/0/tensors/0/tensor", "there is no tensor 'q'"},
     {"UnknownHome", OneConvPlan, "\"memory\": \"dram\"", "\"memory\": \"drum\"", "/homes/0/memory", ""},
     {"HomeInTheTileMemory", OneConvPlan, "\"memory\": \"dram\"", "\"memory\": \"sram\"", "/homes/0/memory",
