@@ -431,7 +431,6 @@ TEST_F(ClaimsTest, NoClaimRestsOnTheDigest) {
   EXPECT_THAT(forge("/status", "feasible"), HasSubstr("claim: the plan states status feasible where"));
   EXPECT_THAT(forge("/run/cut_off", true), HasSubstr("claim: the plan states status optimal where"));
   EXPECT_THAT(forge("/run/max_operators", 1), HasSubstr("claim: the plan states score "));
-  EXPECT_THAT(forge("/run/partition", "given"), HasSubstr("status optimal where"));
   EXPECT_THAT(forge("/run/engines/0", "oracle"), HasSubstr("claim: the plan was made with engine 'oracle'"));
   EXPECT_THAT(forge("/objective/weights", {{"latency", 1}}), HasSubstr("metric: the plan states a score of"));
   EXPECT_THAT(forge("/objective/weights/energy", 3), HasSubstr("metric: the plan states a score of"));
