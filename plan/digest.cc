@@ -37,7 +37,6 @@ Json AskedOf(const Plan& plan) {
   Json json = {{"made_by", plan.version}, {"seed", plan.seed}, {"run", RunToJson(plan)}};
   json["objective"] = {plan.objective.weights, plan.objective.limits};
   json["demands"] = DemandsToJson(plan);
-  json["lowering"] = plan.lowering.has_value();
   return json;
 }
 
