@@ -4,9 +4,17 @@
 
 namespace tessera::base {
 
+// Time is time for all: where a part of a search has a deadline of its own, the whole depends on the clock. A request is for what
+// watches this Stop alone, as when one of several engines has an answer.
 bool Stop::Requested() const {
-  return requested_.load(std::memory_order_relaxed) || (deadline_ && Clock::now() >= *deadline_) ||
-         (parent_ != nullptr && parent_->Requested());
+  if (deadline_ && Clock::now() >= *deadline_) {
+    for (const Stop* stop = this; stop != nullptr; stop = stop->parent_) stop->NoteCutOff();
+    return true;
+  }
+  const bool requested =
+      requested_.load(std::memory_order_relaxed) || (parent_ != nullptr && parent_->Requested());
+  if (requested) NoteCutOff();
+  return requested;
 }
 
 std::optional<Stop::Clock::time_point> Stop::Deadline() const {

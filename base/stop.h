@@ -17,7 +17,8 @@ struct Budget {
 // Says when to give up before the budget is spent: on request (another thread, a signal handler) or at a
 // wall-clock deadline. Asking is cheap enough for every few hundred nodes. An answer cut off by a Stop is
 // `unknown`, never `infeasible`. A Stop is shared by reference and outlives the searches that watch it; it
-// may name a parent whose stop it also obeys.
+// may name a parent whose stop it also obeys. A Stop that never told anybody to stop changed nothing: the work
+// went as it would have gone without it, and can be repeated.
 class Stop {
  public:
   using Clock = std::chrono::steady_clock;
@@ -34,6 +35,9 @@ class Stop {
 
   bool Requested() const;
 
+  // Whether Requested() has answered true, or a deadline has passed that a Stop with this one as its parent set itself.
+  bool HasCutOff() const { return has_cut_off_.load(std::memory_order_relaxed); }
+
   // The earliest of its own and its parents', if there is any.
   std::optional<Clock::time_point> Deadline() const;
 
@@ -41,7 +45,10 @@ class Stop {
   std::optional<Clock::time_point> Before(double share) const;
 
  private:
+  void NoteCutOff() const { has_cut_off_.store(true, std::memory_order_relaxed); }
+
   std::atomic<bool> requested_{false};
+  mutable std::atomic<bool> has_cut_off_{false};
   std::optional<Clock::time_point> deadline_;
   const Stop* parent_ = nullptr;
 };

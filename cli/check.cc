@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -12,14 +13,11 @@
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
+#include "tessera/cli/interrupt.h"
+#include "tessera/cli/plan_check.h"
 #include "tessera/cli/refusals.h"
-#include "tessera/plan/execute/execute.h"
-#include "tessera/plan/lowering/difference.h"
-#include "tessera/plan/lowering/interpret.h"
-#include "tessera/plan/lowering/lower.h"
-#include "tessera/plan/validator.h"
+#include "tessera/plan/exempt.h"
 #include "tessera/problem/validator.h"
-#include "tessera/search/partition/pricing.h"
 
 // `tessera check`: is this answer right? Asks no engine and believes nothing that can be recomputed.
 namespace tessera::cli {
@@ -58,6 +56,11 @@ class CheckCommand final : public Command {
                  "bytes know "
                  "what they hold")
         ->excludes("--certificate");
+    app.add_flag("--no-search", no_search_,
+                 "Do not make the plan again: the answer then says that its status, its baseline and which "
+                 "tiles are the largest were not compared")
+        ->excludes("--certificate");
+    threads_.Declare(app, "verdict");
     format_.Declare(app);
   }
 
@@ -73,43 +76,38 @@ class CheckCommand final : public Command {
       console.Note("--execute: only a plan can be run");
       return ExitCode::kUsage;
     }
+    if (answer->plan) return CheckPlan(console, *answer);
     std::vector<std::string> violations;
-    if (answer->plan) {
-      for (const plan::Violation& violation : plan::Validate(*answer->plan)) {
-        violations.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
-      }
-      if (violations.empty()) {
-        for (const plan::Violation& violation : search::FindMispriced(*answer->plan))
-          violations.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
-      }
-    } else {
-      for (const problem::Violation& violation :
-           Validate(answer->problem, answer->allocation, answer->capacity)) {
-        violations.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
-      }
+    for (const problem::Violation& violation :
+         Validate(answer->problem, answer->allocation, answer->capacity)) {
+      violations.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
     }
-    std::optional<plan::execute::Report> execution;
-    if (execute_) {
-      execution = plan::execute::Execute(*answer->plan);
-      if (violations.empty() && !execution->obstacle.empty()) return Decline(console, execution->obstacle);
-      AddFindings(*execution, violations);
-    }
-    std::optional<plan::lowering::Report> lowering;
-    if (answer->plan && answer->plan->lowering) {
-      lowering = CheckLowering(*answer->plan, violations);
-      if (violations.empty() && !lowering->obstacle.empty()) return Decline(console, lowering->obstacle);
-    }
-    const bool as_json = format_.IsJson();
-    if (!violations.empty()) {
-      console.Print(DescribeRefusal(violations, as_json));
-      return ExitCode::kCheckRefused;
-    }
-    console.Print(as_json ? AcceptanceAsJson(execution, lowering)
-                          : AcceptanceAsText(*answer, execution, lowering));
+    if (!violations.empty()) return RefuseAll(console, violations);
+    console.Print(format_.IsJson() ? base::WriteJson(AcceptanceAsJson()) : AcceptanceAsText(*answer));
     return ExitCode::kAnswer;
   }
 
  private:
+  ExitCode RefuseAll(Console& console, const std::vector<std::string>& violations) const {
+    console.Print(DescribeRefusal(violations, format_.IsJson()));
+    return ExitCode::kCheckRefused;
+  }
+
+  ExitCode CheckPlan(Console& console, const Answer& answer) const {
+    base::Stop stop;
+    const InterruptGuard guard(stop);
+    const PlanVerdict verdict = cli::CheckPlan(
+        *answer.plan, {.execute = execute_, .search = !no_search_, .threads = threads_.Get(), .stop = &stop});
+    if (!verdict.violations.empty()) return RefuseAll(console, verdict.violations);
+    if (verdict.interrupted) {
+      console.Note("interrupted while the plan was made again; nothing is wrong so far");
+      return ExitCode::kInterrupted;
+    }
+    if (!verdict.obstacle.empty()) return Decline(console, verdict.obstacle);
+    console.Print(format_.IsJson() ? AcceptanceAsJson(verdict) : AcceptanceAsText(answer, verdict));
+    return ExitCode::kAnswer;
+  }
+
   // A plan that holds, yet is beyond what an execution can follow.
   static ExitCode Decline(Console& console, const std::string& obstacle) {
     base::Diagnostic fault;
@@ -117,35 +115,6 @@ class CheckCommand final : public Command {
     fault.hint = "without --execute the plan is accepted";
     console.Refuse(fault);
     return ExitCode::kUnsupported;
-  }
-
-  // Held against what follows from the plan; with --execute, also run.
-  plan::lowering::Report CheckLowering(const plan::Plan& plan, std::vector<std::string>& violations) const {
-    plan::lowering::Report report;
-    if (execute_) {
-      report = plan::lowering::Interpret(plan, plan.seed);
-      for (const std::string& finding : report.findings) violations.push_back("lowering: " + finding);
-      const auto told = static_cast<int64_t>(report.findings.size());
-      if (report.found > told) violations.push_back(fmt::format("lowering: {} more", report.found - told));
-    }
-    const base::Expected<plan::lowering::Program> expected = plan::lowering::Lower(plan);
-    if (!expected) {
-      violations.push_back("lowering: " + expected.error().message);
-    } else if (violations.empty()) {
-      for (const std::string& difference : plan::lowering::FindDifferences(*plan.lowering, *expected))
-        violations.push_back("lowering: " + difference);
-    }
-    return report;
-  }
-
-  static void AddFindings(const plan::execute::Report& execution, std::vector<std::string>& violations) {
-    if (!execution.obstacle.empty()) violations.push_back("execution: " + execution.obstacle);
-    for (const plan::execute::Finding& finding : execution.findings) {
-      violations.push_back(fmt::format("execution: {}: {}", NameOf(finding.kind), finding.message));
-    }
-    const auto told = static_cast<int64_t>(execution.findings.size());
-    if (execution.found > told)
-      violations.push_back(fmt::format("execution: {} more", execution.found - told));
   }
 
   ExitCode CheckCertificate(Console& console) const {
@@ -157,15 +126,11 @@ class CheckCommand final : public Command {
     if (!verdict.accepted) {
       violations->push_back(fmt::format("{}:{}: {}", problem::proof::kProofName, verdict.line, verdict.flaw));
     }
-    const bool as_json = format_.IsJson();
-    if (!violations->empty()) {
-      console.Print(DescribeRefusal(*violations, as_json));
-      return ExitCode::kCheckRefused;
-    }
+    if (!violations->empty()) return RefuseAll(console, *violations);
     const std::string text = fmt::format("accepted: nothing fits into {} bytes; {} buffers, {} clause{}\n",
                                          judgement->claim.capacity, judgement->problem.buffers.size(),
                                          verdict.clauses, verdict.clauses == 1 ? "" : "s");
-    console.Print(as_json ? AcceptanceAsJson(std::nullopt, std::nullopt) : text);
+    console.Print(format_.IsJson() ? base::WriteJson(AcceptanceAsJson()) : text);
     return ExitCode::kAnswer;
   }
 
@@ -190,16 +155,14 @@ class CheckCommand final : public Command {
     return others;
   }
 
-  using Execution = std::optional<plan::execute::Report>;
+  static nlohmann::ordered_json AcceptanceAsJson() {
+    return {{"status", "accepted"}, {"violations", nlohmann::ordered_json::array()}};
+  }
 
-  using LoweredExecution = std::optional<plan::lowering::Report>;
-
-  static std::string AcceptanceAsJson(const Execution& execution, const LoweredExecution& lowering) {
-    nlohmann::ordered_json document;
-    document["status"] = "accepted";
-    document["violations"] = nlohmann::ordered_json::array();
-    if (execution) {
-      const plan::execute::Tally& tally = execution->tally;
+  static std::string AcceptanceAsJson(const PlanVerdict& verdict) {
+    nlohmann::ordered_json document = AcceptanceAsJson();
+    if (verdict.execution) {
+      const plan::execute::Tally& tally = verdict.execution->tally;
       document["execution"] = {{"tiles", tally.tiles},
                                {"steps", tally.steps},
                                {"operators", tally.operators},
@@ -207,32 +170,42 @@ class CheckCommand final : public Command {
                                {"bytes_moved", tally.bytes_moved},
                                {"cells_checked", tally.cells_checked}};
     }
-    if (execution && lowering) document["lowering"] = {{"jobs_run", lowering->jobs}};
+    if (verdict.interpreted) document["lowering"] = {{"jobs_run", verdict.interpreted->jobs}};
+    document["made_again"] = verdict.searched_again;
+    document["exempt"] = plan::kExempt;
     return base::WriteJson(document);
   }
 
-  static std::string AcceptanceAsText(const Answer& answer, const Execution& execution,
-                                      const LoweredExecution& lowering) {
+  static std::string AcceptanceAsText(const Answer& answer) {
     const problem::Bytes peak = PeakOf(answer.problem, answer.allocation);
     const std::string room = answer.capacity < base::kMaxTotal
                                  ? fmt::format("{} of {} bytes", peak, answer.capacity)
                                  : fmt::format("{} bytes", peak);
-    std::string text = fmt::format("accepted: {} buffers, peak {}\n", answer.problem.buffers.size(), room);
-    if (!execution) return text;
-    const plan::execute::Tally& tally = execution->tally;
-    text += fmt::format(
-        "executed: {} tiles, {} steps, {} operators, {} transfers of {} bytes, {} cells checked\n",
-        tally.tiles, tally.steps, tally.operators, tally.transfers, tally.bytes_moved, tally.cells_checked);
-    if (lowering) {
-      text += fmt::format("lowered: {} runs of jobs in an order of their own, as depends_on permits\n",
-                          lowering->jobs);
+    return fmt::format("accepted: {} buffers, peak {}\n", answer.problem.buffers.size(), room);
+  }
+
+  static std::string AcceptanceAsText(const Answer& answer, const PlanVerdict& verdict) {
+    std::string text = AcceptanceAsText(answer);
+    if (verdict.execution) {
+      const plan::execute::Tally& tally = verdict.execution->tally;
+      text += fmt::format(
+          "executed: {} tiles, {} steps, {} operators, {} transfers of {} bytes, {} cells checked\n",
+          tally.tiles, tally.steps, tally.operators, tally.transfers, tally.bytes_moved, tally.cells_checked);
     }
-    return text;
+    if (verdict.interpreted) {
+      text += fmt::format("lowered: {} runs of jobs in an order of their own, as depends_on permits\n",
+                          verdict.interpreted->jobs);
+    }
+    text += fmt::format("{}: status, score, baseline and largest tiles\n",
+                        verdict.searched_again ? "made again" : "not made again (--no-search)");
+    return text + fmt::format("not checked, for people alone: {}\n", fmt::join(plan::kExempt, ", "));
   }
 
   AnswerFiles files_;
   std::string certificate_;
   bool execute_ = false;
+  bool no_search_ = false;
+  ThreadCount threads_;
   AnswerFormat format_;
 };
 

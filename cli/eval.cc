@@ -70,6 +70,7 @@ class EvalCommand final : public Command {
     const EngineSet engines(search_);
     search::EvaluateOptions options;
     options.engines = engines.Pointers();
+    options.switched_off = search_.switched_off;
     options.budget = search_.Limit(kEvalBudget);
     options.stop = &stop;
     options.threads = threads_.Get();

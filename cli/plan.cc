@@ -184,6 +184,7 @@ class PlanCommand final : public Command {
     options.prefetch = prefetch_;
     options.keeping = spill_borders_ ? search::Keeping::kNothing : search::Keeping::kWherePossible;
     options.engines = recording.Engines();
+    options.switched_off = search_.switched_off;
     options.seed = search_.seed;
     options.threads = threads_.Get();
     options.budget = search_.Limit(kPlanBudget);

@@ -1,9 +1,12 @@
 #include "tessera/cli/search_options.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "tessera/base/checked.h"
 #include "tessera/encoder/lazy/lazy_engine.h"
@@ -51,11 +54,49 @@ constexpr Rule kRules[] = {
     {"hints", [](EngineOptions& o) { o.lazy.follow_hints = false; }},
 };
 
-std::vector<std::string> NamesOfEngines() {
-  std::vector<std::string> names = {"greedy", "canonical", "repair", "lazy", "cadical", "z3"};
+struct EngineMaker {
+  std::string_view name;
+  bool by_default;
+  std::unique_ptr<problem::Engine> (*make)(const EngineOptions&, uint64_t seed);
+};
+
+template <typename Engine, typename... Options>
+std::unique_ptr<problem::Engine> Make(Options&&... options) {
+  return std::make_unique<Engine>(std::forward<Options>(options)...);
+}
+
+// In the order in which they are asked.
+constexpr EngineMaker kEngines[] = {
+    {"greedy", true, [](const EngineOptions&, uint64_t) { return Make<search::GreedyEngine>(); }},
+    {"canonical", true,
+     [](const EngineOptions& o, uint64_t) { return Make<search::CanonicalEngine>(o.canonical); }},
+    {"repair", true, [](const EngineOptions&, uint64_t seed) { return Make<search::RepairEngine>(seed); }},
+    {"lazy", true, [](const EngineOptions& o, uint64_t) { return Make<encoder::LazyEngine>(o.lazy); }},
+    {"cadical", true,
+     [](const EngineOptions&, uint64_t seed) {
+       return Make<encoder::SatEngine>(encoder::SatOptions{.seed = seed});
+     }},
+    {"z3", false,
+     [](const EngineOptions&, uint64_t seed) {
+       return Make<encoder::Z3Engine>(encoder::Z3Options{.seed = seed});
+     }},
 #ifdef TESSERA_IPASIR
-  names.emplace_back("ipasir");
+    {"ipasir", false, [](const EngineOptions&, uint64_t) { return Make<encoder::IpasirEngine>(); }},
 #endif
+};
+
+std::vector<std::string> NamesOfEngines() {
+  std::vector<std::string> names;
+  for (const EngineMaker& engine : kEngines) names.emplace_back(engine.name);
+  return names;
+}
+
+// The one that is named, or those that a portfolio asks.
+std::vector<std::string> NamesOfWanted(const std::string& only) {
+  std::vector<std::string> names;
+  for (const EngineMaker& engine : kEngines) {
+    if (only.empty() ? engine.by_default : engine.name == only) names.emplace_back(engine.name);
+  }
   return names;
 }
 
@@ -65,11 +106,10 @@ std::vector<std::string> NamesOfRules() {
   return names;
 }
 
-EngineOptions WithoutRules(const SearchOptions& options) {
+EngineOptions WithoutRules(std::span<const std::string> off, uint64_t seed) {
   EngineOptions engines;
-  engines.canonical.seed = engines.lazy.seed = options.seed;
+  engines.canonical.seed = engines.lazy.seed = seed;
   for (const Rule& rule : kRules) {
-    const auto& off = options.switched_off;
     if (std::find(off.begin(), off.end(), rule.name) != off.end()) rule.switch_off(engines);
   }
   return engines;
@@ -113,23 +153,32 @@ std::optional<base::Stop::Clock::time_point> SearchOptions::Deadline() const {
                                         std::chrono::duration<double>(std::min(*timeout_s, kYear)));
 }
 
-EngineSet::EngineSet(const SearchOptions& options) {
-  const std::string& only = options.engine;
-  const EngineOptions rules = WithoutRules(options);
-  const auto wanted = [&only](std::string_view name) { return only.empty() ? name != "z3" : only == name; };
-  if (wanted("greedy")) engines_.push_back(std::make_unique<search::GreedyEngine>());
-  if (wanted("canonical")) engines_.push_back(std::make_unique<search::CanonicalEngine>(rules.canonical));
-  if (wanted("repair")) engines_.push_back(std::make_unique<search::RepairEngine>(options.seed));
-  if (wanted("lazy")) engines_.push_back(std::make_unique<encoder::LazyEngine>(rules.lazy));
-  if (wanted("cadical")) {
-    engines_.push_back(std::make_unique<encoder::SatEngine>(encoder::SatOptions{.seed = options.seed}));
+EngineSet::EngineSet(const SearchOptions& options)
+    : EngineSet(NamesOfWanted(options.engine), options.switched_off, options.seed) {}
+
+EngineSet::EngineSet(std::span<const std::string> names, std::span<const std::string> switched_off,
+                     uint64_t seed) {
+  const EngineOptions rules = WithoutRules(switched_off, seed);
+  for (const std::string& name : names) {
+    for (const EngineMaker& engine : kEngines) {
+      if (engine.name == name) engines_.push_back(engine.make(rules, seed));
+    }
   }
-  if (wanted("z3"))
-    engines_.push_back(std::make_unique<encoder::Z3Engine>(encoder::Z3Options{.seed = options.seed}));
-#ifdef TESSERA_IPASIR
-  if (only == "ipasir") engines_.push_back(std::make_unique<encoder::IpasirEngine>());
-#endif
   for (const auto& engine : engines_) pointers_.push_back(engine.get());
+}
+
+std::string EngineSet::FindUnknown(std::span<const std::string> names,
+                                   std::span<const std::string> switched_off) {
+  const auto find = [](std::span<const std::string> wanted, const std::vector<std::string>& known) {
+    return std::find_if(wanted.begin(), wanted.end(), [&](const std::string& name) {
+      return std::find(known.begin(), known.end(), name) == known.end();
+    });
+  };
+  if (const auto engine = find(names, NamesOfEngines()); engine != names.end())
+    return fmt::format("engine '{}'", *engine);
+  if (const auto rule = find(switched_off, NamesOfRules()); rule != switched_off.end())
+    return fmt::format("rule '{}'", *rule);
+  return "";
 }
 
 }  // namespace tessera::cli

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,14 @@ struct SearchOptions {
 class EngineSet {
  public:
   explicit EngineSet(const SearchOptions& options);
+
+  // Those of these names, in their order, without these rules. A name that FindUnknown names makes none.
+  EngineSet(std::span<const std::string> names, std::span<const std::string> switched_off, uint64_t seed);
+
+  // An engine or a rule that this program does not have, in words; empty where it has all.
+  static std::string FindUnknown(std::span<const std::string> names,
+                                 std::span<const std::string> switched_off);
+
   const std::vector<const problem::Engine*>& Pointers() const { return pointers_; }
 
  private:

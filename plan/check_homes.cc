@@ -129,6 +129,10 @@ class HomeCheck {
       findings_.Note(ViolationKind::kLifespan, fmt::format("{} should be there for subgraphs [{}, {})", where,
                                                            stay.subgraphs.lower, stay.subgraphs.upper));
     }
+    if (buffer.role != base::NameOf(stay.role)) {
+      findings_.Note(ViolationKind::kBuffer, fmt::format("{} states role '{}' instead of '{}'", where,
+                                                         buffer.role, base::NameOf(stay.role)));
+    }
     const problem::Span span = plan_.profile.memories[static_cast<size_t>(stay.memory)].span;
     if (buffer.span != span || !buffer.allowed_banks.empty() || buffer.memory != 0) {
       findings_.Note(ViolationKind::kSpan, fmt::format("{} is not bound to banks as its memory says", where));

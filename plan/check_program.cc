@@ -58,6 +58,10 @@ class ProgramCheck {
       : plan_(plan), derivation_(derivation), findings_(findings) {}
 
   void Run() {
+    if (plan_.problem.name != plan_.network.name) {
+      findings_.Note(ViolationKind::kNetwork, fmt::format("the plan is called '{}', but its network '{}'",
+                                                          plan_.problem.name, plan_.network.name));
+    }
     CheckMemory();
     CheckSteps();
     CheckLoops();
@@ -127,9 +131,11 @@ class ProgramCheck {
                                                        TextOf(found), TextOf(expected)));
       return;
     }
-    if (expected.kind == StepKind::kCompute && found.op != expected.op) {
-      findings_.Note(ViolationKind::kStep, fmt::format("step {} computes another operator than '{}'", i,
-                                                       OperatorName(expected.op)));
+    if (found.op != expected.op) {
+      const bool computes = expected.kind == StepKind::kCompute;
+      findings_.Note(ViolationKind::kStep,
+                     fmt::format("step {} {} another operator than {}", i, computes ? "computes" : "is for",
+                                 OperatorName(expected.op)));
     }
     if (found.transfers != expected.transfers) {
       findings_.Note(ViolationKind::kStep,
@@ -153,8 +159,8 @@ class ProgramCheck {
     return names;
   }
 
-  const std::string& OperatorName(int op) const {
-    return plan_.network.operators[static_cast<size_t>(op)].id;
+  std::string OperatorName(int op) const {
+    return op < 0 ? "none" : '\'' + plan_.network.operators[static_cast<size_t>(op)].id + '\'';
   }
 
   void CheckLoops() {
@@ -168,6 +174,8 @@ class ProgramCheck {
       if (std::find(expected.begin(), expected.end(), loop) != expected.end()) continue;
       findings_.Note(ViolationKind::kStep, plan::TextOf(loop) + " is not in the program");
     }
+    if (findings_.Empty() && found.size() != expected.size())
+      findings_.Note(ViolationKind::kStep, "a loop is there twice");
   }
 
   void CheckBuffers() {
@@ -216,6 +224,17 @@ class ProgramCheck {
       findings_.Note(ViolationKind::kSpan,
                      fmt::format("buffer '{}' is not bound to banks as its memory says", buffer.id));
     }
+    const Label& label = derivation_.labels.at(use);
+    if (const Label found{buffer.name, buffer.role}; found != label) {
+      findings_.Note(ViolationKind::kBuffer,
+                     fmt::format("buffer '{}' states name '{}' and role '{}' instead of '{}' and '{}'",
+                                 buffer.id, found.name, found.role, label.name, label.role));
+    }
+    if (buffer.hint || !buffer.annotations.empty()) {
+      findings_.Note(
+          ViolationKind::kBuffer,
+          fmt::format("buffer '{}' has a hint or annotations; a planned program has none", buffer.id));
+    }
     if (buffer.memory != 0) {
       findings_.Note(ViolationKind::kMemory, fmt::format("buffer '{}' is not in the tile memory", buffer.id));
     }
@@ -234,7 +253,11 @@ class ProgramCheck {
   void CheckAccesses(const Buffer& buffer, const std::vector<Access>& expected) {
     std::vector<Access> found = buffer.accesses;
     std::sort(found.begin(), found.end(), Before);
-    found.erase(std::unique(found.begin(), found.end()), found.end());
+    const auto twice = std::adjacent_find(found.begin(), found.end());
+    if (twice != found.end()) {
+      findings_.Note(ViolationKind::kAccess,
+                     fmt::format("buffer '{}' is {} twice over", buffer.id, plan::TextOf(*twice)));
+    }
     for (const Access& access : expected) {
       if (std::binary_search(found.begin(), found.end(), access, Before)) continue;
       findings_.Note(ViolationKind::kAccess, fmt::format("buffer '{}' is {}, which the plan does not say",
@@ -279,10 +302,11 @@ class ProgramCheck {
         continue;
       }
       const std::pair directed(static_cast<size_t>(relation.first), static_cast<size_t>(relation.second));
-      if (relation.kind == problem::RelationKind::kAdjacent && halos.erase(directed) > 0) continue;
+      const bool adjacent = relation.kind == problem::RelationKind::kAdjacent && relation.delta == 0;
+      if (adjacent && halos.erase(directed) > 0) continue;
       const std::pair<size_t, size_t> pair = std::minmax(directed.first, directed.second);
       const bool in_place = relation.kind == problem::RelationKind::kColocate && relation.delta == 0;
-      if (!in_place || !expected.contains(pair)) {
+      if (!in_place || !expected.contains(pair) || found.contains(pair)) {
         findings_.Note(ViolationKind::kInPlace, fmt::format("buffers '{}' and '{}' may not be related so",
                                                             IdOf(pair.first), IdOf(pair.second)));
       }

@@ -11,6 +11,16 @@
 
 namespace tessera::plan {
 
+namespace {
+
+Label LabelOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use) {
+  if (use.tensor < 0) return {plan.network.operators[static_cast<size_t>(use.op)].id, "scratch"};
+  return {plan.network.tensors[static_cast<size_t>(use.tensor)].id,
+          std::string(base::NameOf(RoleOf(plan, users, use)))};
+}
+
+}  // namespace
+
 Derivation Derive(const Plan& plan) {
   const std::vector<Users> users = FindUsers(plan.network);
   Derivation derivation;
@@ -53,6 +63,7 @@ Derivation Derive(const Plan& plan) {
   derivation.rules = FindRules(plan, users, derivation.trace);
 
   for (const auto& [use, sighting] : derivation.trace.buffers) {
+    derivation.labels.emplace(use, LabelOf(plan, users, use));
     const auto subgraph = static_cast<size_t>(use.subgraph);
     derivation.footprints.emplace(use, use.subgraph < 0 ? FootprintOf(plan, users, use, {})
                                                         : FootprintOf(plan, users, use, largest[subgraph],

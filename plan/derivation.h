@@ -12,10 +12,18 @@
 
 namespace tessera::plan {
 
+// What a buffer is for: the tensor and its role, or the operator that works in it and "scratch".
+struct Label {
+  std::string name;
+  std::string role;
+  friend bool operator==(const Label&, const Label&) = default;
+};
+
 // Everything that follows from network, profile and partition alone: what the plan's problem must say.
 struct Derivation {
   Trace trace;
   std::map<BufferUse, Footprint, UseOrder> footprints;  // of the trace's buffers
+  std::map<BufferUse, Label, UseOrder> labels;          // likewise
   std::vector<InPlacePair> pairs;
   std::vector<RuleReach> rules;
   std::vector<Work> work;  // parallel to Plan::subgraphs

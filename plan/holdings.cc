@@ -119,6 +119,19 @@ TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interv
   return stays ? TensorRole::kFeature : TensorRole::kBorder;
 }
 
+TensorRole RoleOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use) {
+  const Users& who = users[static_cast<size_t>(use.tensor)];
+  graph::Interval interval = plan.subgraphs.front().interval;
+  if (use.subgraph >= 0) interval = plan.subgraphs[static_cast<size_t>(use.subgraph)].interval;
+  for (const Subgraph& subgraph : plan.subgraphs) {
+    if (use.subgraph < 0 && AnyInside(who.makers, subgraph.interval)) {
+      interval = subgraph.interval;
+      break;
+    }
+  }
+  return RoleOf(plan.network.tensors[static_cast<size_t>(use.tensor)], who, interval);
+}
+
 int MemoryOf(const Plan& plan, int tensor, TensorRole role) {
   const bool kept =
       role == TensorRole::kBorder && std::find(plan.kept.begin(), plan.kept.end(), tensor) != plan.kept.end();

@@ -21,6 +21,10 @@ bool AnyInside(const std::vector<int>& operators, graph::Interval interval);
 
 base::TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interval interval);
 
+// The role of what a buffer holds, seen from its subgraph; of a whole buffer from its maker's, or from the first without one.
+// The buffer holds a tensor.
+base::TensorRole RoleOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use);
+
 // The memory that holds a tensor of this role between subgraphs, as an index into the profile's memories: its home, but the tile
 // memory for borders that the plan keeps.
 int MemoryOf(const Plan& plan, int tensor, base::TensorRole role);

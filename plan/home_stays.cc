@@ -52,6 +52,7 @@ class HomeBooks {
     HomeStay stay;
     stay.memory = MemoryOf(plan_, tensor, role);
     stay.tensor = tensor;
+    stay.role = role;
     stay.size = role == TensorRole::kConstant ? ConstantBytes(plan_, users_, tensor, everything)
                                               : StoredBytes(NameExtents(facts.shape), facts.type,
                                                             layout.channel_block, layout.row_pitch_bytes);

@@ -11,6 +11,7 @@ namespace tessera::plan {
 struct HomeStay {
   int memory = 0;  // index into the profile's memories, the tile memory among them
   int tensor = 0;
+  base::TensorRole role = base::TensorRole::kBorder;
   int64_t size = 1;
   int64_t alignment = 1;
   problem::Lifespan subgraphs;

@@ -114,12 +114,15 @@ class DemandReader {
     return tensor.value_or(0);
   }
 
+  // The first operator and, where there are several, the last.
   graph::Interval IntervalOf(const JsonValue& list) const {
     std::vector<int> operators;
     for (const JsonValue& id : list.Items()) operators.push_back(OperatorOf(id));
-    if (!operators.empty() && operators.front() <= operators.back())
+    if (operators.size() == 1) return {operators.front(), operators.front()};
+    if (operators.size() == 2 && operators.front() < operators.back())
       return {operators.front(), operators.back()};
-    list.Refuse(operators.empty() ? "no operators" : "the first operator runs behind the last");
+    list.Refuse("these are no operators from a first to a last",
+                "one operator, or two of which the second runs behind the first");
     return {};
   }
 

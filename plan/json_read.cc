@@ -13,6 +13,7 @@
 #include "tessera/plan/json_homes.h"
 #include "tessera/plan/json_partition.h"
 #include "tessera/plan/json_rejections.h"
+#include "tessera/plan/json_run.h"
 #include "tessera/plan/lowering/json_read.h"
 #include "tessera/plan/names.h"
 #include "tessera/problem/json_rules.h"
@@ -74,7 +75,8 @@ class PlanReader {
     ReadProfile(root.Required("profile"));
     plan_.version = root.String("made_by");
     plan_.problem.name = root.String("name");
-    plan_.status = root.String("status");
+    plan_.digest = root.String("digest", "");
+    plan_.status = kPlanStatusNames[root.OneOf("status", kPlanStatusNames)];
     plan_.score = root.Number("score", 0, kMostNumber);
     plan_.bound = root.Number("bound", 0, kMostNumber);
     ReadScope(root);
@@ -86,6 +88,7 @@ class PlanReader {
     ReadBaseline(root.Required("baseline"));
     for (const JsonValue& note : root.Items("notes")) plan_.notes.push_back(note.String());
     if (reader_.Failed()) return std::move(plan_);  // what follows speaks of the network and the profile
+    if (const JsonValue run = root.Optional("run")) plan_.run = ReadRun(run, plan_);
     if (const JsonValue demands = root.Optional("demands")) plan_.demands = ReadDemands(demands, plan_);
     plan_.kept = ReadKept(root.Items("kept", Presence::kOptional), plan_.network);
     ReadBuffers(root.Items("buffers"), -1);

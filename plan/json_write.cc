@@ -7,9 +7,11 @@
 #include "tessera/base/json_writer.h"
 #include "tessera/graph/yaml.h"
 #include "tessera/hw_profiles/writer.h"
+#include "tessera/plan/digest.h"
 #include "tessera/plan/json_demands.h"
 #include "tessera/plan/json_homes.h"
 #include "tessera/plan/json_rejections.h"
+#include "tessera/plan/json_run.h"
 #include "tessera/plan/lowering/json_write.h"
 #include "tessera/plan/names.h"
 #include "tessera/problem/json_rules.h"
@@ -53,6 +55,7 @@ class PlanWriter {
     json["format"] = "tessera-plan";
     json["version"] = 1;
     json["made_by"] = plan_.version;
+    json["digest"] = DigestOf(plan_);
     json["name"] = plan_.problem.name;
     json["status"] = plan_.status;
     json["score"] = plan_.score;
@@ -63,6 +66,7 @@ class PlanWriter {
     json["objective"] = {{"weights", plan_.objective.weights}, {"limits", plan_.objective.limits}};
     if (!plan_.demands.empty()) json["demands"] = DemandsToJson(plan_);
     json["seed"] = plan_.seed;
+    json["run"] = RunToJson(plan_);
     json["totals"] = MetricsToJson(plan_.totals);
     json["lower_bounds"] = MetricsToJson(plan_.lower_bounds);
     json["baseline"] = BaselineToJson();

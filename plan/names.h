@@ -13,6 +13,7 @@ inline constexpr std::array<std::string_view, 6> kStepKindNames = {"prologue", "
 inline constexpr std::array<std::string_view, 4> kHaloNames = {"recompute", "ring", "copy", "adjacent"};
 inline constexpr std::array<std::string_view, 4> kWeightPolicyNames = {"resident", "streamed", "direct",
                                                                        "by_depth"};
+inline constexpr std::array<std::string_view, 2> kPlanStatusNames = {"optimal", "feasible"};
 inline constexpr std::array<std::string_view, 3> kRejectionCauseNames = {"score", "room", "undecided"};
 inline constexpr std::array<std::string_view, 2> kAccessKindNames = {"read", "write"};
 inline constexpr std::array<std::string_view, 3> kSpanNames = {"any", "contiguous", "single"};

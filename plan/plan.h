@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -103,7 +104,7 @@ struct StepUse {
   StepKind kind = StepKind::kCompute;
   int subgraph = 0;
   int parity = 0;              // of the pass; 0 outside
-  int op = -1;                 // kCompute, kCopy: the operator; kLoad, kStore: the one that it serves, or -1
+  int op = -1;                 // kCompute, kCopy: the operator; kLoad of a slice: its user; else -1
   std::vector<int> transfers;  // tensors that links move at this step, ascending, each once
 };
 
@@ -112,6 +113,26 @@ struct StepUse {
 struct Objective {
   std::map<std::string, double> weights;  // by metric name (MetricNames); one entry: minimise it
   std::map<std::string, double> limits;   // the most allowed of a metric
+};
+
+struct Plan;
+
+// How a plan came to be: all that decides the answer besides network, profile, objective, demands and seed, so that it can be
+// made again.
+struct Run {
+  bool searched = false;  // false: the partition was given, and only engines and budget were used
+  bool searches_order = true;
+  std::optional<int> max_operators;       // in one subgraph; without: as many as the effort allows
+  bool keeps_borders = true;              // on chip, where that is better; those that are demanded always
+  bool prefetches = false;                // constants, where that is better
+  int64_t effort = 0;                     // in tile shapes times operators, where max_operators is left open
+  std::optional<int64_t> most_work;       // in tile shapes times operators, of the whole search
+  int64_t budget = 0;                     // of work, for each question put to an engine
+  std::vector<std::string> engines;       // by name, in the order in which they are asked
+  std::vector<std::string> switched_off;  // rules of the engines
+  std::vector<int> file_order;  // operators in the order in which the file has them; empty: as they run
+  std::shared_ptr<const Plan> before;  // the older plan that was to be changed little; nullptr: none
+  bool cut_off = false;                // a deadline or an interrupt came before the end
 };
 
 // A sequence of single-operator subgraphs planned by the same search, to compare with.
@@ -158,6 +179,7 @@ bool CoversAll(const Scope& scope);
 
 struct Plan {
   std::string version;  // of the program that made it
+  Run run;
   graph::Graph network;
   hw_profiles::Profile profile;
   Objective objective;
@@ -179,6 +201,7 @@ struct Plan {
   bool proven = false;                        // no plan within the scope scores better
   double bound = 0;                           // no plan scores less: the score of the lower bounds
   std::optional<lowering::Program> lowering;  // where it was asked for
+  std::string digest;  // as its file states it (digest.h); empty where the plan is not from a file
   std::vector<std::string> notes;  // what the reader should know: caps, unproven rungs, unsupported wishes
 };
 

@@ -57,21 +57,8 @@ class RuleFinder {
     }
     const graph::Tensor& tensor = TensorAt(use.tensor);
     return (select.name.empty() || base::MatchesGlob(tensor.id, select.name)) &&
-           IsNoneOr(select.types, tensor.type) && IsNoneOr(select.roles, std::string(NameOf(RoleOf(use))));
-  }
-
-  // The role in the buffer's subgraph; of a whole buffer in its maker's, or in the first where nobody makes it.
-  base::TensorRole RoleOf(const BufferUse& use) const {
-    const Users& users = users_[static_cast<size_t>(use.tensor)];
-    graph::Interval interval = plan_.subgraphs.front().interval;
-    if (use.subgraph >= 0) interval = plan_.subgraphs[static_cast<size_t>(use.subgraph)].interval;
-    for (const Subgraph& subgraph : plan_.subgraphs) {
-      if (use.subgraph < 0 && AnyInside(users.makers, subgraph.interval)) {
-        interval = subgraph.interval;
-        break;
-      }
-    }
-    return plan::RoleOf(TensorAt(use.tensor), users, interval);
+           IsNoneOr(select.types, tensor.type) &&
+           IsNoneOr(select.roles, std::string(NameOf(RoleOf(plan_, users_, use))));
   }
 
   // Whether the buffer holds this operand while the operator runs.

@@ -112,7 +112,7 @@ class Execution {
       turn.op = op;
       for (const int input : here_->At(op).inputs) {
         if (here_->HeldOf(input).holding != Holding::kLoaded || !loaded.insert(input).second) continue;
-        turn.loads.emplace_back(AddStep(StepKind::kLoad, 0, op), input);
+        turn.loads.emplace_back(AddStep(StepKind::kLoad, 0, -1), input);
       }
       if (here_->Restores(op)) turn.restore = AddStep(StepKind::kCopy, 0, op);
       const auto first = static_cast<Step>(trace_.steps.size());
@@ -127,7 +127,7 @@ class Execution {
       if (here_->Saves(op)) turn.save = AddStep(StepKind::kCopy, 0, op);
       for (const int output : here_->At(op).outputs) {
         if (here_->HeldOf(output).holding == Holding::kStored) {
-          turn.stores.emplace_back(AddStep(StepKind::kStore, 0, op), output);
+          turn.stores.emplace_back(AddStep(StepKind::kStore, 0, -1), output);
         }
       }
       turns.push_back(std::move(turn));

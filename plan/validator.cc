@@ -37,9 +37,10 @@ void CheckAllocation(const Plan& plan, size_t most, Findings& findings) {
 }  // namespace
 
 std::string_view NameOf(ViolationKind kind) {
-  static constexpr std::array<std::string_view, 17> kNames = {
-      "network",  "coverage", "tile",     "policy", "step", "buffer", "size",   "alignment", "span",
-      "lifespan", "access",   "in place", "memory", "rule", "demand", "metric", "allocation"};
+  static constexpr std::array<std::string_view, 19> kNames = {
+      "network",   "coverage", "tile",       "policy", "step",     "buffer", "size",
+      "alignment", "span",     "lifespan",   "access", "in place", "memory", "rule",
+      "demand",    "metric",   "allocation", "claim",  "digest"};
   return kNames.at(static_cast<size_t>(kind));
 }
 

@@ -26,6 +26,8 @@ enum class ViolationKind : uint8_t {
   kDemand,   // what was demanded is not kept
   kMetric,
   kAllocation,  // what problem::Validate says
+  kClaim,       // what is said of the plan, as its status, does not come out when it is made again
+  kDigest,      // what the plan is made from is not what it was
 };
 
 std::string_view NameOf(ViolationKind kind);

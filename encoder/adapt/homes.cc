@@ -265,7 +265,7 @@ std::optional<HomeOverflow> FindOverfullHome(const graph::Graph& graph, const Pr
   const size_t subgraphs = std::max<size_t>(1, choices.size());
   const std::vector<Stay> stays = choices.empty()
                                       ? Residents(graph, profile).FindLasting(subgraphs)
-                                      : Residents(graph, profile, KeptBy(choices)).FindAll(choices);
+                                      : Residents(graph, profile).FindAll(choices, KeptBy(choices));
   const Ledger ledger(profile, subgraphs, stays);
   const std::optional<Ledger::Overflow> overflow = ledger.FindOverflow();
   if (!overflow) return std::nullopt;

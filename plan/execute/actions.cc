@@ -24,8 +24,17 @@ Actions::Actions(const Plan& plan, const Contents& contents, const std::vector<U
   places_.EnterSubgraph(subgraph, tiles_.Largest());
 }
 
+bool Actions::IsInput(int tensor) const {
+  for (int op = Of().interval.first; op <= Of().interval.last; ++op) {
+    const std::vector<int>& inputs = At(op).inputs;
+    if (std::find(inputs.begin(), inputs.end(), tensor) != inputs.end()) return true;
+  }
+  return false;
+}
+
 bool Actions::ComesIn(int tensor) const {
-  return places_.IsHeldInTiles(tensor) && !users_[static_cast<size_t>(tensor)].MadeIn(Of().interval);
+  return places_.IsHeldInTiles(tensor) && !users_[static_cast<size_t>(tensor)].MadeIn(Of().interval) &&
+         IsInput(tensor);
 }
 
 bool Actions::GoesOut(int tensor) const {

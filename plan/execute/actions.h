@@ -25,7 +25,7 @@ class Actions {
   const Subgraph& Of() const { return plan_.subgraphs[static_cast<size_t>(subgraph_)]; }
 
   // How a tensor that a step says it moves is held here.
-  bool ComesIn(int tensor) const;  // in tile buffers, made elsewhere
+  bool ComesIn(int tensor) const;  // in tile buffers, made elsewhere and read here
   bool GoesOut(int tensor) const;  // in tile buffers, made here
   bool IsResident(int tensor) const { return IsConstant(tensor) && places_.IsResident(tensor); }
   bool IsPrefetched(int tensor) const { return IsConstant(tensor) && places_.IsPrefetched(tensor); }
@@ -55,6 +55,7 @@ class Actions {
 
  private:
   const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
+  bool IsInput(int tensor) const;  // of an operator here, as a feature
   const graph::Tensor& TensorAt(int tensor) const {
     return plan_.network.tensors[static_cast<size_t>(tensor)];
   }

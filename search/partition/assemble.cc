@@ -116,6 +116,7 @@ plan::Plan AssemblePlan(const Planning& planning, std::vector<plan::Subgraph> su
     plan::Accumulate(plan.totals, metrics);
   }
   plan.problem = joint.program.problem;
+  for (problem::Buffer& buffer : plan.problem.buffers) buffer.hint.reset();
   plan.allocation = *joint.result.allocation;
   for (const encoder::ProgramBuffer& buffer : joint.program.buffers) plan.buffers.push_back(UseOf(buffer));
   for (const encoder::ProgramStep& step : joint.program.steps) plan.steps.push_back(UseOf(step));

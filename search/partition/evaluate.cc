@@ -13,8 +13,8 @@
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/partition/assemble.h"
 #include "tessera/search/partition/home_placement.h"
-#include "tessera/search/partition/path_search.h"
 #include "tessera/search/partition/pricing.h"
+#include "tessera/search/partition/run_record.h"
 #include "tessera/search/simulate/stated_choice.h"
 
 // Nothing that a person wrote is believed but network, profile, partition and addresses: the joint Problem is built as the search
@@ -181,26 +181,21 @@ class Evaluator {
     std::vector<plan::Subgraph> subgraphs = draft_.subgraphs;
     for (size_t i = 0; i < subgraphs.size(); ++i) {
       subgraphs[i].tiles = graph::Tile(draft_.network, subgraphs[i].interval, subgraphs[i].tile).tiles;
+      subgraphs[i].largest_proven = IsWholeOutput(draft_.network, subgraphs[i]);
       subgraphs[i].metrics =
           PriceOf(draft_.network, draft_.profile, planning_.simulator, subgraphs, i, draft_.kept);
     }
     plan::Plan plan = AssemblePlan(planning_, std::move(subgraphs), draft_.kept, joint_);
-    const CutStates states(draft_.network, draft_.profile, 0, Keeping::kNothing);
-    const Demands none;
-    const encoder::HomeRoom homes(draft_.network, draft_.profile);
-    PathSearch singles({&planning_, &states, &none, &homes, {}}, {.most_operators = 1, .effort = {}},
-                       options_.threads, {});
-    const base::Stop never;
-    singles.DecideSingles(never);
-    plan.baseline = AssembleBaseline(planning_, singles);
     plan.lower_bounds = lower_bounds;
-    plan.status = "feasible";
     plan.bound = planning_.scale.ScoreOf(lower_bounds);
-    for (const plan::ScopePart& part : plan::kScopeParts) plan.scope.*part.left_out = "what the draft states";
+    ClaimNothing(plan);
     plan.notes = {"the partition was given, not searched for"};
     if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective))
       plan.notes.push_back(*std::move(note));
     plan.version = options_.version;
+    plan.run = RecordOf(options_);
+    plan.baseline =
+        FindBaseline(plan, planning_.scale, planning_.engines, planning_.tile_engines, options_.threads);
     plan.seed = draft_.seed;
     Evaluation evaluation;
     evaluation.status = Status::kFeasible;

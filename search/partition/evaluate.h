@@ -16,8 +16,9 @@
 namespace tessera::search {
 
 struct EvaluateOptions {
-  Engines engines;      // in the order in which they are asked; they outlive the evaluation
-  base::Budget budget;  // for each question put to an engine
+  Engines engines;                        // in the order in which they are asked; they outlive the evaluation
+  std::vector<std::string> switched_off;  // rules of the engines, recorded in the plan
+  base::Budget budget;                    // for each question put to an engine
   const base::Stop* stop = nullptr;
   int threads = 1;        // change the time taken, never the plan
   std::string version;    // of the program, recorded in the plan

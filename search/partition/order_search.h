@@ -70,6 +70,8 @@ class OrderSearch {
   enum class Gain : uint8_t { kNone, kSome };
 
   const OrderedNetwork& Add(const Grounds& grounds, Order order);
+  bool HandsOnStates() const;
+  bool HasOneOrder() const { return precedence_.IsChain() || HandsOnStates(); }
   bool MayGain() const;
   std::optional<base::Diagnostic> Try(Order order, Gain wanted, std::span<PathSearch* const> before);
   std::optional<base::Diagnostic> Scout();

@@ -10,6 +10,7 @@
 #include "tessera/search/partition/order_search.h"
 #include "tessera/search/partition/peak_floor.h"
 #include "tessera/search/partition/pricing.h"
+#include "tessera/search/partition/run_record.h"
 
 namespace tessera::search {
 namespace {
@@ -31,6 +32,19 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_pr
   if (const auto bad = search::FindFault(graph, profile, options.demands, options.max_operators))
     return bad->diagnostic;
   return std::nullopt;
+}
+
+// Says in the plan how it came to be, and of one that a stop cut off no more than can be found again.
+void Record(const graph::Graph& graph, const PartitionOptions& options, const Grounds& grounds,
+            PartitionResult& result) {
+  plan::Plan& plan = *result.plan;
+  plan.run = RecordOf(graph, plan, options);
+  if (!plan.run.cut_off) return;
+  plan.baseline = FindBaseline(plan, grounds.scale, grounds.engines, grounds.tile_engines, options.threads);
+  for (plan::Subgraph& subgraph : plan.subgraphs)
+    subgraph.largest_proven = IsWholeOutput(plan.network, subgraph);
+  ClaimByBound(plan);
+  result.status = plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
 }
 
 void ReportCache(const PartitionOptions& options, const CachedEngines& cached) {
@@ -69,7 +83,9 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                         .demands = options.demands,
                         .keeping = options.keeping};
   base::Expected<PartitionResult> result = OrderSearch(grounds, options, floors).Run();
-  if (result) ReportCache(options, cached);
+  if (!result) return result;
+  if (result->plan) Record(graph, options, grounds, *result);
+  ReportCache(options, cached);
   return result;
 }
 

@@ -44,7 +44,8 @@ struct PartitionOptions {
   const plan::Plan* predecessor = nullptr;
   int64_t effort = kUsualEffort;  // Reach::effort where max_operators is left open
   std::span<const problem::Engine* const>
-      engines;  // in the order in which they are asked; they outlive the search
+      engines;                            // in the order in which they are asked; they outlive the search
+  std::vector<std::string> switched_off;  // rules of the engines, recorded in the plan
   // Tile shapes times operators looked at in all, after which the best plan so far counts; single operators are always looked at.
   std::optional<int64_t> most_work;
   // The same engines with what they remember of other searches; nullptr: this search starts afresh. Changes the

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/search/partition/peak_floor.h"
+#include "tessera/search/partition/scale.h"
 #include "tessera/search/simulate/stated_choice.h"
 
 namespace tessera::search {
@@ -17,62 +20,117 @@ namespace {
 using plan::Metrics;
 using plan::Violation;
 
-// A stated number may have gone through text.
-constexpr double kPriceTolerance = 1e-9;
+// Compilers may round sums of doubles differently; by less than a unit, however large the sum.
+constexpr double kRelativeRounding = 1e-12;
+constexpr double kMostRounding = 0.25;
 
-bool IsSame(double a, double b) {
-  return std::abs(a - b) <= kPriceTolerance * std::max({1.0, std::abs(a), std::abs(b)});
-}
+class Differences {
+ public:
+  template <typename Value>
+  void Compare(std::string_view what, const Value& stated, const Value& expected) {
+    if (!IsSame(stated, expected)) Note(what, fmt::format("{}", stated), fmt::format("{}", expected));
+  }
+
+  // Each part of either. A part of 0 is a part.
+  template <typename Value>
+  void CompareParts(std::string_view what, const std::map<std::string, Value>& stated,
+                    const std::map<std::string, Value>& expected) {
+    std::map<std::string, std::pair<std::optional<Value>, std::optional<Value>>> parts;
+    for (const auto& [name, value] : stated) parts[name].first = value;
+    for (const auto& [name, value] : expected) parts[name].second = value;
+    const auto text = [](const std::optional<Value>& value) {
+      return value ? fmt::format("{}", *value) : std::string("none");
+    };
+    for (const auto& [name, values] : parts) {
+      const auto& [said, found] = values;
+      if (!said || !found || !IsSame(*said, *found))
+        Note(fmt::format("{} '{}' of", what, name), text(said), text(found));
+    }
+  }
+
+  std::vector<std::string> Take() { return std::move(differences_); }
+
+ private:
+  static bool IsSame(double a, double b) { return IsSamePrice(a, b); }
+  static bool IsSame(int64_t a, int64_t b) { return a == b; }
+  static bool IsSame(const std::string& a, const std::string& b) { return a == b; }
+
+  void Note(std::string_view what, const std::string& stated, const std::string& expected) {
+    differences_.push_back(fmt::format("{} {} where a simulation gives {}", what, stated, expected));
+  }
+
+  std::vector<std::string> differences_;
+};
 
 class PriceCheck {
  public:
-  std::vector<Violation> Run(const plan::Plan& plan) {
-    const Simulator simulator(plan.network, plan.profile);
-    for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
-      const plan::Subgraph& subgraph = plan.subgraphs[i];
-      where_ = fmt::format("subgraph {}", i);
-      const Metrics price = PriceOf(plan.network, plan.profile, simulator, plan.subgraphs, i, plan.kept);
-      Compare(subgraph.metrics, price);
-      Expect("is bound by", subgraph.metrics.bound_by, price.bound_by);
+  explicit PriceCheck(const plan::Plan& plan) : plan_(plan) {}
+
+  std::vector<Violation> Run() {
+    const Simulator simulator(plan_.network, plan_.profile);
+    Metrics totals;
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
+      Metrics price = PriceOf(plan_.network, plan_.profile, simulator, plan_.subgraphs, i, plan_.kept);
+      plan::Accumulate(totals, price);
+      price.peak_bytes = plan_.subgraphs[i].metrics.peak_bytes;  // of the placement
+      Compare(fmt::format("subgraph {}", i), plan_.subgraphs[i].metrics, price);
     }
-    where_ = "the lower bound";
-    const Metrics bounds = FindLowerBounds(plan.network, plan.profile);
-    Compare(plan.lower_bounds, bounds);
-    Expect("states off-chip bytes of", plan.lower_bounds.off_chip_bytes, bounds.off_chip_bytes);
-    Expect("states a peak of", plan.lower_bounds.peak_bytes, bounds.peak_bytes);
+    totals.peak_bytes = plan_.totals.peak_bytes;
+    Compare("the plan", plan_.totals, totals);
+    const Metrics bounds = FindLowerBounds(plan_.network, plan_.profile);
+    Compare("the lower bound", plan_.lower_bounds, bounds);
+    CheckScore(totals, bounds);
     return std::move(violations_);
   }
 
  private:
-  void Compare(const Metrics& stated, const Metrics& simulated) {
-    Expect("states cycles of", stated.latency_cycles, simulated.latency_cycles);
-    if (!IsSame(stated.energy_pj, simulated.energy_pj))
-      Note("states an energy of", stated.energy_pj, simulated.energy_pj);
-    for (const auto& [part, energy] : simulated.energy_by_part) {
-      const auto found = stated.energy_by_part.find(part);
-      const double said = found == stated.energy_by_part.end() ? 0 : found->second;
-      if (!IsSame(said, energy)) Note(fmt::format("states an energy in '{}' of", part), said, energy);
-    }
-    if (!IsSame(stated.peak_bytes_per_cycle, simulated.peak_bytes_per_cycle))
-      Note("states a peak bandwidth of", stated.peak_bytes_per_cycle, simulated.peak_bytes_per_cycle);
+  void Compare(const std::string& where, const Metrics& stated, const Metrics& expected) {
+    for (const std::string& difference : FindDifferences(stated, expected))
+      Note(fmt::format("{} {}", where, difference));
   }
 
-  template <typename Value>
-  void Expect(std::string_view what, const Value& stated, const Value& simulated) {
-    if (!(stated == simulated)) Note(what, stated, simulated);
+  void CheckScore(const Metrics& totals, const Metrics& bounds) {
+    const base::Expected<Scale> scale = Scale::Make(plan_.objective, bounds);
+    if (!scale) return Note(scale.error().message);
+    const double score = scale->ScoreOf(totals);
+    if (!IsSamePrice(plan_.score, score))
+      Note(fmt::format("the plan states a score of {} where its objective gives {}", plan_.score, score));
+    const double bound = scale->ScoreOf(bounds);
+    if (!IsSamePrice(plan_.bound, bound))
+      Note(fmt::format("the plan states a bound of {} where its lower bounds give {}", plan_.bound, bound));
   }
 
-  template <typename Value>
-  void Note(std::string_view what, const Value& stated, const Value& simulated) {
-    violations_.push_back({plan::ViolationKind::kMetric, fmt::format("{} {} {} where a simulation gives {}",
-                                                                     where_, what, stated, simulated)});
+  void Note(std::string message) {
+    violations_.push_back({plan::ViolationKind::kMetric, std::move(message)});
   }
 
-  std::string where_;
+  const plan::Plan& plan_;
   std::vector<Violation> violations_;
 };
 
 }  // namespace
+
+bool IsSamePrice(double a, double b) {
+  const double difference = std::abs(a - b);
+  return difference <= kMostRounding && difference <= kRelativeRounding * std::max(std::abs(a), std::abs(b));
+}
+
+std::vector<std::string> FindDifferences(const Metrics& stated, const Metrics& expected) {
+  Differences differences;
+  differences.Compare("states cycles of", stated.latency_cycles, expected.latency_cycles);
+  differences.Compare("states an energy of", stated.energy_pj, expected.energy_pj);
+  differences.CompareParts("states an energy in", stated.energy_by_part, expected.energy_by_part);
+  differences.Compare("states off-chip bytes of", stated.off_chip_bytes, expected.off_chip_bytes);
+  differences.CompareParts("states off-chip bytes for", stated.off_chip_by_cause, expected.off_chip_by_cause);
+  differences.Compare("states MACs of", stated.macs, expected.macs);
+  differences.Compare("states recomputed MACs of", stated.recomputed_macs, expected.recomputed_macs);
+  differences.Compare("states operators of unknown work", stated.unknown_work, expected.unknown_work);
+  differences.Compare("states a peak of", stated.peak_bytes, expected.peak_bytes);
+  differences.Compare("states a peak bandwidth of", stated.peak_bytes_per_cycle,
+                      expected.peak_bytes_per_cycle);
+  differences.Compare("is bound by", stated.bound_by, expected.bound_by);
+  return differences.Take();
+}
 
 Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile) {
   Metrics bounds = LowerBound(graph, profile, {0, static_cast<int>(graph.operators.size()) - 1});
@@ -87,6 +145,6 @@ Metrics PriceOf(const graph::Graph& graph, const hw_profiles::Profile& profile, 
                        PolicyOf(subgraph, kept), Detail::kParts, AheadOf(graph, profile, subgraphs, number));
 }
 
-std::vector<Violation> FindMispriced(const plan::Plan& plan) { return PriceCheck().Run(plan); }
+std::vector<Violation> FindMispriced(const plan::Plan& plan) { return PriceCheck(plan).Run(); }
 
 }  // namespace tessera::search

@@ -124,7 +124,10 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(CheckTest, AcceptsThePlanAsItWas) {
   const Outcome outcome = Run({"check", "plan.json"});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.out, "accepted: 7 buffers, peak 2880 of 1048576 bytes\n");
+  EXPECT_EQ(outcome.out,
+            "accepted: 7 buffers, peak 2880 of 1048576 bytes\n"
+            "made again: status, score, baseline and largest tiles\n"
+            "not checked, for people alone: /time_ms, /notes, /subgraphs/*/rejected, x-*\n");
   EXPECT_THAT(outcome.err, IsEmpty());
 }
 
@@ -138,6 +141,49 @@ TEST_F(CheckTest, JsonListsViolations) {
   const auto accepted = ParseJson(Run({"check", "plan.json", "--format", "json"}).out);
   EXPECT_EQ(accepted.at("status"), "accepted");
   EXPECT_THAT(accepted.at("violations"), IsEmpty());
+  EXPECT_EQ(accepted.at("made_again"), true);
+  EXPECT_EQ(accepted.at("exempt"), ordered_json({"/time_ms", "/notes", "/subgraphs/*/rejected", "x-*"}));
+}
+
+TEST_F(CheckTest, SaysWhereTheSearchWasNotRepeated) {
+  ordered_json plan = ReadJson("plan.json");
+  plan["status"] = "feasible";
+  Write("plan.json", plan.dump());
+  const Outcome refused = Run({"check", "plan.json"});
+  EXPECT_EQ(refused.exit_code, 5);
+  EXPECT_THAT(refused.out,
+              HasSubstr("claim: the plan states status feasible where the search, repeated, gives "
+                        "optimal\n"));
+  const Outcome accepted = Run({"check", "plan.json", "--no-search"});
+  EXPECT_EQ(accepted.exit_code, 0);
+  EXPECT_THAT(accepted.out,
+              HasSubstr("\nnot made again (--no-search): status, score, baseline and largest tiles\n"));
+  EXPECT_EQ(ParseJson(Run({"check", "plan.json", "--no-search", "--format", "json"}).out).at("made_again"),
+            false);
+}
+
+TEST_F(CheckTest, WhatIsForPeopleMayBeAnything) {
+  ordered_json plan = ReadJson("plan.json");
+  plan["notes"] = {"made by hand"};
+  plan["time_ms"] = 3;
+  plan["x-reviewed"] = true;
+  ASSERT_TRUE(plan["subgraphs"][0].contains("rejected"));
+  plan["subgraphs"][0].erase("rejected");
+  Write("plan.json", plan.dump());
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+}
+
+TEST_F(CheckTest, AnAddressThatWasMovedIsToldAndCompleted) {
+  ordered_json plan = ReadJson("plan.json");
+  BufferOf(plan, "s0/conv1@0")["offset"] = 4096;
+  plan["subgraphs"][0]["metrics"]["peak_bytes"] = plan["totals"]["peak_bytes"] = 4096 + 1152;
+  Write("moved.json", plan.dump());
+  const Outcome refused = Run({"check", "moved.json"});
+  EXPECT_EQ(refused.exit_code, 5);
+  EXPECT_THAT(refused.out, HasSubstr("digest: the plan states fnv1a-"));
+  EXPECT_EQ(Run({"eval", "moved.json", "--output", "moved.json"}).exit_code, 0);
+  EXPECT_EQ(Run({"check", "moved.json"}).exit_code, 0);
+  EXPECT_EQ(BufferOf(plan = ReadJson("moved.json"), "s0/conv1@0")["offset"], 4096);
 }
 
 // Its own capacity is part of the plan: another one would be silently ignored.

@@ -24,11 +24,21 @@ hw_profiles::Throughput ThroughputOf(OperatorKind kind) {
   return throughput;
 }
 
-// A buffer, what it holds, and where it lies.
+// The role that the tensor's own facts decide; else the other.
+std::string RoleWord(const graph::Tensor& tensor, const std::string& otherwise) {
+  if (tensor.constant) return "constant";
+  if (tensor.network_input) return "network_input";
+  return tensor.network_output ? "network_output" : otherwise;
+}
+
+// A buffer, what it holds, and where it lies. A tile buffer of a tensor that is made inside holds a feature, a whole one a border.
 void Add(Plan& plan, BufferUse use, const std::string& id, int64_t size, int64_t offset,
          std::vector<problem::Lifespan> lifespans, std::vector<problem::Access> accesses) {
+  const graph::Tensor& tensor = plan.network.tensors[static_cast<size_t>(use.tensor)];
   problem::Buffer buffer;
   buffer.id = id;
+  buffer.name = tensor.id;
+  buffer.role = RoleWord(tensor, use.kind == BufferKind::kWhole ? "border" : "feature");
   buffer.size = size;
   buffer.alignment = 16;
   buffer.lifespans = std::move(lifespans);
@@ -100,7 +110,9 @@ void AddHome(Plan& plan, const std::vector<Resident>& residents) {
   home.problem.memories = {memory};
   for (const Resident& resident : residents) {
     problem::Buffer buffer;
-    buffer.id = plan.network.tensors[static_cast<size_t>(resident.tensor)].id;
+    const graph::Tensor& tensor = plan.network.tensors[static_cast<size_t>(resident.tensor)];
+    buffer.id = tensor.id;
+    buffer.role = RoleWord(tensor, "border");
     buffer.size = resident.size;
     buffer.alignment = 16;
     buffer.lifespans = {resident.subgraphs};
@@ -230,9 +242,9 @@ Plan OneConvPlan() {
   SetMetrics(subgraph.metrics, 64 * 36, 0, {{"inputs", 64}, {"outputs", 64}, {"weights", 152}}, 280);
   plan.subgraphs = {subgraph};
   plan.steps = {{StepKind::kLoad, 0, 0, -1, {1}},
-                {StepKind::kLoad, 0, 0, 0, {0}},
+                {StepKind::kLoad, 0, 0, -1, {0}},
                 {StepKind::kCompute, 0, 0, 0, {}},
-                {StepKind::kStore, 0, 0, 0, {2}}};
+                {StepKind::kStore, 0, 0, -1, {2}}};
   Add(plan, TileUse(0, 0), "s0/x@0", 64, 0, {{1, 3}}, {{1, "dma", kWrite}, {2, "pe", kRead}});
   Add(plan, ResidentUse(1), "s0/w", 152, 128, {{0, 3}}, {{0, "dma", kWrite}, {2, "pe", kRead}});
   Add(plan, TileUse(2, 0), "s0/y@0", 64, 64, {{2, 4}}, {{2, "pe", kWrite}, {3, "dma", kRead}});

@@ -1,0 +1,109 @@
+#include "tessera/cli/plan_check.h"
+
+#include <fmt/core.h>
+
+#include "tessera/cli/search_options.h"
+#include "tessera/plan/digest.h"
+#include "tessera/plan/lowering/difference.h"
+#include "tessera/plan/lowering/lower.h"
+#include "tessera/plan/validator.h"
+#include "tessera/search/partition/pricing.h"
+#include "tessera/search/partition/reproduce.h"
+
+namespace tessera::cli {
+namespace {
+
+class PlanCheck {
+ public:
+  PlanCheck(const plan::Plan& plan, const PlanCheckOptions& options) : plan_(plan), options_(options) {}
+
+  PlanVerdict Run() {
+    Add(plan::Validate(plan_));
+    if (IsClean()) Add(search::FindMispriced(plan_));
+    if (IsClean()) CheckDigest();
+    if (options_.execute) Execute();
+    if (plan_.lowering) CheckLowering();
+    if (IsClean() && options_.search) SearchAgain();
+    return std::move(verdict_);
+  }
+
+ private:
+  bool IsClean() const { return verdict_.violations.empty(); }
+
+  void Add(const std::vector<plan::Violation>& violations) {
+    for (const plan::Violation& violation : violations)
+      verdict_.violations.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
+  }
+
+  void CheckDigest() {
+    plan::Findings findings(1);
+    plan::CheckDigest(plan_, findings);
+    Add(findings.Take());
+  }
+
+  void Execute() {
+    verdict_.execution = plan::execute::Execute(plan_);
+    const plan::execute::Report& execution = *verdict_.execution;
+    if (!execution.obstacle.empty()) {
+      if (IsClean())
+        verdict_.obstacle = execution.obstacle;
+      else
+        verdict_.violations.push_back("execution: " + execution.obstacle);
+    }
+    for (const plan::execute::Finding& finding : execution.findings)
+      verdict_.violations.push_back(fmt::format("execution: {}: {}", NameOf(finding.kind), finding.message));
+    AddRest("execution", execution.found, execution.findings.size());
+  }
+
+  // Held against what follows from the plan; with `execute`, also run.
+  void CheckLowering() {
+    if (options_.execute) {
+      verdict_.interpreted = plan::lowering::Interpret(plan_, plan_.seed);
+      for (const std::string& finding : verdict_.interpreted->findings)
+        verdict_.violations.push_back("lowering: " + finding);
+      AddRest("lowering", verdict_.interpreted->found, verdict_.interpreted->findings.size());
+      if (IsClean() && verdict_.obstacle.empty()) verdict_.obstacle = verdict_.interpreted->obstacle;
+    }
+    if (!IsClean()) return;  // of a plan that is none, nothing follows
+    const base::Expected<plan::lowering::Program> expected = plan::lowering::Lower(plan_);
+    if (!expected) {
+      verdict_.violations.push_back("lowering: " + expected.error().message);
+    } else {
+      for (const std::string& difference : plan::lowering::FindDifferences(*plan_.lowering, *expected))
+        verdict_.violations.push_back("lowering: " + difference);
+    }
+  }
+
+  void AddRest(std::string_view what, int64_t found, size_t told) {
+    const int64_t rest = found - static_cast<int64_t>(told);
+    if (rest > 0) verdict_.violations.push_back(fmt::format("{}: {} more", what, rest));
+  }
+
+  void SearchAgain() {
+    const plan::Run& run = plan_.run;
+    const std::string unknown = EngineSet::FindUnknown(run.engines, run.switched_off);
+    if (!unknown.empty()) {
+      verdict_.violations.push_back(
+          fmt::format("claim: the plan was made with {}, which this program does not have", unknown));
+      return;
+    }
+    const EngineSet engines(run.engines, run.switched_off, plan_.seed);
+    const search::Reproduction made_again = search::Reproduce(
+        plan_, {.engines = engines.Pointers(), .stop = options_.stop, .threads = options_.threads});
+    verdict_.interrupted = !made_again.finished;
+    verdict_.searched_again = made_again.finished;
+    Add(made_again.violations);
+  }
+
+  const plan::Plan& plan_;
+  const PlanCheckOptions& options_;
+  PlanVerdict verdict_;
+};
+
+}  // namespace
+
+PlanVerdict CheckPlan(const plan::Plan& plan, const PlanCheckOptions& options) {
+  return PlanCheck(plan, options).Run();
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,444 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "alterations.h"
+#include "command_line.h"
+#include "tessera/cli/inputs.h"
+#include "tessera/cli/plan_check.h"
+#include "tessera/cli/search_options.h"
+#include "tessera/graph/yaml.h"
+#include "tessera/plan/digest.h"
+#include "tessera/plan/exempt.h"
+#include "tessera/plan/json_read.h"
+#include "tessera/plan/json_write.h"
+#include "tessera/search/partition/partition.h"
+
+// `tessera check` accepts no altered claim: plans of many kinds are altered entry by entry, and every altered one must be refused.
+//
+// Skipped are the entries that plan/exempt.h lists. A document may be accepted that states the very same plan: one that, read and
+// written again, gives the bytes of the original. No value may be altered so, and no element removed or doubled; only a member may be
+// left out, or spelled out, that has a default (docs/plan-format.md, docs/network-format.md, docs/profile-format.md). Nothing else may.
+// So an address that is moved to another right place is refused too, for the digest covers addresses and modes. What the digest alone
+// refuses must be given (plan/digest.h): all that follows from it is refused because it does not follow.
+namespace tessera::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// A DRAM and a small SRAM; tiles that keep rows, weights in slices, transfers beside compute.
+const std::string kTight = R"(schema: 1
+name: tight
+clock_hz: 1e9
+memories:
+  sram:
+    capacity_bytes: 4Ki
+    alignment_bytes: 16
+    port: {bytes_per_cycle: 16, read_latency_cycles: 4, write_latency_cycles: 4, burst_bytes: 16}
+    read_pj_per_byte: 1.63
+    write_pj_per_byte: 1.48
+    leakage_mw: 1
+  dram:
+    capacity_bytes: 64Ki
+    alignment_bytes: 16
+    port: {bytes_per_cycle: 2, read_latency_cycles: 50, write_latency_cycles: 25, burst_bytes: 16}
+    read_pj_per_byte: 64
+    write_pj_per_byte: 64
+tile_memory: sram
+engines:
+  npu:
+    mac_pj: 0.04
+    operators:
+      conv: {unroll: {out_channels: 8}, start_cycles: 10}
+      depthwise: {unroll: {out_channels: 8}, start_cycles: 10}
+      matmul: {unroll: {out_channels: 8}, start_cycles: 10}
+      elementwise: {cycles_per_output: 0.25, start_cycles: 10}
+links:
+  dma: {between: [dram, sram], setup_cycles: 20, alignment_bytes: 16, dims: 4, outstanding: 4}
+roles:
+  network_input: {home: dram, alignment_bytes: 16}
+  network_output: {home: dram, alignment_bytes: 16}
+  border: {home: dram, alignment_bytes: 16}
+  feature: {home: sram, alignment_bytes: 16}
+  constant: {home: dram, alignment_bytes: 16}
+  state: {home: sram, alignment_bytes: 16}
+tiling:
+  axes: [rows, {axis: channels, granule: 8}]
+  halo: [recompute, ring, copy, adjacent]
+  weights: [resident, streamed, by_depth]
+  dma: overlapped
+  implicit_padding: true
+  in_place: [elementwise]
+  weight_granule_channels: 8
+  depth_granule: 64
+table_bytes_per_channel: 4
+)";
+
+// One SRAM for all maps, weights read from flash.
+const std::string kOneMemory = R"(schema: 1
+name: one_memory
+clock_hz: 1e9
+memories:
+  sram:
+    capacity_bytes: 1500
+    alignment_bytes: 4
+    port: {bytes_per_cycle: 4}
+    read_pj_per_byte: 0.4
+    write_pj_per_byte: 0.5
+  flash:
+    capacity_bytes: 4Ki
+    writable: false
+    direct_read: true
+    port: {bytes_per_cycle: 0.25, read_latency_cycles: 64, burst_bytes: 32}
+    read_pj_per_byte: 64
+tile_memory: sram
+engines:
+  cpu:
+    mac_pj: 10
+    operators:
+      conv: {cycles_per_step: 1.73, start_cycles: 500}
+      matmul: {cycles_per_step: 1.73, start_cycles: 500}
+      elementwise: {cycles_per_output: 8, start_cycles: 500}
+      concat: {cycles_per_output: 1, start_cycles: 500}
+roles:
+  network_input: {home: sram, alignment_bytes: 4}
+  network_output: {home: sram, alignment_bytes: 4}
+  border: {home: sram, alignment_bytes: 4}
+  feature: {home: sram, alignment_bytes: 4}
+  constant: {home: flash, alignment_bytes: 4}
+  state: {home: sram, alignment_bytes: 4}
+tiling:
+  axes: [rows]
+  halo: [recompute]
+  weights: [direct]
+  dma: own_steps
+  implicit_padding: true
+  in_place: [elementwise]
+scratch:
+  conv: {bytes: 4, factors: [kernel_rows, kernel_columns, in_channels]}
+table_bytes_per_channel: 8
+)";
+
+const std::string kChain = R"(schema: 1
+name: chain
+inputs:
+  - {id: x, shape: [1, 8, 24, 16]}
+operators:
+  - {id: a, kind: conv, inputs: [x], out_channels: 8, kernel: 3, pads: same}
+  - {id: b, kind: depthwise, inputs: [a], kernel: 3, pads: same}
+  - {id: c, kind: conv, inputs: [b], out_channels: 8, kernel: 1}
+  - {id: d, kind: elementwise, function: add, inputs: [x, c]}
+  - {id: e, kind: conv, inputs: [d], out_channels: 16, kernel: 3, stride: 2, pads: same}
+outputs: [e]
+)";
+
+// In the order of the file both wide maps live at once.
+const std::string kForks = R"(schema: 1
+name: forks
+inputs:
+  - {id: x, shape: [1, 4, 8, 8]}
+operators:
+  - {id: a, kind: conv, inputs: [x], out_channels: 16, kernel: 1}
+  - {id: b, kind: conv, inputs: [x], out_channels: 16, kernel: 1}
+  - {id: c, kind: conv, inputs: [a], out_channels: 2, kernel: 1}
+  - {id: d, kind: conv, inputs: [b], out_channels: 2, kernel: 1}
+  - {id: e, kind: elementwise, function: add, inputs: [c, d]}
+outputs: [e]
+)";
+
+const std::string kRecurrent = R"(schema: 1
+name: recurrent
+inputs:
+  - {id: x, shape: [4, 8]}
+  - {id: past, shape: [12, 8], state: true}
+  - {id: total, shape: [4, 8], state: true, next: sum}
+operators:
+  - {id: grown, kind: concat, axis: 0, inputs: [past, x]}
+  - {id: mixed, kind: matmul, inputs: [x], columns: 8}
+  - {id: sum, kind: elementwise, function: add, inputs: [total, mixed]}
+outputs: [grown, sum]
+)";
+
+const std::string kDeep = R"(schema: 1
+name: deep
+inputs:
+  - {id: row, shape: [1, 4096]}
+operators:
+  - {id: product, kind: matmul, inputs: [row], columns: 8}
+outputs: [product]
+)";
+
+// What follows from nothing.
+constexpr std::array<std::string_view, 15> kGiven = {"/made_by",
+                                                     "/digest",
+                                                     "/objective",
+                                                     "/demands",
+                                                     "/seed",
+                                                     "/run",
+                                                     "/network",
+                                                     "/profile",
+                                                     "/kept",
+                                                     "/subgraphs/*/tile",
+                                                     "/subgraphs/*/policies",
+                                                     "/subgraphs/*/steps/*/mode",
+                                                     "/subgraphs/*/buffers/*/offset",
+                                                     "/buffers/*/offset",
+                                                     "/homes/*/tensors/*/offset"};
+
+template <size_t n>
+bool IsAmong(const std::string& pattern, const std::array<std::string_view, n>& entries) {
+  return std::any_of(entries.begin(), entries.end(), [&](std::string_view entry) {
+    return pattern == entry || pattern.starts_with(std::string(entry) + '/');
+  });
+}
+
+bool IsExempt(const std::string& pattern) {
+  return IsAmong(pattern, plan::kExempt) || pattern.find("/x-") != std::string::npos;
+}
+
+enum class Inputs : uint8_t { kSome, kAll };
+
+enum class Answer : uint8_t { kRefused, kByDigestAlone, kSame, kAccepted };
+
+// The plan in a document, and what it takes to tell another from it.
+struct Original {
+  Json document;
+  std::string written;  // once it was read
+};
+
+Answer Judge(const Original& original, const Json& altered) {
+  const base::Expected<plan::Plan> plan = plan::ReadPlanJson(altered.dump(), "");
+  if (!plan) return Answer::kRefused;
+  const std::vector<std::string> cheaply = CheckPlan(*plan, {.search = false}).violations;
+  if (!cheaply.empty())
+    return cheaply.front().starts_with("digest: ") ? Answer::kByDigestAlone : Answer::kRefused;
+  if (plan->digest == original.document.at("digest") && plan::WritePlanJson(*plan) == original.written)
+    return Answer::kSame;
+  return CheckPlan(*plan, {}).violations.empty() ? Answer::kAccepted : Answer::kRefused;
+}
+
+class ClaimsTest : public CommandLineTest {
+ protected:
+  ClaimsTest() {
+    Write("tight.yaml", kTight);
+    Write("roomy.yaml", Replace(kTight, "capacity_bytes: 4Ki", "capacity_bytes: 6Ki"));
+    Write("one.yaml", kOneMemory);
+    Write("chain.yaml", kChain);
+    Write("forks.yaml", kForks);
+    Write("recurrent.yaml", kRecurrent);
+    Write("deep.yaml", kDeep);
+  }
+
+  void Plan(const std::string& network, const std::string& profile, const Arguments& more = {}) {
+    Arguments arguments = {"plan", network + ".yaml", "--hw", profile + ".yaml", "--output", "plan.json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = Run(arguments);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  }
+
+  // What the plan must have for the test to be about it.
+  void ExpectInPlan(const std::vector<std::string>& words) const {
+    for (const std::string& word : words) EXPECT_THAT(Read("plan.json"), HasSubstr(word));
+  }
+
+  // What is wrong with the plan in a document, once its digest is that of what the document gives.
+  static std::string RefusalsOfForged(const Json& document) {
+    const base::Expected<plan::Plan> read = plan::ReadPlanJson(document.dump(), "");
+    EXPECT_TRUE(read) << read.error().message;
+    const base::Expected<plan::Plan> plan = plan::ReadPlanJson(plan::WritePlanJson(*read), "");
+    return fmt::format("{}", fmt::join(CheckPlan(*plan, {}).violations, "\n"));
+  }
+
+  void RunAltered(size_t least) const {
+    const Json document = ReadJson("plan.json");
+    size_t run = 0;
+    for (const Alteration& alteration : AlterationsOf(document)) {
+      const std::string pattern = PatternOf(alteration);
+      if (!pattern.starts_with("/subgraphs") && !pattern.starts_with("/lowering")) continue;
+      const base::Expected<plan::Plan> plan = plan::ReadPlanJson(Apply(document, alteration).dump(), "");
+      if (!plan) continue;
+      ++run;
+      EXPECT_NO_THROW(CheckPlan(*plan, {.execute = true, .search = false})) << Describe(alteration);
+    }
+    fmt::print("{} altered plans run\n", run);
+    EXPECT_GE(run, least);
+  }
+
+  // Alters plan.json in at least that many ways, entries that are exempt apart. Of the embedded network and profile, which the same
+  // digest guards in all plans, one alteration of eight where not all are wanted.
+  void Alter(size_t least, Inputs inputs = Inputs::kSome) const {
+    Original original{ReadJson("plan.json"), ""};
+    const base::Expected<plan::Plan> plan = plan::ReadPlanJson(original.document.dump(), "");
+    ASSERT_TRUE(plan) << plan.error().message;
+    original.written = plan::WritePlanJson(*plan);
+    const PlanVerdict verdict = CheckPlan(*plan, {});
+    ASSERT_THAT(verdict.violations, IsEmpty());
+    ASSERT_TRUE(verdict.searched_again);
+    size_t altered = 0;
+    size_t same = 0;
+    size_t exempt = 0;
+    size_t passed_over = 0;
+    for (const Alteration& alteration : AlterationsOf(original.document)) {
+      const std::string pattern = PatternOf(alteration);
+      if (IsExempt(pattern)) {
+        ++exempt;
+        continue;
+      }
+      const bool is_input = pattern.starts_with("/network") || pattern.starts_with("/profile");
+      if (is_input && inputs == Inputs::kSome && ++passed_over % 8 != 0) continue;
+      ++altered;
+      const Answer answer = Judge(original, Apply(original.document, alteration));
+      // Without a lowering a plan claims less, and is whole.
+      const bool claims_less = pattern == "/lowering" && alteration.edit == Edit::kRemove;
+      EXPECT_EQ(answer == Answer::kAccepted, claims_less) << Describe(alteration);
+      if (answer == Answer::kByDigestAlone) {
+        EXPECT_TRUE(IsAmong(pattern, kGiven)) << Describe(alteration) << ": what refuses it but the digest?";
+      }
+      if (answer != Answer::kSame) continue;
+      ++same;
+      EXPECT_TRUE(alteration.edit == Edit::kRemove || alteration.edit == Edit::kAddKey)
+          << Describe(alteration);
+      EXPECT_FALSE(pattern.ends_with("/*")) << Describe(alteration);
+    }
+    EXPECT_GE(altered - same, least);
+    fmt::print("{} alterations refused; {} that spell out a default or leave it out, {} exempt\n",
+               altered - same, same, exempt);
+  }
+};
+
+// Whatever is wrong with a plan, running it ends with findings.
+TEST_F(ClaimsTest, AlteredPlansCanBeRun) {
+  Plan("deep", "tight", {"--lowering"});
+  RunAltered(1500);
+  Plan("chain", "tight", {"--prefetch", "--max-operators", "2"});
+  RunAltered(3000);
+}
+
+TEST_F(ClaimsTest, RowsInRings) {
+  Plan("chain", "tight");
+  ExpectInPlan({"\"halo\": \"ring\"", "\"weights\": \"streamed\"", "\"in_place\": true", "\"exits\""});
+  Alter(5500, Inputs::kAll);
+}
+
+TEST_F(ClaimsTest, KeptBordersSeveralMetricsAndALimit) {
+  Plan("chain", "roomy",
+       {"--score", "latency=1,energy=2,off_chip_bytes=4", "--limit", "peak=6144", "--max-operators", "1",
+        "--seed", "3"});
+  ExpectInPlan({"\"kept\"", "\"max_operators\": 1"});
+  Alter(3000);
+}
+
+TEST_F(ClaimsTest, PrefetchedConstants) {
+  Plan("chain", "tight", {"--prefetch", "--max-operators", "2"});
+  ExpectInPlan({"\"prefetch\": true"});
+  Alter(3000);
+}
+
+TEST_F(ClaimsTest, Demands) {
+  Plan("chain", "tight",
+       {"--together", "b..c", "--apart", "d", "--spill", "c", "--spill-borders", "--order", "given",
+        "--switch-off", "mirror", "--minimize", "off_chip_bytes"});
+  ExpectInPlan({"\"together\"", "\"apart\"", "\"spill\"", "\"switched_off\""});
+  Alter(3000);
+}
+
+TEST_F(ClaimsTest, AnotherOrderAndDirectWeights) {
+  Plan("forks", "one", {"--max-operators", "1"});
+  ExpectInPlan({"\"file_order\"", "\"weights\": \"direct\"", "\"scratch\""});
+  Alter(3000);
+}
+
+TEST_F(ClaimsTest, StatesAndALowering) {
+  Plan("recurrent", "one", {"--lowering"});
+  ExpectInPlan({"\"role\": \"state\"", "\"lowering\"", "\"colocate\""});
+  Alter(2000);
+}
+
+TEST_F(ClaimsTest, SumsByDepthAndALowering) {
+  Plan("deep", "tight", {"--lowering"});
+  ExpectInPlan({"\"by_depth\"", "\"accumulator\"", "\"lowering\""});
+  Alter(3000);
+}
+
+TEST_F(ClaimsTest, BanksWithModesAsShipped) {
+  Write("banked.yaml", "extends: " + Shipped("hw_profiles/three_bank_two_mode.yaml") + "\nname: banked\n");
+  Plan("chain", "banked");
+  ExpectInPlan({"\"mode\": \"forward\"", "\"mode\": \"reverse\""});
+  Alter(3000, Inputs::kAll);
+}
+
+TEST_F(ClaimsTest, AnOlderPlanThatWasToChangeLittle) {
+  Plan("deep", "tight");
+  Write("older.json", Read("plan.json"));
+  Plan("deep", "tight", {"--baseline", "older.json"});
+  ExpectInPlan({"\"before\""});
+  Alter(3000);
+}
+
+TEST_F(ClaimsTest, APartitionThatWasGiven) {
+  Plan("chain", "tight");
+  ASSERT_EQ(Run({"eval", "plan.json", "--output", "plan.json"}).exit_code, 0);
+  ExpectInPlan({"\"partition\": \"given\""});
+  Alter(3000);
+}
+
+// Ended by a request that comes once the first subgraphs are decided: what rests on how far the search came is not claimed.
+TEST_F(ClaimsTest, ASearchThatWasCutOff) {
+  const base::Expected<graph::Graph> network = graph::ReadNetwork(kChain, "chain.yaml");
+  const base::Expected<hw_profiles::Profile> profile = LoadProfile((Folder() / "tight.yaml").string());
+  ASSERT_TRUE(network && profile);
+  const EngineSet engines(SearchOptions{});
+  base::Stop stop;
+  int reports = 0;
+  search::PartitionOptions options;
+  options.engines = engines.Pointers();
+  options.budget = {200'000};
+  options.stop = &stop;
+  options.progress = [&](std::string_view) {
+    if (++reports == 8) stop.Request();
+  };
+  const auto found = search::SearchPartition(*network, *profile, options);
+  ASSERT_TRUE(found && found->plan);
+  EXPECT_EQ(found->plan->status, "feasible");
+  Write("plan.json", plan::WritePlanJson(*found->plan));
+  ExpectInPlan({"\"cut_off\": true"});
+  Alter(3000);
+
+  // Without the record it would have to be what the whole search finds.
+  Json forged = ReadJson("plan.json");
+  forged["run"]["cut_off"] = false;
+  EXPECT_THAT(RefusalsOfForged(forged), HasSubstr("where the search, repeated, gives "));
+}
+
+// Where the digest is made anew, claims have to hold of the new question.
+TEST_F(ClaimsTest, NoClaimRestsOnTheDigest) {
+  Plan("chain", "tight", {"--score", "latency=1,energy=2"});
+  const Json plan = ReadJson("plan.json");
+  ASSERT_EQ(plan["status"], "optimal");
+  EXPECT_THAT(RefusalsOfForged(plan), IsEmpty());
+  const auto forge = [&](const std::string& pointer, const Json& value) {
+    Json forged = plan;
+    forged[Json::json_pointer(pointer)] = value;
+    return RefusalsOfForged(forged);
+  };
+  EXPECT_THAT(forge("/status", "feasible"), HasSubstr("claim: the plan states status feasible where"));
+  EXPECT_THAT(forge("/run/cut_off", true), HasSubstr("claim: the plan states status optimal where"));
+  EXPECT_THAT(forge("/run/max_operators", 1), HasSubstr("claim: the plan states score "));
+  EXPECT_THAT(forge("/run/engines/0", "oracle"), HasSubstr("claim: the plan was made with engine 'oracle'"));
+  EXPECT_THAT(forge("/objective/weights", {{"latency", 1}}), HasSubstr("metric: the plan states a score of"));
+  EXPECT_THAT(forge("/objective/weights/energy", 3), HasSubstr("metric: the plan states a score of"));
+  EXPECT_THAT(forge("/baseline/complete", false), HasSubstr("claim: the plan states "));
+  EXPECT_THAT(forge("/lower_bounds/macs", 1), HasSubstr("metric: the lower bound states MACs of 1"));
+  EXPECT_THAT(forge("/lower_bounds/off_chip_by_cause/weights", 0), HasSubstr("off-chip bytes for 'weights'"));
+}
+
+}  // namespace
+}  // namespace tessera::cli
