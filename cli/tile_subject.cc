@@ -65,7 +65,7 @@ tl::expected<TileSubject, NetworkRefusal> SubjectOptions::Load(Console& console,
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   if (auto note = plan::NoteOnUnknownWork(loaded->graph, {})) loaded->notes.push_back(*std::move(note));
   for (const std::string& note : loaded->notes) console.Note(note);
-  if (!loaded->nodes.empty()) loaded->notes.push_back(std::move(loaded->nodes));
+  if (!loaded->nodes.empty()) loaded->notes.push_back(loaded->nodes);
   base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
   if (!profile) return tl::unexpected(NetworkRefusal{profile.error()});
   const base::Expected<graph::Interval> interval = ParseInterval(interval_, loaded->graph);

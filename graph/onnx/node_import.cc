@@ -154,6 +154,7 @@ base::Expected<void> NodeImport::CheckAttributes(const Node& node) const {
 
 base::Expected<void> NodeImport::Translate(const Node& node, const TranslationRule& rule) {
   const Draft::Mark before = draft_.Here();
+  std::vector<ValueType> known;
   std::optional<Obstacle> obstacle = FindMisfit(node, rule);
   if (!obstacle) {
     Translation translation(draft_, node);
@@ -162,13 +163,23 @@ base::Expected<void> NodeImport::Translate(const Node& node, const TranslationRu
       obstacle = outcome.error();
     } else if (std::optional<std::string> loss = FindLoss(node, before)) {
       obstacle = Barrier(*std::move(loss)).value();
+      known = TranslatedOutputs(node);
     }
   }
   if (!obstacle) return CheckShapes(node);
   if (obstacle->fault)
     return base::Unexpected(FaultAt(file_name_, node, obstacle->reason, obstacle->expected, obstacle->hint));
   draft_.Rewind(before, node);
-  return Fence(node, obstacle->reason);
+  return Fence(node, obstacle->reason, known);
+}
+
+std::vector<ValueType> NodeImport::TranslatedOutputs(const Node& node) const {
+  std::vector<ValueType> types;
+  for (const std::string& output : node.outputs) {
+    const bool bound = !output.empty() && draft_.IsBound(output);
+    types.push_back(bound ? ValueType{draft_.ShapeOf(output), draft_.TypeOf(output)} : ValueType{});
+  }
+  return types;
 }
 
 // What the translator's function takes for granted.
@@ -260,8 +271,13 @@ Operator NodeImport::Opaque(const Node& node) {
   return op;
 }
 
-base::Expected<void> NodeImport::Fence(const Node& node, const std::string& reason) {
-  const std::vector<ValueType> types = TypesOfOutputs(node);
+base::Expected<void> NodeImport::Fence(const Node& node, const std::string& reason,
+                                       const std::vector<ValueType>& known) {
+  std::vector<ValueType> types = TypesOfOutputs(node);
+  for (size_t i = 0; i < std::min(types.size(), known.size()); ++i) {
+    if (!types[i].shape) types[i].shape = known[i].shape;
+    if (!types[i].type) types[i].type = known[i].type;
+  }
   Operator op = Opaque(node);
   op.annotations.emplace("x-barrier", reason);
   for (size_t i = 0; i < node.outputs.size(); ++i) {

@@ -35,11 +35,14 @@ class NodeImport {
   std::optional<Obstacle> FindMisfit(const Node& node, const TranslationRule& rule) const;
   std::optional<std::string> FindLoss(const Node& node, const Draft::Mark& before) const;
   base::Expected<void> CheckShapes(const Node& node) const;
-  base::Expected<void> Fence(const Node& node, const std::string& reason);
+  // `known`: what a translation that was taken back said of the outputs, where neither library nor file says it.
+  base::Expected<void> Fence(const Node& node, const std::string& reason,
+                             const std::vector<ValueType>& known = {});
   base::Expected<void> Describe(const Node& node, const Description& description);
   const Description* FindDescription(const Node& node) const;
   Operator Opaque(const Node& node);
   std::vector<ValueType> TypesOfOutputs(const Node& node) const;
+  std::vector<ValueType> TranslatedOutputs(const Node& node) const;
   std::map<std::string, Operand> OperandsOf(const Node& node) const;
   bool ReadsFeatures(const Node& node) const;
 

@@ -239,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(
                           10,
                           11,
                           "unknown output 'shrnk'",
-                          {"expected: the output of an operator", "found: 'shrnk'",
+                          {"expected: the name of a tensor", "found: 'shrnk'",
                            "hint: did you mean 'shrink'?"}},
                     Fault{"result_that_nobody_reads",
                           "outputs: [shrink]",

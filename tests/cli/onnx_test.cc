@@ -12,6 +12,7 @@ namespace {
 using graph::onnx::ModelBuilder;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 struct Network {
   std::string name;
@@ -94,6 +95,128 @@ TEST_F(OnnxTest, PrintsWhatItDidAndWritesItIntoThePlan) {
   EXPECT_THAT(outcome.err, HasSubstr("relu6 into block0_expand"));
   EXPECT_THAT(ReadJson("plan.json")["notes"].dump(),
               HasSubstr("folded constants, 4: shape, batch, listed, wanted"));
+}
+
+// Each node of the file once, for programs to read; a terminal shows how the list begins.
+TEST_F(OnnxTest, ListsEveryNodeOfTheFile) {
+  WriteModel(graph::onnx::BuildMobileNet);
+  const Arguments options = {"--hw", Profile(), "--dim", "N=1", "--floats-as", "int8"};
+  Arguments plan = {"plan", "net.onnx", "--max-operators", "1", "--output", "plan.json"};
+  plan.insert(plan.end(), options.begin(), options.end());
+  const Outcome planned = Run(plan);
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_THAT(planned.out, HasSubstr("note: 21 nodes of the file: "));
+  EXPECT_THAT(planned.out, HasSubstr("; .. (--format json has it all)\n"));
+  EXPECT_THAT(planned.err, Not(HasSubstr("nodes of the file")));
+  Arguments tile = {"tile", "net.onnx", "--ops", "block0_expand", "--format", "json"};
+  tile.insert(tile.end(), options.begin(), options.end());
+  const Outcome tiled = Run(tile);
+  ASSERT_EQ(tiled.exit_code, 0) << tiled.err;
+  const std::string in_plan = ReadJson("plan.json").at("notes").back();
+  EXPECT_EQ(ParseJson(tiled.out).at("notes").back(), in_plan);
+  EXPECT_THAT(in_plan, HasSubstr("block0_expand (Conv) is operator block0_expand; "));
+  EXPECT_THAT(in_plan, HasSubstr("(Clip) is part of block0_expand (relu6); "));
+  EXPECT_THAT(in_plan, HasSubstr("wanted (Concat) is a constant; "));
+}
+
+TEST_F(OnnxTest, WhatIsComputedForAnOperandIsPlanned) {
+  ModelBuilder model;
+  model.Input("x", {1, 8, 16, 16});
+  model.Add("ReduceMean", {"x"}, "bias", {{"axes", std::vector<int64_t>{0, 2, 3}}, {"keepdims", int64_t{0}}});
+  model.Add("Conv", {"x", model.Weight("w", {8, 8, 3, 3}), "bias"}, "y");
+  model.Output("y");
+  Write("net.onnx", model.Bytes());
+  const Outcome outcome =
+      Run({"plan", "net.onnx", "--hw", Profile(), "--floats-as", "int8", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("barrier y: Conv: operand 2, 'bias', is computed"));
+  const auto plan = ReadJson("plan.json");
+  EXPECT_EQ(plan.at("network").at("operators").size(), 2U);
+  EXPECT_EQ(plan.at("totals").at("macs"), 8 * 14 * 14 * 8 * 9);
+  EXPECT_EQ(plan.at("totals").at("unknown_work"), 0);
+  EXPECT_EQ(Run({"check", "--execute", "plan.json"}).exit_code, 0);
+}
+
+// An operator that does not state how much it computes.
+class UnknownWorkTest : public OnnxTest {
+ protected:
+  UnknownWorkTest() {
+    ModelBuilder model;
+    model.Input("x", {1, 4, 8, 8});
+    model.Add("my.domain:Warp", {model.Add("Relu", {"x"}, "r")}, "y");
+    model.Output("y", {1, 4, 8, 8});
+    Write("net.onnx", model.Bytes());
+  }
+
+  Outcome Plan(const Arguments& more) const {
+    Arguments arguments = {"plan",        "net.onnx", "--hw",     Profile(),
+                           "--floats-as", "int8",     "--output", "plan.json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+};
+
+TEST_F(UnknownWorkTest, ProvesNoPlanBestInWhatItIsPartOf) {
+  const struct {
+    Arguments objective;
+    std::string status;
+  } cases[] = {{{}, "feasible"},
+               {{"--minimize", "energy"}, "feasible"},
+               {{"--minimize", "macs"}, "feasible"},
+               {{"--score", "latency=1,peak=1"}, "feasible"},
+               {{"--minimize", "peak", "--limit", "latency=1000000"}, "feasible"},
+               {{"--prefetch"}, "feasible"},
+               {{"--minimize", "peak"}, "optimal"},
+               {{"--minimize", "off_chip_bytes"}, "optimal"}};
+  for (const auto& [objective, status] : cases) {
+    const Outcome outcome = Plan(objective);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto plan = ReadJson("plan.json");
+    EXPECT_EQ(plan.at("status"), status) << testing::PrintToString(objective);
+    for (const char* part : {"totals", "lower_bounds"})
+      EXPECT_EQ(plan.at(part).at("unknown_work"), 1) << part;
+    EXPECT_EQ(plan.at("baseline").at("totals").at("unknown_work"), 1);
+    EXPECT_THAT(
+        plan.at("notes").dump(),
+        HasSubstr("the work of 1 operator is unknown: y (my.domain:Warp); latency, energy and MACs are "
+                  "lower bounds"));
+    EXPECT_THAT(outcome.out, HasSubstr("operators of unknown work"));
+    EXPECT_THAT(outcome.out, HasSubstr("latency, cycles, at least"));
+    EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+  }
+}
+
+TEST_F(UnknownWorkTest, IsNotDenied) {
+  ASSERT_EQ(Plan({}).exit_code, 0);
+  const auto plan = ReadJson("plan.json");
+  auto claims = plan;
+  claims["status"] = "optimal";
+  Write("claims.json", claims.dump());
+  const Outcome refused = Run({"check", "claims.json"});
+  EXPECT_EQ(refused.exit_code, 5);
+  EXPECT_THAT(refused.out + refused.err, HasSubstr("called optimal in what 1 operators of unknown work"));
+  for (const char* part : {"totals", "lower_bounds"}) {
+    auto silent = plan;
+    silent[part].erase("unknown_work");
+    Write("silent.json", silent.dump());
+    EXPECT_EQ(Run({"check", "silent.json"}).exit_code, 5) << part;
+  }
+  auto elsewhere = plan;
+  elsewhere["subgraphs"][0]["metrics"]["unknown_work"] = 0;
+  Write("elsewhere.json", elsewhere.dump());
+  EXPECT_EQ(Run({"check", "elsewhere.json"}).exit_code, 5);
+}
+
+TEST_F(UnknownWorkTest, IsStatedByTilesAndFronts) {
+  const Outcome tile =
+      Run({"tile", "net.onnx", "--hw", Profile(), "--floats-as", "int8", "--ops", "y", "--format", "json"});
+  ASSERT_EQ(tile.exit_code, 0) << tile.err;
+  EXPECT_THAT(tile.out, HasSubstr("\"unknown_work\": 1"));
+  EXPECT_THAT(ParseJson(tile.out).at("notes").dump(), HasSubstr("the work of 1 operator is unknown: y"));
+  const Outcome front =
+      Run({"plan", "net.onnx", "--hw", Profile(), "--floats-as", "int8", "--pareto", "--format", "json"});
+  ASSERT_EQ(front.exit_code, 0) << front.err;
+  EXPECT_EQ(ParseJson(front.out).at("complete"), false);
 }
 
 TEST_F(OnnxTest, ASymbolWithoutAnExtentIsBadInput) {

@@ -74,6 +74,80 @@ TEST(DynamicOperands, CoverEveryTypeThatIsTranslated) {
   for (const std::string& type : TranslatedTypes()) EXPECT_EQ(covered.count(type), 1U) << type;
 }
 
+// x [1, 8, 16, 16] and one value computed from all of it.
+class OneComputedOperandTest : public testing::Test {
+ protected:
+  OneComputedOperandTest() { model_.Input("x", {1, 8, 16, 16}); }
+
+  std::string Reduce(const std::string& type, const std::vector<int64_t>& axes) {
+    Attributes attributes = {{"keepdims", int64_t{0}}};
+    if (!axes.empty()) attributes["axes"] = axes;
+    return model_.Add(type, {"x"}, "computed", attributes);
+  }
+  std::string Graph() {
+    model_.Output("y");
+    return Describe(MustImportGraph(model_));
+  }
+
+  ModelBuilder model_;
+};
+
+TEST_F(OneComputedOperandTest, IsABias) {
+  const std::string mean = Reduce("ReduceMean", {0, 2, 3});
+  const std::string bias = model_.Add("MatMul", {mean, model_.Weight("P", {8, 8})}, "bias");
+  model_.Add("Conv", {"x", model_.Weight("W", {8, 8, 3, 3}), bias}, "y",
+             {{"pads", std::vector<int64_t>{1, 1, 1, 1}}});
+  EXPECT_THAT(Graph(), testing::EndsWith("reshape (bias/matrix.2) -> bias [8]\n"
+                                         "opaque (x, bias, W) -> y [1, 8, 16, 16]\n"));
+}
+
+TEST_F(OneComputedOperandTest, IsABiasOfATransposedConvolution) {
+  const std::string bias = Reduce("ReduceMean", {0, 2, 3});
+  model_.Add("ConvTranspose", {"x", model_.Weight("W", {8, 8, 2, 2}), bias}, "y",
+             {{"strides", std::vector<int64_t>{2, 2}}});
+  EXPECT_EQ(Graph(), "reduce mean (x) -> computed [8]\nopaque (x, computed, W) -> y [1, 8, 32, 32]\n");
+}
+
+TEST_F(OneComputedOperandTest, IsABoundOfAClip) {
+  const std::string most = Reduce("ReduceMax", {});
+  model_.Add("Clip", {model_.Add("Relu", {"x"}, "r"), "", most}, "y");
+  EXPECT_EQ(Graph(),
+            "reduce max (x) -> computed []\nelementwise relu (x) -> r [1, 8, 16, 16]\n"
+            "opaque (r, computed) -> y [1, 8, 16, 16]\n");
+}
+
+TEST_F(OneComputedOperandTest, IsTheValueOfAPad) {
+  const std::string value = Reduce("ReduceMin", {});
+  model_.Add("Pad", {"x", model_.Integers("p", {0, 0, 1, 1, 0, 0, 1, 1}), value}, "y");
+  EXPECT_EQ(Graph(), "reduce min (x) -> computed []\nopaque (x, computed, p) -> y [1, 8, 18, 18]\n");
+}
+
+TEST_F(OneComputedOperandTest, IsAScaleOfAQuantisation) {
+  const std::string most =
+      model_.Add("ReduceMax", {model_.Add("Abs", {"x"}, "a")}, "most", {{"keepdims", int64_t{0}}});
+  const std::string scale = model_.Add("Div", {most, model_.Real("k", 127)}, "scale");
+  const std::string zero = model_.Weight("z", {}, kInt8);
+  const std::string q = model_.Add("QuantizeLinear", {"x", scale, zero}, "q");
+  const std::string d = model_.Add("DequantizeLinear", {q, scale, zero}, "d");
+  model_.Add("Conv", {d, model_.Weight("W", {8, 8, 1, 1})}, "y");
+  EXPECT_EQ(Graph(),
+            "elementwise abs (x) -> a [1, 8, 16, 16]\nreduce max then div (a) -> scale []\n"
+            "opaque (x, scale) -> q [1, 8, 16, 16]\nopaque (q, scale) -> d [1, 8, 16, 16]\n"
+            "conv (d, W) -> y [1, 8, 16, 16]\n");
+}
+
+// Neither the library nor the file says the shape; what the translation made of the node does.
+TEST_F(OneComputedOperandTest, IsOfAnOperatorThatTheLibraryDoesNotKnow) {
+  const std::string scale = Reduce("ReduceMax", {});
+  model_.Weight("z", {}, kUint8);
+  model_.Input("a", {1, 4}, kUint8);
+  model_.Input("b", {3, 1}, kUint8);
+  model_.Add("com.microsoft:QLinearAdd", {"a", scale, "z", "b", scale, "z", scale, "z"}, "y");
+  EXPECT_EQ(Graph(),
+            "reduce max (x) -> computed []\n"
+            "opaque (a, computed, b, computed, computed) -> y [3, 4]\n");
+}
+
 // A model of several examples, whose operands are constants, computed values, or results of each other, with what exporters put
 // between: copies, activations, conversions. Its outputs are drawn among all values, some of them twice or under two names.
 class RandomModel {
