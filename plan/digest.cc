@@ -36,7 +36,11 @@ Json OffsetsOf(const problem::Problem& problem, const problem::Allocation& alloc
 Json AskedOf(const Plan& plan) {
   Json json = {{"made_by", plan.version}, {"seed", plan.seed}, {"run", RunToJson(plan)}};
   json["objective"] = {plan.objective.weights, plan.objective.limits};
-  json["demands"] = DemandsToJson(plan);
+  // Files list demands kind by kind, in whatever order of kinds.
+  const Json demands = DemandsToJson(plan);
+  std::map<std::string, Json> by_kind;
+  for (const auto& [kind, list] : demands.items()) by_kind.emplace(kind, list);
+  json["demands"] = by_kind;
   return json;
 }
 
