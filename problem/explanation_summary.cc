@@ -159,11 +159,11 @@ std::vector<std::string> Sentences(const Problem& problem, const Explanation& ex
     if (items.size() > kMostListed) lines.push_back(fmt::format("  and {} more", items.size() - kMostListed));
   };
   const size_t count = explanation.conditions.size();
-  lines.push_back(count == 1
-                      ? "one condition alone cannot be kept:"
-                      : fmt::format("{} conditions collide; {}:", count,
-                                    explanation.minimal ? "without any one of them the others can be kept"
-                                                        : "a limit came first, so the set may not be minimal"));
+  lines.push_back(count == 1 ? "one condition alone cannot be kept:"
+                             : fmt::format("{} conditions collide; {}:", count,
+                                           explanation.minimal
+                                               ? "without any one of them the others can be kept"
+                                               : "a limit came first, so the set may not be minimal"));
   list(explanation.conditions);
   if (!explanation.changes.empty()) {
     lines.emplace_back("it would fit");

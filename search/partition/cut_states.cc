@@ -24,7 +24,7 @@ std::vector<int> Without(const std::vector<int>& a, const std::vector<int>& b) {
 
 CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& profile, Bytes room,
                      Keeping keeping, const Demands& demands)
-    : room_(room), most_kept_(graph.operators.size() <= kSmallForKept ? kMostKeptInSmall : kMostKept) {
+    : room_(room), most_kept_(graph.operators.size() <= kSmallNetwork ? kMostKeptInSmall : kMostKept) {
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kBorder);
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const auto operators = static_cast<int>(graph.operators.size());

@@ -27,10 +27,12 @@
 // demands ask for; these do not count. Cost: for each cut the subsets of what crosses it, of at most MostKept() tensors.
 namespace tessera::search {
 
+// Operators of a network that is so small that a proof over all of its plans is in reach.
+inline constexpr size_t kSmallNetwork = 12;
+
 // The most borders that are kept on chip at one cut without being demanded.
 inline constexpr size_t kMostKept = 2;
-inline constexpr size_t kMostKeptInSmall = 4;  // in networks of up to kSmallForKept operators
-inline constexpr size_t kSmallForKept = 12;
+inline constexpr size_t kMostKeptInSmall = 4;  // in small networks
 
 enum class Keeping : uint8_t { kNothing, kWherePossible };
 

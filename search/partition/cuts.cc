@@ -16,7 +16,7 @@ struct Label {
   size_t arc = 0;          // that ends here
   size_t previous = 0;     // label at the arc's begin
   size_t length = 0;       // arcs so far
-  uint32_t forbidden = 0;  // bit i: all arcs so far are those of forbidden path i
+  uint64_t forbidden = 0;  // bit i: all arcs so far are those of forbidden path i
 };
 
 bool SameArc(const Arc& a, const Arc& b) {
@@ -51,7 +51,8 @@ class BestFirst {
 
   std::optional<Path> Find(PathLook& look) {
     Label start;
-    start.forbidden = static_cast<uint32_t>((uint64_t{1} << std::min(forbidden_.size(), kMostForbidden)) - 1);
+    const size_t forbidden = std::min(forbidden_.size(), kMostForbidden);
+    start.forbidden = forbidden == 0 ? 0 : ~uint64_t{0} >> (kMostForbidden - forbidden);
     Add(0, start);
     std::optional<size_t> best;
     int64_t extended = 0;
@@ -141,12 +142,12 @@ class BestFirst {
     }
   }
 
-  uint32_t StillForbidden(const Label& label, const Arc& arc) const {
-    uint32_t mask = 0;
-    for (size_t i = 0; i < forbidden_.size(); ++i) {
+  uint64_t StillForbidden(const Label& label, const Arc& arc) const {
+    uint64_t mask = 0;
+    for (size_t i = 0; i < std::min(forbidden_.size(), kMostForbidden); ++i) {
       const bool so_far = ((label.forbidden >> i) & 1U) != 0;
       if (so_far && label.length < forbidden_[i].size() && SameArc(forbidden_[i][label.length], arc))
-        mask |= 1U << i;
+        mask |= uint64_t{1} << i;
     }
     return mask;
   }

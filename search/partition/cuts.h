@@ -40,7 +40,7 @@ struct Path {
 // A partition that must not be found: its arcs in order.
 using Forbidden = std::vector<Arc>;
 
-inline constexpr size_t kMostForbidden = 32;
+inline constexpr size_t kMostForbidden = 64;
 
 // What limits one look for a path, and what it took.
 struct PathLook {

@@ -24,7 +24,7 @@ namespace tessera::search {
 namespace {
 
 // Selections that are laid out, and then forbidden where they do not give what they promise: kMostForbidden in all.
-constexpr size_t kMostAttempts = 8;
+constexpr size_t kMostAttempts = 26;
 constexpr size_t kMostCompletions = 16;
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
@@ -36,8 +36,7 @@ struct Attempted {
   int undecided = 0;    // joint Problems that met a limit
   std::string last_reason;
   std::optional<Obstacle> obstacle;  // behind it
-  bool settled =
-      false;  // no further selection in reach can beat `best`, tile shapes that were passed over apart
+  bool settled = false;   // no further selection of what is open in reach can beat `best`
   bool complete = false;  // none at all can
 };
 
@@ -98,18 +97,21 @@ class Attempts {
     }
     plan::Plan plan = AssemblePlan(planning_, selection, *joint);
     const bool as_promised = !IsLess(planning_.scale.ScoreOf(selection.cost), plan.score);
-    if (!attempted_.best || IsBetter(plan, *attempted_.best)) {
+    if (!attempted_.best || IsBetter(plan, selection)) {
       attempted_.best = std::move(plan);
       attempted_.selection = selection;
     }
     return as_promised ? Outcome::kAsPromised : Outcome::kWorse;
   }
 
-  // Of plans of one network; how much they change of an older one is for the search to look at.
-  bool IsBetter(const plan::Plan& a, const plan::Plan& b) const {
-    const auto cost_of = [this](const plan::Plan& plan) { return planning_.scale.CostOf(plan.totals); };
-    if (planning_.predecessor != nullptr) return a.score < b.score;
-    return planning_.scale.Prefers(cost_of(a), cost_of(b));
+  // How much a plan changes of an older one is known of its selection.
+  bool IsBetter(const plan::Plan& plan, const Selection& selection) const {
+    const auto cost_of = [this](const plan::Plan& its, const Selection& behind) {
+      Cost cost = planning_.scale.CostOf(its.totals);
+      cost.change = behind.cost.change;
+      return cost;
+    };
+    return planning_.scale.Prefers(cost_of(plan, selection), cost_of(*attempted_.best, attempted_.selection));
   }
 
   void Search() {

@@ -47,7 +47,6 @@ constexpr size_t kEveryInterval = std::numeric_limits<size_t>::max() / 2;
 // A round of scouting may take the effort of a search where there is a plan already; where there is none, and in networks that are so
 // small that a proof over all orders is in reach, it may take that many times as much.
 constexpr int64_t kShare = 4;
-constexpr size_t kSmallNetwork = 12;
 
 // Sums of doubles in another order differ by less: no reason to change the order.
 constexpr double kRounding = 1e-9;
@@ -244,7 +243,7 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<Order>
     std::optional<Selection> selection = scout.FindBelow(below, effort);
     const bool at_end = !scout.HasSpent() && scout.HasAllOrders() && !scout.IsCutShort();
     Found passed_over{Ending::kCutShort};
-    if (!selection && at_end && plan) passed_over = scout.FindBetter(below, effort * kShare);
+    if (!selection && at_end && plan) passed_over = scout.FindBetter(below, effort);
     if (passed_over.ending == Ending::kFound) selection = std::move(passed_over.selection);
     work_ += scout.Work();
     if (options_.progress) {

@@ -207,7 +207,7 @@ std::optional<Selection> PathSearch::FindOpen(double below) {
   while (!IsCutShort()) {
     const std::vector<Arc> arcs = CurrentArcs(true);
     const std::optional<Path> path = Look(arcs);
-    if (!path || planning_->scale.ScoreOf(path->cost) >= below) return std::nullopt;
+    if (!path || !IsLess(planning_->scale.ScoreOf(path->cost), below)) return std::nullopt;
     if (auto selection = Confirm(*path, arcs)) return selection;
   }
   return std::nullopt;
@@ -240,7 +240,7 @@ Found PathSearch::FindBetter(double below, int64_t most_work) {
       const std::vector<Arc> arcs = ArcsWithUntried();
       const std::optional<Path> path = Look(arcs);
       if (!path && IsCutShort()) break;
-      if (!path || planning_->scale.ScoreOf(path->cost) >= below) {
+      if (!path || !IsLess(planning_->scale.ScoreOf(path->cost), below)) {
         found.ending = Ending::kNone;
         break;
       }
@@ -306,8 +306,11 @@ std::vector<double> PathSearch::RoomsBelow(double below, std::span<const Arc> ar
 // along several axes are dearer to find, and so are placements in banks with modes.
 bool PathSearch::IsWithin(double below, std::span<const Arc> arcs, int64_t most_work) const {
   const std::vector<double> rooms = RoomsBelow(below, arcs);
-  most_work /= static_cast<int64_t>(std::max<size_t>(1, planning_->profile.tiling.axes.size()));
-  if (planning_->TileMemory().modes.size() > 1) most_work /= kModesCost;
+  if (planning_->graph.operators.size() > kSmallNetwork) {
+    const auto axes = static_cast<int64_t>(std::max<size_t>(1, planning_->profile.tiling.axes.size()));
+    most_work /= axes * axes;
+    if (planning_->TileMemory().modes.size() > 1) most_work /= kModesCost;
+  }
   int64_t work = 0;
   for (size_t i = 0; i < arcs.size() && work <= most_work; ++i) {
     if (arcs[i].cost.score >= rooms[i]) continue;

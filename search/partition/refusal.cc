@@ -33,6 +33,7 @@ class Absence {
     if (floors_.costs.peak_bytes > planning_.Room())
       return Naming(floors_.tightest, Infeasible(DescribeFloor()));
     if (IsHopeless(planning_, floors_)) return NamingLimits(Infeasible(DescribeLimits("of the network")));
+    if (std::optional<PartitionResult> overflow = FindFullHome()) return *std::move(overflow);
     if (const std::optional<int> op = FindTightest(&Absence::RoomFor))
       return Naming(*op, AmongTried(DescribeTightest(*op)));
     if (paths_.IsCutShort()) return NamingBlocked(Unknown("the search was stopped before a plan was found"));
@@ -99,6 +100,25 @@ class Absence {
         }
       }
     }
+  }
+
+  // An operator around which no subgraph leaves room in the homes of its tensors.
+  std::optional<PartitionResult> FindFullHome() const {
+    const encoder::HomeRoom homes(planning_.graph, planning_.profile);
+    for (int op = 0; op < paths_.Operators(); ++op) {
+      const std::optional<base::Diagnostic> overflow = homes.FindOverflow({op, op}, {});
+      if (!overflow) continue;
+      bool any = false;
+      ForEachAround(op, [&any](const IntervalChoices&) { any = true; });
+      if (any) continue;
+      PartitionResult result = AmongTried(overflow->message);
+      encoder::SubgraphChoice alone;
+      alone.interval = {op, op};
+      if (const auto full = encoder::FindOverfullHome(planning_.graph, planning_.profile, {&alone, 1}))
+        result.obstacle = ObstacleOf(planning_.graph, planning_.profile, *full);
+      return result;
+    }
+    return std::nullopt;
   }
 
   static Room RoomIn(const IntervalChoices& interval) {

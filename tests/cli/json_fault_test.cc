@@ -148,18 +148,14 @@ INSTANTIATE_TEST_SUITE_P(
                   "    4 |   \"made_by\": \"0.1.0\",\n"
                   "      |   ^\n"
                   "  expected: '}'\n"},
-        JsonFault{
-            "unknown_key", "\"seed\": 0,", "\"seed\": 0, \"sede\": 1,",
-            "plan.json: at /sede: error: unknown key 'sede'\n"
-            "  expected: one of format, version, network, profile, made_by, name, status, score, bound, "
-            "scope, "
-            "proven_within, time_ms, "
-            "objective, "
-            "seed, totals, lower_bounds, baseline, notes, demands, kept, buffers, subgraphs, homes, loops, "
-            "relations, "
-            "rules, lowering\n"
-            "  found: 1\n"
-            "  hint: did you mean 'seed'?\n"},
+        JsonFault{"unknown_key", "\"seed\": 0,", "\"seed\": 0, \"sede\": 1,",
+                  "plan.json: at /sede: error: unknown key 'sede'\n"
+                  "  expected: one of format, version, network, profile, made_by, name, digest, status, "
+                  "score, bound, scope, proven_within, time_ms, objective, "
+                  "seed, totals, lower_bounds, baseline, notes, run, demands, kept, buffers, subgraphs, "
+                  "homes, loops, relations, rules, lowering\n"
+                  "  found: 1\n"
+                  "  hint: did you mean 'seed'?\n"},
         JsonFault{"unknown_operator", "[\"conv1\", \"conv2\", \"conv3\"]",
                   "[\"cnov1\", \"conv2\", \"conv3\"]",
                   "plan.json: at /subgraphs/0/operators/0: error: there is no operator 'cnov1'\n"
