@@ -232,6 +232,9 @@ std::optional<Selection> PathSearch::FindBelow(double score, int64_t effort) {
 Found PathSearch::FindBetter(double below, int64_t most_work) {
   const auto reach_before = std::pair(longest_, looks_at_kept_);
   const auto allowance_before = allowance_;
+  // The regions of tiles that are cut along several axes are dearer to find, and so are placements in banks with modes.
+  const auto axes = static_cast<int64_t>(std::max<size_t>(1, planning_->profile.tiling.axes.size()));
+  most_work /= axes * axes * (planning_->TileMemory().modes.size() > 1 ? kModesCost : 1);
   const int64_t most = work_ + most_work;
   Widen();
   Found found{Ending::kCutShort};
@@ -302,15 +305,9 @@ std::vector<double> PathSearch::RoomsBelow(double below, std::span<const Arc> ar
   return rooms;
 }
 
-// Whether what bounds do not keep out of paths below this score takes about as much work as that. The regions of tiles that are cut
-// along several axes are dearer to find, and so are placements in banks with modes.
+// Whether what bounds do not keep out of paths below this score takes about as much work as that.
 bool PathSearch::IsWithin(double below, std::span<const Arc> arcs, int64_t most_work) const {
   const std::vector<double> rooms = RoomsBelow(below, arcs);
-  if (planning_->graph.operators.size() > kSmallNetwork) {
-    const auto axes = static_cast<int64_t>(std::max<size_t>(1, planning_->profile.tiling.axes.size()));
-    most_work /= axes * axes;
-    if (planning_->TileMemory().modes.size() > 1) most_work /= kModesCost;
-  }
   int64_t work = 0;
   for (size_t i = 0; i < arcs.size() && work <= most_work; ++i) {
     if (arcs[i].cost.score >= rooms[i]) continue;
