@@ -42,8 +42,17 @@ constexpr size_t kMostLarger = 128;
 // Tile shapes that the opening and posing of an interval looks at, about.
 constexpr int64_t kUsualShapes = 16;
 
-// How much dearer placements are where banks have modes.
+// How much dearer the regions of tiles are that are cut along rows and columns, and placements where banks have modes.
+constexpr int64_t kColumnsCost = 9;
 constexpr int64_t kModesCost = 4;
+
+bool CutsRowsAndColumns(const hw_profiles::Profile& profile) {
+  const auto cuts = [&profile](base::Axis axis) {
+    return std::any_of(profile.tiling.axes.begin(), profile.tiling.axes.end(),
+                       [axis](const hw_profiles::AxisGranule& each) { return each.axis == axis; });
+  };
+  return cuts(base::Axis::kRows) && cuts(base::Axis::kColumns);
+}
 
 }  // namespace
 
@@ -232,9 +241,8 @@ std::optional<Selection> PathSearch::FindBelow(double score, int64_t effort) {
 Found PathSearch::FindBetter(double below, int64_t most_work) {
   const auto reach_before = std::pair(longest_, looks_at_kept_);
   const auto allowance_before = allowance_;
-  // The regions of tiles that are cut along several axes are dearer to find, and so are placements in banks with modes.
-  const auto axes = static_cast<int64_t>(std::max<size_t>(1, planning_->profile.tiling.axes.size()));
-  most_work /= axes * axes * (planning_->TileMemory().modes.size() > 1 ? kModesCost : 1);
+  if (CutsRowsAndColumns(planning_->profile)) most_work /= kColumnsCost;
+  if (planning_->TileMemory().modes.size() > 1) most_work /= kModesCost;
   const int64_t most = work_ + most_work;
   Widen();
   Found found{Ending::kCutShort};
