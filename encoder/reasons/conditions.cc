@@ -166,7 +166,7 @@ Bytes PeriodOf(const Problem& problem, int memory) {
   return period;
 }
 
-// What relations and rules may ask for beside the sizes: distances and guards.
+// What relations and rules may ask for in addition to the sizes: distances and guards.
 Bytes SlackOf(const Problem& problem, int memory) {
   Bytes slack = 0;
   for (const Relation& relation : problem.relations) {

@@ -19,7 +19,7 @@
 // search itself makes and checks. Such a plan has more traffic than need be, but whatever else is allowed, it stays a plan.
 //
 // Work is counted so that answers do not depend on the clock (Trials). The stop is for inputs that take long all the same; what it
-// leaves untried is told as far as bounds go.
+// leaves untried is bounded only.
 namespace tessera::search {
 namespace {
 

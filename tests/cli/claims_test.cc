@@ -34,7 +34,7 @@ using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A DRAM and a small SRAM; tiles that keep rows, weights in slices, transfers beside compute.
+// A DRAM and a small SRAM; tiles that keep rows, weights in slices, transfers that overlap compute.
 const std::string kTight = R"(schema: 1
 name: tight
 clock_hz: 1e9

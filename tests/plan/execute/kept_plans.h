@@ -49,7 +49,7 @@ Plan RingOwnSteps();
 Plan CopyOwnSteps();
 Plan AdjacentOwnSteps();
 
-// The same in five tiles of 2 with transfers beside compute. Rows of x: made 4, 2, 2, 2, 0, of m 3, 2, 2, 2, 1; kept 0, 2, 2, 2, 2.
+// The same in five tiles of 2 with transfers that overlap compute. Rows of x: made 4, 2, 2, 2, 0, of m 3, 2, 2, 2, 1; kept 0, 2, 2, 2, 2.
 //
 //     ring       0 P | 1 a  2 b | 3 a  4 b | 5 E
 //     copy       0 P | 1 restore x, m  2 a  3 save x  4 b  5 save m | 6 .. 10 | 11 E        leaves after step 5
@@ -64,7 +64,7 @@ Plan AdjacentStoredPads();
 // The same: 0 load w | 1 load x  2 conv  3 store y
 Plan RingStoredPads();
 
-// Images in tiles of one image and 3 rows, nine of them, transfers beside compute.
+// Images in tiles of one image and 3 rows, nine of them, transfers that overlap compute.
 Plan RingOfImages();
 Plan CopyOfImages();
 
