@@ -264,6 +264,11 @@ bool MayCacheHalo(const hw_profiles::Profile& profile, const Shape& shape, const
   return rows;
 }
 
+Tile SingleTile(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
+                const Box& box) {
+  return Propagation(network, users, subgraph).Run(box);
+}
+
 void ForEachTile(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
                  const std::function<void(const Tile&)>& visit) {
   const Propagation propagation(network, users, subgraph);

@@ -332,8 +332,7 @@ void OrderSearch::Qualify(PartitionResult& result) const {
     return;
   }
   result.status = Status::kUnknown;
-  result.reason = fmt::format(
-      "in the order of the file {}; other orders were not all tried, or not to the end", result.reason);
+  result.of_file_order = true;
 }
 
 }  // namespace tessera::search

@@ -7,6 +7,7 @@
 
 #include "tessera/encoder/adapt/homes.h"
 #include "tessera/search/partition/demand_faults.h"
+#include "tessera/search/partition/judged.h"
 #include "tessera/search/partition/order_search.h"
 #include "tessera/search/partition/peak_floor.h"
 #include "tessera/search/partition/pricing.h"
@@ -61,8 +62,10 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
                                                 const PartitionOptions& options) {
   if (auto fault = FindFault(graph, profile, options)) return base::Unexpected(*fault);
   if (const auto overflow = encoder::FindConstantOverflow(graph, profile)) {
-    return PartitionResult{problem::Status::kInfeasible, std::nullopt, overflow->message,
-                           ObstacleOf(graph, profile, *encoder::FindOverfullHome(graph, profile, {}))};
+    PartitionResult refused{problem::Status::kInfeasible, std::nullopt, overflow->message,
+                            ObstacleOf(graph, profile, *encoder::FindOverfullHome(graph, profile, {}))};
+    Confirm(graph, profile, options, refused);
+    return refused;
   }
   const Floors floors{.costs = FindLowerBounds(graph, profile), .tightest = FindPeakFloor(graph, profile).op};
   const base::Expected<Scale> scale = Scale::Make(options.objective, floors.costs);
@@ -85,6 +88,7 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
   base::Expected<PartitionResult> result = OrderSearch(grounds, options, floors).Run();
   if (!result) return result;
   if (result->plan) Record(graph, options, grounds, *result);
+  Confirm(graph, profile, options, *result);
   ReportCache(options, cached);
   return result;
 }
