@@ -36,9 +36,9 @@ class AddressWalk {
     }
   }
 
-  // Rows begin and end at whole bytes.
-  void FillBytes() {
-    if (loops_.empty()) bits_ = base::RoundUp(bits_, 8);
+  // A whole row ends with a whole byte.
+  void EndRow(int64_t row_bits) {
+    if (loops_.empty() && bits_ == row_bits) bits_ = base::RoundUp(bits_, 8);
   }
 
   Pieces Take() { return {CeilDiv(bits_, 8), std::move(loops_)}; }
@@ -141,7 +141,7 @@ Pieces PiecesOf(const graph::Tensor& tensor, const Extents& extents, const hw_pr
     walk.Repeat(part.columns, block * bits);
     walk.Repeat(CeilDiv(part.channels, block), whole.columns * block * bits);
   }
-  walk.FillBytes();
+  walk.EndRow(whole.columns * base::RoundUp(whole.channels, block) * bits);
   walk.Repeat(part.rows, row);
   walk.Repeat(part.batch, Times(whole.rows, row));
   return walk.Take();
