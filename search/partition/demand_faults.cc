@@ -111,9 +111,12 @@ class FaultSearch {
   }
 
   std::optional<Diagnostic> FindInPolicy(const Demand& demand) const {
+    const auto allows = [&](const encoder::Policy& policy) { return Allows(demand.way, policy); };
     const std::vector<encoder::Policy> policies = encoder::PoliciesOf(graph_, profile_, demand.interval);
-    if (std::any_of(policies.begin(), policies.end(),
-                    [&](const encoder::Policy& policy) { return Allows(demand.way, policy); }))
+    const std::vector<encoder::Policy> allowed =
+        encoder::AllowedPolicies(graph_, profile_, demand.interval);
+    if (std::any_of(policies.begin(), policies.end(), allows) ||
+        std::any_of(allowed.begin(), allowed.end(), allows))
       return std::nullopt;
     std::vector<std::string> words;
     words.reserve(policies.size());
@@ -127,7 +130,8 @@ class FaultSearch {
     if (demand.way.addresses.empty()) return std::nullopt;
     TileOptions options;
     if (demand.way.tile) options.shapes = {*demand.way.tile};
-    options.policies = encoder::PoliciesOf(graph_, profile_, demand.interval);
+    options.policies = encoder::AllowedPolicies(graph_, profile_, demand.interval);
+    options.made = encoder::TilesMade::kAll;
     std::erase_if(*options.policies,
                   [&demand](const encoder::Policy& policy) { return !Allows(demand.way, policy); });
     const auto tiles = IntervalTiles::Build(graph_, profile_, demand.interval, options);

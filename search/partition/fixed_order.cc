@@ -186,8 +186,12 @@ plan::Scope ScopeOf(const PathSearch& paths, const Demands& demands, const Attem
   } else if (paths.CapsKept()) {
     scope.kept = fmt::format("more than {} boundary tensors{} at a cut", paths.MostKept(), apart);
   }
-  if (!attempted.complete)
-    scope.tile_extents = "some extents for want of effort, among which bounds do not rule out a better plan";
+  if (attempted.complete) return scope;
+  constexpr std::string_view kOpen = ", for want of effort, among which bounds do not rule out a better plan";
+  const bool policies = paths.LeavesOutPolicies();
+  if (policies)
+    scope.policies = fmt::format("some depths of slices and some ways to keep rows{}", kOpen);
+  if (paths.LeavesOutShapes() || !policies) scope.tile_extents = fmt::format("some extents{}", kOpen);
   return scope;
 }
 
