@@ -42,12 +42,11 @@ bool NeverDecreases(const Propagation& propagation, const Propagation::Ask& ask,
 
 bool AllNeverDecrease(const RowStructure& structure) {
   const Propagation& propagation = structure.ThePropagation();
-  return std::all_of(
-      structure.Asks().begin(), structure.Asks().end(), [&](const Propagation::Ask* ask) {
-        const std::optional<size_t> output = structure.Slots()[ask->output].rows;
-        const std::optional<size_t> input = structure.Slots()[ask->input].rows;
-        return !output || !input || NeverDecreases(propagation, *ask, *output, *input);
-      });
+  return std::all_of(structure.Asks().begin(), structure.Asks().end(), [&](const Propagation::Ask* ask) {
+    const std::optional<size_t> output = structure.Slots()[ask->output].rows;
+    const std::optional<size_t> input = structure.Slots()[ask->input].rows;
+    return !output || !input || NeverDecreases(propagation, *ask, *output, *input);
+  });
 }
 
 // Whether rows of the last output decide over nothing but rows.

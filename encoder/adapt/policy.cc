@@ -150,7 +150,8 @@ OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Prof
     if (!uses || (IsResidentByAnotherName(*uses, weights) && offers_resident)) continue;
     if (by_depth) {
       const Depths depths = FindDepths(graph, profile, interval);
-      for (const int64_t depth : depths.first) offer({.weights = weights, .kept = kept, .depth = depth}, true);
+      for (const int64_t depth : depths.first)
+        offer({.weights = weights, .kept = kept, .depth = depth}, true);
       for (const int64_t depth : depths.further)
         offer({.weights = weights, .kept = kept, .depth = depth}, false);
       offered.all = offered.all && depths.all;

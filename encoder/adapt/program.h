@@ -118,9 +118,10 @@ base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& gra
 
 // The policies of an interval where certain borders are kept on chip, in the profile's order of preference. All of them keep just these.
 struct OfferedPolicies {
-  std::vector<Policy> first;    // worth a look before all others; at least one
-  std::vector<Policy> further;  // the rest of those under which some tiles make another program than under the first
-  bool all = true;              // whether nothing was left out because there is too much of it
+  std::vector<Policy> first;  // worth a look before all others; at least one
+  std::vector<Policy>
+      further;      // the rest of those under which some tiles make another program than under the first
+  bool all = true;  // whether nothing was left out because there is too much of it
 };
 OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
                               graph::Interval interval, const std::vector<int>& kept = {});

@@ -117,8 +117,7 @@ void IntervalChoices::FindPolicies() {
     std::erase_if(opened_->policies, is_refused);
     std::erase_if(opened_->further, is_refused);
     if (way_->tile || opened_->policies.empty()) {
-      opened_->policies =
-          encoder::AllowedPolicies(planning_->graph, planning_->profile, interval_, kept_);
+      opened_->policies = encoder::AllowedPolicies(planning_->graph, planning_->profile, interval_, kept_);
       std::erase_if(opened_->policies, is_refused);
       opened_->further.clear();
     }
