@@ -215,9 +215,10 @@ class Propagation {
     return share;
   }
 
-  // What a barrier makes, it makes whole.
+  // What a barrier makes, it makes whole, where anything of it is needed.
   void WantWhole(const Operator& op, Tile& tile) const {
-    if (!graph::IsBarrier(op)) return;
+    const auto is_needed = [&tile](int output) { return !IsEmpty(tile.needs[output]); };
+    if (!graph::IsBarrier(op) || std::none_of(op.outputs.begin(), op.outputs.end(), is_needed)) return;
     for (const int output : op.outputs) tile.needs[output] = WholeOf(ShapeOf(network_, output));
   }
 

@@ -461,6 +461,18 @@ bool PathSearch::UntriedCouldBeat(double score) const {
   return planning_->stop.Requested() || (path && planning_->scale.ScoreOf(path->cost) < score);
 }
 
+bool PathSearch::LeavesOutShapes() const {
+  return std::any_of(intervals_.begin(), intervals_.end(), [this](const IntervalChoices& interval) {
+    return IsAllowed(interval) && (!interval.IsOpened() || interval.LeavesOutShapes());
+  });
+}
+
+bool PathSearch::LeavesOutPolicies() const {
+  return std::any_of(intervals_.begin(), intervals_.end(), [this](const IntervalChoices& interval) {
+    return IsAllowed(interval) && interval.IsOpened() && interval.LeavesOutPolicies();
+  });
+}
+
 std::optional<Selection> PathSearch::FindKnown() const {
   std::vector<Arc> arcs;
   for (const IntervalChoices& interval : intervals_) {

@@ -196,6 +196,10 @@ class PathSearch {
 
   bool AnyGivenUp() const;
 
+  // Whether there are tile shapes, and policies, that were passed over, of intervals that are not open the former.
+  bool LeavesOutShapes() const;
+  bool LeavesOutPolicies() const;
+
   // Whether, as far as bounds tell, a tile shape that was not tried could be part of a selection with a score below this.
   bool UntriedCouldBeat(double score) const;
 
