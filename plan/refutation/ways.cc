@@ -9,6 +9,7 @@
 
 #include "tessera/base/checked.h"
 #include "tessera/plan/check_partition.h"
+#include "tessera/plan/costs.h"
 #include "tessera/plan/depth.h"
 #include "tessera/plan/derivation.h"
 #include "tessera/plan/home_stays.h"
@@ -44,12 +45,19 @@ Subgraph AsOneTile(const graph::Graph& network, graph::Interval interval) {
   return subgraph;
 }
 
-// What the subgraph costs of each metric at least.
-Sums SumsOf(const Derivation& derivation, size_t index) {
-  const Work& work = derivation.work[index];
-  int64_t bytes = 0;
-  for (const auto& [cause, part] : work.off_chip) bytes += part;
-  return {0, 0, static_cast<double>(bytes), static_cast<double>(work.macs)};
+// What the subgraph costs of each metric that has a limit; 0 of the others, by which ways then do not differ.
+Sums SumsOf(const Plan& plan, const std::vector<Users>& users, size_t index) {
+  const std::map<std::string, double>& limits = plan.objective.limits;
+  const bool any = std::any_of(kSummed.begin(), kSummed.end(), [&limits](std::string_view name) {
+    return limits.contains(std::string(name));
+  });
+  Sums sums = {};
+  if (!any) return sums;
+  const Metrics metrics = CostOf(plan, users, static_cast<int>(index));
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (limits.contains(std::string(kSummed[i]))) sums[i] = ValueOf(metrics, kSummed[i]);
+  }
+  return sums;
 }
 
 void PinBuffer(problem::Problem& problem, const std::string& id, int64_t offset) {
@@ -118,6 +126,7 @@ std::vector<Subgraph> Ways::PoliciesOf(graph::Interval interval) const {
     if (!by_depth && !std::exchange(is_first, false) && !has_constants) continue;
     for (int64_t depth = by_depth ? tiling.depth_granule : 0;; depth += tiling.depth_granule) {
       policy.depth = depth;
+      policy.halo = HaloStorage::kRecompute;
       if (by_depth && !DepthFault(probe_, policy).empty()) break;
       for (const HaloStorage halo : halos) {
         for (const bool in_place : {true, false}) {
@@ -252,7 +261,7 @@ std::vector<Way> Ways::Find(graph::Interval interval, const std::vector<int>& ke
       const problem::Problem problem =
           plan::ProblemOf(probe_, derivation, derivation.trace.subgraph_steps[index]);
       if (LeastLoad(problem) > free) continue;
-      Way way{subgraph, SumsOf(derivation, index)};
+      Way way{subgraph, SumsOf(probe_, users_, index)};
       if (IsBeyondLimits(way.sums)) continue;
       if (seen.emplace(way.sums, problem::WriteProblem(problem)).second) ways.push_back(std::move(way));
     }

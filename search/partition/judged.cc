@@ -17,21 +17,6 @@ namespace {
 constexpr int64_t kProverBudget = 20'000;  // conflicts, for each Problem and prover
 constexpr int64_t kPlacementBudget = 20'000;
 
-plan::Plan QuestionOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                      const PartitionOptions& options) {
-  plan::Plan question;
-  question.network = graph;
-  question.profile = profile;
-  question.objective = options.objective;
-  question.demands = options.demands;
-  question.seed = options.seed;
-  question.run.searches_order = options.ordering == Ordering::kSearch;
-  question.run.max_operators = options.max_operators;
-  question.run.keeps_borders = options.keeping == Keeping::kWherePossible;
-  question.run.prefetches = options.prefetch;
-  return question;
-}
-
 // What has a placement needs no prover.
 bool IsPlaced(const problem::Problem& problem, problem::Bytes capacity, const PartitionOptions& options,
               const base::Stop& stop) {
@@ -46,6 +31,21 @@ bool IsPlaced(const problem::Problem& problem, problem::Bytes capacity, const Pa
 }
 
 }  // namespace
+
+plan::Plan QuestionOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                      const PartitionOptions& options) {
+  plan::Plan question;
+  question.network = graph;
+  question.profile = profile;
+  question.objective = options.objective;
+  question.demands = options.demands;
+  question.seed = options.seed;
+  question.run.searches_order = options.ordering == Ordering::kSearch;
+  question.run.max_operators = options.max_operators;
+  question.run.keeps_borders = options.keeping == Keeping::kWherePossible;
+  question.run.prefetches = options.prefetch;
+  return question;
+}
 
 plan::refutation::Judgement JudgeWhetherNone(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                              const PartitionOptions& options) {

@@ -4,6 +4,10 @@
 
 namespace tessera::search {
 
+// What the judge has to know of a question.
+plan::Plan QuestionOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                      const PartitionOptions& options);
+
 // Whether the independent judge (plan/refutation) finds that there is no plan. Proofs about placements come from engines that write
 // them, each with a budget of its own.
 plan::refutation::Judgement JudgeWhetherNone(const graph::Graph& graph, const hw_profiles::Profile& profile,
