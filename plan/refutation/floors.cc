@@ -10,6 +10,7 @@
 #include <set>
 
 #include "tessera/base/checked.h"
+#include "tessera/plan/costs_cycles.h"
 #include "tessera/plan/derivation.h"
 #include "tessera/plan/home_stays.h"
 #include "tessera/plan/program_problem.h"
@@ -203,8 +204,10 @@ class Floors {
     if (facts.state || facts.next_of >= 0 || std::count(extents.begin(), extents.end(), 0) > 0) return 0;
     Subgraph subgraph;
     subgraph.interval = interval;
-    Held held = HoldingOf(plan_, users_, subgraph, tensor);
-    int64_t bytes = held.holding == Holding::kDirect ? 0 : BytesAs(facts, held.role, extents);
+    const Held held = HoldingOf(plan_, users_, subgraph, tensor);
+    const bool is_whole = held.holding == Holding::kWhole;
+    int64_t bytes =
+        held.holding == Holding::kDirect ? 0 : BytesAs(facts, held.role, is_whole ? facts.shape : extents);
     const bool inside = anywhere && held.role == TensorRole::kBorder;
     if (inside) bytes = std::min(bytes, BytesAs(facts, TensorRole::kFeature, extents));
     return bytes;
@@ -268,6 +271,25 @@ bool ReadsAll(const graph::Graph& network, const graph::Operator& op, size_t ope
   return gapless && NeedOf(network, op, operand, WholeOf(out)) == WholeOf(in);
 }
 
+// Cycles that the operator's arithmetic takes at least, whatever its tiles: those of its whole result, since boxes that cover a box have at least as
+// many steps of the unrolled loops. Tiles may cut groups apart, and run a part of several as one, so of groups only the work counts.
+int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, int64_t macs) {
+  const graph::Shape& made = plan.network.tensors[static_cast<size_t>(op.outputs.front())].shape;
+  const bool may_grow_in_place = plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of >= 0;
+  if (may_grow_in_place) return 0;
+  if (op.groups <= 1) return ArithmeticOf(plan, op, made, std::nullopt).body;
+  const hw_profiles::Engine* engine = EngineOf(plan, op);
+  if (engine == nullptr) return 0;
+  const base::DataType type = plan.network.tensors[static_cast<size_t>(op.inputs.front())].type;
+  const hw_profiles::Throughput* throughput = hw_profiles::ThroughputFor(*engine, op.kind, type);
+  const hw_profiles::Unroll& unroll = throughput->unroll;
+  const double at_once = static_cast<double>(unroll.batch) * static_cast<double>(unroll.out_rows) *
+                         static_cast<double>(unroll.out_columns) * static_cast<double>(unroll.out_channels) *
+                         static_cast<double>(unroll.in_channels) * static_cast<double>(unroll.kernel_rows) *
+                         static_cast<double>(unroll.kernel_columns);
+  return static_cast<int64_t>(static_cast<double>(macs) / at_once * throughput->cycles_per_step);
+}
+
 // The work and the traffic that no plan can save: each operator whose whole result reaches an output of the network makes it at least once, each
 // constant is read at least once, and each output of the network is written.
 Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
@@ -288,25 +310,33 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
     const Box all = WholeOf(network.tensors[static_cast<size_t>(op->outputs.front())].shape);
     const int64_t macs = MacsFor(network, *op, all);
     least.macs = Sum(least.macs, macs);
+    least.latency_cycles = Sum(least.latency_cycles, LeastCyclesOf(plan, *op, macs));
     if (const hw_profiles::Engine* engine = EngineOf(plan, *op))
       least.energy_pj += engine->mac_pj * static_cast<double>(macs);
   }
-  const auto count = [&](size_t tensor, TensorRole role, int64_t bytes) {
-    const bool is_used = !users[tensor].readers.empty() || role == TensorRole::kNetworkOutput;
-    if (is_used && hw_profiles::LayoutOf(profile, role).home != profile.tile_memory)
-      least.off_chip_bytes = Sum(least.off_chip_bytes, bytes);
+  const auto count = [&](TensorRole role, int64_t bytes) {
+    const int home = hw_profiles::LayoutOf(profile, role).home;
+    if (home == profile.tile_memory) return;
+    const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
+    const double pj = role == TensorRole::kConstant ? memory.read_pj_per_byte : memory.write_pj_per_byte;
+    least.off_chip_bytes = Sum(least.off_chip_bytes, bytes);
+    least.energy_pj += pj * static_cast<double>(bytes);
   };
   const graph::Interval everything{0, static_cast<int>(network.operators.size()) - 1};
   for (size_t i = 0; i < network.tensors.size(); ++i) {
     const graph::Tensor& facts = network.tensors[i];
     if (facts.constant && !users[i].readers.empty()) {
-      count(i, TensorRole::kConstant, ConstantBytes(plan, users, static_cast<int>(i), everything));
+      count(TensorRole::kConstant, ConstantBytes(plan, users, static_cast<int>(i), everything));
     } else if (facts.network_output && facts.next_of < 0 && !facts.network_input && !facts.state) {
       const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kNetworkOutput);
-      count(i, TensorRole::kNetworkOutput,
+      count(TensorRole::kNetworkOutput,
             StoredBytes(NameExtents(facts.shape), facts.type, layout.channel_block, 1));
     }
   }
+  const double seconds =
+      profile.clock_hz > 0 ? static_cast<double>(least.latency_cycles) / profile.clock_hz : 0;
+  for (const hw_profiles::Memory& memory : profile.memories)
+    least.energy_pj += memory.leakage_mw * 1e9 * seconds;
   return least;
 }
 

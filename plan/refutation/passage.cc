@@ -113,6 +113,13 @@ bool Passage::IsOpen(graph::Interval interval) {
 }
 
 bool Passage::BuildArcs() {
+  int64_t work = 0;
+  for (const auto& [interval, open] : open_) {
+    if (open && !shared_.ways.contains({KeyOf(interval), {}}))
+      work += std::min(shared_.work, finder_.WorkOf(interval));
+    if (work > shared_.work)
+      return GiveUp("there are more tiles and policies than an independent check goes through");
+  }
   std::vector<CutState> next = {{0, {}}};
   while (!next.empty()) {
     const CutState state = next.back();
