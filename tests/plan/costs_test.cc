@@ -63,7 +63,8 @@ TEST(Costs, OfStepsOfTheirOwnAddUp) {
   EXPECT_EQ(cost.off_chip_bytes, 24 + 24 + 4);
   EXPECT_EQ(cost.macs, 24 * 2);
   EXPECT_EQ(cost.recomputed_macs, 0);
-  EXPECT_DOUBLE_EQ(cost.peak_bytes_per_cycle, 24.0 / 38);  // of the second tile; the first has 28 in 49 cycles
+  EXPECT_DOUBLE_EQ(cost.peak_bytes_per_cycle,
+                   24.0 / 38);  // of the second tile; the first has 28 in 49 cycles
   EXPECT_EQ(cost.bound_by, "");
   EXPECT_EQ(cost.peak_bytes, 0);
 }
@@ -175,7 +176,7 @@ TEST(Costs, OfSumsByDepthAreThoseOfTheirSlices) {
   EXPECT_DOUBLE_EQ(CostOf(plan).energy_by_part.at("sram"), (12 + 6 + 32 + 8) * 1 + (12 + 6 + 32 + 8) * 2);
 
   plan.profile.tiling.dma = DmaSteps::kOverlapped;
-  // First slices in P, later ones beside the step.
+  // First slices in P, later ones during the step.
   EXPECT_EQ(CostOf(plan).latency_cycles, slices / 2 + slices / 2 + (3 + 5 + 8 / 2));
 }
 
