@@ -34,8 +34,8 @@ CostCount::CostCount(const Plan& plan, const std::vector<Users>& users, int subg
     ahead_ = ConstantsOf(plan.subgraphs[next]);
 }
 
-CostCount::Once CostCount::ConstantsOf(const Subgraph& subgraph) const {
-  Once once;
+CostCount::Moved CostCount::ConstantsOf(const Subgraph& subgraph) const {
+  Moved once;
   for (const int tensor : TensorsOf(plan_.network, subgraph.interval)) {
     const Held held = HoldingOf(plan_, users_, subgraph, tensor);
     if (held.holding != Holding::kResident) continue;
@@ -75,8 +75,8 @@ void CostCount::Add(const Tile& tile) {
 }
 
 // Of the rows that the tile finds kept, as wide as the widest tile wants them.
-CostCount::Copies CostCount::CopiesOf(const Alike& tile) const {
-  Copies copies;
+CostCount::Moved CostCount::CopiesOf(const Alike& tile) const {
+  Moved copies;
   for (const auto& [tensor, rows] : tile.kept) {
     const Held& held = costing_.HeldOf(tensor);
     const bool has_tiles = held.holding == Holding::kInner || held.holding == Holding::kLoaded ||

@@ -27,12 +27,8 @@ class CostCount {
     std::map<int, int64_t> kept;  // rows, by tensor
     int64_t count = 0;
   };
-  // What copying the rows takes that one tile finds kept.
-  struct Copies {
-    int64_t cycles = 0;
-    int64_t bytes = 0;
-  };
-  struct Once {  // constants that are loaded once
+  // Rows that a tile finds kept, or constants that are loaded once.
+  struct Moved {
     int64_t cycles = 0;
     int64_t bytes = 0;
   };
@@ -40,12 +36,12 @@ class CostCount {
     int64_t cycles = 0;
     double bytes_per_cycle = 0;
   };
-  using Neighbours =
-      std::array<int, 3>;  // the tiles before, here and after, into alike_; -1 where there is none
+  // Three tiles in order, into alike_; -1 before the first and after the last.
+  using Neighbours = std::array<int, 3>;
 
   const Subgraph& Current() const { return plan_.subgraphs[static_cast<size_t>(subgraph_)]; }
-  Once ConstantsOf(const Subgraph& subgraph) const;
-  Copies CopiesOf(const Alike& tile) const;
+  Moved ConstantsOf(const Subgraph& subgraph) const;
+  Moved CopiesOf(const Alike& tile) const;
   int64_t CopyCycles(const Neighbours& tiles) const;
   int64_t SlicesDuring(const Neighbours& tiles, size_t step, size_t memory) const;
   int64_t PortCyclesOf(size_t memory, int64_t in, int64_t out) const;
@@ -60,8 +56,8 @@ class CostCount {
   const int subgraph_;
   TileCosting costing_;
   size_t home_of_constants_;
-  Once own_;                                     // of this subgraph
-  Once ahead_;                                   // of the next one, beside the last tile of this one
+  Moved own_;                                    // of this subgraph
+  Moved ahead_;                                  // of the next one, loaded during the last tile of this one
   std::map<std::vector<int64_t>, int> numbers_;  // by all extents of a tile
   std::vector<Alike> alike_;
   std::vector<int> order_;  // of tiles, into alike_

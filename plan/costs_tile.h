@@ -52,7 +52,6 @@ class TileCosting {
   TileCost CostOf(const Tile& tile) const;
 
   const Held& HeldOf(int tensor) const { return held_.at(tensor); }
-  const std::map<int, Held>& All() const { return held_; }
 
  private:
   struct Operand {
