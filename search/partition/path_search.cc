@@ -21,10 +21,14 @@ Ordered InGivenOrder(Ordered ordered) {
   return ordered;
 }
 
-std::vector<Order> OrdersOf(std::span<const Ordered> all) {
+OrderLattice LatticeOf(std::span<const Ordered> all) {
   std::vector<Order> orders;
-  for (const Ordered& each : all) orders.push_back(each.order);
-  return orders;
+  std::vector<OrderLattice::Kind> kinds;
+  for (const Ordered& each : all) {
+    orders.push_back(each.order);
+    kinds.push_back(each.kind);
+  }
+  return OrderLattice(std::move(orders), std::move(kinds));
 }
 
 // The one arc of an interval that is only bounded.
@@ -67,7 +71,7 @@ PathSearch::PathSearch(std::span<const Ordered> orders, const Reach& reach, cons
       planning_(orders_.front().planning),
       demands_(orders_.front().demands),
       operators_(static_cast<int>(planning_->graph.operators.size())),
-      lattice_(OrdersOf(orders)),
+      lattice_(LatticeOf(orders)),
       most_(std::min(reach.most_operators, operators_)),
       lengths_(std::max(most_, demands_->Inseparable({0, operators_ - 1}))),
       longest_(most_),

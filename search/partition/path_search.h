@@ -81,6 +81,7 @@ struct Ordered {
   const Demands* demands = nullptr;
   const encoder::HomeRoom* homes = nullptr;
   Order order;
+  OrderLattice::Kind kind = {};  // encoder::NextInPlace
 };
 
 // Subgraphs that follow one another, each with a choice that fits alone.

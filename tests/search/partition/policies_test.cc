@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -20,8 +21,11 @@
 #include "tessera/plan/json_read.h"
 #include "tessera/plan/json_write.h"
 #include "tessera/plan/validator.h"
+#include "tessera/search/orders/every_order.h"
+#include "tessera/search/orders/precedence.h"
 #include "tessera/search/partition/demand_faults.h"
 #include "tessera/search/partition/partition.h"
+#include "tessera/search/simulate/simulate.h"
 
 // Networks of which the best plan needs a policy that few others need, and policies that only a demand asks for.
 namespace tessera::search {
@@ -161,6 +165,39 @@ TEST(OddPlans, LeaveOutABarrierWhoseResultsAreNotNeeded) {
         Search(NetworkOf(name), ProfileOf(name), {.weights = {{metric, 1}}, .limits = {}});
     ASSERT_TRUE(found.plan) << found.reason;
     EXPECT_TRUE(plan::Validate(*found.plan).empty());
+  }
+}
+
+// Whether the next value lies in the place of its state hangs on the order, and what fits and what it costs hangs on that.
+TEST(OrdersOfStates, AreAllTriedWhateverTheOrderOfTheFile) {
+  for (const std::string name : {"state_read_twice", "state_that_grows"}) {
+    const graph::Graph given = NetworkOf(name);
+    const Profile profile = ProfileOf(name);
+    const Precedence precedence(given);
+    const std::optional<std::vector<Order>> orders = FindEveryOrder(precedence, 100);
+    ASSERT_TRUE(orders && orders->size() > 1);
+    for (const std::string metric : {"latency", "energy", "off_chip_bytes", "peak"}) {
+      std::set<double> scores;
+      for (const Order& order : *orders) {
+        SCOPED_TRACE(name + ", " + metric + ", " + ::testing::PrintToString(order));
+        const graph::Graph graph = graph::Reordered(given, order);
+        const PartitionResult found = Search(graph, profile, {.weights = {{metric, 1}}, .limits = {}});
+        ASSERT_TRUE(found.plan) << found.reason;
+        EXPECT_EQ(found.plan->status, "optimal")
+            << ::testing::PrintToString(plan::DescribeProof(*found.plan));
+        EXPECT_TRUE(plan::Validate(*found.plan).empty());
+        scores.insert(found.plan->score);
+        // What is found in some order is above the bounds taken in any.
+        for (const Order& other : *orders) {
+          const plan::Metrics bounds =
+              LowerBound(graph::Reordered(given, other), profile, {0, static_cast<int>(order.size()) - 1});
+          EXPECT_LE(bounds.latency_cycles, found.plan->totals.latency_cycles);
+          EXPECT_LE(bounds.energy_pj, found.plan->totals.energy_pj);
+          EXPECT_LE(bounds.off_chip_bytes, found.plan->totals.off_chip_bytes);
+        }
+      }
+      EXPECT_EQ(scores.size(), 1U);
+    }
   }
 }
 
