@@ -49,7 +49,7 @@ class Precedence {
     for (size_t op = 0; op < graph.operators.size(); ++op) {
       for (const int input : graph.operators[op].inputs) {
         const int producer = usages[static_cast<size_t>(input)].producer;
-        if (producer >= 0) Add(op, static_cast<size_t>(producer));
+        if (producer >= 0 && !graph.tensors[static_cast<size_t>(input)].state) Add(op, static_cast<size_t>(producer));
       }
     }
   }
@@ -133,8 +133,9 @@ class Assignment {
   }
 
   static size_t TurnOf(TensorRole role) {
-    static constexpr std::array kTurns = {TensorRole::kState, TensorRole::kBorder, TensorRole::kNetworkOutput,
-                                          TensorRole::kNetworkInput, TensorRole::kConstant};
+    static constexpr std::array kTurns = {TensorRole::kState, TensorRole::kNetworkInput,
+                                          TensorRole::kNetworkOutput, TensorRole::kConstant,
+                                          TensorRole::kBorder};
     return static_cast<size_t>(std::find(kTurns.begin(), kTurns.end(), role) - kTurns.begin());
   }
 

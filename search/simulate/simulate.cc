@@ -23,7 +23,8 @@
 // What is prefetched for the next subgraph takes what its port leaves free in the last slot and the epilogue, and as much longer
 // as it must; the next one has no constants in its prologue then.
 // A slot lasts as long as the busiest of the engine pass and the ports. Streamed slices belong to the slot too: those after the
-// first arrive during their own step, the first during the step before it, of constants and of what is cut by depth alike; steps that copy kept rows delay the engine. Only the classes of three neighbouring tiles decide
+// first arrive during their own step, the first during the step before it, of constants and of what is cut by depth alike, from all
+// homes side by side; steps that copy kept rows delay the engine. Only the classes of three neighbouring tiles decide
 // a slot, so the costs of a class are found once and the loop over tiles only compares numbers.
 // Cost: O(classes * operators + tiles * memories).
 namespace tessera::search {
