@@ -13,6 +13,7 @@
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/tables.h"
 #include "tessera/cli/tile_words.h"
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/plan/plan.h"
@@ -70,6 +71,7 @@ tl::expected<TileSubject, NetworkRefusal> SubjectOptions::Load(Console& console,
   if (!profile) return tl::unexpected(NetworkRefusal{profile.error()});
   const base::Expected<graph::Interval> interval = ParseInterval(interval_, loaded->graph);
   if (!interval) return tl::unexpected(NetworkRefusal{interval.error()});
+  loaded->graph = encoder::WithHomes(std::move(loaded->graph), *profile);
   return TileSubject{std::move(loaded->graph), *std::move(profile), *interval, std::move(loaded->notes)};
 }
 

@@ -29,6 +29,9 @@ struct Tensor {
   bool state = false;        // handed in like a network input, yet lives for all program time
   int next_of = -1;          // of a network output: the state whose value in the next run it is; -1: of none
   int64_t stored_bytes = 0;  // of a constant in an encoding of its own; 0: as shape and type say
+  // Where a hardware profile gives its role several homes: which of them it lives in, by its place in their list. No part of a network
+  // file.
+  int home = 0;
   std::map<std::string, std::string> annotations;  // the user's own keys with their text
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };

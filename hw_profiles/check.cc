@@ -60,13 +60,12 @@ bool MayMove(const Profile& profile, TensorRole role, const Memory& home) {
   return (traffic.read && !home.direct_read) || (traffic.written && !home.direct_write);
 }
 
-void CheckRole(const YamlNode& root, const Profile& profile, TensorRole role) {
-  const int index = LayoutOf(profile, role).home;
+// `node`: where the profile names this home of the role.
+void CheckHome(const YamlNode& node, const Profile& profile, TensorRole role, int index) {
   if (index == profile.tile_memory) return;
   const Memory& home = profile.memories[static_cast<size_t>(index)];
   const std::string& tile_memory = profile.memories[static_cast<size_t>(profile.tile_memory)].name;
   const std::string name(base::NameOf(role));
-  const YamlNode node = Descend(root, {"roles", name, "home"});
 
   if (role == TensorRole::kFeature) {
     node.Complain("features live in tiles, which are in the tile memory", "'" + tile_memory + "'",
@@ -83,16 +82,37 @@ void CheckRole(const YamlNode& root, const Profile& profile, TensorRole role) {
   }
 }
 
+// What has room in the tile memory depends on the tiles, which are chosen after the homes.
+void CheckRole(const YamlNode& root, const Profile& profile, TensorRole role) {
+  const RoleLayout& layout = LayoutOf(profile, role);
+  const YamlNode node = Descend(root, {"roles", base::NameOf(role), "home"});
+  if (!node.IsList()) return CheckHome(node, profile, role, layout.home);
+  const std::vector<YamlNode> items = node.Items();
+  for (size_t place = 0; place < items.size(); ++place) {
+    const int home = HomeAt(layout, static_cast<int>(place));
+    if (home == profile.tile_memory && items.size() > 1) {
+      items[place].Complain("the tile memory is one of several homes",
+                            "other memories, or '" + items[place].Text() + "' alone",
+                            "remove it: how much room it has depends on the tiles");
+    } else {
+      CheckHome(items[place], profile, role, home);
+    }
+  }
+}
+
 void CheckDirectWeights(const YamlNode& root, const Profile& profile) {
-  const int index = LayoutOf(profile, TensorRole::kConstant).home;
-  const Memory& home = profile.memories[static_cast<size_t>(index)];
-  if (!Offers(profile.tiling, WeightPolicy::kDirect) || index == profile.tile_memory || home.direct_read)
-    return;
+  if (!Offers(profile.tiling, WeightPolicy::kDirect)) return;
+  const RoleLayout& layout = LayoutOf(profile, TensorRole::kConstant);
   const YamlNode weights = Descend(root, {"tiling", "weights"});
-  for (const YamlNode& policy : weights.Items()) {
-    if (policy.Text() != NameOf(WeightPolicy::kDirect)) continue;
-    policy.Complain("engines cannot read weights directly from '" + home.name + "', the home of constants",
-                    "direct_read: true at that memory", "add direct_read there, or remove direct here");
+  for (size_t index = 0; index < profile.memories.size(); ++index) {
+    const Memory& home = profile.memories[index];
+    const int memory = static_cast<int>(index);
+    if (!IsHomeOf(layout, memory) || memory == profile.tile_memory || home.direct_read) continue;
+    for (const YamlNode& policy : weights.Items()) {
+      if (policy.Text() != NameOf(WeightPolicy::kDirect)) continue;
+      policy.Complain("engines cannot read weights directly from '" + home.name + "', the home of constants",
+                      "direct_read: true at that memory", "add direct_read there, or remove direct here");
+    }
   }
 }
 

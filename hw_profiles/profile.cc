@@ -25,6 +25,21 @@ const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role) {
   return profile.roles[static_cast<size_t>(role)];
 }
 
+int HomeAt(const RoleLayout& layout, int place) {
+  if (place <= 0 || layout.next_homes.empty()) return layout.home;
+  return layout.next_homes[std::min(static_cast<size_t>(place), layout.next_homes.size()) - 1];
+}
+
+bool IsHomeOf(const RoleLayout& layout, int memory) {
+  return layout.home == memory || std::find(layout.next_homes.begin(), layout.next_homes.end(), memory) !=
+                                      layout.next_homes.end();
+}
+
+bool HasSeveralHomes(const Profile& profile) {
+  return std::any_of(profile.roles.begin(), profile.roles.end(),
+                     [](const RoleLayout& layout) { return !layout.next_homes.empty(); });
+}
+
 const Engine* EngineFor(const Profile& profile, OperatorKind kind, base::DataType type,
                         std::string_view named) {
   const auto found = std::find_if(profile.engines.begin(), profile.engines.end(), [&](const Engine& engine) {

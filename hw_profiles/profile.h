@@ -92,6 +92,9 @@ struct RoleLayout {
   int64_t alignment_bytes = 1;  // of every buffer of this role
   int64_t channel_block = 1;    // channels are padded to a multiple of this (NHWCB16: 16)
   int64_t row_pitch_bytes = 1;  // each row of (columns * channels) is padded to a multiple of this
+  // Where the profile lists several homes, those after the first, each for the tensors for which no memory before it has room
+  // (docs/program.md, "Several homes"). The tile memory is in no list of several.
+  std::vector<int> next_homes = {};
 };
 
 enum class HaloStorage : uint8_t { kRecompute, kRing, kCopy, kAdjacent };
@@ -153,6 +156,15 @@ struct Profile {
 bool HasUnroll(base::OperatorKind kind);
 
 const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role);
+
+// The memory at that place of the role's list of homes, as an index into Profile::memories; the last one for a place behind the end.
+int HomeAt(const RoleLayout& layout, int place);
+
+// Whether the memory is a home of the role.
+bool IsHomeOf(const RoleLayout& layout, int memory);
+
+// Whether some role has several homes.
+bool HasSeveralHomes(const Profile& profile);
 
 // The first engine with a throughput for `kind` on data of `type`, of those called `named` if that is not empty, or nullptr; and
 // the throughput of one engine: the entry for that type, else the general one of the kind, else for a kind that only moves data

@@ -46,6 +46,30 @@ std::vector<AxisGranule> ReadAxes(const YamlNode& node) {
   return axes;
 }
 
+// One memory, or a list of them in the order in which they are tried.
+void ReadHomes(const YamlNode& node, const Profile& profile, RoleLayout& layout) {
+  if (!node.IsList()) {
+    layout.home = ReadMemoryName(node, profile);
+    return;
+  }
+  std::vector<int> homes;
+  for (const YamlNode& item : node.Items()) {
+    const int home = ReadMemoryName(item, profile);
+    if (std::find(homes.begin(), homes.end(), home) != homes.end()) {
+      item.Complain("repeated memory '" + item.Text() + "'", "each memory once",
+                    "remove it: no tensor gets past the first place of a memory to its second");
+    }
+    homes.push_back(home);
+  }
+  if (homes.empty()) {
+    node.Complain("the list of homes is empty", "the name of a memory, or a list of at least one",
+                  "remove the key to make the tile memory the home");
+    return;
+  }
+  layout.home = homes.front();
+  layout.next_homes.assign(homes.begin() + 1, homes.end());
+}
+
 }  // namespace
 
 void ReadLinks(const YamlNode& root, Profile& profile) {
@@ -86,7 +110,7 @@ void ReadRoles(const YamlNode& root, Profile& profile) {
   for (const auto& [name, node] : section.Entries()) {
     RoleLayout& role = profile.roles[node.KeyOneOf(base::TensorRoleNames())];
     node.OnlyKeys({"home", "alignment_bytes", "channel_block", "row_pitch_bytes"});
-    if (const YamlNode home = node.Maybe("home")) role.home = ReadMemoryName(home, profile);
+    if (const YamlNode home = node.Maybe("home")) ReadHomes(home, profile, role);
     ReadInteger(node, "alignment_bytes", 1, kMostCount, role.alignment_bytes);
     ReadInteger(node, "channel_block", 1, kMostCount, role.channel_block);
     ReadInteger(node, "row_pitch_bytes", 1, kMostCount, role.row_pitch_bytes);

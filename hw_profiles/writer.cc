@@ -123,7 +123,11 @@ ordered_json ToJson(const Link& link, const Profile& profile) {
 }
 
 ordered_json ToJson(const RoleLayout& role, const Profile& profile) {
-  return {{"home", profile.memories[static_cast<size_t>(role.home)].name},
+  const auto name = [&](int memory) { return profile.memories[static_cast<size_t>(memory)].name; };
+  ordered_json home = name(role.home);
+  if (!role.next_homes.empty()) home = ordered_json::array({name(role.home)});
+  for (const int memory : role.next_homes) home.push_back(name(memory));
+  return {{"home", std::move(home)},
           {"alignment_bytes", role.alignment_bytes},
           {"channel_block", role.channel_block},
           {"row_pitch_bytes", role.row_pitch_bytes}};

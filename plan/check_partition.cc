@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tessera/base/checked.h"
+#include "tessera/plan/check_assignment.h"
 #include "tessera/plan/depth.h"
 #include "tessera/plan/tiles.h"
 
@@ -28,6 +29,7 @@ class PartitionCheck {
     CheckTensors();
     CheckOperators();
     if (!findings_.Empty()) return;
+    CheckAssignment(plan_, findings_);
     CheckCoverage();
     if (!findings_.Empty()) return;
     const std::vector<Users> users = FindUsers(plan_.network);
@@ -55,9 +57,12 @@ class PartitionCheck {
   void CheckProfile() {
     const auto memories = static_cast<int>(plan_.profile.memories.size());
     const auto exists = [&](int memory) { return memory >= 0 && memory < memories; };
-    const bool homes =
-        std::all_of(plan_.profile.roles.begin(), plan_.profile.roles.end(),
-                    [&](const hw_profiles::RoleLayout& layout) { return exists(layout.home); });
+    const bool homes = std::all_of(plan_.profile.roles.begin(), plan_.profile.roles.end(),
+                                   [&](const hw_profiles::RoleLayout& layout) {
+                                     return exists(layout.home) &&
+                                            std::all_of(layout.next_homes.begin(), layout.next_homes.end(),
+                                                        exists);
+                                   });
     if (exists(plan_.profile.tile_memory) && homes &&
         plan_.profile.roles.size() == base::TensorRoleNames().size()) {
       return;

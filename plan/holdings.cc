@@ -132,10 +132,23 @@ TensorRole RoleOf(const Plan& plan, const std::vector<Users>& users, const Buffe
   return RoleOf(plan.network.tensors[static_cast<size_t>(use.tensor)], who, interval);
 }
 
+TensorRole RoleAtHome(const graph::Tensor& tensor) {
+  if (tensor.constant) return TensorRole::kConstant;
+  if (tensor.state || tensor.next_of >= 0) return TensorRole::kState;
+  if (tensor.network_input) return TensorRole::kNetworkInput;
+  return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBorder;
+}
+
+int HomeOf(const Plan& plan, int tensor) {
+  const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(tensor)];
+  return hw_profiles::HomeAt(hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts)), facts.home);
+}
+
 int MemoryOf(const Plan& plan, int tensor, TensorRole role) {
   const bool kept =
       role == TensorRole::kBorder && std::find(plan.kept.begin(), plan.kept.end(), tensor) != plan.kept.end();
-  return kept ? plan.profile.tile_memory : hw_profiles::LayoutOf(plan.profile, role).home;
+  if (kept || role == TensorRole::kFeature) return plan.profile.tile_memory;
+  return HomeOf(plan, tensor);
 }
 
 Held HoldingOf(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph, int tensor) {

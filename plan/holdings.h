@@ -25,6 +25,11 @@ base::TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::
 // The buffer holds a tensor.
 base::TensorRole RoleOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use);
 
+// The role of a tensor where it is no feature, and its home then, as an index into the profile's memories: of several that the role has,
+// the one that graph::Tensor::home says. What the plan keeps in the tile memory counts as if it were not kept.
+base::TensorRole RoleAtHome(const graph::Tensor& tensor);
+int HomeOf(const Plan& plan, int tensor);
+
 // The memory that holds a tensor of this role between subgraphs, as an index into the profile's memories: its home, but the tile
 // memory for borders that the plan keeps.
 int MemoryOf(const Plan& plan, int tensor, base::TensorRole role);

@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tessera/base/checked.h"
 #include "tessera/plan/derivation.h"
+#include "tessera/plan/holdings.h"
 
 namespace tessera::plan {
 namespace {
@@ -81,7 +83,57 @@ Home ReadHome(const JsonValue& value, const Plan& plan) {
   return home;
 }
 
+bool HasSeveralHomes(const Plan& plan, int tensor) {
+  const base::TensorRole role = RoleAtHome(plan.network.tensors[static_cast<size_t>(tensor)]);
+  return !hw_profiles::LayoutOf(plan.profile, role).next_homes.empty();
+}
+
+// The place of the memory in the list of the tensor's homes.
+int ReadPlace(const JsonValue& value, const Plan& plan, int tensor) {
+  const base::TensorRole role = RoleAtHome(plan.network.tensors[static_cast<size_t>(tensor)]);
+  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan.profile, role);
+  std::vector<std::string_view> names;
+  for (int place = 0; place <= static_cast<int>(layout.next_homes.size()); ++place)
+    names.push_back(plan.profile.memories[static_cast<size_t>(hw_profiles::HomeAt(layout, place))].name);
+  return static_cast<int>(value.OneOf(names));
+}
+
 }  // namespace
+
+Json TensorHomesToJson(const Plan& plan) {
+  Json json;
+  for (int tensor = 0; tensor < static_cast<int>(plan.network.tensors.size()); ++tensor) {
+    if (!HasSeveralHomes(plan, tensor)) continue;
+    json[plan.network.tensors[static_cast<size_t>(tensor)].id] =
+        plan.profile.memories[static_cast<size_t>(HomeOf(plan, tensor))].name;
+  }
+  return json;
+}
+
+void ReadTensorHomes(const JsonValue& value, const JsonValue& network, Plan& plan) {
+  std::map<int, JsonValue> stated;
+  if (value) {
+    JsonObject object = value.Object();
+    for (const auto& [id, memory] : object.Members()) {
+      const std::optional<int> tensor = graph::FindTensor(plan.network, id);
+      if (!tensor) return memory.Refuse(fmt::format("there is no tensor '{}'", id));
+      if (!HasSeveralHomes(plan, *tensor))
+        return memory.Refuse(fmt::format("tensor '{}' has one home", id), "tensors whose role has several");
+      stated.emplace(*tensor, memory);
+    }
+  }
+  for (int tensor = 0; tensor < static_cast<int>(plan.network.tensors.size()); ++tensor) {
+    if (!HasSeveralHomes(plan, tensor)) continue;
+    graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(tensor)];
+    const auto memory = stated.find(tensor);
+    if (memory == stated.end()) {
+      return (value ? value : network)
+          .Refuse(fmt::format("the home of tensor '{}' is not stated, and its role has several", facts.id),
+                  "an entry of tensor_homes for it");
+    }
+    facts.home = ReadPlace(memory->second, plan, tensor);
+  }
+}
 
 Json HomesToJson(const Plan& plan) {
   Json json = Json::array();

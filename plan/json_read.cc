@@ -71,7 +71,8 @@ class PlanReader {
   Plan Run() {
     JsonObject root = reader_.Root().Object();
     root.Format("tessera-plan", 1);
-    plan_.network = ReadEmbeddedNetwork(root.Required("network"));
+    const JsonValue network = root.Required("network");
+    plan_.network = ReadEmbeddedNetwork(network);
     ReadProfile(root.Required("profile"));
     plan_.version = root.String("made_by");
     plan_.problem.name = root.String("name");
@@ -88,6 +89,7 @@ class PlanReader {
     ReadBaseline(root.Required("baseline"));
     for (const JsonValue& note : root.Items("notes")) plan_.notes.push_back(note.String());
     if (reader_.Failed()) return std::move(plan_);  // what follows speaks of the network and the profile
+    ReadTensorHomes(root.Optional("tensor_homes"), network, plan_);
     if (const JsonValue run = root.Optional("run")) plan_.run = ReadRun(run, plan_);
     if (const JsonValue demands = root.Optional("demands")) plan_.demands = ReadDemands(demands, plan_);
     plan_.kept = ReadKept(root.Items("kept", Presence::kOptional), plan_.network);

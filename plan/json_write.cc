@@ -77,6 +77,7 @@ class PlanWriter {
       json["subgraphs"].push_back(SubgraphToJson(static_cast<int>(i)));
     }
     json["buffers"] = BuffersToJson(-1);
+    if (const Json homes = TensorHomesToJson(plan_); !homes.is_null()) json["tensor_homes"] = homes;
     json["homes"] = HomesToJson(plan_);
     json["loops"] = LoopsToJson();
     json["relations"] = RelationsToJson();

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/choice.h"
-#include "tessera/encoder/adapt/layout.h"
 #include "tessera/encoder/adapt/residence.h"
 
 // The load of a home is the sum of what stays there. A tensor stays for whole subgraphs, from the one that makes it to the one
@@ -35,22 +34,6 @@ using hw_profiles::Profile;
 using problem::Bytes;
 
 Bytes Sum(Bytes a, Bytes b) { return base::CheckedAdd(a, b).value_or(base::kMaxTotal); }
-
-// The capacity without reserved ranges, each byte of which counts once.
-Bytes RoomOf(const Memory& memory) {
-  std::vector<problem::AddressRange> ranges;
-  for (const problem::Reserved& reserved : memory.reserved) ranges.push_back(reserved.range);
-  std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
-  Bytes room = memory.capacity_bytes;
-  Bytes counted = 0;  // up to this address
-  for (const problem::AddressRange& range : ranges) {
-    const Bytes begin = std::max<Bytes>(counted, range.begin);
-    const Bytes end = std::min<Bytes>(memory.capacity_bytes, range.end);
-    if (begin < end) room -= end - begin;
-    counted = std::max(counted, end);
-  }
-  return room;
-}
 
 // A tensor in a memory while subgraphs [first, last] run.
 struct Stay {
@@ -124,8 +107,8 @@ class Residents {
 
   Stay StayOf(int tensor, TensorRole role, size_t first, size_t last, const std::vector<int>& kept) const {
     const bool is_held = IsHeldInTileMemory(profile_, kept, tensor, role);
-    const int memory = is_held ? profile_.tile_memory : hw_profiles::LayoutOf(profile_, role).home;
-    return {tensor, role, static_cast<size_t>(memory), BytesOf(tensor, role), first, last};
+    const int memory = is_held ? profile_.tile_memory : HomeOf(graph_, profile_, tensor, role);
+    return {tensor, role, static_cast<size_t>(memory), BytesAtHome(graph_, profile_, usages_[static_cast<size_t>(tensor)], tensor, role), first, last};
   }
 
   static size_t SubgraphOf(std::span<const SubgraphChoice> choices, int op) {
@@ -133,14 +116,6 @@ class Residents {
         std::partition_point(choices.begin(), choices.end(),
                              [op](const SubgraphChoice& choice) { return choice.interval.last < op; });
     return static_cast<size_t>(after - choices.begin());
-  }
-
-  Bytes BytesOf(int tensor, TensorRole role) const {
-    const graph::Tensor& facts = graph_.tensors[static_cast<size_t>(tensor)];
-    if (role == TensorRole::kConstant)
-      return ConstantBytes(graph_, profile_, tensor, usages_[static_cast<size_t>(tensor)].consumers);
-    return FeatureBytes(hw_profiles::LayoutOf(profile_, role), facts.type,
-                        NameExtents(facts.shape, facts.shape), Pads{});
   }
 
   const graph::Graph& graph_;
@@ -182,7 +157,7 @@ class Ledger {
         fmt::format("memory '{}' of profile '{}' has room for {} bytes, and is home to {}{}", home.name,
                     profile_.name, RoomOf(home), loads_[overflow.memory][overflow.subgraph], when);
     refusal.expected = fmt::format("at most {} bytes", RoomOf(home));
-    refusal.hint = "a larger memory, or another home for one of the roles";
+    refusal.hint = "a larger memory, or another home for one of the roles, which may be one more in a list of homes";
     return refusal;
   }
 
@@ -205,13 +180,11 @@ problem::Memory AsHome(const Memory& memory) {
 
 problem::Buffer BufferOf(const graph::Graph& graph, const Profile& profile, const Stay& stay) {
   const auto memory = static_cast<int>(stay.memory);
-  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, memory, profile.tile_memory);
   problem::Buffer buffer;
   buffer.id = graph.tensors[static_cast<size_t>(stay.tensor)].id;
   buffer.role = base::NameOf(stay.role);
   buffer.size = stay.bytes;
-  buffer.alignment = std::lcm(hw_profiles::LayoutOf(profile, stay.role).alignment_bytes,
-                              link == nullptr ? int64_t{1} : link->alignment_bytes);
+  buffer.alignment = AlignmentAtHome(profile, stay.role, memory);
   buffer.span = profile.memories[stay.memory].span;
   buffer.lifespans = {{static_cast<problem::Step>(stay.first), static_cast<problem::Step>(stay.last) + 1}};
   return buffer;

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/layout.h"
 
 namespace tessera::encoder {
@@ -104,7 +105,9 @@ class Registrar {
   const graph::Tensor& TensorOf(const TensorUse& use) const {
     return graph_.tensors[static_cast<size_t>(use.tensor)];
   }
-  int HomeIndex(const TensorUse& use) const { return hw_profiles::LayoutOf(profile_, use.role).home; }
+  int HomeIndex(const TensorUse& use) const {
+    return encoder::HomeOf(graph_, profile_, use.tensor, use.role);
+  }
   const Memory& HomeOf(const TensorUse& use) const {
     return profile_.memories[static_cast<size_t>(HomeIndex(use))];
   }
@@ -214,7 +217,7 @@ std::optional<Diagnostic> FindNothingToPrefetch(const graph::Graph& graph, const
 }
 
 bool IsHeldInTileMemory(const Profile& profile, const std::vector<int>& kept, int tensor, TensorRole role) {
-  if (hw_profiles::LayoutOf(profile, role).home == profile.tile_memory) return true;
+  if (hw_profiles::LayoutOf(profile, role).home == profile.tile_memory) return true;  // the only one then
   return role == TensorRole::kBorder && std::binary_search(kept.begin(), kept.end(), tensor);
 }
 

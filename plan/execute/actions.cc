@@ -73,7 +73,7 @@ const TileBoxes& Actions::BoxesOf(int64_t tile) {
 }
 
 std::string Actions::LinkOf(int tensor) const {
-  const int home = hw_profiles::LayoutOf(plan_.profile, places_.RoleOf(tensor)).home;
+  const int home = places_.HomeOf(tensor);
   const hw_profiles::Link* link = hw_profiles::LinkBetween(plan_.profile, home, plan_.profile.tile_memory);
   return link == nullptr ? "no link" : link->name;
 }

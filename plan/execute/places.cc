@@ -123,15 +123,19 @@ Place Places::AtHome(int content, const Intent& intent) const {
   place.element_cells = contents_.CellsPerElement(content);
   LayOutInOrder(place, WholeBox(contents_.ShapeOf(content)));
   const bool kept = std::find(plan_.kept.begin(), plan_.kept.end(), tensor) != plan_.kept.end();
-  if (kept || hw_profiles::LayoutOf(plan_.profile, RoleOf(tensor)).home == plan_.profile.tile_memory)
-    return place;
+  if (kept || HomeOf(tensor) == plan_.profile.tile_memory) return place;
   place.where = Where::kHome;
   place.refusal = RefusalAtHome(tensor, intent);
   return place;
 }
 
+int Places::HomeOf(int tensor) const {
+  return hw_profiles::HomeAt(hw_profiles::LayoutOf(plan_.profile, RoleOf(tensor)),
+                             plan_.network.tensors[static_cast<size_t>(tensor)].home);
+}
+
 std::string Places::RefusalAtHome(int tensor, const Intent& intent) const {
-  const int home = hw_profiles::LayoutOf(plan_.profile, RoleOf(tensor)).home;
+  const int home = HomeOf(tensor);
   const hw_profiles::Memory& memory = plan_.profile.memories[static_cast<size_t>(home)];
   const bool reads = intent.kind == problem::AccessKind::kRead;
   if (intent.by == Intent::By::kEngine && !(reads ? memory.direct_read : memory.direct_write)) {

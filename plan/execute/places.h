@@ -87,6 +87,7 @@ class Places {
   // The bytes of the table that stands with a constant where it is held for the operators of an interval.
   int64_t TableBytesIn(int constant, graph::Interval interval) const;
   base::TensorRole RoleOf(int tensor) const;  // in this subgraph
+  int HomeOf(int tensor) const;               // in this role, as an index into the profile's memories
 
  private:
   using Key = std::tuple<BufferKind, int, int, int, int, int>;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tessera/base/suggest.h"
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/graph/tiling.h"
@@ -183,7 +184,7 @@ class FaultSearch {
                                              : usage.consumers.front();
     const base::TensorRole role = graph::RoleIn(graph_, usage, demand.tensor, {op, op});
     const std::string& tile_memory = MemoryName(profile_.tile_memory);
-    const std::string& home = MemoryName(hw_profiles::LayoutOf(profile_, role).home);
+    const std::string& home = MemoryName(encoder::HomeOf(graph_, profile_, demand.tensor, role));
     const bool may_be_kept = role == base::TensorRole::kBorder && demand.memory == tile_memory;
     if (demand.memory == home || may_be_kept) return std::nullopt;
     return FaultOf(
@@ -240,8 +241,9 @@ class FaultSearch {
 
 }  // namespace
 
-std::optional<DemandFault> FindFault(const graph::Graph& graph, const hw_profiles::Profile& profile,
+std::optional<DemandFault> FindFault(const graph::Graph& network, const hw_profiles::Profile& profile,
                                      std::span<const Demand> demands, std::optional<int> max_operators) {
+  const graph::Graph graph = encoder::WithHomes(network, profile);
   const FaultSearch search(graph, profile, max_operators);
   for (size_t i = 0; i < demands.size(); ++i) {
     if (auto fault = search.FindIn(demands[i])) return DemandFault{i, *std::move(fault)};

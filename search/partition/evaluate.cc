@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tessera/base/suggest.h"
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/homes.h"
 #include "tessera/plan/validator.h"
@@ -213,7 +214,9 @@ class Evaluator {
 
 }  // namespace
 
-base::Expected<Evaluation> Evaluate(const plan::Draft& draft, const EvaluateOptions& options) {
+base::Expected<Evaluation> Evaluate(const plan::Draft& stated, const EvaluateOptions& options) {
+  plan::Draft draft = stated;
+  draft.network = encoder::WithHomes(std::move(draft.network), draft.profile);
   if (auto fault = FindGap(draft)) return base::Unexpected(*fault);
   const plan::Metrics lower_bounds = FindLowerBounds(draft.network, draft.profile);
   const base::Expected<Scale> scale = Scale::Make(draft.objective, lower_bounds);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/homes.h"
 #include "tessera/search/partition/demand_faults.h"
 #include "tessera/search/partition/judged.h"
@@ -57,9 +58,10 @@ void ReportCache(const PartitionOptions& options, const CachedEngines& cached) {
 
 }  // namespace
 
-base::Expected<PartitionResult> SearchPartition(const graph::Graph& graph,
+base::Expected<PartitionResult> SearchPartition(const graph::Graph& network,
                                                 const hw_profiles::Profile& profile,
                                                 const PartitionOptions& options) {
+  const graph::Graph graph = encoder::WithHomes(network, profile);
   if (auto fault = FindFault(graph, profile, options)) return base::Unexpected(*fault);
   if (const auto overflow = encoder::FindConstantOverflow(graph, profile)) {
     PartitionResult refused{problem::Status::kInfeasible, std::nullopt, overflow->message,

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/depth.h"
 #include "tessera/encoder/adapt/layout.h"
 #include "tessera/graph/reorder.h"
@@ -224,7 +225,7 @@ class Floor {
         return BytesIn(layout, tensor, graph_.tensors[static_cast<size_t>(tensor)].shape,
                        UsageOf(tensor).consumers);
       }
-      const hw_profiles::Memory& home = profile_.memories[static_cast<size_t>(layout.home)];
+      const hw_profiles::Memory& home = profile_.memories[static_cast<size_t>(encoder::HomeOf(graph_, profile_, tensor, role))];
       if (use == Use::kMade ? home.direct_write : home.direct_read) return 0;
     }
     return BytesIn(layout, tensor, extents, readers);
@@ -254,7 +255,8 @@ class Floor {
     if (hw_profiles::LayoutOf(profile_, TensorRole::kConstant).home != profile_.tile_memory) return 0;
     const graph::Interval all{0, static_cast<int>(graph_.operators.size()) - 1};
     Bytes total = 0;
-    for (const int64_t bytes : ResidentBytes(graph_, profile_, all)) Accumulate(total, bytes);
+    for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, all))
+      Accumulate(total, constant.bytes);
     return total;
   }
 

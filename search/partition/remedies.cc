@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/search/partition/profile_trials.h"
 #include "tessera/search/partition/trials.h"
 
@@ -238,18 +239,35 @@ class RemedySearch {
       for (const base::TensorRole role :
            {base::TensorRole::kBorder, base::TensorRole::kConstant, base::TensorRole::kNetworkInput,
             base::TensorRole::kNetworkOutput}) {
-        if (LayoutOf(profile_, role).home != static_cast<int>(memory)) continue;
+        const hw_profiles::RoleLayout& layout = LayoutOf(profile_, role);
+        if (!IsHomeOf(layout, static_cast<int>(memory)) || IsHomeOf(layout, static_cast<int>(other)))
+          continue;
         if (role != base::TensorRole::kConstant && !profile_.memories[other].writable) continue;
         if (CountOf(RemedyKind::kHome) >= kMostOfKind) return;
-        Trial trial =
-            trials_.Unchanged(RemedyKind::kHome,
-                              fmt::format("`{}: {{home: {}}}` in the profile's roles", base::NameOf(role),
-                                          profile_.memories[other].name),
-                              "roles." + std::string(base::NameOf(role)), profile_.memories[other].name);
-        trial.profile.roles[static_cast<size_t>(role)].home = static_cast<int>(other);
-        Try(trial);
+        Try(WithHome(role, static_cast<int>(other)));
       }
     }
+  }
+
+  // In place of the role's one home, or behind those of its list.
+  Trial WithHome(base::TensorRole role, int other) const {
+    hw_profiles::RoleLayout layout = LayoutOf(profile_, role);
+    std::string homes = profile_.memories[static_cast<size_t>(other)].name;
+    if (layout.next_homes.empty()) {
+      layout.home = other;
+    } else {
+      layout.next_homes.push_back(other);
+      homes = "[" + profile_.memories[static_cast<size_t>(layout.home)].name;
+      for (const int next : layout.next_homes)
+        homes += ", " + profile_.memories[static_cast<size_t>(next)].name;
+      homes += "]";
+    }
+    Trial trial = trials_.Unchanged(
+        RemedyKind::kHome,
+        fmt::format("`{}: {{home: {}}}` in the profile's roles", base::NameOf(role), homes),
+        "roles." + std::string(base::NameOf(role)), homes);
+    trial.profile.roles[static_cast<size_t>(role)] = layout;
+    return trial;
   }
 
   void TryLargerHome(size_t memory) {
@@ -367,10 +385,11 @@ std::string_view NameOf(Evidence evidence) {
   return kNames[static_cast<size_t>(evidence)];
 }
 
-std::vector<Remedy> FindRemedies(const graph::Graph& graph, const Profile& profile,
+std::vector<Remedy> FindRemedies(const graph::Graph& network, const Profile& profile,
                                  const PartitionOptions& options, const PartitionResult& refused,
                                  const base::Stop& stop) {
   if (refused.plan || !refused.obstacle) return {};
+  const graph::Graph graph = encoder::WithHomes(network, profile);
   return RemedySearch(graph, profile, options, *refused.obstacle, stop).Run();
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/search/partition/pricing.h"
 #include "tessera/search/partition/scale.h"
 #include "tessera/search/simulate/simulate.h"
@@ -85,7 +86,8 @@ base::Expected<std::vector<Sensitivity>> FindSensitivities(const graph::Graph& g
   if (again.cached == nullptr) again.cached = &remembering;
   for (const Variant& variant : VariantsOf(plan.profile)) {
     const base::Expected<Scale> scale =
-        Scale::Make(options.objective, FindLowerBounds(graph, variant.profile));
+        Scale::Make(options.objective,
+                    FindLowerBounds(encoder::WithHomes(graph, variant.profile), variant.profile));
     if (!scale) return base::Unexpected(scale.error());
     const plan::Metrics totals = PriceUnder(variant.profile, plan);
     Sensitivity& found = sensitivities.emplace_back();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/homes.h"
 
 namespace tessera::search {
@@ -45,7 +46,7 @@ std::optional<Bytes> Trials::PeakOf(const problem::Problem& problem) const {
 bool Trials::Fits(const Trial& trial, int op) {
   if (!MayTry()) return false;
   ++tried_;
-  return TryAlone(trial.graph, trial.profile, op, OptionsFor(RoomUnder(trial))).status ==
+  return TryAlone(encoder::WithHomes(trial.graph, trial.profile), trial.profile, op, OptionsFor(RoomUnder(trial))).status ==
          problem::Status::kFeasible;
 }
 
@@ -58,7 +59,7 @@ bool Trials::OthersFit(const Trial& trial) {
 
 bool Trials::HoldsConstants(const Trial& trial) const {
   return obstacle_.kind == ObstacleKind::kHome && encoder::FindOverfullHome(graph_, profile_, {}) &&
-         !encoder::FindOverfullHome(trial.graph, trial.profile, {});
+         !encoder::FindOverfullHome(encoder::WithHomes(trial.graph, trial.profile), trial.profile, {});
 }
 
 std::optional<plan::Plan> Trials::Search(const Trial& trial, PartitionOptions options) {

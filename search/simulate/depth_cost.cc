@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "tessera/base/vocabulary.h"
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/search/simulate/cycles.h"
 #include "tessera/search/simulate/saturating.h"
 
@@ -60,7 +61,7 @@ Runs RunsOfConstant(const graph::Graph& graph, const DepthCut& cut, graph::Exten
 }  // namespace
 
 DepthCost DepthCostOf(const graph::Graph& graph, const Profile& profile, const DepthCut& cut,
-                      const Route& constants, const std::vector<SlicedFeature>& features,
+                      Passage constants, const std::vector<SlicedFeature>& features,
                       graph::ExtentsView result) {
   DepthCost cost;
   cost.memories.resize(profile.memories.size());
@@ -76,17 +77,18 @@ DepthCost DepthCostOf(const graph::Graph& graph, const Profile& profile, const D
     Accumulate(cost.input_bytes, SaturatingAdd(flow.first_bytes, flow.later_bytes));
   }
   if (cut.constant) {
+    const int home = encoder::HomeOf(graph, profile, cut.constant->tensor, base::TensorRole::kConstant);
     SliceFlow flow = FlowOf(cut, [&](int64_t depth) {
-      return Piece{TransferCycles(profile, constants.home, Direction::kRead,
+      return Piece{TransferCycles(profile, home, Direction::kRead,
                                   RunsOfConstant(graph, cut, result, depth)),
                    encoder::ConstantSliceBytes(graph, cut, result, depth)};
     });
     const int64_t table = encoder::ConstantTableBytes(profile, cut, result);
     Accumulate(flow.later_bytes, table);
-    Accumulate(flow.later_cycles, TransferCycles(profile, constants.home, Direction::kRead, OneRun(table)));
+    Accumulate(flow.later_cycles, TransferCycles(profile, home, Direction::kRead, OneRun(table)));
     cost.constant_bytes = SaturatingAdd(flow.first_bytes, flow.later_bytes);
-    if (constants.passage == Passage::kMoved) {
-      AddFlow(flow, cost.memories[static_cast<size_t>(constants.home)]);
+    if (constants == Passage::kMoved) {
+      AddFlow(flow, cost.memories[static_cast<size_t>(home)]);
       cost.weight_bytes = cost.constant_bytes;
     }
   }

@@ -37,7 +37,7 @@ struct SlicedFeature {
 };
 
 DepthCost DepthCostOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                      const encoder::DepthCut& cut, const Route& constants,
+                      const encoder::DepthCut& cut, Passage constants,
                       const std::vector<SlicedFeature>& features, graph::ExtentsView result);
 
 }  // namespace tessera::search

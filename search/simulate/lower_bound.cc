@@ -207,12 +207,11 @@ void Bound::AddTensor(size_t index) {
 }
 
 void Bound::AddConstants() {
-  const int home = hw_profiles::LayoutOf(profile_, base::TensorRole::kConstant).home;
-  if (home == profile_.tile_memory) return;
-  const bool moved = !profile_.memories[static_cast<size_t>(home)].direct_read;
-  for (const int64_t bytes : ResidentBytes(graph_, profile_, interval_)) {
-    AddCrossing(home, Direction::kRead, bytes, moved);
-    Accumulate(weights_, bytes);
+  for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, interval_)) {
+    if (constant.home == profile_.tile_memory) continue;
+    const bool moved = !profile_.memories[static_cast<size_t>(constant.home)].direct_read;
+    AddCrossing(constant.home, Direction::kRead, constant.bytes, moved);
+    Accumulate(weights_, constant.bytes);
   }
 }
 
@@ -265,20 +264,30 @@ int64_t Bound::EnginePass() const {
 int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
   const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
   const TileCosts costs(graph_, profile_, usages_, coverage_.Whole(), {.weights = weights, .kept = kept_});
-  const Route& route = costs.ConstantRoute();
-  const bool streamed = route.passage == Passage::kMoved && weights == hw_profiles::WeightPolicy::kStreamed;
-  const std::vector<ConstantCost>& constants = costs.Constants();
-  int64_t pass = streamed ? constants.front().first_slice_cycles : 0;
-  if (route.passage == Passage::kMoved) {
-    for (const int64_t bytes : ResidentBytes(graph_, profile_, interval_, weights))
-      Accumulate(pass, TransferCycles(profile_, route.home, Direction::kRead, OneRun(bytes)));
+  const Passage passage = costs.ConstantPassage();
+  const bool streamed = passage == Passage::kMoved && weights == hw_profiles::WeightPolicy::kStreamed;
+  const std::vector<int>& homes = costs.ConstantHomes();
+  int64_t pass = 0;  // what the slowest of the homes sends before the pass
+  for (size_t home = 0; home < homes.size() && passage == Passage::kMoved; ++home) {
+    int64_t arriving = streamed ? costs.ConstantsIn(home).front().first_slice_cycles : 0;
+    for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, interval_, weights)) {
+      if (constant.home != homes[home]) continue;
+      Accumulate(arriving,
+                 TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
+    }
+    pass = std::max(pass, arriving);
   }
   for (size_t i = 0; i < engine_.size(); ++i) {
     Touched touched = engine_[i].touched;
-    if (engine_[i].all && route.passage != Passage::kDirect) Accumulate(touched.read, constants[i].bytes);
-    int64_t arriving = streamed ? constants[i].later_slices_cycles : 0;
-    if (streamed && i + 1 < engine_.size()) Accumulate(arriving, constants[i + 1].first_slice_cycles);
-    Accumulate(pass, std::max({engine_[i].arithmetic, PortCycles(port, touched), arriving}));
+    int64_t longest = engine_[i].arithmetic;
+    for (size_t home = 0; home < homes.size(); ++home) {
+      const std::span<const ConstantCost> constants = costs.ConstantsIn(home);
+      if (engine_[i].all && passage != Passage::kDirect) Accumulate(touched.read, constants[i].bytes);
+      int64_t arriving = streamed ? constants[i].later_slices_cycles : 0;
+      if (streamed && i + 1 < engine_.size()) Accumulate(arriving, constants[i + 1].first_slice_cycles);
+      longest = std::max(longest, arriving);
+    }
+    Accumulate(pass, std::max(longest, PortCycles(port, touched)));
   }
   return pass;
 }

@@ -23,7 +23,8 @@
 // What is prefetched for the next subgraph takes what its port leaves free in the last slot and the epilogue, and as much longer
 // as it must; the next one has no constants in its prologue then.
 // A slot lasts as long as the busiest of the engine pass and the ports. Streamed slices belong to the slot too: those after the
-// first arrive during their own step, the first during the step before it, of constants and of what is cut by depth alike; steps that copy kept rows delay the engine. Only the classes of three neighbouring tiles decide
+// first arrive during their own step, the first during the step before it, of constants and of what is cut by depth alike, from all
+// homes side by side; steps that copy kept rows delay the engine. Only the classes of three neighbouring tiles decide
 // a slot, so the costs of a class are found once and the loop over tiles only compares numbers.
 // Cost: O(classes * operators + tiles * memories).
 namespace tessera::search {
@@ -33,13 +34,12 @@ using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-// How constants come: once in the prologue or before it, or slice by slice with every tile. A policy that streams does both.
+// How constants come from one of their homes: once in the prologue or before it, or slice by slice with every tile. A policy that streams
+// does both.
 struct ConstantFlow {
-  int home = 0;
   int64_t resident_cycles = 0;
   int64_t resident_bytes = 0;
   int64_t ahead_bytes = 0;  // of those that were there when the subgraph began
-  bool streamed = false;
   int64_t streamed_cycles = 0;  // of all slices of one tile
   int64_t streamed_bytes = 0;
   // Of the subgraph's first operator: it arrives before the tile does its first step.
@@ -57,8 +57,9 @@ class Timeline {
         tiling_(tiling),
         costs_(costs.subgraph),
         classes_(costs.tiles),
-        ahead_(ahead) {
-    FindConstantFlow(weights);
+        ahead_(ahead),
+        constants_(costs.subgraph.ConstantHomes().size()) {
+    FindConstantFlows(weights);
   }
 
   plan::Metrics Run(Detail detail) const {
@@ -83,14 +84,21 @@ class Timeline {
   bool Overlapped() const { return profile_.tiling.dma == DmaSteps::kOverlapped; }
   const TileCost& TileAt(size_t tile) const { return classes_[static_cast<size_t>(tiling_.class_of[tile])]; }
 
-  bool IsHomeOfConstants(size_t memory) const { return static_cast<int>(memory) == constants_.home; }
-
-  int64_t ConstantBytesMoved() const {
-    return SaturatingAdd(SaturatingAdd(constants_.resident_bytes, constants_.ahead_bytes),
-                         SaturatingMul(constants_.streamed_bytes, tiling_.tiles));
+  // Of the constants at home there; nullptr where none are.
+  const ConstantFlow* FlowFrom(size_t memory) const {
+    const std::vector<int>& homes = costs_.ConstantHomes();
+    for (size_t i = 0; i < homes.size(); ++i) {
+      if (homes[i] == static_cast<int>(memory)) return &constants_[i];
+    }
+    return nullptr;
   }
 
-  void FindConstantFlow(WeightPolicy policy);
+  int64_t BytesMoved(const ConstantFlow& flow) const {
+    return SaturatingAdd(SaturatingAdd(flow.resident_bytes, flow.ahead_bytes),
+                         SaturatingMul(flow.streamed_bytes, tiling_.tiles));
+  }
+
+  void FindConstantFlows(WeightPolicy policy);
   SliceFlow SlicesOf(size_t tile, size_t memory) const;
   int64_t SlicesDuring(size_t tile, size_t memory) const;
   int64_t PassOf(size_t tile) const;
@@ -110,39 +118,44 @@ class Timeline {
   const TileCosts& costs_;
   const std::vector<TileCost>& classes_;
   const Ahead ahead_;
-  ConstantFlow constants_;
+  bool streamed_ = false;               // some constants may come in slices
+  std::vector<ConstantFlow> constants_;  // parallel to TileCosts::ConstantHomes
 };
 
-void Timeline::FindConstantFlow(WeightPolicy policy) {
-  constants_.home = costs_.ConstantRoute().home;
-  if (costs_.ConstantRoute().passage != Passage::kMoved) return;
-  constants_.streamed = policy == WeightPolicy::kStreamed;
-  if (constants_.streamed) {
-    constants_.first_slice_cycles = costs_.Constants().front().first_slice_cycles;
-    for (const ConstantCost& cost : costs_.Constants()) {
-      Accumulate(constants_.streamed_cycles,
-                 SaturatingAdd(cost.first_slice_cycles, cost.later_slices_cycles));
-      Accumulate(constants_.streamed_bytes, cost.streamed_bytes);
+void Timeline::FindConstantFlows(WeightPolicy policy) {
+  if (costs_.ConstantPassage() != Passage::kMoved) return;
+  streamed_ = policy == WeightPolicy::kStreamed;
+  const std::vector<int>& homes = costs_.ConstantHomes();
+  for (size_t home = 0; home < homes.size() && streamed_; ++home) {
+    ConstantFlow& flow = constants_[home];
+    flow.first_slice_cycles = costs_.ConstantsIn(home).front().first_slice_cycles;
+    for (const ConstantCost& cost : costs_.ConstantsIn(home)) {
+      Accumulate(flow.streamed_cycles, SaturatingAdd(cost.first_slice_cycles, cost.later_slices_cycles));
+      Accumulate(flow.streamed_bytes, cost.streamed_bytes);
     }
   }
-  for (const int64_t bytes : ResidentBytes(graph_, profile_, tiling_.interval, policy)) {
-    Accumulate(constants_.resident_bytes, bytes);
-    Accumulate(constants_.resident_cycles,
-               TransferCycles(profile_, constants_.home, Direction::kRead, OneRun(bytes)));
+  for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, tiling_.interval, policy)) {
+    const auto home = std::lower_bound(homes.begin(), homes.end(), constant.home);
+    ConstantFlow& flow = constants_[static_cast<size_t>(home - homes.begin())];
+    if (ahead_.own) {
+      Accumulate(flow.ahead_bytes, constant.bytes);
+      continue;
+    }
+    Accumulate(flow.resident_bytes, constant.bytes);
+    Accumulate(flow.resident_cycles,
+               TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
   }
-  if (!ahead_.own) return;
-  constants_.ahead_bytes = std::exchange(constants_.resident_bytes, 0);
-  constants_.resident_cycles = 0;
 }
 
 // All slices of a tile that come from one memory; the first of those of its first operator by itself.
 SliceFlow Timeline::SlicesOf(size_t tile, size_t memory) const {
   SliceFlow flow;
   if (costs_.IsByDepth()) flow = TileAt(tile).depth.memories[memory];
-  if (!constants_.streamed || static_cast<int>(memory) != constants_.home) return flow;
-  flow.first_cycles = constants_.first_slice_cycles;
-  flow.later_cycles = constants_.streamed_cycles - constants_.first_slice_cycles;
-  flow.later_bytes = constants_.streamed_bytes;
+  const ConstantFlow* constants = streamed_ ? FlowFrom(memory) : nullptr;
+  if (constants == nullptr) return flow;
+  flow.first_cycles = constants->first_slice_cycles;
+  flow.later_cycles = constants->streamed_cycles - constants->first_slice_cycles;
+  flow.later_bytes = constants->streamed_bytes;
   return flow;
 }
 
@@ -159,14 +172,15 @@ int64_t Timeline::PassOf(size_t index) const {
   const TileCost& tile = TileAt(index);
   const bool last = static_cast<int64_t>(index) + 1 == tiling_.tiles;
   int64_t pass = tile.copies;
-  const std::vector<ConstantCost>& constants = costs_.Constants();
   for (size_t step = 0; step < tile.engine.size(); ++step) {
     int64_t slices = 0;
-    if (constants_.streamed) {
+    for (size_t home = 0; home < constants_.size() && streamed_; ++home) {
+      const std::span<const ConstantCost> constants = costs_.ConstantsIn(home);
       const bool ends = step + 1 == tile.engine.size();
       const size_t next = ends ? 0 : step + 1;
-      slices = constants[step].later_slices_cycles;
-      if (!ends || !last) Accumulate(slices, constants[next].first_slice_cycles);
+      int64_t from_here = constants[step].later_slices_cycles;
+      if (!ends || !last) Accumulate(from_here, constants[next].first_slice_cycles);
+      slices = std::max(slices, from_here);
     }
     for (size_t memory = 0; memory < tile.depth.memories.size(); ++memory)
       slices = std::max(slices, SlicesDuring(index, memory));
@@ -195,9 +209,9 @@ Timeline::Slot Timeline::OwnStepsSlot(size_t tile) const {
     Accumulate(slot.cycles, SaturatingAdd(slices.first_cycles, slices.later_cycles));
     Accumulate(slot.bytes[memory], SaturatingAdd(slices.first_bytes, slices.later_bytes));
   }
-  if (tile == 0) {
-    Accumulate(slot.cycles, constants_.resident_cycles);
-    Accumulate(slot.bytes[static_cast<size_t>(constants_.home)], constants_.resident_bytes);
+  for (size_t i = 0; i < constants_.size() && tile == 0; ++i) {
+    Accumulate(slot.cycles, constants_[i].resident_cycles);
+    Accumulate(slot.bytes[static_cast<size_t>(costs_.ConstantHomes()[i])], constants_[i].resident_bytes);
   }
   return slot;
 }
@@ -217,7 +231,6 @@ Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
     const Flow& here = cost.flows[memory];
     const Flow& next = last ? nothing : TileAt(tile + 1).flows[memory];
     const Flow& previous = first ? nothing : TileAt(tile - 1).flows[memory];
-    const bool of_constants = IsHomeOfConstants(memory);
     const SliceFlow slices = SlicesOf(tile, memory);
     const int64_t in =
         SaturatingAdd(SaturatingAdd(next.load_cycles, here.direct_read_cycles), SlicesDuring(tile, memory));
@@ -229,9 +242,9 @@ Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
     if (first) {
       int64_t arrives = SaturatingAdd(here.load_cycles, slices.first_cycles);
       Accumulate(slot.bytes[memory], here.load_bytes);
-      if (of_constants) {
-        Accumulate(arrives, constants_.resident_cycles);
-        Accumulate(slot.bytes[memory], constants_.resident_bytes);
+      if (const ConstantFlow* constants = FlowFrom(memory)) {
+        Accumulate(arrives, constants->resident_cycles);
+        Accumulate(slot.bytes[memory], constants->resident_bytes);
       }
       prologue = std::max(prologue, arrives);
     }
@@ -239,9 +252,11 @@ Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
       epilogue = std::max(epilogue, here.store_cycles);
       Accumulate(slot.bytes[memory], here.store_bytes);
     }
-    if (last && IsHomeOfConstants(memory)) {
-      ending = PortBusy(memory, SaturatingAdd(in, ahead_.next_cycles), SaturatingAdd(out, here.store_cycles));
-      Accumulate(slot.bytes[memory], ahead_.next_bytes);
+    for (const Ahead::Part& part : ahead_.next) {
+      if (!last || part.home != static_cast<int>(memory)) continue;
+      ending = std::max(ending, PortBusy(memory, SaturatingAdd(in, part.cycles),
+                                         SaturatingAdd(out, here.store_cycles)));
+      Accumulate(slot.bytes[memory], part.bytes);
     }
   }
   slot.cycles = SaturatingAdd(prologue, std::max(SaturatingAdd(slot.cycles, epilogue), ending));
@@ -270,7 +285,8 @@ void Timeline::AddTime(plan::Metrics& metrics) const {
 void Timeline::AddBytes(Detail detail, plan::Metrics& metrics) const {
   int64_t inputs = 0;
   int64_t outputs = 0;
-  int64_t weights = ConstantBytesMoved();
+  int64_t weights = 0;
+  for (const ConstantFlow& flow : constants_) Accumulate(weights, BytesMoved(flow));
   for (size_t i = 0; i < classes_.size(); ++i) {
     const int64_t count = tiling_.classes[i].count;
     Accumulate(inputs, SaturatingMul(count, classes_[i].depth.input_bytes));
@@ -289,7 +305,7 @@ void Timeline::AddBytes(Detail detail, plan::Metrics& metrics) const {
 // Multiply-accumulates of an operator beyond those of its whole result were spent again.
 void Timeline::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
   double mac_pj = 0;
-  for (size_t step = 0; step < costs_.Constants().size(); ++step) {
+  for (size_t step = 0; step < costs_.Operators(); ++step) {
     int64_t macs = 0;
     for (const graph::TileClass& tile : tiling_.classes)
       Accumulate(macs, SaturatingMul(tile.count, tile.macs[step]));
@@ -305,9 +321,11 @@ void Timeline::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
 std::vector<Touched> Timeline::BytesTouched() const {
   const auto here = static_cast<size_t>(profile_.tile_memory);
   std::vector<Touched> touched(profile_.memories.size());
-  const int64_t constants = ConstantBytesMoved();
-  Accumulate(touched[static_cast<size_t>(constants_.home)].read, constants);
-  Accumulate(touched[here].written, constants);
+  for (size_t i = 0; i < constants_.size(); ++i) {
+    const int64_t bytes = BytesMoved(constants_[i]);
+    Accumulate(touched[static_cast<size_t>(costs_.ConstantHomes()[i])].read, bytes);
+    Accumulate(touched[here].written, bytes);
+  }
   for (size_t i = 0; i < classes_.size(); ++i) {
     const int64_t count = tiling_.classes[i].count;
     for (size_t memory = 0; memory < touched.size(); ++memory) {
@@ -339,9 +357,13 @@ std::string Timeline::BoundBy() const {
                  SaturatingMul(count, SaturatingAdd(slices.first_cycles, slices.later_cycles)));
     }
   }
-  const int64_t streamed = SaturatingMul(constants_.streamed_cycles, tiling_.tiles);
-  Accumulate(ports[static_cast<size_t>(constants_.home)],
-             SaturatingAdd(SaturatingAdd(streamed, constants_.resident_cycles), ahead_.next_cycles));
+  for (size_t i = 0; i < constants_.size(); ++i) {
+    const int64_t streamed = SaturatingMul(constants_[i].streamed_cycles, tiling_.tiles);
+    Accumulate(ports[static_cast<size_t>(costs_.ConstantHomes()[i])],
+               SaturatingAdd(streamed, constants_[i].resident_cycles));
+  }
+  for (const Ahead::Part& part : ahead_.next)
+    Accumulate(ports[static_cast<size_t>(part.home)], part.cycles);
   ports[static_cast<size_t>(profile_.tile_memory)] = tile_memory;
   std::string name = "compute";
   for (size_t memory = 0; memory < ports.size(); ++memory) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/handed_on.h"
 #include "tessera/encoder/adapt/layout.h"
 #include "tessera/search/simulate/cycles.h"
@@ -30,7 +31,8 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
     : graph_(&graph),
       profile_(&profile),
       interval_(tiling.interval),
-      constant_route_(RouteOfConstants(profile, policy.weights)) {
+      constant_passage_(PassageOfConstants(profile, policy.weights)),
+      constant_homes_(HomesOfConstants(graph, profile, interval_)) {
   if (policy.weights == hw_profiles::WeightPolicy::kByDepth)
     cut_ = encoder::FindDepthCut(graph, profile, interval_, policy.depth);
   operands_.reserve(tiling.tensors.size());
@@ -38,10 +40,11 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
     operands_.push_back(
         OperandOf(tiling.tensors[i], usages[static_cast<size_t>(tiling.tensors[i])], i, policy.kept));
   }
-  for (int op = interval_.first; op <= interval_.last; ++op) {
-    constants_.push_back(CostOfConstants(op));
-    steps_.push_back(StepOf(op, usages));
+  for (const int home : constant_homes_) {
+    for (int op = interval_.first; op <= interval_.last; ++op)
+      constants_.push_back(CostOfConstants(op, home));
   }
+  for (int op = interval_.first; op <= interval_.last; ++op) steps_.push_back(StepOf(op, usages));
   if (policy.halo == HaloStorage::kCopy) KeepByCopying(tiling);
   if (policy.halo == HaloStorage::kAdjacent) FindCopied(tiling);
 }
@@ -74,10 +77,9 @@ TileCosts::Operand TileCosts::OperandOf(int tensor, const graph::Usage& usage, s
           .read_inside = std::any_of(usage.consumers.begin(), usage.consumers.end(), inside)};
 }
 
-ConstantCost TileCosts::CostOfConstants(int index) const {
+ConstantCost TileCosts::CostOfConstants(int index, int home) const {
   ConstantCost cost;
   const graph::Operator& op = graph_->operators[static_cast<size_t>(index)];
-  const int home = constant_route_.home;
   const auto transfer = [&](int64_t bytes) {
     return TransferCycles(*profile_, home, Direction::kRead, OneRun(bytes));
   };
@@ -86,9 +88,10 @@ ConstantCost TileCosts::CostOfConstants(int index) const {
     if (std::find(op.weights.begin(), at, constant) != at)
       continue;  // the same constant as an earlier operand
     if (cut_ && cut_->Takes(constant)) continue;
+    if (encoder::HomeOf(*graph_, *profile_, constant, base::TensorRole::kConstant) != home) continue;
     const int64_t bytes = encoder::ConstantBytes(*graph_, *profile_, constant, {index});
     Accumulate(cost.bytes, bytes);
-    if (constant_route_.passage == Passage::kWhole) continue;
+    if (constant_passage_ == Passage::kWhole) continue;
     Accumulate(cost.direct_cycles, DirectCycles(*profile_, home, Direction::kRead, OneRun(bytes)));
     if (!encoder::IsSliceable(*graph_, constant, interval_)) continue;
     Accumulate(cost.streamed_bytes, bytes);
@@ -177,7 +180,7 @@ void TileCosts::AddDepth(const graph::TileClass& tile, TileCost& cost) const {
       features.push_back({operand->tensor, along, operand->route, tile.needed[operand->index]});
   }
   const graph::ExtentsView result = tile.needed[steps_.front().outputs.front()];
-  cost.depth = DepthCostOf(*graph_, *profile_, *cut_, constant_route_, features, result);
+  cost.depth = DepthCostOf(*graph_, *profile_, *cut_, constant_passage_, features, result);
   Touched& here = cost.touched[static_cast<size_t>(profile_->tile_memory)];
   for (size_t memory = 0; memory < cost.depth.memories.size(); ++memory) {
     const SliceFlow& flow = cost.depth.memories[memory];
@@ -260,12 +263,15 @@ void TileCosts::FindTraffic(const graph::TileClass& tile, size_t step, ExtentsVi
     const ExtentsView made = i == 0 ? moved : graph::MadeOf(tile, output);
     Touch(operand, direct ? tile.share[output] : made, Direction::kWrite, traffic);
   }
-  if (constant_route_.passage == Passage::kDirect) {
-    const auto home = static_cast<size_t>(constant_route_.home);
-    Accumulate(traffic.bytes[home].read, constants_[step].bytes);
-    Accumulate(traffic.direct_cycles[home].read, constants_[step].direct_cycles);
-  } else if (!idle) {
-    Accumulate(traffic.bytes[static_cast<size_t>(profile_->tile_memory)].read, constants_[step].bytes);
+  for (size_t i = 0; i < constant_homes_.size(); ++i) {
+    const ConstantCost& constants = ConstantsIn(i)[step];
+    const auto home = static_cast<size_t>(constant_homes_[i]);
+    if (constant_passage_ == Passage::kDirect) {
+      Accumulate(traffic.bytes[home].read, constants.bytes);
+      Accumulate(traffic.direct_cycles[home].read, constants.direct_cycles);
+    } else if (!idle) {
+      Accumulate(traffic.bytes[static_cast<size_t>(profile_->tile_memory)].read, constants.bytes);
+    }
   }
   Touched& here = traffic.bytes[static_cast<size_t>(profile_->tile_memory)];
   Accumulate(here.read, SaturatingAdd(depth.constant_bytes, depth.sums_bytes));
@@ -277,9 +283,9 @@ void TileCosts::AddStep(const graph::TileClass& tile, size_t step, StepTraffic& 
   Extents part;
   const ExtentsView result = MovedOf(tile, step, part);
   FindTraffic(tile, step, result, cost.depth, traffic);
-  if (constant_route_.passage == Passage::kDirect) {
-    Accumulate(cost.flows[static_cast<size_t>(constant_route_.home)].direct_constant_bytes,
-               constants_[step].bytes);
+  for (size_t i = 0; i < constant_homes_.size() && constant_passage_ == Passage::kDirect; ++i) {
+    Accumulate(cost.flows[static_cast<size_t>(constant_homes_[i])].direct_constant_bytes,
+               ConstantsIn(i)[step].bytes);
   }
   const size_t here = static_cast<size_t>(profile_->tile_memory);
   const std::optional<int64_t> depth_slice = cut_ ? std::optional(cut_->granule) : std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "tessera/encoder/adapt/program.h"
@@ -47,7 +48,7 @@ struct TileCost {
   DepthCost depth;  // where the subgraph adds up by depth
 };
 
-// The constants of one operator, but for one that is cut by depth, which each tile reads its part of.
+// The constants of one operator in one of their homes, but for one that is cut by depth, which each tile reads its part of.
 struct ConstantCost {
   int64_t bytes = 0;           // with tables
   int64_t streamed_bytes = 0;  // of those that come in slices
@@ -72,10 +73,15 @@ class TileCosts {
 
   bool IsByDepth() const { return cut_.has_value(); }
   bool TakesByDepth(int tensor) const { return cut_ && cut_->Takes(tensor); }
-  const Route& ConstantRoute() const { return constant_route_; }
-  const std::vector<ConstantCost>& Constants() const {
-    return constants_;
-  }  // parallel to the interval's operators
+
+  // What becomes of the constants; where those live that are not in the tile memory: at least one home; and what they cost, by index
+  // into those homes and, for each, operator by operator of the interval.
+  Passage ConstantPassage() const { return constant_passage_; }
+  const std::vector<int>& ConstantHomes() const { return constant_homes_; }
+  std::span<const ConstantCost> ConstantsIn(size_t home) const {
+    return std::span(constants_).subspan(home * Operators(), Operators());
+  }
+  size_t Operators() const { return static_cast<size_t>(interval_.last - interval_.first) + 1; }
 
  private:
   struct Operand {
@@ -109,7 +115,7 @@ class TileCosts {
     size_t rows = 0;     // the axis
   };
 
-  ConstantCost CostOfConstants(int index) const;
+  ConstantCost CostOfConstants(int index, int home) const;
   Operand OperandOf(int tensor, const graph::Usage& usage, size_t index, const std::vector<int>& kept) const;
   Step StepOf(int index, const std::vector<graph::Usage>& usages) const;
   void AddTransfers(const graph::TileClass& tile, TileCost& cost) const;
@@ -130,8 +136,9 @@ class TileCosts {
   const hw_profiles::Profile* profile_;
   graph::Interval interval_;
   std::optional<encoder::DepthCut> cut_;
-  Route constant_route_;
-  std::vector<ConstantCost> constants_;
+  Passage constant_passage_;
+  std::vector<int> constant_homes_;
+  std::vector<ConstantCost> constants_;  // home by home, operator by operator
   std::vector<Operand> operands_;  // parallel to TiledSubgraph::tensors, hence ascending by tensor
   std::vector<Step> steps_;        // parallel to the interval's operators
   std::vector<Copied> copied_;

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/layout.h"
 #include "tessera/search/simulate/cycles.h"
@@ -70,11 +71,11 @@ class Layout {
     if (tile < 0 || tile >= tiling_.tiles) return nullptr;
     return &work_[static_cast<size_t>(tiling_.class_of[static_cast<size_t>(tile)])];
   }
-  int ConstantTrack() const { return tracks_.OfMemory(costs_.ConstantRoute().home, Direction::kRead); }
+  int TrackFrom(int memory) const { return tracks_.OfMemory(memory, Direction::kRead); }
 
   std::vector<Crossing> CrossingsOf(const graph::TileClass& tile) const;
   void FindConstants(WeightPolicy policy);
-  SliceFlow SlicesOf(int op) const;
+  SliceFlow SlicesOf(int op, size_t home) const;
   template <typename Visit>
   void ForEachSlices(const TileWork& work, size_t step, Visit visit) const;
   Slot Prologue() const;
@@ -95,10 +96,14 @@ class Layout {
   const Tracks tracks_;
   const Ahead ahead_;
   std::vector<TileWork> work_;  // parallel to TiledSubgraph::classes
-  bool streamed_ = false;
-  std::vector<SliceFlow> slices_;  // parallel to the operators of the interval; empty unless streamed
-  int64_t resident_cycles_ = 0;
-  int64_t resident_bytes_ = 0;
+  // Constants of one home, and what is loaded of them once.
+  struct Constants {
+    int home = 0;
+    std::vector<SliceFlow> slices;  // parallel to the operators of the interval; empty unless streamed
+    int64_t resident_cycles = 0;
+    int64_t resident_bytes = 0;
+  };
+  std::vector<Constants> constants_;  // empty where they are not moved
   SubgraphTimeline timeline_;
 };
 
@@ -129,28 +134,36 @@ std::vector<Crossing> Layout::CrossingsOf(const graph::TileClass& tile) const {
 }
 
 void Layout::FindConstants(WeightPolicy policy) {
-  const Route& route = costs_.ConstantRoute();
-  if (route.passage != Passage::kMoved) return;
-  streamed_ = policy == WeightPolicy::kStreamed;
-  if (streamed_) {
-    for (int op = tiling_.interval.first; op <= tiling_.interval.last; ++op) slices_.push_back(SlicesOf(op));
+  if (costs_.ConstantPassage() != Passage::kMoved) return;
+  const std::vector<int>& homes = costs_.ConstantHomes();
+  for (size_t home = 0; home < homes.size(); ++home) {
+    Constants& constants = constants_.emplace_back();
+    constants.home = homes[home];
+    for (int op = tiling_.interval.first; op <= tiling_.interval.last && policy == WeightPolicy::kStreamed;
+         ++op)
+      constants.slices.push_back(SlicesOf(op, home));
   }
   if (ahead_.own) return;
-  for (const int64_t bytes : ResidentBytes(graph_, profile_, tiling_.interval, policy)) {
-    Accumulate(resident_bytes_, bytes);
-    Accumulate(resident_cycles_, TransferCycles(profile_, route.home, Direction::kRead, OneRun(bytes)));
+  for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, tiling_.interval, policy)) {
+    const auto home = std::lower_bound(homes.begin(), homes.end(), constant.home);
+    Constants& constants = constants_[static_cast<size_t>(home - homes.begin())];
+    Accumulate(constants.resident_bytes, constant.bytes);
+    Accumulate(constants.resident_cycles,
+               TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
   }
 }
 
 // Cycles as TileCosts found them; of the bytes, the first slice of each constant comes first.
-SliceFlow Layout::SlicesOf(int op) const {
-  const ConstantCost& cost = costs_.Constants()[static_cast<size_t>(op - tiling_.interval.first)];
+SliceFlow Layout::SlicesOf(int op, size_t home) const {
+  const ConstantCost& cost = costs_.ConstantsIn(home)[static_cast<size_t>(op - tiling_.interval.first)];
   SliceFlow slices{.first_cycles = cost.first_slice_cycles, .later_cycles = cost.later_slices_cycles};
   const graph::Operator& user = graph_.operators[static_cast<size_t>(op)];
   if (cost.streamed_bytes == 0) return slices;
   for (auto at = user.weights.begin(); at != user.weights.end(); ++at) {
     if (std::find(user.weights.begin(), at, *at) != at) continue;
     if (!encoder::IsSliceable(graph_, *at, tiling_.interval)) continue;
+    if (encoder::HomeOf(graph_, profile_, *at, base::TensorRole::kConstant) != costs_.ConstantHomes()[home])
+      continue;
     const encoder::Slicing slicing = encoder::SlicesOf(graph_, profile_, *at, user);
     Accumulate(slices.first_bytes, slicing.count == 1 ? cost.streamed_bytes : slicing.bytes);
   }
@@ -162,7 +175,9 @@ SliceFlow Layout::SlicesOf(int op) const {
 // The slices of one step of a tile, by the track on which they come.
 template <typename Visit>
 void Layout::ForEachSlices(const TileWork& work, size_t step, Visit visit) const {
-  if (streamed_) visit(ConstantTrack(), slices_[step]);
+  for (const Constants& constants : constants_) {
+    if (!constants.slices.empty()) visit(TrackFrom(constants.home), constants.slices[step]);
+  }
   for (size_t memory = 0; memory < work.cost.depth.memories.size(); ++memory) {
     if (static_cast<int>(memory) == profile_.tile_memory) continue;
     visit(tracks_.OfMemory(static_cast<int>(memory), Direction::kRead), work.cost.depth.memories[memory]);
@@ -184,9 +199,11 @@ Slot Layout::Prologue() const {
   for (int memory = 0; memory < static_cast<int>(profile_.memories.size()); ++memory) {
     if (memory == profile_.tile_memory) continue;
     Filling filling(slot, tracks_.OfMemory(memory, Direction::kRead));
-    const bool of_constants = memory == costs_.ConstantRoute().home;
-    if (of_constants)
-      filling.Add({.kind = ActivityKind::kConstants, .bytes = resident_bytes_}, resident_cycles_);
+    for (const Constants& constants : constants_) {
+      if (constants.home != memory) continue;
+      filling.Add({.kind = ActivityKind::kConstants, .bytes = constants.resident_bytes},
+                  constants.resident_cycles);
+    }
     if (!Overlapped()) continue;
     for (const Crossing& crossing : WorkOf(0)->crossings) {
       if (crossing.memory == memory && crossing.direction == Direction::kRead)
@@ -321,10 +338,12 @@ Slot Layout::Beside(const TileWork* previous, const TileWork& here, const TileWo
 
 // In what the last tile leaves free of the track, then beside its store.
 void Layout::Prefetch(Slot& last, Slot& epilogue) const {
-  const Activity activity = {.kind = ActivityKind::kPrefetch, .bytes = ahead_.next_bytes};
-  const int64_t beside = std::min(FreeCycles(last, ConstantTrack()), ahead_.next_cycles);
-  Filling(last, ConstantTrack()).Add(activity, beside);
-  Filling(epilogue, ConstantTrack()).Add(activity, ahead_.next_cycles - beside);
+  for (const Ahead::Part& part : ahead_.next) {
+    const Activity activity = {.kind = ActivityKind::kPrefetch, .bytes = part.bytes};
+    const int64_t beside = std::min(FreeCycles(last, TrackFrom(part.home)), part.cycles);
+    Filling(last, TrackFrom(part.home)).Add(activity, beside);
+    Filling(epilogue, TrackFrom(part.home)).Add(activity, part.cycles - beside);
+  }
 }
 
 void Layout::Append(const Slot& slot, int64_t tile, bool shown) {
@@ -356,7 +375,7 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
     const TileWork* next = Overlapped() ? WorkOf(tile + 1) : nullptr;
     const auto [slot, added] = slots.try_emplace({previous, here, next});
     if (added) slot->second = Overlapped() ? Beside(previous, *here, next) : OwnSteps(*here);
-    if (tile + 1 == tiles && ahead_.next_cycles > 0) Prefetch(slot->second, epilogue);
+    if (tile + 1 == tiles && !ahead_.next.empty()) Prefetch(slot->second, epilogue);
     const bool shown = tile < head || tile >= tiles - tail;
     if (tile == head)
       timeline_.omissions.push_back({head, tiles - tail - head, timeline_.cycles, timeline_.cycles});

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/depth.h"
 #include "tessera/encoder/adapt/layout.h"
 #include "tessera/encoder/adapt/residence.h"
@@ -41,7 +42,7 @@ Route RouteOf(const graph::Graph& graph, const Profile& profile, const graph::Us
   if (role == base::TensorRole::kFeature) return {Passage::kInside, role, profile.tile_memory};
   if (encoder::IsHeldInTileMemory(profile, kept, tensor, role))
     return {Passage::kWhole, role, profile.tile_memory};
-  const int home = hw_profiles::LayoutOf(profile, role).home;
+  const int home = encoder::HomeOf(graph, profile, tensor, role);
   const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
   const bool read_inside = std::any_of(usage.consumers.begin(), usage.consumers.end(),
                                        [interval](int op) { return Inside(op, interval); });
@@ -50,11 +51,25 @@ Route RouteOf(const graph::Graph& graph, const Profile& profile, const graph::Us
   return {direct ? Passage::kDirect : Passage::kMoved, role, home};
 }
 
-Route RouteOfConstants(const Profile& profile, hw_profiles::WeightPolicy policy) {
-  const int home = hw_profiles::LayoutOf(profile, base::TensorRole::kConstant).home;
-  Passage passage = policy == hw_profiles::WeightPolicy::kDirect ? Passage::kDirect : Passage::kMoved;
-  if (home == profile.tile_memory) passage = Passage::kWhole;
-  return {passage, base::TensorRole::kConstant, home};
+Passage PassageOfConstants(const Profile& profile, hw_profiles::WeightPolicy policy) {
+  if (hw_profiles::LayoutOf(profile, base::TensorRole::kConstant).home == profile.tile_memory)
+    return Passage::kWhole;
+  return policy == hw_profiles::WeightPolicy::kDirect ? Passage::kDirect : Passage::kMoved;
+}
+
+std::vector<int> HomesOfConstants(const graph::Graph& graph, const Profile& profile,
+                                  graph::Interval interval) {
+  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, base::TensorRole::kConstant);
+  if (layout.next_homes.empty()) return {layout.home};
+  std::vector<int> homes;
+  for (int i = interval.first; i <= interval.last; ++i) {
+    for (const int constant : graph.operators[static_cast<size_t>(i)].weights)
+      homes.push_back(encoder::HomeOf(graph, profile, constant, base::TensorRole::kConstant));
+  }
+  if (homes.empty()) return {layout.home};
+  std::sort(homes.begin(), homes.end());
+  homes.erase(std::unique(homes.begin(), homes.end()), homes.end());
+  return homes;
 }
 
 int64_t PayloadBytes(const graph::Tensor& tensor, graph::ExtentsView extents, const RoleLayout& layout) {
@@ -95,8 +110,8 @@ Runs RunsOf(const graph::Tensor& tensor, graph::ExtentsView extents, const RoleL
 
 Runs OneRun(int64_t bytes) { return {.bytes = bytes, .count = 1, .loops = {}}; }
 
-std::vector<int64_t> ResidentBytes(const graph::Graph& graph, const Profile& profile,
-                                   graph::Interval interval, hw_profiles::WeightPolicy policy) {
+std::vector<LoadedOnce> ConstantsLoadedOnce(const graph::Graph& graph, const Profile& profile,
+                                            graph::Interval interval, hw_profiles::WeightPolicy policy) {
   const bool streams = policy == hw_profiles::WeightPolicy::kStreamed;
   std::optional<encoder::DepthCut> cut;
   if (policy == hw_profiles::WeightPolicy::kByDepth) cut = encoder::FindDepthCut(graph, profile, interval);
@@ -113,13 +128,14 @@ std::vector<int64_t> ResidentBytes(const graph::Graph& graph, const Profile& pro
       }
     }
   }
-  std::vector<int64_t> bytes;
+  std::vector<LoadedOnce> loaded;
   for (size_t i = 0; i < constants.size(); ++i) {
     if (streams && encoder::IsSliceable(graph, constants[i], interval)) continue;
     if (cut && cut->Takes(constants[i])) continue;
-    bytes.push_back(encoder::ConstantBytes(graph, profile, constants[i], users[i]));
+    loaded.push_back({encoder::HomeOf(graph, profile, constants[i], base::TensorRole::kConstant),
+                      encoder::ConstantBytes(graph, profile, constants[i], users[i])});
   }
-  return bytes;
+  return loaded;
 }
 
 }  // namespace tessera::search

@@ -34,8 +34,12 @@ struct Route {
 Route RouteOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const graph::Usage& usage,
               int tensor, graph::Interval interval, const std::vector<int>& kept);
 
-// Of constants under a policy.
-Route RouteOfConstants(const hw_profiles::Profile& profile, hw_profiles::WeightPolicy policy);
+// Of constants under a policy: the same for all of them, but for their homes.
+Passage PassageOfConstants(const hw_profiles::Profile& profile, hw_profiles::WeightPolicy policy);
+
+// The homes of the interval's constants, as indices into Profile::memories, ascending; the role's first home where it has none.
+std::vector<int> HomesOfConstants(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                  graph::Interval interval);
 
 // Bytes of a region of that many elements along each axis, channels padded to the role's block, the row pitch left out;
 // 0 when an extent is 0.
@@ -62,10 +66,15 @@ Runs RunsOf(const graph::Tensor& tensor, graph::ExtentsView extents, const hw_pr
 // Bytes that are adjacent.
 Runs OneRun(int64_t bytes);
 
-// Bytes of each distinct constant of the interval that the policy loads once, with its tables, in order of first use. With
-// kResident: all of them.
-std::vector<int64_t> ResidentBytes(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                   graph::Interval interval,
-                                   hw_profiles::WeightPolicy policy = hw_profiles::WeightPolicy::kResident);
+// A constant on its way into the tile memory.
+struct LoadedOnce {
+  int home = 0;       // index into Profile::memories
+  int64_t bytes = 0;  // with its tables
+};
+
+// Each distinct constant of the interval that the policy loads once, in order of first use. With kResident: all of them.
+std::vector<LoadedOnce> ConstantsLoadedOnce(
+    const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
+    hw_profiles::WeightPolicy policy = hw_profiles::WeightPolicy::kResident);
 
 }  // namespace tessera::search

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,7 @@ constexpr int64_t kEndless = int64_t{1} << 24;  // as good as without end for ne
 constexpr int kDram = 0;
 constexpr int kSram = 1;
 constexpr int kFlash = 2;
+constexpr std::string_view kSmallHome = "tcm";
 
 // The bytes that operators of a network need at once, roughly.
 struct Needs {
@@ -86,17 +88,29 @@ void DrawMemories(Random& random, Profile& profile) {
   profile.tile_memory = kSram;
   profile.memories[kDram].direct_read = random.Chance(0.2);
   profile.memories[kDram].direct_write = random.Chance(0.15);
-  if (!random.Chance(0.25)) return;
-  profile.memories.push_back(DrawMemory(random, "flash", kEndless));
-  profile.memories[kFlash].writable = random.Chance(0.2);
-  profile.memories[kFlash].direct_read = random.Chance(0.6);
+  if (random.Chance(0.25)) {
+    profile.memories.push_back(DrawMemory(random, "flash", kEndless));
+    profile.memories[kFlash].writable = random.Chance(0.2);
+    profile.memories[kFlash].direct_read = random.Chance(0.6);
+  }
+  if (random.Chance(0.3)) {
+    Memory& tcm = profile.memories.emplace_back(DrawMemory(random, std::string(kSmallHome), kEndless));
+    tcm.direct_read = random.Chance(0.2) || profile.memories[profile.memories.size() - 2].direct_read;
+    tcm.direct_write = random.Chance(0.2);
+  }
+}
+
+// The memory that stands before others in lists of homes; -1: none.
+int SmallHome(const Profile& profile) {
+  return profile.memories.back().name == kSmallHome ? static_cast<int>(profile.memories.size()) - 1 : -1;
 }
 
 void DrawLinks(Random& random, Profile& profile) {
   for (int memory = 0; memory < static_cast<int>(profile.memories.size()); ++memory) {
     if (memory == kSram) continue;
     hw_profiles::Link link;
-    link.name = memory == kDram ? "dma" : "flash_dma";
+    link.name =
+        memory == kDram ? "dma" : profile.memories[static_cast<size_t>(memory)].name + "_dma";
     link.first = memory;
     link.second = kSram;
     link.setup_cycles = random.Chance(0.5) ? 0 : random.Uniform(1, 15);
@@ -146,7 +160,7 @@ void DrawRoles(Random& random, Profile& profile) {
     layout.home = one_memory || random.Chance(0.12) ? kSram : kDram;
     if (role == TensorRole::kConstant) {
       layout.home = random.Chance(0.85) ? kDram : kSram;
-      if (profile.memories.size() > kFlash) layout.home = kFlash;
+      if (profile.memories.size() > kFlash && profile.memories[kFlash].name == "flash") layout.home = kFlash;
     }
     if (role == TensorRole::kFeature) layout.home = kSram;
     const Memory& dram = profile.memories[kDram];
@@ -154,6 +168,25 @@ void DrawRoles(Random& random, Profile& profile) {
     layout.alignment_bytes = OneOf(random, std::array<int64_t, 6>{1, 1, 1, 1, 4, 16});
     layout.channel_block = OneOf(random, std::array<int64_t, 6>{1, 1, 1, 1, 2, 4});
     layout.row_pitch_bytes = OneOf(random, std::array<int64_t, 6>{1, 1, 1, 1, 8, 3});
+  }
+}
+
+// Roles that are not at home in the tile memory may have the small memory before or, seldom, behind their home.
+void DrawLists(Random& random, Profile& profile) {
+  const int small = SmallHome(profile);
+  if (small < 0) return;
+  const Memory& tcm = profile.memories[static_cast<size_t>(small)];
+  for (size_t i = 0; i < profile.roles.size(); ++i) {
+    hw_profiles::RoleLayout& layout = profile.roles[i];
+    const bool state = static_cast<TensorRole>(i) == TensorRole::kState;
+    if (layout.home == kSram || (state && !(tcm.direct_read && tcm.direct_write))) continue;
+    const double kind = random.Real();
+    if (kind < 0.65) {
+      layout.next_homes = {layout.home};
+      layout.home = small;
+    } else if (kind < 0.7) {
+      layout.next_homes = {small};
+    }
   }
 }
 
@@ -183,8 +216,12 @@ void DrawTiling(Random& random, Profile& profile, const graph::Graph& network) {
       operators > 4 ? 0.3 : 0.45);
   if (tiling.halo.empty()) tiling.halo = {HaloStorage::kRecompute};
   tiling.weights = SomeOf(random, std::vector{WeightPolicy::kResident, WeightPolicy::kStreamed}, 0.6);
-  const int home = hw_profiles::LayoutOf(profile, TensorRole::kConstant).home;
-  const bool reads_directly = home == kSram || profile.memories[static_cast<size_t>(home)].direct_read;
+  const hw_profiles::RoleLayout& constants = hw_profiles::LayoutOf(profile, TensorRole::kConstant);
+  bool reads_directly = true;
+  for (int memory = 0; memory < static_cast<int>(profile.memories.size()); ++memory) {
+    const bool direct = memory == kSram || profile.memories[static_cast<size_t>(memory)].direct_read;
+    reads_directly = reads_directly && (direct || !hw_profiles::IsHomeOf(constants, memory));
+  }
   if (reads_directly && random.Chance(0.6)) tiling.weights.push_back(WeightPolicy::kDirect);
   if (tiling.weights.empty()) tiling.weights = {WeightPolicy::kResident};
   if (random.Chance(0.3)) tiling.weights.push_back(WeightPolicy::kByDepth);
@@ -330,6 +367,11 @@ void DrawCapacities(Random& random, Profile& profile, const graph::Graph& networ
                              : Share(random, needs.all, 1.0, 3.0);
   tile_memory = std::max<int64_t>(tile_memory, 4);
   if (random.Chance(0.3)) profile.memories[kDram].capacity_bytes = Share(random, needs.all, 0.6, 2.0);
+  if (const int small = SmallHome(profile); small >= 0) {
+    Memory& tcm = profile.memories[static_cast<size_t>(small)];
+    tcm.capacity_bytes = Share(random, needs.all, 0.05, 0.9);
+    if (random.Chance(0.1)) tcm.reserved = {{{0, random.Uniform(1, tcm.capacity_bytes)}, "drawn"}};
+  }
   if (random.Chance(0.1)) {
     const int64_t begin = random.Uniform(0, tile_memory - 1);
     profile.memories[kSram].reserved = {
@@ -354,6 +396,7 @@ Profile DrawProfile(Random& random, const graph::Graph& network) {
   DrawLinks(random, profile);
   DrawEngines(random, profile);
   DrawRoles(random, profile);
+  DrawLists(random, profile);
   DrawTiling(random, profile, network);
   DrawScratch(random, profile);
   DrawCapacities(random, profile, network);

@@ -9,6 +9,7 @@
 #include "claims.h"
 #include "draw_question.h"
 #include "draws.h"
+#include "homes_rule.h"
 #include "tessera/hw_profiles/writer.h"
 #include "tessera/plan/json_write.h"
 #include "tessera/search/partition/evaluate.h"
@@ -362,6 +363,11 @@ void CheckMore(const Question& question, uint64_t seed, Run& run) {
     Random own(random.Next());
     ++drawn;
     if (!relation.make(own, less, more)) continue;
+    // More of something may give other tensors the better homes; what is left out then is counted.
+    if (HomesByRule(less.network, less.profile) != HomesByRule(more.network, more.profile)) {
+      run.Count("other homes");
+      continue;
+    }
     // The question itself is one of the two, mostly: its answer is there.
     const bool is_base =
         CommandOf(less) == CommandOf(question) && less.effort == question.effort &&

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "homes_rule.h"
 #include "tessera/base/stop.h"
 #include "tessera/encoder/adapt/depth.h"
 #include "tessera/encoder/adapt/halo.h"
@@ -74,6 +75,7 @@ class Oracle {
  public:
   Oracle(const Question& question, const std::map<std::string, double>& weights, const OracleLimits& limits)
       : question_(question),
+        network_(AtHome(question.network, question.profile)),
         limits_(limits),
         stop_(base::Stop::Clock::now() + std::chrono::duration_cast<base::Stop::Clock::duration>(
                                              std::chrono::duration<double>(limits.seconds))) {
@@ -172,7 +174,7 @@ class Oracle {
   }
 
   void Walk(const std::vector<int>& order) {
-    Graph network = graph::Reordered(question_.network, order);
+    Graph network = graph::Reordered(network_, order);
     std::vector<graph::Usage> usages = graph::UsagesOf(network);
     Walking walking{std::move(network), std::move(usages), order, {}};
     std::vector<SubgraphChoice> none;
@@ -450,6 +452,7 @@ class Oracle {
   }
 
   const Question& question_;
+  const Graph network_;  // with every tensor in its home
   const OracleLimits limits_;
   const base::Stop stop_;
   Sums weights_ = {};

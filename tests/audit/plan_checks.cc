@@ -1,5 +1,6 @@
 #include <sstream>
 
+#include "homes_rule.h"
 #include "run.h"
 #include "tessera/plan/execute/execute.h"
 #include "tessera/plan/json_read.h"
@@ -28,6 +29,11 @@ std::vector<std::string> FaultsOf(const plan::Plan& plan) {
   std::vector<std::string> faults;
   for (const plan::Violation& violation : plan::Validate(plan)) faults.push_back(violation.message);
   if (!faults.empty()) return faults;
+  const std::vector<int> homes = HomesByRule(plan.network, plan.profile);
+  for (size_t i = 0; i < homes.size(); ++i) {
+    if (StatedHome(plan.network.tensors[i], plan.profile) != homes[i])
+      faults.push_back("tensor '" + plan.network.tensors[i].id + "' is not in the home that the rule gives it");
+  }
   for (const plan::Violation& violation : search::FindMispriced(plan)) faults.push_back(violation.message);
 
   const std::string json = plan::WritePlanJson(plan);

@@ -169,7 +169,11 @@ void AddProfileChanges(const Question& question, std::vector<Change>& changes) {
     changes.push_back([i](Question& q) { q.profile.roles.at(i).alignment_bytes = 1; });
     changes.push_back([i](Question& q) { q.profile.roles.at(i).channel_block = 1; });
     changes.push_back([i](Question& q) { q.profile.roles.at(i).row_pitch_bytes = 1; });
-    changes.push_back([i](Question& q) { q.profile.roles.at(i).home = q.profile.tile_memory == 0 ? 1 : 0; });
+    changes.push_back([i](Question& q) { q.profile.roles.at(i).next_homes.clear(); });
+    changes.push_back([i](Question& q) {
+      q.profile.roles.at(i).home = q.profile.tile_memory == 0 ? 1 : 0;
+      q.profile.roles.at(i).next_homes.clear();
+    });
   }
   AddTilingRemovals(question, &hw_profiles::Tiling::axes, changes);
   AddTilingRemovals(question, &hw_profiles::Tiling::halo, changes);

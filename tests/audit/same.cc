@@ -6,6 +6,7 @@
 
 #include "claims.h"
 #include "draws.h"
+#include "homes_rule.h"
 #include "tessera/graph/reorder.h"
 #include "tessera/plan/json_write.h"
 #include "tessera/search/tiling/cached_engines.h"
@@ -67,6 +68,9 @@ void CheckNames(const Question& question, const Answer& before, Random& random, 
   if (std::any_of(rules.begin(), rules.end(), names)) return;
   Question renamed = question;
   renamed.network = Renamed(random, question.network);
+  // Of tensors that are alike, the name decides which has the first home.
+  if (HomesByRule(question.network, question.profile) != HomesByRule(renamed.network, question.profile))
+    return run.Count("other homes");
   const Answer after = run.Ask(renamed);
   if (before.timed_out || after.timed_out || !after.fault.empty()) return run.Count("timed out");
   run.Count("renamed");
@@ -99,6 +103,11 @@ void CheckOrder(const Question& question, const Answer& before, Random& random, 
   Question permuted = question;
   const Graph reordered = graph::Reordered(question.network, order);
   permuted.network = graph::Renumbered(reordered, graph::TensorsByMaker(reordered));
+  const Graph placed = AtHome(question.network, question.profile);
+  for (const graph::Tensor& tensor : AtHome(permuted.network, question.profile).tensors) {
+    if (placed.tensors[static_cast<size_t>(*graph::FindTensor(placed, tensor.id))].home != tensor.home)
+      run.Report({"another order of the file: other homes", tensor.id, permuted, {}, {}});
+  }
   const Answer after = run.Ask(permuted);
   if (!after.fault.empty()) return;
   run.Count("permuted");

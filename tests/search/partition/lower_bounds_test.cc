@@ -18,6 +18,7 @@
 #include "random_batch.h"
 #include "random_graph.h"
 #include "random_sum.h"
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/policy_tiles.h"
 #include "tessera/encoder/adapt/program.h"
@@ -119,6 +120,7 @@ std::optional<Drawn> DrawPlan(Random& random) {
   Drawn drawn{AnyNetwork(random), AnyMachine(random), {}, {}};
   if (random.Chance(0.3)) graph::DrawStates(random, drawn.graph);
   DrawWeights(random, drawn.graph);
+  drawn.graph = encoder::WithHomes(std::move(drawn.graph), drawn.profile);
   const auto operators = static_cast<int>(drawn.graph.operators.size());
   for (int first = 0; first < operators;) {
     const auto last =

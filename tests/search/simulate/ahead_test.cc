@@ -63,7 +63,7 @@ TEST(Ahead, WaitsForABusyPort) {
 TEST(Ahead, HoldsUpTheSubgraphBeforeWhereItTakesLonger) {
   const Pair pair = Prefetching();
   const graph::TiledSubgraph tiling = graph::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
-  const Ahead ahead{.own = false, .next_cycles = 40, .next_bytes = 100};
+  const Ahead ahead{.own = false, .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
   const plan::Metrics metrics = Simulate(pair.graph, WithTwoPorts(), tiling, {}, ahead);
   EXPECT_EQ(metrics.latency_cycles, (11 + 13) + 13 + 40);
   EXPECT_EQ(metrics.bound_by, "dma");
@@ -83,7 +83,7 @@ TEST(Ahead, BytesAreThoseOfWhoeverUsesThem) {
 TEST(Ahead, IsDrawnWhereItIsCounted) {
   const Pair pair = Prefetching();
   const graph::TiledSubgraph tiling = graph::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
-  const Ahead ahead{.own = false, .next_cycles = 40, .next_bytes = 100};
+  const Ahead ahead{.own = false, .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
   const SubgraphTimeline timeline = TimelineOf(pair.graph, WithTwoPorts(), tiling, {}, kAllTiles, ahead);
   EXPECT_EQ(timeline.cycles, 24 + 13 + 40);
   std::vector<std::pair<int64_t, int64_t>> drawn;

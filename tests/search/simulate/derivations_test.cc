@@ -10,9 +10,11 @@
 #include "random_batch.h"
 #include "random_graph.h"
 #include "random_program.h"
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/plan/check_partition.h"
+#include "tessera/plan/holdings.h"
 #include "tessera/search/simulate/simulate.h"
 #include "tessera/search/simulate/timeline.h"
 
@@ -36,6 +38,16 @@ int64_t HandedOn(const plan::Plan& plan) {
   });
 }
 
+// Whether tensors of one role have different homes.
+bool HasBoth(const plan::Plan& plan) {
+  std::array<bool, 2> has = {};
+  for (const graph::Tensor& tensor : plan.network.tensors) {
+    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan.profile, plan::RoleAtHome(tensor));
+    if (!layout.next_homes.empty()) has.at(static_cast<size_t>(tensor.home)) = true;
+  }
+  return has[0] && has[1];
+}
+
 // Results in place that are smaller or larger than their operands, so channel by channel.
 int64_t ByChannelOtherwiseSized(const plan::Plan& plan) {
   const std::vector<problem::Relation>& relations = plan.problem.relations;
@@ -52,6 +64,7 @@ std::optional<plan::Plan> AnyPlan(Random& random, graph::Graph graph) {
   if (random.Chance(0.5)) graph::DrawStates(random, graph);
   DrawWeights(random, graph);
   const Profile profile = RandomMachine(random);
+  graph = encoder::WithHomes(std::move(graph), profile);
   std::vector<encoder::SubgraphChoice> choices;
   const auto operators = static_cast<int>(graph.operators.size());
   for (int first = 0; first < operators;) {
@@ -71,11 +84,13 @@ TEST(Derivations, AgreeOnRandomPrograms) {
   std::array<int, 4> cached = {};  // subgraphs with a cached tensor, by storage
   int programs = 0;
   int keeping = 0;
+  int listing = 0;  // with tensors in the first and in the last of several homes
   int64_t handed_on = 0;
   for (int round = 0; round < 3000; ++round) {
     const auto plan = AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(1, 7))));
     if (!plan) continue;
     ++programs;
+    listing += HasBoth(*plan) ? 1 : 0;
     keeping += plan->kept.empty() ? 0 : 1;
     handed_on += HandedOn(*plan);
     ASSERT_EQ(Disagreements(*plan), "") << "round " << round;
@@ -87,6 +102,7 @@ TEST(Derivations, AgreeOnRandomPrograms) {
   }
   EXPECT_GE(programs, 1000);
   EXPECT_GE(keeping, 300);
+  EXPECT_GE(listing, 200);
   EXPECT_GE(handed_on, 10);
   for (const size_t storage : {1, 2, 3}) EXPECT_GE(cached.at(storage), 50);
 }
@@ -110,7 +126,7 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
   Random random(2032);
   std::array<int, 6> prefetched = {};  // subgraphs, by the tiles of the one before, up to 5
   int refused = 0;
-  for (int round = 0; round < 16000; ++round) {
+  for (int round = 0; round < 20000; ++round) {
     const auto plain = AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(2, 7))));
     if (!plain) continue;
     Profile profile = plain->profile;
@@ -160,6 +176,7 @@ TEST(Derivations, AgreeOnSweepsThroughABatch) {
     graph::Graph graph = graph::RandomBatch(random);
     DrawWeights(random, graph);
     const Profile profile = RandomMachine(random);
+    graph = encoder::WithHomes(std::move(graph), profile);
     const graph::Interval interval = {0, static_cast<int>(graph.operators.size()) - 1};
     encoder::SubgraphChoice choice{interval, encoder::OutputShape(graph, interval), {}};
     for (const graph::Axis axis : {graph::Axis::kBatch, graph::Axis::kRows}) {

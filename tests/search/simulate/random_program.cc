@@ -46,6 +46,27 @@ hw_profiles::Memory MemoryOf(Random& random, std::string name) {
   return memory;
 }
 
+// A second memory outside the tile memory, small enough that some tensors have no room in it, and lists of homes for some roles.
+void DrawHomes(Random& random, Profile& profile) {
+  hw_profiles::Memory memory = MemoryOf(random, "tcm");
+  memory.capacity_bytes = random.Uniform(8, 400);
+  memory.direct_read = profile.memories[0].direct_read;
+  memory.direct_write = random.Chance(0.3);
+  if (random.Chance(0.2)) memory.reserved = {{{random.Uniform(0, 3), random.Uniform(4, 8)}, "drawn"}};
+  profile.memories.push_back(std::move(memory));
+  hw_profiles::Link link;
+  link.name = "tcm_dma";
+  link.first = random.Chance(0.5) ? 2 : 1;
+  link.second = 3 - link.first;
+  link.alignment_bytes = random.Chance(0.7) ? 1 : 4;
+  profile.links.push_back(link);
+  for (hw_profiles::RoleLayout& role : profile.roles) {
+    if (role.home != 0 || !random.Chance(0.6)) continue;
+    role.home = 2;
+    role.next_homes = {0};
+  }
+}
+
 }  // namespace
 
 Profile RandomMachine(Random& random) {
@@ -86,6 +107,7 @@ Profile RandomMachine(Random& random) {
                         {hw_profiles::ScratchFactor::kOutRows, hw_profiles::ScratchFactor::kInChannels}}};
   }
   profile.table_bytes_per_channel = random.Chance(0.7) ? 0 : 5;
+  if (random.Chance(0.4)) DrawHomes(random, profile);
   return profile;
 }
 
@@ -101,8 +123,10 @@ void DrawPaces(Random& random, Profile& profile) {
     memory.write_pj_per_byte = static_cast<double>(random.Uniform(0, 9));
     memory.leakage_mw = static_cast<double>(random.Uniform(0, 2));
   }
-  profile.links[0].setup_cycles = random.Uniform(0, 9);
-  profile.links[0].outstanding = static_cast<int>(random.Uniform(1, 3));
+  for (hw_profiles::Link& link : profile.links) {
+    link.setup_cycles = random.Uniform(0, 9);
+    link.outstanding = static_cast<int>(random.Uniform(1, 3));
+  }
   profile.engines[0].mac_pj = 0.5;
   profile.engines[0].outstanding = static_cast<int>(random.Uniform(1, 3));
   for (hw_profiles::Throughput& throughput : profile.engines[0].throughputs) {

@@ -5,6 +5,7 @@
 #include "random_graph.h"
 #include "random_program.h"
 #include "tessera/base/random.h"
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/plan/plan.h"
@@ -23,6 +24,7 @@ TEST(SubgraphBound, HoldsForEveryProgram) {
     DrawWeights(random, graph);
     hw_profiles::Profile profile = RandomMachine(random);
     DrawPaces(random, profile);
+    graph = encoder::WithHomes(std::move(graph), profile);
     const auto last = static_cast<int>(graph.operators.size()) - 1;
     const graph::Interval interval{static_cast<int>(random.Uniform(0, last)), last};
     encoder::SubgraphChoice choice = RandomChoice(random, graph, profile, interval);

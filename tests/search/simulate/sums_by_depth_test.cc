@@ -10,6 +10,7 @@
 #include "random_graph.h"
 #include "random_program.h"
 #include "random_sum.h"
+#include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/plan/check_partition.h"
 #include "tessera/plan/plan.h"
@@ -35,6 +36,7 @@ struct SumByDepth {
 SumByDepth AnySumByDepth(Random& random) {
   SumByDepth sum{graph::RandomSum(random), RandomMachine(random), {}};
   DrawPaces(random, sum.profile);
+  sum.graph = encoder::WithHomes(std::move(sum.graph), sum.profile);
   sum.profile.tiling.weights.push_back(WeightPolicy::kByDepth);
   sum.profile.tiling.depth_granule = random.Uniform(1, 5);
   for (hw_profiles::Throughput& throughput : sum.profile.engines[0].throughputs)
@@ -90,6 +92,7 @@ TEST(Derivations, AgreeOnWhatMayBeHeldByDepth) {
     graph::Graph graph = random.Chance(0.5) ? graph::RandomSum(random) : graph::RandomGraph(random, 2);
     DrawWeights(random, graph);
     Profile profile = RandomMachine(random);
+    graph = encoder::WithHomes(std::move(graph), profile);
     profile.tiling.weights.push_back(WeightPolicy::kByDepth);
     profile.tiling.depth_granule = random.Uniform(1, 5);
     const auto operators = static_cast<int>(graph.operators.size());

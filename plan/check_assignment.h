@@ -1,0 +1,13 @@
+#pragma once
+
+#include "tessera/plan/plan.h"
+#include "tessera/plan/violation.h"
+
+namespace tessera::plan {
+
+// Where the profile gives roles several homes: whether each tensor lives in the one that docs/program.md, "Several homes", gives it
+// (graph::Tensor::home). Network and profile are sound. Cost: O(operators * tensors) where tensors take turns, and for each tensor the
+// tensors of one memory.
+void CheckAssignment(const Plan& plan, Findings& findings);
+
+}  // namespace tessera::plan
