@@ -201,18 +201,16 @@ class AssignmentCheck {
 
   const Plan& plan_;
   const std::vector<Users> users_;
-  std::vector<int64_t> levels_;              // by operator
-  std::vector<std::set<size_t>> gone_;       // by tensor
-  std::map<int, std::vector<Line>> lines_;   // by memory
+  std::vector<int64_t> levels_;             // by operator
+  std::vector<std::set<size_t>> gone_;      // by tensor
+  std::map<int, std::vector<Line>> lines_;  // by memory
 };
 
 }  // namespace
 
 void CheckAssignment(const Plan& plan, Findings& findings) {
   if (!hw_profiles::HasSeveralHomes(plan.profile)) return;
-  const auto name = [&](int memory) {
-    return plan.profile.memories[static_cast<size_t>(memory)].name;
-  };
+  const auto name = [&](int memory) { return plan.profile.memories[static_cast<size_t>(memory)].name; };
   for (const auto& [tensor, memory] : AssignmentCheck(plan).Run()) {
     const graph::Tensor& facts = plan.network.tensors[tensor];
     const int stated = HomeOf(plan, static_cast<int>(tensor));

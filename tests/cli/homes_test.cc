@@ -33,7 +33,8 @@ class SeveralHomesTest : public CommandLineTest {
                            "\nschema: 1\nname: chip\ntable_bytes_per_channel: 0\n"
                            "memories: {tcm: {capacity_bytes: " +
                            tcm + ", alignment_bytes: 16, port: {bytes_per_cycle: 32}}}\n" +
-                           "links: {dma2: {between: [tcm, sram], setup_cycles: 2, alignment_bytes: 16}}\n" + lines);
+                           "links: {dma2: {between: [tcm, sram], setup_cycles: 2, alignment_bytes: 16}}\n" +
+                           lines);
   }
 
   Outcome Plan(const Arguments& more = {}) const {
@@ -47,8 +48,7 @@ TEST_F(SeveralHomesTest, AreFilledAndCheckedAndCountedInTheCosts) {
   WriteChip("3500", "roles: {constant: {home: [tcm, dram]}}\n");
   ASSERT_EQ(Plan({"--lowering"}).exit_code, 0);
   const nlohmann::ordered_json listed = ReadJson("plan.json");
-  const nlohmann::ordered_json expected = {
-      {"a.weights", "tcm"}, {"b.weights", "tcm"}, {"c.weights", "dram"}};
+  const nlohmann::ordered_json expected = {{"a.weights", "tcm"}, {"b.weights", "tcm"}, {"c.weights", "dram"}};
   EXPECT_EQ(listed.at("tensor_homes"), expected);
   const Outcome checked = Run({"check", "--execute", "plan.json"});
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
@@ -82,10 +82,10 @@ TEST_F(SeveralHomesTest, TakeWhatTheFirstHasNoRoomFor) {
 }
 
 TEST_F(SeveralHomesTest, ThatAreAllTooSmallAreNamedAndLengthened) {
-  WriteChip("2Ki",
-            "roles: {constant: {home: [tcm, rom]}}\n");
-  Write("chip.yaml", Replace(Replace(Read("chip.yaml"), "memories: {", "memories: {rom: {capacity_bytes: 4Ki}, "),
-                             "links: {", "links: {dma3: {between: [rom, sram]}, "));
+  WriteChip("2Ki", "roles: {constant: {home: [tcm, rom]}}\n");
+  Write("chip.yaml",
+        Replace(Replace(Read("chip.yaml"), "memories: {", "memories: {rom: {capacity_bytes: 4Ki}, "),
+                "links: {", "links: {dma3: {between: [rom, sram]}, "));
   const Outcome refused = Plan({"--format", "json"});
   ASSERT_EQ(refused.exit_code, 20) << refused.out << refused.err;
   const nlohmann::ordered_json answer = ParseJson(refused.out);

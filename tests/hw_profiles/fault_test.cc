@@ -213,9 +213,9 @@ TEST(ProfileFault, AListOfNoHomes) {
 }
 
 TEST(ProfileFault, AListWithAnUnknownMemory) {
-  ExpectComplaint("  border: {home: dram}", "  border: {home: [dram, drum]}",
-                  {23, 25, "no memory is called 'drum'", "one of sram, dram", "'drum'",
-                   "did you mean 'dram'?"});
+  ExpectComplaint(
+      "  border: {home: dram}", "  border: {home: [dram, drum]}",
+      {23, 25, "no memory is called 'drum'", "one of sram, dram", "'drum'", "did you mean 'dram'?"});
 }
 
 TEST(ProfileFault, AListWithAMemoryTwice) {

@@ -76,11 +76,12 @@ TEST(Profile, ALinkJoinsEitherWay) {
 
 // Of a role with several homes each has its place, and is written and read back there.
 TEST(Profile, HomesHavePlaces) {
-  const std::string text =
-      SmallWith("  dram:\n", "  tcm: {capacity_bytes: 1Ki, direct_read: true, direct_write: true}\n  dram:\n");
+  const std::string text = SmallWith(
+      "  dram:\n", "  tcm: {capacity_bytes: 1Ki, direct_read: true, direct_write: true}\n  dram:\n");
   const std::string from = "  constant: {home: dram}";
   std::string listed = text;
-  listed.replace(listed.find(from), from.size(), "  constant: {home: [dram]}\n  network_input: {home: [tcm, dram]}");
+  listed.replace(listed.find(from), from.size(),
+                 "  constant: {home: [dram]}\n  network_input: {home: [tcm, dram]}");
   const Profile profile = Read(listed);
   const RoleLayout& input = LayoutOf(profile, base::TensorRole::kNetworkInput);
   EXPECT_EQ(HomeAt(input, 0), 1);
