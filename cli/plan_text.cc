@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "tessera/cli/tables.h"
+#include "tessera/plan/holdings.h"
 
 namespace tessera::cli {
 namespace {
@@ -57,6 +58,24 @@ std::string Shortened(const std::string& note) {
   return note.substr(0, end == std::string::npos ? kMostShown : end) + "; .. (--format json has it all)";
 }
 
+// "tensors with several homes: 17 in 'tcm', 88 in 'dram'", in the order of the profile.
+std::string DescribeHomes(const plan::Plan& plan) {
+  std::vector<int> counts(plan.profile.memories.size());
+  for (int tensor = 0; tensor < static_cast<int>(plan.network.tensors.size()); ++tensor) {
+    const base::TensorRole role = plan::RoleAtHome(plan.network.tensors[static_cast<size_t>(tensor)]);
+    if (hw_profiles::LayoutOf(plan.profile, role).next_homes.empty()) continue;
+    ++counts[static_cast<size_t>(plan::HomeOf(plan, tensor))];
+  }
+  std::string text = "tensors with several homes:";
+  const char* separator = " ";
+  for (size_t memory = 0; memory < counts.size(); ++memory) {
+    if (counts[memory] == 0) continue;
+    text += fmt::format("{}{} in '{}'", separator, counts[memory], plan.profile.memories[memory].name);
+    separator = ", ";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string DescribePlan(const plan::Plan& plan, double time_ms) {
@@ -70,6 +89,7 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
     for (const int tensor : plan.kept) text += ' ' + plan.network.tensors[static_cast<size_t>(tensor)].id;
     text += '\n';
   }
+  if (hw_profiles::HasSeveralHomes(plan.profile)) text += DescribeHomes(plan) + '\n';
   if (!plan.baseline.complete) {
     text += "alone, these operators do not fit:";
     for (const int op : plan.baseline.do_not_fit) text += ' ' + IdOf(plan, op);

@@ -31,8 +31,8 @@ int HomeAt(const RoleLayout& layout, int place) {
 }
 
 bool IsHomeOf(const RoleLayout& layout, int memory) {
-  return layout.home == memory || std::find(layout.next_homes.begin(), layout.next_homes.end(), memory) !=
-                                      layout.next_homes.end();
+  return layout.home == memory ||
+         std::find(layout.next_homes.begin(), layout.next_homes.end(), memory) != layout.next_homes.end();
 }
 
 bool HasSeveralHomes(const Profile& profile) {

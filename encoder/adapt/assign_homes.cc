@@ -49,7 +49,8 @@ class Precedence {
     for (size_t op = 0; op < graph.operators.size(); ++op) {
       for (const int input : graph.operators[op].inputs) {
         const int producer = usages[static_cast<size_t>(input)].producer;
-        if (producer >= 0 && !graph.tensors[static_cast<size_t>(input)].state) Add(op, static_cast<size_t>(producer));
+        if (producer >= 0 && !graph.tensors[static_cast<size_t>(input)].state)
+          Add(op, static_cast<size_t>(producer));
       }
     }
   }

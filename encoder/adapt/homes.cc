@@ -108,7 +108,12 @@ class Residents {
   Stay StayOf(int tensor, TensorRole role, size_t first, size_t last, const std::vector<int>& kept) const {
     const bool is_held = IsHeldInTileMemory(profile_, kept, tensor, role);
     const int memory = is_held ? profile_.tile_memory : HomeOf(graph_, profile_, tensor, role);
-    return {tensor, role, static_cast<size_t>(memory), BytesAtHome(graph_, profile_, usages_[static_cast<size_t>(tensor)], tensor, role), first, last};
+    return {tensor,
+            role,
+            static_cast<size_t>(memory),
+            BytesAtHome(graph_, profile_, usages_[static_cast<size_t>(tensor)], tensor, role),
+            first,
+            last};
   }
 
   static size_t SubgraphOf(std::span<const SubgraphChoice> choices, int op) {
@@ -157,7 +162,8 @@ class Ledger {
         fmt::format("memory '{}' of profile '{}' has room for {} bytes, and is home to {}{}", home.name,
                     profile_.name, RoomOf(home), loads_[overflow.memory][overflow.subgraph], when);
     refusal.expected = fmt::format("at most {} bytes", RoomOf(home));
-    refusal.hint = "a larger memory, or another home for one of the roles, which may be one more in a list of homes";
+    refusal.hint =
+        "a larger memory, or another home for one of the roles, which may be one more in a list of homes";
     return refusal;
   }
 

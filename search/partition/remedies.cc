@@ -262,10 +262,10 @@ class RemedySearch {
         homes += ", " + profile_.memories[static_cast<size_t>(next)].name;
       homes += "]";
     }
-    Trial trial = trials_.Unchanged(
-        RemedyKind::kHome,
-        fmt::format("`{}: {{home: {}}}` in the profile's roles", base::NameOf(role), homes),
-        "roles." + std::string(base::NameOf(role)), homes);
+    Trial trial =
+        trials_.Unchanged(RemedyKind::kHome,
+                          fmt::format("`{}: {{home: {}}}` in the profile's roles", base::NameOf(role), homes),
+                          "roles." + std::string(base::NameOf(role)), homes);
     trial.profile.roles[static_cast<size_t>(role)] = layout;
     return trial;
   }

@@ -85,9 +85,8 @@ base::Expected<std::vector<Sensitivity>> FindSensitivities(const graph::Graph& g
   PartitionOptions again = options;
   if (again.cached == nullptr) again.cached = &remembering;
   for (const Variant& variant : VariantsOf(plan.profile)) {
-    const base::Expected<Scale> scale =
-        Scale::Make(options.objective,
-                    FindLowerBounds(encoder::WithHomes(graph, variant.profile), variant.profile));
+    const base::Expected<Scale> scale = Scale::Make(
+        options.objective, FindLowerBounds(encoder::WithHomes(graph, variant.profile), variant.profile));
     if (!scale) return base::Unexpected(scale.error());
     const plan::Metrics totals = PriceUnder(variant.profile, plan);
     Sensitivity& found = sensitivities.emplace_back();

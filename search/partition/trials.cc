@@ -46,8 +46,9 @@ std::optional<Bytes> Trials::PeakOf(const problem::Problem& problem) const {
 bool Trials::Fits(const Trial& trial, int op) {
   if (!MayTry()) return false;
   ++tried_;
-  return TryAlone(encoder::WithHomes(trial.graph, trial.profile), trial.profile, op, OptionsFor(RoomUnder(trial))).status ==
-         problem::Status::kFeasible;
+  return TryAlone(encoder::WithHomes(trial.graph, trial.profile), trial.profile, op,
+                  OptionsFor(RoomUnder(trial)))
+             .status == problem::Status::kFeasible;
 }
 
 bool Trials::OperatorFits(const Trial& trial) { return obstacle_.op < 0 || Fits(trial, obstacle_.op); }

@@ -79,8 +79,7 @@ DepthCost DepthCostOf(const graph::Graph& graph, const Profile& profile, const D
   if (cut.constant) {
     const int home = encoder::HomeOf(graph, profile, cut.constant->tensor, base::TensorRole::kConstant);
     SliceFlow flow = FlowOf(cut, [&](int64_t depth) {
-      return Piece{TransferCycles(profile, home, Direction::kRead,
-                                  RunsOfConstant(graph, cut, result, depth)),
+      return Piece{TransferCycles(profile, home, Direction::kRead, RunsOfConstant(graph, cut, result, depth)),
                    encoder::ConstantSliceBytes(graph, cut, result, depth)};
     });
     const int64_t table = encoder::ConstantTableBytes(profile, cut, result);

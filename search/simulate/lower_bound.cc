@@ -272,8 +272,7 @@ int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
     int64_t arriving = streamed ? costs.ConstantsIn(home).front().first_slice_cycles : 0;
     for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, interval_, weights)) {
       if (constant.home != homes[home]) continue;
-      Accumulate(arriving,
-                 TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
+      Accumulate(arriving, TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
     }
     pass = std::max(pass, arriving);
   }

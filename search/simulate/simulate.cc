@@ -39,7 +39,7 @@ using hw_profiles::WeightPolicy;
 struct ConstantFlow {
   int64_t resident_cycles = 0;
   int64_t resident_bytes = 0;
-  int64_t ahead_bytes = 0;  // of those that were there when the subgraph began
+  int64_t ahead_bytes = 0;      // of those that were there when the subgraph began
   int64_t streamed_cycles = 0;  // of all slices of one tile
   int64_t streamed_bytes = 0;
   // Of the subgraph's first operator: it arrives before the tile does its first step.
@@ -118,7 +118,7 @@ class Timeline {
   const TileCosts& costs_;
   const std::vector<TileCost>& classes_;
   const Ahead ahead_;
-  bool streamed_ = false;               // some constants may come in slices
+  bool streamed_ = false;                // some constants may come in slices
   std::vector<ConstantFlow> constants_;  // parallel to TileCosts::ConstantHomes
 };
 
@@ -254,8 +254,8 @@ Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
     }
     for (const Ahead::Part& part : ahead_.next) {
       if (!last || part.home != static_cast<int>(memory)) continue;
-      ending = std::max(ending, PortBusy(memory, SaturatingAdd(in, part.cycles),
-                                         SaturatingAdd(out, here.store_cycles)));
+      ending = std::max(
+          ending, PortBusy(memory, SaturatingAdd(in, part.cycles), SaturatingAdd(out, here.store_cycles)));
       Accumulate(slot.bytes[memory], part.bytes);
     }
   }
@@ -362,8 +362,7 @@ std::string Timeline::BoundBy() const {
     Accumulate(ports[static_cast<size_t>(costs_.ConstantHomes()[i])],
                SaturatingAdd(streamed, constants_[i].resident_cycles));
   }
-  for (const Ahead::Part& part : ahead_.next)
-    Accumulate(ports[static_cast<size_t>(part.home)], part.cycles);
+  for (const Ahead::Part& part : ahead_.next) Accumulate(ports[static_cast<size_t>(part.home)], part.cycles);
   ports[static_cast<size_t>(profile_.tile_memory)] = tile_memory;
   std::string name = "compute";
   for (size_t memory = 0; memory < ports.size(); ++memory) {

@@ -139,8 +139,8 @@ class TileCosts {
   Passage constant_passage_;
   std::vector<int> constant_homes_;
   std::vector<ConstantCost> constants_;  // home by home, operator by operator
-  std::vector<Operand> operands_;  // parallel to TiledSubgraph::tensors, hence ascending by tensor
-  std::vector<Step> steps_;        // parallel to the interval's operators
+  std::vector<Operand> operands_;        // parallel to TiledSubgraph::tensors, hence ascending by tensor
+  std::vector<Step> steps_;              // parallel to the interval's operators
   std::vector<Copied> copied_;
   bool restores_ = false;  // kept rows are copied twice: out of the tile and into the next
 };

@@ -193,9 +193,22 @@ Activity Layout::AsActivity(const Crossing& crossing, int64_t tile) {
           .bytes = crossing.bytes};
 }
 
-// What is loaded once and, where transfers run beside compute, the first tile and the first slice. Memories work side by side.
+// What is loaded once and, where transfers run beside compute, the first tile and the first slice; memories then work side by side.
 Slot Layout::Prologue() const {
   Slot slot;
+  if (!Overlapped()) {
+    for (const Constants& constants : constants_) {
+      const int64_t begin = slot.cycles;
+      slot.cycles += constants.resident_cycles;
+      if (begin == slot.cycles) continue;
+      slot.activities.push_back({.begin = begin,
+                                 .end = slot.cycles,
+                                 .track = TrackFrom(constants.home),
+                                 .kind = ActivityKind::kConstants,
+                                 .bytes = constants.resident_bytes});
+    }
+    return slot;
+  }
   for (int memory = 0; memory < static_cast<int>(profile_.memories.size()); ++memory) {
     if (memory == profile_.tile_memory) continue;
     Filling filling(slot, tracks_.OfMemory(memory, Direction::kRead));
@@ -204,7 +217,6 @@ Slot Layout::Prologue() const {
       filling.Add({.kind = ActivityKind::kConstants, .bytes = constants.resident_bytes},
                   constants.resident_cycles);
     }
-    if (!Overlapped()) continue;
     for (const Crossing& crossing : WorkOf(0)->crossings) {
       if (crossing.memory == memory && crossing.direction == Direction::kRead)
         filling.Add(AsActivity(crossing, 0), crossing.cycles);

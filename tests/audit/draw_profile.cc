@@ -109,8 +109,7 @@ void DrawLinks(Random& random, Profile& profile) {
   for (int memory = 0; memory < static_cast<int>(profile.memories.size()); ++memory) {
     if (memory == kSram) continue;
     hw_profiles::Link link;
-    link.name =
-        memory == kDram ? "dma" : profile.memories[static_cast<size_t>(memory)].name + "_dma";
+    link.name = memory == kDram ? "dma" : profile.memories[static_cast<size_t>(memory)].name + "_dma";
     link.first = memory;
     link.second = kSram;
     link.setup_cycles = random.Chance(0.5) ? 0 : random.Uniform(1, 15);

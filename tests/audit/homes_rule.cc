@@ -181,8 +181,8 @@ class Rule {
 
   const Graph& network_;
   const Profile& profile_;
-  std::vector<std::vector<char>> needs_;  // whether an operator needs another, itself included
-  std::vector<Facts> tensors_;            // in the order in which they are taken
+  std::vector<std::vector<char>> needs_;                // whether an operator needs another, itself included
+  std::vector<Facts> tensors_;                          // in the order in which they are taken
   std::vector<std::vector<std::vector<Facts>>> lines_;  // by memory
 };
 

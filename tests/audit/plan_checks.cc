@@ -32,7 +32,8 @@ std::vector<std::string> FaultsOf(const plan::Plan& plan) {
   const std::vector<int> homes = HomesByRule(plan.network, plan.profile);
   for (size_t i = 0; i < homes.size(); ++i) {
     if (StatedHome(plan.network.tensors[i], plan.profile) != homes[i])
-      faults.push_back("tensor '" + plan.network.tensors[i].id + "' is not in the home that the rule gives it");
+      faults.push_back("tensor '" + plan.network.tensors[i].id +
+                       "' is not in the home that the rule gives it");
   }
   for (const plan::Violation& violation : search::FindMispriced(plan)) faults.push_back(violation.message);
 

@@ -322,6 +322,20 @@ TEST_F(ClaimsTest, AlteredPlansCanBeRun) {
   RunAltered(3000);
 }
 
+// Two memories outside the tile memory share what roles with several homes hold.
+TEST_F(ClaimsTest, SeveralHomes) {
+  std::string listed =
+      Replace(kTight, "  dram:\n",
+              "  tcm: {capacity_bytes: 1200, alignment_bytes: 16, port: {bytes_per_cycle: 8}}\n"
+              "  dram:\n");
+  listed = Replace(listed, "links:\n", "links:\n  dma2: {between: [tcm, sram], alignment_bytes: 16}\n");
+  listed = Replace(listed, "constant: {home: dram", "constant: {home: [tcm, dram]");
+  Write("listed.yaml", Replace(listed, "border: {home: dram", "border: {home: [tcm, dram]"));
+  Plan("chain", "listed", {"--max-operators", "2"});
+  ExpectInPlan({"\"tensor_homes\"", "\": \"tcm\"", "\": \"dram\""});
+  Alter(3000);
+}
+
 TEST_F(ClaimsTest, RowsInRings) {
   Plan("chain", "tight");
   ExpectInPlan({"\"halo\": \"ring\"", "\"weights\": \"streamed\"", "\"in_place\": true", "\"exits\""});

@@ -41,6 +41,18 @@ TEST(Extends, NewNamesComeAfterTheOldAndListsAreReplaced) {
   EXPECT_EQ(profile.tiling.weights.size(), 2U);
 }
 
+TEST(Extends, AListOfHomesTakesThePlaceOfOneAndTheOtherWayRound) {
+  const std::string one =
+      "extends: small.yaml\nmemories: {tcm: {capacity_bytes: 1Ki}}\nlinks: {far: {between: [tcm, sram]}}\n"
+      "roles: {border: {home: [tcm, dram]}}\n";
+  const Profile listed = Read(one, "a.yaml", LoaderOf({{"small.yaml", kSmall}}));
+  EXPECT_EQ(LayoutOf(listed, base::TensorRole::kBorder).home, 2);
+  EXPECT_EQ(LayoutOf(listed, base::TensorRole::kBorder).next_homes, std::vector<int>({1}));
+  const Profile single = Read("extends: one.yaml\nroles: {border: {home: dram}}\n", "a.yaml",
+                              LoaderOf({{"small.yaml", kSmall}, {"one.yaml", one}}));
+  EXPECT_FALSE(HasSeveralHomes(single));
+}
+
 TEST(Extends, NamesAreRelativeToTheFileThatStatesThem) {
   const Profile profile =
       Read("extends: ../base/top.yaml\nname: a\n", "boards/a.yaml",

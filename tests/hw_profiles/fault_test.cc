@@ -206,6 +206,42 @@ TEST(ProfileFault, AHomeForStateThatIsNotDirect) {
                    "'sram', or a memory with direct_read and direct_write", "'dram'", ""});
 }
 
+TEST(ProfileFault, AListOfNoHomes) {
+  ExpectComplaint("  border: {home: dram}", "  border: {home: []}",
+                  {23, 18, "the list of homes is empty", "the name of a memory, or a list of at least one",
+                   "", "remove the key to make the tile memory the home"});
+}
+
+TEST(ProfileFault, AListWithAnUnknownMemory) {
+  ExpectComplaint(
+      "  border: {home: dram}", "  border: {home: [dram, drum]}",
+      {23, 25, "no memory is called 'drum'", "one of sram, dram", "'drum'", "did you mean 'dram'?"});
+}
+
+TEST(ProfileFault, AListWithAMemoryTwice) {
+  ExpectComplaint("  border: {home: dram}", "  border: {home: [dram, dram]}",
+                  {23, 25, "repeated memory 'dram'", "each memory once", "'dram'",
+                   "remove it: no tensor gets past the first place of a memory to its second"});
+}
+
+TEST(ProfileFault, AListWithTheTileMemory) {
+  ExpectComplaint("  border: {home: dram}", "  border: {home: [dram, sram]}",
+                  {23, 25, "the tile memory is one of several homes", "other memories, or 'sram' alone",
+                   "'sram'", "remove it: how much room it has depends on the tiles"});
+}
+
+// Each home of a list must do what a single one must.
+TEST(ProfileFault, AListWithAHomeWithoutALink) {
+  std::string text = SmallWith("  constant: {home: dram}", "  constant: {home: [dram, far]}");
+  text.replace(text.find("tile_memory"), 0, "  far: {capacity_bytes: 1Mi}\n");
+  const base::Diagnostic fault = FaultOf(text);
+  EXPECT_EQ(fault.line, 25);
+  EXPECT_EQ(fault.column, 27);
+  EXPECT_EQ(fault.message, "no link joins 'far' to the tile memory 'sram'");
+  EXPECT_EQ(fault.expected, "a link between [far, sram]");
+  EXPECT_EQ(fault.found, "'far'");
+}
+
 TEST(ProfileFault, DirectWeightsWithoutDirectRead) {
   ExpectComplaint(
       "[resident, streamed]", "[resident, direct]",

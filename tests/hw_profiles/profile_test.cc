@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fixture.h"
+#include "tessera/hw_profiles/writer.h"
 
 namespace tessera::hw_profiles {
 namespace {
@@ -71,6 +72,30 @@ TEST(Profile, ALinkJoinsEitherWay) {
   ASSERT_NE(LinkBetween(profile, 0, 1), nullptr);
   EXPECT_EQ(LinkBetween(profile, 0, 1), LinkBetween(profile, 1, 0));
   EXPECT_EQ(LinkBetween(profile, 0, 0), nullptr);
+}
+
+// Of a role with several homes each has its place, and is written and read back there.
+TEST(Profile, HomesHavePlaces) {
+  const std::string text = SmallWith(
+      "  dram:\n", "  tcm: {capacity_bytes: 1Ki, direct_read: true, direct_write: true}\n  dram:\n");
+  const std::string from = "  constant: {home: dram}";
+  std::string listed = text;
+  listed.replace(listed.find(from), from.size(),
+                 "  constant: {home: [dram]}\n  network_input: {home: [tcm, dram]}");
+  const Profile profile = Read(listed);
+  const RoleLayout& input = LayoutOf(profile, base::TensorRole::kNetworkInput);
+  EXPECT_EQ(HomeAt(input, 0), 1);
+  EXPECT_EQ(HomeAt(input, 1), 2);
+  EXPECT_EQ(HomeAt(input, 2), 2);
+  EXPECT_TRUE(IsHomeOf(input, 1));
+  EXPECT_TRUE(IsHomeOf(input, 2));
+  EXPECT_FALSE(IsHomeOf(input, 0));
+  EXPECT_TRUE(LayoutOf(profile, base::TensorRole::kConstant).next_homes.empty());
+  EXPECT_TRUE(HasSeveralHomes(profile));
+  EXPECT_FALSE(HasSeveralHomes(Read(text)));
+  const std::string written = WriteProfileJson(profile);
+  EXPECT_EQ(WriteProfileJson(Read(written)), written);
+  EXPECT_EQ(LayoutOf(Read(written), base::TensorRole::kNetworkInput).next_homes, std::vector<int>({2}));
 }
 
 TEST(Profile, RolesWithoutAnEntryAreAtHomeInTheTileMemory) {

@@ -6,6 +6,7 @@
 
 #include "small_machine.h"
 #include "tessera/search/simulate/simulate.h"
+#include "tessera/search/simulate/subgraph_bounds.h"
 #include "tessera/search/simulate/timeline.h"
 
 // What prefetched constants cost, and whom.
@@ -92,6 +93,67 @@ TEST(Ahead, IsDrawnWhereItIsCounted) {
   }
   const std::vector<std::pair<int64_t, int64_t>> expected = {{37, 51}, {51, 77}};
   EXPECT_EQ(drawn, expected);
+}
+
+// The weights of the first convolution in "dram", those of the second in "tcm": 16 bytes a cycle, no latency, 1 cycle to set up.
+struct TwoHomes {
+  graph::Graph graph;
+  Profile profile;
+};
+
+TwoHomes InTwoHomes(DmaSteps dma) {
+  NetworkBuilder net;
+  const int middle = net.Conv(net.Input({1, 2, 4, 3}), 1, 2);
+  TwoHomes two{net.Finish(net.Conv(middle, 1, 2)), SmallMachine(dma)};
+  hw_profiles::Memory tcm;
+  tcm.name = "tcm";
+  tcm.capacity_bytes = 4;
+  tcm.port = {.read_bytes_per_cycle = 16, .write_bytes_per_cycle = 16};
+  tcm.read_pj_per_byte = 3;
+  two.profile.memories.push_back(tcm);
+  hw_profiles::Link link;
+  link.name = "tcm_dma";
+  link.first = 2;
+  link.second = 1;
+  link.setup_cycles = 1;
+  two.profile.links.push_back(link);
+  LayoutIn(two.profile, base::TensorRole::kConstant).next_homes = {2};
+  two.graph.tensors[static_cast<size_t>(two.graph.operators[1].weights.front())].home = 1;
+  return two;
+}
+
+// The weights of 4 bytes take 11 cycles from dram and 2 from tcm, x 16, y 20, and each convolution 5 + 12.
+TEST(TwoHomes, SendOneAfterAnotherWhereTransfersHaveTheirOwnSteps) {
+  const TwoHomes two = InTwoHomes(DmaSteps::kOwnSteps);
+  const graph::TiledSubgraph tiling = graph::Tile(two.graph, {0, 1}, {1, 2, 4, 3});
+  const plan::Metrics metrics = Simulate(two.graph, two.profile, tiling, {});
+  EXPECT_EQ(metrics.latency_cycles, 11 + 2 + 16 + 17 + 17 + 20);
+  EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 8);
+  EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("tcm"), 4 * 3);
+  EXPECT_EQ(TimelineOf(two.graph, two.profile, tiling, {}, kAllTiles).cycles, metrics.latency_cycles);
+}
+
+TEST(TwoHomes, SendSideBySideWhereTransfersOverlap) {
+  const TwoHomes two = InTwoHomes(DmaSteps::kOverlapped);
+  const graph::TiledSubgraph tiling = graph::Tile(two.graph, {0, 1}, {1, 2, 4, 3});
+  const plan::Metrics metrics = Simulate(two.graph, two.profile, tiling, {});
+  EXPECT_EQ(metrics.latency_cycles, (11 + 16) + 17 + 17 + 20);
+  EXPECT_EQ(TimelineOf(two.graph, two.profile, tiling, {}, kAllTiles).cycles, metrics.latency_cycles);
+  EXPECT_LE(SubgraphBound(two.graph, two.profile, {0, 1}, {}).latency_cycles, metrics.latency_cycles);
+}
+
+// Each home prefetches over its own port: 11 cycles of one and 2 of the other, where a tile takes 11 to compute and 14 to store.
+TEST(TwoHomes, PrefetchSideBySide) {
+  TwoHomes two = InTwoHomes(DmaSteps::kOverlapped);
+  std::vector<plan::Subgraph> subgraphs(2);
+  subgraphs[0].interval = {0, 0};
+  subgraphs[1].interval = {1, 1};
+  subgraphs[1].prefetch = true;
+  const Ahead ahead = AheadOf(two.graph, two.profile, subgraphs, 0);
+  ASSERT_EQ(ahead.next.size(), 1U);
+  EXPECT_EQ(ahead.next.front().home, 2);
+  EXPECT_EQ(ahead.next.front().cycles, 2);
+  EXPECT_EQ(ahead.next.front().bytes, 4);
 }
 
 }  // namespace

@@ -94,6 +94,10 @@ TEST(Derivations, AgreeOnRandomPrograms) {
     keeping += plan->kept.empty() ? 0 : 1;
     handed_on += HandedOn(*plan);
     ASSERT_EQ(Disagreements(*plan), "") << "round " << round;
+    for (size_t i = 0; i < plan->subgraphs.size(); ++i) {
+      ASSERT_EQ(TimelineOf(*plan, i, kAllTiles).cycles, plan->subgraphs[i].metrics.latency_cycles)
+          << "round " << round;
+    }
     for (const plan::BufferUse& use : plan->buffers) {
       const bool keeps = use.kind == plan::BufferKind::kRing || use.kind == plan::BufferKind::kLine ||
                          use.kind == plan::BufferKind::kHalo;

@@ -1,0 +1,118 @@
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "command_line.h"
+
+// A role with several homes, from the profile to the check of the plan.
+namespace tessera::cli {
+namespace {
+
+using testing::HasSubstr;
+
+// Weights of 1024, 2304 and 2304 bytes in three layers; maps of 16 KiB.
+const std::string kThreeConvs = R"(schema: 1
+name: three
+dtype: int8
+inputs:
+  - {id: x, shape: [1, 16, 32, 32]}
+operators:
+  - {id: a, kind: conv, inputs: [x], out_channels: 16, kernel: 2}
+  - {id: b, kind: conv, inputs: [a], out_channels: 16, kernel: 3, pads: same}
+  - {id: c, kind: conv, inputs: [b], out_channels: 16, kernel: 3, pads: same}
+outputs: [c]
+)";
+
+class SeveralHomesTest : public CommandLineTest {
+ protected:
+  SeveralHomesTest() { Write("three.yaml", kThreeConvs); }
+
+  // edge_npu_1mib without tables, with a second memory of that many bytes, and these lines.
+  void WriteChip(const std::string& tcm, const std::string& lines) const {
+    Write("chip.yaml", "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") +
+                           "\nschema: 1\nname: chip\ntable_bytes_per_channel: 0\n"
+                           "memories: {tcm: {capacity_bytes: " +
+                           tcm + ", alignment_bytes: 16, port: {bytes_per_cycle: 32}}}\n" +
+                           "links: {dma2: {between: [tcm, sram], setup_cycles: 2, alignment_bytes: 16}}\n" +
+                           lines);
+  }
+
+  Outcome Plan(const Arguments& more = {}) const {
+    Arguments arguments = {"plan", "three.yaml", "--hw", "chip.yaml", "--output", "plan.json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+};
+
+TEST_F(SeveralHomesTest, AreFilledAndCheckedAndCountedInTheCosts) {
+  WriteChip("3500", "roles: {constant: {home: [tcm, dram]}}\n");
+  ASSERT_EQ(Plan({"--lowering"}).exit_code, 0);
+  const nlohmann::ordered_json listed = ReadJson("plan.json");
+  const nlohmann::ordered_json expected = {{"a.weights", "tcm"}, {"b.weights", "tcm"}, {"c.weights", "dram"}};
+  EXPECT_EQ(listed.at("tensor_homes"), expected);
+  const Outcome checked = Run({"check", "--execute", "plan.json"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+  EXPECT_EQ(Run({"eval", "plan.json"}).exit_code, 0);
+
+  WriteChip("3500", "");
+  ASSERT_EQ(Plan().exit_code, 0);
+  const nlohmann::ordered_json single = ReadJson("plan.json");
+  EXPECT_FALSE(single.contains("tensor_homes"));
+  EXPECT_LT(listed.at("totals").at("latency_cycles"), single.at("totals").at("latency_cycles"));
+  EXPECT_EQ(listed.at("lower_bounds").at("off_chip_bytes"), single.at("lower_bounds").at("off_chip_bytes"));
+}
+
+TEST_F(SeveralHomesTest, CannotBeAlteredInAPlan) {
+  WriteChip("3500", "roles: {constant: {home: [tcm, dram]}}\n");
+  ASSERT_EQ(Plan().exit_code, 0);
+  const std::string plan = Read("plan.json");
+  Write("altered.json", Replace(plan, "\"b.weights\": \"tcm\"", "\"b.weights\": \"dram\""));
+  const Outcome checked = Run({"check", "altered.json"});
+  EXPECT_EQ(checked.exit_code, 5) << checked.out << checked.err;
+  EXPECT_THAT(checked.out + checked.err,
+              HasSubstr("the home of tensor 'b.weights' is 'dram', but the profile's homes give it 'tcm'"));
+}
+
+// The first home alone is too small, the list is not.
+TEST_F(SeveralHomesTest, TakeWhatTheFirstHasNoRoomFor) {
+  WriteChip("2Ki", "roles: {constant: {home: tcm}}\n");
+  EXPECT_EQ(Plan().exit_code, 20);
+  WriteChip("2Ki", "roles: {constant: {home: [tcm, dram]}}\n");
+  EXPECT_EQ(Plan().exit_code, 0);
+}
+
+TEST_F(SeveralHomesTest, ThatAreAllTooSmallAreNamedAndLengthened) {
+  WriteChip("2Ki", "roles: {constant: {home: [tcm, rom]}}\n");
+  Write("chip.yaml",
+        Replace(Replace(Read("chip.yaml"), "memories: {", "memories: {rom: {capacity_bytes: 4Ki}, "),
+                "links: {", "links: {dma3: {between: [rom, sram]}, "));
+  const Outcome refused = Plan({"--format", "json"});
+  ASSERT_EQ(refused.exit_code, 20) << refused.out << refused.err;
+  const nlohmann::ordered_json answer = ParseJson(refused.out);
+  EXPECT_EQ(answer.at("obstacle").at("memory"), "rom");
+  EXPECT_EQ(answer.at("obstacle").at("needed_bytes"), 2304 + 2304);
+  EXPECT_EQ(answer.at("obstacle").at("available_bytes"), 4096);
+  EXPECT_EQ(answer.at("obstacle").at("tensors").size(), 2U);
+  bool longer = false;
+  for (const auto& remedy : answer.at("remedies")) {
+    if (remedy.at("kind") != "home") continue;
+    longer = true;
+    EXPECT_EQ(remedy.at("subject"), "roles.constant");
+    EXPECT_EQ(remedy.at("value"), "[tcm, rom, dram]");
+    EXPECT_EQ(remedy.at("evidence"), "plan");
+  }
+  EXPECT_TRUE(longer) << answer.dump(1);
+  Write("chip.yaml", Replace(Read("chip.yaml"), "[tcm, rom]", "[tcm, rom, dram]"));
+  EXPECT_EQ(Plan().exit_code, 0);
+}
+
+TEST_F(SeveralHomesTest, ThatCannotBeReadArePointedAt) {
+  WriteChip("2Ki", "roles: {constant: {home: [tcm, drum]}}\n");
+  const Outcome outcome = Plan();
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("chip.yaml:7:32"));
+  EXPECT_THAT(outcome.err, HasSubstr("did you mean 'dram'?"));
+}
+
+}  // namespace
+}  // namespace tessera::cli

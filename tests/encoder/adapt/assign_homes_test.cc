@@ -1,0 +1,231 @@
+#include "tessera/encoder/adapt/assign_homes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "random_graph.h"
+#include "small_networks.h"
+#include "tessera/base/random.h"
+#include "tessera/encoder/adapt/homes.h"
+#include "tessera/graph/reorder.h"
+
+// docs/program.md, "Several homes".
+namespace tessera::encoder {
+namespace {
+
+using base::TensorRole;
+using hw_profiles::Profile;
+using testing::ElementsAre;
+
+// TwoLevels with a memory "tcm" of that size, which the roles have before "dram".
+Profile WithTcm(int64_t capacity, const std::vector<TensorRole>& roles) {
+  Profile profile = TwoLevels(hw_profiles::DmaSteps::kOwnSteps);
+  hw_profiles::Memory tcm;
+  tcm.name = "tcm";
+  tcm.capacity_bytes = capacity;
+  profile.memories.push_back(tcm);
+  hw_profiles::Link link;
+  link.name = "tcm_dma";
+  link.first = 2;
+  link.second = profile.tile_memory;
+  profile.links.push_back(link);
+  for (const TensorRole role : roles) {
+    hw_profiles::RoleLayout& layout = Layout(profile, role);
+    layout.next_homes = {layout.home};
+    layout.home = 2;
+  }
+  return profile;
+}
+
+// The ids of the tensors in "tcm", in the order of the network.
+std::vector<std::string> InTcm(const graph::Graph& graph, const Profile& profile) {
+  std::vector<std::string> ids;
+  const graph::Graph placed = WithHomes(graph, profile);
+  for (int tensor = 0; tensor < static_cast<int>(placed.tensors.size()); ++tensor) {
+    if (HomeOf(placed, profile, tensor, RoleAtHome(placed, tensor)) == 2)
+      ids.push_back(placed.tensors[static_cast<size_t>(tensor)].id);
+  }
+  return ids;
+}
+
+// x -> a -> b -> .., each of so many bytes; the last one is the output.
+graph::Graph Chain(const std::vector<int64_t>& bytes) {
+  Network net;
+  int last = net.Input("x", {1, 1, 1, 1});
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const std::string id(1, static_cast<char>('a' + i));
+    const int next = net.Tensor(id, {1, 1, 1, bytes[i]});
+    net.Elementwise("make_" + id, {last}, next);
+    last = next;
+  }
+  net.Output(last);
+  return net.graph;
+}
+
+// One operator that reads constants of so many bytes: w0, w1, ...
+graph::Graph Reading(const std::vector<int64_t>& bytes) {
+  Network net;
+  const int x = net.Input("x", {1, 1, 1, 4});
+  const int y = net.Tensor("y", {1, 1, 1, 4});
+  net.Elementwise("op", {x}, y);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const int w = net.Constant("w" + std::to_string(i), {bytes[i]});
+    net.graph.operators.back().weights.push_back(w);
+  }
+  net.Output(y);
+  return net.graph;
+}
+
+TEST(WithHomes, FillsTheFirstHomeWithTheLargestConstantsThatHaveRoom) {
+  const graph::Graph graph = Reading({10, 60, 30, 50, 20});
+  const std::vector<TensorRole> roles = {TensorRole::kConstant};
+  EXPECT_THAT(InTcm(graph, WithTcm(170, roles)), ElementsAre("w0", "w1", "w2", "w3", "w4"));
+  EXPECT_THAT(InTcm(graph, WithTcm(169, roles)), ElementsAre("w1", "w2", "w3", "w4"));
+  EXPECT_THAT(InTcm(graph, WithTcm(100, roles)), ElementsAre("w0", "w1", "w2"));
+  EXPECT_THAT(InTcm(graph, WithTcm(9, roles)), ElementsAre());
+}
+
+// Ten of 100 bytes: each has room in 256, all together have not.
+TEST(WithHomes, OfEqualOnesPutsAsManyAsHaveRoom) {
+  const graph::Graph graph = Reading(std::vector<int64_t>(10, 100));
+  EXPECT_THAT(InTcm(graph, WithTcm(256, {TensorRole::kConstant})), ElementsAre("w0", "w1"));
+}
+
+TEST(WithHomes, OfEqualOnesTakesWhatIsReadFirst) {
+  Network net;
+  int last = net.Input("x", {1, 1, 1, 4});
+  for (const std::string id : {"z", "y", "a"}) {
+    const int next = net.Tensor("t" + id, {1, 1, 1, 4});
+    net.Elementwise("op" + id, {last}, next);
+    net.graph.operators.back().weights = {net.Constant(id, {20})};
+    last = next;
+  }
+  net.Output(last);
+  EXPECT_THAT(InTcm(net.graph, WithTcm(40, {TensorRole::kConstant})), ElementsAre("z", "y"));
+}
+
+TEST(WithHomes, CountsBytesRoundedUpToAlignments) {
+  Profile profile = WithTcm(32, {TensorRole::kConstant});
+  const graph::Graph graph = Reading({9, 9, 9, 9});
+  EXPECT_EQ(InTcm(graph, profile).size(), 3U);
+  profile.memories[2].alignment_bytes = 16;
+  EXPECT_EQ(InTcm(graph, profile).size(), 2U);
+  profile.links[1].alignment_bytes = 32;
+  EXPECT_EQ(InTcm(graph, profile).size(), 1U);
+  profile.memories[2].reserved = {{{8, 9}, "flag"}};
+  EXPECT_EQ(InTcm(graph, profile).size(), 0U);
+}
+
+// Of the borders a, b, c and d, two are there at most, the two largest at worst.
+TEST(WithHomes, BordersOfAChainTakeTurns) {
+  const graph::Graph graph = Chain({40, 30, 20, 10, 5});
+  const std::vector<TensorRole> roles = {TensorRole::kBorder};
+  EXPECT_THAT(InTcm(graph, WithTcm(70, roles)), ElementsAre("a", "b", "c", "d"));
+  EXPECT_THAT(InTcm(graph, WithTcm(69, roles)), ElementsAre("a", "c", "d"));
+  EXPECT_THAT(InTcm(graph, WithTcm(39, roles)), ElementsAre("b"));
+}
+
+// a is there until its last reader has run, so it takes turns with nothing before that.
+TEST(WithHomes, WhatSkipsOthersTakesNoTurnsWithThem) {
+  graph::Graph graph = Chain({10, 10, 10, 10});
+  const std::vector<TensorRole> roles = {TensorRole::kBorder};
+  EXPECT_THAT(InTcm(graph, WithTcm(20, roles)), ElementsAre("a", "b", "c"));
+  graph.operators[3].inputs.push_back(*graph::FindTensor(graph, "a"));
+  EXPECT_THAT(InTcm(graph, WithTcm(20, roles)), ElementsAre("a", "b"));
+  EXPECT_THAT(InTcm(graph, WithTcm(30, roles)), ElementsAre("a", "b", "c"));
+}
+
+TEST(WithHomes, WhatHasOneHomeComesFirstAndBordersLast) {
+  graph::Graph graph = Chain({40, 30, 4});
+  graph.operators[0].weights = {static_cast<int>(graph.tensors.size())};
+  graph::Tensor& weights = graph.tensors.emplace_back();
+  weights.id = "w";
+  weights.shape = {25};
+  weights.constant = true;
+  Profile profile = WithTcm(60, {TensorRole::kBorder, TensorRole::kConstant});
+  EXPECT_THAT(InTcm(graph, profile), ElementsAre("b", "w"));
+  Layout(profile, TensorRole::kNetworkOutput).home = 2;
+  EXPECT_THAT(InTcm(graph, profile), ElementsAre("b", "c", "w"));
+  profile.memories[2].capacity_bytes = 55;
+  EXPECT_THAT(InTcm(graph, profile), ElementsAre("c", "w"));
+}
+
+TEST(WithHomes, TheLastHomeTakesWhatIsLeftWhateverItsRoom) {
+  const graph::Graph graph = Reading({10, 60});
+  Profile profile = WithTcm(10, {TensorRole::kConstant});
+  profile.memories[0].capacity_bytes = 50;
+  EXPECT_THAT(InTcm(graph, profile), ElementsAre("w0"));
+  const auto overflow = FindConstantOverflow(WithHomes(graph, profile), profile);
+  ASSERT_TRUE(overflow);
+  EXPECT_EQ(overflow->message,
+            "memory 'dram' of profile 'small' has room for 50 bytes, and is home to 60, constants and state "
+            "alone");
+}
+
+TEST(WithHomes, OneHomeForEachRoleIsTheFirst) {
+  graph::Graph graph = Reading({10, 60});
+  for (graph::Tensor& tensor : graph.tensors) tensor.home = 3;
+  for (const graph::Tensor& tensor : WithHomes(graph, WithTcm(1, {})).tensors) EXPECT_EQ(tensor.home, 0);
+}
+
+std::vector<int> AnyOrder(base::Random& random, const graph::Graph& graph) {
+  const std::vector<std::vector<int>> before = graph::DependenciesOf(graph);
+  std::vector<int> order;
+  std::vector<char> done(before.size(), 0);
+  while (order.size() < before.size()) {
+    const auto op = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(before.size()) - 1));
+    const bool ready = std::all_of(before[op].begin(), before[op].end(),
+                                   [&](int each) { return done[static_cast<size_t>(each)] != 0; });
+    if (done[op] != 0 || !ready) continue;
+    done[op] = 1;
+    order.push_back(static_cast<int>(op));
+  }
+  return order;
+}
+
+// In every order and every partition, the memory before the last holds what the rule puts there: the claim on which bounds rest.
+TEST(WithHomes, NoOrderAndNoPartitionOverflowsAHomeBeforeTheLast) {
+  base::Random random(17);
+  int full = 0;    // where a few bytes less would give other homes
+  int shared = 0;  // where the sum of all tensors would be too much
+  for (int round = 0; round < 4000; ++round) {
+    graph::Graph graph = graph::RandomGraph(random, static_cast<int>(random.Uniform(2, 9)));
+    if (random.Chance(0.3)) graph::DrawStates(random, graph);
+    Profile profile = WithTcm(random.Uniform(8, 600),
+                              {TensorRole::kBorder, TensorRole::kNetworkInput, TensorRole::kNetworkOutput});
+    profile.memories[0].capacity_bytes = int64_t{1} << 40;
+    Layout(profile, TensorRole::kState).home = profile.tile_memory;
+    const graph::Graph placed = WithHomes(graph, profile);
+    const std::vector<std::string> in_tcm = InTcm(graph, profile);
+    if (in_tcm.empty()) continue;
+    int64_t sum = 0;
+    const std::vector<graph::Usage> usages = graph::UsagesOf(placed);
+    for (const std::string& id : in_tcm) {
+      const int tensor = *graph::FindTensor(placed, id);
+      sum += BytesAtHome(placed, profile, usages[static_cast<size_t>(tensor)], tensor,
+                         RoleAtHome(placed, tensor));
+    }
+    shared += sum > profile.memories[2].capacity_bytes ? 1 : 0;
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      const graph::Graph ordered = graph::Reordered(placed, AnyOrder(random, placed));
+      ASSERT_EQ(InTcm(ordered, profile), in_tcm) << "round " << round;
+      std::vector<SubgraphChoice> choices;
+      const int last = static_cast<int>(ordered.operators.size()) - 1;
+      for (int first = 0; first <= last; first = choices.back().interval.last + 1)
+        choices.emplace_back().interval = {first, static_cast<int>(random.Uniform(first, last))};
+      const auto overflow = FindHomeOverflow(ordered, profile, choices);
+      ASSERT_FALSE(overflow) << "round " << round << ": " << overflow->message;
+      Profile smaller = profile;
+      smaller.memories[2].capacity_bytes = std::max<int64_t>(1, profile.memories[2].capacity_bytes * 9 / 10);
+      full += FindHomeOverflow(ordered, smaller, choices) ? 1 : 0;
+    }
+  }
+  EXPECT_GE(full, 300);
+  EXPECT_GE(shared, 300);
+}
+
+}  // namespace
+}  // namespace tessera::encoder

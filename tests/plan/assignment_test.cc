@@ -1,0 +1,126 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fixture.h"
+#include "tessera/plan/check_assignment.h"
+#include "tessera/plan/holdings.h"
+#include "tessera/plan/json_homes.h"
+#include "tessera/plan/json_read.h"
+#include "tessera/plan/json_write.h"
+#include "tessera/plan/validator.h"
+
+// Which of several homes a tensor lives in, as plans state it and as the rule has it.
+namespace tessera::plan {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr int kTcm = 2;
+
+// OneConvPlan with a third memory before DRAM for constants and maps: x 64 bytes, w 152, y 64.
+Plan ListedPlan(int64_t capacity) {
+  Plan plan = OneConvPlan();
+  hw_profiles::Memory tcm;
+  tcm.name = "tcm";
+  tcm.capacity_bytes = capacity;
+  plan.profile.memories.push_back(tcm);
+  hw_profiles::Link link = plan.profile.links.front();
+  link.name = "tcm_dma";
+  (link.first == plan.profile.tile_memory ? link.second : link.first) = kTcm;
+  plan.profile.links.push_back(link);
+  for (const base::TensorRole role :
+       {base::TensorRole::kConstant, base::TensorRole::kNetworkInput, base::TensorRole::kNetworkOutput}) {
+    hw_profiles::RoleLayout& layout = plan.profile.roles[static_cast<size_t>(role)];
+    layout.next_homes = {layout.home};
+    layout.home = kTcm;
+  }
+  return plan;
+}
+
+// The homes of x, w and y: places in their lists.
+Plan WithHomes(Plan plan, const std::vector<int>& places) {
+  for (size_t i = 0; i < places.size(); ++i) plan.network.tensors[i].home = places[i];
+  return plan;
+}
+
+std::vector<std::string> FindingsOf(const Plan& plan) {
+  Findings findings(10);
+  CheckAssignment(plan, findings);
+  std::vector<std::string> messages;
+  for (const Violation& violation : findings.Take()) messages.push_back(violation.message);
+  return messages;
+}
+
+TEST(CheckAssignment, AcceptsTheHomesOfTheRule) {
+  EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(1000), {0, 0, 0})), IsEmpty());
+  EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(64 + 64 + 160), {0, 0, 0})), IsEmpty());
+  EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(64 + 64 + 159), {0, 1, 0})), IsEmpty());
+  EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(64), {0, 1, 1})), IsEmpty());
+  EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(63), {1, 1, 1})), IsEmpty());
+}
+
+TEST(CheckAssignment, RefusesAnyOther) {
+  EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(1000), {0, 1, 0})),
+              ElementsAre("the home of tensor 'w' is 'dram', but the profile's homes give it 'tcm'"));
+  EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(64 + 64 + 159), {0, 0, 0})),
+              ElementsAre("the home of tensor 'w' is 'tcm', but the profile's homes give it 'dram'"));
+  EXPECT_EQ(FindingsOf(WithHomes(ListedPlan(64), {1, 1, 0})).size(), 2U);
+}
+
+TEST(CheckAssignment, IsPartOfTheCheckOfAPlan) {
+  std::vector<std::string> messages;
+  for (const Violation& violation : Validate(WithHomes(ListedPlan(1000), {0, 1, 0})))
+    messages.push_back(std::string(NameOf(violation.kind)) + ": " + violation.message);
+  EXPECT_THAT(messages, Contains(HasSubstr("memory: the home of tensor 'w' is 'dram'")));
+}
+
+TEST(TensorHomes, AreWrittenAndReadBack) {
+  const Plan plan = WithHomes(ListedPlan(64), {0, 1, 1});
+  const std::string text = WritePlanJson(plan);
+  EXPECT_THAT(text, HasSubstr("\"tensor_homes\": {\"x\": \"tcm\", \"w\": \"dram\", \"y\": \"dram\"}"));
+  const base::Expected<Plan> read = ReadPlanJson(text, "plan.json");
+  ASSERT_TRUE(read) << base::Format(read.error());
+  EXPECT_EQ(HomeOf(*read, 0), kTcm);
+  EXPECT_EQ(HomeOf(*read, 1), 1);
+  EXPECT_EQ(WritePlanJson(*read), text);
+}
+
+struct HomesFault {
+  std::string from;
+  std::string to;
+  std::string message;
+};
+
+TEST(TensorHomes, AreRefusedWhereTheyDoNotFitTheLists) {
+  const std::string text = WritePlanJson(WithHomes(ListedPlan(64), {0, 1, 1}));
+  const std::string stated = "{\"x\": \"tcm\", \"w\": \"dram\", \"y\": \"dram\"}";
+  ASSERT_NE(text.find(stated), std::string::npos);
+  for (const HomesFault& fault : std::vector<HomesFault>{
+           {stated, "{\"x\": \"tcm\", \"w\": \"dram\"}", "the home of tensor 'y' is not stated"},
+           {"\"tensor_homes\": " + stated + ",", "", "the home of tensor 'x' is not stated"},
+           {stated, "{\"x\": \"tcm\", \"w\": \"sram\", \"y\": \"dram\"}", "/tensor_homes/w"},
+           {stated, "{\"x\": \"tcm\", \"v\": \"dram\", \"y\": \"dram\"}", "there is no tensor 'v'"},
+           {stated, "[]", "/tensor_homes"}}) {
+    std::string changed = text;
+    changed.replace(changed.find(fault.from), fault.from.size(), fault.to);
+    const base::Expected<Plan> read = ReadPlanJson(changed, "plan.json");
+    ASSERT_FALSE(read) << fault.to;
+    EXPECT_THAT(base::Format(read.error()), HasSubstr(fault.message));
+  }
+  Plan single = OneConvPlan();
+  std::string plain = WritePlanJson(single);
+  EXPECT_EQ(plain.find("tensor_homes"), std::string::npos);
+  plain.replace(plain.find("\"homes\""), 0, "\"tensor_homes\": {\"x\": \"dram\"}, ");
+  const base::Expected<Plan> read = ReadPlanJson(plain, "plan.json");
+  ASSERT_FALSE(read);
+  EXPECT_THAT(base::Format(read.error()), HasSubstr("tensor 'x' has one home"));
+}
+
+}  // namespace
+}  // namespace tessera::plan
