@@ -113,13 +113,24 @@ TEST(Ways, HaveTheLoadOfTheEncodersProblem) {
   ExpectEnough(checked, DrawsOf(1000));
 }
 
+graph::Tensor MapTensor(const std::string& id) {
+  graph::Tensor tensor;
+  tensor.id = id;
+  tensor.shape = {1, 2, 2, 2};
+  return tensor;
+}
+
+// x -> y0, x -> y1, ..
 graph::Graph Parallel(int operators) {
   graph::Graph network;
-  network.tensors.push_back({.id = "x", .shape = {1, 2, 2, 2}, .network_input = true});
+  network.tensors = {MapTensor("x")};
+  network.tensors.front().network_input = true;
   for (int i = 0; i < operators; ++i) {
-    network.tensors.push_back({.id = "y" + std::to_string(i), .shape = {1, 2, 2, 2}, .network_output = true});
+    const std::string id = "y" + std::to_string(i);
+    network.tensors.push_back(MapTensor(id));
+    network.tensors.back().network_output = true;
     graph::Operator op;
-    op.id = "y" + std::to_string(i);
+    op.id = id;
     op.kind = base::OperatorKind::kElementwise;
     op.inputs = {0};
     op.outputs = {i + 1};
