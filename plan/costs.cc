@@ -26,24 +26,24 @@ CostCount::CostCount(const Plan& plan, const std::vector<Users>& users, int subg
       users_(users),
       subgraph_(subgraph),
       costing_(plan, users, Current()),
-      home_of_constants_(
-          static_cast<size_t>(hw_profiles::LayoutOf(plan.profile, base::TensorRole::kConstant).home)) {
-  own_ = ConstantsOf(Current());
+      own_(ConstantsOf(Current())),
+      ahead_(plan.profile.memories.size()) {
   const auto next = static_cast<size_t>(subgraph) + 1;
   if (next < plan.subgraphs.size() && plan.subgraphs[next].prefetch)
     ahead_ = ConstantsOf(plan.subgraphs[next]);
 }
 
-CostCount::Moved CostCount::ConstantsOf(const Subgraph& subgraph) const {
-  Moved once;
+std::vector<CostCount::Moved> CostCount::ConstantsOf(const Subgraph& subgraph) const {
+  std::vector<Moved> moved(plan_.profile.memories.size());
   for (const int tensor : TensorsOf(plan_.network, subgraph.interval)) {
     const Held held = HoldingOf(plan_, users_, subgraph, tensor);
     if (held.holding != Holding::kResident) continue;
     const int64_t bytes = ConstantBytes(plan_, users_, tensor, subgraph.interval);
+    Moved& once = moved[static_cast<size_t>(held.home)];
     once.bytes = Plus(once.bytes, bytes);
     once.cycles = Plus(once.cycles, TransferCycles(plan_.profile, held.home, Way::kFromHome, {bytes, {}}));
   }
-  return once;
+  return moved;
 }
 
 void CostCount::Add(const Tile& tile) {
@@ -149,9 +149,11 @@ CostCount::Slot CostCount::OwnStepsSlot(const Neighbours& tiles) const {
     cycles = Plus(cycles, Plus(memory.load, memory.store));
     bytes[i] = Plus(memory.other_bytes, Plus(memory.load_bytes, memory.store_bytes));
   }
-  if (tiles[0] >= 0) return SlotOf(cycles, bytes);
-  bytes[home_of_constants_] = Plus(bytes[home_of_constants_], own_.bytes);
-  return SlotOf(Plus(cycles, own_.cycles), bytes);
+  for (size_t i = 0; i < here.memories.size() && tiles[0] < 0; ++i) {
+    cycles = Plus(cycles, own_[i].cycles);
+    bytes[i] = Plus(bytes[i], own_[i].bytes);
+  }
+  return SlotOf(cycles, bytes);
 }
 
 // P belongs to the first slot, E to the last.
@@ -174,18 +176,16 @@ CostCount::Slot CostCount::OverlappedSlot(const Neighbours& tiles) const {
     const int64_t out = Plus(previous.store, memory.written);
     during = std::max(during, PortCyclesOf(i, in, out));
     bytes[i] = Plus(memory.other_bytes, Plus(next.load_bytes, previous.store_bytes));
-    const bool has_constants = i == home_of_constants_;
     if (first) {
-      const bool loads = has_constants && !Current().prefetch;
+      const bool loads = !Current().prefetch;
       const int64_t arrives = Plus(memory.load, here.steps.front().slices[i].first);
-      before = std::max(before, loads ? Plus(arrives, own_.cycles) : arrives);
-      bytes[i] = Plus(bytes[i], Plus(memory.load_bytes, loads ? own_.bytes : 0));
+      before = std::max(before, loads ? Plus(arrives, own_[i].cycles) : arrives);
+      bytes[i] = Plus(bytes[i], Plus(memory.load_bytes, loads ? own_[i].bytes : 0));
     }
     if (last) {
       after = std::max(after, memory.store);
-      through = std::max(
-          through, PortCyclesOf(i, Plus(in, has_constants ? ahead_.cycles : 0), Plus(out, memory.store)));
-      bytes[i] = Plus(bytes[i], Plus(memory.store_bytes, has_constants ? ahead_.bytes : 0));
+      through = std::max(through, PortCyclesOf(i, Plus(in, ahead_[i].cycles), Plus(out, memory.store)));
+      bytes[i] = Plus(bytes[i], Plus(memory.store_bytes, ahead_[i].bytes));
     }
   }
   return SlotOf(Plus(before, std::max(through, Plus(during, after))), bytes);
@@ -208,9 +208,11 @@ void CostCount::AddEnergy(const Work& work, Metrics& metrics) const {
   const int copies_of_a_row = Current().halo == HaloStorage::kCopy       ? 2
                               : Current().halo == HaloStorage::kAdjacent ? 1
                                                                          : 0;
+  int64_t loaded = 0;
+  for (const Moved& own : own_) loaded = Plus(loaded, own.bytes);
   for (size_t i = 0; i < profile.memories.size(); ++i) {
-    int64_t read = i == home_of_constants_ ? own_.bytes : 0;
-    int64_t written = i == tile_memory ? own_.bytes : 0;
+    int64_t read = own_[i].bytes;
+    int64_t written = i == tile_memory ? loaded : 0;
     for (const Alike& tile : alike_) {
       const int64_t copied = i == tile_memory ? Times(copies_of_a_row, CopiesOf(tile).bytes) : 0;
       read = Plus(read, Times(tile.count, Plus(tile.cost.memories[i].bytes_read, copied)));

@@ -40,7 +40,7 @@ class CostCount {
   using Neighbours = std::array<int, 3>;
 
   const Subgraph& Current() const { return plan_.subgraphs[static_cast<size_t>(subgraph_)]; }
-  Moved ConstantsOf(const Subgraph& subgraph) const;
+  std::vector<Moved> ConstantsOf(const Subgraph& subgraph) const;
   Moved CopiesOf(const Alike& tile) const;
   int64_t CopyCycles(const Neighbours& tiles) const;
   int64_t SlicesDuring(const Neighbours& tiles, size_t step, size_t memory) const;
@@ -55,9 +55,8 @@ class CostCount {
   const std::vector<Users>& users_;
   const int subgraph_;
   TileCosting costing_;
-  size_t home_of_constants_;
-  Moved own_;                                    // of this subgraph
-  Moved ahead_;                                  // of the next one, loaded during the last tile of this one
+  std::vector<Moved> own_;    // of this subgraph, by memory
+  std::vector<Moved> ahead_;  // of the next one, by memory, during the last tile of this one
   std::map<std::vector<int64_t>, int> numbers_;  // by all extents of a tile
   std::vector<Alike> alike_;
   std::vector<int> order_;  // of tiles, into alike_
