@@ -257,6 +257,8 @@ const std::vector<Fault> kFaults = {
      "metric: subgraph 0 states 160 off-chip bytes of inputs where 416 are counted"},
     {"TotalsThatDoNotAddUp", OneSramPlan, [](Plan& plan) { plan.totals.latency_cycles = 1999; },
      "metric: the plan states 1999 cycles where 2000 are counted"},
+    {"MacsThatDoNotAddUp", TwoConvsPlan, [](Plan& plan) { plan.totals.macs = 16127; },
+     "metric: the plan states 16127 MACs where 16128 are counted"},
     {"PeakTooLow", OneConvPlan, [](Plan& plan) { plan.totals.peak_bytes = 100; },
      "metric: the plan states 100 bytes of peak where 280 are counted"},
     {"BetterThanTheBound", OneConvPlan, [](Plan& plan) { plan.lower_bounds.off_chip_bytes = 281; },
