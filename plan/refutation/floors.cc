@@ -31,6 +31,9 @@
 // wants of a tensor are all made, in this tile or one before, and the operator that makes a row then holds what this row needs. So follow single rows:
 // row o of the output is made; of the rows that it needs of an operand the middle one is made; and so on, from reader to maker.
 //
+// Whole buffers count as such. Where there are several tiles, all of them that the subgraph touches live together when the second tile begins; where there
+// is one, those live beside an operator's own that were there before, or are made earlier and read later. The cheaper of the two counts.
+//
 // Of operands that may share one place the larger counts; what may stay in its home, lie in the place of a state, or come by depth counts
 // as nothing. Constants count as the least that any policy holds of them.
 //
@@ -61,14 +64,18 @@ class Floors {
       cut[axis] = static_cast<char>(offered && name && MayCut(plan_.network, users_, interval, axis));
       keeps_rows = keeps_rows || (cut[axis] != 0 && name == base::Axis::kRows && KeepsRows());
     }
-    int64_t least = LeastOver(interval, cut, false);
-    if (!keeps_rows) return Sum(least, ConstantsHere());
-    for (size_t axis = 0; axis < output.size(); ++axis) {
-      const auto name = AxisName(output.size(), axis);
-      const bool strips = name == base::Axis::kColumns && plan_.profile.tiling.implicit_padding;
-      if (name != base::Axis::kBatch && !strips) cut[axis] = 0;
+    int64_t least = LeastOver(interval, std::vector<char>(output.size()), Tiles::kOne);
+    if (std::count(cut.begin(), cut.end(), 1) > 0)
+      least = std::min(least, LeastOver(interval, cut, Tiles::kSeveral));
+    if (keeps_rows) {
+      for (size_t axis = 0; axis < output.size(); ++axis) {
+        const auto name = AxisName(output.size(), axis);
+        const bool strips = name == base::Axis::kColumns && plan_.profile.tiling.implicit_padding;
+        if (name != base::Axis::kBatch && !strips) cut[axis] = 0;
+      }
+      least = std::min(least, LeastOver(interval, cut, Tiles::kKeepingRows));
     }
-    return Sum(std::min(least, LeastOver(interval, cut, true)), ConstantsHere());
+    return Sum(least, ConstantsHere());
   }
 
   // In any order and subgraph.
@@ -100,8 +107,10 @@ class Floors {
                        [](HaloStorage halo) { return halo != HaloStorage::kRecompute; });
   }
 
+  enum class Tiles : uint8_t { kOne, kSeveral, kKeepingRows };
+
   // The greatest of the operators' needs for the tile that holds the middle index along each cut axis.
-  int64_t LeastOver(graph::Interval interval, const std::vector<char>& cut, bool keeps_rows) const {
+  int64_t LeastOver(graph::Interval interval, const std::vector<char>& cut, Tiles tiles) const {
     Subgraph subgraph;
     subgraph.interval = interval;
     Box box = WholeOf(ShapeOf(TiledOf(interval)));
@@ -113,11 +122,36 @@ class Floors {
     std::map<int, Box> rows;  // of which one is made, by tensor
     int64_t most = 0;
     for (int op = interval.last; op >= interval.first; --op) {
-      const std::map<int, Box> needs = keeps_rows ? NeedsOfOneRow(op, tile, rows) : tile.needs;
+      const std::map<int, Box> needs =
+          tiles == Tiles::kKeepingRows ? NeedsOfOneRow(op, tile, rows) : tile.needs;
       const auto extents_of = [&](int tensor) { return ExtentsOf(needs.at(tensor)); };
-      most = std::max(most, OperandBytes(op, interval, extents_of, false));
+      most = std::max(most,
+                      Sum(OperandBytes(op, interval, extents_of, false), OthersBytes(op, interval, tiles)));
     }
     return most;
+  }
+
+  // Whole buffers of other tensors of the subgraph that live while the operator runs, for some tile.
+  int64_t OthersBytes(int op, graph::Interval interval, Tiles tiles) const {
+    Subgraph subgraph;
+    subgraph.interval = interval;
+    int64_t bytes = 0;
+    for (const int tensor : TensorsOf(plan_.network, interval)) {
+      const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
+      const Users& users = users_[static_cast<size_t>(tensor)];
+      const auto is_operand = [op](const std::vector<int>& list) {
+        return std::find(list.begin(), list.end(), op) != list.end();
+      };
+      if (facts.constant || facts.state || facts.next_of >= 0 || is_operand(users.makers) ||
+          is_operand(users.readers))
+        continue;
+      const Held held = HoldingOf(plan_, users_, subgraph, tensor);
+      if (held.holding != Holding::kWhole) continue;
+      const bool is_there = (!held.made || users.makers.front() < op) &&
+                            (facts.network_output || (!users.readers.empty() && users.readers.back() > op));
+      if (tiles != Tiles::kOne || is_there) bytes = Sum(bytes, BytesAs(facts, held.role, facts.shape));
+    }
+    return bytes;
   }
 
   // What the operator needs to make one row of its first result that is made for certain; notes one such row of each operand.

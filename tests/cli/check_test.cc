@@ -203,6 +203,14 @@ TEST_F(CheckTest, CsvNeedsACapacity) {
             "answer.csv: error: a CSV does not say how large the memory is\n  hint: add --capacity BYTES\n");
 }
 
+TEST_F(CheckTest, CsvKeepsToTheCapacity) {
+  Write("answer.csv", "id,lower,upper,size,offset\na,0,2,16,1\n");
+  EXPECT_EQ(Run({"check", "answer.csv", "--capacity", "17"}).exit_code, 0);
+  const Outcome outcome = Run({"check", "answer.csv", "--capacity", "16"});
+  EXPECT_EQ(outcome.exit_code, 5);
+  EXPECT_THAT(outcome.out, HasSubstr("outside [0, 16)"));
+}
+
 TEST_F(CheckTest, CsvNeedsOffsets) {
   Write("buffers.csv", "id,lower,upper,size\na,0,2,16\n");
   const Outcome outcome = Run({"check", "buffers.csv", "--capacity", "16"});

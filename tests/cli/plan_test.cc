@@ -91,6 +91,19 @@ TEST_F(PlanTest, MacsAreAMetricLikeTheOthers) {
   EXPECT_EQ(fast.at("objective").at("limits"), nlohmann::ordered_json({{"macs", std::stod(bound)}}));
 }
 
+// Any placement gives this latency; one of them has no higher a peak than the operators by themselves.
+TEST_F(PlanTest, OfPlansThatCostTheSameTakesTheLowerPeak) {
+  Write("mcu.yaml", "extends: " + Shipped("hw_profiles/mcu_320k.yaml") +
+                        "\nname: mcu\nmemories: {sram: {capacity_bytes: 256Ki}}\n");
+  const Outcome outcome =
+      Run({"plan", Shipped("tests/cli/person_detection.json"), "--hw", "mcu.yaml", "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto plan = ParseJson(outcome.out);
+  const auto& alone = plan.at("baseline").at("totals");
+  EXPECT_EQ(plan.at("totals").at("latency_cycles"), alone.at("latency_cycles"));
+  EXPECT_LE(plan.at("totals").at("peak_bytes"), alone.at("peak_bytes"));
+}
+
 TEST_F(PlanTest, JsonDescribesEverySubgraph) {
   const auto plan = PlanAsJson("patent_chain", "three_bank_two_mode");
   std::vector<std::string> operators;

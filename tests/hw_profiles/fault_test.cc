@@ -93,6 +93,8 @@ TEST(ProfileFault, BanksThatDoNotDivideTheMemory) {
 TEST(ProfileFault, ABankBeyondTheCapacity) {
   ExpectComplaint("    banks: 2", "    banks:\n      b: {begin_bytes: 0, end_bytes: 65Ki}",
                   {8, 38, "the range leaves the memory", "at most its capacity, 65536", "'65Ki'", ""});
+  ExpectComplaint("    banks: 2", "    banks:\n      b: {begin_bytes: 0, end_bytes: 65537}",
+                  {8, 38, "the range leaves the memory", "at most its capacity, 65536", "'65537'", ""});
 }
 
 TEST(ProfileFault, BanksThatOverlap) {
@@ -192,6 +194,14 @@ TEST(ProfileFault, AHomeWithoutALink) {
   ExpectComplaint("links:\n  dma:\n    between: [dram, sram]\n", "",
                   {20, 18, "no link joins 'dram' to the tile memory 'sram'", "a link between [dram, sram]",
                    "'dram'", "add it to links"});
+}
+
+TEST(ProfileFault, AHomeWithoutALinkOfWhatIsWrittenAlone) {
+  ExpectComplaint(
+      "links:\n  dma:\n    between: [dram, sram]\nroles:\n  border: {home: dram}\n  constant: {home: dram}\n",
+      "roles:\n  network_output: {home: dram}\n",
+      {20, 26, "no link joins 'dram' to the tile memory 'sram'", "a link between [dram, sram]", "'dram'",
+       "add it to links"});
 }
 
 TEST(ProfileFault, AHomeForFeatures) {

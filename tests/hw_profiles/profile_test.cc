@@ -104,5 +104,24 @@ TEST(Profile, RolesWithoutAnEntryAreAtHomeInTheTileMemory) {
   EXPECT_EQ(LayoutOf(profile, base::TensorRole::kNetworkInput).home, profile.tile_memory);
 }
 
+TEST(Profile, AMemoryRestrictsPlacementsAsAProblemDoes) {
+  Memory memory = Read(kSmall).memories.front();
+  memory.alignment_bytes = 16;
+  memory.reserved = {{{0, 64}, "stack"}};
+  memory.banks.front().ports.writes = 1;
+  memory.transitions = {{{0, 1}}};
+  const problem::Memory restricted = AsProblemMemory(memory);
+  EXPECT_EQ(restricted.name, "sram");
+  EXPECT_EQ(restricted.capacity, 64 * 1024);
+  EXPECT_EQ(restricted.alignment, 16);
+  ASSERT_EQ(restricted.reserved.size(), 1U);
+  EXPECT_EQ(restricted.reserved.front().range.end, 64);
+  ASSERT_EQ(restricted.banks.size(), 2U);
+  EXPECT_EQ(restricted.banks.front().ports.writes, 1);
+  ASSERT_EQ(restricted.modes.size(), 2U);
+  EXPECT_EQ(restricted.modes.back().banks, memory.modes.back().banks);
+  EXPECT_EQ(restricted.transitions, memory.transitions);
+}
+
 }  // namespace
 }  // namespace tessera::hw_profiles

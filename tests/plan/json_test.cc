@@ -1,7 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "fixture.h"
+#include "tessera/plan/digest.h"
 #include "tessera/plan/json_read.h"
 #include "tessera/plan/json_write.h"
 #include "tessera/plan/validator.h"
@@ -67,6 +72,28 @@ std::vector<Demand> EveryDemand() {
            .way = {},
            .memory = "dram",
            .offset = 480}};
+}
+
+TEST(Digest, ChangesWithEveryChoice) {
+  const std::string before = DigestOf(TwoConvsPlan());
+  EXPECT_EQ(DigestOf(TwoConvsPlan()), before);
+  const std::vector<std::function<void(Plan&)>> changes = {
+      [](Plan& plan) { --plan.subgraphs[0].interval.last; },
+      [](Plan& plan) { --plan.subgraphs[0].tile.back(); },
+      [](Plan& plan) { plan.subgraphs[0].weights = hw_profiles::WeightPolicy::kDirect; },
+      [](Plan& plan) { plan.subgraphs[0].in_place = !plan.subgraphs[0].in_place; },
+      [](Plan& plan) { plan.subgraphs[0].halo = hw_profiles::HaloStorage::kRing; },
+      [](Plan& plan) { ++plan.subgraphs[0].depth; },
+      [](Plan& plan) { plan.subgraphs[0].prefetch = !plan.subgraphs[0].prefetch; },
+      [](Plan& plan) { plan.kept = {0}; },
+      [](Plan& plan) { ++plan.allocation.offsets.back(); },
+      [](Plan& plan) { plan.allocation.modes = {{0}}; },
+      [](Plan& plan) { ++plan.seed; }};
+  for (size_t i = 0; i < changes.size(); ++i) {
+    Plan plan = TwoConvsPlan();
+    changes[i](plan);
+    EXPECT_NE(DigestOf(plan), before) << i;
+  }
 }
 
 TEST(PlanJson, KeepsWhatWasDemanded) {

@@ -273,6 +273,8 @@ const std::vector<Fault> kFaults = {
     {"LessBandwidth", OneSramPlan,
      [](Plan& plan) { plan.subgraphs[0].metrics.peak_bytes_per_cycle = 0.0625; },
      "metric: subgraph 0 states a peak bandwidth of 0.0625 where"},
+    {"MacsThatDoNotAddUp", TwoConvsPlan, [](Plan& plan) { plan.totals.macs = 16127; },
+     "metric: the plan states 16127 MACs where 16128 are counted"},
     {"PeakTooLow", OneConvPlan, [](Plan& plan) { plan.totals.peak_bytes = 100; },
      "metric: the plan states 100 bytes of peak where 280 are counted"},
     {"BetterThanTheBound", OneConvPlan, [](Plan& plan) { plan.lower_bounds.off_chip_bytes = 281; },

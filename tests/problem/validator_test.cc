@@ -86,6 +86,8 @@ TEST(ValidatorTest, Reserved) {
   problem.memories[0].reserved = {{{4, 6}, "stack"}};
   EXPECT_EQ(Faults(problem, {{1}, {}}),
             "reserved: buffer 'a' at [1, 5) touches [4, 6), reserved for 'stack'");
+  EXPECT_EQ(Faults(problem, {{5}, {}}),
+            "reserved: buffer 'a' at [5, 9) touches [4, 6), reserved for 'stack'");
   EXPECT_EQ(Faults(problem, {{0}, {}}), "");
   EXPECT_EQ(Faults(problem, {{6}, {}}), "");
 }
@@ -204,6 +206,10 @@ TEST(ValidatorTest, NothingLivesInABankThatIsOff) {
   EXPECT_EQ(Faults(problem, {{8}, {{2, 2, 2}}}), "");
   EXPECT_EQ(Faults(problem, {{6}, {{0, 2, 0}}}),
             "mode: buffer 'a' is live at step 1 in bank 0 'low', which is off in mode 'sleep'");
+  EXPECT_EQ(Faults(problem, {{6}, {{2, 0, 0}}}),
+            "mode: buffer 'a' is live at step 0 in bank 0 'low', which is off in mode 'sleep'");
+  EXPECT_EQ(Faults(problem, {{6}, {{0, 0, 2}}}),
+            "mode: buffer 'a' is live at step 2 in bank 0 'low', which is off in mode 'sleep'");
   problem.buffers[0].lifespans = {{0, 1}, {2, 3}};
   EXPECT_EQ(Faults(problem, {{6}, {{0, 2, 0}}}), "");
 }

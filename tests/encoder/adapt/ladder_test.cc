@@ -116,6 +116,18 @@ TEST(Policies, ComeInTheOrderOfTheProfileWithoutThoseThatCannotRun) {
   EXPECT_THAT(PoliciesOf(graph, profile, {0, 1}), ElementsAre(Policy{WeightPolicy::kDirect, false}));
 }
 
+TEST(Policies, KeepRowsInEveryWayThatTheProfileOffers) {
+  using hw_profiles::HaloStorage;
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.tiling.weights = {WeightPolicy::kResident};
+  profile.tiling.axes = {{graph::Axis::kRows, 1}};
+  profile.tiling.halo = {HaloStorage::kAdjacent, HaloStorage::kCopy, HaloStorage::kRing};
+  std::vector<HaloStorage> halos;
+  for (const Policy& policy : PoliciesOf(TwoConvs().graph, profile, {0, 1})) halos.push_back(policy.halo);
+  EXPECT_THAT(halos, ElementsAre(HaloStorage::kAdjacent, HaloStorage::kCopy, HaloStorage::kRing,
+                                 HaloStorage::kRecompute));
+}
+
 TEST(Policies, DoNotStreamWhatHasNoSlices) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});

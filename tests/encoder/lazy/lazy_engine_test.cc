@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,18 @@ TEST(LazyEngine, SaysUnknownWhenStopped) {
   stop.Request();
   const Result result = LazyEngine().Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {}, stop);
   EXPECT_EQ(result.status, Status::kUnknown);
+}
+
+// Its budget is spent after seconds.
+TEST(LazyEngine, ADeadlineEndsTheSearch) {
+  Problem problem = DrawTight(1, 60);
+  for (size_t i = 0; i < problem.buffers.size(); i += 2) problem.buffers[i].alignment = 16;
+  const base::Budget budget{20'000};
+  const base::Stop soon(base::Stop::Clock::now() + std::chrono::milliseconds(20));
+  const Result result =
+      LazyEngine().Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, budget, soon);
+  EXPECT_EQ(result.status, Status::kUnknown);
+  EXPECT_LT(result.statistics.conflicts, budget.units);
 }
 
 TEST(LazyEngine, ASpentBudgetIsNoProofAndMoreOfItGoesOn) {

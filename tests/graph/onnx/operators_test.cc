@@ -310,6 +310,17 @@ TEST(MatMul, OfGemmAddsWhatIsMoreThanABias) {
             "matmul (x, w) -> y/product [5, 3]\nelementwise add (y/product, c) -> y [5, 3]\n");
 }
 
+TEST(MatMul, OfGemmAddsAConstantThatIsMoreThanABias) {
+  ModelBuilder model;
+  model.Input("x", {5, 8});
+  model.Weight("w", {8, 3});
+  model.Weight("c", {5, 3});
+  model.Add("Gemm", {"x", "w", "c"}, "y");
+  model.Output("y", {5, 3});
+  EXPECT_EQ(Describe(MustImportGraph(model)),
+            "matmul (x, w) -> y/product [5, 3]\nelementwise add (y/product, c) -> y [5, 3]\n");
+}
+
 TEST(MatMul, FusedHasAShapeRuleOfItsOwn) {
   ModelBuilder model;
   model.Input("a", {5, 2, 8});

@@ -207,6 +207,8 @@ TEST_F(BankGroundsTest, AModeForbidsWhatItDoesNotAllowAndLifeWhereItIsOff) {
   ExpectRefused("access 1 1 1 : !t1,1 !m0,1,2");
   ExpectRefused("access 0 1 0 : !m0,0,0");
   ExpectRefused("access 0 1 0 : !t0,1");
+  problem_.buffers[1].lifespans = {{0, 1}};
+  ExpectRefused("access 1 0 1 : !t1,0 !m0,1,2");
 }
 
 TEST_F(BankGroundsTest, ABankServesAsManyAsItHasPortsFor) {

@@ -149,6 +149,13 @@ TEST(Allocate, APeakAboveTheBoundIsOptimalOnlyWhenProven) {
   EXPECT_EQ(closed.status, Status::kOptimal);
   EXPECT_EQ(closed.lower_bound, 14);
   EXPECT_EQ(closed.reason, "every lower peak is proven impossible by prover");
+
+  const ScriptedEngine almost("almost", [&](problem::Bytes capacity) {
+    return capacity >= 14 ? stacked : Answer(capacity < 13 ? Status::kInfeasible : Status::kUnknown);
+  });
+  const Result byte_short = MustAllocate(RoomyPatentFigure(), {&almost}, {});
+  EXPECT_EQ(byte_short.status, Status::kFeasible);
+  EXPECT_EQ(byte_short.lower_bound, 13);
 }
 
 // One buffer of 4 bytes that only the engine knows must lie at 700 000: no bound sees that, and there are as many capacities.

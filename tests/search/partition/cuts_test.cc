@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "tessera/base/random.h"
+#include "tessera/base/stop.h"
 
 namespace tessera::search {
 namespace {
@@ -104,6 +105,17 @@ TEST(FindBestPath, ForbiddenPathsGiveTheNextBest) {
   }
 }
 
+TEST(FindBestPath, EndsAtAStop) {
+  constexpr int kStates = 1000;
+  std::vector<Arc> arcs;
+  for (int state = 0; state < kStates; ++state) arcs.push_back(ArcOf(state, state + 1, 0, 1));
+  base::Stop stop;
+  PathLook look{.stop = &stop};
+  EXPECT_TRUE(FindBestPath(ScaleOf({}), kStates, arcs, {}, look));
+  stop.Request();
+  EXPECT_FALSE(FindBestPath(ScaleOf({}), kStates, arcs, {}, look));
+}
+
 TEST(Dominates, TiesDecideInTheirOrderBetweenEqualScores) {
   Cost fast;
   fast.tie = {.latency = 1, .energy = 9, .off_chip_bytes = 9, .peak = 9};
@@ -128,6 +140,19 @@ TEST(Scale, AMeanIsOneWhereEveryBoundIsMet) {
   EXPECT_DOUBLE_EQ(scale.ScoreOf(bounds), 1.0);
   bounds.latency_cycles = 100;
   EXPECT_DOUBLE_EQ(scale.ScoreOf(bounds), 1.75);
+}
+
+TEST(Scale, EveryMetricMayBeLimited) {
+  plan::Metrics metrics;
+  metrics.latency_cycles = metrics.off_chip_bytes = metrics.macs = metrics.peak_bytes = 10;
+  metrics.energy_pj = 10;
+  for (const std::string_view name : plan::MetricNames()) {
+    SCOPED_TRACE(name);
+    const Scale at = ScaleOf({.weights = {}, .limits = {{std::string(name), 10}}});
+    EXPECT_TRUE(at.WithinLimits(at.CostOf(metrics)));
+    const Scale below = ScaleOf({.weights = {}, .limits = {{std::string(name), 9}}});
+    EXPECT_FALSE(below.WithinLimits(below.CostOf(metrics)));
+  }
 }
 
 TEST(Scale, ASingleMetricIsItsOwnScoreWhateverItsWeight) {

@@ -324,6 +324,15 @@ TEST(OrderSearch, WhatWasNotTriedInAllOrdersIsNotCalledInfeasible) {
   EXPECT_THAT(found.reason, StartsWith("in the order of the file "));
 }
 
+TEST(OrderSearch, WhatWasNotTriedInAllOrdersIsNotCalledOptimal) {
+  const PartitionResult found =
+      Search(AddedTwice(5), SmallMachine(DmaSteps::kOwnSteps, 90), With("off_chip_bytes", Ordering::kSearch));
+  ASSERT_TRUE(found.plan) << found.reason;
+  EXPECT_GT(found.plan->score, found.plan->bound);
+  EXPECT_EQ(found.status, problem::Status::kFeasible);
+  EXPECT_THAT(found.plan->scope.orders, HasSubstr("some orders"));
+}
+
 TEST(PeakFloor, IsTheSameInEveryOrderAndBelowEveryPeak) {
   base::Random random(74);
   for (int draw = 0; draw < 20; ++draw) {

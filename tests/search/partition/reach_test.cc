@@ -8,6 +8,7 @@
 #include "tessera/base/stop.h"
 #include "tessera/plan/validator.h"
 #include "tessera/search/partition/partition.h"
+#include "tessera/tests/search/simulate/small_machine.h"
 
 // A search of limited effort leaves out what it has no time for, and says so; what there is nothing without, it looks at.
 namespace tessera::search {
@@ -59,6 +60,18 @@ TEST(LimitedEffort, FindsAPlanWhereThereIsOneAndSaysWhatItLeftOut) {
     ++worse;
   }
   EXPECT_GE(worse, 3);
+}
+
+TEST(LimitedEffort, SaysThatExtentsOfTilesWereLeftOut) {
+  NetworkBuilder net;
+  const Subject subject = {net.Finish(net.Conv(net.Input({1, 1, 1000, 2}), 3, 1)),
+                           SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200)};
+  const PartitionResult some = Search(subject, 1, {.weights = {{"latency", 1}}, .limits = {}});
+  ASSERT_TRUE(some.plan.has_value()) << some.reason;
+  EXPECT_GT(some.plan->score, some.plan->bound);
+  EXPECT_EQ(some.status, problem::Status::kFeasible);
+  EXPECT_NE(some.plan->scope.tile_extents, "");
+  EXPECT_EQ(some.plan->scope.cuts + some.plan->scope.kept + some.plan->scope.orders, "");
 }
 
 TEST(LimitedEffort, IsNotHeldToWhereOnlyWhatWasLeftOutKeepsALimit) {

@@ -4,6 +4,7 @@
 
 #include "small_machine.h"
 #include "tessera/encoder/adapt/halo.h"
+#include "tessera/search/simulate/cycles.h"
 
 namespace tessera::search {
 namespace {
@@ -112,6 +113,35 @@ TEST(Simulate, EnergyAddsUpByPart) {
   EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("sram"), (24 + 8 + 24) * 1 + (28 + 24) * 2);
   EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("leakage"), 2e9 * 87 / 1e9);
   EXPECT_DOUBLE_EQ(metrics.energy_pj, 24 + 760 + 160 + 174);
+}
+
+// 24 bytes come in, 48 go out, and 2 of weights stay: each is read once and written once in the tile memory.
+TEST(Simulate, TransfersReadAndWriteTheTileMemoryOnce) {
+  NetworkBuilder net;
+  const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 1, 8, 3}), 1, 2));
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  hw_profiles::Memory& sram = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  for (const bool reads : {true, false}) {
+    sram.read_pj_per_byte = reads ? 1 : 0;
+    sram.write_pj_per_byte = reads ? 0 : 1;
+    const plan::Metrics metrics = RunRows(graph, profile, 8, kResident);
+    EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("sram"), 24 + 2 + 48) << reads;
+  }
+}
+
+// Three loop levels, the run itself being the innermost.
+TEST(Simulate, TransfersAreSplitAtTheLevelsOfADescriptor) {
+  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  const int home = hw_profiles::LayoutOf(profile, base::TensorRole::kBorder).home;
+  const Runs runs{.bytes = 4, .count = 6, .loops = {2, 3}};
+  const auto cycles_with = [&](int dims) {
+    profile.links[0].dims = dims;
+    return TransferCycles(profile, home, Direction::kRead, runs);
+  };
+  const int64_t one = cycles_with(3);
+  EXPECT_EQ(cycles_with(4), one);
+  EXPECT_EQ(cycles_with(2) - one, profile.links[0].setup_cycles * (2 - 1));
+  EXPECT_EQ(cycles_with(1) - one, profile.links[0].setup_cycles * (2 * 3 - 1));
 }
 
 TEST(Simulate, HaloIsFetchedAndComputedAgain) {

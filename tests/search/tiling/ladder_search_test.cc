@@ -138,6 +138,11 @@ TEST(LadderSearch, ScansWhereBuffersMayNotShrinkInPlace) {
   problem.relations.push_back({problem::RelationKind::kSameBank, 0, 1, 0});
   const ScriptedEngine engine([](size_t) { return Status::kInfeasible; });
   EXPECT_EQ(Search(problem, LadderOf({{1, 1}, {2, 2}, {3, 3}}), {&engine}).solves, 3);
+  const ScriptedEngine small([](size_t rung) { return rung == 0 ? Status::kInfeasible : Status::kUnknown; });
+  const LadderOutcome outcome = Search(problem, LadderOf({{1, 1}, {2, 2}, {3, 3}}), {&small});
+  EXPECT_EQ(outcome.rungs[0].status, Status::kInfeasible);
+  EXPECT_EQ(outcome.rungs[1].status, Status::kUnknown);
+  EXPECT_EQ(outcome.rungs[2].status, Status::kUnknown);
 }
 
 TEST(LadderSearch, SpendsNoSolveOnALoadBeyondTheCapacity) {

@@ -47,6 +47,15 @@ TEST(ShapeSearch, TriesEveryShapeOfASmallGrid) {
   EXPECT_TRUE(search.IsExhausted());
 }
 
+// Even cuts of 10 are 1, 2, 3, 4, 5 and 10.
+TEST(ShapeSearch, EndsWithTheExtentsThatAreNoEvenCuts) {
+  ShapeSearch search({.extents = {{1, 2, 3, 4, 5, 10}}, .thinned = false, .steps = {1}});
+  EXPECT_EQ(search.Start().size(), 6U);
+  EXPECT_FALSE(search.IsExhausted());
+  EXPECT_EQ(search.Rest(100), (std::vector<TileShape>{{6}, {7}, {8}, {9}}));
+  EXPECT_TRUE(search.IsExhausted());
+}
+
 TEST(ShapeSearch, AnswersForNothingThatWasLeftOut) {
   ShapeSearch thinned({.extents = {UpTo(5)}, .thinned = true});
   thinned.Start();
