@@ -31,8 +31,9 @@
 // wants of a tensor are all made, in this tile or one before, and the operator that makes a row then holds what this row needs. So follow single rows:
 // row o of the output is made; of the rows that it needs of an operand the middle one is made; and so on, from reader to maker.
 //
-// Whole buffers count as such. Where there are several tiles, all of them that the subgraph touches live together when the second tile begins; where there
-// is one, those live beside an operator's own that were there before, or are made earlier and read later. The cheaper of the two counts.
+// Whole buffers count as such, also those of other tensors that are there while the operator runs. Where there are several tiles, what the subgraph reads stays
+// for the last tile, and what it makes is there from the first tile on: so when the last tile begins, all of it lives. Where there is one tile, a
+// whole buffer lives from its maker to its last reader. The cheaper of the two counts.
 //
 // Of operands that may share one place the larger counts; what may stay in its home, lie in the place of a state, or come by depth counts
 // as nothing. Constants count as the least that any policy holds of them.
@@ -147,9 +148,10 @@ class Floors {
         continue;
       const Held held = HoldingOf(plan_, users_, subgraph, tensor);
       if (held.holding != Holding::kWhole) continue;
-      const bool is_there = (!held.made || users.makers.front() < op) &&
-                            (facts.network_output || (!users.readers.empty() && users.readers.back() > op));
-      if (tiles != Tiles::kOne || is_there) bytes = Sum(bytes, BytesAs(facts, held.role, facts.shape));
+      const bool is_made = !held.made || users.makers.front() < op;
+      const bool is_wanted = facts.network_output || (!users.readers.empty() && users.readers.back() > op);
+      const bool is_there = tiles == Tiles::kOne ? is_made && is_wanted : is_made || op == interval.first;
+      if (is_there) bytes = Sum(bytes, BytesAs(facts, held.role, facts.shape));
     }
     return bytes;
   }
