@@ -16,6 +16,7 @@
 #include "tessera/cli/interrupt.h"
 #include "tessera/cli/plan_check.h"
 #include "tessera/cli/refusals.h"
+#include "tessera/cli/refutation_folder.h"
 #include "tessera/plan/exempt.h"
 #include "tessera/problem/validator.h"
 
@@ -38,17 +39,18 @@ class CheckCommand final : public Command {
            "                                                   its lowering too, in an order of its own\n"
            "  tessera check answer.csv --capacity 1048576      the CSV has an offset column\n"
            "  tessera check answer.json --problem problem.json\n"
-           "  tessera check --certificate proof                the proof that nothing fits\n"
+           "  tessera check --certificate proof                the proof that nothing fits, or that no plan "
+           "exists\n"
            "  tessera check --certificate proof --problem buffers.csv --capacity 1048575\n";
   }
 
   void Declare(CLI::App& app) override {
     files_.Declare(app);
     app.get_option("file")->required(false);
-    app.add_option(
-           "--certificate", certificate_,
-           "Check the proof in this folder instead; with --problem, that it is about this Problem, with "
-           "--capacity, that it covers so many bytes")
+    app.add_option("--certificate", certificate_,
+                   "Check the proof in this folder instead, of `tessera alloc` or `tessera plan`; with "
+                   "--problem, that "
+                   "it is about this Problem, with --capacity, that it covers so many bytes")
         ->type_name("DIR")
         ->excludes("file");
     app.add_flag("--execute", execute_,
@@ -118,6 +120,7 @@ class CheckCommand final : public Command {
   }
 
   ExitCode CheckCertificate(Console& console) const {
+    if (HoldsRefutation(certificate_)) return CheckRefutation(console);
     const base::Expected<problem::proof::Judgement> judgement = CheckCertificateIn(certificate_);
     if (!judgement) return console.Refuse(judgement.error());
     base::Expected<std::vector<std::string>> violations = FindOtherClaim(*judgement);
@@ -130,6 +133,23 @@ class CheckCommand final : public Command {
     const std::string text = fmt::format("accepted: nothing fits into {} bytes; {} buffers, {} clause{}\n",
                                          judgement->claim.capacity, judgement->problem.buffers.size(),
                                          verdict.clauses, verdict.clauses == 1 ? "" : "s");
+    console.Print(format_.IsJson() ? base::WriteJson(AcceptanceAsJson()) : text);
+    return ExitCode::kAnswer;
+  }
+
+  ExitCode CheckRefutation(Console& console) const {
+    if (!files_.problem.empty() || files_.capacity) {
+      console.Note(
+          "--certificate: this one says that a network has no plan; --problem and --capacity are not for it");
+      return ExitCode::kUsage;
+    }
+    const base::Expected<plan::refutation::Judgement> judgement = CheckRefutationIn(certificate_);
+    if (!judgement) return console.Refuse(judgement.error());
+    if (!judgement->refutation) return RefuseAll(console, {judgement->gap});
+    const plan::refutation::Refutation& refutation = *judgement->refutation;
+    const std::string text =
+        fmt::format("accepted: no plan exists: {}; {} intervals, {} ways, {} placements\n",
+                    refutation.argument, refutation.intervals, refutation.ways, refutation.proofs.size());
     console.Print(format_.IsJson() ? base::WriteJson(AcceptanceAsJson()) : text);
     return ExitCode::kAnswer;
   }

@@ -20,6 +20,7 @@
 #include "tessera/cli/plan_text.h"
 #include "tessera/cli/problem_dump.h"
 #include "tessera/cli/reasons.h"
+#include "tessera/cli/refutation_folder.h"
 #include "tessera/cli/report/report.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/cli/trace.h"
@@ -27,6 +28,7 @@
 #include "tessera/plan/json_write.h"
 #include "tessera/plan/lowering/lower.h"
 #include "tessera/problem/svg.h"
+#include "tessera/search/partition/judged.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/partition/remedies.h"
 #include "tessera/search/partition/sensitivity.h"
@@ -129,6 +131,10 @@ class PlanCommand final : public Command {
     threads_.Declare(app, "plan");
     format_.Declare(app);
     outputs_.Declare(app);
+    app.add_option("--certificate", certificate_,
+                   "Where no plan exists, write the proof of that into this folder; "
+                   "`tessera check --certificate` checks it")
+        ->type_name("DIR");
     dump_.Declare(app);
     app.add_option("--report", report_, "Also write a self-contained HTML page: the same as --output x.html");
     app.add_option("--trace", trace_, "Also write who works when, in Chrome's trace format");
@@ -281,10 +287,31 @@ class PlanCommand final : public Command {
       console.Refuse(written.error());
       return ExitCode::kCannotWrite;
     }
+    if (const ExitCode code = WriteCertificate(console, network, profile, options, result);
+        code != ExitCode::kAnswer)
+      return code;
     console.Print(format_.IsJson() ? refusal.AsJson() : refusal.AsText());
     problem::Result outcome;
     outcome.status = result.status;
     return ExitCodeOf(outcome);
+  }
+
+  ExitCode WriteCertificate(Console& console, const graph::Graph& network,
+                            const hw_profiles::Profile& profile, const search::PartitionOptions& options,
+                            const search::PartitionResult& result) const {
+    if (certificate_.empty()) return ExitCode::kAnswer;
+    if (!result.refutation) {
+      console.Note("no certificate: the answer proves nothing impossible");
+      return ExitCode::kAnswer;
+    }
+    const plan::Plan question = search::QuestionOf(network, profile, options);
+    if (const auto written = WriteRefutationIn(certificate_, question, *result.refutation); !written) {
+      console.Refuse(written.error());
+      return ExitCode::kCannotWrite;
+    }
+    console.Note(fmt::format("certificate in {}: no plan exists; {} placements are proven impossible",
+                             certificate_, result.refutation->proofs.size()));
+    return ExitCode::kAnswer;
   }
 
   ExitCode Write(Console& console, const plan::Plan& plan) {
@@ -317,6 +344,7 @@ class PlanCommand final : public Command {
   AnswerFormat format_;
   PlanOutputs outputs_;
   ProblemDump dump_;
+  std::string certificate_;
   std::string report_;
   std::string trace_;
   NetworkOptions import_;

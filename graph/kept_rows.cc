@@ -137,6 +137,7 @@ class SweepByStrips {
       Box share = propagation_.ShareOf(slot, tiles_[tile]);
       if (BeginsStrip(tile)) left = 0;
       if (rows) {
+        CountShared(slot, share[*rows], left);
         share[*rows].begin = std::max(share[*rows].begin, left);
         left = std::max(left, share[*rows].end);
       }
@@ -144,6 +145,11 @@ class SweepByStrips {
       std::copy(share.begin(), share.end(), Region(wanted_, tile, slot).begin());
       shares_[tile * Slots() + slot] = std::move(share);
     }
+  }
+
+  void CountShared(size_t slot, const Extent& share, int64_t left) {
+    int64_t& shared = subgraph_.rows[slot].shared;
+    shared = std::max(shared, std::min(left, share.end) - share.begin);
   }
 
   const Operator& At(size_t position) const {

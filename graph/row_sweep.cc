@@ -130,6 +130,8 @@ class Sweep {
       RowTiles::Use& tile = tiles_.Of(part, slot);
       for (const size_t axis : slots_[slot].along) wanted[axis] = propagation_.ShareAlong(slot, axis, box);
       if (rows) {
+        rows_[slot].shared =
+            std::max(rows_[slot].shared, std::min(left, wanted[*rows].end) - wanted[*rows].begin);
         wanted[*rows].begin = std::max(wanted[*rows].begin, left);
         left = std::max(left, wanted[*rows].end);
         tile.share = wanted[*rows].Length();

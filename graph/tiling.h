@@ -64,6 +64,7 @@ struct RowCounts {
   int64_t made = 0;
   int64_t held = 0;    // kept and made
   int64_t beside = 0;  // held by a tile and made by the next
+  int64_t shared = 0;  // of a share: in that of a tile before too, with which they leave
   friend bool operator==(const RowCounts&, const RowCounts&) = default;
 };
 

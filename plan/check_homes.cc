@@ -9,6 +9,7 @@
 #include "tessera/base/checked.h"
 #include "tessera/plan/derivation.h"
 #include "tessera/plan/home_stays.h"
+#include "tessera/plan/program_problem.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
@@ -17,24 +18,7 @@
 namespace tessera::plan {
 namespace {
 
-using hw_profiles::Memory;
 using problem::Buffer;
-
-// Bytes that are not reserved: those in front of each reserved range, and those behind the last.
-int64_t FreeBytes(const Memory& memory) {
-  std::map<int64_t, int64_t> taken;  // end by begin
-  for (const problem::Reserved& reserved : memory.reserved) {
-    int64_t& end = taken[reserved.range.begin];
-    end = std::max(end, reserved.range.end);
-  }
-  int64_t free = 0;
-  int64_t at = 0;
-  for (const auto& [begin, end] : taken) {
-    free += std::max<int64_t>(0, std::min(begin, memory.capacity_bytes) - at);
-    at = std::max(at, end);
-  }
-  return free + std::max<int64_t>(0, memory.capacity_bytes - at);
-}
 
 class HomeCheck {
  public:
@@ -73,7 +57,8 @@ class HomeCheck {
   }
 
   void CheckLoad(int memory, const std::vector<HomeStay>& stays) {
-    const int64_t room = FreeBytes(plan_.profile.memories[static_cast<size_t>(memory)]);
+    const problem::Memory described = HomeMemory(plan_.profile, memory);
+    const int64_t room = FreeBytes(described, described.capacity);
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
       const auto step = static_cast<problem::Step>(i);
       int64_t load = 0;

@@ -9,8 +9,10 @@
 namespace tessera::plan {
 namespace {
 
-// Sums of doubles taken in another order differ by about this much.
+// Sums of doubles that differ by no more than this, relative to their size, count as equal: first those of whole plans, then those
+// of one subgraph.
 constexpr double kTolerance = 1e-6;
+constexpr double kRounding = 1e-12;
 
 bool Close(double a, double b) {
   return std::abs(a - b) <= kTolerance * std::max({1.0, std::abs(a), std::abs(b)});
@@ -42,19 +44,47 @@ class MetricsCheck {
                    fmt::format("{} states {} of {} where its parts give {}", where, what, found, expected));
   }
 
+  // For what follows from network, profile and partition.
+  void ExpectComputed(const std::string& where, const std::string& what, double found, double expected) {
+    if (std::abs(found - expected) <= kRounding * std::max(std::abs(found), std::abs(expected))) return;
+    findings_.Note(ViolationKind::kMetric,
+                   fmt::format("{} states {} of {} where {} is computed", where, what, found, expected));
+  }
+
   void CheckSubgraph(size_t i) {
     const Metrics& metrics = plan_.subgraphs[i].metrics;
-    const Work& work = derivation_.work[i];
+    const Metrics& cost = derivation_.costs[i];
     const std::string where = fmt::format("subgraph {}", i);
-    Expect(where, "MACs", metrics.macs, work.macs);
-    Expect(where, "recomputed MACs", metrics.recomputed_macs, work.recomputed_macs);
-    Expect(where, "operators of unknown work", metrics.unknown_work, work.unknown_work);
+    Expect(where, "cycles", metrics.latency_cycles, cost.latency_cycles);
+    Expect(where, "MACs", metrics.macs, cost.macs);
+    Expect(where, "recomputed MACs", metrics.recomputed_macs, cost.recomputed_macs);
+    Expect(where, "operators of unknown work", metrics.unknown_work, cost.unknown_work);
     for (const std::string cause : {"inputs", "outputs", "weights"}) {
       Expect(where, "off-chip bytes of " + cause, PartOf(metrics.off_chip_by_cause, cause),
-             PartOf(work.off_chip, cause));
+             PartOf(cost.off_chip_by_cause, cause));
     }
     Expect(where, "bytes of peak", metrics.peak_bytes, PeakDuring(derivation_.trace.subgraph_steps[i]));
+    ExpectComputed(where, "a peak bandwidth", metrics.peak_bytes_per_cycle, cost.peak_bytes_per_cycle);
+    ExpectComputed(where, "an energy", metrics.energy_pj, cost.energy_pj);
+    CheckEnergies(where, metrics.energy_by_part, cost.energy_by_part);
     CheckParts(where, metrics);
+  }
+
+  void CheckEnergies(const std::string& where, const std::map<std::string, double>& found,
+                     const std::map<std::string, double>& expected) {
+    for (const auto& [part, energy] : expected) {
+      const auto stated = found.find(part);
+      if (stated != found.end()) {
+        ExpectComputed(where, fmt::format("an energy in '{}'", part), stated->second, energy);
+      } else {
+        findings_.Note(ViolationKind::kMetric, fmt::format("{} states no energy in '{}'", where, part));
+      }
+    }
+    for (const auto& [part, energy] : found) {
+      if (!expected.contains(part))
+        findings_.Note(ViolationKind::kMetric,
+                       fmt::format("{} states an energy in '{}', which is no part of it", where, part));
+    }
   }
 
   static int64_t PartOf(const std::map<std::string, int64_t>& parts, const std::string& cause) {

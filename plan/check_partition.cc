@@ -35,11 +35,13 @@ class PartitionCheck {
     const std::vector<Users> users = FindUsers(plan_.network);
     CheckKept(users);
     if (!findings_.Empty()) return;
-    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
-      CheckTile(i, users);
-      CheckHoldings(i, users);
-      if (plan_.subgraphs[i].prefetch) CheckPrefetch(i, users);
-    }
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) Check(i, users);
+  }
+
+  void Check(size_t i, const std::vector<Users>& users) {
+    CheckTile(i, users);
+    CheckHoldings(i, users);
+    if (plan_.subgraphs[i].prefetch) CheckPrefetch(i, users);
   }
 
  private:
@@ -346,5 +348,9 @@ class PartitionCheck {
 }  // namespace
 
 void CheckPartition(const Plan& plan, Findings& findings) { PartitionCheck(plan, findings).Run(); }
+
+void CheckSubgraph(const Plan& plan, size_t subgraph, Findings& findings) {
+  PartitionCheck(plan, findings).Check(subgraph, FindUsers(plan.network));
+}
 
 }  // namespace tessera::plan

@@ -9,4 +9,7 @@ namespace tessera::plan {
 // each tile and policy. Only where nothing is noted can a program be derived.
 void CheckPartition(const Plan& plan, Findings& findings);
 
+// The same of one subgraph's tile and policies alone, where network, profile and the cover are known to be sound.
+void CheckSubgraph(const Plan& plan, size_t subgraph, Findings& findings);
+
 }  // namespace tessera::plan

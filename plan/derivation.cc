@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tessera/plan/by_channel.h"
+#include "tessera/plan/costs_count.h"
 #include "tessera/plan/handed_on.h"
 
 namespace tessera::plan {
@@ -33,10 +34,12 @@ Derivation Derive(const Plan& plan) {
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     const Subgraph& subgraph = plan.subgraphs[i];
     WorkCount count(plan, users, subgraph);
+    CostCount costs(plan, users, static_cast<int>(i));
     RowCount row_count(plan.network);
     ChannelSurvey survey(plan, users, subgraph);
     ForEachTile(plan.network, users, subgraph, [&](const Tile& tile) {
       count.Add(tile);
+      costs.Add(tile);
       row_count.Add(tile);
       if (subgraph.in_place) comparisons[i].Look(subgraph.interval, tile);
       survey.Look(tile);
@@ -47,6 +50,7 @@ Derivation Derive(const Plan& plan) {
       }
     });
     derivation.work.push_back(count.Finish());
+    derivation.costs.push_back(costs.Finish(derivation.work.back()));
     rows[i] = row_count.Tallies();
     by_channel[i] = survey.Able(largest[i]);
     for (const auto& [tensor, extents] : largest[i]) {

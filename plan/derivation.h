@@ -26,7 +26,8 @@ struct Derivation {
   std::map<BufferUse, Label, UseOrder> labels;          // likewise
   std::vector<InPlacePair> pairs;
   std::vector<RuleReach> rules;
-  std::vector<Work> work;  // parallel to Plan::subgraphs
+  std::vector<Work> work;      // parallel to Plan::subgraphs
+  std::vector<Metrics> costs;  // likewise, as CostOf gives them
 };
 
 // The partition has passed CheckPartition. Reads network, profile and subgraphs of the plan, nothing else.

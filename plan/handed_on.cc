@@ -116,6 +116,11 @@ class Succession {
 
 }  // namespace
 
+bool MayTakePlaceOfState(const Plan& plan, const std::vector<Users>& users, int next) {
+  const int state = plan.network.tensors[static_cast<size_t>(next)].next_of;
+  return Succession(plan, users, state, next).IsInPlace();
+}
+
 std::vector<InPlacePair> FindHandedOn(const Plan& plan, const std::vector<Users>& users, const Trace& trace) {
   std::vector<InPlacePair> pairs;
   for (size_t i = 0; i < plan.network.tensors.size(); ++i) {
@@ -125,7 +130,7 @@ std::vector<InPlacePair> FindHandedOn(const Plan& plan, const std::vector<Users>
     const BufferUse old_value = {BufferKind::kWhole, -1, state, -1, 0, 0};
     const BufferUse new_value = {BufferKind::kWhole, -1, next, -1, 0, 0};
     if (!trace.buffers.contains(old_value) || !trace.buffers.contains(new_value)) continue;
-    if (Succession(plan, users, state, next).IsInPlace()) pairs.emplace_back(old_value, new_value);
+    if (MayTakePlaceOfState(plan, users, next)) pairs.emplace_back(old_value, new_value);
   }
   return pairs;
 }

@@ -10,4 +10,7 @@ namespace tessera::plan {
 // that is handed on.
 std::vector<InPlacePair> FindHandedOn(const Plan& plan, const std::vector<Users>& users, const Trace& trace);
 
+// Whether the next value of a state must lie in the state's place where both have whole buffers. `next` has a state.
+bool MayTakePlaceOfState(const Plan& plan, const std::vector<Users>& users, int next);
+
 }  // namespace tessera::plan

@@ -115,6 +115,8 @@ class PlanReader {
     if (plan_.profile.memories.empty()) return;
     plan_.problem.memories = {TileMemory(plan_.profile)};
     for (const problem::Mode& mode : Memory().modes) mode_names_.push_back(mode.name);
+    // A memory with modes has a schedule, an empty one where it holds nothing at any step.
+    if (!mode_names_.empty()) plan_.allocation.modes.emplace_back();
   }
 
   const problem::Memory& Memory() const { return plan_.problem.memories.front(); }
@@ -204,7 +206,6 @@ class PlanReader {
 
   void ReadMode(const JsonValue& mode) {
     if (mode_names_.empty()) return mode.Refuse(fmt::format("memory '{}' has no modes", Memory().name));
-    if (plan_.allocation.modes.empty()) plan_.allocation.modes.emplace_back();
     const std::vector<std::string_view> names(mode_names_.begin(), mode_names_.end());
     plan_.allocation.modes.front().push_back(static_cast<int>(mode.OneOf(names)));
   }

@@ -215,9 +215,10 @@ class Propagation {
     return share;
   }
 
-  // What a barrier makes, it makes whole.
+  // What a barrier makes, it makes whole, where anything of it is needed.
   void WantWhole(const Operator& op, Tile& tile) const {
-    if (!graph::IsBarrier(op)) return;
+    const auto is_needed = [&tile](int output) { return !IsEmpty(tile.needs[output]); };
+    if (!graph::IsBarrier(op) || std::none_of(op.outputs.begin(), op.outputs.end(), is_needed)) return;
     for (const int output : op.outputs) tile.needs[output] = WholeOf(ShapeOf(network_, output));
   }
 
@@ -262,6 +263,11 @@ bool MayCacheHalo(const hw_profiles::Profile& profile, const Shape& shape, const
     rows = rows || name == base::Axis::kRows;
   }
   return rows;
+}
+
+Tile SingleTile(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
+                const Box& box) {
+  return Propagation(network, users, subgraph).Run(box);
 }
 
 void ForEachTile(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,

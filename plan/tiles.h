@@ -29,6 +29,10 @@ int64_t CountTiles(const graph::Shape& shape, const std::vector<int64_t>& tile);
 bool MayCacheHalo(const hw_profiles::Profile& profile, const graph::Shape& shape,
                   const std::vector<int64_t>& tile);
 
+// What one tile needs that computes this part of the last operator's first output, where no rows are kept.
+Tile SingleTile(const graph::Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
+                const Box& box);
+
 // Calls `visit` for each tile in program order: row-major, or if the halo is cached strip by strip; the last along each axis may be
 // smaller. subgraph.tile is within the shape, and such that its halo may be cached if it is. Cost: tiles times operators times the
 // walk of NeedOf; with a cached halo also rows, and all tiles are held at once.

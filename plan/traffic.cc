@@ -120,6 +120,7 @@ void WorkCount::ReadConstants() {
 
 Work WorkCount::Finish() const {
   Work work = work_;
+  work.macs_of = macs_;
   for (const auto& [i, macs] : macs_) {
     const graph::Operator& op = plan_.network.operators[static_cast<size_t>(i)];
     const int64_t once = MacsFor(plan_.network, op, WholeOf(ShapeOf(plan_.network, op.outputs.front())));

@@ -15,6 +15,7 @@ namespace tessera::plan {
 // What one or many tiles do. Bytes are those of the tensors' homes, wherever that is not the tile memory.
 struct Work {
   int64_t macs = 0;
+  std::map<int, int64_t> macs_of;  // by operator; add up to `macs`
   int64_t recomputed_macs = 0;
   int64_t unknown_work = 0;  // operators that do not state theirs
   std::map<std::string, int64_t>

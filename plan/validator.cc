@@ -21,8 +21,9 @@
 //     plan's problem ------------------------------------------------------ same? ------'
 //     plan's offsets and modes --- problem::Validate ---> right for that problem?
 //     network, profile, partition --- bytes at home --- capacities of the other memories ---> room for them?
+//     network, profile, partition --- tiles, costs ---> cycles, energies and traffic that the plan states?
 //
-// Nothing here includes graph's propagation or the encoder.
+// Nothing here includes graph's propagation, the encoder or the search.
 namespace tessera::plan {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "tessera/base/checked.h"
+#include "tessera/encoder/adapt/choice.h"
 #include "tessera/graph/kept_rows.h"
 
 // The rows of each buffer, in the picture of one tile and the next:
@@ -48,6 +49,24 @@ std::shared_ptr<graph::TiledSubgraph> SharedTilings::Cut(const graph::TileShape&
             : tiler_.CutKeepingRows(tile, /*across_batch=*/alike != HaloStorage::kAdjacent, wants_classes));
   }
   return tiling;
+}
+
+bool GainsByKeeping(const TensorUse& use) {
+  return use.residence == Residence::kLoaded || !use.makers.empty();
+}
+
+bool DiffersFromRecompute(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                          const SubgraphUses& uses, const graph::TiledSubgraph& tiling) {
+  for (const TensorUse& use : uses.tensors) {
+    const auto slot =
+        std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), use.tensor) - tiling.tensors.begin();
+    const graph::RowCounts& rows = tiling.rows[static_cast<size_t>(slot)];
+    if (GainsByKeeping(use) && (rows.kept > 0 || rows.shared > 0)) return true;
+  }
+  const graph::Shape& output = OutputShape(graph, uses.interval);
+  const std::optional<size_t> columns = graph::AxisOf(output, graph::Axis::kColumns);
+  return columns && tiling.tile[*columns] < output[*columns] && tiling.classes.size() != 1 &&
+         profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
 }
 
 bool MarkCached(const graph::TiledSubgraph& tiling, HaloStorage halo, SubgraphUses& uses) {

@@ -46,6 +46,15 @@ class SharedTilings {
 // Marks the tensors whose rows are cached when the subgraph is cut like that. False if none is.
 bool MarkCached(const graph::TiledSubgraph& tiling, hw_profiles::HaloStorage halo, SubgraphUses& uses);
 
+// Whether rows of the tensor that tiles share are made, loaded or stored fewer times where tiles keep rows: it is loaded, or made inside.
+bool GainsByKeeping(const TensorUse& use);
+
+// Whether tiles cut like that, which keep rows, run otherwise than tiles of the same shape that compute them again: some row that
+// tiles share is made, moved or stored once; or strips bring tiles of different classes into another order, and transfers overlap.
+// May err towards true where classes were left out.
+bool DiffersFromRecompute(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                          const SubgraphUses& uses, const graph::TiledSubgraph& tiling);
+
 // The bytes of a buffer of a tensor whose rows are kept: kTile, kRing, kLine or kHalo. `largest` are the most elements that any
 // tile needs, `pads` those of a tile buffer, `alignment` what the buffer is aligned to.
 problem::Bytes CachedBytes(const hw_profiles::Profile& profile, BufferKind kind, const SubgraphUses& uses,

@@ -55,10 +55,13 @@ class Candidate {
         readers_(usages[static_cast<size_t>(state_)].consumers),
         next_readers_(usages[static_cast<size_t>(next)].consumers) {}
 
-  bool MayLieInPlace() const {
+  bool MayLieInPlace(RunsIn runs = RunsIn::kGivenOrder) const {
+    const auto is_done = [this, runs](int reader) {
+      if (reader == maker_) return MakesInStep();
+      return reader < maker_ || runs == RunsIn::kSomeOrder;
+    };
     return maker_ >= 0 && !TensorAt(state_).network_output && IsUnpadded() && KeepsAddresses() &&
-           std::all_of(readers_.begin(), readers_.end(),
-                       [this](int reader) { return reader < maker_ || (reader == maker_ && MakesInStep()); });
+           std::all_of(readers_.begin(), readers_.end(), is_done);
   }
 
  private:
@@ -124,24 +127,34 @@ std::vector<problem::Relation> HandedOnInPlace(const graph::Graph& graph,
                                                const hw_profiles::Profile& profile,
                                                const std::vector<ProgramBuffer>& buffers) {
   std::vector<problem::Relation> relations;
-  for (int next = 0; next < static_cast<int>(graph.tensors.size()); ++next) {
-    const int state = graph.tensors[static_cast<size_t>(next)].next_of;
-    if (state < 0 || !Candidate(graph, usages, profile, next).MayLieInPlace()) continue;
-    const std::optional<int> from = WholeOf(buffers, state);
+  for (const int next : NextInPlace(graph, usages, profile)) {
+    const std::optional<int> from = WholeOf(buffers, graph.tensors[static_cast<size_t>(next)].next_of);
     const std::optional<int> to = WholeOf(buffers, next);
     if (from && to) relations.push_back({problem::RelationKind::kColocate, *from, *to, /*delta=*/0});
   }
   return relations;
 }
 
+std::vector<int> NextInPlace(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                             const hw_profiles::Profile& profile) {
+  std::vector<int> in_place;
+  for (int next = 0; next < static_cast<int>(graph.tensors.size()); ++next) {
+    if (graph.tensors[static_cast<size_t>(next)].next_of >= 0 &&
+        Candidate(graph, usages, profile, next).MayLieInPlace())
+      in_place.push_back(next);
+  }
+  return in_place;
+}
+
 std::optional<size_t> AxisOfGrowth(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
-                                   const hw_profiles::Profile& profile, const graph::Operator& op) {
+                                   const hw_profiles::Profile& profile, const graph::Operator& op,
+                                   RunsIn runs) {
   const bool at_home = hw_profiles::LayoutOf(profile, base::TensorRole::kState).home == profile.tile_memory;
   if (op.kind != OperatorKind::kConcat || !at_home) return std::nullopt;
   const int next = op.outputs.front();
   const int state = graph.tensors[static_cast<size_t>(next)].next_of;
   const bool grows = state >= 0 && op.inputs.front() == state;
-  if (!grows || !Candidate(graph, usages, profile, next).MayLieInPlace()) return std::nullopt;
+  if (!grows || !Candidate(graph, usages, profile, next).MayLieInPlace(runs)) return std::nullopt;
   return static_cast<size_t>(op.axis);
 }
 

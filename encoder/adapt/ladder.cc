@@ -188,9 +188,9 @@ base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& gra
                                                          const hw_profiles::Profile& profile,
                                                          graph::Interval interval, const Policy& policy,
                                                          std::span<const graph::TileShape> shapes,
-                                                         const TileCutter& cut) {
+                                                         const TileCutter& cut, TilesMade made) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
-  base::Expected<PolicyTiles> tiles = PolicyTiles::Make(graph, usages, profile, interval, policy);
+  base::Expected<PolicyTiles> tiles = PolicyTiles::Make(graph, usages, profile, interval, policy, made);
   if (!tiles) return base::Unexpected(tiles.error());
   LadderBuilder builder(graph, profile, usages, *std::move(tiles), policy.in_place, cut);
   if (std::optional<base::Diagnostic> fault = FindFault(graph, interval, shapes))

@@ -124,11 +124,11 @@ Bytes ConstantBytes(const graph::Graph& graph, const hw_profiles::Profile& profi
   const graph::Tensor& constant = TensorAt(graph, tensor);
   const Bytes packed = std::max<Bytes>(1, PackedBytes(constant.type, graph::ElementsOf(constant.shape)));
   const Bytes bytes = constant.stored_bytes > 0 ? constant.stored_bytes : packed;
-  const auto first_of = std::find_if(users.begin(), users.end(), [&](int user) {
-    return IsFirstConstant(graph.operators[static_cast<size_t>(user)], tensor);
-  });
-  if (first_of == users.end()) return bytes;
-  const int64_t channels = OutputChannels(constant.shape, graph.operators[static_cast<size_t>(*first_of)]);
+  int64_t channels = 0;
+  for (const int user : users) {
+    const graph::Operator& op = graph.operators[static_cast<size_t>(user)];
+    if (IsFirstConstant(op, tensor)) channels = std::max(channels, OutputChannels(constant.shape, op));
+  }
   return Add(bytes, Multiply(profile.table_bytes_per_channel, channels));
 }
 

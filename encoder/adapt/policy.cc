@@ -3,13 +3,12 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/base/checked.h"
 #include "tessera/encoder/adapt/by_channel.h"
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/encoder/adapt/residence.h"
-#include "tessera/graph/kept_rows.h"
+#include "tessera/graph/shared_rows.h"
 
 namespace tessera::encoder {
 namespace {
@@ -48,39 +47,61 @@ bool MayBeInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile
   return false;
 }
 
-// Whether two halves of the output, one below the other, share rows of some tile buffer.
-bool HaloMatters(const graph::Graph& graph, const hw_profiles::Profile& profile, SubgraphUses uses) {
-  const std::vector<hw_profiles::AxisGranule>& axes = profile.tiling.axes;
-  const graph::Shape& output = OutputShape(graph, uses.interval);
-  const std::optional<size_t> rows = graph::AxisOf(output, graph::Axis::kRows);
-  const bool cuts_rows = std::any_of(axes.begin(), axes.end(), [](const hw_profiles::AxisGranule& axis) {
-    return axis.axis == graph::Axis::kRows;
-  });
-  if (!rows || !cuts_rows || !graph::CanCut(graph, uses.interval, *rows)) return false;
-  graph::TileShape half = output;
-  half[*rows] = base::CeilDiv(output[*rows], 2);
-  if (!graph::CutsStrips(output, half)) return false;
-  return MarkCached(CutTiles(graph, uses.interval, half, HaloStorage::kRing), HaloStorage::kRing, uses);
+// What keeping rows changes, for some tile shape of an interval.
+enum class Keeping : uint8_t {
+  kNothing,
+  kOrder,  // strips, and so the order of tiles, alone
+  kRows,
+};
+
+bool MayCut(const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
+            graph::Axis name) {
+  const graph::Shape& output = OutputShape(graph, interval);
+  const std::optional<size_t> axis = graph::AxisOf(output, name);
+  return axis && graph::CanCut(graph, interval, *axis) &&
+         std::any_of(profile.tiling.axes.begin(), profile.tiling.axes.end(),
+                     [&](const hw_profiles::AxisGranule& each) {
+                       return each.axis == name && each.granule < output[*axis];
+                     });
 }
 
-// The policies for weights, each with the depth of its slices, if it is by depth: from the profile's granule on, each four times the
-// one before, as long as the operator is deeper.
-std::vector<std::pair<WeightPolicy, int64_t>> Holdings(const graph::Graph& graph,
-                                                       const hw_profiles::Profile& profile,
-                                                       graph::Interval interval,
-                                                       const std::vector<WeightPolicy>& tried) {
+// May err towards the later.
+Keeping FindKeeping(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                    const SubgraphUses& uses) {
+  if (!MayCut(graph, profile, uses.interval, graph::Axis::kRows)) return Keeping::kNothing;
+  const auto counts = [&uses](int tensor) { return GainsByKeeping(UseOf(uses, tensor)); };
+  if (graph::MayShareRows(graph, uses.interval, counts)) return Keeping::kRows;
+  const bool makes_strips = profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped &&
+                            profile.tiling.implicit_padding &&
+                            MayCut(graph, profile, uses.interval, graph::Axis::kColumns);
+  return makes_strips ? Keeping::kOrder : Keeping::kNothing;
+}
+
+// Multiples of the granule that are listed.
+constexpr int64_t kMostDepths = 4096;
+
+// The depths of slices, of which an operator that is deeper has several: multiples of the profile's granule. Long slices have few
+// transfers to wait for, short ones take little room, and an engine's unroll or a burst may make any of them best. So each four times
+// the one before is looked at first, and the others where bounds do not rule them out.
+struct Depths {
+  std::vector<int64_t> first;
+  std::vector<int64_t> further;
+  bool all = true;
+};
+
+Depths FindDepths(const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval) {
   constexpr int64_t kNext = 4;
-  std::vector<std::pair<WeightPolicy, int64_t>> holdings;
-  for (const WeightPolicy weights : tried) {
-    if (weights != WeightPolicy::kByDepth) {
-      holdings.emplace_back(weights, 0);
-      continue;
-    }
-    int64_t depth = profile.tiling.depth_granule;
-    for (; FindDepthCut(graph, profile, interval, depth); depth *= kNext)
-      holdings.emplace_back(weights, depth);
+  Depths depths;
+  const std::optional<DepthCut> cut = FindDepthCut(graph, profile, interval);
+  if (!cut) return depths;
+  for (int64_t depth = cut->granule; depth < cut->depth; depth *= kNext) depths.first.push_back(depth);
+  for (int64_t depth = cut->granule; depth < cut->depth; depth += cut->granule) {
+    if (std::binary_search(depths.first.begin(), depths.first.end(), depth)) continue;
+    depths.all = static_cast<int64_t>(depths.further.size()) < kMostDepths;
+    if (!depths.all) break;
+    depths.further.push_back(depth);
   }
-  return holdings;
+  return depths;
 }
 
 // In the profile's order; recomputing is always possible.
@@ -91,41 +112,91 @@ std::vector<HaloStorage> HalosOf(const hw_profiles::Profile& profile) {
   return halos;
 }
 
+std::vector<WeightPolicy> WeightsOf(const hw_profiles::Profile& profile) {
+  if (profile.tiling.weights.empty()) return {WeightPolicy::kResident};
+  return profile.tiling.weights;
+}
+
 }  // namespace
 
-std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                               graph::Interval interval, const std::vector<int>& kept) {
-  std::vector<WeightPolicy> tried = profile.tiling.weights;
-  if (tried.empty()) tried.push_back(WeightPolicy::kResident);
+OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                              graph::Interval interval, const std::vector<int>& kept) {
+  const std::vector<WeightPolicy> tried = WeightsOf(profile);
   const auto usual = std::find_if(tried.begin(), tried.end(),
                                   [](WeightPolicy each) { return each != WeightPolicy::kByDepth; });
   const Policy fallback = {.weights = usual == tried.end() ? tried.front() : *usual, .kept = kept};
-  if (FindFault(graph, interval)) return {fallback};
+  if (FindFault(graph, interval)) return {{fallback}, {}};
 
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const bool may_be_in_place = MayBeInPlace(graph, profile, interval);
   const bool offers_resident = std::find(tried.begin(), tried.end(), WeightPolicy::kResident) != tried.end();
   const std::vector<HaloStorage> halos = HalosOf(profile);
-  std::vector<Policy> policies;
+  OfferedPolicies offered;
+  const auto offer = [&](const Policy& like, bool first) {
+    std::vector<Policy>& policies = first ? offered.first : offered.further;
+    for (const bool in_place : {true, false}) {
+      if (in_place && !may_be_in_place) continue;
+      policies.push_back(like);
+      policies.back().in_place = in_place;
+    }
+  };
+  std::optional<Keeping> keeping;
   bool matters = true;
-  for (const auto& [weights, depth] : Holdings(graph, profile, interval, tried)) {
+  for (const WeightPolicy weights : tried) {
     const bool by_depth = weights == WeightPolicy::kByDepth;
     if (!matters && !by_depth) continue;
     const base::Expected<SubgraphUses> uses =
-        FindUses(graph, usages, profile, interval, {.weights = weights, .kept = kept, .depth = depth});
+        FindUses(graph, usages, profile, interval, {.weights = weights, .kept = kept});
     if (!uses || (IsResidentByAnotherName(*uses, weights) && offers_resident)) continue;
-    const bool caches = !by_depth && halos.size() > 1 && HaloMatters(graph, profile, *uses);
+    if (by_depth) {
+      const Depths depths = FindDepths(graph, profile, interval);
+      for (const int64_t depth : depths.first)
+        offer({.weights = weights, .kept = kept, .depth = depth}, true);
+      for (const int64_t depth : depths.further)
+        offer({.weights = weights, .kept = kept, .depth = depth}, false);
+      offered.all = offered.all && depths.all;
+      continue;
+    }
+    if (!keeping) keeping = halos.size() > 1 ? FindKeeping(graph, profile, *uses) : Keeping::kNothing;
     for (const bool in_place : {true, false}) {
       if (in_place && !may_be_in_place) continue;
       for (const HaloStorage halo : halos) {
-        if (caches || halo == HaloStorage::kRecompute)
-          policies.push_back({weights, in_place, halo, kept, depth});
+        if (halo != HaloStorage::kRecompute && *keeping == Keeping::kNothing) continue;
+        const bool first = halo == HaloStorage::kRecompute || *keeping == Keeping::kRows;
+        (first ? offered.first : offered.further).push_back({weights, in_place, halo, kept});
       }
     }
-    if (!by_depth) matters = WeightsMatter(*uses);
+    matters = WeightsMatter(*uses);
   }
   // Nothing runs here: building the program with any policy says why.
-  if (policies.empty()) policies.push_back(fallback);
+  if (offered.first.empty()) offered.first.push_back(fallback);
+  return offered;
+}
+
+std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                               graph::Interval interval, const std::vector<int>& kept) {
+  return OfferPolicies(graph, profile, interval, kept).first;
+}
+
+std::vector<Policy> AllowedPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                    graph::Interval interval, const std::vector<int>& kept) {
+  std::vector<Policy> policies;
+  if (FindFault(graph, interval)) return policies;
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  const Depths depths = FindDepths(graph, profile, interval);
+  for (const WeightPolicy weights : WeightsOf(profile)) {
+    if (!FindUses(graph, usages, profile, interval, {.weights = weights, .kept = kept})) continue;
+    for (const bool in_place : {true, false}) {
+      if (weights == WeightPolicy::kByDepth) {
+        for (const std::vector<int64_t>* some : {&depths.first, &depths.further}) {
+          for (const int64_t depth : *some)
+            policies.push_back({.weights = weights, .in_place = in_place, .kept = kept, .depth = depth});
+        }
+        continue;
+      }
+      for (const HaloStorage halo : HalosOf(profile)) policies.push_back({weights, in_place, halo, kept});
+    }
+  }
   return policies;
 }
 

@@ -1,5 +1,6 @@
 #include "tessera/encoder/adapt/policy_tiles.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -21,11 +22,11 @@ bool MakesTooMany(const graph::Shape& output, const graph::TileShape& tile) {
 base::Expected<PolicyTiles> PolicyTiles::Make(const graph::Graph& graph,
                                               const std::vector<graph::Usage>& usages,
                                               const hw_profiles::Profile& profile, graph::Interval interval,
-                                              const Policy& policy) {
+                                              const Policy& policy, TilesMade made) {
   if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
   base::Expected<SubgraphUses> uses = FindUses(graph, usages, profile, interval, policy);
   if (!uses) return base::Unexpected(uses.error());
-  return PolicyTiles(graph, profile, policy.halo, *std::move(uses));
+  return PolicyTiles(graph, profile, policy.halo, made, *std::move(uses));
 }
 
 std::shared_ptr<graph::TiledSubgraph> PolicyTiles::Cut(const graph::TileShape& tile, const TileCutter& cut) {
@@ -37,7 +38,13 @@ std::shared_ptr<graph::TiledSubgraph> PolicyTiles::Cut(const graph::TileShape& t
 }
 
 bool PolicyTiles::Mark(const graph::TiledSubgraph& tiling) {
-  return MarkCached(tiling, halo_, uses_) || halo_ == hw_profiles::HaloStorage::kRecompute;
+  return MarkCached(tiling, halo_, uses_) || halo_ == hw_profiles::HaloStorage::kRecompute ||
+         made_ == TilesMade::kAll || DiffersFromRecompute(*graph_, *profile_, uses_, tiling);
+}
+
+bool PolicyTiles::AnyCached() const {
+  return std::any_of(uses_.tensors.begin(), uses_.tensors.end(),
+                     [](const TensorUse& use) { return use.cached; });
 }
 
 }  // namespace tessera::encoder

@@ -18,25 +18,30 @@ class PolicyTiles {
   // Refuses an interval that is none, and what FindUses refuses. `usages` are those of the graph.
   static base::Expected<PolicyTiles> Make(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
                                           const hw_profiles::Profile& profile, graph::Interval interval,
-                                          const Policy& policy);
+                                          const Policy& policy, TilesMade made = TilesMade::kThatDiffer);
 
-  // nullptr for a shape of which a policy with a cached halo would keep no rows, or which it would cut into more than 4096 tiles.
-  // Whatever is returned, Uses() says from then on what tiles of this shape keep. The shape has no fault (choice.h).
+  // nullptr for a shape that a policy with a cached halo refuses, or would cut into more than 4096 tiles; with kThatDiffer also where
+  // it makes the tiles of recomputing. Whatever is returned, Uses() says from then on what tiles of this shape keep. The shape has no
+  // fault (choice.h).
   std::shared_ptr<graph::TiledSubgraph> Cut(const graph::TileShape& tile, const TileCutter& cut);
 
   // Whether the policy makes these tiles; Uses() says from then on what they keep.
   bool Mark(const graph::TiledSubgraph& tiling);
 
+  // Whether tiles of the shape that was marked last keep rows in some tile buffer.
+  bool AnyCached() const;
+
   const SubgraphUses& Uses() const { return uses_; }
 
  private:
   PolicyTiles(const graph::Graph& graph, const hw_profiles::Profile& profile, hw_profiles::HaloStorage halo,
-              SubgraphUses uses)
-      : graph_(&graph), profile_(&profile), halo_(halo), uses_(std::move(uses)) {}
+              TilesMade made, SubgraphUses uses)
+      : graph_(&graph), profile_(&profile), halo_(halo), made_(made), uses_(std::move(uses)) {}
 
   const graph::Graph* graph_;
   const hw_profiles::Profile* profile_;
   hw_profiles::HaloStorage halo_;
+  TilesMade made_;
   SubgraphUses uses_;
 };
 

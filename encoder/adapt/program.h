@@ -99,6 +99,9 @@ struct SubgraphLadder {
 using TileCutter =
     std::function<std::shared_ptr<graph::TiledSubgraph>(const graph::TileShape&, hw_profiles::HaloStorage)>;
 
+// Which tiles of a policy with a cached halo are wanted: those that recomputing does not make too, or all that docs/program.md allows.
+enum class TilesMade : uint8_t { kThatDiffer, kAll };
+
 // One ladder for each distinct structure (the number of tiles as far as steps depend on it, results in place,
 // tensors whose rows are cached) among the shapes. Left out are shapes of which the policy makes no tiles
 // (policy_tiles.h).
@@ -110,11 +113,26 @@ base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& gra
                                                          const hw_profiles::Profile& profile,
                                                          graph::Interval interval, const Policy& policy,
                                                          std::span<const graph::TileShape> shapes,
-                                                         const TileCutter& cut);
+                                                         const TileCutter& cut,
+                                                         TilesMade made = TilesMade::kThatDiffer);
 
-// Which policies the profile allows for this interval where these borders are kept on chip, in its order of preference; at least
-// one. All of them keep just these.
+// The policies of an interval where certain borders are kept on chip, in the profile's order of preference. All of them keep just these.
+struct OfferedPolicies {
+  std::vector<Policy> first;  // worth a look before all others; at least one
+  std::vector<Policy>
+      further;      // the rest of those under which some tiles make another program than under the first
+  bool all = true;  // whether nothing was left out because there is too much of it
+};
+OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                              graph::Interval interval, const std::vector<int>& kept = {});
+
+// The first of them.
 std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                graph::Interval interval, const std::vector<int>& kept = {});
+
+// Every policy that docs/program.md allows for the interval, those that make the same program as another one included, but of `by_depth`
+// the depths of OfferPolicies alone; perhaps none.
+std::vector<Policy> AllowedPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                    graph::Interval interval, const std::vector<int>& kept = {});
 
 }  // namespace tessera::encoder

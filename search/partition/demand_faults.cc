@@ -102,6 +102,7 @@ class FaultSearch {
     if (graph::MakesTooManyTiles(whole, tile))
       return FaultOf(fmt::format("tiles of {} are too many", fmt::join(tile, "x")),
                      fmt::format("at most {} tiles", graph::kMostTiles));
+    if (auto fault = FindInExtents(output, tile)) return fault;
     const bool caches = demand.way.halo && *demand.way.halo != hw_profiles::HaloStorage::kRecompute;
     if (caches && !encoder::MayKeepRows(profile_, output, tile))
       return FaultOf(
@@ -111,10 +112,34 @@ class FaultSearch {
     return std::nullopt;
   }
 
+  // Tiles are cut along the profile's axes alone, into multiples of their granules.
+  std::optional<Diagnostic> FindInExtents(const graph::Shape& output, const graph::TileShape& tile) const {
+    for (size_t axis = 0; axis < output.size(); ++axis) {
+      if (tile[axis] == output[axis]) continue;
+      const std::vector<hw_profiles::AxisGranule>& axes = profile_.tiling.axes;
+      const auto cut = std::find_if(axes.begin(), axes.end(), [&](const hw_profiles::AxisGranule& each) {
+        return graph::AxisOf(output, each.axis) == axis;
+      });
+      if (cut == axes.end())
+        return FaultOf(
+            fmt::format("tiles of {} cut axis {}, along which the profile cuts no tiles",
+                        fmt::join(tile, "x"), axis),
+            fmt::format("the whole extent, {}, or that axis in the profile's tiling.axes", output[axis]));
+      if (tile[axis] % cut->granule != 0)
+        return FaultOf(
+            fmt::format("tiles of {} have {} {}", fmt::join(tile, "x"), tile[axis], base::NameOf(cut->axis)),
+            fmt::format("a multiple of {}, the profile's granule, or the whole extent, {}", cut->granule,
+                        output[axis]));
+    }
+    return std::nullopt;
+  }
+
   std::optional<Diagnostic> FindInPolicy(const Demand& demand) const {
+    const auto allows = [&](const encoder::Policy& policy) { return Allows(demand.way, policy); };
     const std::vector<encoder::Policy> policies = encoder::PoliciesOf(graph_, profile_, demand.interval);
-    if (std::any_of(policies.begin(), policies.end(),
-                    [&](const encoder::Policy& policy) { return Allows(demand.way, policy); }))
+    const std::vector<encoder::Policy> allowed = encoder::AllowedPolicies(graph_, profile_, demand.interval);
+    if (std::any_of(policies.begin(), policies.end(), allows) ||
+        std::any_of(allowed.begin(), allowed.end(), allows))
       return std::nullopt;
     std::vector<std::string> words;
     words.reserve(policies.size());
@@ -128,7 +153,8 @@ class FaultSearch {
     if (demand.way.addresses.empty()) return std::nullopt;
     TileOptions options;
     if (demand.way.tile) options.shapes = {*demand.way.tile};
-    options.policies = encoder::PoliciesOf(graph_, profile_, demand.interval);
+    options.policies = encoder::AllowedPolicies(graph_, profile_, demand.interval);
+    options.made = encoder::TilesMade::kAll;
     std::erase_if(*options.policies,
                   [&demand](const encoder::Policy& policy) { return !Allows(demand.way, policy); });
     const auto tiles = IntervalTiles::Build(graph_, profile_, demand.interval, options);

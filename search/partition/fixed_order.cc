@@ -36,8 +36,8 @@ struct Attempted {
   int undecided = 0;    // joint Problems that met a limit
   std::string last_reason;
   std::optional<Obstacle> obstacle;  // behind it
-  bool settled = false;   // no further selection of what is open in reach can beat `best`
-  bool complete = false;  // none at all can
+  bool settled = false;              // no further selection of what is open in reach can beat `best`
+  bool complete = false;             // none at all can
 };
 
 // Where the engines or the encoder are at fault nothing that was found can be trusted.
@@ -186,8 +186,11 @@ plan::Scope ScopeOf(const PathSearch& paths, const Demands& demands, const Attem
   } else if (paths.CapsKept()) {
     scope.kept = fmt::format("more than {} boundary tensors{} at a cut", paths.MostKept(), apart);
   }
-  if (!attempted.complete)
-    scope.tile_extents = "some extents for want of effort, among which bounds do not rule out a better plan";
+  if (attempted.complete) return scope;
+  constexpr std::string_view kOpen = ", for want of effort, among which bounds do not rule out a better plan";
+  const bool policies = paths.LeavesOutPolicies();
+  if (policies) scope.policies = fmt::format("some depths of slices and some ways to keep rows{}", kOpen);
+  if (paths.LeavesOutShapes() || !policies) scope.tile_extents = fmt::format("some extents{}", kOpen);
   return scope;
 }
 

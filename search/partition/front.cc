@@ -92,6 +92,7 @@ class FrontSearch {
     }
     PartitionOptions options = options_;
     options.objective.weights = {{std::string(metric), 1}};
+    options.judges_refusals = options.judges_refusals && !limit;
     if (limit) {
       double& most = options.objective.limits.try_emplace(limit->first, limit->second).first->second;
       most = std::min(most, limit->second);

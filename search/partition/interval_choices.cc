@@ -78,27 +78,73 @@ bool IntervalChoices::IsComplete() const { return opened_ != nullptr && !Untried
 
 std::optional<Cost> IntervalChoices::UntriedBound() const {
   if (opened_->refusal) return std::nullopt;
-  if (!opened_->shapes.IsExhausted() || opened_->lost_shapes) return bound_;
+  if (LeavesOutShapes() || LeavesOutPolicies()) return bound_;
   if (opened_->aside.empty()) return std::nullopt;
   Cost least = bound_;
   double score = std::numeric_limits<double>::infinity();
-  for (const auto& [shape, its] : opened_->aside) score = std::min(score, its);
+  for (const auto& [aside, its] : opened_->aside) score = std::min(score, its);
   least.score = std::max(least.score, score);
   return least;
 }
 
+bool IntervalChoices::LeavesOutShapes() const {
+  return !opened_->refusal && (!opened_->shapes.IsExhausted() || opened_->lost_shapes);
+}
+
+int64_t IntervalChoices::CountUntried() const {
+  if (opened_->refusal) return 0;
+  const int64_t shapes = opened_->shapes.CountRest();
+  const auto all = shapes + static_cast<int64_t>(opened_->tried.size());
+  const auto further = static_cast<int64_t>(opened_->further.size());
+  return shapes + all * further / static_cast<int64_t>(kPoliciesForOne);
+}
+
 const std::vector<encoder::Policy>& IntervalChoices::Policies() {
-  if (!opened_->policies.empty()) return opened_->policies;
-  opened_->policies = encoder::PoliciesOf(planning_->graph, planning_->profile, interval_, kept_);
-  if (way_ != nullptr)
-    std::erase_if(opened_->policies,
-                  [this](const encoder::Policy& policy) { return !Allows(*way_, policy); });
+  if (opened_->policies.empty()) FindPolicies();
   return opened_->policies;
+}
+
+// Where a tile is demanded all of its policies are looked at, though some make the same program: what is demanded of them may be
+// just that. So they are where nothing else keeps the demand.
+void IntervalChoices::FindPolicies() {
+  encoder::OfferedPolicies offered =
+      encoder::OfferPolicies(planning_->graph, planning_->profile, interval_, kept_);
+  opened_->policies = std::move(offered.first);
+  opened_->further = std::move(offered.further);
+  opened_->lists_policies = offered.all;
+  if (way_ != nullptr) {
+    const auto is_refused = [this](const encoder::Policy& policy) { return !Allows(*way_, policy); };
+    std::erase_if(opened_->policies, is_refused);
+    std::erase_if(opened_->further, is_refused);
+    if (way_->tile || opened_->policies.empty()) {
+      opened_->policies = encoder::AllowedPolicies(planning_->graph, planning_->profile, interval_, kept_);
+      std::erase_if(opened_->policies, is_refused);
+      opened_->further.clear();
+    }
+  }
+  if (planning_->predecessor == nullptr) return;
+  if (const encoder::Policy* before = planning_->predecessor->PolicyOf(interval_)) LookFirstAt(*before);
+}
+
+// The policy of an older plan is looked at first, if it still is one.
+void IntervalChoices::LookFirstAt(const encoder::Policy& before) {
+  const auto rest = std::stable_partition(
+      opened_->further.begin(), opened_->further.end(), [&before](const encoder::Policy& policy) {
+        return policy.weights == before.weights && policy.halo == before.halo && policy.depth == before.depth;
+      });
+  opened_->policies.insert(opened_->policies.end(), opened_->further.begin(), rest);
+  opened_->further.erase(opened_->further.begin(), rest);
+}
+
+// Tiles that keep rows although none are shared are looked at where they are demanded.
+encoder::TilesMade IntervalChoices::Made() const {
+  const bool all = way_ != nullptr && (way_->tile || way_->halo);
+  return all ? encoder::TilesMade::kAll : encoder::TilesMade::kThatDiffer;
 }
 
 void IntervalChoices::Open(const base::Stop& stop) {
   opened_ = std::make_unique<Opened>(Grid());
-  opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies());
+  opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies(), Made());
   if (opened_->ways->IsRefused()) {
     opened_->tried = FirstShapes();
     Pose(stop);
@@ -172,34 +218,57 @@ void IntervalChoices::Refine(const base::Stop& stop) {
 }
 
 size_t IntervalChoices::Extend(size_t most) {
-  if (opened_ == nullptr || opened_->refusal) return 0;
-  const std::vector<graph::TileShape> rest = opened_->shapes.Rest(most);
-  if (!rest.empty()) AddShapes(rest);
-  opened_->ways.reset();
-  return rest.size();
+  return ExtendBelow(std::numeric_limits<double>::infinity(), most);
 }
 
 size_t IntervalChoices::ExtendBelow(double score, size_t most) {
   if (opened_ == nullptr || opened_->refusal) return 0;
-  std::vector<graph::TileShape> shapes;
-  for (const auto& [shape, least] : opened_->aside) {
-    if (least < score) shapes.push_back(shape);
+  std::map<Range, std::vector<graph::TileShape>> aside;
+  size_t added = 0;
+  for (const auto& [which, least] : opened_->aside) {
+    if (least < score) aside[which.first].push_back(which.second);
   }
-  for (const graph::TileShape& shape : shapes) opened_->aside.erase(shape);
-  if (shapes.empty()) shapes = opened_->shapes.Rest(most);
-  if (!shapes.empty()) AddShapes(shapes, score);
+  for (const auto& [policies, shapes] : aside) {
+    for (const graph::TileShape& shape : shapes) opened_->aside.erase({policies, shape});
+    AddWays(shapes, policies, score);
+    added += shapes.size();
+  }
+  if (added == 0) {
+    const std::vector<graph::TileShape> rest = opened_->shapes.Rest(most);
+    if (!rest.empty()) AddShapes(rest, score);
+    added = rest.size();
+  }
+  if (added == 0) added = TakePolicies(score, most);
   opened_->ways.reset();
-  return shapes.size();
+  return added;
+}
+
+// Tries some of the policies that were passed over with every shape that was tried.
+size_t IntervalChoices::TakePolicies(double score, size_t most) {
+  std::vector<encoder::Policy>& further = opened_->further;
+  if (further.empty()) return 0;
+  const size_t shapes = std::max<size_t>(1, opened_->tried.size());
+  const size_t count = std::min(further.size(), std::max<size_t>(1, most * kPoliciesForOne / shapes));
+  const std::span<const encoder::Policy> taken = std::span(further).first(count);
+  const Range range = {opened_->policies.size(), opened_->policies.size() + count};
+  opened_->policies.insert(opened_->policies.end(), taken.begin(), taken.end());
+  if (opened_->tiles) opened_->tiles->Allow(taken);
+  further.erase(further.begin(), further.begin() + static_cast<std::ptrdiff_t>(count));
+  opened_->ways.reset();
+  AddWays(opened_->tried, range, score);
+  const size_t added = std::max<size_t>(1, shapes * count / kPoliciesForOne);
+  opened_->effort_further += static_cast<int64_t>(added);
+  return added;
 }
 
 void IntervalChoices::TryAll(size_t most) {
-  const auto missing = CountUntried() + static_cast<int64_t>(opened_->aside.size());
+  const auto missing = opened_->shapes.CountRest() + static_cast<int64_t>(opened_->aside.size());
   if (missing > static_cast<int64_t>(most)) return;
   while (ExtendBelow(std::numeric_limits<double>::infinity(), most) > 0) continue;
 }
 
-// Of a shape all choices are put aside, or none.
-void IntervalChoices::PutAside(double below, std::map<Way, plan::Metrics>& found) {
+// Of a shape under these policies all choices are put aside, or none.
+void IntervalChoices::PutAside(Range policies, double below, std::map<Way, plan::Metrics>& found) {
   std::map<graph::TileShape, double> least;
   for (const auto& [way, metrics] : found) {
     const double score = planning_->scale.CostOf(metrics).score;
@@ -208,15 +277,27 @@ void IntervalChoices::PutAside(double below, std::map<Way, plan::Metrics>& found
   }
   std::erase_if(least, [below](const auto& each) { return each.second < below; });
   std::erase_if(found, [&least](const auto& each) { return least.contains(each.first.tile); });
-  opened_->aside.merge(least);
+  for (const auto& [shape, score] : least) opened_->aside.emplace(Aside{policies, shape}, score);
 }
 
-// Behind those that are there; false where the encoder refuses.
+// Under all policies that are tried, behind those that are there; false where the encoder refuses.
 bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes, double below) {
   opened_->tried.insert(opened_->tried.end(), tile_shapes.begin(), tile_shapes.end());
-  if (opened_->ways == nullptr) opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies());
-  std::map<Way, plan::Metrics> found = opened_->ways->Find(tile_shapes);
-  PutAside(below, found);
+  return AddWays(tile_shapes, EveryPolicy(), below);
+}
+
+bool IntervalChoices::AddWays(const std::vector<graph::TileShape>& tile_shapes, Range policies,
+                              double below) {
+  std::map<Way, plan::Metrics> found;
+  if (policies == EveryPolicy()) {
+    if (opened_->ways == nullptr)
+      opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies(), Made());
+    found = opened_->ways->Find(tile_shapes);
+  } else {
+    const auto some = std::span(opened_->policies).subspan(policies.begin, policies.end - policies.begin);
+    found = WayCosts(*planning_, interval_, some, Made()).Find(tile_shapes);
+  }
+  PutAside(policies, below, found);
   if (opened_->posed) {
     opened_->costs.clear();
     for (const auto& [way, metrics] : found) opened_->costs.emplace(way, planning_->CostOf(metrics));
@@ -255,6 +336,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
     options.budget = IsSingle() ? planning_->LeastBudget() : planning_->budget;
     options.shapes = tile_shapes;
     options.policies = Policies();
+    options.made = Made();
     options.pins = pins_;
     base::Expected<IntervalTiles> tiles =
         IntervalTiles::Build(planning_->graph, planning_->profile, interval_, options, filter);
@@ -375,7 +457,8 @@ int64_t IntervalChoices::Effort() const {
   const bool keeps_rows = std::any_of(
       opened_->policies.begin(), opened_->policies.end(),
       [](const encoder::Policy& policy) { return policy.halo != hw_profiles::HaloStorage::kRecompute; });
-  return shapes * (interval_.last - interval_.first + 1) * (opened_->posed ? 2 : 1) * (keeps_rows ? 2 : 1);
+  const int64_t tried = shapes * (keeps_rows ? 2 : 1) + opened_->effort_further;
+  return tried * (interval_.last - interval_.first + 1) * (opened_->posed ? 2 : 1);
 }
 
 bool IntervalChoices::ProvenEmpty() const {

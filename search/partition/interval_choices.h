@@ -34,6 +34,9 @@
 // is looked at last.
 namespace tessera::search {
 
+// Policies that are tried beside others with a shape in the time that the shape takes at first.
+inline constexpr size_t kPoliciesForOne = 4;
+
 enum class Verdict : uint8_t {
   kOpen,  // not asked yet
   kFits,
@@ -97,17 +100,22 @@ class IntervalChoices {
   size_t Extend(size_t most);
 
   // The same, but choices that score no less than this are put aside: they are not among the choices, and only their least score is
-  // known. What was put aside before and scores less comes first.
+  // known. What was put aside before and scores less comes first. Where all shapes are there, policies that were passed over are
+  // tried with all of them; they count as shapes do, kPoliciesForOne of them as one.
   size_t ExtendBelow(double score, size_t most);
 
   // Makes choices of all shapes, if no more than `most` are missing. Opened before.
   void TryAll(size_t most);
 
-  // What the shapes that were passed over, and those put aside, cost at least; nullopt where there are none. Opened before.
+  // What the shapes and policies that were passed over, and those put aside, cost at least; nullopt where there are none. Opened before.
   std::optional<Cost> UntriedBound() const;
 
-  // How many shapes Extend would give if asked for all. Opened before.
-  int64_t CountUntried() const { return opened_->refusal ? 0 : opened_->shapes.CountRest(); }
+  // How many shapes Extend would give if asked for all, policies that were passed over included. Opened before.
+  int64_t CountUntried() const;
+
+  // Whether policies were passed over, and whether shapes were. Opened before.
+  bool LeavesOutPolicies() const { return !opened_->further.empty() || !opened_->lists_policies; }
+  bool LeavesOutShapes() const;
 
   // Whether tiles are left out that the profile allows, and not for what they cost or need.
   bool IsDemanded() const { return (way_ != nullptr && (way_->tile || way_->halo)) || !pins_.empty(); }
@@ -128,12 +136,22 @@ class IntervalChoices {
   const base::Diagnostic* Fault() const;
 
  private:
+  // Some of the policies tried, by index.
+  struct Range {
+    size_t begin = 0;
+    size_t end = 0;
+    friend auto operator<=>(const Range&, const Range&) = default;
+  };
+  using Aside = std::pair<Range, graph::TileShape>;
+
   // What is known of it once it is opened; most intervals of a long network never are.
   struct Opened {
     explicit Opened(graph::ShapeGrid grid) : shapes(std::move(grid)) {}
 
     ShapeSearch shapes;
-    std::vector<encoder::Policy> policies;  // once asked for
+    std::vector<encoder::Policy> policies;  // once asked for: those tried with all of `tried`
+    std::vector<encoder::Policy> further;   // passed over so far
+    bool lists_policies = true;             // whether there are no others
     std::vector<graph::TileShape> tried;    // of the shapes
     std::unique_ptr<WayCosts> ways;         // while shapes are added
     std::map<Way, Cost> costs;              // of tiles that may have room, while they are posed
@@ -141,9 +159,9 @@ class IntervalChoices {
     std::optional<base::Diagnostic> refusal;
     std::optional<IntervalTiles> tiles;
     std::vector<Choice> choices;
-    std::map<graph::TileShape, double>
-        aside;                 // shapes, and the least score of those choices that were put aside
-    bool lost_shapes = false;  // shapes that the encoder refused while it took others
+    std::map<Aside, double> aside;  // the least score of the choices that were put aside
+    int64_t effort_further = 0;     // of policies that were passed over at first
+    bool lost_shapes = false;       // shapes that the encoder refused while it took others
     std::optional<base::Diagnostic> fault;
     int64_t solves = 0;
   };
@@ -151,11 +169,17 @@ class IntervalChoices {
   bool IsSingle() const { return interval_.first == interval_.last && kept_.empty(); }
   graph::ShapeGrid Grid() const;
   const std::vector<encoder::Policy>& Policies();
+  void FindPolicies();
+  void LookFirstAt(const encoder::Policy& before);
+  encoder::TilesMade Made() const;
+  Range EveryPolicy() const { return {0, opened_->policies.size()}; }
+  size_t TakePolicies(double score, size_t most);
   std::vector<graph::TileShape> FirstShapes();
   double ChangeOf(const Choice& choice) const;
   bool AddShapes(const std::vector<graph::TileShape>& tile_shapes,
                  double below = std::numeric_limits<double>::infinity());
-  void PutAside(double below, std::map<Way, plan::Metrics>& found);
+  bool AddWays(const std::vector<graph::TileShape>& tile_shapes, Range policies, double below);
+  void PutAside(Range policies, double below, std::map<Way, plan::Metrics>& found);
   bool AddCandidates(const std::vector<graph::TileShape>& tile_shapes, const TileFilter& filter);
   bool AddPriced(const std::vector<graph::TileShape>& tile_shapes);
   void Refine(const base::Stop& stop);

@@ -1,17 +1,21 @@
 #include "tessera/search/partition/order_lattice.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace tessera::search {
 
-OrderLattice::OrderLattice(std::vector<Order> orders) : orders_(std::move(orders)), cut_at_(orders_.size()) {
+OrderLattice::OrderLattice(std::vector<Order> orders, std::vector<Kind> kinds)
+    : orders_(std::move(orders)), kinds_(std::move(kinds)), cut_at_(orders_.size()) {
+  kinds_.resize(orders_.size());
   const size_t operators = orders_.front().size();
   std::vector<std::vector<bool>> done(orders_.size(), std::vector<bool>(operators));
   for (size_t position = 0; position <= operators; ++position) {
     for (size_t i = 0; i < orders_.size(); ++i) {
       if (position > 0) done[i][static_cast<size_t>(orders_[i][position - 1])] = true;
-      const auto [cut, fresh] = numbers_.try_emplace(done[i], cuts_);
+      const bool at_an_end = position == 0 || position == operators;
+      const auto [cut, fresh] = numbers_.try_emplace(Done(at_an_end ? Kind() : kinds_[i], done[i]), cuts_);
       if (fresh) ++cuts_;
       cut_at_[i].push_back(cut->second);
     }
@@ -27,13 +31,13 @@ std::vector<int> OrderLattice::CutsOf(const OrderLattice& other) const {
   return cuts;
 }
 
-// The cut where it begins, then its operators; of those that are alike the last one and then the others, ascending.
+// The kind and the cut where it begins, then its operators; of those that are alike the last one and then the others, ascending.
 DistinctIntervals::Identity DistinctIntervals::IdentityOf(size_t order, graph::Interval interval) const {
   const Order& operators = lattice_->Orders()[order];
-  Identity identity = {lattice_->CutAt(order, interval.first)};
+  std::vector<int> identity = {lattice_->CutAt(order, interval.first)};
   identity.insert(identity.end(), operators.begin() + interval.first, operators.begin() + interval.last + 1);
   if (alike_) std::sort(identity.begin() + 1, identity.end() - 1);
-  return identity;
+  return Identity(lattice_->KindOf(order), std::move(identity));
 }
 
 // For each position how far intervals that begin there are those of the first order.
@@ -42,6 +46,10 @@ std::vector<int> DistinctIntervals::FindEndsOfFirst(size_t order) const {
   const Order& first = lattice_->Orders().front();
   const auto count = static_cast<int>(operators.size());
   std::vector<int> ends(operators.size());
+  if (lattice_->KindOf(order) != lattice_->KindOf(0)) {
+    std::iota(ends.begin(), ends.end(), 0);
+    return ends;
+  }
   int end = count;
   for (int position = count - 1; position >= 0; --position) {
     const auto at = static_cast<size_t>(position);

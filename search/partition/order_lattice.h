@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "tessera/graph/graph.h"
@@ -15,14 +16,19 @@ namespace tessera::search {
 //     a b c d      {} -- a -- ab -- abc -- abcd       two orders, one cut apart: a search that walks from cut to
 //     a c b d             '-- ac --'                  cut changes from the one to the other where it likes
 //
+// Orders of different kinds meet at the begin and at the end alone, and share no intervals: what an interval costs may depend on the kind.
 // Cuts are numbered by position, those of one position by the first order that has them. Cost: for each order the operators squared,
 // in bits.
 class OrderLattice {
  public:
-  // One order or more, of the same operators.
-  explicit OrderLattice(std::vector<Order> orders);
+  // What tells orders apart beside their operators.
+  using Kind = std::vector<int>;
+
+  // One order or more, of the same operators; `kinds` are parallel, or empty where all are of one.
+  explicit OrderLattice(std::vector<Order> orders, std::vector<Kind> kinds = {});
 
   const std::vector<Order>& Orders() const { return orders_; }
+  const Kind& KindOf(size_t order) const { return kinds_[order]; }
   int Cuts() const { return cuts_; }
 
   // For each cut of another lattice of the same operators the number that it has here, or -1.
@@ -31,10 +37,13 @@ class OrderLattice {
   int CutAt(size_t order, int position) const { return cut_at_[order][static_cast<size_t>(position)]; }
 
  private:
+  using Done = std::pair<Kind, std::vector<bool>>;  // of which kind and operators; of no kind at either end
+
   std::vector<Order> orders_;
+  std::vector<Kind> kinds_;
   int cuts_ = 0;
-  std::map<std::vector<bool>, int> numbers_;  // of cuts, by which operators are done
-  std::vector<std::vector<int>> cut_at_;      // by order, then position
+  std::map<Done, int> numbers_;           // of cuts
+  std::vector<std::vector<int>> cut_at_;  // by order, then position
 };
 
 // The intervals of several orders, each once: two are the same if they begin at one cut and have the same operators, in the same order
@@ -47,7 +56,7 @@ class DistinctIntervals {
   std::vector<graph::Interval> Take(size_t order, int most);
 
  private:
-  using Identity = std::vector<int>;
+  using Identity = std::pair<OrderLattice::Kind, std::vector<int>>;
   Identity IdentityOf(size_t order, graph::Interval interval) const;
   std::vector<int> FindEndsOfFirst(size_t order) const;
 

@@ -97,7 +97,7 @@ base::Expected<PartitionResult> OrderSearch::Run() {
   std::iota(given.begin(), given.end(), 0);
   if (auto fault = Try(given, Gain::kNone, {})) return base::Unexpected(*fault);
   if (incumbent_.found.result.plan) first_score_ = incumbent_.found.result.plan->score;
-  if (options_.ordering == Ordering::kGiven || HasOneOrder()) return Finish();
+  if (options_.ordering == Ordering::kGiven || precedence_.IsChain()) return Finish();
   if (grounds_.predecessor != nullptr) {
     Order like = precedence_.OperatorsOf(FindOrderLike(*grounds_.predecessor, grounds_.graph, precedence_));
     if (like != given) {
@@ -112,13 +112,6 @@ base::Expected<PartitionResult> OrderSearch::Run() {
     gained = incumbent_.network->InOrder() != before;
   }
   return Finish();
-}
-
-// Where a state is handed on, what operators move and hold depends on the order of those that read it: costs and bounds of an
-// interval do not carry over to other orders.
-bool OrderSearch::HandsOnStates() const {
-  return std::any_of(grounds_.graph.tensors.begin(), grounds_.graph.tensors.end(),
-                     [](const graph::Tensor& tensor) { return tensor.next_of >= 0; });
 }
 
 bool OrderSearch::MayGain() const {
@@ -293,8 +286,7 @@ base::Expected<PartitionResult> OrderSearch::Finish() {
       RenumberTensors(*result.plan);
       if (auto fault = FindFault(*result.plan)) return base::Unexpected(*std::move(fault));
     }
-  } else if (result.status == Status::kInfeasible &&
-             (!incumbent_.found.whatever_the_order || HandsOnStates()) &&
+  } else if (result.status == Status::kInfeasible && !incumbent_.found.whatever_the_order &&
              options_.ordering == Ordering::kSearch && !precedence_.IsChain()) {
     Qualify(result);
   }
@@ -311,10 +303,8 @@ void OrderSearch::StateOrders(plan::Plan& plan) const {
         "{} of {} operators run elsewhere than in the order of the file, in which {}", moved, order.size(),
         first_score_ ? fmt::format("the score is {}", *first_score_) : "no plan was found"));
   }
-  if (precedence_.IsChain() || (incumbent_.found.whatever_the_order && !HandsOnStates())) return;
-  if (HandsOnStates()) {
-    plan.scope.orders = "orders other than that of the file, because states are handed on";
-  } else if (options_.ordering == Ordering::kGiven) {
+  if (precedence_.IsChain() || incumbent_.found.whatever_the_order) return;
+  if (options_.ordering == Ordering::kGiven) {
     plan.scope.orders = "orders other than that of the file, as asked";
   } else if (survey_.every && survey_.settled) {
     plan.notes.push_back(fmt::format("all {} orders of the operators were tried", survey_.orders));
@@ -332,8 +322,7 @@ void OrderSearch::Qualify(PartitionResult& result) const {
     return;
   }
   result.status = Status::kUnknown;
-  result.reason = fmt::format(
-      "in the order of the file {}; other orders were not all tried, or not to the end", result.reason);
+  result.of_file_order = true;
 }
 
 }  // namespace tessera::search

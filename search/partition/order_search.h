@@ -37,6 +37,9 @@
 //
 // Sound: every path of the scout is a legal order, since its cuts are closed under what they need, and an interval costs and fits the
 // same in every order in which the same operators come before it and in it: what is alive beside it was made before and is read behind.
+// States are the exception. Whether the next value lies in the place of its state hangs on whether all readers of the state come before
+// its maker, and decides over room and traffic elsewhere too; so only orders that agree in that meet at cuts (OrderLattice::Kind). A path
+// through orders that agree agrees with them: what comes before the maker is what does so in the order that the path is in there.
 // An answer is made, checked and called optimal by the search in its one order; only what is said about other orders comes from here.
 // Cost: counted like that of a path search, and limited to a share of it.
 namespace tessera::search {
@@ -70,8 +73,6 @@ class OrderSearch {
   enum class Gain : uint8_t { kNone, kSome };
 
   const OrderedNetwork& Add(const Grounds& grounds, Order order);
-  bool HandsOnStates() const;
-  bool HasOneOrder() const { return precedence_.IsChain() || HandsOnStates(); }
   bool MayGain() const;
   std::optional<base::Diagnostic> Try(Order order, Gain wanted, std::span<PathSearch* const> before);
   std::optional<base::Diagnostic> Scout();

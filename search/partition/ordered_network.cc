@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tessera/encoder/adapt/handed_on.h"
 #include "tessera/graph/reorder.h"
 
 namespace tessera::search {
@@ -45,6 +46,7 @@ OrderedNetwork::OrderedNetwork(const Grounds& grounds, Order order)
                 .predecessor = predecessor_ ? &*predecessor_ : nullptr},
       demands_(graph_, search::InOrder(grounds.demands, order_)),
       states_(graph_, grounds.profile, planning_.Room(), grounds.keeping, demands_),
-      homes_(graph_, grounds.profile) {}
+      homes_(graph_, grounds.profile),
+      kind_(encoder::NextInPlace(graph_, simulator_.Usages(), grounds.profile)) {}
 
 }  // namespace tessera::search

@@ -43,7 +43,7 @@ class OrderedNetwork {
   const graph::Graph& Graph() const { return graph_; }
   const search::Planning& Planning() const { return planning_; }
   const search::Demands& Demands() const { return demands_; }
-  Ordered AsOrdered() const { return {&planning_, &states_, &demands_, &homes_, order_}; }
+  Ordered AsOrdered() const { return {&planning_, &states_, &demands_, &homes_, order_, kind_}; }
 
  private:
   Order order_;
@@ -54,6 +54,7 @@ class OrderedNetwork {
   search::Demands demands_;
   CutStates states_;
   encoder::HomeRoom homes_;
+  OrderLattice::Kind kind_;
 };
 
 // Demands about the network as its file orders it, in the words of another order.

@@ -8,6 +8,7 @@
 #include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/homes.h"
 #include "tessera/search/partition/demand_faults.h"
+#include "tessera/search/partition/judged.h"
 #include "tessera/search/partition/order_search.h"
 #include "tessera/search/partition/peak_floor.h"
 #include "tessera/search/partition/pricing.h"
@@ -63,8 +64,10 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& network,
   const graph::Graph graph = encoder::WithHomes(network, profile);
   if (auto fault = FindFault(graph, profile, options)) return base::Unexpected(*fault);
   if (const auto overflow = encoder::FindConstantOverflow(graph, profile)) {
-    return PartitionResult{problem::Status::kInfeasible, std::nullopt, overflow->message,
-                           ObstacleOf(graph, profile, *encoder::FindOverfullHome(graph, profile, {}))};
+    PartitionResult refused{problem::Status::kInfeasible, std::nullopt, overflow->message,
+                            ObstacleOf(graph, profile, *encoder::FindOverfullHome(graph, profile, {}))};
+    Confirm(graph, profile, options, refused);
+    return refused;
   }
   const Floors floors{.costs = FindLowerBounds(graph, profile), .tightest = FindPeakFloor(graph, profile).op};
   const base::Expected<Scale> scale = Scale::Make(options.objective, floors.costs);
@@ -87,6 +90,7 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& network,
   base::Expected<PartitionResult> result = OrderSearch(grounds, options, floors).Run();
   if (!result) return result;
   if (result->plan) Record(graph, options, grounds, *result);
+  Confirm(graph, profile, options, *result);
   ReportCache(options, cached);
   return result;
 }

@@ -14,6 +14,7 @@
 #include "tessera/graph/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
+#include "tessera/plan/refutation/refute.h"
 #include "tessera/problem/engine.h"
 #include "tessera/problem/result.h"
 #include "tessera/search/partition/cut_states.h"
@@ -57,6 +58,8 @@ struct PartitionOptions {
   const base::Stop* stop = nullptr;
   std::function<void(std::string_view)> progress;  // told in one line how far the search is; may be empty
   std::string version;                             // of the program, recorded in the plan
+  // Whether kInfeasible has to be confirmed by the independent judge (plan/refutation). Searches that look for plans alone do without.
+  bool judges_refusals = true;
 };
 
 // kOptimal: no plan scores better, by proof, and the proof covers every order of the operators, cut into subgraphs, tile extent,
@@ -71,6 +74,9 @@ struct PartitionResult {
   std::optional<Obstacle> obstacle =
       std::nullopt;                       // where there is no plan and it is known what is in the way
   std::vector<std::string> demands = {};  // where these are: if kInfeasible, some that suffice
+  bool of_file_order = false;  // kUnknown: the reason is proven in the order of the file, and not in others
+  std::optional<plan::refutation::Refutation> refutation =
+      std::nullopt;  // kInfeasible: as the independent judge accepted it
 };
 
 // Finds the best partition that keeps the demands. Its network has the operators in the order in which the plan runs them; demands and

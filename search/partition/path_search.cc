@@ -21,10 +21,14 @@ Ordered InGivenOrder(Ordered ordered) {
   return ordered;
 }
 
-std::vector<Order> OrdersOf(std::span<const Ordered> all) {
+OrderLattice LatticeOf(std::span<const Ordered> all) {
   std::vector<Order> orders;
-  for (const Ordered& each : all) orders.push_back(each.order);
-  return orders;
+  std::vector<OrderLattice::Kind> kinds;
+  for (const Ordered& each : all) {
+    orders.push_back(each.order);
+    kinds.push_back(each.kind);
+  }
+  return OrderLattice(std::move(orders), std::move(kinds));
 }
 
 // The one arc of an interval that is only bounded.
@@ -67,7 +71,7 @@ PathSearch::PathSearch(std::span<const Ordered> orders, const Reach& reach, cons
       planning_(orders_.front().planning),
       demands_(orders_.front().demands),
       operators_(static_cast<int>(planning_->graph.operators.size())),
-      lattice_(OrdersOf(orders)),
+      lattice_(LatticeOf(orders)),
       most_(std::min(reach.most_operators, operators_)),
       lengths_(std::max(most_, demands_->Inseparable({0, operators_ - 1}))),
       longest_(most_),
@@ -459,6 +463,18 @@ bool PathSearch::UntriedCouldBeat(double score) const {
   const std::optional<Path> path =
       FindBestPath(planning_->scale, last_state_, ArcsWithUntried(), forbidden_, look);
   return planning_->stop.Requested() || (path && planning_->scale.ScoreOf(path->cost) < score);
+}
+
+bool PathSearch::LeavesOutShapes() const {
+  return std::any_of(intervals_.begin(), intervals_.end(), [this](const IntervalChoices& interval) {
+    return IsAllowed(interval) && (!interval.IsOpened() || interval.LeavesOutShapes());
+  });
+}
+
+bool PathSearch::LeavesOutPolicies() const {
+  return std::any_of(intervals_.begin(), intervals_.end(), [this](const IntervalChoices& interval) {
+    return IsAllowed(interval) && interval.IsOpened() && interval.LeavesOutPolicies();
+  });
 }
 
 std::optional<Selection> PathSearch::FindKnown() const {

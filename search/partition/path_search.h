@@ -81,6 +81,7 @@ struct Ordered {
   const Demands* demands = nullptr;
   const encoder::HomeRoom* homes = nullptr;
   Order order;
+  OrderLattice::Kind kind = {};  // encoder::NextInPlace
 };
 
 // Subgraphs that follow one another, each with a choice that fits alone.
@@ -195,6 +196,10 @@ class PathSearch {
   int Operators() const { return operators_; }
 
   bool AnyGivenUp() const;
+
+  // Whether there are tile shapes, and policies, that were passed over, of intervals that are not open the former.
+  bool LeavesOutShapes() const;
+  bool LeavesOutPolicies() const;
 
   // Whether, as far as bounds tell, a tile shape that was not tried could be part of a selection with a score below this.
   bool UntriedCouldBeat(double score) const;

@@ -123,6 +123,11 @@ const graph::TileShape* Predecessor::TileOf(Interval interval) const {
   return before == nullptr ? nullptr : &before->tile;
 }
 
+const encoder::Policy* Predecessor::PolicyOf(Interval interval) const {
+  const Before* before = Find(interval);
+  return before == nullptr ? nullptr : &before->policy;
+}
+
 double Predecessor::LeastChange(Interval interval, const std::vector<int>& kept) const {
   const Before* before = Find(interval);
   return before != nullptr && before->policy.kept == kept ? 0 : LengthOf(interval);

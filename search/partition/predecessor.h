@@ -28,6 +28,7 @@ class Predecessor {
 
   // The tile that the interval was a subgraph with; nullptr where it was none, or its operators have changed.
   const graph::TileShape* TileOf(graph::Interval interval) const;
+  const encoder::Policy* PolicyOf(graph::Interval interval) const;  // likewise
 
   // How many operators a plan has elsewhere than before if the interval becomes a subgraph while just these borders are kept on
   // chip: none or all of its own; as little as is possible, and with this tile and policy.

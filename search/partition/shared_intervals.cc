@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "tessera/search/partition/path_search.h"
@@ -81,7 +82,7 @@ void PathSearch::AddInterval(size_t order, graph::Interval interval) {
   }
 }
 
-// Intervals are one if they begin at one cut, have the same operators in the same order, and keep the same.
+// Intervals are one if their orders are of one kind, they begin at one cut, have the same operators in the same order, and keep the same.
 std::vector<std::optional<size_t>> PathSearch::FindHere(const PathSearch& before) const {
   const auto end_of_group = [](const PathSearch& search, size_t begin) {
     size_t end = begin + 1;
@@ -95,10 +96,13 @@ std::vector<std::optional<size_t>> PathSearch::FindHere(const PathSearch& before
     const auto [first, last] = search.intervals_[i].Interval();
     return Order(order.begin() + first, order.begin() + last + 1);
   };
-  std::map<std::pair<int, Order>, size_t> groups;  // by cut and operators: the first interval
+  const auto kind_of = [](const PathSearch& search, size_t i) {
+    return search.lattice_.KindOf(search.order_of_[i]);
+  };
+  std::map<std::tuple<OrderLattice::Kind, int, Order>, size_t> groups;  // of intervals: the first
   for (size_t i = 0; i < intervals_.size(); i = end_of_group(*this, i)) {
     const int cut = lattice_.CutAt(order_of_[i], intervals_[i].Interval().first);
-    groups.emplace(std::pair(cut, operators_of(*this, i)), i);
+    groups.emplace(std::tuple(kind_of(*this, i), cut, operators_of(*this, i)), i);
   }
   const std::vector<int> cuts = lattice_.CutsOf(before.lattice_);
   std::vector<std::optional<size_t>> here(before.intervals_.size());
@@ -106,7 +110,7 @@ std::vector<std::optional<size_t>> PathSearch::FindHere(const PathSearch& before
     const size_t end = end_of_group(before, i);
     const int cut = cuts[static_cast<size_t>(
         before.lattice_.CutAt(before.order_of_[i], before.intervals_[i].Interval().first))];
-    const auto group = groups.find(std::pair(cut, operators_of(before, i)));
+    const auto group = groups.find(std::tuple(kind_of(before, i), cut, operators_of(before, i)));
     if (group == groups.end()) {
       i = end;
       continue;

@@ -72,6 +72,7 @@ std::optional<plan::Plan> Trials::Search(const Trial& trial, PartitionOptions op
   options.predecessor = nullptr;
   options.cached = nullptr;
   options.progress = {};
+  options.judges_refusals = false;
   options.stop = &stop_;
   hw_profiles::Profile profile = trial.profile;
   // A part of what is allowed, tried sooner.

@@ -33,8 +33,8 @@ WayCosts::Tried::Tried(const Planning& planning, const encoder::Policy& its, enc
       floor(planning.graph, planning.simulator.Usages(), planning.profile, tiles.Uses(), its.in_place) {}
 
 WayCosts::WayCosts(const Planning& planning, graph::Interval interval,
-                   std::span<const encoder::Policy> policies)
-    : planning_(&planning), tilings_(planning.graph, interval) {
+                   std::span<const encoder::Policy> policies, encoder::TilesMade made)
+    : planning_(&planning), made_(made), tilings_(planning.graph, interval) {
   for (const encoder::Policy& policy : policies) {
     const bool done =
         std::any_of(tried_.begin(), tried_.end(), [&policy](const std::unique_ptr<Tried>& other) {
@@ -43,7 +43,7 @@ WayCosts::WayCosts(const Planning& planning, graph::Interval interval,
         });
     if (done) continue;  // in place came first
     base::Expected<encoder::PolicyTiles> tiles = encoder::PolicyTiles::Make(
-        planning.graph, planning.simulator.Usages(), planning.profile, interval, policy);
+        planning.graph, planning.simulator.Usages(), planning.profile, interval, policy, made);
     if (tiles) tried_.push_back(std::make_unique<Tried>(planning, policy, *std::move(tiles)));
   }
   std::stable_sort(tried_.begin(), tried_.end(),
@@ -54,6 +54,15 @@ std::map<Way, plan::Metrics> WayCosts::Find(std::span<const graph::TileShape> sh
   std::map<Way, plan::Metrics> costs;
   for (const graph::TileShape& shape : shapes) AddCosts(shape, costs);
   return costs;
+}
+
+// Whether copying makes the program of a ring that is tried too, because no tile buffer keeps rows.
+bool WayCosts::IsRingByAnotherName(const Tried& tried) const {
+  if (tried.policy.halo != HaloStorage::kCopy || made_ == encoder::TilesMade::kAll || tried.tiles.AnyCached())
+    return false;
+  return std::any_of(tried_.begin(), tried_.end(), [&tried](const std::unique_ptr<Tried>& other) {
+    return other->policy.halo == HaloStorage::kRing && other->policy.weights == tried.policy.weights;
+  });
 }
 
 // Under some policy that keeps the same rows.
@@ -75,7 +84,7 @@ void WayCosts::AddCosts(const graph::TileShape& shape, std::map<Way, plan::Metri
   for (const std::unique_ptr<Tried>& tried : tried_) {
     const encoder::Policy& policy = tried->policy;
     const std::shared_ptr<graph::TiledSubgraph> tiling = tried->tiles.Cut(shape, cut);
-    if (tiling == nullptr) continue;
+    if (tiling == nullptr || IsRingByAnotherName(*tried)) continue;
     const problem::Bytes floor = tried->floor.Find(*tiling);
     if (floor > planning_->Room()) continue;
     if (before != nullptr && tiling == tiling_before && OnlyCopiesMore(before->policy, policy)) {

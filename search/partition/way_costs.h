@@ -34,7 +34,8 @@ struct Way {
 class WayCosts {
  public:
   // `planning` outlives it. Of the policies those that the encoder refuses are left out.
-  WayCosts(const Planning& planning, graph::Interval interval, std::span<const encoder::Policy> policies);
+  WayCosts(const Planning& planning, graph::Interval interval, std::span<const encoder::Policy> policies,
+           encoder::TilesMade made = encoder::TilesMade::kThatDiffer);
 
   // Whether the encoder refuses every policy.
   bool IsRefused() const { return tried_.empty(); }
@@ -54,10 +55,12 @@ class WayCosts {
     Tried(const Planning& planning, const encoder::Policy& policy, encoder::PolicyTiles tiles);
   };
 
+  bool IsRingByAnotherName(const Tried& tried) const;
   bool HasRoom(const graph::TiledSubgraph& tiling, hw_profiles::HaloStorage halo);
   void AddCosts(const graph::TileShape& shape, std::map<Way, plan::Metrics>& costs);
 
   const Planning* planning_;
+  encoder::TilesMade made_;
   encoder::SharedTilings tilings_;
   std::vector<std::unique_ptr<Tried>> tried_;  // the floor refers to the tiles
 };

@@ -105,6 +105,10 @@ class Bound {
   const graph::TileClass& WholeTile() const { return coverage_.Whole().classes.front(); }
 
   Engine AddOperator(int index);
+  // In some order of the operators: bounds hold for all of them.
+  std::optional<size_t> GrowthOf(const graph::Operator& op) const {
+    return encoder::AxisOfGrowth(graph_, usages_, profile_, op, encoder::RunsIn::kSomeOrder);
+  }
   ExtentsView MovedOf(const graph::Operator& op, Extents& part) const;
   Touched TouchedBy(const graph::Operator& op) const;
   void AddTensor(size_t index);
@@ -160,7 +164,7 @@ Bound::Engine Bound::AddOperator(int index) {
 // Of the first result, all but a state that it grows from where that lies; `part` has it where there is one.
 ExtentsView Bound::MovedOf(const graph::Operator& op, Extents& part) const {
   const ExtentsView made = coverage_.NeededOf(op.outputs.front());
-  const std::optional<size_t> growth = encoder::AxisOfGrowth(graph_, usages_, profile_, op);
+  const std::optional<size_t> growth = GrowthOf(op);
   if (!growth) return made;
   part = WithoutStaying({made.begin(), made.end()}, *growth, coverage_.NeededOf(op.inputs.front())[*growth]);
   return part;
@@ -175,7 +179,7 @@ Touched Bound::TouchedBy(const graph::Operator& op) const {
     Accumulate(bytes, PayloadBytes(graph_.tensors[static_cast<size_t>(tensor)], extents,
                                    hw_profiles::LayoutOf(profile_, route.role)));
   };
-  const bool first_stays = encoder::AxisOfGrowth(graph_, usages_, profile_, op).has_value();
+  const bool first_stays = GrowthOf(op).has_value();
   for (size_t i = first_stays ? 1 : 0; i < op.inputs.size(); ++i)
     add(op.inputs[i], coverage_.NeededOf(op.inputs[i]), touched.read);
   Extents part;

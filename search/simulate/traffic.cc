@@ -99,8 +99,9 @@ Runs RunsOf(const graph::Tensor& tensor, graph::ExtentsView extents, const RoleL
       Wrap(runs, part.columns, false);
     }
   } else {
-    runs = OneRun(base::BytesOf(tensor.type, part.columns * block));
-    Wrap(runs, base::CeilDiv(part.channels, block), all_columns);
+    const int64_t blocks = base::CeilDiv(part.channels, block);
+    runs = OneRun(base::BytesOf(tensor.type, (all_columns ? blocks : 1) * part.columns * block));
+    if (!all_columns) Wrap(runs, blocks, false);
   }
   Wrap(runs, part.rows, whole_rows);
   Wrap(runs, part.batch, whole_rows && part.rows == full.rows);

@@ -55,6 +55,7 @@ base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
   tiles.interval_ = interval;
   tiles.engines_ = options.engines;
   tiles.options_ = {options.budget, options.infer};
+  tiles.made_ = options.made;
   tiles.pins_ = options.pins;
   tiles.policies_ =
       options.policies ? *options.policies : encoder::PoliciesOf(graph, profile, interval, options.kept);
@@ -62,6 +63,10 @@ base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
       options.shapes ? *options.shapes : ShapeSearch(GridOf(graph, profile, interval)).Start(), filter);
   if (refusal) return base::Unexpected(*refusal);
   return tiles;
+}
+
+void IntervalTiles::Allow(std::span<const encoder::Policy> policies) {
+  policies_.insert(policies_.end(), policies.begin(), policies.end());
 }
 
 std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::TileShape>& shapes,
@@ -76,8 +81,9 @@ std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::Tile
   for (const Policy& policy : policies_) {
     std::vector<graph::TileShape> wanted = shapes;
     if (filter) std::erase_if(wanted, [&](const graph::TileShape& shape) { return !filter(policy, shape); });
+    if (filter && wanted.empty()) continue;
     base::Expected<std::vector<SubgraphLadder>> ladders =
-        encoder::BuildLadders(*graph_, *profile_, interval_, policy, wanted, cut);
+        encoder::BuildLadders(*graph_, *profile_, interval_, policy, wanted, cut, made_);
     if (!ladders) {
       if (!refusal) refusal = ladders.error();
       continue;

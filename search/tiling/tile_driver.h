@@ -33,6 +33,7 @@ struct TileOptions {
       shapes;  // instead of those with which a ShapeSearch of the profile's axes and granules starts
   std::optional<std::vector<encoder::Policy>> policies;  // instead of those that the profile allows
   std::vector<int> kept;  // what the profile's policies keep on chip (encoder::Policy::kept)
+  encoder::TilesMade made = encoder::TilesMade::kThatDiffer;
   std::vector<PinnedBuffer> pins;
   bool infer = true;  // see LadderOptions
 };
@@ -62,6 +63,9 @@ class IntervalTiles {
   static base::Expected<IntervalTiles> Build(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                              graph::Interval interval, const TileOptions& options,
                                              const TileFilter& filter = {});
+
+  // Takes further policies from then on, behind the others.
+  void Allow(std::span<const encoder::Policy> policies);
 
   // Adds candidates for further shapes, behind those that are there. Refuses like Build, and then adds none.
   std::optional<base::Diagnostic> Add(const std::vector<graph::TileShape>& shapes,
@@ -115,6 +119,7 @@ class IntervalTiles {
   Engines engines_;
   LadderOptions options_;
   std::vector<encoder::Policy> policies_;
+  encoder::TilesMade made_ = encoder::TilesMade::kThatDiffer;
   std::vector<PinnedBuffer> pins_;
   std::vector<std::unique_ptr<encoder::SubgraphLadder>> ladders_;
   std::vector<LadderSearch> searches_;  // parallel to ladders_, to whose elements they refer

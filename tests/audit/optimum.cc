@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 
 #include "draw_question.h"
 #include "oracle.h"
 #include "tessera/plan/json_write.h"
 #include "tessera/search/partition/evaluate.h"
+#include "tessera/search/partition/judged.h"
 
 // The search against trying everything.
 //
@@ -42,6 +44,27 @@ std::string RankText(const OracleAnswer& oracle) {
   return fmt::format("score {}, {}", oracle.least[0], Describe(oracle.totals));
 }
 
+// The independent judge of refusals must not refuse what a known plan keeps, each of its figures being a limit.
+void CheckJudge(const Question& question, const plan::Metrics& totals, Run& run) {
+  Question exact = question;
+  for (const std::string_view name : plan::MetricNames())
+    exact.objective.limits[std::string(name)] = plan::ValueOf(totals, name);
+  const base::Stop stop(base::Stop::Clock::now() + std::chrono::seconds(3));
+  search::PartitionOptions options;
+  options.objective = exact.objective;
+  options.engines = UsualEngines();
+  options.stop = &stop;
+  const auto judgement = search::JudgeWhetherNone(exact.network, exact.profile, options);
+  run.Count("judged with a plan");
+  if (judgement.refutation) {
+    run.Report({"the judge refuses what has a plan",
+                judgement.refutation->argument + "; there is " + Describe(totals),
+                exact,
+                {},
+                {}});
+  }
+}
+
 void Compare(const Question& question, const Answer& answer, const OracleAnswer& oracle, Run& run) {
   const bool exists = oracle.verdict == OracleAnswer::Verdict::kBest;
   const auto report = [&](const std::string& kind, const std::string& what) {
@@ -65,6 +88,8 @@ void Compare(const Question& question, const Answer& answer, const OracleAnswer&
     return report("unsupported, and there is a plan", answered);
   if (!answer.plan) return;
   if (hw_profiles::HasSeveralHomes(question.profile)) run.Count("several homes");
+  CheckJudge(question, answer.plan->totals, run);
+  CheckJudge(question, oracle.totals, run);
   const double score = answer.plan->score;
   const std::string scored = fmt::format("score {}, {}", score, answered);
   if (answer.IsOptimal() && IsLess(oracle.least[0], score)) return report("optimal is beaten", scored);

@@ -27,6 +27,7 @@ const Shape& OutputOf(const Graph& graph, Interval interval) {
 // One tensor over the whole sweep, row by row.
 struct Rows {
   std::vector<Box> wanted;
+  int64_t most_shared = 0;              // with a tile before, by the share of a tile
   std::vector<std::set<int64_t>> made;  // rows
   std::vector<std::set<int64_t>> kept;
   std::vector<Box> made_box;
@@ -92,7 +93,12 @@ class NaiveSweep {
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
       Box share = propagation.ShareOf(slot, tiles_[tile]);
       if (BeginsStrip(tile)) left.clear();
-      while (rows && share[*rows].Length() > 0 && left.contains(share[*rows].begin)) ++share[*rows].begin;
+      int64_t shared = 0;
+      while (rows && share[*rows].Length() > 0 && left.contains(share[*rows].begin)) {
+        ++share[*rows].begin;
+        ++shared;
+      }
+      found.most_shared = std::max(found.most_shared, shared);
       for (int64_t row = share[rows.value_or(0)].begin; rows && row < share[*rows].end; ++row)
         left.insert(row);
       if (IsEmpty(share)) share.assign(share.size(), {});
@@ -171,6 +177,7 @@ void ExpectSameAsSweep(const Graph& graph, Interval interval, const TileShape& t
     const int tensor = found.tensors[slot];
     const Rows& rows = naive.Of(tensor);
     RowCounts most;
+    most.shared = rows.most_shared;
     const std::optional<size_t> axis = AxisOf(TensorIn(graph, tensor).shape, Axis::kRows);
     for (size_t t = 0; t < naive.Tiles(); ++t) {
       const TileClass& tiles = found.classes[static_cast<size_t>(found.class_of[t])];

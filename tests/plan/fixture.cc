@@ -10,11 +10,13 @@ using problem::AccessKind;
 constexpr AccessKind kRead = AccessKind::kRead;
 constexpr AccessKind kWrite = AccessKind::kWrite;
 
-hw_profiles::Memory MemoryOf(const std::string& name, int64_t capacity) {
+hw_profiles::Memory MemoryOf(const std::string& name, int64_t capacity, double read_pj) {
   hw_profiles::Memory memory;
   memory.name = name;
   memory.capacity_bytes = capacity;
   memory.alignment_bytes = 16;
+  memory.read_pj_per_byte = read_pj;
+  memory.write_pj_per_byte = 2 * read_pj;
   return memory;
 }
 
@@ -52,19 +54,23 @@ BufferUse TileUse(int tensor, int parity) { return {BufferKind::kTile, 0, tensor
 BufferUse ResidentUse(int tensor) { return {BufferKind::kResident, 0, tensor, -1, 0, 0}; }
 BufferUse WholeUse(int tensor) { return {BufferKind::kWhole, -1, tensor, -1, 0, 0}; }
 
-// A plan of that much work, minimising what is off chip.
-void SetMetrics(Metrics& metrics, int64_t macs, int64_t recomputed, std::map<std::string, int64_t> off_chip,
-                int64_t peak) {
-  metrics.latency_cycles = 1000;
-  metrics.energy_by_part = {{"mac", 2.0}, {"sram", 3.5}};
-  metrics.energy_pj = 5.5;
+// Work and traffic; then what that takes.
+void SetWork(Metrics& metrics, int64_t macs, int64_t recomputed, std::map<std::string, int64_t> off_chip,
+             int64_t peak) {
   metrics.off_chip_by_cause = std::move(off_chip);
   for (const auto& [cause, bytes] : metrics.off_chip_by_cause) metrics.off_chip_bytes += bytes;
   metrics.macs = macs;
   metrics.recomputed_macs = recomputed;
   metrics.peak_bytes = peak;
-  metrics.peak_bytes_per_cycle = 4;
-  metrics.bound_by = "dma";
+}
+
+void SetCosts(Metrics& metrics, int64_t cycles, double peak_bytes_per_cycle,
+              std::map<std::string, double> energy, const std::string& bound_by) {
+  metrics.latency_cycles = cycles;
+  metrics.peak_bytes_per_cycle = peak_bytes_per_cycle;
+  metrics.energy_by_part = std::move(energy);
+  for (const auto& [part, picojoules] : metrics.energy_by_part) metrics.energy_pj += picojoules;
+  metrics.bound_by = bound_by;
 }
 
 void SetTotals(Plan& plan) {
@@ -175,9 +181,10 @@ hw_profiles::Profile SmallProfile() {
   hw_profiles::Profile profile;
   profile.name = "small";
   profile.clock_hz = 1e9;
-  profile.memories = {MemoryOf("sram", 1024), MemoryOf("dram", 1 << 20)};
+  profile.memories = {MemoryOf("sram", 1024, 1), MemoryOf("dram", 1 << 20, 10)};
   hw_profiles::Engine engine;
   engine.name = "pe";
+  engine.mac_pj = 0.5;
   engine.throughputs = {ThroughputOf(OperatorKind::kConv), ThroughputOf(OperatorKind::kElementwise),
                         ThroughputOf(OperatorKind::kMatmul)};
   profile.engines = {engine};
@@ -239,7 +246,11 @@ Plan OneConvPlan() {
   subgraph.interval = {0, 0};
   subgraph.tile = {1, 4, 4, 4};
   subgraph.tiles = 1;
-  SetMetrics(subgraph.metrics, 64 * 36, 0, {{"inputs", 64}, {"outputs", 64}, {"weights", 152}}, 280);
+  SetWork(subgraph.metrics, 64 * 36, 0, {{"inputs", 64}, {"outputs", 64}, {"weights", 152}}, 280);
+  // Ports move a byte a cycle. Both ends touch 280 bytes: 216 that come and 64 that leave.
+  SetCosts(subgraph.metrics, 152 + 64 + 64 * 36 + 64, 280.0 / 2584,
+           {{"mac", 1152}, {"leakage", 0}, {"dram", 216 * 10 + 64 * 20}, {"sram", 280 * 1 + 280 * 2}},
+           "compute");
   plan.subgraphs = {subgraph};
   plan.steps = {{StepKind::kLoad, 0, 0, -1, {1}},
                 {StepKind::kLoad, 0, 0, -1, {0}},
@@ -265,8 +276,17 @@ Plan TwoConvsPlan() {
   subgraph.interval = {0, 1};
   subgraph.tile = {1, 4, 2, 4};
   subgraph.tiles = 5;
-  SetMetrics(subgraph.metrics, 28 * 16 * 36, 8 * 16 * 36,
-             {{"inputs", 416}, {"outputs", 160}, {"weights", 304}}, 696);
+  SetWork(subgraph.metrics, 28 * 16 * 36, 8 * 16 * 36, {{"inputs", 416}, {"outputs", 160}, {"weights", 304}},
+          696);
+  // P loads 4 rows of x and the weights, then a makes 3, 4, 4, 4 and 3 rows and b 2 each time, and E stores 2. P and slot 0 move 464
+  // bytes. Read in SRAM are x, wa, m, wb and y, those with 5 tiles; written are x, the weights, m and y.
+  constexpr int64_t kCycles = (64 + 304) + 28 * 16 * 36 + 32;
+  SetCosts(subgraph.metrics, kCycles, 464.0 / (368 + 5 * 16 * 36),
+           {{"mac", 8064},
+            {"leakage", 0},
+            {"dram", 720 * 10 + 160 * 20},
+            {"sram", (416 + 5 * 152 + 288 + 5 * 152 + 160) * 1 + (720 + 288 + 160) * 2}},
+           "compute");
   plan.subgraphs = {subgraph};
   plan.steps = {{StepKind::kPrologue, 0, 0, -1, {0, 1, 2}}, {StepKind::kCompute, 0, 0, 0, {0, 4}},
                 {StepKind::kCompute, 0, 0, 1, {0, 4}},      {StepKind::kCompute, 0, 1, 0, {0, 4}},
@@ -306,12 +326,16 @@ Plan OneSramPlan() {
   first.tile = {1, 4, 4, 4};
   first.tiles = 1;
   first.weights = hw_profiles::WeightPolicy::kDirect;
-  SetMetrics(first.metrics, 64 * 36, 0, {{"weights", 152}}, 128);
+  SetWork(first.metrics, 64 * 36, 0, {{"weights", 152}}, 128);
+  SetCosts(first.metrics, 64 * 36, 152.0 / 2304,
+           {{"mac", 1152}, {"leakage", 0}, {"flash", 152 * 10}, {"sram", 64 * 1 + 64 * 2}}, "compute");
   Subgraph second = first;
   second.interval = {1, 1};
   second.in_place = true;
   second.metrics = {};
-  SetMetrics(second.metrics, 0, 0, {}, 128);
+  SetWork(second.metrics, 0, 0, {}, 128);
+  SetCosts(second.metrics, 64 + 64, 0, {{"mac", 0}, {"leakage", 0}, {"flash", 0}, {"sram", 64 * 1 + 64 * 2}},
+           "sram");
   plan.subgraphs = {first, second};
   plan.steps = {{StepKind::kCompute, 0, 0, 0, {}}, {StepKind::kCompute, 1, 0, 1, {}}};
   Add(plan, WholeUse(0), "x", 64, 0, {{0, 1}}, {{0, "pe", kRead}});

@@ -130,9 +130,19 @@ TEST(ByDepth, SlicesAreLongOrShort) {
   const int y = net.Tensor("y", {1, 3, 4, 4});
   net.Output(y);
   net.Conv("deep", x, net.Constant("w", {3, 40, 1, 1}), y, 1, 0);
-  std::vector<int64_t> depths;
-  for (const Policy& policy : PoliciesOf(net.graph, profile, {0, 0})) depths.push_back(policy.depth);
-  EXPECT_THAT(depths, ElementsAre(0, 0, 1, 4, 16));
+  const auto depths_of = [](const std::vector<Policy>& policies) {
+    std::vector<int64_t> depths;
+    for (const Policy& policy : policies) depths.push_back(policy.depth);
+    return depths;
+  };
+  const OfferedPolicies offered = OfferPolicies(net.graph, profile, {0, 0});
+  EXPECT_THAT(depths_of(offered.first), ElementsAre(0, 0, 1, 4, 16));
+  std::vector<int64_t> others;
+  for (int64_t depth = 2; depth < 40; ++depth) {
+    if (depth != 4 && depth != 16) others.push_back(depth);
+  }
+  EXPECT_EQ(depths_of(offered.further), others);
+  EXPECT_TRUE(offered.all);
   Policy policy = kByDepth;
   policy.depth = 16;
   const SubgraphChoice choice = {{0, 0}, {1, 3, 2, 4}, policy};

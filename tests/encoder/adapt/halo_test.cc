@@ -186,5 +186,65 @@ TEST(Halo, LaddersLeaveOutShapesThatKeepNothing) {
   EXPECT_THAT(*second, IsEmpty());
 }
 
+// Tiles of 2 rows of `second`'s result bring home [0, 2), [1, 3) and [2, 4) of `first`'s, which has 4 rows where the other has 6; tiles of 3
+// rows share none.
+TEST(Halo, IsOfferedWhereTilesShareARowThatLeaves) {
+  Network net;
+  const int x = net.Input("x", {1, 1, 6, 4});
+  const int small = net.Input("small", {1, 1, 4, 4});
+  const int a = net.Tensor("a", {1, 1, 4, 4});
+  const int b = net.Tensor("b", {1, 1, 6, 4});
+  net.Output(a);
+  net.Output(b);
+  net.Elementwise("first", {small}, a);
+  net.Elementwise("second", {x}, b);
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.tiling.axes = {{base::Axis::kRows, 1}};
+  profile.tiling.halo = {HaloStorage::kRing};
+  const auto halos_of = [&](graph::Interval interval) {
+    std::vector<HaloStorage> halos;
+    for (const Policy& policy : PoliciesOf(net.graph, profile, interval)) halos.push_back(policy.halo);
+    return halos;
+  };
+  EXPECT_THAT(halos_of({0, 1}), ElementsAre(HaloStorage::kRing, HaloStorage::kRecompute));
+  EXPECT_THAT(halos_of({1, 1}), ElementsAre(HaloStorage::kRecompute));
+  const std::vector<graph::TileShape> shapes = {{1, 1, 1, 4}, {1, 1, 2, 4}, {1, 1, 3, 4}};
+  const auto rungs_of = [&](TilesMade made) {
+    SharedTilings tilings(net.graph, {0, 1});
+    const auto ladders = BuildLadders(
+        net.graph, profile, {0, 1}, Caching(HaloStorage::kRing), shapes,
+        [&](const graph::TileShape& tile, HaloStorage halo) { return tilings.Cut(tile, halo); }, made);
+    std::vector<std::string> names;
+    for (const SubgraphLadder& ladder : *ladders) {
+      for (const problem::Rung& rung : ladder.ladder.rungs) names.push_back(rung.name);
+    }
+    return names;
+  };
+  EXPECT_THAT(rungs_of(TilesMade::kThatDiffer), ElementsAre("rows=1", "rows=2"));
+  EXPECT_THAT(rungs_of(TilesMade::kAll), ElementsAre("rows=1", "rows=2", "rows=3"));
+}
+
+// In strips the narrow tiles on the right come last; row by row one comes after each wide tile.
+TEST(Halo, IsOfferedLaterWhereItChangesTheOrderOfTilesAlone) {
+  Network net;
+  const int x = net.Input("x", {1, 1, 6, 5});
+  const int y = net.Tensor("y", {1, 1, 6, 5});
+  net.Output(y);
+  net.Elementwise("relu", {x}, y);
+  Profile profile = TwoLevels(DmaSteps::kOverlapped);
+  profile.tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}};
+  profile.tiling.halo = {HaloStorage::kRing};
+  const auto offered = OfferPolicies(net.graph, profile, {0, 0});
+  EXPECT_THAT(offered.first, ElementsAre(Policy{WeightPolicy::kResident, false}));
+  EXPECT_THAT(offered.further, ElementsAre(Policy{WeightPolicy::kResident, false, HaloStorage::kRing}));
+  const auto ladders = BuildLadders(net.graph, profile, {0, 0}, Caching(HaloStorage::kRing),
+                                    std::vector<graph::TileShape>{{1, 1, 2, 3}, {1, 1, 2, 5}, {1, 1, 6, 3}});
+  ASSERT_TRUE(ladders.has_value());
+  ASSERT_EQ(ladders->size(), 1U);
+  EXPECT_EQ(ladders->front().ladder.rungs.size(), 1U);
+  profile.tiling.dma = DmaSteps::kOwnSteps;
+  EXPECT_THAT(OfferPolicies(net.graph, profile, {0, 0}).further, IsEmpty());
+}
+
 }  // namespace
 }  // namespace tessera::encoder

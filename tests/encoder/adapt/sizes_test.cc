@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
+#include "tessera/encoder/adapt/layout.h"
 #include "tessera/encoder/adapt/program.h"
 
 // How large buffers are, and how they are aligned.
@@ -40,6 +41,21 @@ TEST(Sizes, TablesStandBesideTheFirstConstantOfAnOperator) {
               HasSubstr(": 64 bytes"));  // 24 + 4 * 10
   EXPECT_THAT(Describe(TwoConvsIn(profile, 4, kStreamed).problem, "s0/conv1/w1@0.0"),
               HasSubstr(": 32 bytes"));  // 12 + 20
+}
+
+// An elementwise operator has a table for each of 4 rows of w, a matmul for each of its 8 columns.
+TEST(Sizes, ASharedConstantHasTheLargestTableOfItsUsers) {
+  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  profile.table_bytes_per_channel = 10;
+  Network net;
+  const int weights = net.Constant("w", {4, 8});
+  net.Elementwise("add", {net.Input("x", {4, 8})}, net.Tensor("a", {4, 8}));
+  net.Elementwise("multiply", {net.Input("z", {5, 4})}, net.Tensor("y", {5, 8}));
+  for (graph::Operator& op : net.graph.operators) op.weights = {weights};
+  net.graph.operators[1].kind = base::OperatorKind::kMatmul;
+  EXPECT_EQ(ConstantBytes(net.graph, profile, weights, {0}), 32 + 4 * 10);
+  EXPECT_EQ(ConstantBytes(net.graph, profile, weights, {1}), 32 + 8 * 10);
+  EXPECT_EQ(ConstantBytes(net.graph, profile, weights, {0, 1}), 32 + 8 * 10);
 }
 
 TEST(Sizes, ScratchFollowsTheFormulasAtTheLargestTile) {

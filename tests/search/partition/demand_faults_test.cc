@@ -49,6 +49,9 @@ TEST(DemandFaults, AreDemandsThatNoPlanCouldKeep) {
   EXPECT_THAT(FaultIn(graph, {Together(0, 2)}, 2), HasSubstr("a subgraph of 3 operators is demanded"));
   EXPECT_THAT(FaultIn(graph, {Subgraph(0, 1, tiles({1, 2, 9, 4}))}), HasSubstr("is no tile of an output"));
   EXPECT_THAT(FaultIn(graph, {Subgraph(0, 1, direct)}), HasSubstr("the profile has no such policy"));
+  EXPECT_THAT(FaultIn(graph, {Subgraph(0, 1, tiles({1, 2, 8, 2}))}),
+              HasSubstr("tiles of 1x2x8x2 cut axis 3, along which the profile cuts no tiles"));
+  EXPECT_EQ(FaultIn(graph, {Subgraph(0, 1, tiles({1, 2, 3, 4}))}), "");
   EXPECT_THAT(FaultIn(graph, {Keep(ResultOf(graph, 2))}), HasSubstr("has its home whatever the subgraphs"));
   EXPECT_THAT(FaultIn(graph, {Spill(0)}), HasSubstr("has its home whatever the subgraphs"));
   EXPECT_EQ(FaultIn(graph, {Subgraph(0, 1, At("t7@0", 0))}), "0: the subgraph has no buffer 't7@0'");

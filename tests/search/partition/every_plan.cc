@@ -109,7 +109,8 @@ std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval interval, c
   if (!is_new) return priced;
   TileOptions options;
   options.engines = TestEngines();
-  options.kept = kept;
+  options.policies = encoder::AllowedPolicies(graph_, profile_, interval, kept);
+  options.made = encoder::TilesMade::kAll;
   options.shapes = graph::ShapesOf(graph::WithEveryExtent(GridOf(graph_, profile_, interval)));
   const auto tiles = IntervalTiles::Build(graph_, profile_, interval, options);
   if (!tiles) return priced;

@@ -20,6 +20,8 @@ std::vector<Values> ChoicesOf(const graph::Graph& graph, const hw_profiles::Prof
                               graph::Interval interval) {
   TileOptions options;
   options.engines = TestEngines();
+  options.policies = encoder::AllowedPolicies(graph, profile, interval);
+  options.made = encoder::TilesMade::kAll;
   const auto tiles = IntervalTiles::Build(graph, profile, interval, options);
   std::vector<Values> fitting;
   for (size_t i = 0; i < tiles->Candidates().size(); ++i) {

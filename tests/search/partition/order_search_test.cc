@@ -356,6 +356,19 @@ TEST(OrderLattice, HasOneCutForEachSetOfOperatorsDone) {
   EXPECT_THAT(distinct.Take(2, 4), SizeIs(0));
 }
 
+TEST(OrderLattice, OrdersOfDifferentKindsShareNothingButTheirEnds) {
+  const OrderLattice lattice({{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 1, 2, 3}}, {{}, {7}, {7}});
+  EXPECT_EQ(lattice.Cuts(), 9);
+  for (const int position : {0, 4}) EXPECT_EQ(lattice.CutAt(0, position), lattice.CutAt(1, position));
+  for (const int position : {1, 2, 3}) EXPECT_NE(lattice.CutAt(0, position), lattice.CutAt(1, position));
+  EXPECT_EQ(lattice.CutAt(1, 2), lattice.CutAt(2, 2));
+  EXPECT_EQ(lattice.CutAt(0, 4), lattice.Cuts() - 1);
+  DistinctIntervals distinct(lattice, false);
+  EXPECT_THAT(distinct.Take(0, 4), SizeIs(10));
+  EXPECT_THAT(distinct.Take(1, 4), SizeIs(10));
+  EXPECT_THAT(distinct.Take(2, 4), SizeIs(7));  // all but those of the operators 0 and 1
+}
+
 TEST(OrderLattice, OfIntervalsThatAreAlikeTakesOne) {
   const OrderLattice lattice({{0, 1, 2, 3}, {0, 2, 1, 3}});
   DistinctIntervals distinct(lattice, true);

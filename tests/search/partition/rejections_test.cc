@@ -37,6 +37,8 @@ Truth FindTruth(const Subject& subject, const Rejection& rejection) {
   TileOptions options;
   options.engines = TestEngines();
   options.shapes = {rejection.tile};
+  options.policies = encoder::AllowedPolicies(subject.graph, subject.profile, rejection.interval);
+  options.made = encoder::TilesMade::kAll;
   const auto tiles =
       IntervalTiles::Build(subject.graph, subject.profile, rejection.interval, options).value();
   Truth truth;

@@ -1,10 +1,13 @@
 #include "disagreements.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "tessera/encoder/adapt/halo.h"
 #include "tessera/plan/check_partition.h"
 #include "tessera/plan/check_program.h"
+#include "tessera/plan/costs.h"
 #include "tessera/plan/derivation.h"
 #include "tessera/search/simulate/simulate.h"
 
@@ -49,6 +52,34 @@ plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
   return plan;
 }
 
+std::string CostDifference(const plan::Metrics& told, const plan::Metrics& found) {
+  const auto close = [](double a, double b) {
+    return std::abs(a - b) <= 1e-12 * std::max({1.0, std::abs(a), std::abs(b)});
+  };
+  std::string text;
+  const auto compare = [&](const std::string& what, double a, double b, bool same) {
+    if (!same) text += what + " " + std::to_string(a) + " against " + std::to_string(b) + "\n";
+  };
+  const auto counted = [&](const std::string& what, int64_t a, int64_t b) {
+    compare(what, static_cast<double>(a), static_cast<double>(b), a == b);
+  };
+  const auto summed = [&](const std::string& what, double a, double b) { compare(what, a, b, close(a, b)); };
+  counted("latency", told.latency_cycles, found.latency_cycles);
+  counted("off-chip bytes", told.off_chip_bytes, found.off_chip_bytes);
+  counted("MACs", told.macs, found.macs);
+  counted("recomputed MACs", told.recomputed_macs, found.recomputed_macs);
+  counted("unknown work", told.unknown_work, found.unknown_work);
+  summed("energy", told.energy_pj, found.energy_pj);
+  summed("bandwidth", told.peak_bytes_per_cycle, found.peak_bytes_per_cycle);
+  counted("energy parts", static_cast<int64_t>(told.energy_by_part.size()),
+          static_cast<int64_t>(found.energy_by_part.size()));
+  for (const auto& [part, energy] : found.energy_by_part)
+    summed("energy of " + part, told.energy_by_part.at(part), energy);
+  for (const auto& [cause, bytes] : found.off_chip_by_cause)
+    counted("bytes of " + cause, told.off_chip_by_cause.at(cause), bytes);
+  return text;
+}
+
 std::string Disagreements(const plan::Plan& plan) {
   plan::Findings findings(10);
   plan::CheckPartition(plan, findings);
@@ -56,8 +87,10 @@ std::string Disagreements(const plan::Plan& plan) {
   if (findings.Empty()) {
     const plan::Derivation derivation = plan::Derive(plan);
     plan::CheckProgram(plan, derivation, findings);
+    const std::vector<plan::Users> users = plan::FindUsers(plan.network);
     for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
       const plan::Metrics& told = plan.subgraphs[i].metrics;
+      text += CostDifference(told, plan::CostOf(plan, users, static_cast<int>(i)));
       const plan::Work& found = derivation.work[i];
       if (told.macs != found.macs || told.recomputed_macs != found.recomputed_macs) text += "macs\n";
       for (const auto& [cause, bytes] : told.off_chip_by_cause) {

@@ -17,6 +17,9 @@ namespace tessera::search {
 plan::Plan AsPlan(const graph::Graph& graph, const hw_profiles::Profile& profile,
                   const std::vector<encoder::SubgraphChoice>& choices, encoder::Program program);
 
+// Where two costs of a subgraph differ, peak and bound_by apart: a line each. Sums of doubles may be rounded differently.
+std::string CostDifference(const plan::Metrics& told, const plan::Metrics& found);
+
 // Whatever plan/ derives otherwise, a line each; empty if nothing.
 std::string Disagreements(const plan::Plan& plan);
 

@@ -1,0 +1,388 @@
+#include "tessera/plan/refutation/floors.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "tessera/base/checked.h"
+#include "tessera/plan/costs_cycles.h"
+#include "tessera/plan/derivation.h"
+#include "tessera/plan/home_stays.h"
+#include "tessera/plan/program_problem.h"
+#include "tessera/plan/refutation/cut_rule.h"
+#include "tessera/plan/sizes.h"
+#include "tessera/plan/tiles.h"
+#include "tessera/plan/traffic.h"
+
+// *Floor of an interval.* The tiles cover the output, so for every choice of one index along each axis that may be cut there is a tile that
+// holds it, and what a tile needs only grows with the tile. So each tile buffer is at least as large as what the tile of that one index needs of
+// its tensor, and the step that runs an operator holds its operands and results together:
+//
+//     output, cut by rows and columns     . . . . .        the tile of the one index o needs these
+//                                         . . o . .        of an operand of a 3x3 convolution:  3 x 3
+//                                         . . . . .
+//
+// Where rows are kept, a tile makes only some of the rows that it needs, so nothing is sure of the tile that holds o. But the rows that one tile
+// wants of a tensor are all made, in this tile or one before, and the operator that makes a row then holds what this row needs. So follow single rows:
+// row o of the output is made; of the rows that it needs of an operand the middle one is made; and so on, from reader to maker.
+//
+// Of operands that may share one place the larger counts; what may stay in its home, lie in the place of a state, or come by depth counts
+// as nothing. Constants count as the least that any policy holds of them.
+//
+// *Everywhere.* Without an order, only a single index of an operator's own result is sure to be asked for, and which one is not. Along each axis
+// the least of all indices counts.
+namespace tessera::plan::refutation {
+namespace {
+
+using base::TensorRole;
+using hw_profiles::HaloStorage;
+using hw_profiles::WeightPolicy;
+
+int64_t Sum(int64_t a, int64_t b) { return base::CheckedAdd(a, b).value_or(base::kMaxTotal); }
+
+class Floors {
+ public:
+  Floors(const Plan& plan, const std::vector<Users>& users) : plan_(plan), users_(users) {}
+
+  int64_t OfInterval(graph::Interval interval) const {
+    const graph::Shape& output = ShapeOf(TiledOf(interval));
+    std::vector<char> cut(output.size());
+    bool keeps_rows = false;
+    for (size_t axis = 0; axis < output.size(); ++axis) {
+      const auto name = AxisName(output.size(), axis);
+      const auto& axes = plan_.profile.tiling.axes;
+      const bool offered =
+          std::any_of(axes.begin(), axes.end(), [&](const auto& each) { return each.axis == name; });
+      cut[axis] = static_cast<char>(offered && name && MayCut(plan_.network, users_, interval, axis));
+      keeps_rows = keeps_rows || (cut[axis] != 0 && name == base::Axis::kRows && KeepsRows());
+    }
+    int64_t least = LeastOver(interval, cut, false);
+    if (!keeps_rows) return Sum(least, ConstantsHere());
+    for (size_t axis = 0; axis < output.size(); ++axis) {
+      const auto name = AxisName(output.size(), axis);
+      const bool strips = name == base::Axis::kColumns && plan_.profile.tiling.implicit_padding;
+      if (name != base::Axis::kBatch && !strips) cut[axis] = 0;
+    }
+    return Sum(std::min(least, LeastOver(interval, cut, true)), ConstantsHere());
+  }
+
+  // In any order and subgraph.
+  int64_t OfOperator(int op) const {
+    const graph::Operator& facts = At(op);
+    const graph::Shape& output = ShapeOf(facts.outputs.front());
+    std::map<int, std::vector<int64_t>> least;
+    for (size_t operand = 0; operand < facts.inputs.size(); ++operand) {
+      std::vector<int64_t> extents = LeastExtents(facts, operand, output);
+      const auto [known, is_new] = least.try_emplace(facts.inputs[operand], extents);
+      for (size_t axis = 0; axis < extents.size() && !is_new; ++axis)
+        known->second[axis] = std::max(known->second[axis], extents[axis]);
+    }
+    for (const int tensor : facts.outputs) least[tensor] = std::vector<int64_t>(ShapeOf(tensor).size(), 1);
+    const auto extents_of = [&](int tensor) { return least.at(tensor); };
+    return Sum(OperandBytes(op, {op, op}, extents_of, true), ConstantsHere());
+  }
+
+ private:
+  const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
+  const graph::Shape& ShapeOf(int tensor) const {
+    return plan_.network.tensors[static_cast<size_t>(tensor)].shape;
+  }
+  int TiledOf(graph::Interval interval) const { return At(interval.last).outputs.front(); }
+
+  bool KeepsRows() const {
+    const std::vector<HaloStorage>& halos = plan_.profile.tiling.halo;
+    return std::any_of(halos.begin(), halos.end(),
+                       [](HaloStorage halo) { return halo != HaloStorage::kRecompute; });
+  }
+
+  // The greatest of the operators' needs for the tile that holds the middle index along each cut axis.
+  int64_t LeastOver(graph::Interval interval, const std::vector<char>& cut, bool keeps_rows) const {
+    Subgraph subgraph;
+    subgraph.interval = interval;
+    Box box = WholeOf(ShapeOf(TiledOf(interval)));
+    for (size_t axis = 0; axis < box.size(); ++axis) {
+      const int64_t middle = box[axis].end / 2;
+      if (cut[axis] != 0) box[axis] = {middle, middle + 1};
+    }
+    const Tile tile = SingleTile(plan_.network, users_, subgraph, box);
+    std::map<int, Box> rows;  // of which one is made, by tensor
+    int64_t most = 0;
+    for (int op = interval.last; op >= interval.first; --op) {
+      const std::map<int, Box> needs = keeps_rows ? NeedsOfOneRow(op, tile, rows) : tile.needs;
+      const auto extents_of = [&](int tensor) { return ExtentsOf(needs.at(tensor)); };
+      most = std::max(most, OperandBytes(op, interval, extents_of, false));
+    }
+    return most;
+  }
+
+  // What the operator needs to make one row of its first result that is made for certain; notes one such row of each operand.
+  std::map<int, Box> NeedsOfOneRow(int op, const Tile& tile, std::map<int, Box>& rows) const {
+    const graph::Operator& facts = At(op);
+    std::map<int, Box> needs;
+    for (const int tensor : facts.outputs) needs[tensor] = EmptyOf(ShapeOf(tensor));
+    const int result = facts.outputs.front();
+    Box& made = needs[result];
+    if (const auto row = rows.find(result); row != rows.end()) {
+      made = row->second;
+    } else if (const auto share = tile.shares.find(result); share != tile.shares.end()) {
+      made = MiddleRow(share->second);
+    }
+    for (size_t operand = 0; operand < facts.inputs.size(); ++operand) {
+      const int input = facts.inputs[operand];
+      const Box need = NeedOf(plan_.network, facts, operand, made);
+      Enclose(needs.try_emplace(input, EmptyOf(ShapeOf(input))).first->second, need);
+      if (!IsEmpty(need)) rows.try_emplace(input, MiddleRow(need));
+    }
+    return needs;
+  }
+
+  static Box MiddleRow(Box box) {
+    for (size_t axis = 0; axis < box.size() && !IsEmpty(box); ++axis) {
+      if (AxisName(box.size(), axis) != base::Axis::kRows) continue;
+      const int64_t middle = box[axis].begin + (box[axis].end - box[axis].begin) / 2;
+      box[axis] = {middle, middle + 1};
+    }
+    return box;
+  }
+
+  // For each axis of an operand the least that any one index of the result needs, along whichever axes that index moves.
+  std::vector<int64_t> LeastExtents(const graph::Operator& op, size_t operand,
+                                    const graph::Shape& output) const {
+    const graph::Shape& in = ShapeOf(op.inputs[operand]);
+    std::vector<int64_t> least(in.size(), std::numeric_limits<int64_t>::max());
+    if (graph::IsBarrier(op)) return in;
+    // Their axes are not independent.
+    static constexpr std::array kMixing = {base::OperatorKind::kReshape, base::OperatorKind::kDepthToSpace,
+                                           base::OperatorKind::kSpaceToDepth};
+    if (std::find(kMixing.begin(), kMixing.end(), op.kind) != kMixing.end())
+      return std::vector<int64_t>(in.size(), 1);
+    for (size_t axis = 0; axis < output.size(); ++axis) {
+      for (int64_t index = 0; index < output[axis]; ++index) {
+        Box one(output.size());
+        for (size_t other = 0; other < output.size(); ++other) one[other] = {0, output[other]};
+        one[axis] = {index, index + 1};
+        const std::vector<int64_t> extents = ExtentsOf(NeedOf(plan_.network, op, operand, one));
+        for (size_t i = 0; i < in.size(); ++i) least[i] = std::min(least[i], extents[i]);
+      }
+    }
+    for (size_t i = 0; i < in.size(); ++i) least[i] = std::min(least[i], in[i]);
+    return least;
+  }
+
+  template <typename Extents>
+  int64_t OperandBytes(int op, graph::Interval interval, const Extents& extents_of, bool anywhere) const {
+    const graph::Operator& facts = At(op);
+    const std::vector<base::OperatorKind>& in_place = plan_.profile.tiling.in_place;
+    const bool shares =
+        !facts.in_place.empty() || std::find(in_place.begin(), in_place.end(), facts.kind) != in_place.end();
+    int64_t read = 0;
+    int64_t made = 0;
+    const bool by_depth = MayComeByDepth(interval);
+    for (const int tensor : std::set<int>(facts.inputs.begin(), facts.inputs.end())) {
+      if (!by_depth) read = Sum(read, FeatureBytes(tensor, interval, extents_of(tensor), anywhere));
+    }
+    for (const int tensor : std::set<int>(facts.outputs.begin(), facts.outputs.end()))
+      made = Sum(made, FeatureBytes(tensor, interval, extents_of(tensor), anywhere));
+    return Sum(shares ? std::max(read, made) : Sum(read, made), by_depth ? 0 : ConstantsOf(op));
+  }
+
+  bool MayComeByDepth(graph::Interval interval) const {
+    const std::vector<WeightPolicy>& weights = plan_.profile.tiling.weights;
+    return interval.first == interval.last &&
+           std::find(weights.begin(), weights.end(), WeightPolicy::kByDepth) != weights.end();
+  }
+
+  // `anywhere`: whichever subgraph the operator is in, so in whichever role.
+  int64_t FeatureBytes(int tensor, graph::Interval interval, const std::vector<int64_t>& extents,
+                       bool anywhere) const {
+    const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
+    if (facts.state || facts.next_of >= 0 || std::count(extents.begin(), extents.end(), 0) > 0) return 0;
+    Subgraph subgraph;
+    subgraph.interval = interval;
+    const Held held = HoldingOf(plan_, users_, subgraph, tensor);
+    const bool is_whole = held.holding == Holding::kWhole;
+    int64_t bytes =
+        held.holding == Holding::kDirect ? 0 : BytesAs(facts, held.role, is_whole ? facts.shape : extents);
+    const bool inside = anywhere && held.role == TensorRole::kBorder;
+    if (inside) bytes = std::min(bytes, BytesAs(facts, TensorRole::kFeature, extents));
+    return bytes;
+  }
+
+  int64_t BytesAs(const graph::Tensor& facts, TensorRole role, const std::vector<int64_t>& extents) const {
+    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan_.profile, role);
+    return StoredBytes(NameExtents(extents), facts.type, layout.channel_block, layout.row_pitch_bytes);
+  }
+
+  // The least that a policy which the profile offers holds of the operator's constants.
+  int64_t ConstantsOf(int op) const {
+    std::optional<int64_t> least;
+    for (const WeightPolicy weights : plan_.profile.tiling.weights) {
+      if (weights == WeightPolicy::kByDepth) continue;  // of one operator alone, which is looked at elsewhere
+      Subgraph subgraph;
+      subgraph.interval = {op, op};
+      subgraph.weights = weights;
+      int64_t bytes = 0;
+      const std::vector<int>& constants = At(op).weights;
+      for (const int constant : std::set<int>(constants.begin(), constants.end())) {
+        const Held held = HoldingOf(plan_, users_, subgraph, constant);
+        if (held.holding == Holding::kResident) bytes = Sum(bytes, ConstantBytes(plan_, At(op), constant));
+        if (held.holding == Holding::kStreamed) bytes = Sum(bytes, SliceBytes(plan_, At(op), constant));
+      }
+      least = std::min(least.value_or(bytes), bytes);
+    }
+    return least.value_or(0);
+  }
+
+  int64_t ConstantsHere() const {
+    if (hw_profiles::LayoutOf(plan_.profile, TensorRole::kConstant).home != plan_.profile.tile_memory)
+      return 0;
+    const graph::Interval everything{0, static_cast<int>(plan_.network.operators.size()) - 1};
+    int64_t bytes = 0;
+    for (size_t tensor = 0; tensor < plan_.network.tensors.size(); ++tensor) {
+      if (plan_.network.tensors[tensor].constant && !users_[tensor].readers.empty())
+        bytes = Sum(bytes, ConstantBytes(plan_, users_, static_cast<int>(tensor), everything));
+    }
+    return bytes;
+  }
+
+  const Plan& plan_;
+  const std::vector<Users>& users_;
+};
+
+// Whether a reader that needs all of its result needs all of the operand, without gaps.
+bool ReadsAll(const graph::Graph& network, const graph::Operator& op, size_t operand) {
+  using base::OperatorKind;
+  static constexpr std::array kWithoutGaps = {
+      OperatorKind::kElementwise, OperatorKind::kMatmul,     OperatorKind::kReduce, OperatorKind::kSoftmax,
+      OperatorKind::kLayerNorm,   OperatorKind::kGlobalPool, OperatorKind::kConcat, OperatorKind::kTranspose};
+  static constexpr std::array kWindows = {OperatorKind::kConv, OperatorKind::kDepthwise, OperatorKind::kPool};
+  const bool is_window = std::find(kWindows.begin(), kWindows.end(), op.kind) != kWindows.end();
+  const bool gapless =
+      std::find(kWithoutGaps.begin(), kWithoutGaps.end(), op.kind) != kWithoutGaps.end() ||
+      (is_window && op.window.dilation == std::array<int64_t, 2>{1, 1} &&
+       op.window.stride[0] <= op.window.kernel[0] && op.window.stride[1] <= op.window.kernel[1]);
+  const graph::Shape& in = network.tensors[static_cast<size_t>(op.inputs[operand])].shape;
+  const graph::Shape& out = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
+  return gapless && NeedOf(network, op, operand, WholeOf(out)) == WholeOf(in);
+}
+
+// Cycles that the operator's arithmetic takes at least, whatever its tiles: those of its whole result, since boxes that cover a box have at least as
+// many steps of the unrolled loops. Tiles may cut groups apart, and run a part of several as one, so of groups only the work counts.
+int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, int64_t macs) {
+  const graph::Shape& made = plan.network.tensors[static_cast<size_t>(op.outputs.front())].shape;
+  const bool may_grow_in_place = plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of >= 0;
+  if (may_grow_in_place) return 0;
+  if (op.groups <= 1) return ArithmeticOf(plan, op, made, std::nullopt).body;
+  const hw_profiles::Engine* engine = EngineOf(plan, op);
+  if (engine == nullptr) return 0;
+  const base::DataType type = plan.network.tensors[static_cast<size_t>(op.inputs.front())].type;
+  const hw_profiles::Throughput* throughput = hw_profiles::ThroughputFor(*engine, op.kind, type);
+  const hw_profiles::Unroll& unroll = throughput->unroll;
+  const double at_once = static_cast<double>(unroll.batch) * static_cast<double>(unroll.out_rows) *
+                         static_cast<double>(unroll.out_columns) * static_cast<double>(unroll.out_channels) *
+                         static_cast<double>(unroll.in_channels) * static_cast<double>(unroll.kernel_rows) *
+                         static_cast<double>(unroll.kernel_columns);
+  return static_cast<int64_t>(static_cast<double>(macs) / at_once * throughput->cycles_per_step);
+}
+
+// The work and the traffic that no plan can save: each operator whose whole result reaches an output of the network makes it at least once, each
+// constant is read at least once, and each output of the network is written.
+Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
+  const graph::Graph& network = plan.network;
+  const hw_profiles::Profile& profile = plan.profile;
+  std::vector<char> needed(network.tensors.size());
+  for (size_t i = 0; i < needed.size(); ++i) {
+    const bool is_wanted =
+        network.tensors[i].network_output || (users[i].readers.empty() && !users[i].makers.empty());
+    needed[i] = static_cast<char>(is_wanted);
+  }
+  Metrics least;
+  for (auto op = network.operators.rbegin(); op != network.operators.rend(); ++op) {
+    if (needed[static_cast<size_t>(op->outputs.front())] == 0) continue;
+    for (size_t operand = 0; operand < op->inputs.size(); ++operand) {
+      if (ReadsAll(network, *op, operand)) needed[static_cast<size_t>(op->inputs[operand])] = 1;
+    }
+    const Box all = WholeOf(network.tensors[static_cast<size_t>(op->outputs.front())].shape);
+    const int64_t macs = MacsFor(network, *op, all);
+    least.macs = Sum(least.macs, macs);
+    least.latency_cycles = Sum(least.latency_cycles, LeastCyclesOf(plan, *op, macs));
+    if (const hw_profiles::Engine* engine = EngineOf(plan, *op))
+      least.energy_pj += engine->mac_pj * static_cast<double>(macs);
+  }
+  const auto count = [&](TensorRole role, int64_t bytes) {
+    const int home = hw_profiles::LayoutOf(profile, role).home;
+    if (home == profile.tile_memory) return;
+    const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
+    const double pj = role == TensorRole::kConstant ? memory.read_pj_per_byte : memory.write_pj_per_byte;
+    least.off_chip_bytes = Sum(least.off_chip_bytes, bytes);
+    least.energy_pj += pj * static_cast<double>(bytes);
+  };
+  const graph::Interval everything{0, static_cast<int>(network.operators.size()) - 1};
+  for (size_t i = 0; i < network.tensors.size(); ++i) {
+    const graph::Tensor& facts = network.tensors[i];
+    if (facts.constant && !users[i].readers.empty()) {
+      count(TensorRole::kConstant, ConstantBytes(plan, users, static_cast<int>(i), everything));
+    } else if (facts.network_output && facts.next_of < 0 && !facts.network_input && !facts.state) {
+      const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kNetworkOutput);
+      count(TensorRole::kNetworkOutput,
+            StoredBytes(NameExtents(facts.shape), facts.type, layout.channel_block, 1));
+    }
+  }
+  const double seconds =
+      profile.clock_hz > 0 ? static_cast<double>(least.latency_cycles) / profile.clock_hz : 0;
+  for (const hw_profiles::Memory& memory : profile.memories)
+    least.energy_pj += memory.leakage_mw * 1e9 * seconds;
+  return least;
+}
+
+}  // namespace
+
+int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval) {
+  return Floors(plan, users).OfInterval(interval);
+}
+
+std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users, int64_t room) {
+  for (size_t i = 0; i < plan.profile.memories.size(); ++i) {
+    const auto memory = static_cast<int>(i);
+    if (memory == plan.profile.tile_memory) continue;
+    int64_t load = 0;
+    for (const HomeStay& stay : FindHomeStays(plan)) {
+      const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(stay.tensor)];
+      if (stay.memory == memory && (facts.constant || facts.state)) load = Sum(load, stay.size);
+    }
+    const problem::Memory described = HomeMemory(plan.profile, memory);
+    const int64_t free = FreeBytes(described, described.capacity);
+    if (load > free) {
+      return fmt::format("constants and states take {} bytes of memory '{}', which has room for {}", load,
+                         described.name, free);
+    }
+  }
+  const Floors floors(plan, users);
+  for (int op = 0; op < static_cast<int>(plan.network.operators.size()); ++op) {
+    const int64_t bytes = floors.OfOperator(op);
+    if (bytes > room) {
+      return fmt::format(
+          "operator '{}' needs {} bytes of the tile memory in every subgraph, and {} may be used",
+          plan.network.operators[static_cast<size_t>(op)].id, bytes, room);
+    }
+  }
+  const Metrics least = LeastMetrics(plan, users);
+  for (const auto& [metric, limit] : plan.objective.limits) {
+    if (metric != "peak" && IsBeyond(ValueOf(least, metric), limit))
+      return fmt::format("every plan has {} {} at least, and {} is allowed", metric, ValueOf(least, metric),
+                         limit);
+  }
+  return std::nullopt;
+}
+
+bool IsBeyond(double value, double limit) {
+  constexpr double kTolerance = 1e-6;
+  return value > limit + kTolerance * std::max({1.0, std::abs(value), std::abs(limit)});
+}
+
+}  // namespace tessera::plan::refutation

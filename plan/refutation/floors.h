@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/plan/holdings.h"
+
+// What no plan can do without, found in time linear in the network: the cheap part of a refutation.
+namespace tessera::plan::refutation {
+
+// Bytes of the tile memory that some step of the interval needs, run as one subgraph: under every tile, policy and set of kept
+// boundary tensors, whatever runs before and after. `plan` states network and profile. Cost: the tiles of one index along each axis that
+// may be cut, twice.
+int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval);
+
+// Why no plan of the network exists at all, in words with its numbers, where that follows for every order, cut, tile and policy from
+// one of these: constants and states overflow a home; an operator's smallest part does not fit; the least work or traffic exceeds a limit.
+// nullopt where none of them shows it. `room`: bytes of the tile memory that may be used.
+std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users, int64_t room);
+
+// Whether a metric exceeds its limit by more than sums of doubles in another order may differ.
+bool IsBeyond(double value, double limit);
+
+}  // namespace tessera::plan::refutation

@@ -1,0 +1,82 @@
+#include "tessera/plan/refutation/refute.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tessera/plan/derivation.h"
+#include "tessera/plan/refutation/floors.h"
+#include "tessera/plan/refutation/orders.h"
+#include "tessera/plan/refutation/passage.h"
+
+// A plan is an order of the operators, a way through its cuts, and for each interval on that way a tile, policies, and the tensors that
+// are kept around it. So there is none if something bars every plan (FindImpossible), or in every order no way leads through (passage.h).
+namespace tessera::plan::refutation {
+namespace {
+
+using problem::Bytes;
+
+constexpr size_t kMostOrders = 1'000;
+
+// As much of the tile memory as the limit of the peak leaves.
+Bytes RoomOf(const Plan& question) {
+  const Bytes capacity = TileMemory(question.profile).capacity;
+  const auto peak = question.objective.limits.find("peak");
+  if (peak == question.objective.limits.end() || peak->second >= static_cast<double>(capacity))
+    return capacity;
+  return std::max<Bytes>(0, static_cast<Bytes>(std::floor(peak->second)));
+}
+
+// Prefetching may shorten a plan, and with it what leaks.
+Plan WithoutWhatPrefetchingChanges(Plan question) {
+  if (question.run.prefetches) {
+    question.objective.limits.erase("latency");
+    question.objective.limits.erase("energy");
+  }
+  return question;
+}
+
+std::vector<int> OrderOfFile(const graph::Graph& network) {
+  std::vector<int> order(network.operators.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+}  // namespace
+
+Judgement Judge(const Plan& asked, const FindProof& find_proof, const base::Stop& stop,
+                const Effort& effort) {
+  const Plan question = WithoutWhatPrefetchingChanges(asked);
+  const Bytes room = RoomOf(question);
+  Refutation refutation;
+  if (auto why = FindImpossible(question, FindUsers(question.network), room)) {
+    refutation.argument = *std::move(why);
+    return {std::move(refutation), {}};
+  }
+  std::vector<std::vector<int>> orders = {OrderOfFile(question.network)};
+  if (question.run.searches_order) {
+    auto all = OrdersOf(question.network, kMostOrders);
+    if (!all) return {std::nullopt, "the operators have more orders than an independent check goes through"};
+    orders = *std::move(all);
+  }
+  Shared shared;
+  shared.work = effort.work;
+  Placements placements(find_proof, effort.proofs);
+  for (const std::vector<int>& order : orders) {
+    Passage passage(question, order, room, shared, placements, stop);
+    if (!passage.IsBarred()) return {std::nullopt, passage.Gap()};
+  }
+  refutation.orders = static_cast<int64_t>(orders.size());
+  refutation.intervals = static_cast<int64_t>(shared.floors.size());
+  for (const auto& [interval, ways] : shared.ways) refutation.ways += static_cast<int64_t>(ways.size());
+  refutation.proofs = placements.TakeProofs();
+  refutation.argument = fmt::format(
+      "in each of {} order{} of the operators no sequence of subgraphs leads from the first operator to the "
+      "last",
+      orders.size(), orders.size() == 1 ? "" : "s");
+  return {std::move(refutation), {}};
+}
+
+}  // namespace tessera::plan::refutation

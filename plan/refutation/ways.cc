@@ -1,0 +1,272 @@
+#include "tessera/plan/refutation/ways.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "tessera/base/checked.h"
+#include "tessera/plan/check_partition.h"
+#include "tessera/plan/costs.h"
+#include "tessera/plan/depth.h"
+#include "tessera/plan/derivation.h"
+#include "tessera/plan/home_stays.h"
+#include "tessera/plan/program_problem.h"
+#include "tessera/plan/refutation/cut_rule.h"
+#include "tessera/plan/refutation/demanded.h"
+#include "tessera/plan/refutation/floors.h"
+#include "tessera/plan/tiles.h"
+#include "tessera/problem/json.h"
+
+// A way is derived as part of a program of the whole network: what comes before the interval is one subgraph of one tile, and so is what comes
+// behind it. These two need not be possible themselves. While the subgraph runs, the program is the same whatever they are:
+//
+//     [ operators before ] [ the interval, in this way ] [ operators behind ]
+//                          '------ these steps -------'
+//
+// So each placement of a plan with this subgraph and these kept tensors contains a placement of the Problem of these steps.
+namespace tessera::plan::refutation {
+namespace {
+
+using hw_profiles::HaloStorage;
+using hw_profiles::WeightPolicy;
+
+int64_t Product(int64_t a, int64_t b) { return base::CheckedMul(a, b).value_or(base::kMaxTotal); }
+
+// The subgraph as one tile.
+Subgraph AsOneTile(const graph::Graph& network, graph::Interval interval) {
+  Subgraph subgraph;
+  subgraph.interval = interval;
+  const int tiled = network.operators[static_cast<size_t>(interval.last)].outputs.front();
+  subgraph.tile = network.tensors[static_cast<size_t>(tiled)].shape;
+  subgraph.tiles = 1;
+  return subgraph;
+}
+
+// What the subgraph costs of each metric that has a limit; 0 of the others, by which ways then do not differ.
+Sums SumsOf(const Plan& plan, const std::vector<Users>& users, size_t index) {
+  const std::map<std::string, double>& limits = plan.objective.limits;
+  const bool any = std::any_of(kSummed.begin(), kSummed.end(), [&limits](std::string_view name) {
+    return limits.contains(std::string(name));
+  });
+  Sums sums = {};
+  if (!any) return sums;
+  const Metrics metrics = CostOf(plan, users, static_cast<int>(index));
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (limits.contains(std::string(kSummed[i]))) sums[i] = ValueOf(metrics, kSummed[i]);
+  }
+  return sums;
+}
+
+void PinBuffer(problem::Problem& problem, const std::string& id, int64_t offset) {
+  for (problem::Buffer& buffer : problem.buffers) {
+    if (buffer.id == id) buffer.offset = offset;
+  }
+}
+
+}  // namespace
+
+Ways::Ways(const Plan& question, std::span<const int> order, int64_t room)
+    : order_(order.begin(), order.end()), room_(room) {
+  probe_.network = question.network;
+  probe_.profile = question.profile;
+  probe_.objective = question.objective;
+  probe_.demands = question.demands;
+  probe_.run = question.run;
+  for (size_t i = 0; i < order_.size(); ++i)
+    probe_.network.operators[i] = question.network.operators[static_cast<size_t>(order_[i])];
+  users_ = FindUsers(probe_.network);
+}
+
+std::vector<std::vector<int64_t>> Ways::TilesOf(graph::Interval interval) const {
+  const Subgraph whole = AsOneTile(probe_.network, interval);
+  std::vector<std::vector<int64_t>> tiles = {{}};
+  for (size_t axis = 0; axis < whole.tile.size(); ++axis) {
+    std::vector<int64_t> extents = {whole.tile[axis]};
+    for (const hw_profiles::AxisGranule& cut : probe_.profile.tiling.axes) {
+      const bool meant = AxisName(whole.tile.size(), axis) == cut.axis;
+      if (!meant || !MayCut(probe_.network, users_, interval, axis)) continue;
+      for (int64_t extent = cut.granule; extent < whole.tile[axis]; extent += cut.granule)
+        extents.push_back(extent);
+    }
+    std::vector<std::vector<int64_t>> longer;
+    for (const std::vector<int64_t>& tile : tiles) {
+      for (const int64_t extent : extents) {
+        longer.push_back(tile);
+        longer.back().push_back(extent);
+      }
+    }
+    tiles = std::move(longer);
+  }
+  return tiles;
+}
+
+std::vector<Subgraph> Ways::PoliciesOf(graph::Interval interval) const {
+  const hw_profiles::Tiling& tiling = probe_.profile.tiling;
+  const std::vector<int> tensors = TensorsOf(probe_.network, interval);
+  const bool has_constants = std::any_of(tensors.begin(), tensors.end(), [this](int tensor) {
+    return probe_.network.tensors[static_cast<size_t>(tensor)].constant;
+  });
+  bool may_be_in_place = !tiling.in_place.empty();
+  for (int op = interval.first; op <= interval.last; ++op)
+    may_be_in_place = may_be_in_place || !probe_.network.operators[static_cast<size_t>(op)].in_place.empty();
+  std::set<HaloStorage> halos(tiling.halo.begin(), tiling.halo.end());
+  halos.insert(HaloStorage::kRecompute);
+  std::vector<WeightPolicy> weights = tiling.weights;
+  if (weights.empty()) weights.push_back(WeightPolicy::kResident);
+
+  std::vector<Subgraph> policies;
+  bool is_first = true;
+  for (const WeightPolicy each : weights) {
+    Subgraph policy = AsOneTile(probe_.network, interval);
+    policy.weights = each;
+    const bool by_depth = each == WeightPolicy::kByDepth;
+    if (!by_depth && !std::exchange(is_first, false) && !has_constants) continue;
+    for (int64_t depth = by_depth ? tiling.depth_granule : 0;; depth += tiling.depth_granule) {
+      policy.depth = depth;
+      policy.halo = HaloStorage::kRecompute;
+      if (by_depth && !DepthFault(probe_, policy).empty()) break;
+      for (const HaloStorage halo : halos) {
+        for (const bool in_place : {true, false}) {
+          policy.halo = halo;
+          policy.in_place = in_place;
+          if (in_place && !may_be_in_place) continue;
+          if (!by_depth || halo == HaloStorage::kRecompute) policies.push_back(policy);
+        }
+      }
+      if (!by_depth) break;
+    }
+  }
+  return policies;
+}
+
+int64_t Ways::WorkOf(graph::Interval interval) const {
+  const Subgraph whole = AsOneTile(probe_.network, interval);
+  int64_t tiles = 0;
+  for (const std::vector<int64_t>& tile : TilesOf(interval))
+    tiles = base::CheckedAdd(tiles, 4 + CountTiles(whole.tile, tile)).value_or(base::kMaxTotal);
+  const auto policies = static_cast<int64_t>(PoliciesOf(interval).size());
+  return Product(Product(tiles, interval.last - interval.first + 1), policies);
+}
+
+// The subgraph among the operators before and behind it; its index.
+size_t Ways::Surround(const Subgraph& subgraph, const std::vector<int>& kept) {
+  const auto operators = static_cast<int>(probe_.network.operators.size());
+  probe_.kept = kept;
+  probe_.subgraphs.clear();
+  if (subgraph.interval.first > 0)
+    probe_.subgraphs.push_back(AsOneTile(probe_.network, {0, subgraph.interval.first - 1}));
+  const size_t index = probe_.subgraphs.size();
+  probe_.subgraphs.push_back(subgraph);
+  if (subgraph.interval.last + 1 < operators)
+    probe_.subgraphs.push_back(AsOneTile(probe_.network, {subgraph.interval.last + 1, operators - 1}));
+  return index;
+}
+
+bool Ways::HomesHold(size_t index) {
+  std::vector<int64_t> load(probe_.profile.memories.size());
+  const auto step = static_cast<problem::Step>(index);
+  for (const HomeStay& stay : FindHomeStays(probe_)) {
+    int64_t& bytes = load[static_cast<size_t>(stay.memory)];
+    if (stay.subgraphs.lower <= step && step < stay.subgraphs.upper)
+      bytes = base::CheckedAdd(bytes, stay.size).value_or(base::kMaxTotal);
+  }
+  for (size_t memory = 0; memory < load.size(); ++memory) {
+    if (static_cast<int>(memory) == probe_.profile.tile_memory) continue;
+    const problem::Memory described = HomeMemory(probe_.profile, static_cast<int>(memory));
+    if (load[memory] > FreeBytes(described, described.capacity)) return false;
+  }
+  return true;
+}
+
+bool Ways::IsBeyondLimits(const Sums& sums) const {
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const auto limit = probe_.objective.limits.find(std::string(kSummed[i]));
+    if (limit != probe_.objective.limits.end() && IsBeyond(sums[i], limit->second)) return true;
+  }
+  return false;
+}
+
+// Addresses that are demanded of tensors in that memory, and of buffers of the subgraph with that number.
+void Ways::Pin(problem::Problem& problem, size_t subgraph) const {
+  const std::string& memory = problem.memories.front().name;
+  for (const Demand& demand : probe_.demands) {
+    if (demand.kind == DemandKind::kAddress && demand.memory == memory)
+      PinBuffer(problem, probe_.network.tensors[static_cast<size_t>(demand.tensor)].id, demand.offset);
+  }
+  if (memory != probe_.profile.memories[static_cast<size_t>(probe_.profile.tile_memory)].name) return;
+  const Demand* demand = DemandOn(probe_, order_, probe_.subgraphs[subgraph].interval);
+  if (demand == nullptr) return;
+  for (const auto& [id, offset] : demand->way.addresses)
+    PinBuffer(problem, fmt::format("s{}/{}", subgraph, id), offset);
+}
+
+problem::Problem Ways::ProblemOf(const Way& way, const std::vector<int>& kept) {
+  const size_t index = Surround(way.subgraph, kept);
+  const Derivation derivation = Derive(probe_);
+  problem::Problem problem = plan::ProblemOf(probe_, derivation, derivation.trace.subgraph_steps[index]);
+  Pin(problem, index);
+  return problem;
+}
+
+std::vector<problem::Problem> Ways::ProblemsOf(const std::vector<Subgraph>& subgraphs,
+                                               const std::vector<int>& kept) {
+  probe_.subgraphs = subgraphs;
+  probe_.kept = kept;
+  const Derivation derivation = Derive(probe_);
+  const auto steps = static_cast<problem::Step>(derivation.trace.steps.size());
+  std::vector<problem::Problem> problems = {plan::ProblemOf(probe_, derivation, {0, steps})};
+  for (size_t i = 0; i < subgraphs.size(); ++i) Pin(problems.front(), i);
+  std::map<int, problem::Problem> homes;
+  for (const HomeStay& stay : FindHomeStays(probe_)) {
+    if (stay.memory == probe_.profile.tile_memory) continue;
+    problem::Problem& home = homes[stay.memory];
+    home.memories = {HomeMemory(probe_.profile, stay.memory)};
+    problem::Buffer buffer;
+    buffer.id = probe_.network.tensors[static_cast<size_t>(stay.tensor)].id;
+    buffer.size = stay.size;
+    buffer.alignment = stay.alignment;
+    buffer.lifespans = {stay.subgraphs};
+    buffer.span = probe_.profile.memories[static_cast<size_t>(stay.memory)].span;
+    home.buffers.push_back(std::move(buffer));
+  }
+  for (auto& [memory, home] : homes) {
+    Pin(home, 0);
+    problems.push_back(std::move(home));
+  }
+  return problems;
+}
+
+std::vector<Way> Ways::Find(graph::Interval interval, const std::vector<int>& kept) {
+  std::vector<Way> ways;
+  const size_t index = Surround(AsOneTile(probe_.network, interval), kept);
+  if (!HomesHold(index)) return ways;
+  const int64_t free = FreeBytes(TileMemory(probe_.profile), room_);
+  std::set<std::pair<Sums, std::string>> seen;
+  for (const std::vector<int64_t>& tile : TilesOf(interval)) {
+    for (Subgraph subgraph : PoliciesOf(interval)) {
+      const graph::Shape whole = subgraph.tile;
+      subgraph.tile = tile;
+      subgraph.tiles = CountTiles(whole, tile);
+      const bool caches = subgraph.halo != HaloStorage::kRecompute;
+      if (caches && !MayCacheHalo(probe_.profile, whole, tile)) continue;
+      if (!RunsAsDemanded(probe_, order_, subgraph)) continue;
+      Surround(subgraph, kept);
+      Findings findings(1);
+      CheckSubgraph(probe_, index, findings);
+      if (!findings.Empty()) continue;
+      const Derivation derivation = Derive(probe_);
+      const problem::Problem problem =
+          plan::ProblemOf(probe_, derivation, derivation.trace.subgraph_steps[index]);
+      if (LeastLoad(problem) > free) continue;
+      Way way{subgraph, SumsOf(probe_, users_, index)};
+      if (IsBeyondLimits(way.sums)) continue;
+      if (seen.emplace(way.sums, problem::WriteProblem(problem)).second) ways.push_back(std::move(way));
+    }
+  }
+  return ways;
+}
+
+}  // namespace tessera::plan::refutation

@@ -1,0 +1,90 @@
+#include "tessera/search/partition/judged.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "tessera/encoder/lazy/lazy_prover.h"
+#include "tessera/encoder/sat/sat_prover.h"
+#include "tessera/plan/refutation/refute.h"
+#include "tessera/search/allocate/certify.h"
+#include "tessera/search/allocate/portfolio.h"
+
+namespace tessera::search {
+namespace {
+
+constexpr int64_t kProverBudget = 20'000;  // conflicts, for each Problem and prover
+constexpr int64_t kPlacementBudget = 20'000;
+
+// What has a placement needs no prover.
+bool IsPlaced(const problem::Problem& problem, problem::Bytes capacity, const PartitionOptions& options,
+              const base::Stop& stop) {
+  AllocateOptions allocate;
+  allocate.capacity = capacity;
+  allocate.minimize = false;
+  allocate.budget.units = kPlacementBudget;
+  allocate.stop = &stop;
+  const Engines engines(options.engines.begin(), options.engines.end());
+  const base::Expected<problem::Result> result = Allocate(problem, nullptr, 0, engines, allocate);
+  return result && result->allocation;
+}
+
+}  // namespace
+
+plan::Plan QuestionOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                      const PartitionOptions& options) {
+  plan::Plan question;
+  question.network = graph;
+  question.profile = profile;
+  question.objective = options.objective;
+  question.demands = options.demands;
+  question.seed = options.seed;
+  question.run.searches_order = options.ordering == Ordering::kSearch;
+  question.run.max_operators = options.max_operators;
+  question.run.keeps_borders = options.keeping == Keeping::kWherePossible;
+  question.run.prefetches = options.prefetch;
+  return question;
+}
+
+plan::refutation::Judgement JudgeWhetherNone(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                             const PartitionOptions& options) {
+  const base::Stop never;
+  const base::Stop& stop = options.stop != nullptr ? *options.stop : never;
+  const encoder::LazyProver lazy({.seed = options.seed});
+  const encoder::SatProver cadical(options.seed);
+  const std::array<const problem::proof::Prover*, 2> provers = {&lazy, &cadical};
+  const auto find_proof = [&](const problem::Problem& problem,
+                              problem::Bytes capacity) -> std::optional<std::string> {
+    if (IsPlaced(problem, capacity, options, stop)) return std::nullopt;
+    return Certify(problem, capacity, provers, {.units = kProverBudget}, stop, {}).proof;
+  };
+  return plan::refutation::Judge(QuestionOf(graph, profile, options), find_proof, stop);
+}
+
+void Confirm(const graph::Graph& graph, const hw_profiles::Profile& profile, const PartitionOptions& options,
+             PartitionResult& result) {
+  const bool infeasible = result.status == problem::Status::kInfeasible;
+  const bool undecided = result.status == problem::Status::kUnknown && !result.plan;
+  const bool stopped = options.stop != nullptr && options.stop->Requested();
+  if (options.judges_refusals && (infeasible || (undecided && !stopped))) {
+    plan::refutation::Judgement judgement = JudgeWhetherNone(graph, profile, options);
+    if (judgement.refutation) {
+      result.status = problem::Status::kInfeasible;
+      result.refutation = std::move(judgement.refutation);
+      return;
+    }
+    if (infeasible) {
+      result.status = problem::Status::kUnknown;
+      result.reason +=
+          fmt::format("; the independent check does not confirm that there is no plan: {}", judgement.gap);
+      return;
+    }
+  }
+  if (undecided && result.of_file_order) {
+    result.reason = fmt::format(
+        "in the order of the file {}; other orders were not all tried, or not to the end", result.reason);
+  }
+}
+
+}  // namespace tessera::search

@@ -1,0 +1,193 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/plan/costs.h"
+#include "tessera/plan/handed_on.h"
+#include "tessera/tests/audit/draw_network.h"
+#include "tessera/tests/audit/draw_profile.h"
+#include "tessera/tests/draws.h"
+#include "tessera/tests/graph/random_sum.h"
+#include "tessera/tests/search/simulate/disagreements.h"
+#include "tessera/tests/search/simulate/random_program.h"
+
+// Costs of subgraphs are found twice: by search/simulate, from classes of tiles, and by plan::CostOf, tile by tile. Drawn networks with
+// every kind of operator, on drawn machines with every feature, cut at random and run under any policies: both must say the same.
+namespace tessera::plan {
+namespace {
+
+using base::Random;
+using hw_profiles::DmaSteps;
+using hw_profiles::HaloStorage;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+
+// Subgraphs that were compared, by what they show.
+using Tally = std::map<std::string, int>;
+
+// cache [1, channels, past, columns] and x -> the cache of the next run, with more rows.
+graph::Graph DrawCache(Random& random) {
+  graph::Graph network;
+  network.name = "cache";
+  const int64_t channels = random.Uniform(1, 4);
+  const int64_t columns = random.Uniform(1, 3);
+  const int64_t past = random.Uniform(1, 6);
+  const int64_t fresh = random.Uniform(1, 4);
+  const auto add = [&](const std::string& id, int64_t rows) {
+    graph::Tensor& tensor = network.tensors.emplace_back();
+    tensor.id = id;
+    tensor.shape = {1, channels, rows, columns};
+    return &tensor;
+  };
+  add("cache", past)->state = true;
+  add("x", fresh)->network_input = true;
+  graph::Tensor* all = add("all", past + fresh);
+  all->network_output = true;
+  all->next_of = 0;
+  graph::Operator concat;
+  concat.id = "concat";
+  concat.kind = base::OperatorKind::kConcat;
+  concat.axis = 2;
+  concat.inputs = {0, 1};
+  concat.outputs = {2};
+  network.operators = {concat};
+  return network;
+}
+
+graph::Graph DrawGraph(Random& random) {
+  const double kind = random.Real();
+  if (kind < 0.25)
+    return graph::RandomSum(random, random.Chance(0.3) ? base::DataType::kInt4 : base::DataType::kInt8);
+  if (kind < 0.32) return DrawCache(random);
+  graph::Graph network = audit::DrawNetwork(random, static_cast<int>(random.Uniform(1, 7)));
+  if (random.Chance(0.1)) {
+    for (graph::Tensor& tensor : network.tensors) tensor.type = base::DataType::kInt4;
+  }
+  return network;
+}
+
+// There is room for everything, any axis may be cut and any policy chosen. What rules and banks ask for has no cost.
+Profile DrawMachine(Random& random, const graph::Graph& network) {
+  Profile profile = audit::DrawProfile(random, network);
+  for (hw_profiles::Memory& memory : profile.memories) {
+    memory.capacity_bytes = int64_t{1} << 40;
+    memory.reserved.clear();
+    memory.banks.clear();
+    memory.modes.clear();
+    memory.transitions.reset();
+  }
+  profile.rules.clear();
+  for (hw_profiles::RoleLayout& layout : profile.roles) {
+    if (random.Chance(0.1)) layout.channel_block = 3;
+  }
+  hw_profiles::Tiling& tiling = profile.tiling;
+  tiling.axes = {
+      {base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 1}, {base::Axis::kBatch, 1}};
+  tiling.halo = {HaloStorage::kRecompute, HaloStorage::kRing, HaloStorage::kCopy, HaloStorage::kAdjacent};
+  tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed, WeightPolicy::kDirect,
+                    WeightPolicy::kByDepth};
+  return profile;
+}
+
+std::vector<encoder::SubgraphChoice> DrawChoices(Random& random, const graph::Graph& network,
+                                                 const Profile& profile) {
+  std::vector<encoder::SubgraphChoice> choices;
+  const auto operators = static_cast<int>(network.operators.size());
+  for (int first = 0; first < operators;) {
+    const int last = std::min(operators - 1, first + static_cast<int>(random.Uniform(0, 3)));
+    encoder::SubgraphChoice choice = search::RandomChoice(random, network, profile, {first, last});
+    if (first == last && random.Chance(0.5)) {
+      choice.policy.weights = WeightPolicy::kByDepth;
+      choice.policy.halo = HaloStorage::kRecompute;
+      choice.policy.depth = profile.tiling.depth_granule * random.Uniform(0, 2);
+    }
+    choices.push_back(std::move(choice));
+    first = last + 1;
+  }
+  const std::vector<int> kept = search::RandomKept(random, network, profile, choices);
+  for (encoder::SubgraphChoice& choice : choices) choice.policy.kept = kept;
+  return choices;
+}
+
+// What was drawn for a subgraph and cannot be had gives way; where constants can be prefetched, many are. Whether the choices are a
+// program then.
+bool MakeBuildable(Random& random, const graph::Graph& network, const Profile& profile,
+                   std::vector<encoder::SubgraphChoice>& choices) {
+  const auto refused = [&] { return !encoder::BuildProgram(network, profile, choices); };
+  for (encoder::SubgraphChoice& choice : choices) {
+    if (!refused()) break;
+    if (choice.policy.weights != WeightPolicy::kByDepth && choice.policy.weights != WeightPolicy::kDirect)
+      continue;
+    choice.policy.weights = WeightPolicy::kResident;
+    choice.policy.depth = 0;
+  }
+  if (refused()) return false;
+  for (encoder::SubgraphChoice& choice : choices) {
+    choice.prefetch = profile.tiling.dma == DmaSteps::kOverlapped && random.Chance(0.5);
+    if (choice.prefetch && refused()) choice.prefetch = false;
+  }
+  return true;
+}
+
+bool GrowsState(const Plan& plan, const std::vector<Users>& users, const graph::Operator& op) {
+  const int state = plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of;
+  return op.kind == base::OperatorKind::kConcat && state >= 0 && op.inputs.front() == state &&
+         hw_profiles::LayoutOf(plan.profile, base::TensorRole::kState).home == plan.profile.tile_memory &&
+         MayTakePlaceOfState(plan, users, op.outputs.front());
+}
+
+void Count(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph, Tally& tally) {
+  const std::string dma = std::string(hw_profiles::NameOf(plan.profile.tiling.dma)) + " ";
+  ++tally[dma + std::string(hw_profiles::NameOf(subgraph.weights))];
+  if (subgraph.tiles > 1) ++tally[dma + std::string(hw_profiles::NameOf(subgraph.halo))];
+  ++tally[dma + "tiles " + std::to_string(std::min<int64_t>(4, subgraph.tiles))];
+  tally["in_place"] += subgraph.in_place ? 1 : 0;
+  tally["prefetch"] += subgraph.prefetch ? 1 : 0;
+  tally["kept"] += plan.kept.empty() ? 0 : 1;
+  for (int i = subgraph.interval.first; i <= subgraph.interval.last; ++i) {
+    const graph::Operator& op = plan.network.operators[static_cast<size_t>(i)];
+    tally["growing state"] += GrowsState(plan, users, op) ? 1 : 0;
+    ++tally[std::string(base::NameOf(op.kind))];
+  }
+}
+
+TEST(CostsOfDraws, AreWhatTheSimulationSays) {
+  Random random(2041);
+  Tally tally;
+  int compared = 0;
+  for (int round = 0; round < DrawsOf(4000); ++round) {
+    const graph::Graph network = DrawGraph(random);
+    const Profile profile = DrawMachine(random, network);
+    std::vector<encoder::SubgraphChoice> choices = DrawChoices(random, network, profile);
+    if (!MakeBuildable(random, network, profile, choices)) continue;
+    const Plan plan = search::AsPlan(network, profile, choices, {});
+    const std::vector<Users> users = FindUsers(plan.network);
+    for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+      const Metrics found = CostOf(plan, users, static_cast<int>(i));
+      ASSERT_EQ(search::CostDifference(plan.subgraphs[i].metrics, found), "")
+          << "round " << round << ", subgraph " << i;
+      ++compared;
+      Count(plan, users, plan.subgraphs[i], tally);
+    }
+  }
+  ExpectEnough(compared, DrawsOf(5000));
+  for (const char* dma : {"own_steps ", "overlapped "}) {
+    for (const char* what : {"resident", "streamed", "direct", "recompute", "ring", "copy", "adjacent",
+                             "tiles 1", "tiles 2", "tiles 3", "tiles 4"})
+      EXPECT_GE(tally[std::string(dma) + what], DrawsOf(200)) << dma << what;
+    EXPECT_GE(tally[std::string(dma) + "by_depth"], DrawsOf(80)) << dma;
+  }
+  for (const char* what : {"in_place", "prefetch", "kept", "growing state"})
+    EXPECT_GE(tally[what], DrawsOf(150)) << what;
+  for (const std::string_view kind : base::OperatorKindNames())
+    EXPECT_GE(tally[std::string(kind)], DrawsOf(50)) << kind;
+}
+
+}  // namespace
+}  // namespace tessera::plan

@@ -1,0 +1,205 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "exhaustive.h"
+#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/graph/reorder.h"
+#include "tessera/graph/yaml.h"
+#include "tessera/hw_profiles/reader.h"
+#include "tessera/plan/check_demands.h"
+#include "tessera/plan/json_read.h"
+#include "tessera/plan/json_write.h"
+#include "tessera/plan/validator.h"
+#include "tessera/search/orders/every_order.h"
+#include "tessera/search/orders/precedence.h"
+#include "tessera/search/partition/demand_faults.h"
+#include "tessera/search/partition/partition.h"
+#include "tessera/search/simulate/simulate.h"
+
+// Networks of which the best plan needs a policy that few others need, and policies that only a demand asks for.
+namespace tessera::search {
+namespace {
+
+using hw_profiles::HaloStorage;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+
+base::Expected<std::string> ReadFile(std::string_view name) {
+  const std::string path(name);
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  base::Diagnostic fault;
+  fault.message = "cannot be read: " + path;
+  if (!in) return tl::unexpected(std::move(fault));
+  return text.str();
+}
+
+std::string PathOf(const std::string& name) {
+  return std::string(SOURCE_FOLDER) + "/tests/search/partition/policies/" + name;
+}
+
+graph::Graph NetworkOf(const std::string& name) {
+  const std::string file = PathOf(name + ".yaml");
+  return graph::ReadNetwork(ReadFile(file).value(), file).value();
+}
+
+Profile ProfileOf(const std::string& name) {
+  const std::string file = PathOf(name + ".hw.yaml");
+  return hw_profiles::ReadProfile(ReadFile(file).value(), file, ReadFile).value();
+}
+
+PartitionResult Search(const graph::Graph& graph, const Profile& profile, const plan::Objective& objective,
+                       std::vector<Demand> demands = {}) {
+  PartitionOptions options;
+  options.objective = objective;
+  static const encoder::SatEngine sat;  // of these engines it alone knows every rule
+  std::vector<const problem::Engine*> engines(TestEngines().begin(), TestEngines().end());
+  engines.push_back(&sat);
+  options.engines = engines;
+  options.demands = std::move(demands);
+  base::Expected<PartitionResult> result = SearchPartition(graph, profile, options);
+  EXPECT_TRUE(result) << base::Format(result.error());
+  return result ? *std::move(result) : PartitionResult();
+}
+
+// `best` is the score of the best of all plans, found by trying everything.
+struct Case {
+  std::string name;
+  std::string metric;
+  std::map<std::string, double> limits;
+  double best = 0;
+  friend std::ostream& operator<<(std::ostream& out, const Case& its) { return out << its.name; }
+};
+
+class BestPolicies : public ::testing::TestWithParam<Case> {};
+
+TEST_P(BestPolicies, AreFoundAndProven) {
+  const Case& its = GetParam();
+  const PartitionResult found =
+      Search(NetworkOf(its.name), ProfileOf(its.name), {.weights = {{its.metric, 1}}, .limits = its.limits});
+  ASSERT_TRUE(found.plan) << found.reason;
+  EXPECT_EQ(found.plan->score, its.best);
+  EXPECT_EQ(found.plan->status, "optimal");
+  EXPECT_TRUE(plan::Validate(*found.plan).empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, BestPolicies,
+    ::testing::Values(Case{"slices_of_depth_2", "latency", {}, 685},
+                      Case{"shared_rows_of_two_outputs", "off_chip_bytes", {}, 773},
+                      Case{"shared_rows_of_three_outputs", "latency", {}, 614},
+                      Case{"shared_rows_in_own_steps", "latency", {}, 952},
+                      Case{"shared_rows_of_a_branch", "off_chip_bytes", {{"peak", 575}}, 425}));
+
+Demand AsSubgraph(WayDemand way) {
+  Demand demand;
+  demand.kind = DemandKind::kSubgraph;
+  demand.interval = {0, 1};
+  demand.way = std::move(way);
+  return demand;
+}
+
+// What is demanded may make the same program as another policy; that is no reason to refuse it.
+TEST(DemandedPolicies, ArePlannedThoughTheyChangeNothing) {
+  const std::string name = "shared_rows_of_two_outputs";
+  const graph::Graph given = NetworkOf(name);
+  Profile profile = ProfileOf(name);
+  profile.tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed};
+  profile.tiling.halo = {HaloStorage::kAdjacent, HaloStorage::kRing};
+  std::vector<WayDemand> ways(4);
+  const std::vector<graph::TileShape> tiles = {{2, 1, 2, 4}, {2, 1, 4, 4}, {2, 1, 8, 4}, {2, 1, 8, 4}};
+  for (size_t i = 0; i < ways.size(); ++i) ways[i].tile = tiles[i];
+  ways[0].halo = HaloStorage::kAdjacent;
+  ways[1].halo = HaloStorage::kRing;
+  ways[2].weights = WeightPolicy::kStreamed;
+  ways[3].in_place = true;
+  const graph::Graph graph = graph::Reordered(given, std::vector<int>{1, 0});
+  profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes = 4096;
+  for (const WayDemand& way : ways) {
+    const std::vector<Demand> demands = {AsSubgraph(way)};
+    SCOPED_TRACE(plan::Describe(graph, demands.front()));
+    ASSERT_FALSE(FindFault(graph, profile, demands, std::nullopt));
+    const PartitionResult found =
+        Search(graph, profile, {.weights = {{"off_chip_bytes", 1}}, .limits = {}}, demands);
+    ASSERT_TRUE(found.plan) << found.reason;
+    EXPECT_TRUE(plan::Validate(*found.plan).empty());
+    const plan::Subgraph& subgraph = found.plan->subgraphs.front();
+    EXPECT_EQ(subgraph.tile, *way.tile);
+    EXPECT_EQ(subgraph.halo, way.halo.value_or(subgraph.halo));
+    EXPECT_EQ(subgraph.weights, way.weights.value_or(subgraph.weights));
+    EXPECT_EQ(subgraph.in_place, way.in_place.value_or(subgraph.in_place));
+  }
+}
+
+// Engines read and write the operands at home: no step has a mode.
+TEST(OddPlans, HoldNothingInAMemoryWithModes) {
+  const std::string name = "modes_without_buffers";
+  const PartitionResult found =
+      Search(NetworkOf(name), ProfileOf(name), {.weights = {{"energy", 1}}, .limits = {}});
+  ASSERT_TRUE(found.plan) << found.reason;
+  EXPECT_TRUE(found.plan->buffers.empty());
+  const std::string text = plan::WritePlanJson(*found.plan);
+  const base::Expected<plan::Plan> read = plan::ReadPlanJson(text, "plan.json");
+  ASSERT_TRUE(read) << base::Format(read.error());
+  EXPECT_TRUE(plan::Validate(*read).empty());
+  EXPECT_EQ(plan::WritePlanJson(*read), text);
+}
+
+// All windows of the last operator lie in the padding, so nothing that comes before it is needed, the barrier included.
+TEST(OddPlans, LeaveOutABarrierWhoseResultsAreNotNeeded) {
+  const std::string name = "barrier_without_readers";
+  for (const std::string metric : {"latency", "energy", "off_chip_bytes"}) {
+    const PartitionResult found =
+        Search(NetworkOf(name), ProfileOf(name), {.weights = {{metric, 1}}, .limits = {}});
+    ASSERT_TRUE(found.plan) << found.reason;
+    EXPECT_TRUE(plan::Validate(*found.plan).empty());
+  }
+}
+
+// Whether the next value lies in the place of its state hangs on the order, and what fits and what it costs hangs on that.
+TEST(OrdersOfStates, AreAllTriedWhateverTheOrderOfTheFile) {
+  for (const std::string name : {"state_read_twice", "state_that_grows"}) {
+    const graph::Graph given = NetworkOf(name);
+    const Profile profile = ProfileOf(name);
+    const Precedence precedence(given);
+    const std::optional<std::vector<Order>> orders = FindEveryOrder(precedence, 100);
+    ASSERT_TRUE(orders && orders->size() > 1);
+    for (const std::string metric : {"latency", "energy", "off_chip_bytes", "peak"}) {
+      std::set<double> scores;
+      for (const Order& order : *orders) {
+        SCOPED_TRACE(name + ", " + metric + ", " + ::testing::PrintToString(order));
+        const graph::Graph graph = graph::Reordered(given, order);
+        const PartitionResult found = Search(graph, profile, {.weights = {{metric, 1}}, .limits = {}});
+        ASSERT_TRUE(found.plan) << found.reason;
+        EXPECT_EQ(found.plan->status, "optimal")
+            << ::testing::PrintToString(plan::DescribeProof(*found.plan));
+        EXPECT_TRUE(plan::Validate(*found.plan).empty());
+        scores.insert(found.plan->score);
+        // What is found in some order is above the bounds taken in any.
+        for (const Order& other : *orders) {
+          const plan::Metrics bounds =
+              LowerBound(graph::Reordered(given, other), profile, {0, static_cast<int>(order.size()) - 1});
+          EXPECT_LE(bounds.latency_cycles, found.plan->totals.latency_cycles);
+          EXPECT_LE(bounds.energy_pj, found.plan->totals.energy_pj);
+          EXPECT_LE(bounds.off_chip_bytes, found.plan->totals.off_chip_bytes);
+        }
+      }
+      EXPECT_EQ(scores.size(), 1U);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera::search
