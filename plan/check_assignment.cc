@@ -221,4 +221,14 @@ void CheckAssignment(const Plan& plan, Findings& findings) {
   }
 }
 
+void AssignHomes(Plan& plan) {
+  if (!hw_profiles::HasSeveralHomes(plan.profile)) return;
+  for (const auto& [tensor, memory] : AssignmentCheck(plan).Run()) {
+    graph::Tensor& facts = plan.network.tensors[tensor];
+    const RoleLayout& layout = hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts));
+    facts.home = 0;
+    while (hw_profiles::HomeAt(layout, facts.home) != memory) ++facts.home;
+  }
+}
+
 }  // namespace tessera::plan

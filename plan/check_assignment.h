@@ -10,4 +10,7 @@ namespace tessera::plan {
 // tensors of one memory.
 void CheckAssignment(const Plan& plan, Findings& findings);
 
+// Gives each tensor of the plan's network the home that the rule gives it.
+void AssignHomes(Plan& plan);
+
 }  // namespace tessera::plan

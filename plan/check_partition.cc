@@ -10,6 +10,7 @@
 
 #include "tessera/base/checked.h"
 #include "tessera/plan/check_assignment.h"
+#include "tessera/plan/cut_rule.h"
 #include "tessera/plan/depth.h"
 #include "tessera/plan/tiles.h"
 
@@ -57,12 +58,11 @@ class PartitionCheck {
   void CheckProfile() {
     const auto memories = static_cast<int>(plan_.profile.memories.size());
     const auto exists = [&](int memory) { return memory >= 0 && memory < memories; };
-    const bool homes = std::all_of(plan_.profile.roles.begin(), plan_.profile.roles.end(),
-                                   [&](const hw_profiles::RoleLayout& layout) {
-                                     return exists(layout.home) &&
-                                            std::all_of(layout.next_homes.begin(), layout.next_homes.end(),
-                                                        exists);
-                                   });
+    const bool homes = std::all_of(
+        plan_.profile.roles.begin(), plan_.profile.roles.end(), [&](const hw_profiles::RoleLayout& layout) {
+          return exists(layout.home) &&
+                 std::all_of(layout.next_homes.begin(), layout.next_homes.end(), exists);
+        });
     if (exists(plan_.profile.tile_memory) && homes &&
         plan_.profile.roles.size() == base::TensorRoleNames().size()) {
       return;
@@ -185,7 +185,7 @@ class PartitionCheck {
                                  subgraph.tile.size(), tiled.id, tiled.shape.size()));
       return;
     }
-    for (size_t axis = 0; axis < tiled.shape.size(); ++axis) CheckExtent(i, tiled, axis);
+    for (size_t axis = 0; axis < tiled.shape.size(); ++axis) CheckExtent(i, tiled, axis, users);
     if (!findings_.Empty()) return;
     const bool caches = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
     if (caches && !MayCacheHalo(plan_.profile, tiled.shape, subgraph.tile)) {
@@ -256,7 +256,7 @@ class PartitionCheck {
     }
   }
 
-  void CheckExtent(size_t i, const graph::Tensor& tiled, size_t axis) {
+  void CheckExtent(size_t i, const graph::Tensor& tiled, size_t axis, const std::vector<Users>& users) {
     const int64_t extent = plan_.subgraphs[i].tile[axis];
     if (extent < 1 || extent > tiled.shape[axis]) {
       findings_.Note(ViolationKind::kTile,
@@ -277,6 +277,12 @@ class PartitionCheck {
     } else if (extent % cut->granule != 0) {
       findings_.Note(ViolationKind::kTile, fmt::format("the tile of subgraph {} has {} {}, no multiple of {}",
                                                        i, extent, base::NameOf(cut->axis), cut->granule));
+    } else if (!MayCut(plan_.network, users, plan_.subgraphs[i].interval, axis)) {
+      findings_.Note(
+          ViolationKind::kTile,
+          fmt::format(
+              "subgraph {} cuts axis {} of '{}', and its operators need something whole for each tile", i,
+              axis, tiled.id));
     }
   }
 

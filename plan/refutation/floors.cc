@@ -11,10 +11,10 @@
 
 #include "tessera/base/checked.h"
 #include "tessera/plan/costs_cycles.h"
+#include "tessera/plan/cut_rule.h"
 #include "tessera/plan/derivation.h"
 #include "tessera/plan/home_stays.h"
 #include "tessera/plan/program_problem.h"
-#include "tessera/plan/refutation/cut_rule.h"
 #include "tessera/plan/sizes.h"
 #include "tessera/plan/tiles.h"
 #include "tessera/plan/traffic.h"
@@ -239,12 +239,11 @@ class Floors {
   }
 
   int64_t ConstantsHere() const {
-    if (hw_profiles::LayoutOf(plan_.profile, TensorRole::kConstant).home != plan_.profile.tile_memory)
-      return 0;
     const graph::Interval everything{0, static_cast<int>(plan_.network.operators.size()) - 1};
     int64_t bytes = 0;
     for (size_t tensor = 0; tensor < plan_.network.tensors.size(); ++tensor) {
-      if (plan_.network.tensors[tensor].constant && !users_[tensor].readers.empty())
+      const bool is_here = HomeOf(plan_, static_cast<int>(tensor)) == plan_.profile.tile_memory;
+      if (plan_.network.tensors[tensor].constant && is_here && !users_[tensor].readers.empty())
         bytes = Sum(bytes, ConstantBytes(plan_, users_, static_cast<int>(tensor), everything));
     }
     return bytes;
@@ -314,8 +313,8 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
     if (const hw_profiles::Engine* engine = EngineOf(plan, *op))
       least.energy_pj += engine->mac_pj * static_cast<double>(macs);
   }
-  const auto count = [&](TensorRole role, int64_t bytes) {
-    const int home = hw_profiles::LayoutOf(profile, role).home;
+  const auto count = [&](size_t tensor, TensorRole role, int64_t bytes) {
+    const int home = HomeOf(plan, static_cast<int>(tensor));
     if (home == profile.tile_memory) return;
     const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
     const double pj = role == TensorRole::kConstant ? memory.read_pj_per_byte : memory.write_pj_per_byte;
@@ -326,10 +325,10 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
   for (size_t i = 0; i < network.tensors.size(); ++i) {
     const graph::Tensor& facts = network.tensors[i];
     if (facts.constant && !users[i].readers.empty()) {
-      count(TensorRole::kConstant, ConstantBytes(plan, users, static_cast<int>(i), everything));
+      count(i, TensorRole::kConstant, ConstantBytes(plan, users, static_cast<int>(i), everything));
     } else if (facts.network_output && facts.next_of < 0 && !facts.network_input && !facts.state) {
       const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kNetworkOutput);
-      count(TensorRole::kNetworkOutput,
+      count(i, TensorRole::kNetworkOutput,
             StoredBytes(NameExtents(facts.shape), facts.type, layout.channel_block, 1));
     }
   }

@@ -172,7 +172,7 @@ std::vector<std::vector<int>> Passage::KeptSets(const CutState& state, graph::In
         AnyInside(users.makers, interval) && !users.readers.empty() && users.readers.back() > interval.last;
     if (!passes || !MayKeep(tensor)) continue;
     const base::TensorRole role = RoleOf(plan.network.tensors[i], users, interval);
-    if (role == base::TensorRole::kBorder && MemoryOf(plan, -1, role) != plan.profile.tile_memory)
+    if (role == base::TensorRole::kBorder && HomeOf(plan, tensor) != plan.profile.tile_memory)
       made.push_back(tensor);
   }
   std::vector<std::vector<int>> sets;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tessera/plan/check_assignment.h"
 #include "tessera/plan/derivation.h"
 #include "tessera/plan/refutation/floors.h"
 #include "tessera/plan/refutation/orders.h"
@@ -48,7 +49,8 @@ std::vector<int> OrderOfFile(const graph::Graph& network) {
 
 Judgement Judge(const Plan& asked, const FindProof& find_proof, const base::Stop& stop,
                 const Effort& effort) {
-  const Plan question = WithoutWhatPrefetchingChanges(asked);
+  Plan question = WithoutWhatPrefetchingChanges(asked);
+  AssignHomes(question);
   const Bytes room = RoomOf(question);
   Refutation refutation;
   if (auto why = FindImpossible(question, FindUsers(question.network), room)) {

@@ -87,9 +87,9 @@ void Compare(const Question& question, const Answer& answer, const OracleAnswer&
   if (answer.status == problem::Status::kUnsupported)
     return report("unsupported, and there is a plan", answered);
   if (!answer.plan) return;
-  if (hw_profiles::HasSeveralHomes(question.profile)) run.Count("several homes");
   CheckJudge(question, answer.plan->totals, run);
   CheckJudge(question, oracle.totals, run);
+  if (hw_profiles::HasSeveralHomes(question.profile)) run.Count("several homes");
   const double score = answer.plan->score;
   const std::string scored = fmt::format("score {}, {}", score, answered);
   if (answer.IsOptimal() && IsLess(oracle.least[0], score)) return report("optimal is beaten", scored);

@@ -1,4 +1,4 @@
-#include "tessera/plan/refutation/cut_rule.h"
+#include "tessera/plan/cut_rule.h"
 
 #include <algorithm>
 #include <map>
@@ -13,7 +13,7 @@
 // An axis of a tensor is *divided* where what a tile needs along it depends on the tile, and *whole* where every tile surely needs all
 // of it. A tensor that the subgraph makes must be divided along some axis, and so must an operand of each operator but those whose
 // weights are divided instead (conv, depthwise, transposed_conv, matmul). States that tiles replace are the validator's matter.
-namespace tessera::plan::refutation {
+namespace tessera::plan {
 namespace {
 
 using base::OperatorKind;
@@ -245,4 +245,4 @@ bool MayCut(const Graph& network, const std::vector<Users>& users, graph::Interv
   return Division(network, users, interval, axis).Allows();
 }
 
-}  // namespace tessera::plan::refutation
+}  // namespace tessera::plan

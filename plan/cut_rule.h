@@ -5,7 +5,7 @@
 
 #include "tessera/plan/holdings.h"
 
-namespace tessera::plan::refutation {
+namespace tessera::plan {
 
 // Whether tiles of the interval may divide this axis of its last operator's first output: docs/program.md, "Axes that may be cut".
 // Where an operator does not tell which axes of its operands follow which axes of its result, it counts as if all may; so true may be
@@ -13,4 +13,4 @@ namespace tessera::plan::refutation {
 bool MayCut(const graph::Graph& network, const std::vector<Users>& users, graph::Interval interval,
             size_t axis);
 
-}  // namespace tessera::plan::refutation
+}  // namespace tessera::plan

@@ -1,0 +1,143 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "tessera/encoder/adapt/program.h"
+#include "tessera/graph/tiling.h"
+#include "tessera/plan/check_assignment.h"
+#include "tessera/plan/cut_rule.h"
+#include "tessera/plan/program_problem.h"
+#include "tessera/plan/refutation/floors.h"
+#include "tessera/plan/refutation/orders.h"
+#include "tessera/plan/refutation/ways.h"
+#include "tessera/problem/json.h"
+#include "tessera/tests/audit/draw_network.h"
+#include "tessera/tests/audit/draw_profile.h"
+#include "tessera/tests/draws.h"
+
+// What the judge takes for certain, on drawn networks with every kind of operator and drawn machines with every feature: it never rules
+// out what the encoder would take.
+namespace tessera::plan::refutation {
+namespace {
+
+constexpr int64_t kEndless = int64_t{1} << 50;
+constexpr int64_t kMostWork = 3'000;  // tiles times operators of an interval whose ways are listed
+
+Plan DrawQuestion(base::Random& random) {
+  Plan question;
+  question.network = audit::DrawNetwork(random, static_cast<int>(random.Uniform(1, 6)));
+  question.profile = audit::DrawProfile(random, question.network);
+  AssignHomes(question);
+  return question;
+}
+
+std::vector<int> OrderOf(const Plan& question) {
+  std::vector<int> order(question.network.operators.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+graph::Interval DrawInterval(base::Random& random, const Plan& question) {
+  const auto operators = static_cast<int64_t>(question.network.operators.size());
+  const int64_t first = random.Uniform(0, operators - 1);
+  return {static_cast<int>(first), static_cast<int>(random.Uniform(first, operators - 1))};
+}
+
+TEST(CutRule, AllowsWhateverTheEncoderCuts) {
+  base::Random random(1);
+  int cut = 0;
+  int uncut = 0;
+  for (int i = 0; i < DrawsOf(4000); ++i) {
+    const Plan question = DrawQuestion(random);
+    const graph::Interval interval = DrawInterval(random, question);
+    const graph::Operator& last = question.network.operators[static_cast<size_t>(interval.last)];
+    const graph::Shape& output = question.network.tensors[static_cast<size_t>(last.outputs.front())].shape;
+    const std::vector<Users> users = FindUsers(question.network);
+    for (size_t axis = 0; axis < output.size(); ++axis) {
+      const bool may = MayCut(question.network, users, interval, axis);
+      const bool can = graph::CanCut(question.network, interval, axis);
+      EXPECT_TRUE(may || !can) << "draw " << i << ", operators " << interval.first << " to " << interval.last
+                               << ", axis " << axis;
+      (can ? cut : uncut) += may == can ? 1 : 0;
+    }
+  }
+  ExpectEnough(cut, DrawsOf(1000));
+  ExpectEnough(uncut, DrawsOf(1000));
+}
+
+TEST(Floors, AreBelowEveryWay) {
+  base::Random random(2);
+  int tight = 0;
+  int checked = 0;
+  for (int i = 0; i < DrawsOf(1500); ++i) {
+    const Plan question = DrawQuestion(random);
+    const graph::Interval interval = DrawInterval(random, question);
+    Ways ways(question, OrderOf(question), kEndless);
+    if (ways.WorkOf(interval) > kMostWork) continue;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const Way& way : ways.Find(interval, {}))
+      least = std::min(least, LeastLoad(ways.ProblemOf(way, {})));
+    if (least == std::numeric_limits<int64_t>::max()) continue;
+    const int64_t floor = FloorOf(ways.InOrder(), ways.UsersOf(), interval);
+    EXPECT_LE(floor, least) << "draw " << i << ", operators " << interval.first << " to " << interval.last;
+    ++checked;
+    tight += 2 * floor >= least ? 1 : 0;
+  }
+  ExpectEnough(checked, DrawsOf(400));
+  ExpectEnough(tight, DrawsOf(150));
+}
+
+// The Problem of a way is the one that the encoder builds for it, but for what surrounds it.
+TEST(Ways, HaveTheLoadOfTheEncodersProblem) {
+  base::Random random(3);
+  int checked = 0;
+  for (int i = 0; i < DrawsOf(800); ++i) {
+    const Plan question = DrawQuestion(random);
+    const auto operators = static_cast<int>(question.network.operators.size());
+    const graph::Interval interval = {0, operators - 1};
+    Ways ways(question, OrderOf(question), kEndless);
+    if (ways.WorkOf(interval) > kMostWork) continue;
+    for (const Way& way : ways.Find(interval, {})) {
+      const encoder::SubgraphChoice choice{
+          interval,
+          way.subgraph.tile,
+          {way.subgraph.weights, way.subgraph.in_place, way.subgraph.halo, {}, way.subgraph.depth}};
+      const auto program = encoder::BuildProgram(question.network, question.profile, {&choice, 1});
+      if (!program) continue;
+      EXPECT_EQ(LeastLoad(ways.ProblemOf(way, {})), LeastLoad(program->problem)) << "draw " << i;
+      ++checked;
+    }
+  }
+  ExpectEnough(checked, DrawsOf(1000));
+}
+
+graph::Graph Parallel(int operators) {
+  graph::Graph network;
+  network.tensors.push_back({.id = "x", .shape = {1, 2, 2, 2}, .network_input = true});
+  for (int i = 0; i < operators; ++i) {
+    network.tensors.push_back({.id = "y" + std::to_string(i), .shape = {1, 2, 2, 2}, .network_output = true});
+    graph::Operator op;
+    op.id = "y" + std::to_string(i);
+    op.kind = base::OperatorKind::kElementwise;
+    op.inputs = {0};
+    op.outputs = {i + 1};
+    network.operators.push_back(op);
+  }
+  return network;
+}
+
+TEST(Orders, AreAllThatKeepWhatIsRead) {
+  EXPECT_EQ(OrdersOf(Parallel(4), 24)->size(), 24U);
+  EXPECT_FALSE(OrdersOf(Parallel(4), 23));
+  graph::Graph chain = Parallel(3);
+  chain.operators[1].inputs = {1};
+  chain.operators[2].inputs = {2};
+  EXPECT_EQ(*OrdersOf(chain, 1), (std::vector<std::vector<int>>{{0, 1, 2}}));
+  chain.operators[2].inputs = {1};
+  EXPECT_EQ(OrdersOf(chain, 9)->size(), 2U);
+}
+
+}  // namespace
+}  // namespace tessera::plan::refutation
