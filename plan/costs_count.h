@@ -27,7 +27,7 @@ class CostCount {
     std::map<int, int64_t> kept;  // rows, by tensor
     int64_t count = 0;
   };
-  // Rows that a tile finds kept, or constants that are loaded once.
+  // Rows that a tile finds kept, or constants of one home that are loaded once.
   struct Moved {
     int64_t cycles = 0;
     int64_t bytes = 0;
