@@ -10,7 +10,7 @@
 namespace tessera::encoder {
 namespace {
 
-// A sweep of more tiles takes long to follow, and nobody wants such a program.
+// A sweep of more tiles takes long to follow.
 constexpr int64_t kMostSwept = 4096;
 
 bool MakesTooMany(const graph::Shape& output, const graph::TileShape& tile) {
@@ -31,10 +31,16 @@ base::Expected<PolicyTiles> PolicyTiles::Make(const graph::Graph& graph,
 
 std::shared_ptr<graph::TiledSubgraph> PolicyTiles::Cut(const graph::TileShape& tile, const TileCutter& cut) {
   const bool caches = halo_ != hw_profiles::HaloStorage::kRecompute;
-  const graph::Shape& output = OutputShape(*graph_, uses_.interval);
-  if (caches && (!MayKeepRows(*profile_, output, tile) || MakesTooMany(output, tile))) return nullptr;
+  if (caches && !MayKeepRows(*profile_, OutputShape(*graph_, uses_.interval), tile)) return nullptr;
+  if (LeavesOut(tile)) return nullptr;
   std::shared_ptr<graph::TiledSubgraph> tiling = cut(tile, halo_);
   return Mark(*tiling) ? tiling : nullptr;
+}
+
+bool PolicyTiles::LeavesOut(const graph::TileShape& tile) const {
+  const graph::Shape& output = OutputShape(*graph_, uses_.interval);
+  return halo_ != hw_profiles::HaloStorage::kRecompute && MakesTooMany(output, tile) &&
+         MayKeepRows(*profile_, output, tile);
 }
 
 bool PolicyTiles::Mark(const graph::TiledSubgraph& tiling) {

@@ -25,6 +25,9 @@ class PolicyTiles {
   // fault (choice.h).
   std::shared_ptr<graph::TiledSubgraph> Cut(const graph::TileShape& tile, const TileCutter& cut);
 
+  // Whether the policy would cut the shape, but into too many tiles to follow.
+  bool LeavesOut(const graph::TileShape& tile) const;
+
   // Whether the policy makes these tiles; Uses() says from then on what they keep.
   bool Mark(const graph::TiledSubgraph& tiling);
 

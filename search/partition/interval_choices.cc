@@ -293,9 +293,12 @@ bool IntervalChoices::AddWays(const std::vector<graph::TileShape>& tile_shapes, 
     if (opened_->ways == nullptr)
       opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies(), Made());
     found = opened_->ways->Find(tile_shapes);
+    opened_->lost_shapes = opened_->lost_shapes || opened_->ways->LeavesOut();
   } else {
     const auto some = std::span(opened_->policies).subspan(policies.begin, policies.end - policies.begin);
-    found = WayCosts(*planning_, interval_, some, Made()).Find(tile_shapes);
+    WayCosts ways(*planning_, interval_, some, Made());
+    found = ways.Find(tile_shapes);
+    opened_->lost_shapes = opened_->lost_shapes || ways.LeavesOut();
   }
   PutAside(policies, below, found);
   if (opened_->posed) {

@@ -161,7 +161,8 @@ class IntervalChoices {
     std::vector<Choice> choices;
     std::map<Aside, double> aside;  // the least score of the choices that were put aside
     int64_t effort_further = 0;     // of policies that were passed over at first
-    bool lost_shapes = false;       // shapes that the encoder refused while it took others
+    bool lost_shapes =
+        false;  // that the encoder refused while it took others, or of too many tiles to follow
     std::optional<base::Diagnostic> fault;
     int64_t solves = 0;
   };

@@ -83,6 +83,7 @@ void WayCosts::AddCosts(const graph::TileShape& shape, std::map<Way, plan::Metri
   std::optional<ClassCosts> shared;
   for (const std::unique_ptr<Tried>& tried : tried_) {
     const encoder::Policy& policy = tried->policy;
+    leaves_out_ = leaves_out_ || tried->tiles.LeavesOut(shape);
     const std::shared_ptr<graph::TiledSubgraph> tiling = tried->tiles.Cut(shape, cut);
     if (tiling == nullptr || IsRingByAnotherName(*tried)) continue;
     const problem::Bytes floor = tried->floor.Find(*tiling);

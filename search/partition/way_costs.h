@@ -40,6 +40,9 @@ class WayCosts {
   // Whether the encoder refuses every policy.
   bool IsRefused() const { return tried_.empty(); }
 
+  // Whether a policy left out a shape because it makes too many tiles to follow.
+  bool LeavesOut() const { return leaves_out_; }
+
   // Simulates tiles of these shapes, which have no fault (encoder/adapt/choice.h), under every policy. Left out are shapes of which
   // a policy makes no tiles, and tiles that surely have no room; peak_bytes is the floor of the others (encoder/adapt/room_floor.h). Cost: a tiling and a
   // simulation of each class of tiles for each shape, twice or thrice where policies differ in more than weights; where there is no
@@ -63,6 +66,7 @@ class WayCosts {
   encoder::TilesMade made_;
   encoder::SharedTilings tilings_;
   std::vector<std::unique_ptr<Tried>> tried_;  // the floor refers to the tiles
+  bool leaves_out_ = false;
 };
 
 }  // namespace tessera::search

@@ -111,6 +111,7 @@ class Bound {
   }
   ExtentsView MovedOf(const graph::Operator& op, Extents& part) const;
   Touched TouchedBy(const graph::Operator& op) const;
+  bool MayBeWrittenDirectly(int home) const;
   void AddTensor(size_t index);
   void AddConstants();
   void AddCrossing(int home, Direction direction, int64_t bytes, bool moved);
@@ -188,6 +189,11 @@ Touched Bound::TouchedBy(const graph::Operator& op) const {
   return touched;
 }
 
+// Whether an engine may write a result there, though another operator of the interval reads it: where a cut parts the two.
+bool Bound::MayBeWrittenDirectly(int home) const {
+  return scope_ == Scope::kAnyCut && profile_.memories[static_cast<size_t>(home)].direct_write;
+}
+
 void Bound::AddTensor(size_t index) {
   const int tensor = coverage_.Whole().tensors[index];
   const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
@@ -197,7 +203,7 @@ void Bound::AddTensor(size_t index) {
   const bool moved = route.passage == Passage::kMoved;
   if (coverage_.Inside(UsageOf(tensor).producer)) {
     const int64_t bytes = PayloadBytes(t, WholeTile().share[index], layout);
-    AddCrossing(route.home, Direction::kWrite, bytes, moved);
+    AddCrossing(route.home, Direction::kWrite, bytes, moved && !MayBeWrittenDirectly(route.home));
     Accumulate(outputs_, bytes);
   } else if (coverage_.SurelyRead(tensor)) {
     const int64_t bytes = PayloadBytes(t, WholeTile().needed[index], layout);

@@ -143,6 +143,35 @@ TEST(DemandedPolicies, ArePlannedThoughTheyChangeNothing) {
   }
 }
 
+// An engine writes a network output at home where what reads it is in a later subgraph, and in one subgraph with it, a transfer does: the
+// bound on all cuts counts no transfer.
+TEST(OddPlans, CostNoLessThanTheirBoundsWhereOutputsAreReadAgain) {
+  for (const std::string name : {"output_read_again", "output_written_directly"}) {
+    for (const std::string metric : {"latency", "energy", "off_chip_bytes", "macs"}) {
+      SCOPED_TRACE(name + ", " + metric);
+      const PartitionResult found =
+          Search(NetworkOf(name), ProfileOf(name), {.weights = {{metric, 1}}, .limits = {}});
+      ASSERT_TRUE(found.plan) << found.reason;
+      EXPECT_TRUE(plan::Validate(*found.plan).empty());
+    }
+  }
+}
+
+// Tiles of one row would be 4096, which are too many to keep rows from one to the next.
+TEST(OddPlans, SayThatTilesWereTooManyToLookAt) {
+  const std::string name = "many_rows";
+  Profile profile = ProfileOf(name);
+  const plan::Objective objective = {.weights = {{"latency", 1}}, .limits = {}};
+  const PartitionResult found = Search(NetworkOf(name), profile, objective);
+  ASSERT_TRUE(found.plan) << found.reason;
+  EXPECT_EQ(found.plan->status, "feasible");
+  EXPECT_NE(found.plan->scope.tile_extents, "");
+  profile.tiling.axes.front().granule = 2;
+  const PartitionResult fewer = Search(NetworkOf(name), profile, objective);
+  ASSERT_TRUE(fewer.plan) << fewer.reason;
+  EXPECT_EQ(fewer.plan->status, "optimal");
+}
+
 // Engines read and write the operands at home: no step has a mode.
 TEST(OddPlans, HoldNothingInAMemoryWithModes) {
   const std::string name = "modes_without_buffers";
