@@ -31,7 +31,7 @@
 // wants of a tensor are all made, in this tile or one before, and the operator that makes a row then holds what this row needs. So follow single rows:
 // row o of the output is made; of the rows that it needs of an operand the middle one is made; and so on, from reader to maker.
 //
-// Whole buffers count as such, also those of other tensors that are there while the operator runs. Where there are several tiles, what the subgraph reads stays
+// Whole buffers count as such. So do buffers of other tensors that live while the operator runs. Where there are several tiles, what the subgraph reads stays
 // for the last tile, and what it makes is there from the first tile on: so when the last tile begins, all of it lives. Where there is one tile, a
 // whole buffer lives from its maker to its last reader. The cheaper of the two counts.
 //
@@ -54,29 +54,39 @@ class Floors {
   Floors(const Plan& plan, const std::vector<Users>& users) : plan_(plan), users_(users) {}
 
   int64_t OfInterval(graph::Interval interval) const {
-    const graph::Shape& output = ShapeOf(TiledOf(interval));
-    std::vector<char> cut(output.size());
+    const Box output = WholeOf(ShapeOf(TiledOf(interval)));
+    Box least = output;
+    Box strip = output;
     bool keeps_rows = false;
     for (size_t axis = 0; axis < output.size(); ++axis) {
       const auto name = AxisName(output.size(), axis);
       const auto& axes = plan_.profile.tiling.axes;
       const bool offered =
           std::any_of(axes.begin(), axes.end(), [&](const auto& each) { return each.axis == name; });
-      cut[axis] = static_cast<char>(offered && name && MayCut(plan_.network, users_, interval, axis));
-      keeps_rows = keeps_rows || (cut[axis] != 0 && name == base::Axis::kRows && KeepsRows());
+      if (!name || !offered || !MayCut(plan_.network, users_, interval, axis)) continue;
+      const int64_t middle = output[axis].end / 2;
+      least[axis] = {middle, middle + 1};
+      if (MayDivideStrips(*name)) strip[axis] = least[axis];
+      keeps_rows = keeps_rows || (name == base::Axis::kRows && KeepsRows());
     }
-    int64_t least = LeastOver(interval, std::vector<char>(output.size()), Tiles::kOne);
-    if (std::count(cut.begin(), cut.end(), 1) > 0)
-      least = std::min(least, LeastOver(interval, cut, Tiles::kSeveral));
-    if (keeps_rows) {
-      for (size_t axis = 0; axis < output.size(); ++axis) {
-        const auto name = AxisName(output.size(), axis);
-        const bool strips = name == base::Axis::kColumns && plan_.profile.tiling.implicit_padding;
-        if (name != base::Axis::kBatch && !strips) cut[axis] = 0;
-      }
-      least = std::min(least, LeastOver(interval, cut, Tiles::kKeepingRows));
+    int64_t bytes = LeastFor(interval, output, Tiles::kOne);
+    if (least != output) bytes = std::min(bytes, LeastFor(interval, least, Tiles::kSeveral));
+    if (keeps_rows) bytes = std::min(bytes, LeastFor(interval, strip, Tiles::kKeepingRows));
+    return Sum(bytes, ConstantsHere());
+  }
+
+  // Of a tile in the middle of the output.
+  int64_t OfTile(graph::Interval interval, const std::vector<int64_t>& tile, bool keeps_rows) const {
+    const graph::Shape& output = ShapeOf(TiledOf(interval));
+    Box box = WholeOf(output);
+    for (size_t axis = 0; axis < box.size(); ++axis) {
+      const bool is_rows = AxisName(box.size(), axis) == base::Axis::kRows;
+      if (keeps_rows && is_rows) continue;
+      const int64_t begin = (output[axis] / tile[axis] / 2) * tile[axis];
+      box[axis] = {begin, std::min(begin + tile[axis], output[axis])};
     }
-    return Sum(least, ConstantsHere());
+    const Tiles tiles = keeps_rows ? Tiles::kKeepingRows : tile == output ? Tiles::kOne : Tiles::kSeveral;
+    return Sum(LeastFor(interval, box, tiles), ConstantsHere());
   }
 
   // In any order and subgraph.
@@ -110,30 +120,31 @@ class Floors {
 
   enum class Tiles : uint8_t { kOne, kSeveral, kKeepingRows };
 
-  // The greatest of the operators' needs for the tile that holds the middle index along each cut axis.
-  int64_t LeastOver(graph::Interval interval, const std::vector<char>& cut, Tiles tiles) const {
+  bool MayDivideStrips(base::Axis axis) const {
+    return axis == base::Axis::kBatch ||
+           (axis == base::Axis::kColumns && plan_.profile.tiling.implicit_padding);
+  }
+
+  // The greatest of the operators' needs where some tile has this part of the output, or where rows are kept, some strip.
+  int64_t LeastFor(graph::Interval interval, const Box& part, Tiles tiles) const {
     Subgraph subgraph;
     subgraph.interval = interval;
-    Box box = WholeOf(ShapeOf(TiledOf(interval)));
-    for (size_t axis = 0; axis < box.size(); ++axis) {
-      const int64_t middle = box[axis].end / 2;
-      if (cut[axis] != 0) box[axis] = {middle, middle + 1};
-    }
-    const Tile tile = SingleTile(plan_.network, users_, subgraph, box);
+    const Tile tile = SingleTile(plan_.network, users_, subgraph, part);
     std::map<int, Box> rows;  // of which one is made, by tensor
     int64_t most = 0;
     for (int op = interval.last; op >= interval.first; --op) {
       const std::map<int, Box> needs =
           tiles == Tiles::kKeepingRows ? NeedsOfOneRow(op, tile, rows) : tile.needs;
       const auto extents_of = [&](int tensor) { return ExtentsOf(needs.at(tensor)); };
-      most = std::max(most,
-                      Sum(OperandBytes(op, interval, extents_of, false), OthersBytes(op, interval, tiles)));
+      most = std::max(
+          most, Sum(OperandBytes(op, interval, extents_of, false), OthersBytes(op, interval, tile, tiles)));
     }
     return most;
   }
 
-  // Whole buffers of other tensors of the subgraph that live while the operator runs, for some tile.
-  int64_t OthersBytes(int op, graph::Interval interval, Tiles tiles) const {
+  // Buffers of other tensors of the subgraph that live while the operator runs, for some tile: whole ones, and, where no rows are kept, tiles
+  // that an operator before has made and one behind reads.
+  int64_t OthersBytes(int op, graph::Interval interval, const Tile& tile, Tiles tiles) const {
     Subgraph subgraph;
     subgraph.interval = interval;
     int64_t bytes = 0;
@@ -143,17 +154,30 @@ class Floors {
       const auto is_operand = [op](const std::vector<int>& list) {
         return std::find(list.begin(), list.end(), op) != list.end();
       };
-      if (facts.constant || facts.state || facts.next_of >= 0 || is_operand(users.makers) ||
-          is_operand(users.readers))
-        continue;
+      const bool is_kept_for_runs = facts.constant || facts.state || facts.next_of >= 0;
+      if (is_kept_for_runs || is_operand(users.makers) || is_operand(users.readers)) continue;
       const Held held = HoldingOf(plan_, users_, subgraph, tensor);
-      if (held.holding != Holding::kWhole) continue;
       const bool is_made = !held.made || users.makers.front() < op;
-      const bool is_wanted = facts.network_output || (!users.readers.empty() && users.readers.back() > op);
-      const bool is_there = tiles == Tiles::kOne ? is_made && is_wanted : is_made || op == interval.first;
-      if (is_there) bytes = Sum(bytes, BytesAs(facts, held.role, facts.shape));
+      const bool is_read = !users.readers.empty() && users.readers.back() > op;
+      if (held.holding == Holding::kWhole) {
+        const bool is_there = tiles == Tiles::kOne ? is_made && (is_read || facts.network_output)
+                                                   : is_made || op == interval.first;
+        if (is_there) bytes = Sum(bytes, BytesAs(facts, held.role, facts.shape));
+      } else if (tiles != Tiles::kKeepingRows && held.made && is_made && IsReadBetween(users, op, interval)) {
+        if (held.holding != Holding::kDirect)
+          bytes = Sum(bytes, TileBytes(facts, held, tile.needs.at(tensor)));
+      }
     }
     return bytes;
+  }
+
+  static bool IsReadBetween(const Users& users, int op, graph::Interval interval) {
+    return std::any_of(users.readers.begin(), users.readers.end(),
+                       [&](int reader) { return op < reader && reader <= interval.last; });
+  }
+
+  int64_t TileBytes(const graph::Tensor& facts, const Held& held, const Box& need) const {
+    return IsEmpty(need) ? 0 : BytesAs(facts, held.role, ExtentsOf(need));
   }
 
   // What the operator needs to make one row of its first result that is made for certain; notes one such row of each operand.
@@ -379,6 +403,11 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
 
 int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval) {
   return Floors(plan, users).OfInterval(interval);
+}
+
+int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval,
+                const std::vector<int64_t>& tile, bool keeps_rows) {
+  return Floors(plan, users).OfTile(interval, tile, keeps_rows);
 }
 
 std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users, int64_t room) {

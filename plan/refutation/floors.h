@@ -14,6 +14,10 @@ namespace tessera::plan::refutation {
 // may be cut, twice.
 int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval);
 
+// The same for tiles of that shape: where their halo is computed again, or where rows are kept. Cost: one tile.
+int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval,
+                const std::vector<int64_t>& tile, bool keeps_rows);
+
 // Why no plan of the network exists at all, in words with its numbers, where that follows for every order, cut, tile and policy from
 // one of these: constants and states overflow a home; an operator's smallest part does not fit; the least work or traffic exceeds a limit.
 // nullopt where none of them shows it. `room`: bytes of the tile memory that may be used.

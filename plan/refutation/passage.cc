@@ -194,14 +194,15 @@ std::vector<std::vector<int>> Passage::KeptSets(const CutState& state, graph::In
 std::vector<TestedWay>* Passage::WaysOf(graph::Interval interval, const std::vector<int>& kept) {
   const auto [known, is_new] = shared_.ways.try_emplace({KeyOf(interval), kept});
   if (!is_new) return &known->second;
-  shared_.work -= std::min(shared_.work + 1, finder_.WorkOf(interval));
-  if (shared_.work < 0 || stop_.Requested()) {
+  std::optional<std::vector<Way>> ways;
+  if (!stop_.Requested()) ways = finder_.Find(interval, kept, shared_.work);
+  if (!ways) {
     shared_.ways.erase(known);
     GiveUp(stop_.Requested() ? "time ended"
                              : "there are more tiles and policies than an independent check goes through");
     return nullptr;
   }
-  for (Way& way : finder_.Find(interval, kept)) known->second.push_back({std::move(way), Placing::kOpen});
+  for (Way& way : *ways) known->second.push_back({std::move(way), Placing::kOpen});
   return &known->second;
 }
 

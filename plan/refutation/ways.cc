@@ -143,12 +143,7 @@ std::vector<Subgraph> Ways::PoliciesOf(graph::Interval interval) const {
 }
 
 int64_t Ways::WorkOf(graph::Interval interval) const {
-  const Subgraph whole = AsOneTile(probe_.network, interval);
-  int64_t tiles = 0;
-  for (const std::vector<int64_t>& tile : TilesOf(interval))
-    tiles = base::CheckedAdd(tiles, 4 + CountTiles(whole.tile, tile)).value_or(base::kMaxTotal);
-  const auto policies = static_cast<int64_t>(PoliciesOf(interval).size());
-  return Product(Product(tiles, interval.last - interval.first + 1), policies);
+  return Product(static_cast<int64_t>(TilesOf(interval).size()), interval.last - interval.first + 1);
 }
 
 // The subgraph among the operators before and behind it; its index.
@@ -239,34 +234,48 @@ std::vector<problem::Problem> Ways::ProblemsOf(const std::vector<Subgraph>& subg
   return problems;
 }
 
-std::vector<Way> Ways::Find(graph::Interval interval, const std::vector<int>& kept) {
+std::optional<std::vector<Way>> Ways::Find(graph::Interval interval, const std::vector<int>& kept,
+                                           int64_t& work) {
   std::vector<Way> ways;
-  const size_t index = Surround(AsOneTile(probe_.network, interval), kept);
-  if (!HomesHold(index)) return ways;
-  const int64_t free = FreeBytes(TileMemory(probe_.profile), room_);
+  const Subgraph whole = AsOneTile(probe_.network, interval);
+  if (!HomesHold(Surround(whole, kept))) return ways;
+  const std::vector<Subgraph> policies = PoliciesOf(interval);
+  const int64_t operators = interval.last - interval.first + 1;
   std::set<std::pair<Sums, std::string>> seen;
   for (const std::vector<int64_t>& tile : TilesOf(interval)) {
-    for (Subgraph subgraph : PoliciesOf(interval)) {
-      const graph::Shape whole = subgraph.tile;
+    const bool may_keep_rows = MayCacheHalo(probe_.profile, whole.tile, tile);
+    const bool fits = FloorOf(probe_, users_, interval, tile, false) <= room_;
+    const bool fits_in_strips = may_keep_rows && FloorOf(probe_, users_, interval, tile, true) <= room_;
+    const int64_t tiles = CountTiles(whole.tile, tile);
+    work -= std::min(work + 1, operators);
+    for (Subgraph subgraph : policies) {
       subgraph.tile = tile;
-      subgraph.tiles = CountTiles(whole, tile);
-      const bool caches = subgraph.halo != HaloStorage::kRecompute;
-      if (caches && !MayCacheHalo(probe_.profile, whole, tile)) continue;
-      if (!RunsAsDemanded(probe_, order_, subgraph)) continue;
-      Surround(subgraph, kept);
-      Findings findings(1);
-      CheckSubgraph(probe_, index, findings);
-      if (!findings.Empty()) continue;
-      const Derivation derivation = Derive(probe_);
-      const problem::Problem problem =
-          plan::ProblemOf(probe_, derivation, derivation.trace.subgraph_steps[index]);
-      if (LeastLoad(problem) > free) continue;
-      Way way{subgraph, SumsOf(probe_, users_, index)};
-      if (IsBeyondLimits(way.sums)) continue;
-      if (seen.emplace(way.sums, problem::WriteProblem(problem)).second) ways.push_back(std::move(way));
+      subgraph.tiles = tiles;
+      const bool keeps = subgraph.halo != HaloStorage::kRecompute;
+      if (keeps ? !fits_in_strips : !fits) continue;
+      work -= std::min(work + 1, Product(Product(tiles, 2), operators));
+      if (work < 0) return std::nullopt;
+      if (std::optional<Way> way = Try(subgraph, kept, seen)) ways.push_back(*std::move(way));
     }
   }
   return ways;
+}
+
+std::optional<Way> Ways::Try(const Subgraph& subgraph, const std::vector<int>& kept,
+                             std::set<std::pair<Sums, std::string>>& seen) {
+  if (!RunsAsDemanded(probe_, order_, subgraph)) return std::nullopt;
+  const size_t index = Surround(subgraph, kept);
+  Findings findings(1);
+  CheckSubgraph(probe_, index, findings);
+  if (!findings.Empty()) return std::nullopt;
+  const Derivation derivation = Derive(probe_);
+  const problem::Problem problem =
+      plan::ProblemOf(probe_, derivation, derivation.trace.subgraph_steps[index]);
+  if (LeastLoad(problem) > FreeBytes(TileMemory(probe_.profile), room_)) return std::nullopt;
+  Way way{subgraph, SumsOf(probe_, users_, index)};
+  if (IsBeyondLimits(way.sums) || !seen.emplace(way.sums, problem::WriteProblem(problem)).second)
+    return std::nullopt;
+  return way;
 }
 
 }  // namespace tessera::plan::refutation

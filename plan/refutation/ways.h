@@ -2,8 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tessera/plan/holdings.h"
@@ -33,13 +36,14 @@ class Ways {
   const Plan& InOrder() const { return probe_; }
   const std::vector<Users>& UsersOf() const { return users_; }
 
-  // Tiles times operators times policies that Find would look at.
+  // Tile shapes times operators that Find looks at.
   int64_t WorkOf(graph::Interval interval) const;
 
   // The ways to run the interval where these boundary tensors are kept (ascending), as far as nothing refuses them: the profile and the
   // validator allow the way, each home holds what is there, no step needs more than the room, and no limit is exceeded. Of ways
-  // that cost the same and have the same Problem one stands for all.
-  std::vector<Way> Find(graph::Interval interval, const std::vector<int>& kept);
+  // that cost the same and have the same Problem one stands for all. Takes from `work` the tiles times operators that it looks at, and gives up
+  // with nullopt where that would become negative.
+  std::optional<std::vector<Way>> Find(graph::Interval interval, const std::vector<int>& kept, int64_t& work);
 
   // What has to be placed in the tile memory while the subgraph runs.
   problem::Problem ProblemOf(const Way& way, const std::vector<int>& kept);
@@ -54,6 +58,8 @@ class Ways {
   size_t Surround(const Subgraph& subgraph, const std::vector<int>& kept);
   bool HomesHold(size_t index);
   bool IsBeyondLimits(const Sums& sums) const;
+  std::optional<Way> Try(const Subgraph& subgraph, const std::vector<int>& kept,
+                         std::set<std::pair<Sums, std::string>>& seen);
   void Pin(problem::Problem& problem, size_t subgraph) const;
 
   Plan probe_;

@@ -23,7 +23,7 @@ namespace tessera::plan::refutation {
 namespace {
 
 constexpr int64_t kEndless = int64_t{1} << 50;
-constexpr int64_t kMostWork = 3'000;  // tiles times operators of an interval whose ways are listed
+constexpr int64_t kMostWork = 300;  // tile shapes times operators of an interval whose ways are listed
 
 Plan DrawQuestion(base::Random& random) {
   Plan question;
@@ -43,6 +43,11 @@ graph::Interval DrawInterval(base::Random& random, const Plan& question) {
   const auto operators = static_cast<int64_t>(question.network.operators.size());
   const int64_t first = random.Uniform(0, operators - 1);
   return {static_cast<int>(first), static_cast<int>(random.Uniform(first, operators - 1))};
+}
+
+std::vector<Way> FindAll(Ways& ways, graph::Interval interval) {
+  int64_t work = kEndless;
+  return ways.Find(interval, {}, work).value();
 }
 
 TEST(CutRule, AllowsWhateverTheEncoderCuts) {
@@ -77,7 +82,7 @@ TEST(Floors, AreBelowEveryWay) {
     Ways ways(question, OrderOf(question), kEndless);
     if (ways.WorkOf(interval) > kMostWork) continue;
     int64_t least = std::numeric_limits<int64_t>::max();
-    for (const Way& way : ways.Find(interval, {}))
+    for (const Way& way : FindAll(ways, interval))
       least = std::min(least, LeastLoad(ways.ProblemOf(way, {})));
     if (least == std::numeric_limits<int64_t>::max()) continue;
     const int64_t floor = FloorOf(ways.InOrder(), ways.UsersOf(), interval);
@@ -87,6 +92,29 @@ TEST(Floors, AreBelowEveryWay) {
   }
   ExpectEnough(checked, DrawsOf(400));
   ExpectEnough(tight, DrawsOf(150));
+}
+
+// A tile shape's own floor is below each way with that shape.
+TEST(Floors, OfTilesAreBelowTheirWays) {
+  base::Random random(4);
+  int checked = 0;
+  int tight = 0;
+  for (int i = 0; i < DrawsOf(1000); ++i) {
+    const Plan question = DrawQuestion(random);
+    const graph::Interval interval = DrawInterval(random, question);
+    Ways ways(question, OrderOf(question), kEndless);
+    if (ways.WorkOf(interval) > kMostWork) continue;
+    for (const Way& way : FindAll(ways, interval)) {
+      const bool keeps_rows = way.subgraph.halo != hw_profiles::HaloStorage::kRecompute;
+      const int64_t load = LeastLoad(ways.ProblemOf(way, {}));
+      const int64_t floor = FloorOf(ways.InOrder(), ways.UsersOf(), interval, way.subgraph.tile, keeps_rows);
+      EXPECT_LE(floor, load) << "draw " << i << ", operators " << interval.first << " to " << interval.last;
+      ++checked;
+      tight += 2 * floor >= load ? 1 : 0;
+    }
+  }
+  ExpectEnough(checked, DrawsOf(2000));
+  ExpectEnough(tight, DrawsOf(500));
 }
 
 // The Problem of a way is the one that the encoder builds for it, but for what surrounds it.
@@ -99,7 +127,7 @@ TEST(Ways, HaveTheLoadOfTheEncodersProblem) {
     const graph::Interval interval = {0, operators - 1};
     Ways ways(question, OrderOf(question), kEndless);
     if (ways.WorkOf(interval) > kMostWork) continue;
-    for (const Way& way : ways.Find(interval, {})) {
+    for (const Way& way : FindAll(ways, interval)) {
       const encoder::SubgraphChoice choice{
           interval,
           way.subgraph.tile,
