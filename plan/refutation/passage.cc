@@ -1,10 +1,10 @@
 #include "tessera/plan/refutation/passage.h"
 
 #include <algorithm>
-#include <deque>
 #include <limits>
 #include <set>
 
+#include "tessera/base/checked.h"
 #include "tessera/plan/refutation/demanded.h"
 #include "tessera/plan/refutation/floors.h"
 
@@ -12,7 +12,8 @@
 // refuted, the cheap arguments first:
 //
 //     floors   an interval that needs too much under every tile and policy is no arc; nor is one that no others lead to or from
-//     ways     an arc without a way to run it, each derived anew, is none
+//     ways     an arc without a way to run it, each derived anew, is none. Ways are found for one arc of a path that is left at a time, the
+//              one that asks for the least work, as often one interval bars many paths
 //     sums     from cut to cut all sums are carried of which none is lower in every limited metric, and dropped beyond a limit
 //     proofs   of a path that is left, each subgraph must have a placement; one that has none by proof is taken out, and the next
 //              path is looked for
@@ -27,7 +28,9 @@ using Placing = TestedWay::Placing;
 
 constexpr size_t kMostKept = 8;  // tensors of one interval that may or may not be kept
 constexpr size_t kMostLabels = 100'000;
+constexpr size_t kMostArcs = 50'000;
 constexpr int64_t kMostPrograms = 3'000;
+constexpr const char* kTooMuch = "there are more tiles and policies than an independent check goes through";
 
 bool Precedes(const graph::Interval& a, const graph::Interval& b) {
   return std::tie(a.first, a.last) < std::tie(b.first, b.last);
@@ -74,12 +77,16 @@ bool Passage::IsBarred() {
     const std::optional<Path> path = FindPath();
     if (!gap_.empty()) return false;
     if (!path) return true;
-    bool all_possible = true;
-    for (const auto& [arc, way] : *path) {
-      all_possible = Test(*arc, (*arc->ways)[way]) && all_possible;
-      if (stop_.Requested()) return GiveUp("time ended");
-      if (!all_possible) break;
+    if (stop_.Requested()) return GiveUp("time ended");
+    const bool is_known =
+        std::all_of(path->begin(), path->end(), [](const auto& step) { return step.second != kUnknown; });
+    if (!is_known) {
+      if (!FindCheapestUnknown(*path)) return false;
+      continue;
     }
+    const bool all_possible = std::all_of(path->begin(), path->end(), [this](const auto& step) {
+      return Test(*step.first, (*step.first->choices->ways)[step.second]);
+    });
     if (all_possible) return AllProgramsFail();
   }
 }
@@ -112,21 +119,22 @@ bool Passage::IsOpen(graph::Interval interval) {
   return floor->second <= room_;
 }
 
+// Limits of sums ask for the ways of nearly every interval, so where these are too many, nothing is begun.
 bool Passage::BuildArcs() {
-  int64_t work = 0;
-  for (const auto& [interval, open] : open_) {
-    if (open && !shared_.ways.contains({KeyOf(interval), {}}))
-      work += std::min(shared_.work, finder_.WorkOf(interval));
-    if (work > shared_.work)
-      return GiveUp("there are more tiles and policies than an independent check goes through");
-  }
   std::vector<CutState> next = {{0, {}}};
   while (!next.empty()) {
     const CutState state = next.back();
     next.pop_back();
     if (!arcs_.contains(state) && !AddArcs(state, next)) return false;
   }
-  return true;
+  const bool limits_sums = std::any_of(kSummed.begin(), kSummed.end(), [this](std::string_view name) {
+    return question_.objective.limits.contains(std::string(name));
+  });
+  int64_t work = 0;
+  for (const auto& [key, choices] : shared_.choices) {
+    if (!choices.ways) work = base::CheckedAdd(work, choices.work).value_or(base::kMaxTotal);
+  }
+  return !limits_sums || work <= shared_.work || GiveUp(kTooMuch);
 }
 
 bool Passage::AddArcs(const CutState& state, std::vector<CutState>& next) {
@@ -139,15 +147,13 @@ bool Passage::AddArcs(const CutState& state, std::vector<CutState>& next) {
     if (!gap_.empty()) return false;
     for (const std::vector<int>& kept : sets) {
       if (!MayBeSubgraph(finder_.InOrder(), order_, finder_.UsersOf(), interval, kept)) continue;
-      std::vector<TestedWay>* ways = WaysOf(interval, kept);
-      if (ways == nullptr) return false;
-      if (ways->empty()) continue;
       CutState to = {interval.last + 1, {}};
       for (const int tensor : kept) {
         const std::vector<int>& readers = finder_.UsersOf()[static_cast<size_t>(tensor)].readers;
         if (readers.back() > interval.last) to.kept.push_back(tensor);
       }
-      arcs.push_back({interval, kept, to, ways});
+      arcs.push_back({interval, kept, to, &ChoicesOf(interval, kept)});
+      if (shared_.choices.size() > kMostArcs) return GiveUp(kTooMuch);
       if (to.cut < static_cast<int>(order_.size())) next.push_back(std::move(to));
     }
   }
@@ -191,19 +197,29 @@ std::vector<std::vector<int>> Passage::KeptSets(const CutState& state, graph::In
   return sets;
 }
 
-std::vector<TestedWay>* Passage::WaysOf(graph::Interval interval, const std::vector<int>& kept) {
-  const auto [known, is_new] = shared_.ways.try_emplace({KeyOf(interval), kept});
-  if (!is_new) return &known->second;
+Choices& Passage::ChoicesOf(graph::Interval interval, const std::vector<int>& kept) {
+  const auto [choices, is_new] = shared_.choices.try_emplace({KeyOf(interval), kept});
+  if (is_new) choices->second.work = finder_.WorkOf(interval);
+  return choices->second;
+}
+
+bool Passage::FindWays(const Arc& arc) {
+  if (arc.choices->ways) return true;
   std::optional<std::vector<Way>> ways;
-  if (!stop_.Requested()) ways = finder_.Find(interval, kept, shared_.work);
-  if (!ways) {
-    shared_.ways.erase(known);
-    GiveUp(stop_.Requested() ? "time ended"
-                             : "there are more tiles and policies than an independent check goes through");
-    return nullptr;
+  if (!stop_.Requested()) ways = finder_.Find(arc.interval, arc.kept, shared_.work);
+  if (!ways) return GiveUp(stop_.Requested() ? "time ended" : kTooMuch);
+  std::vector<TestedWay>& tested = arc.choices->ways.emplace();
+  for (Way& way : *ways) tested.push_back({std::move(way), Placing::kOpen});
+  return true;
+}
+
+bool Passage::FindCheapestUnknown(const Path& path) {
+  const Arc* cheapest = nullptr;
+  for (const auto& [arc, way] : path) {
+    if (way == kUnknown && (cheapest == nullptr || arc->choices->work < cheapest->choices->work))
+      cheapest = arc;
   }
-  for (Way& way : *ways) known->second.push_back({std::move(way), Placing::kOpen});
-  return &known->second;
+  return FindWays(*cheapest);
 }
 
 bool Passage::IsWithinLimits(const Sums& sums) const {
@@ -214,13 +230,13 @@ bool Passage::IsWithinLimits(const Sums& sums) const {
   return true;
 }
 
-// Whether none before it is as low in every limited metric.
+// Whether none before it is as low in every limited metric, and asks for as little work.
 bool Passage::AddLabel(std::vector<Label>& labels, const Label& label) const {
   const auto is_as_low = [this](const Label& a, const Label& b) {
     for (size_t i = 0; i < kSummed.size(); ++i) {
       if (question_.objective.limits.contains(std::string(kSummed[i])) && a.sums[i] > b.sums[i]) return false;
     }
-    return true;
+    return a.work <= b.work;
   };
   if (std::any_of(labels.begin(), labels.end(), [&](const Label& each) { return is_as_low(each, label); }))
     return false;
@@ -228,35 +244,44 @@ bool Passage::AddLabel(std::vector<Label>& labels, const Label& label) const {
   return true;
 }
 
+// A path that is left. Of an arc whose ways are not known nothing is added up.
 std::optional<Passage::Path> Passage::FindPath() {
   std::map<CutState, std::vector<Label>> labels;
   labels[{0, {}}].push_back({});
-  const auto end = static_cast<int>(order_.size());
-  size_t count = 0;
-  for (auto& [state, arcs] : arcs_) {
-    for (size_t i = 0; i < labels[state].size(); ++i) {
+  labels_ = 0;
+  for (const auto& [state, arcs] : arcs_) {
+    // Those of later states are added to alone.
+    const std::vector<Label>& here = labels[state];
+    for (const Label& before : here) {
       for (const Arc& arc : arcs) {
-        for (size_t way = 0; way < arc.ways->size(); ++way) {
-          const TestedWay& tested = (*arc.ways)[way];
-          if (tested.placing == Placing::kImpossible) continue;
-          // Labels of a state stay where they are once those of the next are made.
-          const Label& before = labels[state][i];
-          const Label label = {Plus(before.sums, tested.way.sums), &arc, way, &before};
-          if (!IsWithinLimits(label.sums)) continue;
-          if (AddLabel(labels[arc.to], label) && ++count > kMostLabels) {
-            GiveUp("there are more sums of metrics than an independent check goes through");
-            return std::nullopt;
-          }
-        }
+        if (!Follow(arc, before, labels[arc.to])) return std::nullopt;
       }
     }
   }
-  const auto last = labels.find({end, {}});
+  const auto last = labels.find({static_cast<int>(order_.size()), {}});
   if (last == labels.end() || last->second.empty()) return std::nullopt;
+  const Label* label = &*std::min_element(last->second.begin(), last->second.end(),
+                                          [](const Label& a, const Label& b) { return a.work < b.work; });
   Path path;
-  for (const Label* label = &last->second.front(); label->arc != nullptr; label = label->before)
-    path.emplace_back(label->arc, label->way);
+  for (; label->arc != nullptr; label = label->before) path.emplace_back(label->arc, label->way);
   return path;
+}
+
+bool Passage::Follow(const Arc& arc, const Label& before, std::vector<Label>& labels) {
+  const auto add = [&](size_t way, const Sums& sums, int64_t work) {
+    const Label label = {Plus(before.sums, sums), &arc, way, &before, before.work + work};
+    if (IsWithinLimits(label.sums) && AddLabel(labels, label)) ++labels_;
+  };
+  if (!arc.choices->ways) {
+    add(kUnknown, {}, arc.choices->work);
+  } else {
+    for (size_t way = 0; way < arc.choices->ways->size(); ++way) {
+      const TestedWay& tested = (*arc.choices->ways)[way];
+      if (tested.placing != Placing::kImpossible) add(way, tested.way.sums, 0);
+    }
+  }
+  return labels_ <= kMostLabels ||
+         GiveUp("there are more sums of metrics than an independent check goes through");
 }
 
 // Whether the way may have a placement.
@@ -280,10 +305,12 @@ bool Passage::AllProgramsFail() {
     for (const Arc& arc : each->second) {
       const auto rest = least_.find(arc.to);
       if (rest == least_.end()) continue;
-      for (const TestedWay& tested : *arc.ways) {
-        if (tested.placing == Placing::kImpossible) continue;
-        const Sums sums = Plus(tested.way.sums, rest->second);
-        for (size_t i = 0; i < sums.size(); ++i) least[i] = std::min(least[i], sums[i]);
+      const auto lower = [&](const Sums& sums) {
+        for (size_t i = 0; i < sums.size(); ++i) least[i] = std::min(least[i], sums[i] + rest->second[i]);
+      };
+      if (!arc.choices->ways) lower({});
+      for (const TestedWay& tested : arc.choices->ways.value_or(std::vector<TestedWay>())) {
+        if (tested.placing != Placing::kImpossible) lower(tested.way.sums);
       }
     }
     if (least[0] != kNever) least_[each->first] = least;
@@ -297,8 +324,9 @@ bool Passage::Fail(const CutState& state, const Sums& sums, Path& path) {
   for (const Arc& arc : arcs_.at(state)) {
     const auto rest = least_.find(arc.to);
     if (rest == least_.end()) continue;
-    for (size_t way = 0; way < arc.ways->size(); ++way) {
-      TestedWay& tested = (*arc.ways)[way];
+    if (!FindWays(arc)) return false;
+    for (size_t way = 0; way < arc.choices->ways->size(); ++way) {
+      TestedWay& tested = (*arc.choices->ways)[way];
       const Sums here = Plus(sums, tested.way.sums);
       if (tested.placing == Placing::kImpossible || !IsWithinLimits(Plus(here, rest->second))) continue;
       if (stop_.Requested()) return GiveUp("time ended");
@@ -317,7 +345,7 @@ bool Passage::FailsAsProgram(const Path& path) {
   std::vector<Subgraph> subgraphs;
   std::set<int> kept;
   for (const auto& [arc, way] : path) {
-    subgraphs.push_back((*arc->ways)[way].way.subgraph);
+    subgraphs.push_back((*arc->choices->ways)[way].way.subgraph);
     kept.insert(arc->kept.begin(), arc->kept.end());
   }
   const std::vector<problem::Problem> problems = finder_.ProblemsOf(subgraphs, {kept.begin(), kept.end()});

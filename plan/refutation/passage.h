@@ -23,12 +23,18 @@ struct TestedWay {
   Placing placing = Placing::kOpen;
 };
 
+// The ways of an interval, found when they are asked for.
+struct Choices {
+  std::optional<std::vector<TestedWay>> ways;
+  int64_t work = 0;  // that finding them takes, roughly
+};
+
 // What orders share: intervals are the same where the same operators come before them, and the same in them in the same order.
 struct Shared {
   using Interval = std::pair<std::vector<int>, std::vector<int>>;
   std::map<Interval, int64_t> floors;
-  std::map<std::pair<Interval, std::vector<int>>, std::vector<TestedWay>> ways;  // and by what is kept
-  int64_t work = 0;                                                              // that may still be done
+  std::map<std::pair<Interval, std::vector<int>>, Choices> choices;  // and by what is kept
+  int64_t work = 0;                                                  // that may still be done
 };
 
 class Passage {
@@ -55,7 +61,7 @@ class Passage {
     graph::Interval interval;
     std::vector<int> kept;
     CutState to;
-    std::vector<TestedWay>* ways = nullptr;
+    Choices* choices = nullptr;
   };
 
   // The least sums of a way from the first cut to a state.
@@ -64,9 +70,12 @@ class Passage {
     const Arc* arc = nullptr;
     size_t way = 0;
     const Label* before = nullptr;
+    int64_t work = 0;  // to find the ways of arcs on the way that are not known
   };
 
-  using Path = std::vector<std::pair<const Arc*, size_t>>;
+  using Path = std::vector<
+      std::pair<const Arc*, size_t>>;  // and which of the arc's ways, kUnknown where these are not known
+  static constexpr size_t kUnknown = static_cast<size_t>(-1);
 
   Shared::Interval KeyOf(graph::Interval interval) const;
   void FindOpenIntervals();
@@ -75,8 +84,11 @@ class Passage {
   bool AddArcs(const CutState& state, std::vector<CutState>& next);
   std::vector<std::vector<int>> KeptSets(const CutState& state, graph::Interval interval);
   bool MayKeep(int tensor) const;
-  std::vector<TestedWay>* WaysOf(graph::Interval interval, const std::vector<int>& kept);
+  Choices& ChoicesOf(graph::Interval interval, const std::vector<int>& kept);
+  bool FindWays(const Arc& arc);
+  bool FindCheapestUnknown(const Path& path);
   std::optional<Path> FindPath();
+  bool Follow(const Arc& arc, const Label& before, std::vector<Label>& labels);
   bool AddLabel(std::vector<Label>& labels, const Label& label) const;
   bool IsWithinLimits(const Sums& sums) const;
   bool Test(const Arc& arc, TestedWay& tested);
@@ -97,6 +109,7 @@ class Passage {
   std::map<CutState, std::vector<Arc>> arcs_;
   std::map<CutState, Sums> least_;  // from the state to the end; none where nothing leads there
   int64_t programs_ = 0;
+  size_t labels_ = 0;  // of one look for a path
   std::string gap_;
 };
 

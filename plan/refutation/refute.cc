@@ -72,7 +72,8 @@ Judgement Judge(const Plan& asked, const FindProof& find_proof, const base::Stop
   }
   refutation.orders = static_cast<int64_t>(orders.size());
   refutation.intervals = static_cast<int64_t>(shared.floors.size());
-  for (const auto& [interval, ways] : shared.ways) refutation.ways += static_cast<int64_t>(ways.size());
+  for (const auto& [interval, choices] : shared.choices)
+    refutation.ways += choices.ways ? static_cast<int64_t>(choices.ways->size()) : 0;
   refutation.proofs = placements.TakeProofs();
   refutation.argument = fmt::format(
       "in each of {} order{} of the operators no sequence of subgraphs leads from the first operator to the "
