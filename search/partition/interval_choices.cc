@@ -264,7 +264,9 @@ size_t IntervalChoices::TakePolicies(double score, size_t most) {
 void IntervalChoices::TryAll(size_t most) {
   const auto missing = opened_->shapes.CountRest() + static_cast<int64_t>(opened_->aside.size());
   if (missing > static_cast<int64_t>(most)) return;
-  while (ExtendBelow(std::numeric_limits<double>::infinity(), most) > 0) continue;
+  while (opened_->shapes.CountRest() > 0 || !opened_->aside.empty()) {
+    if (ExtendBelow(std::numeric_limits<double>::infinity(), most) == 0) return;
+  }
 }
 
 // Of a shape under these policies all choices are put aside, or none.
