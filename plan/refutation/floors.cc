@@ -47,8 +47,6 @@ using base::TensorRole;
 using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
 
-int64_t Sum(int64_t a, int64_t b) { return base::CheckedAdd(a, b).value_or(base::kMaxTotal); }
-
 class Floors {
  public:
   Floors(const Plan& plan, const std::vector<Users>& users) : plan_(plan), users_(users) {}
@@ -72,7 +70,7 @@ class Floors {
     int64_t bytes = LeastFor(interval, output, Tiles::kOne);
     if (least != output) bytes = std::min(bytes, LeastFor(interval, least, Tiles::kSeveral));
     if (keeps_rows) bytes = std::min(bytes, LeastFor(interval, strip, Tiles::kKeepingRows));
-    return Sum(bytes, ConstantsHere());
+    return Plus(bytes, ConstantsHere());
   }
 
   // Of a tile in the middle of the output.
@@ -86,7 +84,7 @@ class Floors {
       box[axis] = {begin, std::min(begin + tile[axis], output[axis])};
     }
     const Tiles tiles = keeps_rows ? Tiles::kKeepingRows : tile == output ? Tiles::kOne : Tiles::kSeveral;
-    return Sum(LeastFor(interval, box, tiles), ConstantsHere());
+    return Plus(LeastFor(interval, box, tiles), ConstantsHere());
   }
 
   // In any order and subgraph.
@@ -102,7 +100,7 @@ class Floors {
     }
     for (const int tensor : facts.outputs) least[tensor] = std::vector<int64_t>(ShapeOf(tensor).size(), 1);
     const auto extents_of = [&](int tensor) { return least.at(tensor); };
-    return Sum(OperandBytes(op, {op, op}, extents_of, true), ConstantsHere());
+    return Plus(OperandBytes(op, {op, op}, extents_of, true), ConstantsHere());
   }
 
  private:
@@ -137,7 +135,7 @@ class Floors {
           tiles == Tiles::kKeepingRows ? NeedsOfOneRow(op, tile, rows) : tile.needs;
       const auto extents_of = [&](int tensor) { return ExtentsOf(needs.at(tensor)); };
       most = std::max(
-          most, Sum(OperandBytes(op, interval, extents_of, false), OthersBytes(op, interval, tile, tiles)));
+          most, Plus(OperandBytes(op, interval, extents_of, false), OthersBytes(op, interval, tile, tiles)));
     }
     return most;
   }
@@ -162,10 +160,10 @@ class Floors {
       if (held.holding == Holding::kWhole) {
         const bool is_there = tiles == Tiles::kOne ? is_made && (is_read || facts.network_output)
                                                    : is_made || op == interval.first;
-        if (is_there) bytes = Sum(bytes, BytesAs(facts, held.role, facts.shape));
+        if (is_there) bytes = Plus(bytes, BytesAs(facts, held.role, facts.shape));
       } else if (tiles != Tiles::kKeepingRows && held.made && is_made && IsReadBetween(users, op, interval)) {
         if (held.holding != Holding::kDirect)
-          bytes = Sum(bytes, TileBytes(facts, held, tile.needs.at(tensor)));
+          bytes = Plus(bytes, TileBytes(facts, held, tile.needs.at(tensor)));
       }
     }
     return bytes;
@@ -244,11 +242,11 @@ class Floors {
     int64_t made = 0;
     const bool by_depth = MayComeByDepth(interval);
     for (const int tensor : std::set<int>(facts.inputs.begin(), facts.inputs.end())) {
-      if (!by_depth) read = Sum(read, FeatureBytes(tensor, interval, extents_of(tensor), anywhere));
+      if (!by_depth) read = Plus(read, FeatureBytes(tensor, interval, extents_of(tensor), anywhere));
     }
     for (const int tensor : std::set<int>(facts.outputs.begin(), facts.outputs.end()))
-      made = Sum(made, FeatureBytes(tensor, interval, extents_of(tensor), anywhere));
-    return Sum(shares ? std::max(read, made) : Sum(read, made), by_depth ? 0 : ConstantsOf(op));
+      made = Plus(made, FeatureBytes(tensor, interval, extents_of(tensor), anywhere));
+    return Plus(shares ? std::max(read, made) : Plus(read, made), by_depth ? 0 : ConstantsOf(op));
   }
 
   bool MayComeByDepth(graph::Interval interval) const {
@@ -290,8 +288,8 @@ class Floors {
       const std::vector<int>& constants = At(op).weights;
       for (const int constant : std::set<int>(constants.begin(), constants.end())) {
         const Held held = HoldingOf(plan_, users_, subgraph, constant);
-        if (held.holding == Holding::kResident) bytes = Sum(bytes, ConstantBytes(plan_, At(op), constant));
-        if (held.holding == Holding::kStreamed) bytes = Sum(bytes, SliceBytes(plan_, At(op), constant));
+        if (held.holding == Holding::kResident) bytes = Plus(bytes, ConstantBytes(plan_, At(op), constant));
+        if (held.holding == Holding::kStreamed) bytes = Plus(bytes, SliceBytes(plan_, At(op), constant));
       }
       least = std::min(least.value_or(bytes), bytes);
     }
@@ -304,7 +302,7 @@ class Floors {
     for (size_t tensor = 0; tensor < plan_.network.tensors.size(); ++tensor) {
       const bool is_here = HomeOf(plan_, static_cast<int>(tensor)) == plan_.profile.tile_memory;
       if (plan_.network.tensors[tensor].constant && is_here && !users_[tensor].readers.empty())
-        bytes = Sum(bytes, ConstantBytes(plan_, users_, static_cast<int>(tensor), everything));
+        bytes = Plus(bytes, ConstantBytes(plan_, users_, static_cast<int>(tensor), everything));
     }
     return bytes;
   }
@@ -368,8 +366,8 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
     }
     const Box all = WholeOf(network.tensors[static_cast<size_t>(op->outputs.front())].shape);
     const int64_t macs = MacsFor(network, *op, all);
-    least.macs = Sum(least.macs, macs);
-    least.latency_cycles = Sum(least.latency_cycles, LeastCyclesOf(plan, *op, macs));
+    least.macs = Plus(least.macs, macs);
+    least.latency_cycles = Plus(least.latency_cycles, LeastCyclesOf(plan, *op, macs));
     if (const hw_profiles::Engine* engine = EngineOf(plan, *op))
       least.energy_pj += engine->mac_pj * static_cast<double>(macs);
   }
@@ -378,7 +376,7 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
     if (home == profile.tile_memory) return;
     const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
     const double pj = role == TensorRole::kConstant ? memory.read_pj_per_byte : memory.write_pj_per_byte;
-    least.off_chip_bytes = Sum(least.off_chip_bytes, bytes);
+    least.off_chip_bytes = Plus(least.off_chip_bytes, bytes);
     least.energy_pj += pj * static_cast<double>(bytes);
   };
   const graph::Interval everything{0, static_cast<int>(network.operators.size()) - 1};
@@ -417,7 +415,7 @@ std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Us
     int64_t load = 0;
     for (const HomeStay& stay : FindHomeStays(plan)) {
       const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(stay.tensor)];
-      if (stay.memory == memory && (facts.constant || facts.state)) load = Sum(load, stay.size);
+      if (stay.memory == memory && (facts.constant || facts.state)) load = Plus(load, stay.size);
     }
     const problem::Memory described = HomeMemory(plan.profile, memory);
     const int64_t free = FreeBytes(described, described.capacity);

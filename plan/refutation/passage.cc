@@ -36,7 +36,7 @@ bool Precedes(const graph::Interval& a, const graph::Interval& b) {
   return std::tie(a.first, a.last) < std::tie(b.first, b.last);
 }
 
-Sums Plus(const Sums& a, const Sums& b) {
+Sums Added(const Sums& a, const Sums& b) {
   Sums sum = {};
   for (size_t i = 0; i < sum.size(); ++i) sum[i] = a[i] + b[i];
   return sum;
@@ -269,7 +269,7 @@ std::optional<Passage::Path> Passage::FindPath() {
 
 bool Passage::Follow(const Arc& arc, const Label& before, std::vector<Label>& labels) {
   const auto add = [&](size_t way, const Sums& sums, int64_t work) {
-    const Label label = {Plus(before.sums, sums), &arc, way, &before, before.work + work};
+    const Label label = {Added(before.sums, sums), &arc, way, &before, before.work + work};
     if (IsWithinLimits(label.sums) && AddLabel(labels, label)) ++labels_;
   };
   if (!arc.choices->ways) {
@@ -327,8 +327,8 @@ bool Passage::Fail(const CutState& state, const Sums& sums, Path& path) {
     if (!FindWays(arc)) return false;
     for (size_t way = 0; way < arc.choices->ways->size(); ++way) {
       TestedWay& tested = (*arc.choices->ways)[way];
-      const Sums here = Plus(sums, tested.way.sums);
-      if (tested.placing == Placing::kImpossible || !IsWithinLimits(Plus(here, rest->second))) continue;
+      const Sums here = Added(sums, tested.way.sums);
+      if (tested.placing == Placing::kImpossible || !IsWithinLimits(Added(here, rest->second))) continue;
       if (stop_.Requested()) return GiveUp("time ended");
       if (!Test(arc, tested)) continue;
       path.emplace_back(&arc, way);

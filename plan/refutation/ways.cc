@@ -17,6 +17,7 @@
 #include "tessera/plan/program_problem.h"
 #include "tessera/plan/refutation/demanded.h"
 #include "tessera/plan/refutation/floors.h"
+#include "tessera/plan/refutation/shape_load.h"
 #include "tessera/plan/tiles.h"
 #include "tessera/problem/json.h"
 
@@ -243,22 +244,33 @@ std::optional<std::vector<Way>> Ways::Find(graph::Interval interval, const std::
   const int64_t operators = interval.last - interval.first + 1;
   std::set<std::pair<Sums, std::string>> seen;
   for (const std::vector<int64_t>& tile : TilesOf(interval)) {
-    const bool may_keep_rows = MayCacheHalo(probe_.profile, whole.tile, tile);
-    const bool fits = FloorOf(probe_, users_, interval, tile, false) <= room_;
-    const bool fits_in_strips = may_keep_rows && FloorOf(probe_, users_, interval, tile, true) <= room_;
     const int64_t tiles = CountTiles(whole.tile, tile);
-    work -= std::min(work + 1, operators);
+    std::map<HaloStorage, bool> has_room;  // whatever the weights
     for (Subgraph subgraph : policies) {
       subgraph.tile = tile;
       subgraph.tiles = tiles;
-      const bool keeps = subgraph.halo != HaloStorage::kRecompute;
-      if (keeps ? !fits_in_strips : !fits) continue;
+      const auto [room, is_new] = has_room.try_emplace(subgraph.halo, true);
+      if (is_new) room->second = HasRoom(subgraph, kept, work);
+      if (!room->second && subgraph.weights != WeightPolicy::kByDepth) continue;
       work -= std::min(work + 1, Product(Product(tiles, 2), operators));
       if (work < 0) return std::nullopt;
       if (std::optional<Way> way = Try(subgraph, kept, seen)) ways.push_back(*std::move(way));
     }
   }
   return ways;
+}
+
+// Whether tiles of that shape and halo may have room, by the least that they need.
+bool Ways::HasRoom(const Subgraph& subgraph, const std::vector<int>& kept, int64_t& work) {
+  const bool keeps_rows = subgraph.halo != HaloStorage::kRecompute;
+  const int64_t operators = subgraph.interval.last - subgraph.interval.first + 1;
+  work -= std::min(work + 1, operators);
+  if (keeps_rows &&
+      !MayCacheHalo(probe_.profile, AsOneTile(probe_.network, subgraph.interval).tile, subgraph.tile))
+    return false;
+  if (FloorOf(probe_, users_, subgraph.interval, subgraph.tile, keeps_rows) > room_) return false;
+  work -= std::min(work + 1, Product(subgraph.tiles, operators));
+  return LoadOfShape(probe_, users_, Surround(subgraph, kept)) <= room_;
 }
 
 std::optional<Way> Ways::Try(const Subgraph& subgraph, const std::vector<int>& kept,

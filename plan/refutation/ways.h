@@ -57,6 +57,7 @@ class Ways {
   std::vector<Subgraph> PoliciesOf(graph::Interval interval) const;
   size_t Surround(const Subgraph& subgraph, const std::vector<int>& kept);
   bool HomesHold(size_t index);
+  bool HasRoom(const Subgraph& subgraph, const std::vector<int>& kept, int64_t& work);
   bool IsBeyondLimits(const Sums& sums) const;
   std::optional<Way> Try(const Subgraph& subgraph, const std::vector<int>& kept,
                          std::set<std::pair<Sums, std::string>>& seen);

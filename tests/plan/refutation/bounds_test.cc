@@ -11,6 +11,7 @@
 #include "tessera/plan/program_problem.h"
 #include "tessera/plan/refutation/floors.h"
 #include "tessera/plan/refutation/orders.h"
+#include "tessera/plan/refutation/shape_load.h"
 #include "tessera/plan/refutation/ways.h"
 #include "tessera/problem/json.h"
 #include "tessera/tests/audit/draw_network.h"
@@ -115,6 +116,29 @@ TEST(Floors, OfTilesAreBelowTheirWays) {
   }
   ExpectEnough(checked, DrawsOf(2000));
   ExpectEnough(tight, DrawsOf(500));
+}
+
+// So is what its tiles and halo ask for.
+TEST(ShapeLoad, IsBelowEveryWay) {
+  base::Random random(5);
+  int checked = 0;
+  int tight = 0;
+  for (int i = 0; i < DrawsOf(1000); ++i) {
+    const Plan question = DrawQuestion(random);
+    const graph::Interval interval = DrawInterval(random, question);
+    Ways ways(question, OrderOf(question), kEndless);
+    if (ways.WorkOf(interval) > kMostWork) continue;
+    for (const Way& way : FindAll(ways, interval)) {
+      if (way.subgraph.weights == hw_profiles::WeightPolicy::kByDepth) continue;
+      const int64_t load = LeastLoad(ways.ProblemOf(way, {}));  // leaves the subgraph among what surrounds it
+      const int64_t least = LoadOfShape(ways.InOrder(), ways.UsersOf(), interval.first > 0 ? 1 : 0);
+      EXPECT_LE(least, load) << "draw " << i << ", operators " << interval.first << " to " << interval.last;
+      ++checked;
+      tight += 4 * least >= 3 * load ? 1 : 0;
+    }
+  }
+  ExpectEnough(checked, DrawsOf(2000));
+  ExpectEnough(tight, DrawsOf(1000));
 }
 
 // The Problem of a way is the one that the encoder builds for it, but for what surrounds it.
