@@ -137,5 +137,91 @@ TEST_F(CertificateCommandTest, AFolderThatCannotBeMadeEndsWith74) {
   EXPECT_EQ(Prove().exit_code, 74);
 }
 
+// x and y, 64 bytes each, on a memory of which both want a multiple of 512.
+const std::string kRelu = R"({
+  "schema": 1, "name": "relu",
+  "inputs": [{"id": "x", "shape": [1, 4, 4, 4]}],
+  "operators": [{"id": "y", "kind": "elementwise", "inputs": ["x"], "function": "relu"}],
+  "outputs": ["y"]
+})";
+const std::string kAlignedMachine = R"({
+  "schema": 1, "name": "aligned", "clock_hz": 1.0e9, "tile_memory": "sram",
+  "memories": {"dram": {"capacity_bytes": 65536}, "sram": {"capacity_bytes": 575, "alignment_bytes": 512}},
+  "engines": {"pe": {"operators": {"elementwise": {}}}},
+  "links": {"dma": {"between": ["dram", "sram"]}},
+  "roles": {"network_input": {"home": "dram"}, "network_output": {"home": "dram"}, "border": {"home": "dram"}}
+})";
+
+class PlanCertificateTest : public CertificateCommandTest {
+ protected:
+  PlanCertificateTest() {
+    Write("relu.json", kRelu);
+    Write("aligned.json", kAlignedMachine);
+  }
+
+  Outcome Plan(const std::vector<std::string>& more = {}) {
+    Arguments arguments = {"plan", "relu.json", "--hw", "aligned.json", "--certificate", "proof"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+};
+
+TEST_F(PlanCertificateTest, WhatHasNoPlanIsProven) {
+  const Outcome outcome = Plan();
+  EXPECT_EQ(outcome.exit_code, 20) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("certificate in proof: no plan exists; 1 placement"));
+  const Outcome checked = Check();
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+  EXPECT_THAT(checked.out, StartsWith("accepted: no plan exists: "));
+  EXPECT_EQ(ReadJson("proof/refutation.json").at("placements"), 1);
+  EXPECT_EQ(Run({"check", "--certificate", "proof/placement-1"}).exit_code, 0);
+}
+
+TEST_F(PlanCertificateTest, ABoundNeedsNoPlacement) {
+  const Outcome outcome = Plan({"--limit", "off_chip_bytes=63"});
+  EXPECT_EQ(outcome.exit_code, 20) << outcome.out << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(Folder() / "proof/placement-1"));
+  EXPECT_EQ(Check().exit_code, 0);
+}
+
+TEST_F(PlanCertificateTest, IsTheSameEachTime) {
+  ASSERT_EQ(Plan().exit_code, 20);
+  const std::string first = Read("proof/refutation.json") + Read("proof/placement-1/proof.txt");
+  ASSERT_EQ(Plan({"--threads", "2"}).exit_code, 20);
+  EXPECT_EQ(Read("proof/refutation.json") + Read("proof/placement-1/proof.txt"), first);
+}
+
+TEST_F(PlanCertificateTest, AnAlteredQuestionIsRefused) {
+  ASSERT_EQ(Plan().exit_code, 20);
+  const std::string text = Read("proof/refutation.json");
+  Write("proof/refutation.json", Replace(text, "\"capacity_bytes\": 575", "\"capacity_bytes\": 576"));
+  const Outcome roomier = Check();
+  EXPECT_EQ(roomier.exit_code, 5) << roomier.out << roomier.err;
+  Write("proof/refutation.json", Replace(text, "\"version\": 1", "\"version\": 2"));
+  EXPECT_EQ(Check().exit_code, 3);
+}
+
+TEST_F(PlanCertificateTest, AMissingOrForgedPlacementIsRefused) {
+  ASSERT_EQ(Plan().exit_code, 20);
+  Write("proof/placement-1/proof.txt", "tessera-proof 1\nclause 1 :\nstack 0 :\nend\n");
+  EXPECT_EQ(Check().exit_code, 5);
+  std::filesystem::remove_all(Folder() / "proof/placement-1");
+  const Outcome missing = Check();
+  EXPECT_EQ(missing.exit_code, 5);
+  EXPECT_THAT(missing.out, HasSubstr("no proof shows"));
+}
+
+TEST_F(PlanCertificateTest, WhatHasAPlanHasNoCertificate) {
+  Write("aligned.json", Replace(kAlignedMachine, "575", "576"));
+  const Outcome outcome = Plan();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(Folder() / "proof"));
+}
+
+TEST_F(PlanCertificateTest, IsAboutANetworkAlone) {
+  ASSERT_EQ(Plan().exit_code, 20);
+  EXPECT_EQ(Check({"--capacity", "10"}).exit_code, 2);
+}
+
 }  // namespace
 }  // namespace tessera::cli
