@@ -5,14 +5,17 @@
 #include <optional>
 #include <string>
 
-// Tiles divide the output along an axis, and what they need of other tensors follows, operator by operator, from the last to the first:
+// Tiles divide the output along an axis, and what they need of other tensors follows, operator by
+// operator, from the last to the first:
 //
 //     x --conv--> a --softmax over columns--> y        tiles of y cut by rows:     rows of a, rows of x: both are divided
 //                                                      tiles of y cut by columns:  all of a for each tile: may not be cut
 //
-// An axis of a tensor is *divided* where what a tile needs along it depends on the tile, and *whole* where every tile surely needs all
-// of it. A tensor that the subgraph makes must be divided along some axis, and so must an operand of each operator but those whose
-// weights are divided instead (conv, depthwise, transposed_conv, matmul). States that tiles replace are the validator's matter.
+// An axis of a tensor is *divided* where what a tile needs along it depends on the tile, and
+// *whole* where every tile surely needs all of it. A tensor that the subgraph makes must be divided
+// along some axis, and so must an operand of each operator but those whose weights are divided
+// instead (conv, depthwise, transposed_conv, matmul). States that tiles replace are the validator's
+// matter.
 namespace tessera::plan {
 namespace {
 
@@ -21,7 +24,8 @@ using graph::Graph;
 using graph::Operator;
 using graph::Shape;
 
-// What decides which part of an operand's axis is read: nothing, as all of it or its one index is; an axis of the result; or any of them.
+// What decides which part of an operand's axis is read: nothing, as all of it or its one index is;
+// an axis of the result; or any of them.
 struct Source {
   enum class Kind : uint8_t { kWhole, kOneIndex, kAxis, kAny };
   Kind kind = Kind::kWhole;
@@ -109,7 +113,8 @@ std::vector<Source> SourcesOf(const Graph& network, const Operator& op, size_t o
   }
 }
 
-// Whether each part of the result surely needs something of the operand. Windows may lie in the padding.
+// Whether each part of the result surely needs something of the operand. Windows may lie in the
+// padding.
 bool SurelyReads(const Operator& op) {
   switch (op.kind) {
     case OperatorKind::kElementwise:

@@ -16,7 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "tessera-refutation";
-constexpr base::IntegerRange kMostOperators = {1, 1'000'000};
 
 // JSON text of another writer as a value.
 Json Embed(const std::string& text) {
@@ -41,7 +40,6 @@ std::string WriteRefutation(const Plan& question, const Refutation& refutation) 
   run["searches_order"] = question.run.searches_order;
   run["keeps_borders"] = question.run.keeps_borders;
   run["prefetches"] = question.run.prefetches;
-  if (question.run.max_operators) run["max_operators"] = *question.run.max_operators;
   json["network"] = Embed(graph::WriteNetworkJson(question.network));
   json["profile"] = Embed(hw_profiles::WriteProfileJson(question.profile));
   return base::WriteJson(json);
@@ -63,8 +61,6 @@ base::Expected<Plan> ReadQuestion(std::string_view text, std::string file) {
     question.run.searches_order = run.Boolean("searches_order", true);
     question.run.keeps_borders = run.Boolean("keeps_borders", true);
     question.run.prefetches = run.Boolean("prefetches", false);
-    if (const base::JsonValue most = run.Optional("max_operators"))
-      question.run.max_operators = static_cast<int>(most.Integer(kMostOperators));
   }
   return reader.Finish(std::move(question));
 }

@@ -6,8 +6,9 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/plan/refutation/refute.h"
 
-// What refutation.json says: the question, and in words why it has no plan (docs/certificate-format.md). The proofs about placements are
-// certificates of their own beside it.
+// What refutation.json says: the question, and in words why it has no plan
+// (docs/certificate-format.md). The proofs about placements are certificates of their own beside
+// it.
 namespace tessera::plan::refutation {
 
 std::string WriteRefutation(const Plan& question, const Refutation& refutation);

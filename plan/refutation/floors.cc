@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -15,31 +14,36 @@
 #include "tessera/plan/derivation.h"
 #include "tessera/plan/home_stays.h"
 #include "tessera/plan/program_problem.h"
+#include "tessera/plan/refutation/least_metrics.h"
 #include "tessera/plan/sizes.h"
 #include "tessera/plan/tiles.h"
-#include "tessera/plan/traffic.h"
 
-// *Floor of an interval.* The tiles cover the output, so for every choice of one index along each axis that may be cut there is a tile that
-// holds it, and what a tile needs only grows with the tile. So each tile buffer is at least as large as what the tile of that one index needs of
-// its tensor, and the step that runs an operator holds its operands and results together:
+// *Floor of an interval.* The tiles cover the output, so for every choice of one index along each
+// axis that may be cut there is a tile that holds it, and what a tile needs only grows with the
+// tile. So each tile buffer is at least as large as what the tile of that one index needs of its
+// tensor, and the step that runs an operator holds its operands and results together:
 //
 //     output, cut by rows and columns     . . . . .        the tile of the one index o needs these
 //                                         . . o . .        of an operand of a 3x3 convolution:  3 x 3
 //                                         . . . . .
 //
-// Where rows are kept, a tile makes only some of the rows that it needs, so nothing is sure of the tile that holds o. But the rows that one tile
-// wants of a tensor are all made, in this tile or one before, and the operator that makes a row then holds what this row needs. So follow single rows:
-// row o of the output is made; of the rows that it needs of an operand the middle one is made; and so on, from reader to maker.
+// Where rows are kept, a tile makes only some of the rows that it needs, so nothing is sure of the
+// tile that holds o. But the rows that one tile wants of a tensor are all made, in this tile or one
+// before, and the operator that makes a row then holds what this row needs. So follow single rows:
+// row o of the output is made; of the rows that it needs of an operand the middle one is made; and
+// so on, from reader to maker.
 //
-// Whole buffers count as such. So do buffers of other tensors that live while the operator runs. Where there are several tiles, what the subgraph reads stays
-// for the last tile, and what it makes is there from the first tile on: so when the last tile begins, all of it lives. Where there is one tile, a
-// whole buffer lives from its maker to its last reader. The cheaper of the two counts.
+// Whole buffers count as such. So do buffers of other tensors that live while the operator runs.
+// Where there are several tiles, what the subgraph reads stays for the last tile, and what it makes
+// is there from the first tile on: so when the last tile begins, all of it lives. Where there is
+// one tile, a whole buffer lives from its maker to its last reader. The cheaper of the two counts.
 //
-// Of operands that may share one place the larger counts; what may stay in its home, lie in the place of a state, or come by depth counts
-// as nothing. Constants count as the least that any policy holds of them.
+// Of operands that may share one place the larger counts; what may stay in its home, lie in the
+// place of a state, or come by depth counts as nothing. Constants count as the least that any
+// policy holds of them.
 //
-// *Everywhere.* Without an order, only a single index of an operator's own result is sure to be asked for, and which one is not. Along each axis
-// the least of all indices counts.
+// *Everywhere.* Without an order, only a single index of an operator's own result is sure to be
+// asked for, and which one is not. Along each axis the least of all indices counts.
 namespace tessera::plan::refutation {
 namespace {
 
@@ -123,7 +127,8 @@ class Floors {
            (axis == base::Axis::kColumns && plan_.profile.tiling.implicit_padding);
   }
 
-  // The greatest of the operators' needs where some tile has this part of the output, or where rows are kept, some strip.
+  // The greatest of the operators' needs where some tile has this part of the output, or where rows
+  // are kept, some strip.
   int64_t LeastFor(graph::Interval interval, const Box& part, Tiles tiles) const {
     Subgraph subgraph;
     subgraph.interval = interval;
@@ -140,8 +145,9 @@ class Floors {
     return most;
   }
 
-  // Buffers of other tensors of the subgraph that live while the operator runs, for some tile: whole ones, and, where no rows are kept, tiles
-  // that an operator before has made and one behind reads.
+  // Buffers of other tensors of the subgraph that live while the operator runs, for some tile:
+  // whole ones, and, where no rows are kept, tiles that an operator before has made and one behind
+  // reads.
   int64_t OthersBytes(int op, graph::Interval interval, const Tile& tile, Tiles tiles) const {
     Subgraph subgraph;
     subgraph.interval = interval;
@@ -178,7 +184,8 @@ class Floors {
     return IsEmpty(need) ? 0 : BytesAs(facts, held.role, ExtentsOf(need));
   }
 
-  // What the operator needs to make one row of its first result that is made for certain; notes one such row of each operand.
+  // What the operator needs to make one row of its first result that is made for certain; notes one
+  // such row of each operand.
   std::map<int, Box> NeedsOfOneRow(int op, const Tile& tile, std::map<int, Box>& rows) const {
     const graph::Operator& facts = At(op);
     std::map<int, Box> needs;
@@ -208,7 +215,8 @@ class Floors {
     return box;
   }
 
-  // For each axis of an operand the least that any one index of the result needs, along whichever axes that index moves.
+  // For each axis of an operand the least that any one index of the result needs, along whichever
+  // axes that index moves.
   std::vector<int64_t> LeastExtents(const graph::Operator& op, size_t operand,
                                     const graph::Shape& output) const {
     const graph::Shape& in = ShapeOf(op.inputs[operand]);
@@ -246,7 +254,8 @@ class Floors {
     }
     for (const int tensor : std::set<int>(facts.outputs.begin(), facts.outputs.end()))
       made = Plus(made, FeatureBytes(tensor, interval, extents_of(tensor), anywhere));
-    return Plus(shares ? std::max(read, made) : Plus(read, made), by_depth ? 0 : ConstantsOf(op));
+    return Plus(shares ? std::max(read, made) : Plus(read, made),
+                by_depth ? 0 : LeastConstants(plan_, users_, op));
   }
 
   bool MayComeByDepth(graph::Interval interval) const {
@@ -276,26 +285,6 @@ class Floors {
     return StoredBytes(NameExtents(extents), facts.type, layout.channel_block, layout.row_pitch_bytes);
   }
 
-  // The least that a policy which the profile offers holds of the operator's constants.
-  int64_t ConstantsOf(int op) const {
-    std::optional<int64_t> least;
-    for (const WeightPolicy weights : plan_.profile.tiling.weights) {
-      if (weights == WeightPolicy::kByDepth) continue;  // of one operator alone, which is looked at elsewhere
-      Subgraph subgraph;
-      subgraph.interval = {op, op};
-      subgraph.weights = weights;
-      int64_t bytes = 0;
-      const std::vector<int>& constants = At(op).weights;
-      for (const int constant : std::set<int>(constants.begin(), constants.end())) {
-        const Held held = HoldingOf(plan_, users_, subgraph, constant);
-        if (held.holding == Holding::kResident) bytes = Plus(bytes, ConstantBytes(plan_, At(op), constant));
-        if (held.holding == Holding::kStreamed) bytes = Plus(bytes, SliceBytes(plan_, At(op), constant));
-      }
-      least = std::min(least.value_or(bytes), bytes);
-    }
-    return least.value_or(0);
-  }
-
   int64_t ConstantsHere() const {
     const graph::Interval everything{0, static_cast<int>(plan_.network.operators.size()) - 1};
     int64_t bytes = 0;
@@ -311,93 +300,30 @@ class Floors {
   const std::vector<Users>& users_;
 };
 
-// Whether a reader that needs all of its result needs all of the operand, without gaps.
-bool ReadsAll(const graph::Graph& network, const graph::Operator& op, size_t operand) {
-  using base::OperatorKind;
-  static constexpr std::array kWithoutGaps = {
-      OperatorKind::kElementwise, OperatorKind::kMatmul,     OperatorKind::kReduce, OperatorKind::kSoftmax,
-      OperatorKind::kLayerNorm,   OperatorKind::kGlobalPool, OperatorKind::kConcat, OperatorKind::kTranspose};
-  static constexpr std::array kWindows = {OperatorKind::kConv, OperatorKind::kDepthwise, OperatorKind::kPool};
-  const bool is_window = std::find(kWindows.begin(), kWindows.end(), op.kind) != kWindows.end();
-  const bool gapless =
-      std::find(kWithoutGaps.begin(), kWithoutGaps.end(), op.kind) != kWithoutGaps.end() ||
-      (is_window && op.window.dilation == std::array<int64_t, 2>{1, 1} &&
-       op.window.stride[0] <= op.window.kernel[0] && op.window.stride[1] <= op.window.kernel[1]);
-  const graph::Shape& in = network.tensors[static_cast<size_t>(op.inputs[operand])].shape;
-  const graph::Shape& out = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
-  return gapless && NeedOf(network, op, operand, WholeOf(out)) == WholeOf(in);
-}
-
-// Cycles that the operator's arithmetic takes at least, whatever its tiles: those of its whole result, since boxes that cover a box have at least as
-// many steps of the unrolled loops. Tiles may cut groups apart, and run a part of several as one, so of groups only the work counts.
-int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, int64_t macs) {
-  const graph::Shape& made = plan.network.tensors[static_cast<size_t>(op.outputs.front())].shape;
-  const bool may_grow_in_place = plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of >= 0;
-  if (may_grow_in_place) return 0;
-  if (op.groups <= 1) return ArithmeticOf(plan, op, made, std::nullopt).body;
-  const hw_profiles::Engine* engine = EngineOf(plan, op);
-  if (engine == nullptr) return 0;
-  const base::DataType type = plan.network.tensors[static_cast<size_t>(op.inputs.front())].type;
-  const hw_profiles::Throughput* throughput = hw_profiles::ThroughputFor(*engine, op.kind, type);
-  const hw_profiles::Unroll& unroll = throughput->unroll;
-  const double at_once = static_cast<double>(unroll.batch) * static_cast<double>(unroll.out_rows) *
-                         static_cast<double>(unroll.out_columns) * static_cast<double>(unroll.out_channels) *
-                         static_cast<double>(unroll.in_channels) * static_cast<double>(unroll.kernel_rows) *
-                         static_cast<double>(unroll.kernel_columns);
-  return static_cast<int64_t>(static_cast<double>(macs) / at_once * throughput->cycles_per_step);
-}
-
-// The work and the traffic that no plan can save: each operator whose whole result reaches an output of the network makes it at least once, each
-// constant is read at least once, and each output of the network is written.
-Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
-  const graph::Graph& network = plan.network;
-  const hw_profiles::Profile& profile = plan.profile;
-  std::vector<char> needed(network.tensors.size());
-  for (size_t i = 0; i < needed.size(); ++i) {
-    const bool is_wanted =
-        network.tensors[i].network_output || (users[i].readers.empty() && !users[i].makers.empty());
-    needed[i] = static_cast<char>(is_wanted);
-  }
-  Metrics least;
-  for (auto op = network.operators.rbegin(); op != network.operators.rend(); ++op) {
-    if (needed[static_cast<size_t>(op->outputs.front())] == 0) continue;
-    for (size_t operand = 0; operand < op->inputs.size(); ++operand) {
-      if (ReadsAll(network, *op, operand)) needed[static_cast<size_t>(op->inputs[operand])] = 1;
-    }
-    const Box all = WholeOf(network.tensors[static_cast<size_t>(op->outputs.front())].shape);
-    const int64_t macs = MacsFor(network, *op, all);
-    least.macs = Plus(least.macs, macs);
-    least.latency_cycles = Plus(least.latency_cycles, LeastCyclesOf(plan, *op, macs));
-    if (const hw_profiles::Engine* engine = EngineOf(plan, *op))
-      least.energy_pj += engine->mac_pj * static_cast<double>(macs);
-  }
-  const auto count = [&](size_t tensor, TensorRole role, int64_t bytes) {
-    const int home = HomeOf(plan, static_cast<int>(tensor));
-    if (home == profile.tile_memory) return;
-    const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
-    const double pj = role == TensorRole::kConstant ? memory.read_pj_per_byte : memory.write_pj_per_byte;
-    least.off_chip_bytes = Plus(least.off_chip_bytes, bytes);
-    least.energy_pj += pj * static_cast<double>(bytes);
-  };
-  const graph::Interval everything{0, static_cast<int>(network.operators.size()) - 1};
-  for (size_t i = 0; i < network.tensors.size(); ++i) {
-    const graph::Tensor& facts = network.tensors[i];
-    if (facts.constant && !users[i].readers.empty()) {
-      count(i, TensorRole::kConstant, ConstantBytes(plan, users, static_cast<int>(i), everything));
-    } else if (facts.network_output && facts.next_of < 0 && !facts.network_input && !facts.state) {
-      const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kNetworkOutput);
-      count(i, TensorRole::kNetworkOutput,
-            StoredBytes(NameExtents(facts.shape), facts.type, layout.channel_block, 1));
-    }
-  }
-  const double seconds =
-      profile.clock_hz > 0 ? static_cast<double>(least.latency_cycles) / profile.clock_hz : 0;
-  for (const hw_profiles::Memory& memory : profile.memories)
-    least.energy_pj += memory.leakage_mw * 1e9 * seconds;
-  return least;
-}
-
 }  // namespace
+
+// While an operator works with one slice of its weights, the next one arrives, where transfers overlap.
+int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op) {
+  const graph::Operator& facts = plan.network.operators[static_cast<size_t>(op)];
+  const bool overlaps = plan.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+  std::optional<int64_t> least;
+  for (const WeightPolicy weights : plan.profile.tiling.weights) {
+    if (weights == WeightPolicy::kByDepth) continue;
+    Subgraph subgraph;
+    subgraph.interval = {op, op};
+    subgraph.weights = weights;
+    int64_t bytes = 0;
+    for (const int constant : std::set<int>(facts.weights.begin(), facts.weights.end())) {
+      const Held held = HoldingOf(plan, users, subgraph, constant);
+      if (held.holding == Holding::kResident) bytes = Plus(bytes, ConstantBytes(plan, facts, constant));
+      if (held.holding != Holding::kStreamed) continue;
+      const int64_t slots = overlaps && SlicingOf(plan, facts, constant).slices > 1 ? 2 : 1;
+      bytes = Plus(bytes, Times(slots, SliceBytes(plan, facts, constant)));
+    }
+    least = std::min(least.value_or(bytes), bytes);
+  }
+  return least.value_or(0);
+}
 
 int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval) {
   return Floors(plan, users).OfInterval(interval);
@@ -440,11 +366,6 @@ std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Us
                          limit);
   }
   return std::nullopt;
-}
-
-bool IsBeyond(double value, double limit) {
-  constexpr double kTolerance = 1e-6;
-  return value > limit + kTolerance * std::max({1.0, std::abs(value), std::abs(limit)});
 }
 
 }  // namespace tessera::plan::refutation

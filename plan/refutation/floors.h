@@ -9,21 +9,24 @@
 // What no plan can do without, found in time linear in the network: the cheap part of a refutation.
 namespace tessera::plan::refutation {
 
-// Bytes of the tile memory that some step of the interval needs, run as one subgraph: under every tile, policy and set of kept
-// boundary tensors, whatever runs before and after. `plan` states network and profile. Cost: the tiles of one index along each axis that
-// may be cut, twice.
+// Bytes of the tile memory that some step of the interval needs, run as one subgraph: under every
+// tile, policy and set of kept boundary tensors, whatever runs before and after. `plan` states
+// network and profile. Cost: the tiles of one index along each axis that may be cut, twice.
 int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval);
 
-// The same for tiles of that shape: where their halo is computed again, or where rows are kept. Cost: one tile.
+// The least that any policy for weights but `by_depth` holds of an operator's constants while it runs, in
+// any subgraph.
+int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op);
+
+// The floor of the interval for tiles of that shape: where their halo is computed again, or where rows are kept.
+// Cost: one tile.
 int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval,
                 const std::vector<int64_t>& tile, bool keeps_rows);
 
-// Why no plan of the network exists at all, in words with its numbers, where that follows for every order, cut, tile and policy from
-// one of these: constants and states overflow a home; an operator's smallest part does not fit; the least work or traffic exceeds a limit.
-// nullopt where none of them shows it. `room`: bytes of the tile memory that may be used.
+// Why no plan of the network exists at all, in words with its numbers, where that follows for every
+// order, cut, tile and policy from one of these: constants and states overflow a home; an
+// operator's smallest part does not fit; the least work or traffic exceeds a limit. nullopt where
+// none of them shows it. `room`: bytes of the tile memory that may be used.
 std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users, int64_t room);
-
-// Whether a metric exceeds its limit by more than sums of doubles in another order may differ.
-bool IsBeyond(double value, double limit);
 
 }  // namespace tessera::plan::refutation

@@ -7,9 +7,10 @@
 #include "tessera/base/checked.h"
 #include "tessera/plan/refutation/demanded.h"
 #include "tessera/plan/refutation/floors.h"
+#include "tessera/plan/refutation/least_metrics.h"
 
-// The intervals of an order are arcs between its cuts, and a plan is a way from the first cut to the last. Arcs are taken out as they are
-// refuted, the cheap arguments first:
+// The intervals of an order are arcs between its cuts, and a plan is a way from the first cut to
+// the last. Arcs are taken out as they are refuted, the cheap arguments first:
 //
 //     floors   an interval that needs too much under every tile and policy is no arc; nor is one that no others lead to or from
 //     ways     an arc without a way to run it, each derived anew, is none. Ways are found for one arc of a path that is left at a time, the
@@ -20,7 +21,8 @@
 //     programs if each subgraph of a path may have a placement, all paths are gone through: each as a whole, or one of its homes, must
 //              have none by proof
 //
-// Cost: as of Ways::Find for each arc, which `Shared::work` limits, then labels times arcs for each way that is taken out.
+// Cost: as of Ways::Find for each arc, which `Shared::work` limits, then labels times arcs for each
+// way that is taken out.
 namespace tessera::plan::refutation {
 namespace {
 
@@ -98,8 +100,7 @@ void Passage::FindOpenIntervals() {
   reached[0] = 1;
   for (int first = 0; first < operators && !stop_.Requested(); ++first) {
     if (reached[static_cast<size_t>(first)] == 0) continue;
-    const int most = std::min(operators - first, question_.run.max_operators.value_or(operators));
-    for (int last = first; last < first + most; ++last) {
+    for (int last = first; last < operators; ++last) {
       const bool open = IsOpen({first, last});
       open_[{first, last}] = open;
       if (open) reached[static_cast<size_t>(last) + 1] = 1;
@@ -119,7 +120,8 @@ bool Passage::IsOpen(graph::Interval interval) {
   return floor->second <= room_;
 }
 
-// Limits of sums ask for the ways of nearly every interval, so where these are too many, nothing is begun.
+// Limits of sums ask for the ways of nearly every interval, so where these are too many, nothing is
+// begun.
 bool Passage::BuildArcs() {
   std::vector<CutState> next = {{0, {}}};
   while (!next.empty()) {

@@ -29,7 +29,8 @@ struct Choices {
   int64_t work = 0;  // that finding them takes, roughly
 };
 
-// What orders share: intervals are the same where the same operators come before them, and the same in them in the same order.
+// What orders share: intervals are the same where the same operators come before them, and the same
+// in them in the same order.
 struct Shared {
   using Interval = std::pair<std::vector<int>, std::vector<int>>;
   std::map<Interval, int64_t> floors;

@@ -12,6 +12,11 @@ namespace tessera::plan::refutation {
 
 bool Placements::AreImpossible(const problem::Problem& problem, problem::Bytes capacity) {
   if (LeastLoad(problem) > FreeBytes(problem.memories.front(), capacity)) return true;
+  const bool is_open = std::all_of(problem.buffers.begin(), problem.buffers.end(), [&](const auto& buffer) {
+    return !buffer.offset || (*buffer.offset % problem::AlignmentOf(problem, buffer) == 0 &&
+                              *buffer.offset <= capacity - buffer.size);
+  });
+  if (!is_open) return true;
   const auto [known, is_new] = known_.try_emplace(problem::WriteProblem(problem), false);
   if (!is_new || AreSpent() || problem::FindFault(problem)) return known->second;
   ++asked_;

@@ -13,7 +13,8 @@ class Placements {
  public:
   Placements(const FindProof& find_proof, int64_t most) : find_proof_(find_proof), most_(most) {}
 
-  // Whether the Problem has no placement within so many bytes, by a proof that the checker accepted. Asked once for each Problem.
+  // Whether the Problem has no placement within so many bytes, by a proof that the checker
+  // accepted. Asked once for each Problem.
   bool AreImpossible(const problem::Problem& problem, problem::Bytes capacity);
 
   // Whether no more may be asked.

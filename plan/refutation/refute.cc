@@ -12,8 +12,9 @@
 #include "tessera/plan/refutation/orders.h"
 #include "tessera/plan/refutation/passage.h"
 
-// A plan is an order of the operators, a way through its cuts, and for each interval on that way a tile, policies, and the tensors that
-// are kept around it. So there is none if something bars every plan (FindImpossible), or in every order no way leads through (passage.h).
+// A plan is an order of the operators, a way through its cuts, and for each interval on that way a
+// tile, policies, and the tensors that are kept around it. So there is none if something bars every
+// plan (FindImpossible), or in every order no way leads through (passage.h).
 namespace tessera::plan::refutation {
 namespace {
 

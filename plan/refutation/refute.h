@@ -10,10 +10,12 @@
 #include "tessera/plan/plan.h"
 #include "tessera/problem/problem.h"
 
-// The independent judge of "infeasible": no plan is refused without it. It shares no code with the search.
+// The independent judge of "infeasible": no plan is refused without it. It shares no code with the
+// search.
 namespace tessera::plan::refutation {
 
-// A proof that the Problem has no placement within so many bytes of memories[0], as problem::proof::CheckProof reads it.
+// A proof that the Problem has no placement within so many bytes of memories[0], as
+// problem::proof::CheckProof reads it.
 struct PlacementProof {
   problem::Problem problem;
   problem::Bytes capacity = 0;
@@ -40,15 +42,17 @@ struct Judgement {
 using FindProof =
     std::function<std::optional<std::string>(const problem::Problem& problem, problem::Bytes capacity)>;
 
-// How much may be looked at: tiles times operators times policies, and Problems for which a proof is asked.
+// How much may be looked at: tiles times operators times policies, and Problems for which a proof
+// is asked.
 struct Effort {
   int64_t work = 1'500'000;
   int64_t proofs = 3'000;
 };
 
-// Judges whether the network of `question` has no plan on its profile that keeps the limits of its objective and its demands.
-// Of the question these count: network, profile, objective.limits, demands, and of `run` searches_order, max_operators, keeps_borders and
-// prefetches. Operators are in the order of the file. Never throws.
+// Judges whether the network of `question` has no plan on its profile that keeps the limits of its
+// objective and its demands. Of the question these count: network, profile, objective.limits,
+// demands, and of `run` searches_order, keeps_borders and prefetches. Operators are
+// in the order of the file. Never throws.
 Judgement Judge(const Plan& question, const FindProof& find_proof, const base::Stop& stop,
                 const Effort& effort = {});
 

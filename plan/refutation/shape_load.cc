@@ -5,11 +5,13 @@
 #include <set>
 
 #include "tessera/plan/costs_cycles.h"
+#include "tessera/plan/refutation/floors.h"
 #include "tessera/plan/sizes.h"
 #include "tessera/plan/tiles.h"
 
-// Sizes of tile buffers follow from the tiles and the halo alone, and so do the operators between which each must live. So one walk over the
-// tiles bounds all policies for weights and for results in place:
+// Sizes of tile buffers follow from the tiles and the halo alone, and so do the operators between
+// which each must live. So one walk over the tiles bounds all policies for weights and for results
+// in place:
 //
 //     operator     0   1   2   3
 //     x  loaded    ####                     read by 0; twice, where the next tile arrives meanwhile
@@ -17,8 +19,8 @@
 //     b                ########             made by 1, read by 2
 //     ring of c    ################         a ring lives throughout
 //
-// What an operator reads and what it makes may share one place, so of the two the larger counts where that is possible. Constants, scratch
-// and what is copied between tiles are left out.
+// What an operator reads and what it makes may share one place, so of the two the larger counts
+// where that is possible. Constants, scratch and what is copied between tiles are left out.
 namespace tessera::plan::refutation {
 namespace {
 
@@ -62,7 +64,8 @@ class ShapeLoad {
 
   bool Overlaps() const { return plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped; }
 
-  // Whether some tile has one before it and one behind it in the program's steps, so that all that lives from tile to tile is there.
+  // Whether some tile has one before it and one behind it in the program's steps, so that all that
+  // lives from tile to tile is there.
   bool HasMiddle() const { return subgraph_.tiles > (Overlaps() ? 2 : 1); }
 
   int64_t SizeOf(BufferKind kind, int tensor) const {
@@ -127,6 +130,7 @@ class ShapeLoad {
                                                                     : others;
       sum = Plus(sum, stay->bytes);
     }
+    others = Plus(others, LeastConstants(plan_, users_, op));
     return Plus(others, shares ? std::max(read, made) : Plus(read, made));
   }
 

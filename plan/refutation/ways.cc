@@ -17,17 +17,20 @@
 #include "tessera/plan/program_problem.h"
 #include "tessera/plan/refutation/demanded.h"
 #include "tessera/plan/refutation/floors.h"
+#include "tessera/plan/refutation/least_metrics.h"
 #include "tessera/plan/refutation/shape_load.h"
 #include "tessera/plan/tiles.h"
 #include "tessera/problem/json.h"
 
-// A way is derived as part of a program of the whole network: what comes before the interval is one subgraph of one tile, and so is what comes
-// behind it. These two need not be possible themselves. While the subgraph runs, the program is the same whatever they are:
+// A way is derived as part of a program of the whole network: what comes before the interval is one
+// subgraph of one tile, and so is what comes behind it. These two need not be possible themselves.
+// While the subgraph runs, the program is the same whatever they are:
 //
 //     [ operators before ] [ the interval, in this way ] [ operators behind ]
 //                          '------ these steps -------'
 //
-// So each placement of a plan with this subgraph and these kept tensors contains a placement of the Problem of these steps.
+// So each placement of a plan with this subgraph and these kept tensors contains a placement of the
+// Problem of these steps.
 namespace tessera::plan::refutation {
 namespace {
 
@@ -46,7 +49,8 @@ Subgraph AsOneTile(const graph::Graph& network, graph::Interval interval) {
   return subgraph;
 }
 
-// What the subgraph costs of each metric that has a limit; 0 of the others, by which ways then do not differ.
+// What the subgraph costs of each metric that has a limit; 0 of the others, by which ways then do
+// not differ.
 Sums SumsOf(const Plan& plan, const std::vector<Users>& users, size_t index) {
   const std::map<std::string, double>& limits = plan.objective.limits;
   const bool any = std::any_of(kSummed.begin(), kSummed.end(), [&limits](std::string_view name) {
@@ -185,7 +189,8 @@ bool Ways::IsBeyondLimits(const Sums& sums) const {
   return false;
 }
 
-// Addresses that are demanded of tensors in that memory, and of buffers of the subgraph with that number.
+// Addresses that are demanded of tensors in that memory, and of buffers of the subgraph with that
+// number.
 void Ways::Pin(problem::Problem& problem, size_t subgraph) const {
   const std::string& memory = problem.memories.front().name;
   for (const Demand& demand : probe_.demands) {

@@ -29,8 +29,8 @@ struct Way {
 // A network in one order, and what its subgraphs may be.
 class Ways {
  public:
-  // `question`: network, profile, objective and demands; `order`: its operators as they run. `room`: bytes of the tile memory that may be
-  // used.
+  // `question`: network, profile, objective and demands; `order`: its operators as they run.
+  // `room`: bytes of the tile memory that may be used.
   Ways(const Plan& question, std::span<const int> order, int64_t room);
 
   const Plan& InOrder() const { return probe_; }
@@ -39,10 +39,11 @@ class Ways {
   // Tile shapes times operators that Find looks at.
   int64_t WorkOf(graph::Interval interval) const;
 
-  // The ways to run the interval where these boundary tensors are kept (ascending), as far as nothing refuses them: the profile and the
-  // validator allow the way, each home holds what is there, no step needs more than the room, and no limit is exceeded. Of ways
-  // that cost the same and have the same Problem one stands for all. Takes from `work` the tiles times operators that it looks at, and gives up
-  // with nullopt where that would become negative.
+  // The ways to run the interval where these boundary tensors are kept (ascending), as far as
+  // nothing refuses them: the profile and the validator allow the way, each home holds what is
+  // there, no step needs more than the room, and no limit is exceeded. Of ways that cost the same
+  // and have the same Problem one stands for all. Takes from `work` the tiles times operators that
+  // it looks at, and gives up with nullopt where that would become negative.
   std::optional<std::vector<Way>> Find(graph::Interval interval, const std::vector<int>& kept, int64_t& work);
 
   // What has to be placed in the tile memory while the subgraph runs.

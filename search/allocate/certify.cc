@@ -1,5 +1,7 @@
 #include "tessera/search/allocate/certify.h"
 
+#include <array>
+#include <utility>
 #include <vector>
 
 #include "tessera/problem/proof/checker.h"
@@ -33,6 +35,26 @@ Attempt ProveByBound(const Problem& problem, Bytes capacity) {
   return attempt;
 }
 
+// A buffer, or a pair, that cannot keep some rule wherever it lies. One line proves it too.
+Attempt ProveByRule(const Problem& problem, Bytes capacity) {
+  Attempt attempt;
+  attempt.reason = "no rule is broken wherever its buffers lie";
+  for (size_t rule = 0; rule < problem.rules.size(); ++rule) {
+    const size_t subjects = problem.rules[rule].buffers.size() + problem.rules[rule].pairs.size();
+    for (size_t i = 0; i < subjects; ++i) {
+      problem::proof::Log log;
+      const std::array<int64_t, 2> subject = {static_cast<int64_t>(rule), static_cast<int64_t>(i)};
+      const problem::proof::Log::Hint hint = log.AddAxiom(Ground::kRule, subject, {});
+      log.AddClause({}, std::span(&hint, 1));
+      std::optional<std::string> proof = log.Write();
+      if (!proof || !problem::proof::CheckProof(problem, capacity, *proof).accepted) continue;
+      attempt.proof = std::move(proof);
+      return attempt;
+    }
+  }
+  return attempt;
+}
+
 }  // namespace
 
 Certification Certify(const Problem& problem, Bytes capacity,
@@ -60,6 +82,7 @@ Certification Certify(const Problem& problem, Bytes capacity,
     return certification.proof.has_value();
   };
   if (take("bound", ProveByBound(problem, capacity))) return certification;
+  if (!problem.rules.empty() && take("rule", ProveByRule(problem, capacity))) return certification;
   for (const problem::proof::Prover* prover : provers) {
     if (take(prover->Name(), prover->Prove(problem, capacity, budget, stop))) break;
   }

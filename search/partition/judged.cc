@@ -16,6 +16,8 @@ namespace {
 
 constexpr int64_t kProverBudget = 20'000;  // conflicts, for each Problem and prover
 constexpr int64_t kPlacementBudget = 20'000;
+constexpr int kMostUndecided =
+    8;  // Problems that have neither a placement nor a proof, before no more are put
 
 // What has a placement needs no prover.
 bool IsPlaced(const problem::Problem& problem, problem::Bytes capacity, const PartitionOptions& options,
@@ -41,7 +43,6 @@ plan::Plan QuestionOf(const graph::Graph& graph, const hw_profiles::Profile& pro
   question.demands = options.demands;
   question.seed = options.seed;
   question.run.searches_order = options.ordering == Ordering::kSearch;
-  question.run.max_operators = options.max_operators;
   question.run.keeps_borders = options.keeping == Keeping::kWherePossible;
   question.run.prefetches = options.prefetch;
   return question;
@@ -54,10 +55,14 @@ plan::refutation::Judgement JudgeWhetherNone(const graph::Graph& graph, const hw
   const encoder::LazyProver lazy({.seed = options.seed});
   const encoder::SatProver cadical(options.seed);
   const std::array<const problem::proof::Prover*, 2> provers = {&lazy, &cadical};
+  int undecided = 0;
   const auto find_proof = [&](const problem::Problem& problem,
                               problem::Bytes capacity) -> std::optional<std::string> {
-    if (IsPlaced(problem, capacity, options, stop)) return std::nullopt;
-    return Certify(problem, capacity, provers, {.units = kProverBudget}, stop, {}).proof;
+    if (undecided >= kMostUndecided || IsPlaced(problem, capacity, options, stop)) return std::nullopt;
+    std::optional<std::string> proof =
+        Certify(problem, capacity, provers, {.units = kProverBudget}, stop, {}).proof;
+    undecided += proof ? 0 : 1;
+    return proof;
   };
   return plan::refutation::Judge(QuestionOf(graph, profile, options), find_proof, stop);
 }

@@ -105,6 +105,6 @@ def write_tree(folder):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     print(f"{len(write_tree(pathlib.Path(sys.argv[1])))} faults")

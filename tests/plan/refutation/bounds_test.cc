@@ -18,8 +18,8 @@
 #include "tessera/tests/audit/draw_profile.h"
 #include "tessera/tests/draws.h"
 
-// What the judge takes for certain, on drawn networks with every kind of operator and drawn machines with every feature: it never rules
-// out what the encoder would take.
+// What the judge takes for certain, on drawn networks with every kind of operator and drawn
+// machines with every feature: it never rules out what the encoder would take.
 namespace tessera::plan::refutation {
 namespace {
 
