@@ -82,7 +82,7 @@ class PlanWriter {
     json["loops"] = LoopsToJson();
     json["relations"] = RelationsToJson();
     for (const problem::Rule& rule : plan_.problem.rules)
-      json["rules"].push_back(problem::RuleToJson(plan_.problem, rule));
+      json["rules"].push_back(problem::RuleToJson(plan_.problem, InOrderOfFile(rule)));
     if (plan_.lowering) json["lowering"] = lowering::ToJson(plan_);
     json["network"] = Embed(graph::WriteNetworkJson(plan_.network));
     json["profile"] = Embed(hw_profiles::WriteProfileJson(plan_.profile));
@@ -90,6 +90,16 @@ class PlanWriter {
   }
 
  private:
+  // The file has buffers subgraph by subgraph, behind those of none.
+  problem::Rule InOrderOfFile(problem::Rule rule) const {
+    const auto subgraph_of = [this](int buffer) {
+      return plan_.buffers[static_cast<size_t>(buffer)].subgraph;
+    };
+    std::stable_sort(rule.buffers.begin(), rule.buffers.end(),
+                     [&](int a, int b) { return subgraph_of(a) < subgraph_of(b); });
+    return rule;
+  }
+
   const std::string& OperatorId(int op) const { return plan_.network.operators[static_cast<size_t>(op)].id; }
   const std::string& TensorId(int tensor) const {
     return plan_.network.tensors[static_cast<size_t>(tensor)].id;

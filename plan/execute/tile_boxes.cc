@@ -104,7 +104,10 @@ TileBoxes Tiles::At(int64_t tile) const {
   for (const auto& [tensor, share] : boxes.leaves) Cover(boxes.parts.at(tensor).held, share);
   for (int i = subgraph_.interval.last; i >= subgraph_.interval.first; --i) {
     const graph::Operator& op = network_.operators[static_cast<size_t>(i)];
-    if (graph::IsBarrier(op)) {  // makes all or nothing
+    const bool is_needed = std::any_of(op.outputs.begin(), op.outputs.end(), [&boxes](int tensor) {
+      return !IsEmpty(boxes.parts.at(tensor).held);
+    });
+    if (graph::IsBarrier(op) && is_needed) {  // makes all or nothing
       for (const int tensor : op.outputs) boxes.parts.at(tensor).held = WholeBox(ShapeOf(tensor));
     }
     for (size_t input = 0; input < op.inputs.size(); ++input) {

@@ -43,6 +43,33 @@ INSTANTIATE_TEST_SUITE_P(Of, ShippedPlanTest,
                                          NetworkOnProfile{"transformer_encoder", "edge_npu_64kib"}),
                          [](const auto& info) { return info.param.network + "_on_" + info.param.profile; });
 
+struct DrawnQuestion {
+  std::string name;  // of two files in tests/cli/drawn
+  std::vector<std::string> options;
+};
+
+void PrintTo(const DrawnQuestion& question, std::ostream* out) { *out << question.name; }
+
+// Questions that audits drew, of which plans were once refused.
+class DrawnPlanTest : public CommandLineTest, public testing::WithParamInterface<DrawnQuestion> {};
+
+TEST_P(DrawnPlanTest, Runs) {
+  const std::string files = Shipped("tests/cli/drawn/" + GetParam().name);
+  Arguments arguments = {"plan", files + ".yaml", "--hw", files + ".hw.yaml", "--output", "plan.json"};
+  arguments.insert(arguments.end(), GetParam().options.begin(), GetParam().options.end());
+  const Outcome planned = Run(arguments);
+  ASSERT_EQ(planned.exit_code, 0) << planned.out << planned.err;
+  const Outcome run = Run({"check", "--execute", "plan.json"});
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, DrawnPlanTest,
+                         testing::Values(DrawnQuestion{"barrier_of_no_use", {"--minimize", "energy"}},
+                                         DrawnQuestion{"rule_about_late_scratch",
+                                                       {"--minimize", "energy", "--limit",
+                                                        "off_chip_bytes=44,peak=112"}}),
+                         [](const auto& info) { return info.param.name; });
+
 class ExecuteTest : public CommandLineTest {
  protected:
   ExecuteTest() {
