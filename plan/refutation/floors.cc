@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "tessera/base/checked.h"
@@ -50,6 +51,8 @@ namespace {
 using base::TensorRole;
 using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
+
+constexpr int64_t kMostIndices = 8'000;  // of a result, along all axes, that are looked at one by one
 
 class Floors {
  public:
@@ -225,8 +228,9 @@ class Floors {
     // Their axes are not independent.
     static constexpr std::array kMixing = {base::OperatorKind::kReshape, base::OperatorKind::kDepthToSpace,
                                            base::OperatorKind::kSpaceToDepth};
-    if (std::find(kMixing.begin(), kMixing.end(), op.kind) != kMixing.end())
-      return std::vector<int64_t>(in.size(), 1);
+    const bool is_mixing = std::find(kMixing.begin(), kMixing.end(), op.kind) != kMixing.end();
+    const int64_t indices = std::accumulate(output.begin(), output.end(), int64_t{0});
+    if (is_mixing || indices > kMostIndices) return std::vector<int64_t>(in.size(), 1);
     for (size_t axis = 0; axis < output.size(); ++axis) {
       for (int64_t index = 0; index < output[axis]; ++index) {
         Box one(output.size());

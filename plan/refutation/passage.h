@@ -79,6 +79,7 @@ class Passage {
   static constexpr size_t kUnknown = static_cast<size_t>(-1);
 
   Shared::Interval KeyOf(graph::Interval interval) const;
+  bool IsSmallEnough() const;
   void FindOpenIntervals();
   bool IsOpen(graph::Interval interval);
   bool BuildArcs();

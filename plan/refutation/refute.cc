@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "tessera/plan/check_assignment.h"
+#include "tessera/plan/check_partition.h"
 #include "tessera/plan/derivation.h"
 #include "tessera/plan/refutation/floors.h"
 #include "tessera/plan/refutation/orders.h"
@@ -40,6 +42,24 @@ Plan WithoutWhatPrefetchingChanges(Plan question) {
   return question;
 }
 
+// Whether the network is one that a plan can be about.
+bool IsSound(Plan question) {
+  const auto last = static_cast<int>(question.network.operators.size()) - 1;
+  if (last < 0 || question.network.operators.back().outputs.empty()) return false;
+  const int tiled = question.network.operators.back().outputs.front();
+  Subgraph whole;
+  whole.interval = {0, last};
+  whole.tile = question.network.tensors[static_cast<size_t>(tiled)].shape;
+  whole.tiles = 1;
+  question.subgraphs = {whole};
+  Findings findings(std::numeric_limits<size_t>::max());
+  CheckPartition(question, findings);
+  const std::vector<Violation> violations = findings.Take();
+  return std::none_of(violations.begin(), violations.end(), [](const Violation& violation) {
+    return violation.kind == ViolationKind::kNetwork || violation.kind == ViolationKind::kMemory;
+  });
+}
+
 std::vector<int> OrderOfFile(const graph::Graph& network) {
   std::vector<int> order(network.operators.size());
   std::iota(order.begin(), order.end(), 0);
@@ -52,6 +72,8 @@ Judgement Judge(const Plan& asked, const FindProof& find_proof, const base::Stop
                 const Effort& effort) {
   Plan question = WithoutWhatPrefetchingChanges(asked);
   AssignHomes(question);
+  if (!IsSound(question))
+    return {std::nullopt, "the network is beyond what an independent check goes through"};
   const Bytes room = RoomOf(question);
   Refutation refutation;
   if (auto why = FindImpossible(question, FindUsers(question.network), room)) {

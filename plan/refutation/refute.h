@@ -45,7 +45,7 @@ using FindProof =
 // How much may be looked at: tiles times operators times policies, and Problems for which a proof
 // is asked.
 struct Effort {
-  int64_t work = 1'500'000;
+  int64_t work = 3'000'000;
   int64_t proofs = 3'000;
 };
 

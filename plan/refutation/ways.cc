@@ -85,17 +85,25 @@ Ways::Ways(const Plan& question, std::span<const int> order, int64_t room)
   users_ = FindUsers(probe_.network);
 }
 
-std::vector<std::vector<int64_t>> Ways::TilesOf(graph::Interval interval) const {
+// Along each axis the extents that a tile may have.
+std::vector<std::vector<int64_t>> Ways::ExtentsOf(graph::Interval interval) const {
   const Subgraph whole = AsOneTile(probe_.network, interval);
-  std::vector<std::vector<int64_t>> tiles = {{}};
+  std::vector<std::vector<int64_t>> extents;
   for (size_t axis = 0; axis < whole.tile.size(); ++axis) {
-    std::vector<int64_t> extents = {whole.tile[axis]};
+    std::vector<int64_t>& here = extents.emplace_back(1, whole.tile[axis]);
     for (const hw_profiles::AxisGranule& cut : probe_.profile.tiling.axes) {
       const bool meant = AxisName(whole.tile.size(), axis) == cut.axis;
       if (!meant || !MayCut(probe_.network, users_, interval, axis)) continue;
       for (int64_t extent = cut.granule; extent < whole.tile[axis]; extent += cut.granule)
-        extents.push_back(extent);
+        here.push_back(extent);
     }
+  }
+  return extents;
+}
+
+std::vector<std::vector<int64_t>> Ways::TilesOf(graph::Interval interval) const {
+  std::vector<std::vector<int64_t>> tiles = {{}};
+  for (const std::vector<int64_t>& extents : ExtentsOf(interval)) {
     std::vector<std::vector<int64_t>> longer;
     for (const std::vector<int64_t>& tile : tiles) {
       for (const int64_t extent : extents) {
@@ -148,7 +156,10 @@ std::vector<Subgraph> Ways::PoliciesOf(graph::Interval interval) const {
 }
 
 int64_t Ways::WorkOf(graph::Interval interval) const {
-  return Product(static_cast<int64_t>(TilesOf(interval).size()), interval.last - interval.first + 1);
+  int64_t work = interval.last - interval.first + 1;
+  for (const std::vector<int64_t>& extents : ExtentsOf(interval))
+    work = Product(work, static_cast<int64_t>(extents.size()));
+  return work;
 }
 
 // The subgraph among the operators before and behind it; its index.
@@ -245,6 +256,7 @@ std::optional<std::vector<Way>> Ways::Find(graph::Interval interval, const std::
   std::vector<Way> ways;
   const Subgraph whole = AsOneTile(probe_.network, interval);
   if (!HomesHold(Surround(whole, kept))) return ways;
+  if (WorkOf(interval) > work) return std::nullopt;
   const std::vector<Subgraph> policies = PoliciesOf(interval);
   const int64_t operators = interval.last - interval.first + 1;
   std::set<std::pair<Sums, std::string>> seen;
@@ -256,6 +268,7 @@ std::optional<std::vector<Way>> Ways::Find(graph::Interval interval, const std::
       subgraph.tiles = tiles;
       const auto [room, is_new] = has_room.try_emplace(subgraph.halo, true);
       if (is_new) room->second = HasRoom(subgraph, kept, work);
+      if (work < 0) return std::nullopt;
       if (!room->second && subgraph.weights != WeightPolicy::kByDepth) continue;
       work -= std::min(work + 1, Product(Product(tiles, 2), operators));
       if (work < 0) return std::nullopt;
@@ -274,7 +287,12 @@ bool Ways::HasRoom(const Subgraph& subgraph, const std::vector<int>& kept, int64
       !MayCacheHalo(probe_.profile, AsOneTile(probe_.network, subgraph.interval).tile, subgraph.tile))
     return false;
   if (FloorOf(probe_, users_, subgraph.interval, subgraph.tile, keeps_rows) > room_) return false;
-  work -= std::min(work + 1, Product(subgraph.tiles, operators));
+  // Which rows are kept is found row by row for each tile.
+  constexpr int64_t kRowsATile = 64;
+  const graph::Shape output = AsOneTile(probe_.network, subgraph.interval).tile;
+  const int64_t rows = keeps_rows ? *std::max_element(output.begin(), output.end()) / kRowsATile + 1 : 1;
+  work -= std::min(work + 1, Product(Product(subgraph.tiles, rows), operators));
+  if (work < 0) return false;
   return LoadOfShape(probe_, users_, Surround(subgraph, kept)) <= room_;
 }
 

@@ -54,6 +54,7 @@ class Ways {
                                            const std::vector<int>& kept);
 
  private:
+  std::vector<std::vector<int64_t>> ExtentsOf(graph::Interval interval) const;
   std::vector<std::vector<int64_t>> TilesOf(graph::Interval interval) const;
   std::vector<Subgraph> PoliciesOf(graph::Interval interval) const;
   size_t Surround(const Subgraph& subgraph, const std::vector<int>& kept);

@@ -75,6 +75,8 @@ void Confirm(const graph::Graph& graph, const hw_profiles::Profile& profile, con
   if (options.judges_refusals && (infeasible || (undecided && !stopped))) {
     plan::refutation::Judgement judgement = JudgeWhetherNone(graph, profile, options);
     if (judgement.refutation) {
+      // What the search did not decide is no reason any more.
+      if (undecided && !result.of_file_order) result.reason = judgement.refutation->argument;
       result.status = problem::Status::kInfeasible;
       result.refutation = std::move(judgement.refutation);
       return;
