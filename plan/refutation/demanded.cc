@@ -15,7 +15,7 @@ int CountInside(std::span<const int> order, graph::Interval interval, graph::Int
 
 int LengthOf(graph::Interval interval) { return interval.last - interval.first + 1; }
 
-// Whether some other subgraph touches the tensor besides this one.
+// Whether some operator outside the interval touches the tensor too.
 bool PassesBorder(const Users& users, graph::Interval interval) {
   const auto outside = [&](int op) { return !Contains(interval, op); };
   return std::any_of(users.makers.begin(), users.makers.end(), outside) ||

@@ -8,7 +8,7 @@
 
 namespace tessera::plan::refutation {
 
-// Problems that were put to whoever finds proofs, and the proofs that the checker accepted.
+// Problems for which proofs were asked, and the proofs that the checker accepted.
 class Placements {
  public:
   Placements(const FindProof& find_proof, int64_t most) : find_proof_(find_proof), most_(most) {}
