@@ -215,6 +215,17 @@ void Ways::Pin(problem::Problem& problem, size_t subgraph) const {
     PinBuffer(problem, fmt::format("s{}/{}", subgraph, id), offset);
 }
 
+// An address is demanded of a buffer that must be there.
+bool Ways::HasDemandedBuffers(const problem::Problem& problem, size_t subgraph) const {
+  const Demand* demand = DemandOn(probe_, order_, probe_.subgraphs[subgraph].interval);
+  if (demand == nullptr) return true;
+  return std::all_of(demand->way.addresses.begin(), demand->way.addresses.end(), [&](const auto& address) {
+    const std::string id = fmt::format("s{}/{}", subgraph, address.first);
+    return std::any_of(problem.buffers.begin(), problem.buffers.end(),
+                       [&id](const problem::Buffer& buffer) { return buffer.id == id; });
+  });
+}
+
 problem::Problem Ways::ProblemOf(const Way& way, const std::vector<int>& kept) {
   const size_t index = Surround(way.subgraph, kept);
   const Derivation derivation = Derive(probe_);
@@ -307,6 +318,7 @@ std::optional<Way> Ways::Try(const Subgraph& subgraph, const std::vector<int>& k
   const problem::Problem problem =
       plan::ProblemOf(probe_, derivation, derivation.trace.subgraph_steps[index]);
   if (LeastLoad(problem) > FreeBytes(TileMemory(probe_.profile), room_)) return std::nullopt;
+  if (!HasDemandedBuffers(problem, index)) return std::nullopt;
   Way way{subgraph, SumsOf(probe_, users_, index)};
   if (IsBeyondLimits(way.sums) || !seen.emplace(way.sums, problem::WriteProblem(problem)).second)
     return std::nullopt;

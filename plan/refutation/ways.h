@@ -63,6 +63,7 @@ class Ways {
   bool IsBeyondLimits(const Sums& sums) const;
   std::optional<Way> Try(const Subgraph& subgraph, const std::vector<int>& kept,
                          std::set<std::pair<Sums, std::string>>& seen);
+  bool HasDemandedBuffers(const problem::Problem& problem, size_t subgraph) const;
   void Pin(problem::Problem& problem, size_t subgraph) const;
 
   Plan probe_;
