@@ -225,7 +225,8 @@ class Floor {
         return BytesIn(layout, tensor, graph_.tensors[static_cast<size_t>(tensor)].shape,
                        UsageOf(tensor).consumers);
       }
-      const hw_profiles::Memory& home = profile_.memories[static_cast<size_t>(encoder::HomeOf(graph_, profile_, tensor, role))];
+      const hw_profiles::Memory& home =
+          profile_.memories[static_cast<size_t>(encoder::HomeOf(graph_, profile_, tensor, role))];
       if (use == Use::kMade ? home.direct_write : home.direct_read) return 0;
     }
     return BytesIn(layout, tensor, extents, readers);

@@ -152,7 +152,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "plan.json: at /sede: error: unknown key 'sede'\n"
                   "  expected: one of format, version, network, profile, made_by, name, digest, status, "
                   "score, bound, scope, proven_within, time_ms, objective, "
-                  "seed, totals, lower_bounds, baseline, notes, tensor_homes, run, demands, kept, buffers, subgraphs, "
+                  "seed, totals, lower_bounds, baseline, notes, tensor_homes, run, demands, kept, buffers, "
+                  "subgraphs, "
                   "homes, loops, relations, rules, lowering\n"
                   "  found: 1\n"
                   "  hint: did you mean 'seed'?\n"},
