@@ -306,6 +306,28 @@ class Floors {
 
 }  // namespace
 
+namespace {
+
+// Whether some element of the first result is asked for. A window may lie in the padding, so that no operator reads a result.
+bool IsSurelyNeeded(const graph::Graph& network, const std::vector<Users>& users,
+                    const std::vector<char>& whole, int op) {
+  const int result = network.operators[static_cast<size_t>(op)].outputs.front();
+  if (whole[static_cast<size_t>(result)] != 0) return true;
+  const std::vector<int>& readers = users[static_cast<size_t>(result)].readers;
+  return std::any_of(readers.begin(), readers.end(), [&](int reader) {
+    const graph::Operator& facts = network.operators[static_cast<size_t>(reader)];
+    const int made = facts.outputs.front();
+    if (whole[static_cast<size_t>(made)] == 0) return false;
+    const Box all = WholeOf(network.tensors[static_cast<size_t>(made)].shape);
+    for (size_t operand = 0; operand < facts.inputs.size(); ++operand) {
+      if (facts.inputs[operand] == result && !IsEmpty(NeedOf(network, facts, operand, all))) return true;
+    }
+    return false;
+  });
+}
+
+}  // namespace
+
 // While an operator works with one slice of its weights, the next one arrives, where transfers overlap.
 int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op) {
   const graph::Operator& facts = plan.network.operators[static_cast<size_t>(op)];
@@ -355,7 +377,9 @@ std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Us
     }
   }
   const Floors floors(plan, users);
+  const std::vector<char> whole = FindNeededWhole(plan.network, users);
   for (int op = 0; op < static_cast<int>(plan.network.operators.size()); ++op) {
+    if (!IsSurelyNeeded(plan.network, users, whole, op)) continue;
     const int64_t bytes = floors.OfOperator(op);
     if (bytes > room) {
       return fmt::format(

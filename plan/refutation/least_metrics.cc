@@ -53,21 +53,29 @@ int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, int64_t macs)
 
 }  // namespace
 
-Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
-  const graph::Graph& network = plan.network;
-  const hw_profiles::Profile& profile = plan.profile;
+std::vector<char> FindNeededWhole(const graph::Graph& network, const std::vector<Users>& users) {
   std::vector<char> needed(network.tensors.size());
   for (size_t i = 0; i < needed.size(); ++i) {
     const bool is_wanted =
         network.tensors[i].network_output || (users[i].readers.empty() && !users[i].makers.empty());
     needed[i] = static_cast<char>(is_wanted);
   }
-  Metrics least;
   for (auto op = network.operators.rbegin(); op != network.operators.rend(); ++op) {
     if (needed[static_cast<size_t>(op->outputs.front())] == 0) continue;
     for (size_t operand = 0; operand < op->inputs.size(); ++operand) {
       if (ReadsAll(network, *op, operand)) needed[static_cast<size_t>(op->inputs[operand])] = 1;
     }
+  }
+  return needed;
+}
+
+Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
+  const graph::Graph& network = plan.network;
+  const hw_profiles::Profile& profile = plan.profile;
+  const std::vector<char> needed = FindNeededWhole(network, users);
+  Metrics least;
+  for (auto op = network.operators.rbegin(); op != network.operators.rend(); ++op) {
+    if (needed[static_cast<size_t>(op->outputs.front())] == 0) continue;
     const Box all = WholeOf(network.tensors[static_cast<size_t>(op->outputs.front())].shape);
     const int64_t macs = MacsFor(network, *op, all);
     least.macs = Plus(least.macs, macs);

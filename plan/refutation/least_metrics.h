@@ -12,6 +12,9 @@ namespace tessera::plan::refutation {
 // read at least once, and each output of the network is written. `plan` states network and profile.
 Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users);
 
+// By tensor, whether every plan makes all of it, since all of it reaches an output of the network.
+std::vector<char> FindNeededWhole(const graph::Graph& network, const std::vector<Users>& users);
+
 // Whether a metric exceeds its limit by more than sums of doubles in another order may differ.
 bool IsBeyond(double value, double limit);
 
