@@ -41,6 +41,11 @@ Bytes LargestBuffer(const hw_profiles::Memory& memory) {
 
 }  // namespace
 
+bool MayTakeAPlace(const hw_profiles::Profile& profile, const graph::Operator& op) {
+  const std::vector<base::OperatorKind>& kinds = profile.tiling.in_place;
+  return !op.in_place.empty() || std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
+}
+
 RoomFloor::RoomFloor(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
                      const hw_profiles::Profile& profile, const SubgraphUses& uses, bool in_place)
     : graph_(&graph),
@@ -91,8 +96,7 @@ void RoomFloor::AddWholes(const std::vector<graph::Usage>& usages) {
 }
 
 bool RoomFloor::MayTakeAPlace(const graph::Operator& op) const {
-  const std::vector<base::OperatorKind>& kinds = profile_->tiling.in_place;
-  return in_place_ && (!op.in_place.empty() || std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end());
+  return in_place_ && encoder::MayTakeAPlace(*profile_, op);
 }
 
 Bytes RoomFloor::Find(const graph::TiledSubgraph& tiling) const {

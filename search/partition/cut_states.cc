@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tessera/encoder/adapt/layout.h"
+#include "tessera/encoder/adapt/room_floor.h"
 #include "tessera/search/simulate/saturating.h"
 
 namespace tessera::search {
@@ -28,6 +29,8 @@ CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& prof
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kBorder);
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const auto operators = static_cast<int>(graph.operators.size());
+  for (const graph::Operator& op : graph.operators)
+    shares_.push_back(static_cast<char>(encoder::MayTakeAPlace(profile, op)));
   const bool keeps_apart = layout.home != profile.tile_memory;
   for (int tensor = 0; keeps_apart && tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
     const graph::Tensor& facts = graph.tensors[static_cast<size_t>(tensor)];
@@ -98,15 +101,22 @@ bool CutStates::Crosses(int tensor, int position) const {
   return border.maker < position && position <= border.last_reader;
 }
 
-// What is kept while an operator runs is in the tile memory all at once.
+// What is kept while an operator runs is in the tile memory all at once, but for a result in the place of
+// an operand that ends there.
 bool CutStates::HasRoom(const std::vector<int>& kept, graph::Interval interval) const {
   for (int op = interval.first; op <= interval.last; ++op) {
-    Bytes bytes = 0;
+    Bytes before = 0;
+    Bytes behind = 0;
+    Bytes during = 0;
     for (const int tensor : kept) {
       const Border& border = BorderOf(tensor);
-      if (border.maker <= op && op <= border.last_reader) bytes = SaturatingAdd(bytes, border.bytes);
+      if (op < border.maker || border.last_reader < op) continue;
+      during = SaturatingAdd(during, border.bytes);
+      if (border.maker < op) before = SaturatingAdd(before, border.bytes);
+      if (op < border.last_reader) behind = SaturatingAdd(behind, border.bytes);
     }
-    if (bytes > room_) return false;
+    const bool shares = shares_[static_cast<size_t>(op)] != 0;
+    if ((shares ? std::max(before, behind) : during) > room_) return false;
   }
   return true;
 }

@@ -96,6 +96,7 @@ class CutStates {
   std::vector<Border> borders_;           // by tensor
   std::vector<std::vector<int>> states_;  // what is kept
   std::vector<int> first_at_;             // by position: its first state; one more at the end
+  std::vector<char> shares_;              // by operator: whether its result may take the place of an operand
   bool capped_ = false;
   bool spills_all_ = false;
 };

@@ -10,6 +10,7 @@
 #include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/depth.h"
 #include "tessera/encoder/adapt/layout.h"
+#include "tessera/encoder/adapt/room_floor.h"
 #include "tessera/graph/reorder.h"
 #include "tessera/search/partition/surely_asked.h"
 #include "tessera/search/simulate/saturating.h"
@@ -42,7 +43,6 @@
 namespace tessera::search {
 namespace {
 
-using base::OperatorKind;
 using base::TensorRole;
 using graph::Graph;
 using hw_profiles::Profile;
@@ -198,10 +198,7 @@ class Floor {
       if (may_stay) least = std::min(least, BytesAs(TensorRole::kFeature, tensor, extents, Use::kMade, {}));
       Accumulate(made, least);
     }
-    const std::vector<OperatorKind>& in_place = profile_.tiling.in_place;
-    const bool shares =
-        !op.in_place.empty() || std::find(in_place.begin(), in_place.end(), op.kind) != in_place.end();
-    return shares ? std::max(read, made) : SaturatingAdd(read, made);
+    return encoder::MayTakeAPlace(profile_, op) ? std::max(read, made) : SaturatingAdd(read, made);
   }
 
   // What may come in slices of the depth, and is then nowhere as a whole.

@@ -101,7 +101,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"shared_rows_of_two_outputs", "off_chip_bytes", {}, 773},
                       Case{"shared_rows_of_three_outputs", "latency", {}, 614},
                       Case{"shared_rows_in_own_steps", "latency", {}, 952},
-                      Case{"shared_rows_of_a_branch", "off_chip_bytes", {{"peak", 575}}, 425}));
+                      Case{"shared_rows_of_a_branch", "off_chip_bytes", {{"peak", 575}}, 425},
+                      Case{"kept_in_the_place_of_kept", "energy", {}, 6101}));
 
 Demand AsSubgraph(WayDemand way) {
   Demand demand;
