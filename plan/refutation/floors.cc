@@ -52,7 +52,7 @@ using base::TensorRole;
 using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
 
-constexpr int64_t kMostIndices = 8'000;  // of a result, along all axes, that are looked at one by one
+constexpr int64_t kMostIndices = 4'000;  // of a result, along all axes, that are looked at one by one
 
 class Floors {
  public:
@@ -247,9 +247,6 @@ class Floors {
   template <typename Extents>
   int64_t OperandBytes(int op, graph::Interval interval, const Extents& extents_of, bool anywhere) const {
     const graph::Operator& facts = At(op);
-    const std::vector<base::OperatorKind>& in_place = plan_.profile.tiling.in_place;
-    const bool shares =
-        !facts.in_place.empty() || std::find(in_place.begin(), in_place.end(), facts.kind) != in_place.end();
     int64_t read = 0;
     int64_t made = 0;
     const bool by_depth = MayComeByDepth(interval);
@@ -258,7 +255,7 @@ class Floors {
     }
     for (const int tensor : std::set<int>(facts.outputs.begin(), facts.outputs.end()))
       made = Plus(made, FeatureBytes(tensor, interval, extents_of(tensor), anywhere));
-    return Plus(shares ? std::max(read, made) : Plus(read, made),
+    return Plus(MaySharePlace(plan_.profile, facts) ? std::max(read, made) : Plus(read, made),
                 by_depth ? 0 : LeastConstants(plan_, users_, op));
   }
 
@@ -327,6 +324,11 @@ bool IsSurelyNeeded(const graph::Graph& network, const std::vector<Users>& users
 }
 
 }  // namespace
+
+bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& op) {
+  const std::vector<base::OperatorKind>& kinds = profile.tiling.in_place;
+  return !op.in_place.empty() || std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
+}
 
 // While an operator works with one slice of its weights, the next one arrives, where transfers overlap.
 int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op) {

@@ -14,6 +14,9 @@ namespace tessera::plan::refutation {
 // network and profile. Cost: the tiles of one index along each axis that may be cut, twice.
 int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval);
 
+// Whether some policy and lifespans let a result of the operator take the place of an operand.
+bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& op);
+
 // The least that any policy for weights but `by_depth` holds of an operator's constants while it runs, in
 // any subgraph.
 int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op);

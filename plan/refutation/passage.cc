@@ -55,7 +55,7 @@ Passage::Passage(const Plan& question, std::span<const int> order, int64_t room,
       shared_(shared),
       placements_(placements),
       stop_(stop),
-      finder_(question, order, room),
+      finder_(question, order, room, stop),
       open_(&Precedes) {
   hands_on_ = std::any_of(question.network.tensors.begin(), question.network.tensors.end(),
                           [](const graph::Tensor& tensor) { return tensor.next_of >= 0 || tensor.state; });

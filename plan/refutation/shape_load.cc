@@ -115,9 +115,6 @@ class ShapeLoad {
     const auto has = [](const std::vector<int>& list, int tensor) {
       return std::find(list.begin(), list.end(), tensor) != list.end();
     };
-    const std::vector<base::OperatorKind>& in_place = plan_.profile.tiling.in_place;
-    const bool shares =
-        !facts.in_place.empty() || std::find(in_place.begin(), in_place.end(), facts.kind) != in_place.end();
     int64_t read = 0;
     int64_t made = 0;
     int64_t others = 0;
@@ -131,7 +128,7 @@ class ShapeLoad {
       sum = Plus(sum, stay->bytes);
     }
     others = Plus(others, LeastConstants(plan_, users_, op));
-    return Plus(others, shares ? std::max(read, made) : Plus(read, made));
+    return Plus(others, MaySharePlace(plan_.profile, facts) ? std::max(read, made) : Plus(read, made));
   }
 
   const Plan& plan_;

@@ -37,6 +37,9 @@ namespace {
 using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
 
+// Tiles times operators of one way. The walk over them does not see a stop.
+constexpr int64_t kMostTiles = 100'000;
+
 int64_t Product(int64_t a, int64_t b) { return base::CheckedMul(a, b).value_or(base::kMaxTotal); }
 
 // The subgraph as one tile.
@@ -73,8 +76,8 @@ void PinBuffer(problem::Problem& problem, const std::string& id, int64_t offset)
 
 }  // namespace
 
-Ways::Ways(const Plan& question, std::span<const int> order, int64_t room)
-    : order_(order.begin(), order.end()), room_(room) {
+Ways::Ways(const Plan& question, std::span<const int> order, int64_t room, const base::Stop& stop)
+    : order_(order.begin(), order.end()), room_(room), stop_(stop) {
   probe_.network = question.network;
   probe_.profile = question.profile;
   probe_.objective = question.objective;
@@ -273,10 +276,12 @@ std::optional<std::vector<Way>> Ways::Find(graph::Interval interval, const std::
   std::set<std::pair<Sums, std::string>> seen;
   for (const std::vector<int64_t>& tile : TilesOf(interval)) {
     const int64_t tiles = CountTiles(whole.tile, tile);
+    if (Product(tiles, operators) > kMostTiles) return std::nullopt;
     std::map<HaloStorage, bool> has_room;  // whatever the weights
     for (Subgraph subgraph : policies) {
       subgraph.tile = tile;
       subgraph.tiles = tiles;
+      if (stop_.Requested()) return std::nullopt;
       const auto [room, is_new] = has_room.try_emplace(subgraph.halo, true);
       if (is_new) room->second = HasRoom(subgraph, kept, work);
       if (work < 0) return std::nullopt;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/plan/holdings.h"
 #include "tessera/plan/plan.h"
 #include "tessera/problem/problem.h"
@@ -31,7 +32,7 @@ class Ways {
  public:
   // `question`: network, profile, objective and demands; `order`: its operators as they run.
   // `room`: bytes of the tile memory that may be used.
-  Ways(const Plan& question, std::span<const int> order, int64_t room);
+  Ways(const Plan& question, std::span<const int> order, int64_t room, const base::Stop& stop);
 
   const Plan& InOrder() const { return probe_; }
   const std::vector<Users>& UsersOf() const { return users_; }
@@ -43,7 +44,8 @@ class Ways {
   // nothing refuses them: the profile and the validator allow the way, each home holds what is
   // there, no step needs more than the room, and no limit is exceeded. Of ways that cost the same
   // and have the same Problem one stands for all. Takes from `work` the tiles times operators that
-  // it looks at, and gives up with nullopt where that would become negative.
+  // it looks at, and gives up with nullopt where that would become negative, at the stop, and where one
+  // way has too many tiles.
   std::optional<std::vector<Way>> Find(graph::Interval interval, const std::vector<int>& kept, int64_t& work);
 
   // What has to be placed in the tile memory while the subgraph runs.
@@ -70,6 +72,7 @@ class Ways {
   std::vector<Users> users_;
   std::vector<int> order_;
   int64_t room_;
+  const base::Stop& stop_;
 };
 
 }  // namespace tessera::plan::refutation

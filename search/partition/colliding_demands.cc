@@ -48,14 +48,18 @@ PartitionResult BlameDemands(const DemandProbe& probe, std::vector<Demand> deman
   if (result.status == Status::kInfeasible) demands = LeastOf(probe, std::move(demands));
   const graph::Graph& graph = probe.planning.graph;
   for (const Demand& demand : demands) result.demands.push_back(Describe(graph, demand));
-  const std::string reason = std::exchange(result.reason, "");
-  result.reason = fmt::format("no plan was found{} that keeps {}: {}",
-                              result.status == Status::kInfeasible ? ", and there is none," : "",
-                              demands.size() == 1 ? "what is demanded" : "all that is demanded",
-                              Describe(graph, demands));
-  if (!reason.empty()) result.reason += fmt::format(" (under all demands: {})", reason);
   result.obstacle.reset();
   return result;
+}
+
+void NameDemands(PartitionResult& result) {
+  if (result.demands.empty()) return;
+  const bool none = result.status == Status::kInfeasible;
+  const std::string reason = std::exchange(result.reason, "");
+  result.reason = fmt::format("{} {}: {}", none ? "no plan keeps" : "no plan was found that keeps",
+                              result.demands.size() == 1 ? "what is demanded" : "all that is demanded",
+                              fmt::join(result.demands, "; "));
+  if (!reason.empty()) result.reason += fmt::format(" (under all demands: {})", reason);
 }
 
 }  // namespace tessera::search

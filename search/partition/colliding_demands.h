@@ -21,9 +21,13 @@ struct DemandProbe {
   PartitionResult Run(const std::vector<Demand>& demands, Telling telling = Telling::kVerdict) const;
 };
 
-// `result`, the outcome without a plan under all the demands, told in their words: where there is none without demands either, that
-// is the reason. Otherwise, where they are proven to rule out every plan, as few of them as suffice: each is left out in turn, and
-// stays out if what is left still rules out every plan by proof. Cost: up to two searches for each demand.
+// Adds to `result`, the outcome without a plan under all the demands, those that are to blame. If there is no plan without demands
+// either, the result is the one without demands. If the demands are proven to rule out every plan, those that are named suffice for
+// that: each is left out in turn, and stays out if the others still rule out every plan by proof. Cost: up to two searches for each
+// demand.
 PartitionResult BlameDemands(const DemandProbe& probe, std::vector<Demand> demands, PartitionResult result);
+
+// States the demands of a result without a plan in its reason.
+void NameDemands(PartitionResult& result);
 
 }  // namespace tessera::search

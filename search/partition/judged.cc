@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "tessera/plan/refutation/refute.h"
 #include "tessera/search/allocate/certify.h"
 #include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/partition/colliding_demands.h"
 
 namespace tessera::search {
 namespace {
@@ -30,6 +32,28 @@ bool IsPlaced(const problem::Problem& problem, problem::Bytes capacity, const Pa
   const Engines engines(options.engines.begin(), options.engines.end());
   const base::Expected<problem::Result> result = Allocate(problem, nullptr, 0, engines, allocate);
   return result && result->allocation;
+}
+
+std::vector<std::string> AllDemands(const graph::Graph& graph, const PartitionOptions& options) {
+  std::vector<std::string> demands;
+  for (const Demand& demand : options.demands) demands.push_back(Describe(graph, demand));
+  return demands;
+}
+
+// The demands that the result names, which may be none, must rule out every plan without the others. If the judge does not confirm
+// that, all demands are named.
+void ConfirmDemands(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                    const PartitionOptions& options, PartitionResult& result) {
+  PartitionOptions fewer = options;
+  std::erase_if(fewer.demands, [&](const Demand& demand) {
+    return std::find(result.demands.begin(), result.demands.end(), Describe(graph, demand)) ==
+           result.demands.end();
+  });
+  if (fewer.demands.size() == options.demands.size()) return;
+  if (JudgeWhetherNone(graph, profile, fewer).refutation) return;
+  result.reason = result.refutation->argument;
+  result.obstacle.reset();
+  result.demands = AllDemands(graph, options);
 }
 
 }  // namespace
@@ -69,29 +93,29 @@ plan::refutation::Judgement JudgeWhetherNone(const graph::Graph& graph, const hw
 
 void Confirm(const graph::Graph& graph, const hw_profiles::Profile& profile, const PartitionOptions& options,
              PartitionResult& result) {
+  if (result.plan) return;
   const bool infeasible = result.status == problem::Status::kInfeasible;
-  const bool undecided = result.status == problem::Status::kUnknown && !result.plan;
   const bool stopped = options.stop != nullptr && options.stop->Requested();
-  if (options.judges_refusals && (infeasible || (undecided && !stopped))) {
+  if (options.judges_refusals && (infeasible || !stopped)) {
     plan::refutation::Judgement judgement = JudgeWhetherNone(graph, profile, options);
     if (judgement.refutation) {
       // What the search did not decide is no reason any more.
-      if (undecided && !result.of_file_order) result.reason = judgement.refutation->argument;
+      if (!infeasible && !result.of_file_order) result.reason = judgement.refutation->argument;
       result.status = problem::Status::kInfeasible;
       result.refutation = std::move(judgement.refutation);
-      return;
-    }
-    if (infeasible) {
+      if (infeasible) ConfirmDemands(graph, profile, options, result);
+    } else if (infeasible) {
       result.status = problem::Status::kUnknown;
       result.reason +=
           fmt::format("; the independent check does not confirm that there is no plan: {}", judgement.gap);
-      return;
+      if (!result.demands.empty()) result.demands = AllDemands(graph, options);
     }
   }
-  if (undecided && result.of_file_order) {
+  if (result.status == problem::Status::kUnknown && !infeasible && result.of_file_order) {
     result.reason = fmt::format(
         "in the order of the file {}; other orders were not all tried, or not to the end", result.reason);
   }
+  NameDemands(result);
 }
 
 }  // namespace tessera::search

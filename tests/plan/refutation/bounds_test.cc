@@ -1,8 +1,10 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <string>
 
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/graph/tiling.h"
@@ -17,12 +19,14 @@
 #include "tessera/tests/audit/draw_network.h"
 #include "tessera/tests/audit/draw_profile.h"
 #include "tessera/tests/draws.h"
+#include "tessera/tests/plan/fixture.h"
 
 // What the judge takes for certain, on drawn networks with every kind of operator and drawn
 // machines with every feature: it never rules out what the encoder would take.
 namespace tessera::plan::refutation {
 namespace {
 
+const base::Stop kNoStop;
 constexpr int64_t kEndless = int64_t{1} << 50;
 constexpr int64_t kMostWork = 300;  // tile shapes times operators of an interval whose ways are listed
 
@@ -73,72 +77,106 @@ TEST(CutRule, AllowsWhateverTheEncoderCuts) {
   ExpectEnough(uncut, DrawsOf(1000));
 }
 
-TEST(Floors, AreBelowEveryWay) {
-  base::Random random(2);
+// Says of a draw which interval it is about.
+std::string Of(int draw, graph::Interval interval) {
+  return fmt::format("draw {}, operators {} to {}", draw, interval.first, interval.last);
+}
+
+// Counts bounds that were compared, and those of them that are near what they bound.
+struct Compared {
+  int all = 0;
   int tight = 0;
-  int checked = 0;
-  for (int i = 0; i < DrawsOf(1500); ++i) {
+  void Add(bool is_tight) {
+    ++all;
+    tight += is_tight ? 1 : 0;
+  }
+};
+
+// Hands `visit` the draw's text, all ways to run an interval of it, and the Ways that found them.
+template <typename Visit>
+void ForDrawnIntervals(uint64_t seed, int draws, const Visit& visit) {
+  base::Random random(seed);
+  for (int i = 0; i < DrawsOf(draws); ++i) {
     const Plan question = DrawQuestion(random);
     const graph::Interval interval = DrawInterval(random, question);
-    Ways ways(question, OrderOf(question), kEndless);
-    if (ways.WorkOf(interval) > kMostWork) continue;
-    int64_t least = std::numeric_limits<int64_t>::max();
-    for (const Way& way : FindAll(ways, interval))
-      least = std::min(least, LeastLoad(ways.ProblemOf(way, {})));
-    if (least == std::numeric_limits<int64_t>::max()) continue;
-    const int64_t floor = FloorOf(ways.InOrder(), ways.UsersOf(), interval);
-    EXPECT_LE(floor, least) << "draw " << i << ", operators " << interval.first << " to " << interval.last;
-    ++checked;
-    tight += 2 * floor >= least ? 1 : 0;
+    Ways ways(question, OrderOf(question), kEndless, kNoStop);
+    if (ways.WorkOf(interval) <= kMostWork) visit(Of(i, interval), ways, interval, FindAll(ways, interval));
   }
-  ExpectEnough(checked, DrawsOf(400));
-  ExpectEnough(tight, DrawsOf(150));
+}
+
+TEST(Floors, AreBelowEveryWay) {
+  Compared compared;
+  ForDrawnIntervals(2, 1500,
+                    [&](const std::string& draw, Ways& ways, graph::Interval interval, const auto& all) {
+                      if (all.empty()) return;
+                      int64_t least = std::numeric_limits<int64_t>::max();
+                      for (const Way& way : all) least = std::min(least, LeastLoad(ways.ProblemOf(way, {})));
+                      const int64_t floor = FloorOf(ways.InOrder(), ways.UsersOf(), interval);
+                      EXPECT_LE(floor, least) << draw;
+                      compared.Add(2 * floor >= least);
+                    });
+  ExpectEnough(compared.all, DrawsOf(400));
+  ExpectEnough(compared.tight, DrawsOf(150));
 }
 
 // A tile shape's own floor is below each way with that shape.
 TEST(Floors, OfTilesAreBelowTheirWays) {
-  base::Random random(4);
-  int checked = 0;
-  int tight = 0;
-  for (int i = 0; i < DrawsOf(1000); ++i) {
-    const Plan question = DrawQuestion(random);
-    const graph::Interval interval = DrawInterval(random, question);
-    Ways ways(question, OrderOf(question), kEndless);
-    if (ways.WorkOf(interval) > kMostWork) continue;
-    for (const Way& way : FindAll(ways, interval)) {
-      const bool keeps_rows = way.subgraph.halo != hw_profiles::HaloStorage::kRecompute;
-      const int64_t load = LeastLoad(ways.ProblemOf(way, {}));
-      const int64_t floor = FloorOf(ways.InOrder(), ways.UsersOf(), interval, way.subgraph.tile, keeps_rows);
-      EXPECT_LE(floor, load) << "draw " << i << ", operators " << interval.first << " to " << interval.last;
-      ++checked;
-      tight += 2 * floor >= load ? 1 : 0;
-    }
-  }
-  ExpectEnough(checked, DrawsOf(2000));
-  ExpectEnough(tight, DrawsOf(500));
+  Compared compared;
+  ForDrawnIntervals(4, 1000,
+                    [&](const std::string& draw, Ways& ways, graph::Interval interval, const auto& all) {
+                      for (const Way& way : all) {
+                        const bool keeps_rows = way.subgraph.halo != hw_profiles::HaloStorage::kRecompute;
+                        const int64_t load = LeastLoad(ways.ProblemOf(way, {}));
+                        const int64_t floor =
+                            FloorOf(ways.InOrder(), ways.UsersOf(), interval, way.subgraph.tile, keeps_rows);
+                        EXPECT_LE(floor, load) << draw;
+                        compared.Add(2 * floor >= load);
+                      }
+                    });
+  ExpectEnough(compared.all, DrawsOf(2000));
+  ExpectEnough(compared.tight, DrawsOf(500));
 }
 
 // So is what its tiles and halo ask for.
 TEST(ShapeLoad, IsBelowEveryWay) {
-  base::Random random(5);
-  int checked = 0;
-  int tight = 0;
-  for (int i = 0; i < DrawsOf(1000); ++i) {
-    const Plan question = DrawQuestion(random);
-    const graph::Interval interval = DrawInterval(random, question);
-    Ways ways(question, OrderOf(question), kEndless);
-    if (ways.WorkOf(interval) > kMostWork) continue;
-    for (const Way& way : FindAll(ways, interval)) {
-      if (way.subgraph.weights == hw_profiles::WeightPolicy::kByDepth) continue;
-      const int64_t load = LeastLoad(ways.ProblemOf(way, {}));  // leaves the subgraph among what surrounds it
-      const int64_t least = LoadOfShape(ways.InOrder(), ways.UsersOf(), interval.first > 0 ? 1 : 0);
-      EXPECT_LE(least, load) << "draw " << i << ", operators " << interval.first << " to " << interval.last;
-      ++checked;
-      tight += 4 * least >= 3 * load ? 1 : 0;
-    }
-  }
-  ExpectEnough(checked, DrawsOf(2000));
-  ExpectEnough(tight, DrawsOf(1000));
+  Compared compared;
+  ForDrawnIntervals(
+      5, 1000, [&](const std::string& draw, Ways& ways, graph::Interval interval, const auto& all) {
+        for (const Way& way : all) {
+          if (way.subgraph.weights == hw_profiles::WeightPolicy::kByDepth) continue;
+          const int64_t load =
+              LeastLoad(ways.ProblemOf(way, {}));  // leaves the subgraph among what surrounds it
+          const int64_t least = LoadOfShape(ways.InOrder(), ways.UsersOf(), interval.first > 0 ? 1 : 0);
+          EXPECT_LE(least, load) << draw;
+          compared.Add(4 * least >= 3 * load);
+        }
+      });
+  ExpectEnough(compared.all, DrawsOf(2000));
+  ExpectEnough(compared.tight, DrawsOf(1000));
+}
+
+// The only window of b lies in the padding, so in one subgraph with b, a makes and reads nothing.
+TEST(Impossible, IsNoOperatorOfWhichNothingIsNeeded) {
+  Plan question;
+  question.network.tensors = {FeatureTensor("x", {1, 256, 1, 1}), FeatureTensor("t", {1, 256, 1, 1}),
+                              ConstantTensor("w", {1, 256, 1, 1}), FeatureTensor("y", {1, 1, 1, 1})};
+  question.network.tensors.front().network_input = true;
+  question.network.tensors.back().network_output = true;
+  graph::Operator a;
+  a.id = "a";
+  a.kind = base::OperatorKind::kElementwise;
+  a.inputs = {0};
+  a.outputs = {1};
+  graph::Operator b = Conv3x3("b", 1, 2, 3);
+  b.window.kernel = {1, 1};
+  b.window.stride = {3, 3};
+  question.network.operators = {a, b};
+  question.profile = SmallProfile();
+  AssignHomes(question);
+  EXPECT_EQ(FindImpossible(question, FindUsers(question.network), 300), std::nullopt);
+  question.network.operators.back().window.pad_low = {0, 0};
+  question.network.operators.back().window.pad_high = {0, 0};
+  EXPECT_NE(FindImpossible(question, FindUsers(question.network), 300), std::nullopt);
 }
 
 // The Problem of a way is the one that the encoder builds for it, but for what surrounds it.
@@ -149,7 +187,7 @@ TEST(Ways, HaveTheLoadOfTheEncodersProblem) {
     const Plan question = DrawQuestion(random);
     const auto operators = static_cast<int>(question.network.operators.size());
     const graph::Interval interval = {0, operators - 1};
-    Ways ways(question, OrderOf(question), kEndless);
+    Ways ways(question, OrderOf(question), kEndless, kNoStop);
     if (ways.WorkOf(interval) > kMostWork) continue;
     for (const Way& way : FindAll(ways, interval)) {
       const encoder::SubgraphChoice choice{
