@@ -1,13 +1,16 @@
 #include "tessera/base/stop.h"
 
 #include <algorithm>
+#include <limits>
+
+#include "tessera/base/memory.h"
 
 namespace tessera::base {
 
-// Time is time for all: where a part of a search has a deadline of its own, the whole depends on the clock. A request is for what
+// Time and memory are the same for all: where a part of a search has a deadline of its own, the whole depends on the clock. A request is for what
 // watches this Stop alone, as when one of several engines has an answer.
 bool Stop::Requested() const {
-  if (deadline_ && Clock::now() >= *deadline_) {
+  if ((deadline_ && Clock::now() >= *deadline_) || ExceedsMemory()) {
     for (const Stop* stop = this; stop != nullptr; stop = stop->parent_) stop->NoteCutOff();
     return true;
   }
@@ -15,6 +18,27 @@ bool Stop::Requested() const {
       requested_.load(std::memory_order_relaxed) || (parent_ != nullptr && parent_->Requested());
   if (requested) NoteCutOff();
   return requested;
+}
+
+bool Stop::ExceedsMemory() const {
+  if (!memory_limit_) return false;
+  if (out_of_memory_.load(std::memory_order_relaxed)) return true;
+  static constexpr Clock::duration kBetweenLooks = std::chrono::milliseconds(2);
+  const Clock::time_point now = Clock::now();
+  if (now.time_since_epoch().count() < next_look_.load(std::memory_order_relaxed)) return false;
+  next_look_.store((now + kBetweenLooks).time_since_epoch().count(), std::memory_order_relaxed);
+  if (ResidentBytes() <= *memory_limit_) return false;
+  out_of_memory_.store(true, std::memory_order_relaxed);
+  return true;
+}
+
+bool Stop::IsOutOfMemory() const {
+  return out_of_memory_.load(std::memory_order_relaxed) || (parent_ != nullptr && parent_->IsOutOfMemory());
+}
+
+int64_t Stop::MemoryLimit() const {
+  const int64_t own = memory_limit_.value_or(std::numeric_limits<int64_t>::max());
+  return parent_ != nullptr ? std::min(own, parent_->MemoryLimit()) : own;
 }
 
 std::optional<Stop::Clock::time_point> Stop::Deadline() const {

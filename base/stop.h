@@ -14,8 +14,8 @@ struct Budget {
   int64_t units = std::numeric_limits<int64_t>::max();
 };
 
-// Says when to give up before the budget is spent: on request (another thread, a signal handler) or at a
-// wall-clock deadline. Asking is cheap enough for every few hundred nodes. An answer cut off by a Stop is
+// Says when to give up before the budget is spent: on request (another thread, a signal handler), at a
+// wall-clock deadline or at a memory limit. Asking is cheap enough for every few hundred nodes. An answer cut off by a Stop is
 // `unknown`, never `infeasible`. A Stop is shared by reference and outlives the searches that watch it; it
 // may name a parent whose stop it also obeys. A Stop that never told anybody to stop changed nothing: the work
 // went as it would have gone without it, and can be repeated.
@@ -30,6 +30,10 @@ class Stop {
   Stop& operator=(const Stop&) = delete;
   ~Stop() = default;
 
+  // From now on, what the process holds beyond so many bytes is a reason to stop too, for good. Searches also build
+  // nothing that would need more. To be called before the Stop is shared.
+  void LimitMemory(int64_t bytes) { memory_limit_ = bytes; }
+
   // Safe from any thread and from a signal handler.
   void Request() { requested_.store(true, std::memory_order_relaxed); }
 
@@ -37,6 +41,12 @@ class Stop {
 
   // Whether Requested() has answered true, or a deadline has passed that a Stop with this one as its parent set itself.
   bool HasCutOff() const { return has_cut_off_.load(std::memory_order_relaxed); }
+
+  // Whether it stopped at a memory limit.
+  bool IsOutOfMemory() const;
+
+  // The least of its own and its parents' memory limits; the greatest number where there is none.
+  int64_t MemoryLimit() const;
 
   // The earliest of its own and its parents', if there is any.
   std::optional<Clock::time_point> Deadline() const;
@@ -46,10 +56,14 @@ class Stop {
 
  private:
   void NoteCutOff() const { has_cut_off_.store(true, std::memory_order_relaxed); }
+  bool ExceedsMemory() const;
 
   std::atomic<bool> requested_{false};
   mutable std::atomic<bool> has_cut_off_{false};
   std::optional<Clock::time_point> deadline_;
+  std::optional<int64_t> memory_limit_;
+  mutable std::atomic<bool> out_of_memory_{false};
+  mutable std::atomic<int64_t> next_look_{0};  // at the memory, in ticks of the clock
   const Stop* parent_ = nullptr;
 };
 

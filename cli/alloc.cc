@@ -119,6 +119,7 @@ class AllocCommand final : public Command {
 
   ExitCode Solve(Console& console, const problem::ProblemDocument& input) {
     base::Stop stop(search_.Deadline());
+    stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
     const EngineSet engines(search_);
     const bool unbounded = !capacity_ && input.problem.memories[0].capacity >= base::kMaxTotal;

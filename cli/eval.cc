@@ -66,6 +66,7 @@ class EvalCommand final : public Command {
     const base::Expected<plan::Draft> draft = plan::ReadDraft(*text, file_);
     if (!draft) return console.Refuse(draft.error());
     base::Stop stop(search_.Deadline());
+    stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
     const EngineSet engines(search_);
     search::EvaluateOptions options;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,8 +76,13 @@ int Main(int argc, char** argv) {
 }  // namespace tessera::cli
 
 int main(int argc, char** argv) {
+  // Without a handler mimalloc, which is C, ends the process where operator new has to throw.
+  std::set_new_handler([] { throw std::bad_alloc(); });
   try {
     return tessera::cli::Main(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("unknown: memory is exhausted; nothing was written\n", stderr);
+    return static_cast<int>(tessera::cli::ExitCode::kLimit);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "internal error: %s\n  please report this with the input that caused it\n",
                  error.what());

@@ -66,6 +66,7 @@ class ModesCommand final : public Command {
       return ExitCode::kUsage;
     }
     base::Stop stop(search_.Deadline());
+    stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
     const EngineSet engines(search_);
     const encoder::Decide decide = search::MakeDecider(engines.Pointers(), stop);

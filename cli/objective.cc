@@ -26,9 +26,9 @@ base::Expected<std::string> ParseMetric(const std::string& option, const std::st
                                     "one of " + base::Join(names), base::DidYouMean(name, names)));
 }
 
-// "latency=0.4,energy=0.6"
-base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& option,
-                                                           const std::string& text) {
+// "latency=0.4,energy=0.6". A limit may be 0, a weight not.
+base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& option, const std::string& text,
+                                                           bool may_be_zero) {
   std::map<std::string, double> numbers;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
@@ -40,9 +40,11 @@ base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& op
     const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
     char* rest = nullptr;
     const double number = std::strtod(value.c_str(), &rest);
-    if (value.empty() || *rest != '\0' || !std::isfinite(number) || number <= 0) {
-      return tl::unexpected(OptionFault(fmt::format("{}: '{}' gives no number for {}", option, part, *metric),
-                                        fmt::format("{}=NUMBER, above 0", *metric)));
+    if (value.empty() || *rest != '\0' || !std::isfinite(number) || number < 0 ||
+        (number == 0 && !may_be_zero)) {
+      return tl::unexpected(
+          OptionFault(fmt::format("{}: '{}' gives no number for {}", option, part, *metric),
+                      fmt::format("{}=NUMBER, {}", *metric, may_be_zero ? "from 0 up" : "above 0")));
     }
     if (!numbers.emplace(*metric, number).second) {
       return tl::unexpected(
@@ -58,7 +60,7 @@ base::Expected<plan::Objective> ParseObjective(const std::string& minimize, cons
                                                const std::string& limits) {
   plan::Objective objective;
   if (!score.empty()) {
-    const auto weights = ParseNumbers("--score", score);
+    const auto weights = ParseNumbers("--score", score, false);
     if (!weights) return tl::unexpected(weights.error());
     objective.weights = *weights;
   } else {
@@ -68,7 +70,7 @@ base::Expected<plan::Objective> ParseObjective(const std::string& minimize, cons
     objective.weights[*metric] = 1;
   }
   if (!limits.empty()) {
-    const auto most = ParseNumbers("--limit", limits);
+    const auto most = ParseNumbers("--limit", limits, true);
     if (!most) return tl::unexpected(most.error());
     objective.limits = *most;
   }

@@ -182,6 +182,7 @@ class PlanCommand final : public Command {
   ExitCode Search(Console& console, const LoadedNetwork& network, const hw_profiles::Profile& profile,
                   search::PartitionOptions options) {
     base::Stop stop(search_.Deadline());
+    stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
     const EngineSet engines(search_);
     ProblemDump::Recording recording = dump_.Record(engines.Pointers());

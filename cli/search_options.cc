@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tessera/base/checked.h"
+#include "tessera/base/memory.h"
 #include "tessera/encoder/lazy/lazy_engine.h"
 #ifdef TESSERA_IPASIR
 #include "tessera/encoder/sat/ipasir_engine.h"
@@ -134,6 +135,12 @@ void SearchOptions::Declare(CLI::App& app) {
   app.add_option("--timeout", timeout_s,
                  "Most seconds of wall clock; the best answer so far is given (default: none)")
       ->check(CLI::Validator(RefuseNegative, "SECONDS"));
+  app.add_option(
+         "--memory-limit", memory_limit,
+         "Most bytes of memory that the search may take; the best answer so far is given; suffixes as in "
+         "2Gi (default: three quarters of what the machine or its control group has)")
+      ->check(CLI::Range(int64_t{0}, base::kMaxTotal))
+      ->transform(CLI::AsSizeValue(false));
   app.add_option("--engine", engine,
                  "Ask this engine alone; z3, and ipasir where it is built in, are asked only by name")
       ->check(CLI::IsMember(NamesOfEngines()));
@@ -151,6 +158,10 @@ std::optional<base::Stop::Clock::time_point> SearchOptions::Deadline() const {
   constexpr double kYear = 365.0 * 24 * 3600;
   return base::Stop::Clock::now() + std::chrono::duration_cast<base::Stop::Clock::duration>(
                                         std::chrono::duration<double>(std::min(*timeout_s, kYear)));
+}
+
+int64_t SearchOptions::MemoryLimit() const {
+  return memory_limit ? *memory_limit : base::UsableBytes() / 4 * 3;
 }
 
 EngineSet::EngineSet(const SearchOptions& options)

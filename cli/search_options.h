@@ -21,6 +21,7 @@ struct SearchOptions {
   uint64_t seed = 0;
   std::optional<int64_t> budget;
   std::optional<double> timeout_s;
+  std::optional<int64_t> memory_limit;    // bytes
   std::string engine;                     // empty: all that the command uses by default
   std::vector<std::string> switched_off;  // rules of the canonical and lazy engines
   bool verbose = false;
@@ -28,6 +29,8 @@ struct SearchOptions {
   void Declare(CLI::App& app);
   base::Budget Limit(int64_t otherwise) const { return base::Budget{budget.value_or(otherwise)}; }
   std::optional<base::Stop::Clock::time_point> Deadline() const;
+  int64_t MemoryLimit()
+      const;  // three quarters of what the process may have, unless the options state another
 };
 
 // Engines in the order in which a portfolio asks them, or the one that the options name.

@@ -74,6 +74,7 @@ class TileCommand final : public Command {
       return ExitCode::kUsage;
     }
     base::Stop stop(search_.Deadline());
+    stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
     const TileTeller teller(search_, reasons_, stop);
     if (!ladder_.empty()) return Finish(console, teller.ClimbLadder(ladder_, search_.Limit(kTileBudget)));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,6 +45,7 @@ struct Magnitude {
   int64_t sums = 0;       // of two integers
   bool ladder = false;    // sizes are chosen by rungs
   bool banked = false;    // sums of what banks hold are written
+  int64_t memory = std::numeric_limits<int64_t>::max();  // bytes that the formula and its solver may take
 };
 
 using BackendFactory = std::function<std::unique_ptr<Backend>(const Magnitude&)>;

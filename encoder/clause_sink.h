@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <span>
 
+#include "tessera/base/stop.h"
 #include "tessera/encoder/meaning.h"
 
 // Where constraints go. The formulation of a Problem (formulation.h) speaks to a ClauseSink about truths and
@@ -88,6 +89,9 @@ class ClauseSink {
   // Clauses added from here on are about `topic`.
   void Enter(Topic topic) { topic_ = topic; }
 
+  // From now on the sink is Full, for good, when this Stop asks to stop; nullptr: no longer.
+  void ObeyStop(const base::Stop* stop) { stop_ = stop; }
+
   const TopicCounts& Counts() const { return counts_; }
 
   // Variables by the topic under which they were made, of a sink that counts them.
@@ -108,6 +112,7 @@ class ClauseSink {
 
  private:
   int64_t limit_;
+  const base::Stop* stop_ = nullptr;
   int64_t total_ = 0;
   bool full_ = false;
   Topic topic_ = Topic::kOffsets;

@@ -103,7 +103,7 @@ void CollectDisjointPairs(const Problem& problem, Demands& demands) {
       const Buffer& b = BufferAt(problem, j);
       if (a.memory != b.memory || !LiveTogether(a, b) || exempt.contains(std::minmax(i, j))) continue;
       demands.disjoint.emplace_back(std::min(i, j), std::max(i, j));
-      if (demands.disjoint.size() >= kPairLimit) {
+      if (demands.disjoint.size() >= demands.pair_limit) {
         demands.too_many_pairs = true;
         return;
       }
@@ -283,8 +283,9 @@ Bytes GranuleOf(const Problem& problem, const problem::Ladder* ladder, int memor
   return divisor.Value();
 }
 
-Demands Analyse(const Problem& problem, const problem::Ladder* ladder) {
+Demands Analyse(const Problem& problem, const problem::Ladder* ladder, size_t most_pairs) {
   Demands demands;
+  demands.pair_limit = most_pairs;
   for (size_t m = 0; m < problem.memories.size(); ++m) {
     demands.granules.push_back(GranuleOf(problem, ladder, static_cast<int>(m)));
   }

@@ -15,6 +15,10 @@ struct Grid {
   problem::Bytes residue = 0;
 };
 
+// More pairs than this make a formula that no eager solver digests: 4 million pairs are 8 million order
+// constraints.
+inline constexpr size_t kPairLimit = 4'000'000;
+
 // What a Problem asks of addresses, in plain data: everything about its banks, spans, reserved ranges,
 // lifespans and relations that no solver need ever hear of again.
 struct Demands {
@@ -27,7 +31,8 @@ struct Demands {
 
   // Pairs (i < j) of buffers that must share no byte.
   std::vector<std::pair<int, int>> disjoint;
-  bool too_many_pairs = false;  // `disjoint` ends at kPairLimit
+  size_t pair_limit = kPairLimit;
+  bool too_many_pairs = false;  // `disjoint` ends at the limit
 
   // Pairs (i < j) that a colocate or exclusive relation lets share addresses.
   std::set<std::pair<int, int>> may_share;
@@ -37,13 +42,10 @@ struct Demands {
   std::vector<std::vector<problem::AddressRange>> forbidden;
 };
 
-// More pairs than this make a formula that no eager solver digests: 4 million pairs are 8 million order
-// constraints.
-inline constexpr size_t kPairLimit = 4'000'000;
-
-// `ladder` may be null. Cost: O(n log n + pairs of buffers whose hulls of lifespans meet + buffers times
-// banks).
-Demands Analyse(const problem::Problem& problem, const problem::Ladder* ladder);
+// `ladder` may be null. `most_pairs`: pairs that are listed before there are too many. Cost: O(n log n + pairs of
+// buffers whose hulls of lifespans meet + buffers times banks).
+Demands Analyse(const problem::Problem& problem, const problem::Ladder* ladder,
+                size_t most_pairs = kPairLimit);
 
 // The largest unit g such that, if the buffers of `memory` fit at all, they fit at multiples of g; capacity
 // may be rounded down to a multiple of it.

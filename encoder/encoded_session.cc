@@ -34,12 +34,29 @@ std::optional<std::string> Overload(const Problem& problem, const std::vector<By
   return std::nullopt;
 }
 
+// Of the memory limit, as several engines may be open.
+int64_t ShareOf(const base::Stop& stop) { return stop.MemoryLimit() / 6; }
+
+size_t MostPairs(const base::Stop& stop) {
+  constexpr int64_t kBytesPerPair = 400;  // in the lists, as a variable and as two constraints
+  return static_cast<size_t>(
+      std::min<int64_t>(ShareOf(stop) / kBytesPerPair, static_cast<int64_t>(kPairLimit)));
+}
+
+Magnitude MagnitudeOf(const Question& question, const base::Stop& stop) {
+  Magnitude magnitude = Addresses::Measure(question);
+  magnitude.memory = ShareOf(stop);
+  return magnitude;
+}
+
 }  // namespace
 
-EncodedSession::Opened::Opened(Question asked, BackendFactory& open_backend, const Constraints& constraints)
+EncodedSession::Opened::Opened(Question asked, BackendFactory& open_backend, const Constraints& constraints,
+                               const base::Stop& stop)
     : question(std::move(asked)),
-      backend(open_backend(Addresses::Measure(question))),
+      backend(open_backend(MagnitudeOf(question, stop))),
       formulation(question, *backend, constraints) {
+  backend->Clauses().ObeyStop(&stop);
   formulation.Write();
 }
 
@@ -172,16 +189,16 @@ void EncodedSession::Check(const Problem& sized, Bytes capacity, Result& result)
   result.reason = fault;
 }
 
-void EncodedSession::OpenFor(Bytes capacity) {
+void EncodedSession::OpenFor(Bytes capacity, const base::Stop& stop) {
   if (opened_ && opened_->question.ceiling >= capacity) return;
   opened_.reset();
   Question question{problem_, ladder_, *demands_, capacity, refinements_};
   if (refinements_.positions) {
     std::vector<Bytes> ceilings;
     for (size_t m = 0; m < problem_.memories.size(); ++m) ceilings.push_back(question.CapacityOf(m));
-    question.positions = FindNormalPositions(problem_, ladder_, *demands_, ceilings);
+    question.positions = FindNormalPositions(problem_, ladder_, *demands_, ceilings, stop);
   }
-  opened_ = std::make_unique<Opened>(std::move(question), open_backend_, constraints_);
+  opened_ = std::make_unique<Opened>(std::move(question), open_backend_, constraints_, stop);
 }
 
 Result EncodedSession::Decide(const Problem& sized, size_t rung, Bytes capacity, std::optional<int64_t> most,
@@ -192,7 +209,7 @@ Result EncodedSession::Decide(const Problem& sized, size_t rung, Bytes capacity,
     return result;
   }
   if (!demands_) {
-    demands_ = Analyse(problem_, ladder_);
+    demands_ = Analyse(problem_, ladder_, MostPairs(stop));
     for (const std::shared_ptr<const Constraint>& constraint : constraints_) {
       for (size_t m = 0; m < problem_.memories.size(); ++m) {
         demands_->granules[m] = std::gcd(demands_->granules[m], constraint->UnitOf(problem_, m));
@@ -203,13 +220,17 @@ Result EncodedSession::Decide(const Problem& sized, size_t rung, Bytes capacity,
     result.reason = *reason;
     return result;
   }
-  OpenFor(capacity);
+  OpenFor(capacity, stop);
   Backend& backend = *opened_->backend;
+  backend.Clauses().ObeyStop(&stop);
   const std::array assumptions = {opened_->formulation.SelectRung(rung),
                                   opened_->formulation.SelectCapacity(capacity),
                                   most ? opened_->formulation.SelectCost(*most) : kTrue};
+  backend.Clauses().ObeyStop(nullptr);
   if (backend.Clauses().Full()) {
-    result.reason = "the formula has more clauses than the encoder writes down";
+    const bool stopped = stop.Requested();
+    result.reason = stopped ? "stopped" : "the formula has more clauses than the encoder writes down";
+    if (stopped) opened_.reset();  // it has holes
     return result;
   }
   const Answer answer = backend.Decide(assumptions, budget, stop);

@@ -37,7 +37,8 @@ class EncodedSession : public problem::Session {
     Question question;
     std::unique_ptr<Backend> backend;
     Formulation formulation;
-    Opened(Question asked, BackendFactory& open_backend, const Constraints& constraints);
+    Opened(Question asked, BackendFactory& open_backend, const Constraints& constraints,
+           const base::Stop& stop);
   };
 
   // `most` bounds the costs, if they are bounded.
@@ -47,7 +48,7 @@ class EncodedSession : public problem::Session {
                const base::Stop& stop);
   problem::Problem SizedFor(size_t rung) const;
   void Check(const problem::Problem& sized, problem::Bytes capacity, problem::Result& result) const;
-  void OpenFor(problem::Bytes capacity);
+  void OpenFor(problem::Bytes capacity, const base::Stop& stop);
 
   std::string engine_;
   const problem::Problem& problem_;

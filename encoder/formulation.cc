@@ -94,7 +94,7 @@ problem::Allocation Formulation::Decode() const {
 std::optional<std::string> TooLarge(const problem::Problem& problem, const Demands& demands) {
   if (demands.too_many_pairs) {
     return fmt::format("more than {} pairs of buffers live together, too many to write down as clauses",
-                       kPairLimit);
+                       demands.pair_limit);
   }
   const bool has_modes = std::any_of(problem.memories.begin(), problem.memories.end(),
                                      [](const problem::Memory& memory) { return !memory.modes.empty(); });

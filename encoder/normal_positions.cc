@@ -53,6 +53,10 @@ using problem::RelationKind;
 // With more, sums of sizes are as dense as all multiples of the granule, and to find them costs more than it saves.
 constexpr size_t kMostPositions = 100;
 
+// Supports of all buffers that are looked at: more take seconds, and such a formula is large anyway.
+constexpr int64_t kMostSupports = 2'000'000;
+constexpr size_t kBetweenLooks = 64;  // at the stop, in positions
+
 constexpr int kSeveral = -1;  // or a base, which is no buffer
 
 std::vector<bool> FindMovable(const Problem& problem) {
@@ -79,7 +83,7 @@ class Closure {
  public:
   Closure(const Problem& problem, const Demands& demands, const std::vector<bool>& movable,
           const std::vector<std::vector<size_t>>& neighbours, const std::vector<Bytes>& sizes, int memory,
-          Bytes ceiling)
+          Bytes ceiling, const base::Stop& stop)
       : problem_(problem),
         demands_(demands),
         movable_(movable),
@@ -87,19 +91,24 @@ class Closure {
         sizes_(sizes),
         memory_(memory),
         granule_(demands.granules[static_cast<size_t>(memory)]),
-        granules_(ceiling / granule_) {}
+        granules_(ceiling / granule_),
+        stop_(stop) {}
 
-  // Adds to the positions of each buffer; false when some buffer has too many, or must not be moved at all.
+  // Adds to the positions of each buffer; false when some buffer has too many or must not be moved at all, when there
+  // are too many in sum, and at the stop.
   bool Find(std::vector<std::set<Bytes>>& positions) {
     for (size_t i = 0; i < sizes_.size(); ++i) {
       if (problem_.buffers[i].memory == memory_ && !ReachBases(i)) return false;
     }
-    while (!reached_.empty()) {
+    int64_t supports = 0;
+    for (size_t done = 0; !reached_.empty(); ++done) {
+      if (done % kBetweenLooks == 0 && stop_.Requested()) return false;
       const auto [place, support] = *reached_.begin();
       reached_.erase(reached_.begin());
       const auto [offset, buffer] = place;
       positions[buffer].insert(offset);
-      if (positions[buffer].size() > kMostPositions) return false;
+      supports += static_cast<int64_t>(neighbours_[buffer].size());
+      if (positions[buffer].size() > kMostPositions || supports > kMostSupports) return false;
       for (const size_t other : neighbours_[buffer]) {
         const bool rests = movable_[other] && static_cast<int>(other) != support;
         if (rests) Reach(other, offset + sizes_[buffer] / granule_, static_cast<int>(buffer));
@@ -146,6 +155,7 @@ class Closure {
   int memory_;
   Bytes granule_;
   Bytes granules_;  // of the memory
+  const base::Stop& stop_;
   // Offset and buffer, not yet done; with the only buffer that it can rest on, or kSeveral.
   std::map<std::pair<Bytes, size_t>, int> reached_;
 };
@@ -176,7 +186,8 @@ std::vector<std::vector<Bytes>> SizesByRung(const Problem& problem, const proble
 
 std::vector<std::vector<Bytes>> FindNormalPositions(const Problem& problem, const problem::Ladder* ladder,
                                                     const Demands& demands,
-                                                    const std::vector<Bytes>& ceilings) {
+                                                    const std::vector<Bytes>& ceilings,
+                                                    const base::Stop& stop) {
   std::vector<std::vector<Bytes>> positions(problem.buffers.size());
   const bool guards = std::any_of(problem.rules.begin(), problem.rules.end(), [](const problem::Rule& rule) {
     return rule.requirement.kind == problem::RequirementKind::kGuard;
@@ -188,7 +199,7 @@ std::vector<std::vector<Bytes>> FindNormalPositions(const Problem& problem, cons
   std::vector<bool> few(problem.memories.size(), true);
   for (const std::vector<Bytes>& sizes : SizesByRung(problem, ladder)) {
     for (size_t m = 0; m < problem.memories.size(); ++m) {
-      Closure closure(problem, demands, movable, neighbours, sizes, static_cast<int>(m), ceilings[m]);
+      Closure closure(problem, demands, movable, neighbours, sizes, static_cast<int>(m), ceilings[m], stop);
       few[m] = few[m] && closure.Find(found);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/encoder/demands.h"
 #include "tessera/problem/ladder.h"
 #include "tessera/problem/problem.h"
@@ -13,10 +14,13 @@ namespace tessera::encoder {
 // buffer: in its memory some buffer has too many positions, or must not be moved. `ceilings` are the greatest capacities
 // asked about, in bytes, for each memory; `ladder` may be null.
 //
-// Cost: for each rung, at most a hundred positions a buffer times the number of buffers that live together.
+// A list is also empty where too much work came first, or the stop.
+// Cost: for each rung, at most a hundred positions a buffer times the number of buffers that live together, and in all
+// at most a few million steps for each memory.
 std::vector<std::vector<problem::Bytes>> FindNormalPositions(const problem::Problem& problem,
                                                              const problem::Ladder* ladder,
                                                              const Demands& demands,
-                                                             const std::vector<problem::Bytes>& ceilings);
+                                                             const std::vector<problem::Bytes>& ceilings,
+                                                             const base::Stop& stop);
 
 }  // namespace tessera::encoder

@@ -169,10 +169,11 @@ std::vector<std::string> Sentences(const Problem& problem, const Explanation& ex
     lines.emplace_back("it would fit");
     list(explanation.changes);
   } else {
-    lines.emplace_back(
-        explanation.all_tried
-            ? "no more capacity, lower alignment or bank more, and nothing left out, makes it fit alone"
-            : "no single change is known to make it fit; not all were decided");
+    lines.emplace_back(explanation.all_tried
+                           ? "none of these makes it fit by itself: more capacity behind the same banks, a "
+                             "lower alignment, one bank more, "
+                             "one condition less"
+                           : "no single change is known to make it fit; not all were decided");
   }
   return lines;
 }

@@ -38,6 +38,25 @@ bool LiveTogether(const Buffer& a, const Buffer& b) {
   return false;
 }
 
+int64_t CountMeetings(const Problem& problem, int memory) {
+  std::vector<std::pair<Step, int>> events;  // leavers first: lifespans are half-open
+  for (const Buffer& buffer : problem.buffers) {
+    if (buffer.memory != memory) continue;
+    for (const Lifespan& life : buffer.lifespans) {
+      events.emplace_back(life.lower, 1);
+      events.emplace_back(life.upper, -1);
+    }
+  }
+  std::sort(events.begin(), events.end());
+  int64_t alive = 0;
+  int64_t meetings = 0;
+  for (const auto& [step, change] : events) {
+    if (change > 0) meetings += alive;
+    alive += change;
+  }
+  return meetings;
+}
+
 std::vector<std::pair<Step, Step>> Successions(const Problem& problem) {
   const Lifespan horizon = Horizon(problem);
   std::vector<std::pair<Step, Step>> pairs;

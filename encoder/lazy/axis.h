@@ -59,4 +59,10 @@ class Axis {
   std::vector<Bound> sizes_;
 };
 
+// By how much the difference asks its second view to lie above its first.
+inline Bound DistanceOf(const Difference& difference, const Axis& axis) {
+  const Bound size = difference.sized < 0 ? 0 : axis.Size(difference.sized);
+  return difference.distance + (difference.negative ? -size : size);
+}
+
 }  // namespace tessera::encoder::lazy

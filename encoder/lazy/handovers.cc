@@ -71,11 +71,17 @@ int Handovers::MemoryOf(const Row& row) const {
 
 void Handovers::Reload() {
   const Lists<int>& sections = axis_.packing().sections;
+  const Row* last = nullptr;  // rows of one pair of sections are neighbours
   for (Row& row : rows_) {
-    row.stayers = row.sum = row.largest = 0;
-    for (const int stayer : Part(sections[row.first_section], sections[row.second_section]).stayers) {
-      row.stayers += axis_.Size(stayer);
+    const bool same = last != nullptr && last->first_section == row.first_section &&
+                      last->second_section == row.second_section;
+    row.stayers = same ? last->stayers : 0;
+    row.sum = row.largest = 0;
+    if (!same) {
+      for (const int stayer : Part(sections[row.first_section], sections[row.second_section]).stayers)
+        row.stayers += axis_.Size(stayer);
     }
+    last = &row;
     const std::span<Entry> entries(entries_.data() + row.first, row.count);
     std::stable_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
       return axis_.Size(a.buffer) > axis_.Size(b.buffer);

@@ -37,7 +37,7 @@ class LazySession final : public problem::Session {
 
  private:
   Result Answer(Status status, std::string reason) const;
-  void Load();
+  bool Load(const base::Stop& stop);
   Question QuestionOf(size_t rung, Bytes capacity) const;
   Solver::Verdict Decide(Question question, const base::Budget& budget, const base::Stop& stop);
   Bound HeaviestSection(const std::vector<Bound>& sizes) const;
@@ -60,9 +60,10 @@ Result LazySession::Answer(Status status, std::string reason) const {
   return result;
 }
 
-// Everything is loaded on the first question that has a budget, so that opening a session is cheap.
-void LazySession::Load() {
-  if (!packing_) packing_ = lazy::MakePacking(problem_, ladder_);
+// Everything is loaded on the first question that has a budget, so that opening a session is cheap. False at the stop.
+bool LazySession::Load(const base::Stop& stop) {
+  if (!packing_) packing_ = lazy::MakePacking(problem_, ladder_, stop);
+  return packing_.has_value();
 }
 
 Question LazySession::QuestionOf(size_t rung, Bytes capacity) const {
@@ -133,7 +134,11 @@ Result LazySession::Solve(size_t rung, Bytes capacity, const base::Budget& budge
   if (ladder_ != nullptr && rung >= ladder_->rungs.size()) return Answer(Status::kInvalid, "no such rung");
   if (budget.units <= 0) return Answer(Status::kUnknown, "no budget");
   if (stop.Requested()) return Answer(Status::kUnknown, "stopped");
-  Load();
+  if (lazy::CountPairs(problem_) > stop.MemoryLimit() / 6 / lazy::kBytesPerPair)
+    return Answer(Status::kUnsupported, "the lazy engine has no memory for so many pairs of buffers");
+  if (!Load(stop)) return Answer(Status::kUnknown, "stopped");
+  if (const std::string& why = packing_->ties.contradiction; !why.empty())
+    return Answer(Status::kInfeasible, why);
   if (!packing_->reach && capacity > lazy::kFarthest) {
     return Answer(Status::kUnsupported, "the lazy engine does not honour tied offsets beyond 2^60 bytes");
   }
@@ -155,7 +160,9 @@ Result LazySession::Solve(size_t rung, Bytes capacity, const base::Budget& budge
     result.reason = fmt::format("no placement exists: {} conflicts prove it", result.statistics.conflicts);
     result.lower_bound = std::max(result.lower_bound, RefutedBelow(capacity));
   } else {
-    result.reason = stop.Requested() ? "stopped" : "the budget of conflicts is spent";
+    result.reason = solver_->GaveUp()  ? "bounds rise in too many steps"
+                    : stop.Requested() ? "stopped"
+                                       : "the budget of conflicts is spent";
   }
   return result;
 }

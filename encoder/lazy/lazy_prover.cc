@@ -29,7 +29,12 @@ Attempt LazyProver::Prove(const Problem& problem, Bytes capacity, const base::Bu
     attempt.reason = "the lazy engine does not honour " + *unsupported;
     return attempt;
   }
-  const lazy::Packing packing = lazy::MakePacking(problem, nullptr);
+  const std::optional<lazy::Packing> loaded = lazy::MakePacking(problem, nullptr, stop);
+  if (!loaded) {
+    attempt.reason = "stopped";
+    return attempt;
+  }
+  const lazy::Packing& packing = *loaded;
   lazy::Question question{lazy::SizesOf(packing, problem, nullptr, 0), {}};
   for (size_t m = 0; m < problem.memories.size(); ++m) {
     const Bytes bytes = m == 0 ? capacity : problem.memories[m].capacity;
@@ -50,7 +55,9 @@ Attempt LazyProver::Prove(const Problem& problem, Bytes capacity, const base::Bu
   } else if (verdict == lazy::Solver::Verdict::kInfeasible) {
     attempt.proof = log.Write();
   } else {
-    attempt.reason = stop.Requested() ? "stopped" : "the budget of conflicts is spent";
+    attempt.reason = solver.GaveUp()    ? "bounds rise in too many steps"
+                     : stop.Requested() ? "stopped"
+                                        : "the budget of conflicts is spent";
   }
   return attempt;
 }

@@ -103,11 +103,12 @@ void FillPairs(const Problem& problem, Packing& packing) {
   packing.neighbours = Lists<Neighbour>(neighbours);
 }
 
-void FillSections(const Problem& problem, Packing& packing) {
+void FillSections(const Problem& problem, const base::Stop& stop, Packing& packing) {
   std::vector<std::vector<int>> sections;
   std::vector<std::vector<int>> sections_of(problem.buffers.size());
   for (int m = 0; m < packing.memories; ++m) {
-    auto found = FindSections(problem, m, [&](int i, int j) { return packing.BelowView(i, j) >= 0; });
+    auto found = FindSections(
+        problem, m, [&](int i, int j) { return packing.BelowView(i, j) >= 0; }, stop);
     for (auto& members : found) {
       if (members.size() < 2) continue;
       for (const int i : members)
@@ -227,14 +228,16 @@ void FillSymmetries(const Problem& problem, const Ladder* ladder, Packing& packi
 
 }  // namespace
 
-Packing MakePacking(const Problem& problem, const Ladder* ladder) {
+std::optional<Packing> MakePacking(const Problem& problem, const Ladder* ladder, const base::Stop& stop) {
   Packing packing;
   packing.buffers = static_cast<int>(problem.buffers.size());
   packing.memories = static_cast<int>(problem.memories.size());
   packing.granule = GranuleOf(problem, ladder);
   FillBuffers(problem, packing);
+  packing.ties = FindTies(problem, packing.alignment, packing.granule);
   FillPairs(problem, packing);
-  FillSections(problem, packing);
+  FillSections(problem, stop, packing);
+  if (stop.Requested()) return std::nullopt;
   FillHoles(problem, packing);
   FillDifferences(problem, packing);
   FillSymmetries(problem, ladder, packing);

@@ -5,8 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/encoder/lazy/literal.h"
 #include "tessera/encoder/lazy/support.h"
+#include "tessera/encoder/lazy/ties.h"
 #include "tessera/problem/ladder.h"
 #include "tessera/problem/problem.h"
 
@@ -76,9 +78,10 @@ struct Packing {
   std::vector<View> below;                 // buffers * buffers
   Lists<int> sections;                     // members
   std::vector<int> section_memory;
-  Lists<int> sections_of;                            // of each buffer
-  Lists<Hole> holes;                                 // of each memory: ascending, disjoint, not touching
-  std::vector<Difference> differences;               // of colocated and adjacent buffers
+  Lists<int> sections_of;               // of each buffer
+  Lists<Hole> holes;                    // of each memory: ascending, disjoint, not touching
+  std::vector<Difference> differences;  // of colocated and adjacent buffers
+  Ties ties;
   std::vector<std::pair<int, int>> interchangeable;  // alike in everything: the first may lie below
   // In each memory where turning a solution upside down gives another: a pair whose first may lie below.
   std::vector<std::pair<int, int>> mirrored;
@@ -97,9 +100,10 @@ struct Packing {
   }
 };
 
-// Needs a Problem that FindUnsupported (support.h) passes. Cost: O(buffers squared + members of sections
-// squared).
-Packing MakePacking(const problem::Problem& problem, const problem::Ladder* ladder);
+// Needs a Problem that FindUnsupported (support.h) passes; nullopt at the stop. Cost: O(buffers squared + members of
+// sections squared; where some may share addresses, to the fourth power).
+std::optional<Packing> MakePacking(const problem::Problem& problem, const problem::Ladder* ladder,
+                                   const base::Stop& stop);
 
 // The sizes of the Problem, or of one rung of its ladder, in units.
 std::vector<Bound> SizesOf(const Packing& packing, const problem::Problem& problem,

@@ -83,34 +83,13 @@ bool PairRules::LeaveHole(Side side, int buffer) {
 
 bool PairRules::Tie(View from) {
   for (const Difference& tie : ties_[from]) {
-    const Literal raised{tie.to, trail_[from] + DistanceOf(tie)};
+    const Literal raised{tie.to, trail_[from] + DistanceOf(tie, axis_)};
     if (trail_.IsTrue(raised)) continue;
     trail_.OpenReason();
     trail_.Because({from, trail_[from]});
     if (!trail_.Imply(raised, trail_.CloseReason(Reason::Kind::kShiftable))) return false;
   }
   return true;
-}
-
-Bound PairRules::DistanceOf(const Difference& tie) const {
-  const Bound size = tie.sized < 0 ? 0 : axis_.Size(tie.sized);
-  return tie.distance + (tie.negative ? -size : size);
-}
-
-bool PairRules::TiesContradict() const {
-  const Packing& packing = axis_.packing();
-  std::vector<Bound> floors(2 * static_cast<size_t>(packing.buffers));
-  bool rising = !packing.differences.empty();
-  for (int round = 0; rising && round <= packing.buffers; ++round) {
-    rising = false;
-    for (const Difference& tie : packing.differences) {
-      const Bound floor = floors[static_cast<size_t>(tie.from)] + DistanceOf(tie);
-      if (floor <= floors[static_cast<size_t>(tie.to)]) continue;
-      floors[static_cast<size_t>(tie.to)] = floor;
-      rising = true;
-    }
-  }
-  return rising;
 }
 
 }  // namespace tessera::encoder::lazy

@@ -24,16 +24,11 @@ class PairRules {
   bool CeilingSank(int memory);
   bool OrderSet(View order);
 
-  // Whether the ties ask of some buffer to lie above itself. Propagation would find that out too, climbing to
-  // the ceiling step by step. Cost: O(buffers * ties) (Bellman 1958, Ford 1956).
-  bool TiesContradict() const;
-
  private:
   bool RaiseOver(Side side, int before, int after, Literal order);
   bool Squeeze(Side side, int before, int after, Literal order);
   bool LeaveHole(Side side, int buffer);
   bool Tie(View from);
-  Bound DistanceOf(const Difference& tie) const;
 
   Axis& axis_;
   Trail& trail_;

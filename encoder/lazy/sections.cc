@@ -57,12 +57,15 @@ Members GrowClique(const Members& by_size, int seed, const Conflict& conflict) {
 }
 
 void AddCliques(const problem::Problem& problem, const Members& crowd, const Conflict& conflict,
-                std::vector<Members>& sections) {
+                const base::Stop& stop, std::vector<Members>& sections) {
   Members by_size = crowd;
   std::stable_sort(by_size.begin(), by_size.end(), [&](int a, int b) {
     return problem.buffers[static_cast<size_t>(a)].size > problem.buffers[static_cast<size_t>(b)].size;
   });
-  for (const int seed : crowd) sections.push_back(GrowClique(by_size, seed, conflict));
+  for (const int seed : crowd) {
+    if (stop.Requested()) return;
+    sections.push_back(GrowClique(by_size, seed, conflict));
+  }
 }
 
 bool IsClique(const Members& crowd, const Conflict& conflict) {
@@ -76,13 +79,15 @@ bool IsClique(const Members& crowd, const Conflict& conflict) {
 
 }  // namespace
 
-std::vector<Members> FindSections(const problem::Problem& problem, int memory, const Conflict& conflict) {
+std::vector<Members> FindSections(const problem::Problem& problem, int memory, const Conflict& conflict,
+                                  const base::Stop& stop) {
   std::vector<Members> sections;
   for (const Members& crowd : FindCrowds(problem, memory)) {
+    if (stop.Requested()) return sections;
     if (IsClique(crowd, conflict)) {
       sections.push_back(crowd);
     } else {
-      AddCliques(problem, crowd, conflict, sections);
+      AddCliques(problem, crowd, conflict, stop, sections);
     }
   }
   std::set<Members> seen;

@@ -1,14 +1,19 @@
 #include "tessera/encoder/lazy/solver.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "tessera/base/luby.h"
+#include "tessera/encoder/lazy/cycles.h"
 
 namespace tessera::encoder::lazy {
 namespace {
 
 constexpr int64_t kNodesPerLook = 64;  // between two looks at the stop
+constexpr int64_t kChangesPerLook = 4096;
+constexpr int64_t kChangesPerView = 16;  // in a row, before a cycle is looked for
+constexpr int kMostChanges = 4'000'000;  // on the trail: about 250 MB
 
 // Every integer with room for any question; SetFirstBounds narrows them.
 Trail MakeTrail(const Packing& packing) {
@@ -157,7 +162,7 @@ void Solver::SetFirstBounds() {
 }
 
 bool Solver::AssertFacts() {
-  if (proof_ == nullptr && pairs_.TiesContradict()) return false;
+  if (proof_ == nullptr && !AssertTiedOrders()) return false;
   for (int i = 0; i < packing_.buffers; ++i) {
     const auto fixed = packing_.fixed[static_cast<size_t>(i)];
     if (fixed && !(trail_.Imply({2 * i, *fixed}, {}) && trail_.Imply({2 * i + 1, -*fixed}, {}))) return false;
@@ -174,6 +179,22 @@ bool Solver::AssertFacts() {
     if (!pairs_.FloorRose(Side::kBottom, i) || !pairs_.FloorRose(Side::kTop, i)) return false;
   }
   return true;
+}
+
+// Of two buffers at a fixed distance it is known which lies below, and whether the distance leaves it room.
+bool Solver::AssertTiedOrders() {
+  const Ties& ties = packing_.ties;
+  if (packing_.differences.empty()) return true;
+  for (const auto& [first, second] : packing_.pairs) {
+    const auto a = static_cast<size_t>(first), b = static_cast<size_t>(second);
+    if (ties.group[a] != ties.group[b]) continue;
+    const Bound distance = ties.distance[b] - ties.distance[a];
+    const bool is_below = distance > 0;
+    if (std::abs(distance) < axis_.Size(is_below ? first : second)) return false;
+    const Literal order = axis_.Before(Side::kBottom, is_below ? first : second, is_below ? second : first);
+    if (!trail_.Imply(order, {})) return false;
+  }
+  return RefuteCycle(packing_, axis_, std::nullopt);
 }
 
 bool Solver::AssertUnits(const std::vector<bool>& kept) {
@@ -198,8 +219,11 @@ Solver::Verdict Solver::Solve(std::span<const Literal> assumptions, const base::
   if (budget.units <= 0) return Verdict::kUnknown;
   const int64_t most = statistics_.conflicts + std::min(budget.units, base::kMaxTotal);
   Verdict verdict = Verdict::kUnknown;
+  gave_up_ = false;
   while (!questions_.back().contradicted) {
-    const bool consistent = Propagate();
+    const Fixpoint fixpoint = Propagate(stop);
+    if (fixpoint == Fixpoint::kInterrupted) return Verdict::kUnknown;
+    const bool consistent = fixpoint == Fixpoint::kReached;
     const bool look = !consistent || statistics_.nodes % kNodesPerLook == 0;
     if (!consistent && !LearnFromConflict()) break;
     if (look && stop.Requested()) return Verdict::kUnknown;
@@ -215,25 +239,52 @@ Solver::Verdict Solver::Solve(std::span<const Literal> assumptions, const base::
   return Verdict::kInfeasible;
 }
 
-bool Solver::Propagate() {
-  while (true) {
-    while (processed_ < trail_.Size()) {
-      const Change change = trail_.At(processed_++);
-      if (IsOrder(change.view)) SetOrder(change.view);
-      if (!clauses_.Propagate(change) || !Dispatch(change)) return false;
-    }
-    if (!handovers_.Idle()) {
-      if (!handovers_.PropagateOne()) return false;
-    } else if (!energy_.Idle()) {
-      if (!energy_.PropagateOne()) return false;
-    } else if (!edges_.Idle()) {
-      if (!edges_.PropagateOne()) return false;
-    } else if (!resting_.Idle()) {
-      if (!resting_.PropagateOne()) return false;
-    } else {
-      return true;
-    }
+Solver::Fixpoint Solver::Propagate(const base::Stop& stop) {
+  bool interrupted = false;
+  bool consistent = true;
+  bool idle = false;
+  while (consistent && !interrupted && !idle) {
+    consistent = FollowChanges(stop, interrupted);
+    if (!consistent || interrupted) break;
+    idle = handovers_.Idle() && energy_.Idle() && edges_.Idle() && resting_.Idle();
+    consistent = idle || PropagateRules();
   }
+  if (!interrupted) return consistent ? Fixpoint::kReached : Fixpoint::kConflict;
+  // What rose at the root stays, so bounds that rise without end begin anew.
+  gave_up_ = !stop.Requested();
+  gave_up_ ? Reset() : BacktrackTo(0);
+  return Fixpoint::kInterrupted;
+}
+
+// Asks the first rule that has something to look at.
+bool Solver::PropagateRules() {
+  if (!handovers_.Idle()) return handovers_.PropagateOne();
+  if (!energy_.Idle()) return energy_.PropagateOne();
+  if (!edges_.Idle()) return edges_.PropagateOne();
+  return resting_.PropagateOne();
+}
+
+// Dispatches changes until there is none; false on a conflict.
+bool Solver::FollowChanges(const base::Stop& stop, bool& interrupted) {
+  const int start = processed_;
+  int64_t next_look = kChangesPerLook;
+  int64_t next_search = kChangesPerView * trail_.Views();
+  while (processed_ < trail_.Size()) {
+    const int64_t followed = processed_ - start;
+    if (followed >= next_look) {
+      next_look += kChangesPerLook;
+      interrupted = stop.Requested() || trail_.Size() >= kMostChanges;
+      if (interrupted) return true;
+    }
+    if (proof_ == nullptr && followed >= next_search) {
+      next_search *= 4;
+      if (!RefuteCycle(packing_, axis_, start)) return false;
+    }
+    const Change change = trail_.At(processed_++);
+    if (IsOrder(change.view)) SetOrder(change.view);
+    if (!clauses_.Propagate(change) || !Dispatch(change)) return false;
+  }
+  return true;
 }
 
 bool Solver::Dispatch(const Change& change) {

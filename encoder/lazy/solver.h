@@ -39,6 +39,9 @@ bool Implies(const Question& tight, const Question& loose, bool sizes_may_differ
 //       conflict?  learn, return to where the lesson is news; at the root: infeasible
 //       none:      restart when it is time, else assume what is asked for, else decide; nothing left: feasible
 //
+// Bounds that chase each other around a cycle of orders and ties rise to the capacity, perhaps a byte at a time. After
+// many changes in a row such a cycle is looked for (cycles.h), and is a conflict itself.
+//
 // The cheap rules run dry before a dear one is asked. Infeasible is said only when the empty clause has been
 // derived, or a clause of assumptions alone. Everything happens in the order of the input and the seed, so the
 // same calls give the same answers.
@@ -65,6 +68,9 @@ class Solver {
   // Decides the question under the assumptions. Budget units are conflicts.
   Verdict Solve(std::span<const Literal> assumptions, const base::Budget& budget, const base::Stop& stop);
 
+  // Whether the last kUnknown is due to bounds that rose in more steps than are followed. More budget does not help.
+  bool GaveUp() const { return gave_up_; }
+
   // After kFeasible, until the next call.
   Bound OffsetOf(int buffer) const { return solution_[static_cast<size_t>(buffer)]; }
   // Holds whatever is assumed, as does every bound at the root.
@@ -88,6 +94,7 @@ class Solver {
   void Reset();
   void EndSymmetries();
   bool AssertFacts();
+  bool AssertTiedOrders();
   bool AssertUnits(const std::vector<bool>& kept);
   bool AssertCeilings();
   std::vector<bool> FindKept() const;
@@ -95,7 +102,10 @@ class Solver {
   bool SizesMayDiffer() const;
   void SetFirstBounds();
 
-  bool Propagate();
+  enum class Fixpoint : uint8_t { kReached, kConflict, kInterrupted };
+  Fixpoint Propagate(const base::Stop& stop);
+  bool PropagateRules();
+  bool FollowChanges(const base::Stop& stop, bool& interrupted);
   bool Dispatch(const Change& change);
   void SetOrder(View view);
   void UndoOrder(View view);
@@ -131,7 +141,8 @@ class Solver {
   std::vector<Posed> questions_;  // the last one is in force
   std::vector<Unit> units_;
   bool refuted_ = false;  // the given clauses contradict each other
-  int processed_ = 0;     // changes that were dispatched
+  bool gave_up_ = false;
+  int processed_ = 0;  // changes that were dispatched
   int64_t restarts_ = 0;
   int64_t next_restart_ = 0;  // in conflicts, as the next
   int64_t next_reduction_ = kReduction;

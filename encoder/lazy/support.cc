@@ -86,25 +86,13 @@ std::optional<Bytes> AddAll(const std::vector<Bytes>& terms) {
   return sum;
 }
 
-bool LivesAtOnce(const Problem& problem, int64_t most) {
-  std::vector<std::pair<problem::Step, int>> events;
-  for (const Buffer& buffer : problem.buffers) {
-    for (const problem::Lifespan& life : buffer.lifespans) {
-      events.emplace_back(life.lower, 1);
-      events.emplace_back(life.upper, -1);
-    }
-  }
-  std::sort(events.begin(), events.end());
-  int64_t alive = 0;
-  int64_t meetings = 0;
-  for (const auto& [step, change] : events) {
-    if (change > 0) meetings += alive;
-    alive += change;
-  }
-  return meetings > most;
-}
-
 }  // namespace
+
+int64_t CountPairs(const Problem& problem) {
+  int64_t pairs = 0;
+  for (int m = 0; m < static_cast<int>(problem.memories.size()); ++m) pairs += CountMeetings(problem, m);
+  return pairs;
+}
 
 std::optional<Bytes> HeightThatSuffices(const Problem& problem, const problem::Ladder* ladder) {
   std::vector<Bytes> terms = {0};
@@ -129,7 +117,7 @@ std::optional<Bytes> HeightThatSuffices(const Problem& problem, const problem::L
 
 std::optional<std::string> FindUnsupported(const Problem& problem, const problem::Ladder* ladder) {
   if (problem.buffers.size() > kMostBuffers) return "more than 4096 buffers";
-  if (LivesAtOnce(problem, kMostPairs)) return "more than 2000000 pairs of buffers that live together";
+  if (CountPairs(problem) > kMostPairs) return "more than 2000000 pairs of buffers that live together";
   if (!HeightThatSuffices(problem, ladder)) return "addresses beyond 2^60 bytes";
   for (int m = 0; m < static_cast<int>(problem.memories.size()); ++m) {
     if (auto reason = FindUnsupportedMemory(problem, m)) return reason;

@@ -13,7 +13,11 @@ namespace tessera::encoder::lazy {
 
 inline constexpr size_t kMostBuffers = 4096;
 inline constexpr int64_t kMostPairs = 2'000'000;
+inline constexpr int64_t kBytesPerPair = 200;  // of memory
 inline constexpr problem::Bytes kFarthest = problem::Bytes{1} << 60;
+
+// Pairs of buffers that live together, those with several lifespans perhaps more than once.
+int64_t CountPairs(const problem::Problem& problem);
 
 // The first requirement that the engine cannot honour, in words, or nullopt: modes, ports, spans, allowed banks
 // and bank relations that restrict something, and magnitudes beyond the limits above.

@@ -18,6 +18,9 @@ enum class IntegerEncoding : uint8_t {
 // bytes with its watches: 640 MB.
 inline constexpr int64_t kClauseLimit = 8'000'000;
 
+// As many of them as there is memory for.
+int64_t ClauseLimitFor(const Magnitude& magnitude);
+
 // Integers as clauses of `clauses`, whose solver answers through `model`; both outlive what is returned.
 std::unique_ptr<IntegerSink> MakeIntegers(IntegerEncoding encoding, const Magnitude& magnitude,
                                           ClauseSink& clauses, const Model& model);

@@ -20,7 +20,7 @@ CadicalSolver::FirstTry FirstTryOf(const Magnitude& magnitude) {
 BackendFactory CadicalBackends(const SatOptions& options) {
   return [options](const Magnitude& magnitude) {
     return std::make_unique<SolverBackend<CadicalSolver>>(options.encoding, magnitude, options.seed,
-                                                          kClauseLimit, FirstTryOf(magnitude));
+                                                          ClauseLimitFor(magnitude), FirstTryOf(magnitude));
   };
 }
 

@@ -17,6 +17,7 @@ namespace {
 
 // A constraint with its bit-blasted form takes Z3 about a kilobyte or more: about 2 GB.
 constexpr int64_t kConstraintLimit = 500'000;
+constexpr int64_t kBytesPerConstraint = 4'096;
 
 // Z3's own unit of work behind the budget of conflicts, for what it does between them. A conflict takes 500
 // to 1 500 units on 20 to 60 random buffers, so that only work which leads nowhere meets this limit. 0 means
@@ -56,7 +57,9 @@ class Watchdog {
 class Z3Backend : public Backend {
  public:
   Z3Backend(const Z3Options& options, const Magnitude& magnitude)
-      : solver_(context_, "QF_FD"), sink_(context_, solver_, magnitude.greatest, kConstraintLimit) {
+      : solver_(context_, "QF_FD"),
+        sink_(context_, solver_, magnitude.greatest,
+              std::min(kConstraintLimit, magnitude.memory / kBytesPerConstraint)) {
     solver_.set("random_seed", static_cast<unsigned>(options.seed % kSeedRange));
   }
 

@@ -98,10 +98,13 @@ Judgement Judge(const Plan& asked, const FindProof& find_proof, const base::Stop
   for (const auto& [interval, choices] : shared.choices)
     refutation.ways += choices.ways ? static_cast<int64_t>(choices.ways->size()) : 0;
   refutation.proofs = placements.TakeProofs();
-  refutation.argument = fmt::format(
-      "in each of {} order{} of the operators no sequence of subgraphs leads from the first operator to the "
-      "last",
-      orders.size(), orders.size() == 1 ? "" : "s");
+  refutation.argument =
+      orders.size() == 1
+          ? "no sequence of subgraphs leads from the first operator to the last"
+          : fmt::format(
+                "in each of {} orders of the operators no sequence of subgraphs leads from the first "
+                "operator to the last",
+                orders.size());
   return {std::move(refutation), {}};
 }
 

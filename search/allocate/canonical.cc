@@ -13,7 +13,6 @@
 #include "tessera/search/allocate/canonical_tree.h"
 #include "tessera/search/allocate/constraints.h"
 #include "tessera/search/allocate/contracted_session.h"
-#include "tessera/search/allocate/sections.h"
 #include "tessera/search/allocate/sized_session.h"
 
 namespace tessera::search {
@@ -26,7 +25,6 @@ using problem::Status;
 
 namespace {
 
-constexpr size_t kMostBuffers = 8192;
 constexpr int64_t kFirstLimitPerBuffer = 3;
 constexpr uint64_t kRoundsOfSeed = 1'000'000;  // from there on shakes would be those of the next seed
 
@@ -106,10 +104,9 @@ class CanonicalSession final : public SizedSession {
     const std::string& name = Sized().memories[memory].name;
     std::optional<CanonicalModel>& model = models_[memory];
     if (!model) {
-      if (BuffersOf(Sized(), static_cast<int>(memory)).size() > kMostBuffers) {
+      if (const auto oversize = FindOversize(Sized(), static_cast<int>(memory), stop.MemoryLimit())) {
         result.status = Status::kUnknown;
-        result.reason = "canonical search takes at most " + std::to_string(kMostBuffers) +
-                        " buffers in memory '" + name + "'";
+        result.reason = "canonical search does not take " + *oversize;
         return false;
       }
       model = BuildModel(Sized(), static_cast<int>(memory));

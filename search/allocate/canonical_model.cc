@@ -25,6 +25,20 @@ Lists::Lists(const std::vector<std::vector<int>>& lists) {
   }
 }
 
+Lists::Lists(int count, std::span<const std::pair<int, int>> pairs)
+    : begin_(static_cast<size_t>(count) + 1), items_(2 * pairs.size()) {
+  for (const auto& [a, b] : pairs) {
+    ++begin_[static_cast<size_t>(a) + 1];
+    ++begin_[static_cast<size_t>(b) + 1];
+  }
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  std::vector<size_t> next(begin_.begin(), begin_.end() - 1);
+  for (const auto& [a, b] : pairs) {
+    items_[next[static_cast<size_t>(a)]++] = b;
+    items_[next[static_cast<size_t>(b)]++] = a;
+  }
+}
+
 namespace {
 
 class ModelBuilder {
@@ -83,7 +97,7 @@ class ModelBuilder {
   }
 
   void FindNeighbours() {
-    neighbours_.resize(model_.buffers.size());
+    std::vector<std::pair<int, int>> pairs;
     std::vector<problem::Lifespan> lives;  // gaps included
     lives.reserve(model_.buffers.size());
     for (int i = 0; i < model_.Count(); ++i) {
@@ -98,13 +112,10 @@ class ModelBuilder {
         if (separate_.empty() && !meet(a, b)) continue;
         if (!Conflict(model_.buffers[static_cast<size_t>(a)], model_.buffers[static_cast<size_t>(b)]))
           continue;
-        neighbours_[static_cast<size_t>(a)].push_back(b);
-        neighbours_[static_cast<size_t>(b)].push_back(a);
+        pairs.emplace_back(a, b);
       }
     }
-    // Filled from below for larger and from above for smaller partners: sorting makes the order plain.
-    for (std::vector<int>& list : neighbours_) std::sort(list.begin(), list.end());
-    model_.neighbours = Lists(neighbours_);
+    model_.neighbours = Lists(model_.Count(), pairs);
   }
 
   // A buffer takes its size rounded up to what divides its own alignment and those of all its neighbours:
@@ -117,11 +128,13 @@ class ModelBuilder {
     for (int i = 0; i < model_.Count(); ++i) {
       const Buffer& buffer = Movable(i);
       std::vector<AddressRange> windows = WindowsOf(problem_, buffer);
+      std::vector<AddressRange> taken;
       for (const int f : fixed_) {
         const Buffer& fixed = BufferAt(f);
         if (!Conflict(model_.buffers[static_cast<size_t>(i)], f)) continue;
-        Subtract(windows, {*fixed.offset, *fixed.offset + fixed.size});
+        taken.push_back({*fixed.offset, *fixed.offset + fixed.size});
       }
+      SubtractAll(windows, std::move(taken));
       Bytes granule = alignments[static_cast<size_t>(i)];
       model_.positions.emplace_back(std::move(windows), granule, buffer.size);
       for (const int e : model_.neighbours[i]) {
@@ -189,7 +202,7 @@ class ModelBuilder {
   }
 
   bool AreNeighbours(int a, int b) const {
-    const std::vector<int>& list = neighbours_[static_cast<size_t>(a)];
+    const std::span<const int> list = model_.neighbours[a];
     return std::binary_search(list.begin(), list.end(), b);
   }
 
@@ -221,7 +234,7 @@ class ModelBuilder {
     if (separate_.empty()) return;
     for (int i = 0; i < model_.Count(); ++i) {
       auto& [first, last] = model_.extents[static_cast<size_t>(i)];
-      for (const int e : neighbours_[static_cast<size_t>(i)]) {
+      for (const int e : model_.neighbours[i]) {
         // Partners that share a section need no bridge; a separate partner may live elsewhere.
         const bool apart = !problem::LiveTogether(Movable(i), Movable(e));
         if (!apart) continue;
@@ -256,12 +269,24 @@ class ModelBuilder {
   const problem::Memory& memory_;
   CanonicalModel model_;
   std::vector<int> fixed_;
-  std::vector<std::vector<int>> neighbours_;
   std::set<std::pair<int, int>> separate_, exclusive_;
   std::set<int> related_;
 };
 
 }  // namespace
+
+std::optional<std::string> FindOversize(const Problem& problem, int memory, int64_t memory_limit) {
+  constexpr size_t kMostBuffers = 8192;
+  constexpr int64_t kMostMeetings = 16'000'000;
+  constexpr int64_t kBytesPerMeeting = 64;  // in the lists of neighbours, of cliques and of their members
+  const std::string name = "memory '" + problem.memories[static_cast<size_t>(memory)].name + "'";
+  if (BuffersOf(problem, memory).size() > kMostBuffers)
+    return "more than " + std::to_string(kMostBuffers) + " buffers in " + name;
+  const int64_t most = std::min(kMostMeetings, memory_limit / 6 / kBytesPerMeeting);
+  if (problem::CountMeetings(problem, memory) > most)
+    return "more than " + std::to_string(most) + " pairs of buffers that live together in " + name;
+  return std::nullopt;
+}
 
 CanonicalModel BuildModel(const Problem& problem, int memory) {
   return ModelBuilder(problem, memory).Build();

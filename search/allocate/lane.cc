@@ -1,6 +1,7 @@
 #include "tessera/search/allocate/lane.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "tessera/base/checked.h"
@@ -192,13 +193,28 @@ Result Lane::Probe(Bytes capacity, int64_t slice, bool descending, Round& round)
   return answer;
 }
 
+// An engine that finds no memory is not asked again; others may need less.
+Result Lane::Solve(size_t seat, Bytes capacity, int64_t units, const base::Stop& stop) {
+  const problem::Engine& engine = *seats_[seat].engine;
+  State& state = states_[seat];
+  try {
+    if (!state.session) state.session = engine.Open(question_.problem, question_.ladder);
+    return state.session->Solve(question_.rung, capacity, base::Budget{units}, stop);
+  } catch (const std::bad_alloc&) {
+    state.session.reset();
+    state.lacks_memory = true;
+  }
+  Result result;
+  result.reason = std::string(engine.Name()) + " found no memory";
+  return result;
+}
+
 // One engine's turn: its answer is checked, told, and charged.
 Result Lane::Ask(size_t seat, Bytes capacity, int64_t units, Round& round) {
   const problem::Engine& engine = *seats_[seat].engine;
   State& state = states_[seat];
-  if (!state.session) state.session = engine.Open(question_.problem, question_.ladder);
-  Result result = state.session->Solve(question_.rung, capacity, base::Budget{units}, round.stop);
-  state.refused = result.status == Status::kUnsupported;
+  Result result = Solve(seat, capacity, units, round.stop);
+  state.refused = result.status == Status::kUnsupported || state.lacks_memory;
   const int64_t work = WorkOf(result.statistics, state.cost_of_unit);
   if (work >= units && result.status == Status::kUnknown) {
     round.report.more_would_help = true;
@@ -212,12 +228,16 @@ Result Lane::Ask(size_t seat, Bytes capacity, int64_t units, Round& round) {
     round.report.fault = Check(engine.Name(), result, capacity);
   }
   result.engine = engine.Name();
-  std::string description = state.session->Describe();
+  std::string description = state.session ? state.session->Describe() : "";
   if (description == state.description) description.clear();
   if (!description.empty()) state.description = description;
   round.report.turns.push_back(
       {engine.Name(), capacity, result.status, result.peak, result.statistics, std::move(description)});
   return result;
+}
+
+bool Lane::LacksMemory() const {
+  return std::any_of(states_.begin(), states_.end(), [](const State& state) { return state.lacks_memory; });
 }
 
 bool Lane::IsAsked(size_t seat, int64_t slice, bool descending) const {

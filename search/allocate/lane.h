@@ -88,6 +88,9 @@ class Lane {
   bool Works() const;
   const std::string& Refusals() const { return refusals_; }
 
+  // Whether some engine refused for want of memory, and not because of what the Problem asks.
+  bool LacksMemory() const;
+
   // Whether everything fits into `capacity`.
   LaneReport Decide(problem::Bytes capacity, const Allowance& allowance, const base::Stop& stop);
   // Closes the gap, or the part of that work which falls to this lane.
@@ -100,6 +103,7 @@ class Lane {
     bool gave_up = false;     // its last answer was none, though it might have done more
     int64_t cost_of_unit = 1;
     bool refused = false;
+    bool lacks_memory = false;  // for which it refuses
   };
   struct Round {
     Allowance left;
@@ -115,6 +119,7 @@ class Lane {
   void Chase(Gap& gap, problem::Bytes parts, Round& round);
   problem::Result Probe(problem::Bytes capacity, int64_t slice, bool descending, Round& round);
   problem::Result Ask(size_t seat, problem::Bytes capacity, int64_t units, Round& round);
+  problem::Result Solve(size_t seat, problem::Bytes capacity, int64_t units, const base::Stop& stop);
   bool Absorb(problem::Result result, problem::Bytes capacity, Gap& gap, Round& round) const;
   bool IsAsked(size_t seat, int64_t slice, bool descending) const;
   bool HasHelper() const;

@@ -1,16 +1,17 @@
 #include "tessera/search/allocate/portfolio.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "tessera/base/checked.h"
+#include "tessera/base/parallel.h"
 #include "tessera/problem/fold_rules.h"
 #include "tessera/problem/well_formed.h"
 #include "tessera/search/allocate/bounds.h"
@@ -113,7 +114,11 @@ class Portfolio {
     if (!fault_ && result.allocation) {
       const bool minimize = options_.minimize || !options_.capacity;
       best_ = std::move(result);
-      if (minimize) Minimize();
+      try {
+        if (minimize) Minimize();
+      } catch (const std::bad_alloc&) {
+        out_of_memory_ = true;  // the best allocation stays
+      }
       result = Conclude(minimize);
     }
     if (fault_) return base::Unexpected(*std::move(fault_));
@@ -180,11 +185,14 @@ class Portfolio {
     }
     if (!WorkingLanes().empty()) {
       if (left_ <= 0) open.reason = "the budget is spent";
+      if (stop_.IsOutOfMemory()) open.reason = "the memory limit was reached";
       return open;
     }
     open = {};
-    open.status = Status::kUnsupported;
+    const bool lacks_memory = LacksMemory();
+    open.status = lacks_memory ? Status::kUnknown : Status::kUnsupported;
     for (const Lane& lane : lanes_) Append(open.reason, lane.Refusals());
+    if (lacks_memory) Append(open.reason, "memory is exhausted");
     return open;
   }
 
@@ -230,22 +238,16 @@ class Portfolio {
     };
     Reports reports(lanes.size());
     base::Stop overtaken(std::nullopt, &stop_);
-    std::thread beside;
-    if (options_.threads > 1 && lanes.size() == kLanes) {
-      try {
-        beside = std::thread([&] { reports[1] = (this->*task)(lanes[1], allowance(1), overtaken); });
-      } catch (const std::system_error&) {
-        // No thread is to be had: one will do.
+    std::atomic<size_t> next = 0;
+    std::atomic<bool> ended = false;  // by lane 0
+    base::RunOnThreads(std::min<int>(options_.threads, static_cast<int>(lanes.size())), [&] {
+      for (size_t i = next++; i < lanes.size() && !ended; i = next++) {
+        reports[i] = (this->*task)(lanes[i], allowance(i), i == 0 ? stop_ : overtaken);
+        if (i > 0 || !(reports[0].conclusive || reports[0].fault)) continue;
+        ended = true;
+        overtaken.Request();
       }
-    }
-    reports[0] = (this->*task)(lanes[0], allowance(0), stop_);
-    const bool ended = reports[0].conclusive || reports[0].fault;
-    if (ended) overtaken.Request();
-    if (beside.joinable()) {
-      beside.join();
-    } else if (!ended && lanes.size() > 1) {
-      reports[1] = (this->*task)(lanes[1], allowance(1), stop_);
-    }
+    });
     if (ended) reports.resize(1);
     return reports;
   }
@@ -298,6 +300,11 @@ class Portfolio {
     reasons += reason;
   }
 
+  bool LacksMemory() const {
+    return out_of_memory_ ||
+           std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.LacksMemory(); });
+  }
+
   bool Ended() const { return bound_ >= *best_.peak || left_ <= 0 || stop_.Requested(); }
 
   Result Conclude(bool minimize) {
@@ -307,9 +314,11 @@ class Portfolio {
       best_.reason = proof_.empty() ? "the peak equals a lower bound"
                                     : "every lower peak is proven impossible by " + proof_;
     } else if (minimize) {
-      best_.reason = stop_.Requested() ? "stopped before the least peak was proven"
-                     : left_ <= 0      ? "the budget was spent before the least peak was proven"
-                                       : "no engine could decide a lower peak";
+      best_.reason = stop_.IsOutOfMemory() ? "the memory limit was reached before the least peak was proven"
+                     : stop_.Requested()   ? "stopped before the least peak was proven"
+                     : left_ <= 0          ? "the budget was spent before the least peak was proven"
+                     : LacksMemory()       ? "memory was exhausted before the least peak was proven"
+                                           : "no engine could decide a lower peak";
     }
     return std::move(best_);
   }
@@ -327,7 +336,8 @@ class Portfolio {
   Bytes bound_ = 0;     // no allocation has a lower peak
   int64_t left_;        // of the budget
   bool alone_ = false;  // one lane narrows the gap
-  std::string proof_;   // who raised the bound last; empty: nobody did
+  bool out_of_memory_ = false;
+  std::string proof_;  // who raised the bound last; empty: nobody did
   std::vector<Lane> lanes_;
   problem::Statistics statistics_;
   std::map<std::string, problem::Statistics> totals_;  // by engine
@@ -346,14 +356,20 @@ Result Invalid(const std::string& pointer, const std::string& message) {
 
 base::Expected<Result> Allocate(const Problem& problem, const Ladder* ladder, size_t rung,
                                 std::span<const Engine* const> engines, const AllocateOptions& options) {
-  if (const auto fault = problem::FindFault(problem)) return Invalid(fault->pointer, fault->message);
-  if (ladder != nullptr) {
-    if (const auto fault = problem::FindFault(problem, *ladder))
-      return Invalid(fault->pointer, fault->message);
-    if (rung >= ladder->rungs.size()) return Invalid("", "the ladder has no rung " + std::to_string(rung));
+  try {
+    if (const auto fault = problem::FindFault(problem)) return Invalid(fault->pointer, fault->message);
+    if (ladder != nullptr) {
+      if (const auto fault = problem::FindFault(problem, *ladder))
+        return Invalid(fault->pointer, fault->message);
+      if (rung >= ladder->rungs.size()) return Invalid("", "the ladder has no rung " + std::to_string(rung));
+    }
+    if (problem.memories.empty()) return Invalid("/memories", "the problem has no memory");
+    return Portfolio(problem, ladder, rung, engines, options).Run();
+  } catch (const std::bad_alloc&) {
+    Result result;
+    result.reason = "memory is exhausted";
+    return result;
   }
-  if (problem.memories.empty()) return Invalid("/memories", "the problem has no memory");
-  return Portfolio(problem, ladder, rung, engines, options).Run();
 }
 
 }  // namespace tessera::search

@@ -46,6 +46,23 @@ void Subtract(std::vector<AddressRange>& windows, AddressRange hole) {
   windows = std::move(rest);
 }
 
+void SubtractAll(std::vector<AddressRange>& windows, std::vector<AddressRange> holes) {
+  std::sort(holes.begin(), holes.end(),
+            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+  std::vector<AddressRange> rest;
+  auto hole = holes.begin();
+  for (const AddressRange& window : windows) {
+    Bytes begin = window.begin;
+    while (hole != holes.end() && hole->end <= begin) ++hole;
+    for (auto next = hole; next != holes.end() && next->begin < window.end; ++next) {
+      if (begin < next->begin) rest.push_back({begin, next->begin});
+      begin = std::max(begin, next->end);
+    }
+    if (begin < window.end) rest.push_back({begin, window.end});
+  }
+  windows = std::move(rest);
+}
+
 namespace {
 
 std::vector<AddressRange> AllowedBankRanges(const Memory& memory, const Buffer& buffer) {

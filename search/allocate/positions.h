@@ -48,4 +48,7 @@ std::vector<AddressRange> WindowsOf(const problem::Problem& problem, const probl
 // Takes `hole` out of the windows.
 void Subtract(std::vector<AddressRange>& windows, AddressRange hole);
 
+// Takes all the holes out of the windows, which ascend. Cost: O(windows + holes log holes).
+void SubtractAll(std::vector<AddressRange>& windows, std::vector<AddressRange> holes);
+
 }  // namespace tessera::search

@@ -11,7 +11,6 @@
 #include "tessera/search/allocate/constraints.h"
 #include "tessera/search/allocate/contracted_session.h"
 #include "tessera/search/allocate/repair_search.h"
-#include "tessera/search/allocate/sections.h"
 #include "tessera/search/allocate/sized_session.h"
 
 namespace tessera::search {
@@ -22,8 +21,6 @@ using problem::Result;
 using problem::Status;
 
 namespace {
-
-constexpr size_t kMostBuffersToRepair = 8192;
 
 // One memory. The search refers to the model, so neither moves.
 struct RepairShop {
@@ -45,7 +42,7 @@ class RepairSession final : public SizedSession {
   void Reopen() override {
     shops_.clear();
     shops_.resize(Sized().memories.size());
-    too_large_.assign(shops_.size(), false);
+    refusals_.assign(shops_.size(), "");
   }
 
   void Answer(Bytes capacity, const base::Budget& budget, const base::Stop& stop, Result& result) override {
@@ -71,9 +68,8 @@ class RepairSession final : public SizedSession {
   bool MendMemory(size_t memory, Bytes capacity, const base::Budget& budget, const base::Stop& stop,
                   Result& result) {
     const std::string name = "memory '" + Sized().memories[memory].name + "'";
-    if (!Opens(memory)) {
-      result.reason = "repair takes at most " + std::to_string(kMostBuffersToRepair) + " buffers and " +
-                      std::to_string(RepairEngine::kMostPairs) + " conflicts in " + name;
+    if (const std::string refusal = Open(memory, stop.MemoryLimit()); !refusal.empty()) {
+      result.reason = "repair does not take " + refusal;
       return false;
     }
     auto& [model, search] = *shops_[memory];
@@ -91,27 +87,29 @@ class RepairSession final : public SizedSession {
     return false;
   }
 
-  // False where the memory is too large.
-  bool Opens(size_t memory) {
-    if (shops_[memory]) return true;
-    if (too_large_[memory]) return false;
-    too_large_[memory] = true;
+  // Why the memory is too large, in words; empty if it is not.
+  std::string Open(size_t memory, int64_t memory_limit) {
+    if (shops_[memory]) return "";
+    std::string& refusal = refusals_[memory];
+    if (!refusal.empty()) return refusal;
     const auto number = static_cast<int>(memory);
-    if (BuffersOf(Sized(), number).size() > kMostBuffersToRepair) return false;
+    if (const auto oversize = FindOversize(Sized(), number, memory_limit)) return refusal = *oversize;
     auto shop = std::make_unique<RepairShop>(Sized(), number, seed_);
     int64_t ends = 0;
     for (int i = 0; i < shop->model.Count(); ++i)
       ends += static_cast<int64_t>(shop->model.neighbours[i].size());
-    if (ends > 2 * RepairEngine::kMostPairs) return false;
-    too_large_[memory] = false;
+    if (ends > 2 * RepairEngine::kMostPairs) {
+      return refusal = "more than " + std::to_string(RepairEngine::kMostPairs) + " conflicts in memory '" +
+                       Sized().memories[memory].name + "'";
+    }
     shops_[memory] = std::move(shop);
-    return true;
+    return "";
   }
 
   uint64_t seed_;
   // Of the sizes last asked for, by memory.
   std::vector<std::unique_ptr<RepairShop>> shops_;
-  std::vector<bool> too_large_;
+  std::vector<std::string> refusals_;
 };
 
 }  // namespace

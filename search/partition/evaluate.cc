@@ -195,8 +195,7 @@ class Evaluator {
       plan.notes.push_back(*std::move(note));
     plan.version = options_.version;
     plan.run = RecordOf(options_);
-    plan.baseline =
-        FindBaseline(plan, planning_.scale, planning_.engines, planning_.tile_engines, options_.threads);
+    plan.baseline = FindBaseline(plan, planning_.scale, planning_.engines, options_.threads);
     plan.seed = draft_.seed;
     Evaluation evaluation;
     evaluation.status = Status::kFeasible;

@@ -93,8 +93,8 @@ plan::refutation::Judgement JudgeWhetherNone(const graph::Graph& graph, const hw
 
 void Confirm(const graph::Graph& graph, const hw_profiles::Profile& profile, const PartitionOptions& options,
              PartitionResult& result) {
-  if (result.plan) return;
   const bool infeasible = result.status == problem::Status::kInfeasible;
+  if (!infeasible && (result.status != problem::Status::kUnknown || result.plan)) return;
   const bool stopped = options.stop != nullptr && options.stop->Requested();
   if (options.judges_refusals && (infeasible || !stopped)) {
     plan::refutation::Judgement judgement = JudgeWhetherNone(graph, profile, options);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <string>
 #include <utility>
 
@@ -42,7 +43,7 @@ void Record(const graph::Graph& graph, const PartitionOptions& options, const Gr
   plan::Plan& plan = *result.plan;
   plan.run = RecordOf(graph, plan, options);
   if (!plan.run.cut_off) return;
-  plan.baseline = FindBaseline(plan, grounds.scale, grounds.engines, grounds.tile_engines, options.threads);
+  plan.baseline = FindBaseline(plan, grounds.scale, grounds.engines, options.threads);
   for (plan::Subgraph& subgraph : plan.subgraphs)
     subgraph.largest_proven = IsWholeOutput(plan.network, subgraph);
   ClaimByBound(plan);
@@ -58,9 +59,10 @@ void ReportCache(const PartitionOptions& options, const CachedEngines& cached) {
 
 }  // namespace
 
-base::Expected<PartitionResult> SearchPartition(const graph::Graph& network,
-                                                const hw_profiles::Profile& profile,
-                                                const PartitionOptions& options) {
+namespace {
+
+base::Expected<PartitionResult> Search(const graph::Graph& network, const hw_profiles::Profile& profile,
+                                       const PartitionOptions& options) {
   const graph::Graph graph = encoder::WithHomes(network, profile);
   if (auto fault = FindFault(graph, profile, options)) return base::Unexpected(*fault);
   if (const auto overflow = encoder::FindConstantOverflow(graph, profile)) {
@@ -93,6 +95,18 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& network,
   Confirm(graph, profile, options, *result);
   ReportCache(options, cached);
   return result;
+}
+
+}  // namespace
+
+base::Expected<PartitionResult> SearchPartition(const graph::Graph& network,
+                                                const hw_profiles::Profile& profile,
+                                                const PartitionOptions& options) {
+  try {
+    return Search(network, profile, options);
+  } catch (const std::bad_alloc&) {
+    return PartitionResult{problem::Status::kUnknown, std::nullopt, "memory is exhausted"};
+  }
 }
 
 }  // namespace tessera::search

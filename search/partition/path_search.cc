@@ -6,10 +6,10 @@
 #include <atomic>
 #include <limits>
 #include <numeric>
-#include <thread>
 #include <tuple>
 #include <utility>
 
+#include "tessera/base/parallel.h"
 #include "tessera/search/simulate/subgraph_bounds.h"
 
 namespace tessera::search {
@@ -530,11 +530,7 @@ void PathSearch::Run(const Tasks& tasks) const {
   const auto work = [&] {
     for (size_t i = next++; i < tasks.size(); i = next++) tasks[i]();
   };
-  std::vector<std::thread> others;
-  for (size_t i = 1; i < std::min(static_cast<size_t>(threads_), tasks.size()); ++i)
-    others.emplace_back(work);
-  work();
-  for (std::thread& other : others) other.join();
+  base::RunOnThreads(std::min(threads_, static_cast<int>(tasks.size())), work);
 }
 
 void PathSearch::Report() const {

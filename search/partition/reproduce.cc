@@ -158,7 +158,7 @@ Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
     Comparison comparison(plan, "a search that cannot be repeated");
     const base::Expected<Scale> scale = Scale::Make(plan.objective, plan.lower_bounds);
     if (scale) {
-      comparison.AgainstBounds(FindBaseline(plan, *scale, own.engines, own.engines, own.threads));
+      comparison.AgainstBounds(FindBaseline(plan, *scale, own.engines, own.threads));
     } else {
       comparison.Say(scale.error().message);
     }

@@ -67,15 +67,14 @@ plan::Run RecordOf(const EvaluateOptions& options) {
   return run;
 }
 
-plan::Baseline FindBaseline(const plan::Plan& plan, const Scale& scale, const Engines& engines,
-                            const Engines& tile_engines, int threads) {
+plan::Baseline FindBaseline(const plan::Plan& plan, const Scale& scale, const Engines& engines, int threads) {
   const base::Stop never;
   const Grounds grounds{.graph = plan.network,
                         .profile = plan.profile,
                         .scale = scale,
                         .stop = never,
                         .engines = engines,
-                        .tile_engines = tile_engines,
+                        .tile_engines = engines,
                         .budget = {plan.run.budget},
                         .predecessor = plan.run.before.get(),
                         .demands = plan.demands,

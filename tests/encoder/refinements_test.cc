@@ -41,7 +41,7 @@ Problem Memory(Bytes capacity) {
 }
 
 std::vector<std::vector<Bytes>> PositionsOf(const Problem& problem, const Ladder* ladder = nullptr) {
-  return FindNormalPositions(problem, ladder, Analyse(problem, ladder), {problem.memories[0].capacity});
+  return FindNormalPositions(problem, ladder, Analyse(problem, ladder), {problem.memories[0].capacity}, {});
 }
 
 TEST(NormalPositions, AreSumsOfSizesBelow) {

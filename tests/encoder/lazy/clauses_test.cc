@@ -34,7 +34,7 @@ class CallersClauses : public testing::Test {
   Solver::Verdict Solve(std::vector<Literal> assumptions = {}) { return solver_.Solve(assumptions, {}, {}); }
   void Add(std::vector<Literal> clause) { solver_.AddClause(clause); }
 
-  const Packing packing_ = MakePacking(MakePair(), nullptr);
+  const Packing packing_ = *MakePacking(MakePair(), nullptr, {});
   Solver solver_{packing_, {.resting = true}, {{5, 3}, {8}}};
 };
 
@@ -87,7 +87,7 @@ TEST_F(CallersClauses, OutliveAQuestionThatTheyContradict) {
 TEST(CallersClausesAboutAlikeBuffers, EndTheOrderThatSymmetryAskedFor) {
   problem::Problem problem = MakePair();
   for (problem::Buffer& buffer : problem.buffers) buffer.size = 1;
-  const Packing packing = MakePacking(problem, nullptr);
+  const Packing packing = *MakePacking(problem, nullptr, {});
   Solver solver(packing, {}, {{1, 1}, {2}});
   ASSERT_EQ(solver.Solve({}, {}, {}), Solver::Verdict::kFeasible);
   ASSERT_EQ(solver.OffsetOf(0), 0);

@@ -25,7 +25,7 @@ struct Stack {
       buffer.lifespans = {{0, 1}};
       problem.buffers.push_back(buffer);
     }
-    return MakePacking(problem, nullptr);
+    return *MakePacking(problem, nullptr, {});
   }
 
   void Floor(int buffer, Bound floor) { trail.Push({2 * buffer, floor}, {Reason::Kind::kDecision, 0, 0}); }

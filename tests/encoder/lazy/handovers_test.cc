@@ -20,7 +20,7 @@ Packing MakeRelay() {
     buffer.lifespans = {lives[i]};
     problem.buffers.push_back(buffer);
   }
-  return MakePacking(problem, nullptr);
+  return *MakePacking(problem, nullptr, {});
 }
 
 Trail MakeTrail(const Packing& packing, Bound ceiling) {

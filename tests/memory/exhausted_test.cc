@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <optional>
+
+#include "tessera/encoder/lazy/lazy_engine.h"
+#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/problem/validator.h"
+#include "tessera/search/allocate/canonical.h"
+#include "tessera/search/allocate/generators.h"
+#include "tessera/search/allocate/greedy.h"
+#include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/allocate/repair.h"
+
+// Each allocation of memory fails once. The search then gives an honest answer, throws nothing, and loses no memory.
+
+namespace {
+
+// Of this process. 0: none fails any more.
+std::atomic<int64_t>& UntilFailure() {
+  static std::atomic<int64_t> until{0};
+  return until;
+}
+
+std::atomic<int64_t>& Blocks() {
+  static std::atomic<int64_t> blocks{0};
+  return blocks;
+}
+
+// Apart, or the compiler takes it for a mismatch that delete frees.
+[[gnu::noinline]] void Release(void* block) { std::free(block); }
+
+}  // namespace
+
+void* operator new(size_t bytes) {
+  if (UntilFailure().load(std::memory_order_relaxed) > 0 && --UntilFailure() == 0) throw std::bad_alloc();
+  void* const block = std::malloc(std::max<size_t>(bytes, 1));
+  if (block == nullptr) throw std::bad_alloc();
+  ++Blocks();
+  return block;
+}
+
+void operator delete(void* block) noexcept {
+  if (block == nullptr) return;
+  --Blocks();
+  Release(block);
+}
+
+void operator delete(void* block, size_t /*bytes*/) noexcept { operator delete(block); }
+
+namespace tessera::search {
+namespace {
+
+using problem::Engine;
+using problem::Problem;
+using problem::Result;
+using problem::Status;
+
+// Runs with failure k for k = 1, 2, .. until the run needs no k-th allocation. Gives the number of runs that failed.
+// `may_leak`: a library that is used does not give everything back.
+int64_t FailEach(bool may_leak, const std::function<void(int64_t)>& run) {
+  run(0);  // what is allocated once and kept
+  int64_t failures = 0;
+  for (int64_t k = 1;; ++k) {
+    UntilFailure() = k;
+    const int64_t before = Blocks();
+    run(k);
+    const bool failed = UntilFailure() == 0;
+    UntilFailure() = 0;
+    EXPECT_TRUE(may_leak || Blocks() == before) << "allocation " << k;
+    if (!failed) return failures;
+    ++failures;
+    if (testing::Test::HasFailure()) return failures;
+  }
+}
+
+class EnginesUnderFailure : public testing::TestWithParam<const Engine*> {};
+
+// Without the failure the Problem has a placement within the capacity; so no answer is kInfeasible.
+TEST_P(EnginesUnderFailure, AnswerHonestlyAndLoseNothing) {
+  const Problem problem = GenerateFlat(10, 3);
+  const std::vector<const Engine*> engines = {GetParam()};
+  const int64_t failures = FailEach(GetParam()->Name() == "cadical", [&](int64_t k) {
+    AllocateOptions options;
+    options.minimize = true;
+    options.budget.units = 2'000;
+    const base::Expected<Result> result = Allocate(problem, nullptr, 0, engines, options);
+    const int64_t left = UntilFailure().exchange(0);
+    ASSERT_TRUE(result) << "allocation " << k;
+    EXPECT_NE(result->status, Status::kInfeasible) << "allocation " << k;
+    if (result->allocation) {
+      EXPECT_TRUE(problem::Validate(problem, *result->allocation, *result->peak, 1).empty());
+    }
+    UntilFailure() = left;
+  });
+  EXPECT_GT(failures, 50);
+}
+
+const GreedyEngine kGreedy;
+const CanonicalEngine kCanonical;
+const RepairEngine kRepair;
+const encoder::LazyEngine kLazy;
+const encoder::SatEngine kCadical;
+
+INSTANTIATE_TEST_SUITE_P(Engines, EnginesUnderFailure,
+                         testing::Values(&kGreedy, &kCanonical, &kRepair, &kLazy, &kCadical),
+                         [](const auto& info) { return std::string(info.param->Name()); });
+
+}  // namespace
+}  // namespace tessera::search
