@@ -36,12 +36,13 @@ class NamesTest : public CommandLineTest {
                           R"(], "kernel": 2, "stride": 2}, {"id": )" + Hostile("z") +
                           R"(, "kind": "pool", "inputs": [)" + Hostile("y") +
                           R"(], "kernel": 2, "stride": 2}], "outputs": [)" + Hostile("z") + "]}");
-    Write("buffers.json",
-          R"({"memories": [{"name": )" + Hostile("sram") + R"(, "capacity": 64, "banks": [{"name": )" +
-              Hostile("low") + R"(, "begin": 0, "end": 32}, {"name": )" + Hostile("high") +
-              R"(, "begin": 32, "end": 64}]}], "buffers": [{"id": )" + Hostile("a") + R"(, "role": )" +
-              Hostile("role") + R"(, "lifespans": [[0, 2]], "size": 24}, {"id": )" + Hostile("b") +
-              R"(, "lifespans": [[1, 3]], "size": 24}]})");
+    Write("buffers.json", R"({"format": "tessera-problem", "version": 1, "memories": [{"name": )" +
+                              Hostile("sram") + R"(, "capacity": 64, "banks": [{"name": )" + Hostile("low") +
+                              R"(, "begin": 0, "end": 32}, {"name": )" + Hostile("high") +
+                              R"(, "begin": 32, "end": 64}]}], "buffers": [{"id": )" + Hostile("a") +
+                              R"(, "role": )" + Hostile("role") +
+                              R"(, "lifespans": [[0, 2]], "size": 24}, {"id": )" + Hostile("b") +
+                              R"(, "lifespans": [[1, 3]], "size": 24}]})");
   }
 
   // Everything that a run said, held against a terminal and against a forged line.
@@ -128,10 +129,11 @@ TEST_F(NamesTest, OfAProblemInEverythingThatAllocAndEncodeWrite) {
 }
 
 TEST_F(NamesTest, InCsv) {
-  Write("odd.json",
-        R"({"memories": [{"capacity": 64}], "buffers": [{"id": "a,\"q\"", "lifespans": [[0, 2]], "size": 8},
+  Write(
+      "odd.json",
+      R"({"format": "tessera-problem", "version": 1, "memories": [{"capacity": 64}], "buffers": [{"id": "a,\"q\"", "lifespans": [[0, 2]], "size": 8},
         {"id": )" +
-            Hostile("b") + R"(, "lifespans": [[1, 3]], "size": 8}]})");
+          Hostile("b") + R"(, "lifespans": [[1, 3]], "size": 8}]})");
   RunTame({"alloc", "odd.json", "--output", "odd.csv"}, 0);
   ExpectFileTame("odd.csv");
   EXPECT_THAT(Read("odd.csv"), HasSubstr("\n\"a,\"\"q\"\"\",0,2,8,"));

@@ -84,5 +84,32 @@ TEST_F(NumbersTest, WeightsAndLimitsBeyondArithmeticAreRefused) {
   EXPECT_EQ(PlanPatentChain("mcu_320k", {"--score", "latency=01.50,energy=+2"}).exit_code, 0);
 }
 
+// Profiles whose numbers are at the end of what is counted: an answer, or a refusal, and never a fault of the program.
+TEST_F(NumbersTest, ProfilesAtTheEndOfTheRange) {
+  const Outcome first = PlanPatentChain("mcu_320k", {"--output", "plan.json"});
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const auto plan = [&](const std::string& pointer, double value, bool whole) {
+    auto profile = ReadJson("plan.json").at("profile");
+    auto& entry = profile.at(nlohmann::ordered_json::json_pointer(pointer));
+    if (whole) {
+      entry = static_cast<int64_t>(value);
+    } else {
+      entry = value;
+    }
+    Write("profile.json", profile.dump());
+    return Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw", "profile.json", "--minimize",
+                "energy", "--timeout", "5"});
+  };
+  for (const char* pointer :
+       {"/engines/cpu/operators/conv/cycles_per_step", "/engines/cpu/operators/conv/cycles_per_output"}) {
+    EXPECT_EQ(plan(pointer, 1e18, false).exit_code, 0) << pointer;
+    const Outcome refused = plan(pointer, 1e308, false);
+    EXPECT_EQ(refused.exit_code, 3) << pointer;
+    EXPECT_THAT(refused.err, HasSubstr("cycles_per_"));
+  }
+  const Outcome vast = plan("/memories/sram/capacity_bytes", 0x1p62, true);
+  EXPECT_EQ(vast.exit_code, 0) << vast.err;
+}
+
 }  // namespace
 }  // namespace tessera::cli
