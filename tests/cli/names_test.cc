@@ -38,8 +38,8 @@ class NamesTest : public CommandLineTest {
                           R"(], "kernel": 2, "stride": 2}], "outputs": [)" + Hostile("z") + "]}");
     Write("buffers.json", R"({"format": "tessera-problem", "version": 1, "memories": [{"name": )" +
                               Hostile("sram") + R"(, "capacity": 64, "banks": [{"name": )" + Hostile("low") +
-                              R"(, "begin": 0, "end": 32}, {"name": )" + Hostile("high") +
-                              R"(, "begin": 32, "end": 64}]}], "buffers": [{"id": )" + Hostile("a") +
+                              R"(, "range": [0, 32]}, {"name": )" + Hostile("high") +
+                              R"(, "range": [32, 64]}]}], "buffers": [{"id": )" + Hostile("a") +
                               R"(, "role": )" + Hostile("role") +
                               R"(, "lifespans": [[0, 2]], "size": 24}, {"id": )" + Hostile("b") +
                               R"(, "lifespans": [[1, 3]], "size": 24}]})");
