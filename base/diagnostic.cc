@@ -9,9 +9,9 @@ namespace {
 
 constexpr size_t kMostBytes = 400;
 
-// Printable text, cut where it is long. Line breaks stay, as an expectation may be a list.
+// One printable line, cut where it is long.
 std::string Tame(std::string_view text, size_t most = kMostBytes) {
-  const std::string tame = Printable(Shortened(text, most), "\n\t");
+  const std::string tame = Printable(Shortened(text, most), "\t");
   return text.size() > most ? tame + " ..." : tame;
 }
 
@@ -31,7 +31,7 @@ std::string Place(const Diagnostic& diagnostic) {
     place += std::to_string(diagnostic.line);
     if (diagnostic.column > 0) place += ':' + std::to_string(diagnostic.column);
   }
-  if (!diagnostic.pointer.empty()) place += (place.empty() ? "" : ": ") + ("at " + diagnostic.pointer);
+  if (!diagnostic.pointer.empty()) place += (place.empty() ? "" : ": ") + ("at " + Tame(diagnostic.pointer));
   return place;
 }
 

@@ -56,6 +56,15 @@ TEST(DiagnosticTest, NeverSteersTheTerminal) {
   EXPECT_EQ(text, "1:1: error: unknown key 'a\\u001b]0;b\\u0000c'\n    1 | \\u001b[2J\n      | ^\n");
 }
 
+TEST(DiagnosticTest, ANameForgesNoLine) {
+  Diagnostic diagnostic;
+  diagnostic.file = "a\nb";
+  diagnostic.message = "unknown key 'x\nerror: y'";
+  diagnostic.pointer = "/a\nb";
+  diagnostic.found = "1\n2";
+  EXPECT_EQ(Format(diagnostic), "a\\nb: at /a\\nb: error: unknown key 'x\\nerror: y'\n  found: 1\\n2\n");
+}
+
 TEST(DiagnosticTest, TheCaretFollowsWhatIsShown) {
   Diagnostic diagnostic;
   diagnostic.message = "m";

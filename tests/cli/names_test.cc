@@ -90,6 +90,9 @@ TEST_F(NamesTest, OfANetworkInEverythingThatPlanWrites) {
   RunTame({"plan", "net.json", "--hw", profile, "--sensitivity", "--minimize", "energy", "--verbose"}, 0);
   RunTame({"plan", "net.json", "--hw", profile, "--limit", "peak=1"}, 20);
   RunTame({"plan", "net.json", "--hw", profile, "--limit", "peak=1", "--format", "json"}, 20);
+  RunTame({"plan", "net.json", "--hw", profile, "--limit", "peak=200", "--certificate", "proof"}, 20);
+  ExpectFileTame("proof/refutation.json");
+  RunTame({"check", "--certificate", "proof"}, 0);
   RunTame({"plan", "net.json", "--hw", profile, "--apart", "nothing"}, 3);
   RunTame({"tile", "net.json", "--hw", profile, "--all"}, 0);
   RunTame({"tile", "net.json", "--hw", profile, "--ops", "nothing"}, 3);
