@@ -155,6 +155,17 @@ TEST_F(NamesTest, ThatAreNoUtf8) {
   EXPECT_EQ(Run({"check", "a.json", "--problem", "latin.csv"}).exit_code, 0);
   EXPECT_EQ(Run({"check", "a.csv", "--capacity", "24"}).exit_code, 0);
   RunTame({"alloc", "latin.csv", "--capacity", "23"}, 20);
+
+  Write("latin.yaml",
+        "schema: 1\nname: \"n\xe4\"\ninputs: [{id: \"x\xe4\", shape: [1, 4, 8, 8]}, {id: \"x\xea\", shape: "
+        "[1, 4, 8, 8]}]\n"
+        "operators: [{id: \"y\xff\", kind: elementwise, function: add, inputs: [\"x\xe4\", \"x\xea\"]}]\n");
+  RunTame({"plan", "latin.yaml", "--hw", Shipped("hw_profiles/mcu_320k.yaml"), "--output", "plan.json",
+           "--output", "plan.svg"},
+          0);
+  for (const char* file : {"plan.json", "plan.svg"}) ExpectFileTame(file);
+  EXPECT_EQ(ReadJson("plan.json").at("network").at("inputs").at(1).at("id"), "x\\xea");
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
 }
 
 TEST_F(NamesTest, InMessagesAboutFilesAndOptions) {
