@@ -241,7 +241,7 @@ class PlanCommand final : public Command {
     if (sensitivity_) {
       options.engines = engines.Pointers();
       const auto noted = NoteSensitivity(network.graph, options, plan);
-      if (!noted) return console.Fail(noted.error());
+      if (!noted) code = console.Fail(noted.error());
     }
     if (lowering_) {
       base::Expected<plan::lowering::Program> lowering = plan::lowering::Lower(plan);
