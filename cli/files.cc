@@ -43,9 +43,10 @@ base::Expected<std::string> ReadStream(std::istream& stream, const std::string& 
 
 base::Diagnostic CannotWrite(const std::string& path, int error) {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  return FileFault(
-      path, std::string("cannot write: ") + std::strerror(error),
-      full ? "free some space, or choose another folder" : "choose a folder that exists and is writable");
+  const char* hint = full             ? "free some space, or choose another folder"
+                     : error == EPIPE ? "the reader of this pipe has closed it"
+                                      : "choose a folder that exists and is writable";
+  return FileFault(path, std::string("cannot write: ") + std::strerror(error), hint);
 }
 
 // An open file, closed at the end.

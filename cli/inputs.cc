@@ -64,7 +64,7 @@ base::Expected<hw_profiles::Profile> LoadProfile(const std::string& path) {
 
 void AddProfile(Destinations& files, const std::string& path) {
   files.Read("--hw", path);
-  // A pipe can be read only once, and what is wrong with the profile is told when it is loaded.
+  // A pipe can be read only once. The load of the profile reports what is wrong with it.
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return;
   const auto texts = ReadProfileTexts(path);
