@@ -2,19 +2,26 @@
 
 #include <algorithm>
 
+#include "tessera/base/utf8.h"
+
 namespace tessera::base {
 namespace {
 
 constexpr size_t kMostBytes = 400;
 
-// What a terminal may be given: bytes of the input that would steer it become '?', what is long is cut.
+// One printable line, cut where it is long.
 std::string Tame(std::string_view text, size_t most = kMostBytes) {
-  std::string tame(text.substr(0, most));
-  for (char& c : tame) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = c == '\n' || c == '\t' ? c : '?';
-  }
+  const std::string tame = Printable(Shortened(text, most), "\t");
   return text.size() > most ? tame + " ..." : tame;
+}
+
+// As wide as the text, for what is to stand below its end. Tabs stay.
+std::string Blanks(std::string_view text) {
+  std::string blanks;
+  for (const char c : text) {
+    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) blanks += c == '\t' ? '\t' : ' ';
+  }
+  return blanks;
 }
 
 std::string Place(const Diagnostic& diagnostic) {
@@ -24,7 +31,7 @@ std::string Place(const Diagnostic& diagnostic) {
     place += std::to_string(diagnostic.line);
     if (diagnostic.column > 0) place += ':' + std::to_string(diagnostic.column);
   }
-  if (!diagnostic.pointer.empty()) place += (place.empty() ? "" : ": ") + ("at " + diagnostic.pointer);
+  if (!diagnostic.pointer.empty()) place += (place.empty() ? "" : ": ") + ("at " + Tame(diagnostic.pointer));
   return place;
 }
 
@@ -41,8 +48,9 @@ std::string Caret(const Diagnostic& diagnostic) {
   std::string picture = std::string(margin - number.size(), ' ') + number + " | " + shown + '\n';
   if (diagnostic.column == 0) return picture;
   picture += std::string(margin, ' ') + " | ";
-  for (size_t i = 0; i < at - skipped; ++i) picture += i < shown.size() && shown[i] == '\t' ? '\t' : ' ';
-  return picture + "^\n";
+  const std::string before =
+      Printable(line.substr(std::min(skipped, line.size())).substr(0, at - skipped), "\t");
+  return picture + Blanks(before) + std::string(at - std::min(at, line.size()), ' ') + "^\n";
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tessera/base/utf8.h"
+
 namespace tessera::base {
 namespace {
 
@@ -9,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kColumns = 110;
 
-std::string Scalar(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string Scalar(const Json& value) { return WriteJsonLine(value); }
 
 // Appends the value on one line and says whether it stayed within `limit` characters in all; gives up when it
 // does not.
@@ -56,6 +58,10 @@ void Append(const Json& value, size_t indent, size_t column, std::string& text) 
 }
 
 }  // namespace
+
+std::string WriteJsonLine(const Json& value) {
+  return Printable(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
 
 std::string WriteJson(const Json& value) {
   std::string text;

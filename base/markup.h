@@ -5,8 +5,7 @@
 
 namespace tessera::base {
 
-// Text that XML and HTML take between tags and inside double quotes: markup escaped, control characters made blanks, bytes that
-// are no UTF-8 made question marks.
+// Text that XML and HTML take between tags and inside double quotes: Printable (base/utf8.h), with markup escaped.
 std::string EscapeMarkup(std::string_view text);
 
 }  // namespace tessera::base

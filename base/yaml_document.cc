@@ -10,6 +10,8 @@
 #include <sstream>
 #include <utility>
 
+#include "tessera/base/utf8.h"
+
 // The tree is built from yaml-cpp's events and not from its nodes: events tell quoted from plain scalars,
 // keep repeated keys apart, give the position of keys, and let the builder refuse depth and aliases before
 // anything recurses over them.
@@ -58,7 +60,8 @@ class Builder final : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     YamlValue* value = NewValue(YamlKind::kScalar, mark, tag, anchor);
-    value->text = text;
+    // YAML is UTF-8; the parser lets other bytes pass.
+    value->text = AsUtf8(text);
     value->quoted = tag == "!";
     Append(*value);
   }

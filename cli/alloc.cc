@@ -9,8 +9,10 @@
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/destinations.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/interrupt.h"
+#include "tessera/cli/numbers.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/reasons.h"
 #include "tessera/cli/search_options.h"
@@ -49,8 +51,7 @@ class AllocCommand final : public Command {
     app.add_option("file", file_, "Buffers: MiniMalloc's CSV, or a Problem in JSON; - reads standard input")
         ->required();
     app.add_option("--capacity", capacity_, "Bytes of the (first) memory; suffixes as in 384Ki")
-        ->check(CLI::Range(int64_t{0}, base::kMaxTotal))
-        ->transform(CLI::AsSizeValue(false));
+        ->transform(ByteCount());
     app.add_option(
         "--hw", profile_,
         "Take the memory of this hardware profile: capacity, alignment, banks, modes; and its rules");
@@ -66,6 +67,18 @@ class AllocCommand final : public Command {
 
   ExitCode Run(Console& console) override {
     if (!CheckSuffixes(console, outputs_)) return ExitCode::kUsage;
+    files_.Read("file", file_);
+    if (!profile_.empty()) AddProfile(files_, profile_);
+    for (const std::string& path : outputs_) files_.Write("--output", path);
+    certificate_.AddTo(files_);
+    if (const ExitCode code = files_.Check(console); code != ExitCode::kAnswer) return code;
+    const ExitCode code = Answer(console);
+    files_.NoteLeft(console);
+    return code;
+  }
+
+ private:
+  ExitCode Answer(Console& console) {
     base::Expected<problem::ProblemDocument> input = LoadProblem(file_);
     if (!input) return console.Refuse(input.error());
     if (const auto fault = Prepare(*input)) return console.Refuse(*fault);
@@ -73,7 +86,6 @@ class AllocCommand final : public Command {
     return Solve(console, *input);
   }
 
- private:
   // Applies --hw and --rung.
   std::optional<base::Diagnostic> Prepare(problem::ProblemDocument& input) {
     if (!profile_.empty()) {
@@ -156,18 +168,14 @@ class AllocCommand final : public Command {
     document.capacity = options.capacity;
     if (!rung_.empty()) document.rung = rung_;
     document.seed = static_cast<int64_t>(search_.seed);
-    if (const ExitCode code = WriteAllocations(console, outputs_, input.problem, document);
-        code != ExitCode::kAnswer)
-      return code;
-    if (const ExitCode code = certificate_.Write(console, input, rung_, options.capacity, *result, search_,
-                                                 stop, options.progress);
-        code != ExitCode::kAnswer) {
-      return code;
-    }
+    const ExitCode saved = WriteAllocations(console, files_, outputs_, input.problem, document);
+    const ExitCode certified = certificate_.Write(console, files_, input, rung_, options.capacity, *result,
+                                                  search_, stop, options.progress);
     document.time_ms = elapsed.count();
     console.Print(format_.IsJson() ? problem::WriteAllocation(input.problem, document)
                                    : DescribeAllocation(input.problem, document));
-    return ExitCodeOf(*result);
+    if (saved != ExitCode::kAnswer) return saved;
+    return certified == ExitCode::kAnswer ? ExitCodeOf(*result) : certified;
   }
 
   void Explain(Result& result, const problem::ProblemDocument& input, Bytes capacity,
@@ -188,6 +196,7 @@ class AllocCommand final : public Command {
   size_t rung_index_ = 0;
   AnswerFormat format_;
   std::vector<std::string> outputs_;
+  Destinations files_;
   ThreadCount threads_;
   CertificateWriter certificate_;
   SearchOptions search_;

@@ -9,6 +9,7 @@
 #include "tessera/base/json_reader.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
+#include "tessera/cli/numbers.h"
 #include "tessera/plan/json_read.h"
 #include "tessera/problem/csv.h"
 #include "tessera/problem/json.h"
@@ -105,8 +106,7 @@ void AnswerFiles::Declare(CLI::App& app) {
       ->required();
   app.add_option("--problem", problem, "The Problem that an allocation answers");
   app.add_option("--capacity", capacity, "Bytes of the (first) memory; a CSV needs it")
-      ->check(CLI::Range(int64_t{0}, base::kMaxTotal))
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(ByteCount());
 }
 
 base::Expected<std::string> FormatOf(const std::string& text, const std::string& file) {

@@ -53,7 +53,7 @@ base::Expected<void> WriteFolder(const std::string& folder, const problem::Probl
       Output{PathIn(folder, proof::kProblemName), problem::WriteProblem(document.problem, ladder)},
       Output{PathIn(folder, proof::kProofName), std::move(text)},
       Output{PathIn(folder, proof::kManifestName), proof::WriteManifest(claim)}};
-  return WriteOutputs(files);
+  return WriteTogether(files);
 }
 
 }  // namespace
@@ -67,10 +67,14 @@ void CertificateWriter::Declare(CLI::App& app) {
       ->type_name("DIR");
 }
 
-ExitCode CertificateWriter::Write(Console& console, const problem::ProblemDocument& document,
-                                  const std::string& rung, std::optional<Bytes> capacity,
-                                  const problem::Result& result, const SearchOptions& search,
-                                  const base::Stop& stop,
+void CertificateWriter::AddTo(Destinations& files) const {
+  files.WriteInto("--certificate", folder_, {proof::kProblemName, proof::kProofName, proof::kManifestName});
+}
+
+ExitCode CertificateWriter::Write(Console& console, Destinations& files,
+                                  const problem::ProblemDocument& document, const std::string& rung,
+                                  std::optional<Bytes> capacity, const problem::Result& result,
+                                  const SearchOptions& search, const base::Stop& stop,
                                   const std::function<void(std::string_view)>& progress) const {
   if (folder_.empty()) return ExitCode::kAnswer;
   const std::optional<Bytes> refuted = FindRefutedCapacity(document.problem, capacity, result);
@@ -94,6 +98,7 @@ ExitCode CertificateWriter::Write(Console& console, const problem::ProblemDocume
     console.Refuse(written.error());
     return ExitCode::kCannotWrite;
   }
+  files.NoteSaved(folder_);
   console.Note(fmt::format("certificate in {}: nothing fits into {} bytes, proven by {} in {} bytes", folder_,
                            *refuted, certification.prover, bytes));
   return ExitCode::kAnswer;

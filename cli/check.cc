@@ -7,6 +7,7 @@
 
 #include "tessera/base/checked.h"
 #include "tessera/base/json_writer.h"
+#include "tessera/base/utf8.h"
 #include "tessera/cli/answers.h"
 #include "tessera/cli/certificates.h"
 #include "tessera/cli/command.h"
@@ -149,7 +150,8 @@ class CheckCommand final : public Command {
     const plan::refutation::Refutation& refutation = *judgement->refutation;
     const std::string text =
         fmt::format("accepted: no plan exists: {}; {} intervals, {} ways, {} placements\n",
-                    refutation.argument, refutation.intervals, refutation.ways, refutation.proofs.size());
+                    base::Printable(refutation.argument), refutation.intervals, refutation.ways,
+                    refutation.proofs.size());
     console.Print(format_.IsJson() ? base::WriteJson(AcceptanceAsJson()) : text);
     return ExitCode::kAnswer;
   }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "tessera/cli/numbers.h"
+
 namespace tessera::cli {
 
 void AnswerFormat::Declare(CLI::App& app) {
@@ -19,7 +21,7 @@ ThreadCount::ThreadCount() : threads_(static_cast<int>(std::max(1U, std::thread:
 void ThreadCount::Declare(CLI::App& app, std::string_view answer) {
   app.add_option("--threads", threads_,
                  fmt::format("Threads to work with; they change the time, never the {}", answer))
-      ->check(CLI::Range(1, 256))
+      ->transform(WholeNumber(1, 256))
       ->capture_default_str();
 }
 

@@ -2,7 +2,11 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <string>
+
+#include "tessera/base/utf8.h"
 
 namespace tessera::cli {
 
@@ -20,13 +24,15 @@ void Console::Clear() {
 void Console::Print(std::string_view text) {
   const std::lock_guard lock(mutex_);
   Clear();
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  const std::string printable = base::Printable(text, "\n\t");
+  if (std::fwrite(printable.data(), 1, printable.size(), stdout) < printable.size() && stdout_error_ == 0)
+    stdout_error_ = errno;
 }
 
 void Console::Note(std::string_view text) {
   const std::lock_guard lock(mutex_);
   Clear();
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
+  std::fprintf(stderr, "%s\n", base::Printable(text).c_str());
 }
 
 void Console::Progress(std::string_view text) {
@@ -37,8 +43,8 @@ void Console::Progress(std::string_view text) {
   if (line_shown_ && ms - last_shown_ms_ < 100) return;
   last_shown_ms_ = ms;
   constexpr size_t kWidth = 78;
-  text = text.substr(0, kWidth);
-  std::fprintf(stderr, "\r\x1b[K%.*s", static_cast<int>(text.size()), text.data());
+  const std::string printable = base::Printable(text);
+  std::fprintf(stderr, "\r\x1b[K%s", std::string(base::Shortened(printable, kWidth)).c_str());
   std::fflush(stderr);
   line_shown_ = true;
 }
@@ -58,6 +64,10 @@ ExitCode Console::Fail(const base::Diagnostic& diagnostic) {
   return ExitCode::kInternal;
 }
 
-bool Console::Flush() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
+int Console::Flush() {
+  const std::lock_guard lock(mutex_);
+  if (std::fflush(stdout) != 0 && stdout_error_ == 0) stdout_error_ = errno;
+  return stdout_error_;
+}
 
 }  // namespace tessera::cli

@@ -20,8 +20,8 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  void Print(std::string_view text);     // to stdout, as it is
-  void Note(std::string_view text);      // a line on stderr
+  void Print(std::string_view text);     // to stdout, printable lines (base/utf8.h)
+  void Note(std::string_view text);      // one line on stderr
   void Progress(std::string_view text);  // the state of long work, at most ten times a second
 
   // Reports bad input; for returning from a command.
@@ -30,8 +30,8 @@ class Console {
   // Reports a fault of this program.
   ExitCode Fail(const base::Diagnostic& diagnostic);
 
-  // Whether stdout took everything so far.
-  bool Flush();
+  // The error that kept stdout from taking everything so far; 0 where there was none.
+  int Flush();
 
  private:
   void Clear();
@@ -40,6 +40,7 @@ class Console {
   bool terminal_ = false;
   bool line_shown_ = false;
   long long last_shown_ms_ = 0;
+  int stdout_error_ = 0;  // the first
 };
 
 }  // namespace tessera::cli

@@ -5,6 +5,7 @@
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/formula_options.h"
 #include "tessera/cli/inputs.h"
@@ -55,6 +56,18 @@ class DecodeCommand final : public Command {
 
   ExitCode Run(Console& console) override {
     if (!CheckSuffixes(console, outputs_)) return ExitCode::kUsage;
+    files_.Read("problem", file_);
+    files_.Read("model", model_);
+    files_.Read("--formula", formula_);
+    for (const std::string& path : outputs_) files_.Write("--output", path);
+    if (const ExitCode code = files_.Check(console); code != ExitCode::kAnswer) return code;
+    const ExitCode code = Answer(console);
+    files_.NoteLeft(console);
+    return code;
+  }
+
+ private:
+  ExitCode Answer(Console& console) {
     const base::Expected<problem::ProblemDocument> input = LoadProblem(file_);
     if (!input) return console.Refuse(input.error());
     const base::Expected<encoder::FormulaOptions> options = ChooseOptions(*input);
@@ -71,7 +84,6 @@ class DecodeCommand final : public Command {
     return Report(console, *input, *options, *decoded);
   }
 
- private:
   base::Expected<encoder::FormulaOptions> ChooseOptions(const problem::ProblemDocument& input) const {
     if (formula_.empty()) return choice_.Resolve(input, file_);
     const base::Expected<std::string> formula = ReadInput(formula_);
@@ -96,12 +108,10 @@ class DecodeCommand final : public Command {
         return console.Fail(fault);
       }
     }
-    if (const ExitCode code = WriteAllocations(console, outputs_, problem, document);
-        code != ExitCode::kAnswer)
-      return code;
+    const ExitCode saved = WriteAllocations(console, files_, outputs_, problem, document);
     console.Print(format_.IsJson() ? problem::WriteAllocation(problem, document)
                                    : DescribeAllocation(problem, document));
-    return ExitCodeOf(document.result);
+    return saved == ExitCode::kAnswer ? ExitCodeOf(document.result) : saved;
   }
 
   static problem::Result Judge(const Problem& problem, const Decoded& decoded) {
@@ -130,6 +140,7 @@ class DecodeCommand final : public Command {
   FormulaChoice choice_;
   AnswerFormat format_;
   std::vector<std::string> outputs_;
+  Destinations files_;
 };
 
 }  // namespace

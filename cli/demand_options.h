@@ -21,6 +21,9 @@ class DemandOptions {
   // Adds --demands, --together, --apart, --keep and --spill.
   void Declare(CLI::App& app);
 
+  // The file of demands; empty where none is named.
+  const std::string& File() const { return file_; }
+
   // The demands of the file, then those of the other options; all of them together without fault (search/partition/demand_faults.h).
   base::Expected<std::vector<search::Demand>> Load(const graph::Graph& network,
                                                    const hw_profiles::Profile& profile,

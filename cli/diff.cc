@@ -7,6 +7,7 @@
 
 #include "tessera/base/json_writer.h"
 #include "tessera/base/suggest.h"
+#include "tessera/base/utf8.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
@@ -20,6 +21,7 @@ namespace tessera::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using base::Printable;
 using plan::Difference;
 using plan::Metrics;
 using plan::Plan;
@@ -45,7 +47,7 @@ std::string Percent(double from, double to) {
 
 std::string SubgraphText(const Plan& plan, size_t index) {
   const plan::Subgraph& subgraph = plan.subgraphs[index];
-  const auto id = [&](int op) { return plan.network.operators[static_cast<size_t>(op)].id; };
+  const auto id = [&](int op) { return Printable(plan.network.operators[static_cast<size_t>(op)].id); };
   const auto [first, last] = subgraph.interval;
   return fmt::format("[{}] tile {}, {} tile{}, {}", first == last ? id(first) : id(first) + ".." + id(last),
                      ShapeText(subgraph.tile), Grouped(subgraph.tiles), subgraph.tiles == 1 ? "" : "s",
@@ -53,9 +55,10 @@ std::string SubgraphText(const Plan& plan, size_t index) {
 }
 
 std::string DescribeStretch(const Plan& a, const Plan& b, const plan::Stretch& stretch) {
-  std::string text = fmt::format("\noperators {} to {}:\n",
-                                 a.network.operators[static_cast<size_t>(stretch.interval.first)].id,
-                                 a.network.operators[static_cast<size_t>(stretch.interval.last)].id);
+  std::string text =
+      fmt::format("\noperators {} to {}:\n",
+                  Printable(a.network.operators[static_cast<size_t>(stretch.interval.first)].id),
+                  Printable(a.network.operators[static_cast<size_t>(stretch.interval.last)].id));
   for (const size_t i : stretch.first) text += fmt::format("  - {}\n", SubgraphText(a, i));
   for (const size_t i : stretch.second) text += fmt::format("  + {}\n", SubgraphText(b, i));
   for (const auto& [metric, unit] : kCompared) {
@@ -73,8 +76,8 @@ std::string DescribeShifts(const Difference& difference) {
       fmt::format("\n{} buffers at other addresses or of other sizes:\n", difference.shifts.size());
   for (size_t i = 0; i < std::min(kShownShifts, difference.shifts.size()); ++i) {
     const plan::Shift& shift = difference.shifts[i];
-    text +=
-        fmt::format("  {} in {}: {} -> {}", shift.id, shift.memory, shift.first_offset, shift.second_offset);
+    text += fmt::format("  {} in {}: {} -> {}", Printable(shift.id), Printable(shift.memory),
+                        shift.first_offset, shift.second_offset);
     if (shift.first_size != shift.second_size)
       text += fmt::format(", {} bytes -> {}", shift.first_size, shift.second_size);
     text += '\n';
@@ -107,8 +110,10 @@ std::string DifferenceAsText(const Plan& a, const Plan& b, const Difference& dif
     return text + "their operators run in another order: subgraphs are not compared\n";
   if (!difference.comparable) return text + "their operators differ: subgraphs are not compared\n";
   if (IsAlike(difference)) return text + "same subgraphs, same addresses\n";
-  for (const std::string& id : difference.kept_by_first) text += fmt::format("\n- kept on chip: {}", id);
-  for (const std::string& id : difference.kept_by_second) text += fmt::format("\n+ kept on chip: {}", id);
+  for (const std::string& id : difference.kept_by_first)
+    text += fmt::format("\n- kept on chip: {}", Printable(id));
+  for (const std::string& id : difference.kept_by_second)
+    text += fmt::format("\n+ kept on chip: {}", Printable(id));
   if (!difference.kept_by_first.empty() || !difference.kept_by_second.empty()) text += '\n';
   for (const plan::Stretch& stretch : difference.stretches) text += DescribeStretch(a, b, stretch);
   return text + DescribeShifts(difference);

@@ -7,6 +7,7 @@
 
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/formula_options.h"
 #include "tessera/cli/inputs.h"
@@ -52,15 +53,29 @@ class EncodeCommand final : public Command {
                    "Write that Problem here, in JSON, for `tessera alloc` and `decode`")
         ->needs(profile);
     choice_.Declare(app, nullptr);
-    app.add_option("--format", format_,
-                   "dimacs, smtlib or text; without it the suffix of --output says which (.cnf, .smt2), else "
-                   "text")
+    app.add_option(
+           "--format", format_,
+           "dimacs, smtlib or text; without it the suffix of --output says which (.cnf, .smt2, .txt), "
+           "else text")
         ->check(CLI::IsMember({"dimacs", "smtlib", "text"}));
     app.add_option("--output", output_,
                    "Write the formula here and its size to stdout; without it the formula goes to stdout");
   }
 
   ExitCode Run(Console& console) override {
+    if (!ChooseFormat(console)) return ExitCode::kUsage;
+    files_.Read("input", file_);
+    subject_.AddInputs(files_);
+    files_.Write("--output", output_);
+    files_.Write("--problem", problem_);
+    if (const ExitCode code = files_.Check(console); code != ExitCode::kAnswer) return code;
+    const ExitCode code = Answer(console);
+    files_.NoteLeft(console);
+    return code;
+  }
+
+ private:
+  ExitCode Answer(Console& console) {
     const tl::expected<problem::ProblemDocument, NetworkRefusal> input = Load(console);
     if (!input) {
       console.Refuse(input.error().diagnostic);
@@ -68,24 +83,22 @@ class EncodeCommand final : public Command {
     }
     base::Expected<encoder::FormulaOptions> options = choice_.Resolve(*input, file_);
     if (!options) return console.Refuse(options.error());
-    options->format = ChooseFormat();
+    options->format = format_ == "dimacs"   ? FormulaFormat::kDimacs
+                      : format_ == "smtlib" ? FormulaFormat::kSmtlib
+                                            : FormulaFormat::kText;
     const base::Expected<encoder::Formula> formula = encoder::Encode(*input, *options);
     if (!formula) {
       console.Refuse(formula.error());
       return ExitCode::kLimit;
     }
-    std::vector<Output> files;
-    if (!output_.empty()) files.push_back({output_, formula->text});
-    if (!problem_.empty()) files.push_back({problem_, problem::WriteProblem(input->problem)});
-    if (const auto written = WriteOutputs(files); !written) {
-      console.Refuse(written.error());
-      return ExitCode::kCannotWrite;
-    }
+    std::vector<Output> outputs;
+    if (!output_.empty()) outputs.push_back({output_, formula->text});
+    if (!problem_.empty()) outputs.push_back({problem_, problem::WriteProblem(input->problem)});
+    const ExitCode saved = files_.Save(console, outputs);
     console.Print(output_.empty() ? formula->text : formula->sizes);
-    return ExitCode::kAnswer;
+    return saved;
   }
 
- private:
   tl::expected<problem::ProblemDocument, NetworkRefusal> Load(Console& console) const {
     if (!subject_.NamesProfile()) {
       base::Expected<problem::ProblemDocument> document = LoadProblem(file_);
@@ -99,14 +112,24 @@ class EncodeCommand final : public Command {
     return problem::ProblemDocument{*std::move(problem), std::nullopt};
   }
 
-  FormulaFormat ChooseFormat() const {
+  // Without --format the suffix of --output says it; the two must not contradict each other.
+  bool ChooseFormat(Console& console) {
     const std::string suffix = SuffixOf(output_);
-    const std::string word = !format_.empty()    ? format_
-                             : suffix == ".cnf"  ? "dimacs"
-                             : suffix == ".smt2" ? "smtlib"
-                                                 : "text";
-    if (word == "dimacs") return FormulaFormat::kDimacs;
-    return word == "smtlib" ? FormulaFormat::kSmtlib : FormulaFormat::kText;
+    const std::string named = suffix == ".cnf"    ? "dimacs"
+                              : suffix == ".smt2" ? "smtlib"
+                              : suffix == ".txt"  ? "text"
+                                                  : "";
+    if (format_.empty() && named.empty() && !suffix.empty()) {
+      console.Note(
+          fmt::format("--output {}: expected a name that ends in .cnf, .smt2 or .txt, or --format", output_));
+      return false;
+    }
+    if (!format_.empty() && !named.empty() && named != format_) {
+      console.Note(fmt::format("--output {}: this is no name for --format {}", output_, format_));
+      return false;
+    }
+    if (format_.empty()) format_ = named.empty() ? "text" : named;
+    return true;
   }
 
   std::string file_;
@@ -116,6 +139,7 @@ class EncodeCommand final : public Command {
   FormulaChoice choice_;
   std::string format_;
   std::string output_;
+  Destinations files_;
 };
 
 }  // namespace

@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "tessera/base/json_writer.h"
+#include "tessera/base/utf8.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/interrupt.h"
 #include "tessera/cli/outputs.h"
@@ -61,6 +63,16 @@ class EvalCommand final : public Command {
 
   ExitCode Run(Console& console) override {
     if (!outputs_.Check(console)) return ExitCode::kUsage;
+    files_.Read("file", file_);
+    outputs_.AddTo(files_);
+    if (const ExitCode code = files_.Check(console); code != ExitCode::kAnswer) return code;
+    const ExitCode code = Answer(console);
+    files_.NoteLeft(console);
+    return code;
+  }
+
+ private:
+  ExitCode Answer(Console& console) {
     const base::Expected<std::string> text = ReadInput(file_);
     if (!text) return console.Refuse(text.error());
     const base::Expected<plan::Draft> draft = plan::ReadDraft(*text, file_);
@@ -86,16 +98,13 @@ class EvalCommand final : public Command {
     }
     if (!evaluation->violations.empty()) return RefuseAsBroken(console, evaluation->violations);
     if (!evaluation->plan) return Decline(console, *evaluation, stop);
-    if (const auto written = WriteOutputs(outputs_.Render(*evaluation->plan)); !written) {
-      console.Refuse(written.error());
-      return ExitCode::kCannotWrite;
-    }
+    const ExitCode saved = files_.Save(console, outputs_.Render(*evaluation->plan));
     console.Print(format_.IsJson() ? plan::WritePlanJson(*evaluation->plan, elapsed.count())
                                    : DescribePlan(*evaluation->plan, elapsed.count()));
+    if (saved != ExitCode::kAnswer) return saved;
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
   }
 
- private:
   ExitCode RefuseAsBroken(Console& console, const std::vector<plan::Violation>& violations) const {
     std::vector<std::string> lines;
     lines.reserve(violations.size());
@@ -132,7 +141,7 @@ class EvalCommand final : public Command {
 
   static std::string DeclineAsText(const search::Evaluation& evaluation,
                                    const std::optional<Collision>& collision) {
-    std::string text = fmt::format("{}: {}\n", NameOf(evaluation.status), evaluation.reason);
+    std::string text = fmt::format("{}: {}\n", NameOf(evaluation.status), base::Printable(evaluation.reason));
     if (collision) text += fmt::format("\nwhy it does not fit: {}", collision->Text(2));
     return text;
   }
@@ -142,6 +151,7 @@ class EvalCommand final : public Command {
   ThreadCount threads_;
   AnswerFormat format_;
   PlanOutputs outputs_;
+  Destinations files_;
   SearchOptions search_;
   Reasons reasons_;
 };

@@ -1,16 +1,20 @@
 #include "tessera/cli/files.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
+#include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
-#include <vector>
+#include <utility>
 
 namespace tessera::cli {
 namespace {
@@ -37,39 +41,170 @@ base::Expected<std::string> ReadStream(std::istream& stream, const std::string& 
   return content;
 }
 
-base::Expected<void> Fill(const std::filesystem::path& place, std::string_view content) {
-  std::ofstream stream(place, std::ios::binary);
-  stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-  stream.flush();
-  if (stream) return {};
-  return tl::unexpected(FileFault(place.string(), std::string("cannot write: ") + std::strerror(errno),
-                                  "choose a folder that exists and is writable"));
+base::Diagnostic CannotWrite(const std::string& path, int error) {
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  const char* hint = full             ? "free some space, or choose another folder"
+                     : error == EPIPE ? "the reader of this pipe has closed it"
+                                      : "choose a folder that exists and is writable";
+  return FileFault(path, std::string("cannot write: ") + std::strerror(error), hint);
 }
 
-// The whole content, waiting beside the place where it belongs.
-struct Draft {
-  std::filesystem::path place;
-  std::filesystem::path target;
+// An open file, closed at the end.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor() { Close(); }
+
+  int Number() const { return number_; }
+
+  // The error, or 0. Some file systems tell only now that a write failed.
+  int Close() {
+    const int number = std::exchange(number_, -1);
+    return number < 0 || close(number) == 0 ? 0 : errno;
+  }
+
+ private:
+  int number_;
 };
 
-base::Expected<void> WriteDraft(const Output& output, std::vector<Draft>& drafts) {
-  if (output.path == "-")
-    return tl::unexpected(FileFault(output.path, "cannot write: this is no file", "name a file"));
-  std::error_code error;
-  std::filesystem::path target(output.path);
-  if (const auto status = std::filesystem::status(target, error); std::filesystem::exists(status)) {
-    if (std::filesystem::is_directory(status))
-      return tl::unexpected(FileFault(output.path, "cannot write: this is a folder", "name a file"));
-    // A pipe or a device can be written to, but must not be replaced; a link is followed.
-    if (std::filesystem::is_other(status)) return Fill(target, output.content);
-    target = std::filesystem::canonical(target, error);
+// The error, or 0.
+int WriteAll(int descriptor, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t count = write(descriptor, content.data(), content.size());
+    if (count < 0 && errno != EINTR) return errno;
+    if (count > 0) content.remove_prefix(static_cast<size_t>(count));
   }
-  Draft draft{target, target};
-  draft.place += ".tessera-" + std::to_string(getpid()) + '-' + std::to_string(drafts.size());
-  base::Expected<void> written = Fill(draft.place, output.content);
-  drafts.push_back(std::move(draft));
-  if (!written) written.error().file = output.path;
-  return written;
+  return 0;
+}
+
+// 128 random bits in hexadecimal; empty where the system has none to give.
+std::string RandomName() {
+  std::array<unsigned char, 16> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return "";
+  std::string name;
+  for (const unsigned char byte : bytes) name += fmt::format("{:02x}", byte);
+  return name;
+}
+
+// The whole content of one output, on its way to its place.
+class Draft {
+ public:
+  static base::Expected<Draft> Write(const Output& output) {
+    base::Expected<Place> place = FindPlace(output.path);
+    if (!place) return tl::unexpected(place.error());
+    Draft draft(output.path, *std::move(place));
+    const int error = draft.place_.kind == Place::Kind::kFile ? draft.FillFile(output.content)
+                                                              : draft.FillStream(output.content);
+    if (error != 0) return tl::unexpected(CannotWrite(output.path, error));
+    return draft;
+  }
+
+  Draft(Draft&& other) noexcept
+      : name_(std::move(other.name_)),
+        place_(std::move(other.place_)),
+        draft_(std::exchange(other.draft_, std::filesystem::path())) {}
+  Draft& operator=(Draft&&) = delete;
+  ~Draft() {
+    if (!draft_.empty()) unlink(draft_.c_str());
+  }
+
+  // Moves a file to its name.
+  base::Expected<void> Commit() {
+    if (draft_.empty()) return {};
+    if (rename(draft_.c_str(), place_.path.c_str()) != 0) return tl::unexpected(CannotWrite(name_, errno));
+    draft_.clear();
+    return {};
+  }
+
+ private:
+  Draft(std::string name, Place place) : name_(std::move(name)), place_(std::move(place)) {}
+
+  // A new file has the mode that the umask leaves, one that replaces another the mode of that one. Until then it is
+  // readable for its owner alone, as the old file may be.
+  int FillFile(std::string_view content) {
+    const std::string name = RandomName();
+    if (name.empty()) return EIO;
+    const std::filesystem::path draft = FolderOf(place_.path) / (".tessera-" + name);
+    Descriptor file(
+        open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, place_.old ? 0600 : 0666));
+    if (file.Number() < 0) return errno;
+    draft_ = draft;
+    if (const int error = WriteAll(file.Number(), content); error != 0) return error;
+    if (place_.old) {
+      // Only root can give a file away; for all others the owner is the same, or the change is refused.
+      const bool given = fchown(file.Number(), place_.old->st_uid, place_.old->st_gid) == 0;
+      const mode_t kept = place_.old->st_mode & (given ? 07777U : 0777U);
+      if (fchmod(file.Number(), kept) != 0) return errno;
+    }
+    return file.Close();
+  }
+
+  int FillStream(std::string_view content) const {
+    if (place_.kind == Place::Kind::kDescriptor) return WriteAll(place_.descriptor, content);
+    Descriptor file(open(place_.path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+    if (file.Number() < 0) return errno;
+    if (const int error = WriteAll(file.Number(), content); error != 0) return error;
+    return file.Close();
+  }
+
+  std::string name_;
+  Place place_;
+  std::filesystem::path draft_;  // the file under its passing name; empty when there is none
+};
+
+// The number of the open file of this process that the path names, as /proc/self/fd/1 does.
+std::optional<int> DescriptorAt(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::path own = std::filesystem::canonical("/proc/self/fd", error);
+  if (error || std::filesystem::canonical(FolderOf(path), error) != own || error) return std::nullopt;
+  const std::string name = path.filename().string();
+  int number = -1;
+  const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (fault != std::errc() || end != name.data() + name.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+// Follows links to what is none: a file, a descriptor, or a name that is free. The error, or 0.
+int FollowLinks(Place& place) {
+  constexpr int kMostLinks = 40;
+  for (int link = 0; link <= kMostLinks; ++link) {
+    if (const std::optional<int> number = DescriptorAt(place.path)) {
+      place.kind = Place::Kind::kDescriptor;
+      place.descriptor = *number;
+      return 0;
+    }
+    struct stat found {};
+    if (lstat(place.path.c_str(), &found) != 0) return errno == ENOENT ? 0 : errno;
+    if (!S_ISLNK(found.st_mode)) {
+      place.old = found;
+      return 0;
+    }
+    std::error_code error;
+    const std::filesystem::path target = std::filesystem::read_symlink(place.path, error);
+    if (error) return error.value();
+    place.path = target.is_absolute() ? target : FolderOf(place.path) / target;
+  }
+  return ELOOP;
+}
+
+// Why the place cannot be written to; 0 where it can.
+int FindObstacle(const Place& place) {
+  if (place.kind == Place::Kind::kDescriptor) {
+    const int flags = fcntl(place.descriptor, F_GETFL);
+    return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? EBADF : 0;
+  }
+  const auto is_open = [](const std::filesystem::path& path, int mode) {
+    return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0;
+  };
+  if (place.old && !is_open(place.path, W_OK)) return errno;
+  if (place.kind == Place::Kind::kStream) return 0;
+  const std::filesystem::path folder = FolderOf(place.path);
+  struct stat found {};
+  if (stat(folder.c_str(), &found) != 0) return errno;
+  if (!S_ISDIR(found.st_mode)) return ENOTDIR;
+  return is_open(folder, W_OK | X_OK) ? 0 : errno;
 }
 
 }  // namespace
@@ -87,22 +222,36 @@ base::Expected<std::string> ReadInput(const std::string& path) {
   return ReadStream(stream, path);
 }
 
-base::Expected<void> WriteOutputs(std::span<const Output> outputs) {
+base::Expected<Place> FindPlace(const std::string& path) {
+  if (path == "-") return tl::unexpected(FileFault(path, "cannot write: this is no file", "name a file"));
+  Place place;
+  place.path = path;
+  if (const int error = FollowLinks(place); error != 0) return tl::unexpected(CannotWrite(path, error));
+  const bool is_folder = place.old ? S_ISDIR(place.old->st_mode) : !place.path.has_filename();
+  if (is_folder && place.kind == Place::Kind::kFile)
+    return tl::unexpected(FileFault(path, "cannot write: this is a folder", "name a file"));
+  if (place.old && !S_ISREG(place.old->st_mode)) place.kind = Place::Kind::kStream;
+  if (const int error = FindObstacle(place); error != 0) return tl::unexpected(CannotWrite(path, error));
+  return place;
+}
+
+base::Expected<void> WriteOne(const Output& output) { return WriteTogether({&output, 1}); }
+
+base::Expected<void> WriteTogether(std::span<const Output> outputs) {
   std::vector<Draft> drafts;
-  base::Expected<void> written;
   for (const Output& output : outputs) {
-    if (written) written = WriteDraft(output, drafts);
+    base::Expected<Draft> draft = Draft::Write(output);
+    if (!draft) return tl::unexpected(draft.error());
+    drafts.push_back(*std::move(draft));
   }
-  std::error_code error;
-  for (const Draft& draft : drafts) {
-    if (written) {
-      std::filesystem::rename(draft.place, draft.target, error);
-      if (error)
-        written = tl::unexpected(FileFault(draft.target.string(), "cannot write: " + error.message()));
-    }
-    if (!written) std::filesystem::remove(draft.place, error);
+  for (Draft& draft : drafts) {
+    if (base::Expected<void> moved = draft.Commit(); !moved) return moved;
   }
-  return written;
+  return {};
+}
+
+std::filesystem::path FolderOf(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
 std::string SuffixOf(const std::string& path) {

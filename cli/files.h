@@ -1,8 +1,13 @@
 #pragma once
 
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tessera/base/diagnostic.h"
 
@@ -16,10 +21,32 @@ struct Output {
   std::string content;
 };
 
-// Replaces the files, all or none: each is drafted beside its place, and only when every draft is whole do they
-// move there, so that readers see the old content or the new, never a part. Pipes and devices are written to as
-// they are, before anything moves. "-" is refused.
-base::Expected<void> WriteOutputs(std::span<const Output> outputs);
+// Where an output goes, with links followed.
+struct Place {
+  enum class Kind {
+    kFile,        // a regular file, or none yet: it is replaced in one step
+    kStream,      // a pipe or a device: it is opened and written to
+    kDescriptor,  // an open file of this process, as /dev/stdout: it is written to as it is
+  };
+  Kind kind = Kind::kFile;
+  std::filesystem::path path;
+  std::optional<struct stat> old;  // what stands there
+  int descriptor = -1;             // of kDescriptor
+};
+
+// The place of an output. A link leads to its target, which need not exist. Refuses "-", folders, and what cannot
+// be written: a folder that is missing or not writable, a file that is not writable.
+base::Expected<Place> FindPlace(const std::string& path);
+
+// A file is written under an unguessable name in the folder where it belongs and moves to its name once it is whole,
+// so that readers see the old content or the new, never a part. It keeps the mode of the file that it replaces.
+base::Expected<void> WriteOne(const Output& output);
+
+// The same for files that mean something only together: all are written, or none moves to its name.
+base::Expected<void> WriteTogether(std::span<const Output> outputs);
+
+// "out" of "out/plan.json", "." of "plan.json".
+std::filesystem::path FolderOf(const std::filesystem::path& path);
 
 // ".json" of "out/plan.json", in lower case; empty when there is none.
 std::string SuffixOf(const std::string& path);

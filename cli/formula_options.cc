@@ -4,6 +4,7 @@
 
 #include "tessera/base/checked.h"
 #include "tessera/cli/inputs.h"
+#include "tessera/cli/numbers.h"
 
 namespace tessera::cli {
 
@@ -12,8 +13,7 @@ void FormulaChoice::Declare(CLI::App& app, CLI::Option* exclude) {
     if (exclude != nullptr) option->excludes(exclude);
   };
   alone(app.add_option("--capacity", capacity, "Bytes of the (first) memory; suffixes as in 384Ki")
-            ->check(CLI::Range(int64_t{0}, base::kMaxTotal))
-            ->transform(CLI::AsSizeValue(false)));
+            ->transform(ByteCount()));
   alone(app.add_option("--rung", rung,
                        "The rung of the file's ladder whose sizes count; without it each rung is a variable "
                        "and one of them must hold"));

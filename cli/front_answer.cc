@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tessera/base/json_writer.h"
+#include "tessera/base/utf8.h"
 #include "tessera/cli/tables.h"
 
 namespace tessera::cli {
@@ -24,7 +25,8 @@ std::string OptionsFor(const plan::Objective& objective) {
 std::string DescribeFront(const search::Front& front, double time_ms) {
   const plan::Plan& first = front.points.front().plan;
   std::string text = fmt::format("{} on {}: {} plans, none better than another in every metric\n\n",
-                                 first.network.name, first.profile.name, front.points.size());
+                                 base::Printable(first.network.name), base::Printable(first.profile.name),
+                                 front.points.size());
   Table table(
       {"#", "latency, cycles", "energy nJ", "off-chip B", "peak B", "subgraphs", "status", "found with"});
   for (size_t i = 0; i < front.points.size(); ++i) {
@@ -35,7 +37,7 @@ std::string DescribeFront(const search::Front& front, double time_ms) {
   }
   text += table.Text() + '\n';
   if (const auto note = plan::NoteOnUnknownWork(first.network, {})) {
-    text += "note: " + *note + '\n';
+    text += "note: " + base::Printable(*note) + '\n';
   } else if (!front.complete) {
     text += "note: there may be more in between: --points looks for more\n";
   }

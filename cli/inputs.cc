@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -59,6 +60,16 @@ base::Expected<hw_profiles::Profile> LoadProfile(const std::string& path) {
   if (!text) return tl::unexpected(text.error());
   return hw_profiles::ReadProfile(*std::move(text), path,
                                   [](std::string_view name) { return ReadInput(std::string(name)); });
+}
+
+void AddProfile(Destinations& files, const std::string& path) {
+  files.Read("--hw", path);
+  // A pipe can be read only once. The load of the profile reports what is wrong with it.
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return;
+  const auto texts = ReadProfileTexts(path);
+  if (!texts) return;
+  for (const auto& [name, text] : *texts) files.Read("--hw", name);
 }
 
 base::Expected<std::vector<std::pair<std::string, std::string>>> ReadProfileTexts(const std::string& path) {

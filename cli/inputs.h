@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/cli/destinations.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/problem/json.h"
 
@@ -23,6 +24,9 @@ std::string NamesOfRungs(const problem::Ladder& ladder);
 
 // With what it extends, looked up beside the file that says so.
 base::Expected<hw_profiles::Profile> LoadProfile(const std::string& path);
+
+// Tells `files` that the call reads this profile and what it extends.
+void AddProfile(Destinations& files, const std::string& path);
 
 // Name and content of a profile's file and of each file that it extends, the profile first.
 base::Expected<std::vector<std::pair<std::string, std::string>>> ReadProfileTexts(const std::string& path);

@@ -1,14 +1,23 @@
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tessera/base/suggest.h"
+#include "tessera/base/utf8.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
 
@@ -41,7 +50,14 @@ std::string SuggestCommand(int argc, char** argv, const Commands& commands) {
   return guess.empty() ? "there are " + base::Join(views) : guess;
 }
 
-int Main(int argc, char** argv) {
+std::vector<std::string> LinesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+ExitCode Run(Console& console, int argc, char** argv) {
   CLI::App app(kAbout, "tessera");
   app.footer(kExitCodes);
   app.set_version_flag("--version", std::string("tessera ") + TESSERA_VERSION);
@@ -55,37 +71,69 @@ int Main(int argc, char** argv) {
     command->Declare(*subcommand);
   }
   if (const std::string hint = SuggestCommand(argc, argv, commands); !hint.empty()) {
-    std::fprintf(stderr, "tessera: there is no command '%s'; %s\n", argv[1], hint.c_str());
-    return static_cast<int>(ExitCode::kUsage);
+    console.Note(fmt::format("tessera: there is no command '{}'; {}", argv[1], hint));
+    return ExitCode::kUsage;
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::kUsage);
+    std::ostringstream help;
+    std::ostringstream fault;
+    const bool helped = app.exit(error, help, fault) == 0;
+    console.Print(help.str());
+    for (const std::string& line : LinesOf(fault.str())) console.Note(line);
+    return helped ? ExitCode::kAnswer : ExitCode::kUsage;
   }
-  Console console;
   for (const auto& command : commands) {
-    if (!app.got_subcommand(command->Name())) continue;
-    const ExitCode code = command->Run(console);
-    return static_cast<int>(console.Flush() ? code : ExitCode::kCannotWrite);
+    if (app.got_subcommand(command->Name())) return command->Run(console);
   }
-  return static_cast<int>(ExitCode::kUsage);
+  return ExitCode::kUsage;
+}
+
+// The exit code, when all has been printed. A reader that closed its end early ends the command as it would end any
+// other: by SIGPIPE, without a word.
+int Finish(Console& console, ExitCode code, void (*on_broken_pipe)(int)) {
+  const int error = console.Flush();
+  if (error == 0) return static_cast<int>(code);
+  if (error == EPIPE) {
+    std::signal(SIGPIPE, on_broken_pipe);
+    std::raise(SIGPIPE);
+  } else {
+    console.Note(fmt::format("standard output: error: cannot write: {}", std::strerror(error)));
+  }
+  return static_cast<int>(ExitCode::kCannotWrite);
+}
+
+// A standard stream that the caller closed gets a file that cannot be used in that way. Else the next file to be
+// opened would take its number, and messages would end up in an answer.
+void FillStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
 }
 
 }  // namespace
 }  // namespace tessera::cli
 
 int main(int argc, char** argv) {
+  using namespace tessera::cli;
   // Without a handler mimalloc, which is C, ends the process where operator new has to throw.
   std::set_new_handler([] { throw std::bad_alloc(); });
+  FillStandardStreams();
+  // An output that is a broken pipe, or beyond a limit on files, must fail alone, without ending the process before
+  // the others are written.
+  void (*const on_broken_pipe)(int) = std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
-    return tessera::cli::Main(argc, argv);
+    Console console;
+    const ExitCode code = Run(console, argc, argv);
+    return Finish(console, code, on_broken_pipe);
   } catch (const std::bad_alloc&) {
     std::fputs("unknown: memory is exhausted; nothing was written\n", stderr);
-    return static_cast<int>(tessera::cli::ExitCode::kLimit);
+    return static_cast<int>(ExitCode::kLimit);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "internal error: %s\n  please report this with the input that caused it\n",
-                 error.what());
-    return static_cast<int>(tessera::cli::ExitCode::kInternal);
+                 tessera::base::Printable(error.what()).c_str());
+    return static_cast<int>(ExitCode::kInternal);
   }
 }

@@ -4,9 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "tessera/base/json_writer.h"
+#include "tessera/base/utf8.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/interrupt.h"
 #include "tessera/cli/mode_inputs.h"
@@ -21,6 +23,7 @@
 namespace tessera::cli {
 namespace {
 
+using base::Printable;
 using encoder::FewestModes;
 using encoder::ModeId;
 using problem::Status;
@@ -59,10 +62,24 @@ class ModesCommand final : public Command {
       console.Note(fmt::format("--output {}: expected a name that ends in .yaml or .json", output_));
       return ExitCode::kUsage;
     }
+    for (const std::string& file : files_) destinations_.Read("file", file);
+    destinations_.Write("--output", output_);
+    if (const ExitCode code = destinations_.Check(console); code != ExitCode::kAnswer) return code;
+    const ExitCode code = Answer(console);
+    destinations_.NoteLeft(console);
+    return code;
+  }
+
+ private:
+  ExitCode Answer(Console& console) {
     const base::Expected<ModeInputs> inputs = LoadModeInputs(files_);
     if (!inputs) return console.Refuse(inputs.error());
     if (!output_.empty() && !inputs->profile && files_.size() > 1) {
       console.Note("--output: expected plans, or one Problem");
+      return ExitCode::kUsage;
+    }
+    if (!output_.empty() && !inputs->profile && SuffixOf(output_) != ".json") {
+      console.Note(fmt::format("--output {}: expected a name that ends in .json, for a Problem", output_));
       return ExitCode::kUsage;
     }
     base::Stop stop(search_.Deadline());
@@ -72,28 +89,24 @@ class ModesCommand final : public Command {
     const encoder::Decide decide = search::MakeDecider(engines.Pointers(), stop);
     const FewestModes found = encoder::FindFewestModes(
         inputs->queries, decide, {.budget = search_.Limit(kModesBudget), .stop = &stop});
-    if (const ExitCode code = Write(console, *inputs, found); code != ExitCode::kAnswer) return code;
+    const ExitCode saved = Write(console, *inputs, found);
     console.Print(format_.IsJson() ? AsJson(*inputs, found) : AsText(*inputs, found));
+    if (saved != ExitCode::kAnswer) return saved;
     if (InterruptGuard::Interrupted()) return ExitCode::kInterrupted;
     if (found.status == Status::kInfeasible) return ExitCode::kInfeasible;
     return found.status == Status::kUnknown ? ExitCode::kLimit : ExitCode::kAnswer;
   }
 
- private:
   static bool IsEnough(const FewestModes& found) {
     return found.status == Status::kOptimal || found.status == Status::kFeasible;
   }
 
-  ExitCode Write(Console& console, const ModeInputs& inputs, const FewestModes& found) const {
+  ExitCode Write(Console& console, const ModeInputs& inputs, const FewestModes& found) {
     if (output_.empty() || !IsEnough(found)) return ExitCode::kAnswer;
     const std::string content =
         inputs.profile ? hw_profiles::WriteProfileJson(Reduced(*inputs.profile, inputs, found))
                        : problem::WriteProblem(encoder::WithModes(inputs.queries.back().problem, found.kept));
-    if (const auto written = WriteOutputs(std::vector<Output>{{output_, content}}); !written) {
-      console.Refuse(written.error());
-      return ExitCode::kCannotWrite;
-    }
-    return ExitCode::kAnswer;
+    return destinations_.Save(console, std::vector<Output>{{output_, content}});
   }
 
   // The Problem's memories are some of the profile's, by name.
@@ -187,6 +200,10 @@ class ModesCommand final : public Command {
     return base::WriteJson(document);
   }
 
+  static std::string Joined(const std::vector<std::string>& names) {
+    return Printable(fmt::format("{}", fmt::join(names, ", ")));
+  }
+
   static std::string AsText(const ModeInputs& inputs, const FewestModes& found) {
     if (found.status == Status::kInfeasible) return "infeasible: not even all modes are enough\n";
     if (found.status == Status::kUnknown)
@@ -195,18 +212,19 @@ class ModesCommand final : public Command {
     std::string text;
     for (const Verdict& verdict : VerdictsOf(problem, found)) {
       text +=
-          fmt::format("{}: {} of {} modes are enough{}\n", verdict.memory, verdict.keep.size(),
+          fmt::format("{}: {} of {} modes are enough{}\n", Printable(verdict.memory), verdict.keep.size(),
                       verdict.keep.size() + verdict.remove.size(),
                       found.status == Status::kOptimal ? ", fewer are proven not to be" : "; fewer may be");
-      text += fmt::format("  keep    {}\n", fmt::join(verdict.keep, ", "));
-      if (!verdict.remove.empty()) text += fmt::format("  remove  {}\n", fmt::join(verdict.remove, ", "));
+      text += fmt::format("  keep    {}\n", Joined(verdict.keep));
+      if (!verdict.remove.empty()) text += fmt::format("  remove  {}\n", Joined(verdict.remove));
       for (const encoder::FreedAccess& each : verdict.frees)
-        text += fmt::format("  frees   {} of {}\n", AccessName(each.access), BankName(problem, each));
+        text += fmt::format("  frees   {} of {}\n", Printable(AccessName(each.access)),
+                            Printable(BankName(problem, each)));
     }
     for (const encoder::ModeNeed& need : found.needs) {
-      text += fmt::format(
-          "{} {} {}{}\n", inputs.names[need.query], need.any_of.size() == 1 ? "needs" : "needs one of",
-          fmt::join(NamesOf(problem, need.any_of), ", "), need.proven ? "" : ", as far as is known");
+      text += fmt::format("{} {} {}{}\n", Printable(inputs.names[need.query]),
+                          need.any_of.size() == 1 ? "needs" : "needs one of",
+                          Joined(NamesOf(problem, need.any_of)), need.proven ? "" : ", as far as is known");
     }
     return text;
   }
@@ -214,6 +232,7 @@ class ModesCommand final : public Command {
   std::vector<std::string> files_;
   AnswerFormat format_;
   std::string output_;
+  Destinations destinations_;
   SearchOptions search_;
 };
 

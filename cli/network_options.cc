@@ -107,6 +107,11 @@ void NetworkOptions::Declare(CLI::App& app) {
   app.add_option("--sizes", sizes_, "CSV of constants and the bytes that they are stored in: tensor,bytes");
 }
 
+void NetworkOptions::AddInputs(Destinations& files) const {
+  files.Read("--ops-file", ops_file_);
+  files.Read("--sizes", sizes_);
+}
+
 #ifdef TESSERA_ONNX
 
 Loaded NetworkOptions::LoadOnnx(const std::string& bytes, const std::string& name,

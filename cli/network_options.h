@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/cli/destinations.h"
 #include "tessera/cli/exit_code.h"
 #include "tessera/graph/graph.h"
 
@@ -32,6 +33,9 @@ struct NetworkRefusal {
 class NetworkOptions {
  public:
   void Declare(CLI::App& app);
+
+  // Tells `files` which files the options name.
+  void AddInputs(Destinations& files) const;
 
   // "-" is standard input. `profile` may describe operators, too; empty: none.
   tl::expected<LoadedNetwork, NetworkRefusal> Load(const std::string& path, const std::string& profile) const;

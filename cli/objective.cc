@@ -3,13 +3,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
+#include <optional>
 
 #include "tessera/base/suggest.h"
+#include "tessera/cli/numbers.h"
 
 namespace tessera::cli {
 namespace {
+
+// Sums and quotients of such numbers and of metrics stay far within what a double holds.
+constexpr double kLeastNumber = 1e-100;
+constexpr double kMostNumber = 1e100;
 
 base::Diagnostic OptionFault(std::string message, std::string expected, std::string hint = "") {
   base::Diagnostic fault;
@@ -38,15 +42,17 @@ base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& op
     const base::Expected<std::string> metric = ParseMetric(option, part.substr(0, equals));
     if (!metric) return tl::unexpected(metric.error());
     const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
-    char* rest = nullptr;
-    const double number = std::strtod(value.c_str(), &rest);
-    if (value.empty() || *rest != '\0' || !std::isfinite(number) || number < 0 ||
-        (number == 0 && !may_be_zero)) {
+    const std::optional<double> number = ParseDecimal(value);
+    if (!number || *number < 0 || (*number == 0 && !may_be_zero)) {
       return tl::unexpected(
           OptionFault(fmt::format("{}: '{}' gives no number for {}", option, part, *metric),
                       fmt::format("{}=NUMBER, {}", *metric, may_be_zero ? "from 0 up" : "above 0")));
     }
-    if (!numbers.emplace(*metric, number).second) {
+    if (*number != 0 && (*number < kLeastNumber || *number > kMostNumber)) {
+      return tl::unexpected(OptionFault(fmt::format("{}: the number in '{}' is out of range", option, part),
+                                        fmt::format("{} to {}", kLeastNumber, kMostNumber)));
+    }
+    if (!numbers.emplace(*metric, *number).second) {
       return tl::unexpected(
           OptionFault(fmt::format("{}: {} is given twice", option, *metric), "each metric once"));
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "tessera/base/utf8.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/interrupt.h"
 #include "tessera/cli/tables.h"
@@ -62,21 +63,21 @@ std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& p
   return std::nullopt;
 }
 
-ExitCode WriteAllocations(Console& console, const std::vector<std::string>& paths,
+ExitCode WriteAllocations(Console& console, Destinations& files, const std::vector<std::string>& paths,
                           const problem::Problem& problem, const problem::AllocationDocument& document) {
-  std::vector<Output> files;
+  ExitCode code = ExitCode::kAnswer;
+  std::vector<Output> outputs;
   for (const std::string& path : paths) {
     const bool collides = document.result.explanation && SuffixOf(path) == ".svg";
     if (!document.result.allocation && !collides) continue;
     const base::Expected<std::string> content = RenderAllocation(path, problem, document);
-    if (!content) return console.Refuse(content.error());
-    files.push_back({path, *content});
+    if (content)
+      outputs.push_back({path, *content});
+    else
+      code = console.Refuse(content.error());
   }
-  if (const auto written = WriteOutputs(files); !written) {
-    console.Refuse(written.error());
-    return ExitCode::kCannotWrite;
-  }
-  return ExitCode::kAnswer;
+  const ExitCode saved = files.Save(console, outputs);
+  return saved == ExitCode::kAnswer ? code : saved;
 }
 
 std::string DescribeAllocation(const problem::Problem& problem, const problem::AllocationDocument& document) {
@@ -92,7 +93,7 @@ std::string DescribeAllocation(const problem::Problem& problem, const problem::A
   if (!result.engine.empty()) text += fmt::format("engine       {}\n", result.engine);
   if (document.time_ms) text += fmt::format("time_ms      {:.3f}\n", *document.time_ms);
   if (!result.explanation) {
-    if (!result.reason.empty()) text += fmt::format("reason       {}\n", result.reason);
+    if (!result.reason.empty()) text += fmt::format("reason       {}\n", base::Printable(result.reason));
     return text;
   }
   const problem::Bytes capacity = document.capacity.value_or(problem.memories[0].capacity);

@@ -6,6 +6,7 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/destinations.h"
 #include "tessera/cli/exit_code.h"
 #include "tessera/problem/json.h"
 
@@ -28,8 +29,9 @@ bool CheckSuffixes(Console& console, const std::vector<std::string>& paths);
 std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& paths,
                                                const problem::Problem& problem);
 
-// Writes the answer to every path; without an allocation only pictures of what collides. kAnswer when all is well.
-ExitCode WriteAllocations(Console& console, const std::vector<std::string>& paths,
+// Writes the answer to every path, each by itself; without an allocation only pictures of what collides. kAnswer
+// when all is well.
+ExitCode WriteAllocations(Console& console, Destinations& files, const std::vector<std::string>& paths,
                           const problem::Problem& problem, const problem::AllocationDocument& document);
 
 // The answer in a few lines for people.

@@ -8,11 +8,13 @@
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/demand_options.h"
+#include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/front_answer.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/interrupt.h"
 #include "tessera/cli/network_options.h"
+#include "tessera/cli/numbers.h"
 #include "tessera/cli/objective.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/plan_outputs.h"
@@ -94,7 +96,7 @@ class PlanCommand final : public Command {
     app.add_option("--max-operators", max_operators_,
                    "The most operators in one subgraph; without it as many as a limited effort allows, "
                    "which a note tells")
-        ->check(CLI::Range(1, 1000));
+        ->transform(WholeNumber(1, 1000));
     CLI::Option* front =
         app.add_flag(
                "--pareto", pareto_,
@@ -103,7 +105,7 @@ class PlanCommand final : public Command {
             ->excludes(minimize);
     app.add_option("--points", points_, "The most searches for --pareto")
         ->needs(front)
-        ->check(CLI::Range(1, 1000))
+        ->transform(WholeNumber(1, 1000))
         ->capture_default_str();
     app.add_flag("--sensitivity", sensitivity_,
                  "Also halve and double each energy of the profile, and note whether the choice survives");
@@ -153,6 +155,28 @@ class PlanCommand final : public Command {
       return ExitCode::kUsage;
     }
     if (!outputs_.Check(console)) return ExitCode::kUsage;
+    AddFiles();
+    if (const ExitCode code = files_.Check(console); code != ExitCode::kAnswer) return code;
+    const ExitCode code = Answer(console, *objective);
+    files_.NoteLeft(console);
+    return code;
+  }
+
+ private:
+  void AddFiles() {
+    files_.Read("network", network_);
+    AddProfile(files_, profile_);
+    files_.Read("--demands", demands_.File());
+    files_.Read("--baseline", old_);
+    import_.AddInputs(files_);
+    outputs_.AddTo(files_);
+    files_.Write("--report", report_);
+    files_.Write("--trace", trace_);
+    dump_.AddTo(files_);
+    AddRefutation(files_, certificate_);
+  }
+
+  ExitCode Answer(Console& console, const plan::Objective& objective) {
     const auto network = import_.Load(network_, profile_);
     if (!network) {
       console.Refuse(network.error().diagnostic);
@@ -172,13 +196,12 @@ class PlanCommand final : public Command {
       old = *std::move(read);
     }
     search::PartitionOptions options;
-    options.objective = *objective;
+    options.objective = objective;
     options.demands = *demands;
     options.predecessor = old ? &*old : nullptr;
     return Search(console, *network, *profile, std::move(options));
   }
 
- private:
   ExitCode Search(Console& console, const LoadedNetwork& network, const hw_profiles::Profile& profile,
                   search::PartitionOptions options) {
     base::Stop stop(search_.Deadline());
@@ -207,32 +230,38 @@ class PlanCommand final : public Command {
         search::SearchPartition(network.graph, profile, options);
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     if (!result) return console.Fail(result.error());
-    if (const ExitCode code = dump_.Write(console, recording); code != ExitCode::kAnswer) return code;
-    if (!result->plan) return Decline(console, network.graph, profile, options, *result, stop);
+    // A plan is not lost because something that was asked for with it fails.
+    ExitCode code = dump_.Write(console, files_, recording);
+    if (!result->plan) {
+      const ExitCode declined = Decline(console, network.graph, profile, options, *result, stop);
+      return code == ExitCode::kAnswer ? declined : code;
+    }
     plan::Plan plan = *result->plan;
     plan.notes.insert(plan.notes.end(), network.notes.begin(), network.notes.end());
     if (!network.nodes.empty()) plan.notes.push_back(network.nodes);
     if (sensitivity_) {
       options.engines = engines.Pointers();
       const auto noted = NoteSensitivity(network.graph, options, plan);
-      if (!noted) return console.Fail(noted.error());
+      if (!noted) code = console.Fail(noted.error());
     }
     if (lowering_) {
       base::Expected<plan::lowering::Program> lowering = plan::lowering::Lower(plan);
-      if (!lowering) {
+      if (lowering) {
+        plan.lowering = std::move(*lowering);
+      } else {
         console.Refuse(lowering.error());
-        return ExitCode::kUnsupported;
+        code = ExitCode::kUnsupported;
       }
-      plan.lowering = std::move(*lowering);
     }
-    if (const ExitCode code = Write(console, plan); code != ExitCode::kAnswer) return code;
+    if (const ExitCode saved = Write(console, plan); saved != ExitCode::kAnswer) code = saved;
     console.Print(format_.IsJson() ? plan::WritePlanJson(plan, elapsed.count())
                                    : DescribePlan(plan, elapsed.count()));
+    if (code != ExitCode::kAnswer) return code;
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
   }
 
   ExitCode PrintFront(Console& console, const LoadedNetwork& network, const hw_profiles::Profile& profile,
-                      search::PartitionOptions options, const base::Stop& stop) const {
+                      search::PartitionOptions options, const base::Stop& stop) {
     options.objective.weights.clear();
     const auto start = std::chrono::steady_clock::now();
     const base::Expected<search::Front> front = search::FindFront(network.graph, profile, options, points_);
@@ -267,7 +296,7 @@ class PlanCommand final : public Command {
 
   ExitCode Decline(Console& console, const graph::Graph& network, const hw_profiles::Profile& profile,
                    const search::PartitionOptions& options, const search::PartitionResult& result,
-                   const base::Stop& stop) const {
+                   const base::Stop& stop) {
     PlanRefusal refusal{network, result, std::nullopt, {}};
     if (!reasons_.AreOff() && !InterruptGuard::Interrupted()) {
       const base::Stop end(ReasonsEnd(stop));
@@ -284,22 +313,18 @@ class PlanCommand final : public Command {
       pictures.push_back(
           {path, problem::WriteCollisionSvg(collision.problem, collision.explanation, collision.capacity)});
     }
-    if (const auto written = WriteOutputs(pictures); !written) {
-      console.Refuse(written.error());
-      return ExitCode::kCannotWrite;
-    }
-    if (const ExitCode code = WriteCertificate(console, network, profile, options, result);
-        code != ExitCode::kAnswer)
-      return code;
+    const ExitCode saved = files_.Save(console, pictures);
+    const ExitCode certified = WriteCertificate(console, network, profile, options, result);
     console.Print(format_.IsJson() ? refusal.AsJson() : refusal.AsText());
     problem::Result outcome;
     outcome.status = result.status;
-    return ExitCodeOf(outcome);
+    if (saved != ExitCode::kAnswer) return saved;
+    return certified == ExitCode::kAnswer ? ExitCodeOf(outcome) : certified;
   }
 
   ExitCode WriteCertificate(Console& console, const graph::Graph& network,
                             const hw_profiles::Profile& profile, const search::PartitionOptions& options,
-                            const search::PartitionResult& result) const {
+                            const search::PartitionResult& result) {
     if (certificate_.empty()) return ExitCode::kAnswer;
     if (!result.refutation) {
       console.Note("no certificate: the answer proves nothing impossible");
@@ -310,6 +335,7 @@ class PlanCommand final : public Command {
       console.Refuse(written.error());
       return ExitCode::kCannotWrite;
     }
+    files_.NoteSaved(certificate_);
     console.Note(fmt::format("certificate in {}: no plan exists; {} placements are proven impossible",
                              certificate_, result.refutation->proofs.size()));
     return ExitCode::kAnswer;
@@ -319,11 +345,7 @@ class PlanCommand final : public Command {
     std::vector<Output> files = outputs_.Render(plan);
     if (!report_.empty()) files.push_back({report_, WriteReport(plan)});
     if (!trace_.empty()) files.push_back({trace_, WriteTrace(plan)});
-    if (const auto written = WriteOutputs(files); !written) {
-      console.Refuse(written.error());
-      return ExitCode::kCannotWrite;
-    }
-    return ExitCode::kAnswer;
+    return files_.Save(console, files);
   }
 
   std::string network_;
@@ -348,6 +370,7 @@ class PlanCommand final : public Command {
   std::string certificate_;
   std::string report_;
   std::string trace_;
+  Destinations files_;
   NetworkOptions import_;
   SearchOptions search_;
   Reasons reasons_;

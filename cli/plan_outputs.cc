@@ -38,6 +38,11 @@ bool PlanOutputs::Check(Console& console) const {
   return true;
 }
 
+void PlanOutputs::AddTo(Destinations& files) const {
+  for (const std::string& path : paths) files.Write("--output", path);
+  files.Write("--emit-header", header);
+}
+
 std::vector<Output> PlanOutputs::Render(const plan::Plan& plan) const {
   std::vector<Output> files;
   for (const std::string& path : paths) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tessera/cli/console.h"
+#include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
 #include "tessera/plan/plan.h"
 
@@ -19,6 +20,8 @@ struct PlanOutputs {
 
   // Whether the names make sense; says so on the console where one does not.
   bool Check(Console& console) const;
+
+  void AddTo(Destinations& files) const;  // all of them
 
   // What the files get, not written yet.
   std::vector<Output> Render(const plan::Plan& plan) const;

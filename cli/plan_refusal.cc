@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "tessera/base/json_writer.h"
+#include "tessera/base/utf8.h"
 #include "tessera/cli/tables.h"
 #include "tessera/problem/json_explanation.h"
 
 namespace tessera::cli {
 namespace {
 
+using base::Printable;
 using search::BrokenLimit;
 using search::Evidence;
 using search::Holding;
@@ -38,12 +40,14 @@ std::string_view Assurance(Evidence evidence) {
 std::string TensorsOf(const Obstacle& obstacle) {
   if (obstacle.tensors.empty() || !obstacle.LacksBytes()) return "";
   const std::string_view where = obstacle.in_one_bank ? "one bank of " : "";
-  std::string text = fmt::format(
-      "\n{} bytes of {}'{}' are needed at once{}, {} are there\n", obstacle.needed, where, obstacle.memory,
-      obstacle.step ? fmt::format(" at step {}", *obstacle.step) : "", obstacle.available);
+  std::string text =
+      fmt::format("\n{} bytes of {}'{}' are needed at once{}, {} are there\n", obstacle.needed, where,
+                  Printable(obstacle.memory), obstacle.step ? fmt::format(" at step {}", *obstacle.step) : "",
+                  obstacle.available);
   for (size_t i = 0; i < std::min(kMostListed, obstacle.tensors.size()); ++i) {
     const Holding& holding = obstacle.tensors[i];
-    text += fmt::format("  {:>12}  {}, {}\n", holding.bytes, holding.tensor, holding.part);
+    text +=
+        fmt::format("  {:>12}  {}, {}\n", holding.bytes, Printable(holding.tensor), Printable(holding.part));
   }
   if (obstacle.tensors.size() > kMostListed)
     text += fmt::format("  and {} more\n", obstacle.tensors.size() - kMostListed);
@@ -54,19 +58,20 @@ std::string RemediesText(const std::vector<Remedy>& remedies) {
   if (remedies.empty()) return "";
   std::string text = "\nwhat would help\n";
   for (const Remedy& remedy : remedies)
-    text += fmt::format("  {}: {}\n", remedy.what, Assurance(remedy.evidence));
+    text += fmt::format("  {}: {}\n", Printable(remedy.what), Assurance(remedy.evidence));
   return text;
 }
 
 std::string HeadOf(const graph::Graph& network, const Obstacle& obstacle) {
   switch (obstacle.kind) {
     case ObstacleKind::kHome:
-      return fmt::format("why the tensors at home in '{}' do not fit", obstacle.memory);
+      return fmt::format("why the tensors at home in '{}' do not fit", Printable(obstacle.memory));
     case ObstacleKind::kJoint:
       return "why the subgraphs do not fit in one program";
     default:
       return fmt::format("why {} alone does not fit with tiles of {}",
-                         network.operators[static_cast<size_t>(obstacle.op)].id, ShapeText(obstacle.tile));
+                         Printable(network.operators[static_cast<size_t>(obstacle.op)].id),
+                         ShapeText(obstacle.tile));
   }
 }
 
@@ -101,7 +106,7 @@ Json ToJson(const graph::Graph& network, const Obstacle& obstacle) {
 }  // namespace
 
 std::string PlanRefusal::AsText() const {
-  std::string text = fmt::format("{}: {}\n", NameOf(result.status), result.reason);
+  std::string text = fmt::format("{}: {}\n", NameOf(result.status), Printable(result.reason));
   if (result.obstacle) text += TensorsOf(*result.obstacle);
   text += RemediesText(remedies);
   if (collision) text += fmt::format("\n{}: {}", HeadOf(network, *result.obstacle), collision->Text(2));

@@ -2,11 +2,14 @@
 
 #include <fmt/core.h>
 
+#include "tessera/base/utf8.h"
 #include "tessera/cli/tables.h"
 #include "tessera/plan/holdings.h"
 
 namespace tessera::cli {
 namespace {
+
+using base::Printable;
 
 const std::string& IdOf(const plan::Plan& plan, int op) {
   return plan.network.operators[static_cast<size_t>(op)].id;
@@ -79,24 +82,26 @@ std::string DescribeHomes(const plan::Plan& plan) {
 }  // namespace
 
 std::string DescribePlan(const plan::Plan& plan, double time_ms) {
-  std::string text =
-      fmt::format("{} on {}: {} operator{} in {} subgraph{}\n\n", plan.network.name, plan.profile.name,
-                  plan.network.operators.size(), plan.network.operators.size() == 1 ? "" : "s",
-                  plan.subgraphs.size(), plan.subgraphs.size() == 1 ? "" : "s");
+  std::string text = fmt::format("{} on {}: {} operator{} in {} subgraph{}\n\n", Printable(plan.network.name),
+                                 Printable(plan.profile.name), plan.network.operators.size(),
+                                 plan.network.operators.size() == 1 ? "" : "s", plan.subgraphs.size(),
+                                 plan.subgraphs.size() == 1 ? "" : "s");
   text += SubgraphTable(plan) + '\n' + TotalsTable(plan) + '\n';
   if (!plan.kept.empty()) {
     text += "kept on chip from subgraph to subgraph:";
-    for (const int tensor : plan.kept) text += ' ' + plan.network.tensors[static_cast<size_t>(tensor)].id;
+    for (const int tensor : plan.kept)
+      text += ' ' + Printable(plan.network.tensors[static_cast<size_t>(tensor)].id);
     text += '\n';
   }
-  if (hw_profiles::HasSeveralHomes(plan.profile)) text += DescribeHomes(plan) + '\n';
+  if (hw_profiles::HasSeveralHomes(plan.profile)) text += Printable(DescribeHomes(plan)) + '\n';
   if (!plan.baseline.complete) {
     text += "alone, these operators do not fit:";
-    for (const int op : plan.baseline.do_not_fit) text += ' ' + IdOf(plan, op);
+    for (const int op : plan.baseline.do_not_fit) text += ' ' + Printable(IdOf(plan, op));
     text += '\n';
   }
-  for (const std::string& note : plan.notes) text += "note: " + Shortened(note) + '\n';
-  for (const std::string& sentence : plan::DescribeProof(plan)) text += "proof: " + sentence + '\n';
+  for (const std::string& note : plan.notes) text += "note: " + Printable(Shortened(note)) + '\n';
+  for (const std::string& sentence : plan::DescribeProof(plan))
+    text += "proof: " + Printable(sentence) + '\n';
   return text + fmt::format("{}, checked; score {}; {:.0f} ms\n", plan.status,
                             plan.score < 1000 ? fmt::format("{:.4f}", plan.score) : Rounded(plan.score),
                             time_ms);

@@ -133,22 +133,25 @@ ProblemDump::Recording ProblemDump::Record(const std::vector<const Engine*>& eng
   return {engines, !folder_.empty()};
 }
 
-ExitCode ProblemDump::Write(Console& console, const Recording& recording) const {
+void ProblemDump::AddTo(Destinations& files) const { files.WriteInto("--dump-problems", folder_, {}); }
+
+ExitCode ProblemDump::Write(Console& console, Destinations& files, const Recording& recording) const {
   if (recording.Heard() == nullptr) return ExitCode::kAnswer;
   std::error_code error;
   std::filesystem::create_directories(folder_, error);  // writing says what is wrong, if anything
-  std::vector<Output> files;
+  std::vector<Output> outputs;
   for (const Recorder::Question& question : recording.Heard()->Questions()) {
     const std::string name =
-        fmt::format("{:03}-{}-{}.json", files.size(), FileNamePart(question.name), question.buffers);
-    files.push_back({(std::filesystem::path(folder_) / name).string(), question.text});
+        fmt::format("{:03}-{}-{}.json", outputs.size(), FileNamePart(question.name), question.buffers);
+    outputs.push_back({(std::filesystem::path(folder_) / name).string(), question.text});
   }
-  if (const auto written = WriteOutputs(files); !written) {
+  if (const auto written = WriteTogether(outputs); !written) {
     console.Refuse(written.error());
     return ExitCode::kCannotWrite;
   }
+  files.NoteSaved(folder_);
   console.Note(
-      fmt::format("{} of {} allocation problems in {}", files.size(), recording.Heard()->Heard(), folder_));
+      fmt::format("{} of {} allocation problems in {}", outputs.size(), recording.Heard()->Heard(), folder_));
   return ExitCode::kAnswer;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tessera/cli/console.h"
+#include "tessera/cli/destinations.h"
 #include "tessera/problem/engine.h"
 
 namespace CLI {
@@ -37,7 +38,9 @@ class ProblemDump {
   Recording Record(const std::vector<const problem::Engine*>& engines) const;
 
   // Writes a file for each question, the largest kMost of them; with the same questions the same files.
-  ExitCode Write(Console& console, const Recording& recording) const;
+  ExitCode Write(Console& console, Destinations& files, const Recording& recording) const;
+
+  void AddTo(Destinations& files) const;  // the folder
 
   static constexpr size_t kMost = 200;
 

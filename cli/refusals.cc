@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tessera/base/json_writer.h"
+#include "tessera/base/utf8.h"
 
 namespace tessera::cli {
 
@@ -17,7 +18,7 @@ std::string DescribeRefusal(const std::vector<std::string>& violations, bool as_
   }
   std::string text =
       fmt::format("refused: {} violation{}\n", violations.size(), violations.size() == 1 ? "" : "s");
-  for (const std::string& violation : violations) text += "  " + violation + '\n';
+  for (const std::string& violation : violations) text += "  " + base::Printable(violation) + '\n';
   return text;
 }
 

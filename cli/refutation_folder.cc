@@ -42,6 +42,10 @@ base::Expected<void> MakeFolder(const std::string& folder) {
 
 }  // namespace
 
+void AddRefutation(Destinations& files, const std::string& folder) {
+  files.WriteInto("--certificate", folder, {kRefutationName});
+}
+
 base::Expected<void> WriteRefutationIn(const std::string& folder, const plan::Plan& question,
                                        const plan::refutation::Refutation& refutation) {
   std::vector<Output> files;
@@ -67,7 +71,7 @@ base::Expected<void> WriteRefutationIn(const std::string& folder, const plan::Pl
   for (size_t i = 0; i < refutation.proofs.size(); ++i) {
     if (auto made = MakeFolder(PlacementIn(folder, i + 1)); !made) return made;
   }
-  return WriteOutputs(files);
+  return WriteTogether(files);
 }
 
 bool HoldsRefutation(const std::string& folder) {

@@ -3,11 +3,15 @@
 #include <string>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/cli/destinations.h"
 #include "tessera/plan/refutation/refute.h"
 
 // Folders with the proof that a network has no plan (docs/certificate-format.md, "Certificates of
 // plans").
 namespace tessera::cli {
+
+// Tells `files` that a call writes this folder.
+void AddRefutation(Destinations& files, const std::string& folder);
 
 // Writes the folder: the question, and each proof about a placement as a certificate of its own.
 // Refuses more than 64 MiB.

@@ -4,12 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
 #include "tessera/base/checked.h"
 #include "tessera/base/memory.h"
+#include "tessera/cli/numbers.h"
 #include "tessera/encoder/lazy/lazy_engine.h"
 #ifdef TESSERA_IPASIR
 #include "tessera/encoder/sat/ipasir_engine.h"
@@ -116,31 +116,25 @@ EngineOptions WithoutRules(std::span<const std::string> off, uint64_t seed) {
   return engines;
 }
 
-// CLI11's own check lets "nan" pass.
-std::string RefuseNegative(const std::string& seconds) {
-  return std::strtod(seconds.c_str(), nullptr) >= 0 ? "" : "expected seconds from 0 up, found " + seconds;
-}
-
 }  // namespace
 
 void SearchOptions::Declare(CLI::App& app) {
   app.add_option("--seed", seed, "Seed of every random choice; one seed gives one answer")
-      ->check(CLI::Range(uint64_t{0}, uint64_t{base::kMaxTotal}))
+      ->transform(WholeNumber(0, base::kMaxTotal))
       ->capture_default_str();
   app.add_option(
          "--budget", budget,
          "Most work for each question put to an engine, counted in nodes and conflicts, and of plan for "
          "the whole search, in tile shapes times operators: the answer then depends on no clock")
-      ->check(CLI::Range(int64_t{0}, base::kMaxTotal));
+      ->transform(WholeNumber(0, base::kMaxTotal));
   app.add_option("--timeout", timeout_s,
                  "Most seconds of wall clock; the best answer so far is given (default: none)")
-      ->check(CLI::Validator(RefuseNegative, "SECONDS"));
+      ->transform(Seconds());
   app.add_option(
          "--memory-limit", memory_limit,
          "Most bytes of memory that the search may take; the best answer so far is given; suffixes as in "
          "2Gi (default: three quarters of what the machine or its control group has)")
-      ->check(CLI::Range(int64_t{0}, base::kMaxTotal))
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(ByteCount());
   app.add_option("--engine", engine,
                  "Ask this engine alone; z3, and ipasir where it is built in, are asked only by name")
       ->check(CLI::IsMember(NamesOfEngines()));

@@ -3,12 +3,17 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <optional>
 
+#include "tessera/base/utf8.h"
 #include "tessera/cli/answers.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
+#include "tessera/cli/numbers.h"
 #include "tessera/cli/tables.h"
 #include "tessera/problem/explanation_text.h"
 #include "tessera/problem/svg.h"
@@ -39,14 +44,46 @@ class ShowCommand final : public Command {
 
   void Declare(CLI::App& app) override {
     files_.Declare(app);
-    app.add_option("--output", output_, "Write the picture here instead of to stdout");
-    app.add_option("--format", format_, "What the picture is made of")
-        ->check(CLI::IsMember({"svg", "text"}))
-        ->capture_default_str();
-    app.add_option("--subgraph", subgraph_, "Draw only this subgraph of a plan, counted from 0");
+    app.add_option("--output", output_,
+                   "Write the picture here instead of to stdout: .svg, or .txt in letters");
+    format_option_ = app.add_option("--format", format_, "What the picture is made of")
+                         ->check(CLI::IsMember({"svg", "text"}))
+                         ->capture_default_str();
+    app.add_option("--subgraph", subgraph_, "Draw only this subgraph of a plan, counted from 0")
+        ->transform(WholeNumber(0, std::numeric_limits<int32_t>::max()));
   }
 
   ExitCode Run(Console& console) override {
+    if (!ChooseFormat(console)) return ExitCode::kUsage;
+    destinations_.Read("file", files_.file);
+    destinations_.Read("--problem", files_.problem);
+    destinations_.Write("--output", output_);
+    if (const ExitCode code = destinations_.Check(console); code != ExitCode::kAnswer) return code;
+    const ExitCode code = Draw(console);
+    destinations_.NoteLeft(console);
+    return code;
+  }
+
+ private:
+  // The suffix says what the picture is made of, where it says anything; it must not contradict --format.
+  bool ChooseFormat(Console& console) {
+    const std::string suffix = SuffixOf(output_);
+    if (suffix.empty()) return true;
+    const std::string made_of = suffix == ".svg" ? "svg" : suffix == ".txt" ? "text" : "";
+    if (made_of.empty()) {
+      console.Note(
+          fmt::format("--output {}: expected a name that ends in .svg, or in .txt for letters", output_));
+      return false;
+    }
+    if (format_option_->count() > 0 && format_ != made_of) {
+      console.Note(fmt::format("--output {}: this is no name for --format {}", output_, format_));
+      return false;
+    }
+    format_ = made_of;
+    return true;
+  }
+
+  ExitCode Draw(Console& console) {
     const base::Expected<Answer> answer = LoadAnswer(files_, true);
     if (!answer) return console.Refuse(answer.error());
     if (subgraph_ && (!answer->plan || *subgraph_ >= answer->plan->subgraphs.size())) {
@@ -60,15 +97,9 @@ class ShowCommand final : public Command {
       console.Print(picture);
       return ExitCode::kAnswer;
     }
-    const std::array files = {Output{output_, picture}};
-    if (const auto written = WriteOutputs(files); !written) {
-      console.Refuse(written.error());
-      return ExitCode::kCannotWrite;
-    }
-    return ExitCode::kAnswer;
+    return destinations_.Save(console, std::array{Output{output_, picture}});
   }
 
- private:
   std::string AsSvg(const Answer& answer) const {
     if (answer.explanation) {
       return problem::WriteCollisionSvg(answer.problem, *answer.explanation, answer.capacity);
@@ -92,7 +123,8 @@ class ShowCommand final : public Command {
       const auto id = [&](int op) { return plan.network.operators[static_cast<size_t>(op)].id; };
       const problem::Window window = WindowOf(plan, i);
       text += fmt::format("{}subgraph {}: {}..{}, {} tile{} of {}\n", text.empty() ? "" : "\n", i,
-                          id(subgraph.interval.first), id(subgraph.interval.last), subgraph.tiles,
+                          base::Printable(id(subgraph.interval.first)),
+                          base::Printable(id(subgraph.interval.last)), subgraph.tiles,
                           subgraph.tiles == 1 ? "" : "s", ShapeText(subgraph.tile));
       text += problem::WriteTextMap(window.problem, window.allocation, answer.capacity);
     }
@@ -112,6 +144,8 @@ class ShowCommand final : public Command {
   AnswerFiles files_;
   std::string output_;
   std::string format_ = "svg";
+  CLI::Option* format_option_ = nullptr;
+  Destinations destinations_;
   std::optional<size_t> subgraph_;
 };
 

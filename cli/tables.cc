@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tessera/base/utf8.h"
+
 namespace tessera::cli {
 namespace {
 
@@ -13,6 +15,11 @@ bool IsNumber(const std::string& cell) {
 }
 
 }  // namespace
+
+void Table::Add(std::vector<std::string> row) {
+  for (std::string& cell : row) cell = base::Printable(cell);
+  rows_.push_back(std::move(row));
+}
 
 std::string Table::Text() const {
   const size_t columns = rows_.front().size();

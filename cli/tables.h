@@ -15,8 +15,8 @@ class Table {
  public:
   explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
 
-  // A row has as many cells as the head.
-  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  // A row has as many cells as the head. Names from files may stand in it as they are.
+  void Add(std::vector<std::string> row);
 
   std::string Text() const;
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tessera/base/json_writer.h"
+#include "tessera/base/utf8.h"
 #include "tessera/cli/tables.h"
 #include "tessera/problem/json_explanation.h"
 
@@ -83,13 +84,13 @@ std::string BeyondText(const std::vector<CornerRow>& corners) {
   std::string text;
   for (const CornerRow& corner : corners) {
     if (corner.beyond.empty()) continue;
-    text += fmt::format("\nbeyond {}, {}\n", corner.row.tile, corner.row.policy);
+    text += fmt::format("\nbeyond {}, {}\n", base::Printable(corner.row.tile), corner.row.policy);
     for (const BeyondCorner& larger : corner.beyond) {
       const bool fits = larger.status == Status::kFeasible || larger.status == Status::kOptimal;
-      text += fmt::format("  {}: {}\n", larger.tile,
-                          larger.status == Status::kInfeasible ? larger.reason
+      text += fmt::format("  {}: {}\n", base::Printable(larger.tile),
+                          larger.status == Status::kInfeasible ? base::Printable(larger.reason)
                           : fits                               ? "fits"
-                                                               : "not decided: " + larger.reason);
+                                 : "not decided: " + base::Printable(larger.reason));
     }
   }
   return text;
@@ -103,7 +104,7 @@ std::string_view WordFor(const TileAnswer& answer) {
 }  // namespace
 
 std::string TileText(const TileAnswer& answer) {
-  std::string text = answer.subject + "\n\n";
+  std::string text = base::Printable(answer.subject) + "\n\n";
   if (!answer.rows.empty()) text += RowsTable(answer.rows) + '\n';
   if (!answer.corners.empty()) text += CornersTable(answer.corners) + '\n';
   if (answer.thinned) text += "not all extents were tried: there are too many\n";
@@ -112,7 +113,7 @@ std::string TileText(const TileAnswer& answer) {
                         answer.fewest->proven ? "proven" : "not proven");
   }
   if (answer.largest) {
-    text += fmt::format("largest tile that fits: {}\n", *answer.largest);
+    text += fmt::format("largest tile that fits: {}\n", base::Printable(*answer.largest));
     text += answer.largest_proven ? "every larger one is proven impossible\n"
                                   : "a larger one may exist: some were not decided within the budget\n";
   } else {
@@ -121,7 +122,8 @@ std::string TileText(const TileAnswer& answer) {
   }
   text += BeyondText(answer.corners);
   if (answer.refused) {
-    text += fmt::format("\nwhy {} does not fit: {}", answer.refused->tile, answer.refused->collision.Text(2));
+    text += fmt::format("\nwhy {} does not fit: {}", base::Printable(answer.refused->tile),
+                        answer.refused->collision.Text(2));
   }
   return text;
 }
@@ -173,7 +175,7 @@ problem::Status ShapeAnswer::Status() const {
 }
 
 std::string ShapeAnswerText(const ShapeAnswer& answer) {
-  std::string text = fmt::format("{}, tile {}\n\n", answer.subject, answer.tile);
+  std::string text = fmt::format("{}, tile {}\n\n", base::Printable(answer.subject), answer.tile);
   Table table({"policy", "tiles", "status", "lower bound", "peak B", "cycles", "energy nJ", "off-chip B",
                "MACs recomputed"});
   for (const ShapeAnswer::UnderPolicy& each : answer.policies) {
@@ -187,7 +189,7 @@ std::string ShapeAnswerText(const ShapeAnswer& answer) {
     if (each.collision) {
       text += fmt::format("\nwhy it does not fit, {}: {}", each.row.policy, each.collision->Text(2));
     } else if (!search::Fits(each.row.answer)) {
-      text += fmt::format("\n{}: {}\n", each.row.policy, each.row.answer.reason);
+      text += fmt::format("\n{}: {}\n", each.row.policy, base::Printable(each.row.answer.reason));
     }
   }
   return text;

@@ -60,6 +60,11 @@ CLI::Option* SubjectOptions::Declare(CLI::App& app) {
   return profile;
 }
 
+void SubjectOptions::AddInputs(Destinations& files) const {
+  if (!profile_.empty()) AddProfile(files, profile_);
+  import_.AddInputs(files);
+}
+
 tl::expected<TileSubject, NetworkRefusal> SubjectOptions::Load(Console& console,
                                                                const std::string& network) const {
   tl::expected<LoadedNetwork, NetworkRefusal> loaded = import_.Load(network, profile_);

@@ -33,6 +33,9 @@ class SubjectOptions {
 
   bool NamesProfile() const { return !profile_.empty(); }
 
+  // Tells `files` which files the options name.
+  void AddInputs(Destinations& files) const;
+
   // Prints the notes.
   tl::expected<TileSubject, NetworkRefusal> Load(Console& console, const std::string& network) const;
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "tessera/base/json_writer.h"
 #include "tessera/search/simulate/timeline.h"
 
 namespace tessera::cli {
@@ -79,9 +80,7 @@ class TraceWriter {
   }
 
  private:
-  static std::string Text(const Json& value) {
-    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
+  static std::string Text(const Json& value) { return base::WriteJsonLine(value); }
 
   void NameTrack(int track, const std::string& name) {
     events_.push_back(

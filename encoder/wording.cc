@@ -7,15 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "tessera/base/utf8.h"
+
 namespace tessera::encoder {
 namespace {
-
-std::string OnOneLine(std::string_view name) {
-  std::string line(name);
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return line;
-}
 
 // The item's name where no other item has it, else its number: "bank 2".
 template <typename T>
@@ -23,7 +18,7 @@ std::string NameAmong(const std::vector<T>& items, int index, std::string_view k
   const std::string& name = items[static_cast<size_t>(index)].name;
   const auto same =
       std::count_if(items.begin(), items.end(), [&](const T& item) { return item.name == name; });
-  return name.empty() || same > 1 ? fmt::format("{} {}", kind, index) : OnOneLine(name);
+  return name.empty() || same > 1 ? fmt::format("{} {}", kind, index) : base::Printable(name);
 }
 
 // One sentence for each alternative of Meaning.
@@ -103,7 +98,7 @@ std::string Wording::Of(const Quantity& quantity) const {
       return fmt::format("(offset of {} mod {})", OfBuffer(quantity.buffer), quantity.modulus);
     case Quantity::Kind::kCommonDelta:
       return fmt::format("delta of {}",
-                         OnOneLine(Describe(problem_.rules[static_cast<size_t>(quantity.buffer)])));
+                         base::Printable(Describe(problem_.rules[static_cast<size_t>(quantity.buffer)])));
   }
   return fmt::format("offset of {}", OfBuffer(quantity.buffer));
 }
@@ -113,7 +108,7 @@ std::string Wording::Of(const Meaning& meaning, bool negated) const {
 }
 
 std::string Wording::OfBuffer(int buffer) const {
-  return OnOneLine(problem_.buffers[static_cast<size_t>(buffer)].id);
+  return base::Printable(problem_.buffers[static_cast<size_t>(buffer)].id);
 }
 
 std::string Wording::OfMemory(int memory) const { return NameAmong(problem_.memories, memory, "memory"); }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tessera/base/checked.h"
+
 namespace tessera::plan {
 
 std::vector<std::string_view> MetricNames() {
@@ -71,13 +73,17 @@ void Accumulate(Metrics& total, const Metrics& part) {
   } else if (part.latency_cycles > 0 && total.bound_by != part.bound_by) {
     total.bound_by = "several";
   }
-  total.latency_cycles += part.latency_cycles;
+  // A profile may state so many cycles that their sum is beyond what is counted.
+  const auto add = [](int64_t& sum, int64_t more) {
+    sum = base::CheckedAdd(sum, more).value_or(base::kMaxTotal);
+  };
+  add(total.latency_cycles, part.latency_cycles);
   total.energy_pj += part.energy_pj;
   for (const auto& [name, energy] : part.energy_by_part) total.energy_by_part[name] += energy;
-  total.off_chip_bytes += part.off_chip_bytes;
-  for (const auto& [cause, bytes] : part.off_chip_by_cause) total.off_chip_by_cause[cause] += bytes;
-  total.macs += part.macs;
-  total.recomputed_macs += part.recomputed_macs;
+  add(total.off_chip_bytes, part.off_chip_bytes);
+  for (const auto& [cause, bytes] : part.off_chip_by_cause) add(total.off_chip_by_cause[cause], bytes);
+  add(total.macs, part.macs);
+  add(total.recomputed_macs, part.recomputed_macs);
   total.unknown_work += part.unknown_work;
   total.peak_bytes = std::max(total.peak_bytes, part.peak_bytes);
   total.peak_bytes_per_cycle = std::max(total.peak_bytes_per_cycle, part.peak_bytes_per_cycle);

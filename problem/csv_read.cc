@@ -9,6 +9,7 @@
 
 #include "tessera/base/checked.h"
 #include "tessera/base/suggest.h"
+#include "tessera/base/utf8.h"
 #include "tessera/problem/csv.h"
 #include "tessera/problem/well_formed.h"
 
@@ -27,11 +28,13 @@ constexpr size_t kRequiredColumns = 4;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// A piece of a line and where it begins; columns count bytes from 1.
+// A piece of a line and where it begins; columns count bytes from 1. Of a quoted field the text is what stands
+// between the quotes, where two quotes stand for one.
 struct Field {
   std::string_view text;
   int line = 0;
   int column = 0;
+  bool quoted = false;
 };
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
@@ -55,6 +58,23 @@ std::vector<Field> Split(Field whole, char separator) {
     whole.text.remove_prefix(end + 1);
     whole.column += static_cast<int>(end) + 1;
   }
+}
+
+// The position of the quote that closes the field that begins with one; npos where there is none.
+size_t FindClosingQuote(std::string_view text) {
+  for (size_t at = text.find('"', 1); at != std::string_view::npos; at = text.find('"', at + 2)) {
+    if (at + 1 == text.size() || text[at + 1] != '"') return at;
+  }
+  return std::string_view::npos;
+}
+
+std::string Unquote(const Field& field) {
+  std::string text;
+  for (size_t i = 0; i < field.text.size(); ++i) {
+    text += field.text[i];
+    if (field.quoted && field.text[i] == '"') ++i;
+  }
+  return text;
 }
 
 // Reads line by line. Each step answers whether it succeeded; when not, fault_ says why.
@@ -104,8 +124,42 @@ class CsvReader {
     return false;
   }
 
+  // The fields of a line (RFC 4180): one that begins with a quote ends with one, and may hold commas. A quoted field
+  // does not go beyond its line.
+  std::optional<std::vector<Field>> SplitLine(Field rest) {
+    std::vector<Field> fields;
+    for (;;) {
+      Field field = Trim(rest);
+      size_t end = rest.text.find(',');
+      if (field.text.starts_with('"')) {
+        const size_t skipped = static_cast<size_t>(field.column - rest.column);
+        const size_t close = FindClosingQuote(field.text);
+        if (close == std::string_view::npos) {
+          Refuse(field, "the quote is not closed in its line", "a closing quote");
+          return std::nullopt;
+        }
+        end = rest.text.find(',', skipped + close);
+        const Field behind = Trim({rest.text.substr(0, end).substr(skipped + close + 1), rest.line,
+                                   field.column + static_cast<int>(close) + 1});
+        if (!behind.text.empty()) {
+          Refuse(behind, "text behind the closing quote", "a comma, or two quotes for one inside the field");
+          return std::nullopt;
+        }
+        field = {field.text.substr(1, close - 1), field.line, field.column + 1, true};
+      } else {
+        field = Trim({rest.text.substr(0, end), rest.line, rest.column});
+      }
+      fields.push_back(field);
+      if (end == std::string_view::npos) return fields;
+      rest.text.remove_prefix(end + 1);
+      rest.column += static_cast<int>(end) + 1;
+    }
+  }
+
   bool ReadHeader(const Field& line) {
-    for (const Field& field : Split(line, ',')) {
+    const std::optional<std::vector<Field>> fields = SplitLine(line);
+    if (!fields) return false;
+    for (const Field& field : *fields) {
       const auto known = std::find(kColumnNames.begin(), kColumnNames.end(), field.text);
       if (known == kColumnNames.end()) return RefuseColumn(field);
       const auto column = static_cast<Column>(known - kColumnNames.begin());
@@ -139,7 +193,9 @@ class CsvReader {
   }
 
   bool ReadRow(const Field& line) {
-    const std::vector<Field> fields = Split(line, ',');
+    const std::optional<std::vector<Field>> split = SplitLine(line);
+    if (!split) return false;
+    const std::vector<Field>& fields = *split;
     if (fields.size() < columns_.size()) {
       const Field end = {"", line.line, line.column + static_cast<int>(line.text.size())};
       return Refuse(end, fmt::format("the field '{}' is missing", kColumnNames[columns_[fields.size()]]),
@@ -153,9 +209,6 @@ class CsvReader {
     buffer.lifespans.resize(1);
     std::array<Field, kColumnNames.size()> by_column;
     for (size_t i = 0; i < fields.size(); ++i) {
-      if (!fields[i].text.empty() && fields[i].text.front() == '"') {
-        return Refuse(fields[i], "quoted fields are not part of this format", "the field without quotes");
-      }
       by_column[columns_[i]] = fields[i];
       if (!ReadField(columns_[i], fields[i], buffer)) return false;
     }
@@ -194,12 +247,13 @@ class CsvReader {
 
   bool ReadId(const Field& field, std::string& id) {
     if (field.text.empty()) return Refuse(field, "the field 'id' is empty", "a name");
-    const auto [first, fresh] = first_line_.emplace(field.text, field.line);
+    // All formats can state an id that is UTF-8; bytes that are none become escapes here, where they come in.
+    id = base::AsUtf8(Unquote(field));
+    const auto [first, fresh] = first_line_.emplace(id, field.line);
     if (!fresh) {
-      return Refuse(field, fmt::format("the id '{}' is already that of line {}", field.text, first->second),
+      return Refuse(field, fmt::format("the id '{}' is already that of line {}", id, first->second),
                     "ids that differ");
     }
-    id = field.text;
     return true;
   }
 
@@ -251,7 +305,7 @@ class CsvReader {
   std::string_view text_;
   std::string file_name_;
   std::vector<Column> columns_;
-  std::map<std::string_view, int> first_line_;  // of each id
+  std::map<std::string, int> first_line_;  // of each id
   Problem problem_;
   std::optional<Diagnostic> fault_;
 };

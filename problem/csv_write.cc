@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
 
+#include "tessera/base/utf8.h"
 #include "tessera/problem/csv.h"
 
 namespace tessera::problem {
@@ -27,12 +30,24 @@ std::string BeyondCsv(const Problem& problem) {
   for (const Buffer& buffer : problem.buffers) {
     if (!buffer.accesses.empty()) return fmt::format("accesses (of buffer '{}')", buffer.id);
     if (buffer.lifespans.front().lower < 0) return fmt::format("negative steps (of buffer '{}')", buffer.id);
-    const std::string& id = buffer.id;
-    const bool plain = id.find_first_of(",\"\r\n") == std::string::npos && id.find_first_of(" \t") != 0 &&
-                       id.find_last_of(" \t") + 1 != id.size();
-    if (!plain) return fmt::format("an id with commas, quotes, line breaks or outer blanks ('{}')", id);
+  }
+  std::set<std::string> ids;
+  for (const Buffer& buffer : problem.buffers) {
+    const auto [id, fresh] = ids.insert(base::Printable(buffer.id));
+    if (!fresh) return fmt::format("ids that differ in control characters alone ('{}')", *id);
   }
   return "";
+}
+
+// An id as RFC 4180 has it, in one line: quoted where it holds what separates fields, with control characters escaped.
+std::string FieldOf(const std::string& id) {
+  const std::string text = base::Printable(id);
+  const bool plain =
+      text.find_first_of(",\"") == std::string::npos && !text.starts_with(' ') && !text.ends_with(' ');
+  if (plain) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
 }
 
 template <typename Predicate>
@@ -70,8 +85,8 @@ Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocat
   };
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer& buffer = problem.buffers[i];
-    fmt::format_to(std::back_inserter(text), "{},{},{},{}", buffer.id, buffer.lifespans.front().lower,
-                   buffer.lifespans.back().upper, buffer.size);
+    fmt::format_to(std::back_inserter(text), "{},{},{},{}", FieldOf(buffer.id),
+                   buffer.lifespans.front().lower, buffer.lifespans.back().upper, buffer.size);
     if (alignment) append_optional(buffer.alignment);
     if (offset) append_optional(allocation != nullptr ? allocation->offsets[i] : buffer.offset);
     if (hint) append_optional(buffer.hint);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "tessera/base/utf8.h"
 #include "tessera/problem/explanation_text.h"
 #include "tessera/problem/phrases.h"
 
@@ -148,7 +149,7 @@ class Summary {
 }  // namespace
 
 std::string Summarize(const Problem& problem, const Explanation& explanation, Bytes capacity) {
-  return Summary(problem, capacity).Of(explanation);
+  return base::Printable(Summary(problem, capacity).Of(explanation));
 }
 
 std::vector<std::string> Sentences(const Problem& problem, const Explanation& explanation, Bytes capacity) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tessera/base/utf8.h"
 #include "tessera/problem/phrases.h"
 
 namespace tessera::problem {
@@ -275,11 +276,11 @@ class Wording {
 }  // namespace
 
 std::string Describe(const Problem& problem, const Condition& condition, Bytes capacity) {
-  return Wording(problem, capacity).Of(condition);
+  return base::Printable(Wording(problem, capacity).Of(condition));
 }
 
 std::string Describe(const Problem& problem, const Change& change, Bytes capacity) {
-  return Wording(problem, capacity).Of(change);
+  return base::Printable(Wording(problem, capacity).Of(change));
 }
 
 }  // namespace tessera::problem

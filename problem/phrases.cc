@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tessera/base/utf8.h"
+
 namespace tessera::problem {
 namespace {
 
@@ -15,7 +17,7 @@ const Memory& MemoryAt(const Problem& problem, int memory) {
 
 }  // namespace
 
-std::string Quote(std::string_view name) { return fmt::format("'{}'", name); }
+std::string Quote(std::string_view name) { return fmt::format("'{}'", base::Printable(name)); }
 
 std::string Enumerate(const std::vector<std::string>& words) {
   const size_t named = std::min(words.size(), kMostNames);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tessera/base/markup.h"
+#include "tessera/base/utf8.h"
 #include "tessera/problem/collision.h"
 #include "tessera/problem/explanation_text.h"
 
@@ -40,14 +41,12 @@ std::string AddressLabel(Bytes address, Bytes tick) {
 }
 
 // As much of the text as fits into `width`, or nothing when that is no use.
-std::string Fit(std::string_view text, double width) {
+std::string Fit(std::string_view whole, double width) {
+  const std::string text = base::Printable(whole);
   const auto letters = static_cast<size_t>(std::max(0.0, (width - 4) / kLetter));
-  if (text.size() <= letters) return std::string(text);
+  if (text.size() <= letters) return text;
   if (letters < 3) return "";
-  size_t cut = letters - 1;
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80)
-    --cut;  // never inside a character
-  return std::string(text.substr(0, cut)) + "…";
+  return std::string(base::Shortened(text, letters - 1)) + "…";
 }
 
 // The smallest of 1, 2, 5 times a power of ten (of two for bytes) that makes at most `most` ticks.

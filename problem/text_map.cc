@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tessera/base/utf8.h"
+
 namespace tessera::problem {
 namespace {
 
@@ -22,12 +24,11 @@ struct Stretch {
   Step end = 0;
 };
 
-// Bytes that a terminal would obey, not show, become question marks; so do those of longer characters, whose width is not known.
+// Printable ASCII: the width of other characters is not known, so that their bytes become question marks.
 std::string Plain(std::string_view text) {
-  std::string plain(text);
-  for (char& c : plain) {
-    if (c < ' ' || c > '~') c = '?';
-  }
+  std::string plain = base::Printable(text);
+  std::replace_if(
+      plain.begin(), plain.end(), [](unsigned char c) { return c >= 0x7f; }, '?');
   return plain;
 }
 

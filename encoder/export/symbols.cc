@@ -36,7 +36,8 @@ Symbols::Symbols(const TermRecord& record, const Sentences& sentences)
 // A quoted symbol holds any printable character but | and \.
 std::string Symbols::Register(std::string name, Unknown unknown) {
   std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return c == '|' || c == '\\' || c >= 0x7f; }, '?');
+      name.begin(), name.end(),
+      [](unsigned char c) { return c == '|' || c == '\\' || c < 0x20 || c >= 0x7f; }, '?');
   std::string unique = name;
   for (int copy = 2; !unknowns_.try_emplace(unique, unknown).second; ++copy)
     unique = fmt::format("{} ({})", name, copy);

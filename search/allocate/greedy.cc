@@ -1,6 +1,7 @@
 #include "tessera/search/allocate/greedy.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "tessera/search/allocate/bounds.h"
@@ -88,7 +89,8 @@ class MemoryPasses {
   std::optional<GreedyPlacement> placement_;
   size_t hinted_ = 0;             // passes that try hints come first; without hints there are none
   std::vector<Bytes> too_small_;  // by pass: the greatest capacity known not to suffice it
-  Bytes peak_ = kNowhere;         // of the best pass
+  Bytes peak_ =
+      std::numeric_limits<Bytes>::max();  // of the best pass; beyond any capacity where there is none
   std::vector<Bytes> best_;
 };
 

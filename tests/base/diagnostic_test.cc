@@ -53,7 +53,31 @@ TEST(DiagnosticTest, NeverSteersTheTerminal) {
   diagnostic.column = 1;
   diagnostic.excerpt = "\x1b[2J";
   const std::string text = Format(diagnostic);
-  EXPECT_EQ(text, "1:1: error: unknown key 'a?]0;b?c'\n    1 | ?[2J\n      | ^\n");
+  EXPECT_EQ(text, "1:1: error: unknown key 'a\\u001b]0;b\\u0000c'\n    1 | \\u001b[2J\n      | ^\n");
+}
+
+TEST(DiagnosticTest, ANameForgesNoLine) {
+  Diagnostic diagnostic;
+  diagnostic.file = "a\nb";
+  diagnostic.message = "unknown key 'x\nerror: y'";
+  diagnostic.pointer = "/a\nb";
+  diagnostic.found = "1\n2";
+  EXPECT_EQ(Format(diagnostic), "a\\nb: at /a\\nb: error: unknown key 'x\\nerror: y'\n  found: 1\\n2\n");
+}
+
+TEST(DiagnosticTest, TheCaretFollowsWhatIsShown) {
+  Diagnostic diagnostic;
+  diagnostic.message = "m";
+  diagnostic.line = 1;
+  diagnostic.column = 5;
+  diagnostic.excerpt = "\xc3\xa4\x1b\tX";
+  EXPECT_EQ(Format(diagnostic), "1:5: error: m\n    1 | \xc3\xa4\\u001b\tX\n      |        \t^\n");
+}
+
+TEST(DiagnosticTest, CutsNoCharacterInTwo) {
+  Diagnostic diagnostic;
+  diagnostic.message = std::string(399, 'm') + "\xc3\xa4";
+  EXPECT_EQ(Format(diagnostic), "error: " + std::string(399, 'm') + " ...\n");
 }
 
 TEST(DiagnosticTest, CutsWhatIsLongAndShowsTheLineAroundTheColumn) {

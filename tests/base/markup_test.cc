@@ -11,12 +11,13 @@ TEST(EscapeMarkupTest, EscapesWhatMarkupWouldRead) {
   EXPECT_EQ(EscapeMarkup("<a href=\"x\">&</a>"), "&lt;a href=&quot;x&quot;&gt;&amp;&lt;/a&gt;");
 }
 
-TEST(EscapeMarkupTest, ReplacesControlCharactersAndBrokenUtf8) {
+TEST(EscapeMarkupTest, EscapesControlCharactersAndBrokenUtf8) {
   EXPECT_EQ(EscapeMarkup("a\nb\x01"
                          "c"),
-            "a b c");
-  EXPECT_EQ(EscapeMarkup("\xff\xc3"), "??");
-  EXPECT_EQ(EscapeMarkup("\xe2\x82"), "??");
+            "a\\nb\\u0001c");
+  EXPECT_EQ(EscapeMarkup("\xff\xc3"), "\\xff\\xc3");
+  EXPECT_EQ(EscapeMarkup("\xe2\x82"), "\\xe2\\x82");
+  EXPECT_EQ(EscapeMarkup("\xef\xbf\xbe"), "\\ufffe") << "XML forbids this code point";
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ TEST_F(DemandsTest, ThePlanTellsWhatWasDemanded) {
   EXPECT_EQ(ReadJson("again.json").at("demands").at("subgraphs"), plan.at("demands").at("subgraphs"));
   EXPECT_EQ(ReadJson("again.json").at("subgraphs"), plan.at("subgraphs"));
 
-  EXPECT_THAT(Run({"show", "plan.json", "--output", "plan.html"}).err, IsEmpty());
+  EXPECT_THAT(Run({"show", "plan.json", "--output", "plan.svg"}).err, IsEmpty());
   ASSERT_EQ(Plan({"--output", "free.json"}).exit_code, 0);
   EXPECT_THAT(ReadJson("free.json"), testing::Not(testing::Contains("demands")));
   EXPECT_THAT(Run({"diff", "free.json", "plan.json"}).out, HasSubstr("demands"));

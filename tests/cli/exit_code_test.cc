@@ -170,7 +170,7 @@ TEST_F(ExitCodeTest, AnOutputThatCannotBeWrittenIs74) {
   EXPECT_THAT(Files(), ElementsAre("two.csv"));
 }
 
-TEST_F(ExitCodeTest, OneOutputThatCannotBeWrittenHoldsBackTheOthers) {
+TEST_F(ExitCodeTest, OneOutputThatCannotBeWrittenIsFoundBeforeAnyIsWritten) {
   EXPECT_EQ(Run({"alloc", "two.csv", "--output", "answer.csv", "--output", "missing/answer.json"}).exit_code,
             74);
   EXPECT_THAT(Files(), ElementsAre("two.csv"));

@@ -106,7 +106,10 @@ TEST(ReadCsvFaultTest, HeaderColumns) {
 TEST(ReadCsvFaultTest, Ids) {
   EXPECT_EQ(RowFault("a,0,1,1\nb,0,1,1\na,0,1,1"), "4:1 the id 'a' is already that of line 2");
   EXPECT_EQ(RowFault(",0,1,1"), "2:1 the field 'id' is empty");
-  EXPECT_EQ(RowFault("\"a\",0,1,1"), "2:1 quoted fields are not part of this format");
+  EXPECT_EQ(RowFault("\"a,0,1,1"), "2:1 the quote is not closed in its line");
+  EXPECT_EQ(RowFault("\"a\"b,0,1,1"), "2:4 text behind the closing quote");
+  EXPECT_EQ(RowFault("\"\",0,1,1"), "2:2 the field 'id' is empty");
+  EXPECT_EQ(RowFault("a,0,1,\"x\""), "2:8 size is not a whole number");
 }
 
 TEST(ReadCsvFaultTest, Numbers) {
@@ -158,6 +161,34 @@ TEST(WriteCsvTest, AnAllocationFillsTheOffsetColumn) {
             "id,lower,upper,size,offset\na,0,2,4,12\n");
 }
 
+// RFC 4180: quotes around a field that holds separators, two quotes for one.
+TEST(WriteCsvTest, QuotesAnIdThatHoldsSeparators) {
+  const std::vector<std::string> ids = {"a,b", "say \"hi\"", " outer ", "plain", "=1+1", "\""};
+  std::vector<Buffer> buffers;
+  for (const std::string& id : ids) buffers.push_back(MakeBuffer(id, 0, 2, 4));
+  const auto text = WriteCsv(PlainProblem(buffers));
+  ASSERT_TRUE(text.has_value());
+  EXPECT_EQ(*text,
+            "id,lower,upper,size\n\"a,b\",0,2,4\n\"say \"\"hi\"\"\",0,2,4\n\" outer \",0,2,4\nplain,0,2,4\n"
+            "=1+1,0,2,4\n\"\"\"\",0,2,4\n");
+  const auto read = ReadCsv(*text, "quoted.csv");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  for (size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(read->buffers[i].id, ids[i]);
+}
+
+TEST(WriteCsvTest, EscapesControlCharactersInIds) {
+  const auto text = WriteCsv(PlainProblem({MakeBuffer("a\nb\x1b[31m,", 0, 2, 4)}));
+  ASSERT_TRUE(text.has_value());
+  EXPECT_EQ(*text, "id,lower,upper,size\n\"a\\nb\\u001b[31m,\",0,2,4\n");
+}
+
+TEST(ReadCsvTest, BytesThatAreNoUtf8AreEscapedWhereTheyComeIn) {
+  const auto read = ReadCsv("id,lower,upper,size\n\xff\xc3\xa4,0,1,1\n\xfe,0,1,1\n", "latin.csv");
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->buffers[0].id, "\\xff\xc3\xa4");
+  EXPECT_EQ(read->buffers[1].id, "\\xfe");
+}
+
 TEST(WriteCsvTest, RefusesWhatCsvCannotSay) {
   const auto refusal = [](const Problem& problem) {
     const auto text = WriteCsv(problem);
@@ -179,9 +210,9 @@ TEST(WriteCsvTest, RefusesWhatCsvCannotSay) {
   problem.memories[0].reserved = {{{0, 1}, ""}};
   EXPECT_EQ(refusal(problem), "CSV cannot state reserved ranges");
   problem = plain;
-  problem.buffers[1].id = "b,c";
-  EXPECT_EQ(refusal(problem),
-            "CSV cannot state an id with commas, quotes, line breaks or outer blanks ('b,c')");
+  problem.buffers[0].id = "b\x1b";
+  problem.buffers[1].id = "b\\u001b";
+  EXPECT_EQ(refusal(problem), "CSV cannot state ids that differ in control characters alone ('b\\u001b')");
   problem = plain;
   problem.buffers[1].lifespans[0].lower = -1;
   EXPECT_EQ(refusal(problem), "CSV cannot state negative steps (of buffer 'b')");

@@ -22,7 +22,7 @@ TEST(SvgTest, NamesAreEscaped) {
   Problem problem = PlainProblem({MakeBuffer("<a>&\"b\"\x01\xFF", 0, 2, 4)});
   problem.name = "</svg>";
   const std::string svg = WriteSvg(problem, {{0}, {}}, 16);
-  EXPECT_TRUE(Has(svg, "&lt;a&gt;&amp;&quot;b&quot; ?"));
+  EXPECT_TRUE(Has(svg, "&lt;a&gt;&amp;&quot;b&quot;\\u0001\\xff"));
   EXPECT_EQ(svg.find("</svg>"), svg.size() - 7);
 }
 

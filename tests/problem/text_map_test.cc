@@ -58,7 +58,7 @@ TEST(TextMapTest, WhatIsTooWideContinuesBelow) {
 
 TEST(TextMapTest, NamesCannotSteerTheTerminal) {
   const Problem problem = PlainProblem({MakeBuffer("\x1b[2J\xC3\xA4", 0, 1, 4)});
-  EXPECT_THAT(WriteTextMap(problem, {{0}, {}}, 16), HasSubstr("a  ?[2J?? 4 bytes"));
+  EXPECT_THAT(WriteTextMap(problem, {{0}, {}}, 16), HasSubstr("a  \\u001b[2J?? 4 bytes"));
 }
 
 TEST(TextMapTest, NothingIsSaidInWords) {

@@ -148,7 +148,7 @@ TEST(EncodeSmtlib, SymbolsStayApartWhateverTheIds) {
 TEST(EncodeDimacs, ALineBreakInAnIdBreaksNoComment) {
   problem::ProblemDocument document = TwoBanks();
   document.problem.buffers[0].id = "a\np cnf 1 1";
-  EXPECT_THAT(Write(document, FormulaFormat::kDimacs).text, HasSubstr("c 2 offset of a?p cnf 1 1 >= 16\n"));
+  EXPECT_THAT(Write(document, FormulaFormat::kDimacs).text, HasSubstr("c 2 offset of a\\np cnf 1 1 >= 16\n"));
 }
 
 TEST(Encode, AnEmptyProblemIsSatisfiable) {

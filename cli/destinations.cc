@@ -1,0 +1,174 @@
+#include "tessera/cli/destinations.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace tessera::cli {
+namespace {
+
+// "--output plan.json"
+std::string Words(std::string_view option, const std::string& path) {
+  if (path == "-") return "standard input";
+  return option.starts_with('-') ? fmt::format("{} {}", option, path) : path;
+}
+
+}  // namespace
+
+void Destinations::Read(std::string_view option, const std::string& path) {
+  if (!path.empty()) inputs_.push_back({std::string(option), path, {}});
+}
+
+void Destinations::Write(std::string_view option, const std::string& path) {
+  if (!path.empty()) files_.push_back({std::string(option), path, {}});
+}
+
+void Destinations::WriteInto(std::string_view option, const std::string& folder,
+                             std::vector<std::string_view> names) {
+  if (!folder.empty()) folders_.push_back({std::string(option), folder, std::move(names)});
+}
+
+std::optional<Destinations::Identity> Destinations::IdentityOf(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) return std::nullopt;
+  if (S_ISCHR(found.st_mode)) return std::nullopt;
+  return Identity{found.st_dev, found.st_ino, ""};
+}
+
+std::optional<Destinations::Identity> Destinations::IdentityOf(int descriptor) {
+  struct stat found {};
+  if (fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode)) return std::nullopt;
+  return Identity{found.st_dev, found.st_ino, ""};
+}
+
+ExitCode Destinations::Check(Console& console) {
+  for (Named& input : inputs_)
+    input.identity = input.path == "-" ? IdentityOf(STDIN_FILENO) : IdentityOf(input.path);
+  for (Named& file : files_) {
+    if (const ExitCode code = CheckFile(console, file); code != ExitCode::kAnswer) return code;
+  }
+  for (Named& folder : folders_) {
+    if (const ExitCode code = CheckFolder(console, folder); code != ExitCode::kAnswer) return code;
+  }
+  for (size_t i = 0; i < files_.size(); ++i) {
+    if (const std::optional<std::string> clash = FindClash(files_[i], i)) {
+      console.Note(fmt::format("{}: {}", Words(files_[i].option, files_[i].path), *clash));
+      return ExitCode::kUsage;
+    }
+  }
+  checked_ = true;
+  return ExitCode::kAnswer;
+}
+
+ExitCode Destinations::CheckFile(Console& console, Named& file) const {
+  const base::Expected<Place> place = FindPlace(file.path);
+  if (!place) {
+    console.Refuse(place.error());
+    return ExitCode::kCannotWrite;
+  }
+  if (place->kind == Place::Kind::kDescriptor) return ExitCode::kAnswer;
+  file.is_old = place->kind == Place::Kind::kFile && place->old;
+  file.identity = IdentityOf(place->path.string());
+  if (place->old) return ExitCode::kAnswer;
+  file.identity = IdentityOf(FolderOf(place->path).string());
+  if (file.identity) file.identity->name = place->path.filename().string();
+  return ExitCode::kAnswer;
+}
+
+// A folder that is missing is made later, in the nearest one that is there.
+ExitCode Destinations::CheckFolder(Console& console, Named& folder) const {
+  const auto refuse = [&](int error) {
+    base::Diagnostic fault;
+    fault.file = folder.path;
+    fault.message = std::string("cannot write into this folder: ") + std::strerror(error);
+    fault.hint = "choose a folder that is writable, or the name of a new one";
+    console.Refuse(fault);
+    return ExitCode::kCannotWrite;
+  };
+  std::error_code error;
+  std::filesystem::path there = std::filesystem::absolute(folder.path, error).lexically_normal();
+  if (!there.has_filename()) there = there.parent_path();
+  const std::filesystem::path wanted = there;
+  while (!std::filesystem::exists(there, error) && there.has_relative_path()) {
+    if (std::filesystem::is_symlink(there, error)) return refuse(ENOENT);
+    there = there.parent_path();
+  }
+  if (!std::filesystem::is_directory(there, error)) return refuse(ENOTDIR);
+  if (faccessat(AT_FDCWD, there.c_str(), W_OK | X_OK, AT_EACCESS) != 0) return refuse(errno);
+  folder.identity = IdentityOf(there.string());
+  if (folder.identity) folder.identity->name = wanted.lexically_relative(there).string();
+  if (there != wanted) return ExitCode::kAnswer;
+  folder.identity->name.clear();
+  folder.is_old = std::any_of(folder.names.begin(), folder.names.end(), [&](std::string_view name) {
+    return std::filesystem::exists(there / name, error);
+  });
+  for (const Named& input : inputs_) {
+    if (input.path == "-" || IdentityOf(FolderOf(input.path).string()) != folder.identity) continue;
+    console.Note(fmt::format("{}: the input {} lies in this folder", Words(folder.option, folder.path),
+                             Words(input.option, input.path)));
+    return ExitCode::kUsage;
+  }
+  return ExitCode::kAnswer;
+}
+
+// What else in this call is the same file.
+std::optional<std::string> Destinations::FindClash(const Named& file, size_t index) const {
+  if (!file.identity) return std::nullopt;
+  for (const Named& input : inputs_) {
+    if (input.identity == file.identity)
+      return fmt::format("this is the input {}", Words(input.option, input.path));
+  }
+  for (size_t i = 0; i < index; ++i) {
+    if (files_[i].identity == file.identity)
+      return fmt::format("this is the same file as {}", Words(files_[i].option, files_[i].path));
+  }
+  if (IdentityOf(STDOUT_FILENO) == file.identity) return "standard output goes to this file";
+  if (IdentityOf(STDERR_FILENO) == file.identity) return "standard error goes to this file";
+  const std::filesystem::path path(file.path);
+  for (const Named& folder : folders_) {
+    if (folder.identity == file.identity)
+      return fmt::format("this is the same file as {}", Words(folder.option, folder.path));
+    const bool is_inside = folder.identity && IdentityOf(FolderOf(path).string()) == folder.identity;
+    if (is_inside &&
+        std::find(folder.names.begin(), folder.names.end(), path.filename().string()) != folder.names.end())
+      return fmt::format("{} writes a file of this name", Words(folder.option, folder.path));
+  }
+  return std::nullopt;
+}
+
+ExitCode Destinations::Save(Console& console, std::span<const Output> outputs) {
+  ExitCode code = ExitCode::kAnswer;
+  for (const Output& output : outputs) {
+    const base::Expected<void> written = WriteOne(output);
+    if (!written) {
+      console.Refuse(written.error());
+      code = ExitCode::kCannotWrite;
+    }
+    for (Named& file : files_) file.saved = file.saved || (file.path == output.path && written);
+  }
+  return code;
+}
+
+void Destinations::NoteSaved(const std::string& folder) {
+  for (Named& named : folders_) named.saved = named.saved || named.path == folder;
+}
+
+void Destinations::NoteLeft(Console& console) const {
+  if (!checked_) return;
+  for (const Named& file : files_) {
+    if (file.is_old && !file.saved)
+      console.Note(fmt::format("the file at {} is from an earlier run and was left as it was", file.path));
+  }
+  for (const Named& folder : folders_) {
+    if (folder.is_old && !folder.saved)
+      console.Note(
+          fmt::format("the files in {} are from an earlier run and were left as they were", folder.path));
+  }
+}
+
+}  // namespace tessera::cli
