@@ -1,0 +1,74 @@
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "tessera/tests/cli/command_line.h"
+
+// The command whose n-th allocation fails, for n all over the run: it ends with an exit code and a message, and files
+// are complete or not there.
+namespace tessera::cli {
+namespace {
+
+using testing::AnyOf;
+using testing::Eq;
+
+constexpr const char* kBuffers = "id,lower,upper,size\na,0,4,30\nb,2,6,20\nc,5,9,40\nd,1,8,10\n";
+
+struct Case {
+  std::string name;
+  Arguments arguments;
+};
+
+class Exhausted : public CommandLineTest, public testing::WithParamInterface<Case> {
+ protected:
+  Outcome RunFailing(int64_t allocation) const {
+    setenv("LD_PRELOAD", FAIL_NEW_LIBRARY, 1);
+    setenv("FAIL_ALLOCATION", std::to_string(allocation).c_str(), 1);
+    Outcome outcome = Run(GetParam().arguments);
+    unsetenv("LD_PRELOAD");
+    unsetenv("FAIL_ALLOCATION");
+    return outcome;
+  }
+};
+
+TEST_P(Exhausted, EndsWithACodeAMessageAndNoPartOfAFile) {
+  constexpr int kRuns = 60;
+  Write("buffers.csv", kBuffers);
+  const Outcome whole = Run(GetParam().arguments);
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  const bool writes = Files().size() > 1;
+  const std::string answer = writes ? Read("out.json") : "";
+  int failures = 0;
+  int answers = 0;
+  double next = 1;
+  for (int run = 0; run < kRuns; ++run, next = next * 1.16 + 1) {
+    if (writes) std::filesystem::remove(Folder() / "out.json");
+    const Outcome outcome = RunFailing(static_cast<int64_t>(next));
+    ASSERT_THAT(outcome.exit_code, AnyOf(Eq(0), Eq(10))) << "allocation " << next << ": " << outcome.err;
+    if (outcome.exit_code == 10) {
+      ++failures;
+      EXPECT_FALSE(outcome.err.empty() && outcome.out.empty()) << "allocation " << next;
+    } else {
+      ++answers;
+    }
+    for (const std::string& file : Files()) EXPECT_THAT(file, AnyOf("buffers.csv", "out.json"));
+    if (!writes || !std::filesystem::exists(Folder() / "out.json")) continue;
+    if (Read("out.json") == answer) continue;
+    EXPECT_EQ(Run({"check", "out.json", "--no-search"}).exit_code, 0) << "allocation " << next;
+  }
+  EXPECT_GT(failures, 10);
+  EXPECT_GT(answers, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, Exhausted,
+                         testing::Values(Case{"alloc", {"alloc", "buffers.csv"}},
+                                         Case{"plan",
+                                              {"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                                               Shipped("hw_profiles/mcu_320k.yaml"), "--output", "out.json"}},
+                                         Case{"tile",
+                                              {"tile", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                                               Shipped("hw_profiles/mcu_320k.yaml")}}),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tessera::cli
