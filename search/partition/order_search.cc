@@ -150,7 +150,7 @@ std::vector<Order> OrderSearch::FindOrders() const {
   if (every_) {
     nodes = *every_;
   } else {
-    nodes = FindUsualOrders(grounds_.graph, precedence_);
+    nodes = FindUsualOrders(grounds_.graph, precedence_, grounds_.stop);
     const std::vector<Order> swapped =
         FindSwapped(precedence_, precedence_.NodesOf(own), kLongestSwap, kMostSwapped);
     nodes.insert(nodes.end(), swapped.begin(), swapped.end());

@@ -166,9 +166,13 @@ class PathSearch {
   // Poses the intervals of single operators where nothing is kept, whatever is demanded.
   void PoseSingles(const base::Stop& stop);
 
-  // Also decides their choices until one that is best fits, or none is left. Where all fit and demands allow them, FindKnown has an
-  // answer from then on.
-  void DecideSingles(const base::Stop& stop);
+  // Also decides their choices until one that is best fits, or none is left; false where the stop came before. Where all fit and demands
+  // allow them, FindKnown has an answer from then on.
+  bool DecideSingles(const base::Stop& stop);
+
+  // Where a stop came before that: sees to it that each single operator has a choice that fits, if a short look finds one
+  // (IntervalChoices::OpenInHaste).
+  void DecideSinglesInHaste();
 
   // The best choice of an interval by itself that is not known to be impossible; nullopt when there is none.
   std::optional<size_t> BestSingle(const IntervalChoices& single) const;
