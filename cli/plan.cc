@@ -293,7 +293,7 @@ class PlanCommand final : public Command {
     console.Print(format_.IsJson() ? refusal.AsJson() : refusal.AsText());
     problem::Result outcome;
     outcome.status = result.status;
-    return ExitCodeOf(outcome);
+    return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCodeOf(outcome);
   }
 
   ExitCode WriteCertificate(Console& console, const graph::Graph& network,

@@ -30,10 +30,11 @@ std::string SubgraphTable(const plan::Plan& plan) {
 
 std::string TotalsTable(const plan::Plan& plan) {
   Table table({"", "this plan", "every operator alone", "lower bound"});
+  const std::string without = plan.run.cut_off ? "not known" : without;
   const auto row = [&](const std::string& name, std::string_view metric, double unit) {
     table.Add(
         {name, Rounded(ValueOf(plan.totals, metric) / unit),
-         plan.baseline.complete ? Rounded(ValueOf(plan.baseline.totals, metric) / unit) : "does not fit",
+         plan.baseline.complete ? Rounded(ValueOf(plan.baseline.totals, metric) / unit) : without,
          Rounded(ValueOf(plan.lower_bounds, metric) / unit)});
   };
   const std::string at_least = plan.totals.unknown_work > 0 ? ", at least" : "";
@@ -44,7 +45,7 @@ std::string TotalsTable(const plan::Plan& plan) {
   row("MACs" + at_least, "macs", 1);
   if (plan.totals.unknown_work > 0) {
     table.Add({"operators of unknown work", Grouped(plan.totals.unknown_work),
-               plan.baseline.complete ? Grouped(plan.baseline.totals.unknown_work) : "does not fit",
+               plan.baseline.complete ? Grouped(plan.baseline.totals.unknown_work) : without,
                Grouped(plan.lower_bounds.unknown_work)});
   }
   return table.Text();
@@ -90,7 +91,8 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
     text += '\n';
   }
   if (hw_profiles::HasSeveralHomes(plan.profile)) text += DescribeHomes(plan) + '\n';
-  if (!plan.baseline.complete) {
+  const bool any_alone = plan.baseline.do_not_fit.size() < plan.network.operators.size();
+  if (!plan.baseline.complete && (any_alone || !plan.run.cut_off)) {
     text += "alone, these operators do not fit:";
     for (const int op : plan.baseline.do_not_fit) text += ' ' + IdOf(plan, op);
     text += '\n';

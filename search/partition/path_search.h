@@ -235,6 +235,7 @@ class PathSearch {
   void TakeReach(const PathSearch& before);
   size_t PlaceOf(int first, int length) const;
   std::vector<size_t> Singles() const;
+  std::vector<Arc> BestSingleArcs() const;
   size_t IndexOf(const IntervalChoices& interval) const;
   void Refresh(size_t interval);
   void Open(IntervalChoices& choices) const;

@@ -294,6 +294,7 @@ class Absence {
     std::sort(unseen.begin(), unseen.end());
     std::vector<Stuck> stuck;
     for (const int op : unseen) {
+      if (planning_.stop.Requested()) break;
       Stuck each{op, TryAlone(planning_.graph, planning_.profile, op, Options())};
       if (each.alone.status != problem::Status::kFeasible && !each.alone.tile.empty())
         stuck.push_back(std::move(each));
@@ -327,7 +328,8 @@ class Absence {
                              alone.bound.bytes, planning_.Room());
   }
 
-  // Whether some path avoids all that is proven impossible; what is undecided counts as fitting.
+  // Whether some path avoids all that is proven impossible; what is undecided counts as fitting, and where a stop comes first there may
+  // be one.
   bool HasPath(bool within_limits) const {
     std::vector<Arc> arcs;
     for (const IntervalChoices& interval : paths_.Intervals()) {
@@ -344,7 +346,9 @@ class Absence {
         if (!within_limits) break;
       }
     }
-    return FindBestPath(planning_.scale, paths_.LastState(), arcs, {}).has_value();
+    PathLook look{.stop = &planning_.stop};
+    return FindBestPath(planning_.scale, paths_.LastState(), arcs, {}, look).has_value() ||
+           planning_.stop.Requested();
   }
 
   // The last operator before which a sequence of subgraphs that may fit ends, whatever is kept; nullopt where one covers all.

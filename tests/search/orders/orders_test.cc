@@ -166,7 +166,7 @@ TEST(LeastLiveOrder, HasTheLeastPeakOfAll) {
       least = std::min(least, peak);
       if (std::is_sorted(order.begin(), order.end())) given = peak;
     }
-    const Order found = FindLeastLiveOrder(precedence, live, LiveGoal::kPeak);
+    const Order found = FindLeastLiveOrder(precedence, live, LiveGoal::kPeak, base::Stop()).value();
     ASSERT_TRUE(IsLegal(graph, found));
     EXPECT_EQ(live.PeakOf(found), least);
     improved += least < given ? 1 : 0;
@@ -195,7 +195,7 @@ TEST(LeastLiveOrder, HasTheLeastSumOfAllAndThenTheLeastPeak) {
     std::pair<int64_t, int64_t> least = {std::numeric_limits<int64_t>::max(), 0};
     for (const Order& order : LegalOrders(graph))
       least = std::min(least, std::pair(SumOf(live, order), live.PeakOf(order)));
-    const Order found = FindLeastLiveOrder(precedence, live, LiveGoal::kSum);
+    const Order found = FindLeastLiveOrder(precedence, live, LiveGoal::kSum, base::Stop()).value();
     EXPECT_EQ(std::pair(SumOf(live, found), live.PeakOf(found)), least);
   }
 }
@@ -205,7 +205,7 @@ TEST(LeastLiveOrder, IsLegalHoweverNarrowTheSearch) {
   for (int draw = 0; draw < 20; ++draw) {
     const auto& [graph, precedence, live] = Orderable(Forked(random, 30));
     for (const LiveGoal goal : {LiveGoal::kPeak, LiveGoal::kSum})
-      EXPECT_TRUE(IsLegal(graph, FindLeastLiveOrder(precedence, live, goal, 2)));
+      EXPECT_TRUE(IsLegal(graph, FindLeastLiveOrder(precedence, live, goal, base::Stop(), 2).value()));
   }
 }
 
