@@ -37,8 +37,8 @@ namespace tessera::search {
 // Policies that are tried beside others with a shape in the time that the shape takes at first.
 inline constexpr size_t kPoliciesForOne = 4;
 
-// Tiles that OpenInHaste looks at: a tenth of a second or so.
-inline constexpr int64_t kFewTiles = 1 << 17;
+// Tiles that OpenInHaste looks at: a tenth of a second at most.
+inline constexpr int64_t kFewTiles = 1 << 14;
 
 enum class Verdict : uint8_t {
   kOpen,  // not asked yet

@@ -80,7 +80,7 @@ base::Expected<PartitionResult> OrderSearch::Run() {
       if (auto fault = Try(std::move(like), Gain::kNone, {})) return base::Unexpected(*fault);
     }
   }
-  every_ = FindEveryOrder(precedence_, kMostEvery);
+  every_ = FindEveryOrder(precedence_, kMostEvery, grounds_.stop);
   bool gained = true;
   for (int round = 0; gained && MayGain() && round < kMostRounds; ++round) {
     const Order before = incumbent_.network->InOrder();

@@ -112,6 +112,9 @@ class PathSearch {
   // Whether all intervals of all orders are there that should be.
   bool HasAllOrders() const { return has_all_orders_; }
 
+  // Whether a stop came while intervals were added: but for those of single operators some are not there.
+  bool LeavesOutIntervals() const { return leaves_out_; }
+
   // Finds what each interval costs at least; before, or where it is cut short, that is nothing.
   void FindBounds();
 
@@ -289,6 +292,7 @@ class PathSearch {
   std::vector<std::vector<size_t>> kept_;    // parallel: choices of forbidden selections
   std::vector<std::vector<Arc>> arcs_;       // parallel: what the interval offers, as of the last Refresh
   bool has_all_orders_ = true;
+  bool leaves_out_ = false;
   bool has_spent_ = false;
   size_t extended_ = 0;  // shapes added by Extend
   std::vector<Forbidden> forbidden_;

@@ -33,6 +33,8 @@ class Absence {
     if (floors_.costs.peak_bytes > planning_.Room())
       return Naming(floors_.tightest, Infeasible(DescribeFloor()));
     if (IsHopeless(planning_, floors_)) return NamingLimits(Infeasible(DescribeLimits("of the network")));
+    if (paths_.LeavesOutIntervals())
+      return NamingBlocked(Unknown("the search was stopped before a plan was found"));
     if (std::optional<PartitionResult> overflow = FindFullHome()) return *std::move(overflow);
     if (const std::optional<int> op = FindTightest(&Absence::RoomFor))
       return Naming(*op, AmongTried(DescribeTightest(*op)));

@@ -128,13 +128,13 @@ TEST(EveryOrder, IsEveryLegalPermutationAndTheGivenOneFirst) {
     const graph::Graph graph = Forked(random, static_cast<int>(random.Uniform(1, 6)));
     const std::set<Order> legal = LegalOrders(graph);
     const Precedence precedence(graph);
-    const auto every = FindEveryOrder(precedence, legal.size());
+    const auto every = FindEveryOrder(precedence, legal.size(), base::Stop());
     ASSERT_TRUE(every);
     EXPECT_EQ(every->size(), legal.size());
     EXPECT_EQ(std::set<Order>(every->begin(), every->end()), legal);
     EXPECT_TRUE(std::is_sorted(every->front().begin(), every->front().end()));
     EXPECT_EQ(precedence.IsChain(), legal.size() == 1);
-    EXPECT_FALSE(FindEveryOrder(precedence, legal.size() - 1));
+    EXPECT_FALSE(FindEveryOrder(precedence, legal.size() - 1, base::Stop()));
   }
 }
 
@@ -148,9 +148,10 @@ TEST(Precedence, KeepsBlocksTogether) {
   const std::vector<graph::Interval> blocks = {{1, 2}};
   const Precedence precedence(graph, blocks);
   EXPECT_TRUE(precedence.IsChain());
-  EXPECT_THAT(precedence.OperatorsOf(FindEveryOrder(precedence, 1)->front()), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(precedence.OperatorsOf(FindEveryOrder(precedence, 1, base::Stop())->front()),
+              ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(precedence.NodesOf({0, 1, 2, 3}), ElementsAre(0, 1, 2));
-  EXPECT_EQ(FindEveryOrder(Precedence(graph), 9)->size(), 3U);
+  EXPECT_EQ(FindEveryOrder(Precedence(graph), 9, base::Stop())->size(), 3U);
 }
 
 TEST(LeastLiveOrder, HasTheLeastPeakOfAll) {
