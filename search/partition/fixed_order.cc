@@ -53,7 +53,11 @@ std::optional<base::Diagnostic> FindEngineFault(const PathSearch& paths) {
 class Attempts {
  public:
   Attempts(const OrderedNetwork& network, const Floors& floors, PathSearch& paths)
-      : planning_(network.Planning()), demands_(network.Demands()), floors_(floors), paths_(paths) {}
+      : planning_(network.Planning()),
+        demands_(network.Demands()),
+        floors_(floors),
+        paths_(paths),
+        reordered_(!std::is_sorted(network.InOrder().begin(), network.InOrder().end())) {}
 
   // What single operators give, if that is a plan: there is something to show from then on.
   std::optional<base::Diagnostic> TakeKnown() {
@@ -115,7 +119,7 @@ class Attempts {
     now.bound = planning_.scale.ScoreOf(floors_.costs);
     now.demands = demands_.All();
     ClaimByBound(now);
-    RenumberTensors(now);
+    if (reordered_) RenumberTensors(now);
     fault_ = FindFault(now);
     return !fault_;
   }
@@ -176,6 +180,7 @@ class Attempts {
   const Demands& demands_;
   const Floors& floors_;
   PathSearch& paths_;
+  bool reordered_;  // tensors are numbered anew when the plan is handed out
   Attempted attempted_;
   std::optional<base::Diagnostic> fault_;
 };
@@ -368,7 +373,8 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const OrderedNetwork& network,
         IsLargest(planning, interval, interval.Choices()[attempted.selection.choices[s]]);
     plan.subgraphs[s].rejected = RejectionsOf(planning, paths, attempted.selection, s);
   }
-  plan.baseline = planning.stop.Requested() ? UnknownBaseline(plan.network) : AssembleBaseline(planning, paths);
+  plan.baseline =
+      planning.stop.Requested() ? UnknownBaseline(plan.network) : AssembleBaseline(planning, paths);
   plan.lower_bounds = floors.costs;
   StateProof(network, paths, attempted, options, floors, plan);
   plan.notes = NotesOn(planning, paths, demands, attempted, plan);

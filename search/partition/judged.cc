@@ -96,7 +96,8 @@ void Confirm(const graph::Graph& graph, const hw_profiles::Profile& profile, con
   if (result.plan) return;
   const bool infeasible = result.status == problem::Status::kInfeasible;
   const bool stopped = options.stop != nullptr && options.stop->Requested();
-  if (options.judges_refusals && (infeasible || !stopped)) {
+  const bool undecided = result.status == problem::Status::kUnknown && !stopped;
+  if (options.judges_refusals && (infeasible || undecided)) {
     plan::refutation::Judgement judgement = JudgeWhetherNone(graph, profile, options);
     if (judgement.refutation) {
       // What the search did not decide is no reason any more.

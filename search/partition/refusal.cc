@@ -29,7 +29,9 @@ class Absence {
       : planning_(planning), paths_(paths), floors_(floors), telling_(telling) {}
 
   PartitionResult Explain() const {
-    if (const std::optional<PartitionResult> refused = FindRefusal()) return *refused;
+    if (!paths_.LeavesOutIntervals()) {
+      if (const std::optional<PartitionResult> refused = FindRefusal()) return *refused;
+    }
     if (floors_.costs.peak_bytes > planning_.Room())
       return Naming(floors_.tightest, Infeasible(DescribeFloor()));
     if (IsHopeless(planning_, floors_)) return NamingLimits(Infeasible(DescribeLimits("of the network")));
@@ -151,6 +153,7 @@ class Absence {
   // The search need not have opened what lies next to something that is refused.
   bool IsRefused(const IntervalChoices& interval) const {
     if (interval.IsPosed()) return interval.Refusal() != nullptr;
+    if (planning_.stop.Requested()) return false;
     IntervalChoices probe(planning_, interval.Interval(), interval.Kept());
     probe.Open(planning_.stop);
     probe.Pose(planning_.stop);
