@@ -30,7 +30,7 @@ std::string SubgraphTable(const plan::Plan& plan) {
 
 std::string TotalsTable(const plan::Plan& plan) {
   Table table({"", "this plan", "every operator alone", "lower bound"});
-  const std::string without = plan.run.cut_off ? "not known" : without;
+  const std::string without = plan.run.cut_off ? "not known" : "does not fit";
   const auto row = [&](const std::string& name, std::string_view metric, double unit) {
     table.Add(
         {name, Rounded(ValueOf(plan.totals, metric) / unit),

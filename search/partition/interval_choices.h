@@ -38,7 +38,7 @@ namespace tessera::search {
 inline constexpr size_t kPoliciesForOne = 4;
 
 // Tiles that OpenInHaste looks at: a tenth of a second at most.
-inline constexpr int64_t kFewTiles = 1 << 14;
+inline constexpr int64_t kFewTiles = 1 << 12;
 
 enum class Verdict : uint8_t {
   kOpen,  // not asked yet
