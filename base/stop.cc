@@ -14,8 +14,9 @@ bool Stop::Requested() const {
     for (const Stop* stop = this; stop != nullptr; stop = stop->parent_) stop->NoteCutOff();
     return true;
   }
+  const bool reached = request_at_ > 0 && polls_.fetch_add(1, std::memory_order_relaxed) + 1 >= request_at_;
   const bool requested =
-      requested_.load(std::memory_order_relaxed) || (parent_ != nullptr && parent_->Requested());
+      reached || requested_.load(std::memory_order_relaxed) || (parent_ != nullptr && parent_->Requested());
   if (requested) NoteCutOff();
   return requested;
 }

@@ -26,6 +26,13 @@ class Stop {
   Stop() = default;
   explicit Stop(std::optional<Clock::time_point> deadline, const Stop* parent = nullptr)
       : deadline_(deadline), parent_(parent) {}
+
+  // Requests itself when it is asked for the k-th time, 1 or more, and counts how often it is asked. With it a test cuts off a search
+  // at each of its polls, one after the other, without a clock.
+  struct AtPoll {
+    int64_t k = 1;
+  };
+  explicit Stop(AtPoll at) : request_at_(at.k) {}
   Stop(const Stop&) = delete;
   Stop& operator=(const Stop&) = delete;
   ~Stop() = default;
@@ -38,6 +45,9 @@ class Stop {
   void Request() { requested_.store(true, std::memory_order_relaxed); }
 
   bool Requested() const;
+
+  // How often a Stop made with AtPoll was asked, by those that have it as their parent too; 0 of others.
+  int64_t Polls() const { return polls_.load(std::memory_order_relaxed); }
 
   // Whether Requested() has answered true, or a deadline has passed that a Stop with this one as its parent set itself.
   bool HasCutOff() const { return has_cut_off_.load(std::memory_order_relaxed); }
@@ -60,11 +70,13 @@ class Stop {
 
   std::atomic<bool> requested_{false};
   mutable std::atomic<bool> has_cut_off_{false};
+  mutable std::atomic<int64_t> polls_{0};
   std::optional<Clock::time_point> deadline_;
   std::optional<int64_t> memory_limit_;
   mutable std::atomic<bool> out_of_memory_{false};
   mutable std::atomic<int64_t> next_look_{0};  // at the memory, in ticks of the clock
   const Stop* parent_ = nullptr;
+  int64_t request_at_ = 0;  // 0: polls are not counted
 };
 
 }  // namespace tessera::base

@@ -318,6 +318,7 @@ class PlanCommand final : public Command {
     console.Print(format_.IsJson() ? refusal.AsJson() : refusal.AsText());
     problem::Result outcome;
     outcome.status = result.status;
+    if (InterruptGuard::Interrupted()) return ExitCode::kInterrupted;
     if (saved != ExitCode::kAnswer) return saved;
     return certified == ExitCode::kAnswer ? ExitCodeOf(outcome) : certified;
   }

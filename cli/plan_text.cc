@@ -33,11 +33,11 @@ std::string SubgraphTable(const plan::Plan& plan) {
 
 std::string TotalsTable(const plan::Plan& plan) {
   Table table({"", "this plan", "every operator alone", "lower bound"});
+  const std::string without = plan.run.cut_off ? "not known" : "does not fit";
   const auto row = [&](const std::string& name, std::string_view metric, double unit) {
-    table.Add(
-        {name, Rounded(ValueOf(plan.totals, metric) / unit),
-         plan.baseline.complete ? Rounded(ValueOf(plan.baseline.totals, metric) / unit) : "does not fit",
-         Rounded(ValueOf(plan.lower_bounds, metric) / unit)});
+    table.Add({name, Rounded(ValueOf(plan.totals, metric) / unit),
+               plan.baseline.complete ? Rounded(ValueOf(plan.baseline.totals, metric) / unit) : without,
+               Rounded(ValueOf(plan.lower_bounds, metric) / unit)});
   };
   const std::string at_least = plan.totals.unknown_work > 0 ? ", at least" : "";
   row("latency, cycles" + at_least, "latency", 1);
@@ -47,7 +47,7 @@ std::string TotalsTable(const plan::Plan& plan) {
   row("MACs" + at_least, "macs", 1);
   if (plan.totals.unknown_work > 0) {
     table.Add({"operators of unknown work", Grouped(plan.totals.unknown_work),
-               plan.baseline.complete ? Grouped(plan.baseline.totals.unknown_work) : "does not fit",
+               plan.baseline.complete ? Grouped(plan.baseline.totals.unknown_work) : without,
                Grouped(plan.lower_bounds.unknown_work)});
   }
   return table.Text();
@@ -94,7 +94,8 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
     text += '\n';
   }
   if (hw_profiles::HasSeveralHomes(plan.profile)) text += Printable(DescribeHomes(plan)) + '\n';
-  if (!plan.baseline.complete) {
+  const bool any_alone = plan.baseline.do_not_fit.size() < plan.network.operators.size();
+  if (!plan.baseline.complete && (any_alone || !plan.run.cut_off)) {
     text += "alone, these operators do not fit:";
     for (const int op : plan.baseline.do_not_fit) text += ' ' + Printable(IdOf(plan, op));
     text += '\n';

@@ -36,6 +36,9 @@ namespace {
 
 using AxisSet = Propagation::AxisSet;
 
+// Propagations of an operator between two polls of the stop.
+constexpr int64_t kBetweenPolls = 2'048;
+
 constexpr AxisSet Bit(size_t axis) { return AxisSet{1} << axis; }
 
 // Positions of one group that are alike.
@@ -54,8 +57,9 @@ struct Group {
 class TileCounter {
  public:
   TileCounter(const Graph& graph, Interval interval, const Propagation& propagation,
-              const CutStructure& structure, const TileShape& tile)
-      : graph_(graph),
+              const CutStructure& structure, const TileShape& tile, const base::Stop* stop)
+      : stop_(stop),
+        graph_(graph),
         interval_(interval),
         tile_(tile),
         propagation_(propagation),
@@ -70,17 +74,21 @@ class TileCounter {
     for (const AxisSet axes : structure.groups) CountPositions(groups_.emplace_back(Group{axes, {}, {}}));
   }
 
-  TiledSubgraph Count(const ClassTest& wants_classes) const;
+  TiledSubgraph Count(const ClassTest& wants_classes);
 
  private:
+  bool Continues();
   void CountPositions(Group& group);
   void GoTo(const std::vector<int64_t>& position);
   int64_t IndexOf(const std::vector<int64_t>& position, AxisSet axes) const;
   size_t GroupOf(size_t length) const;
   TileClass Combine(const std::vector<int>& choice) const;
   Extents LargestOf(size_t slot) const;
-  void AddClasses(TiledSubgraph& subgraph) const;
+  void AddClasses(TiledSubgraph& subgraph);
 
+  const base::Stop* stop_;
+  int64_t until_poll_ = 0;
+  bool cut_off_ = false;
   const Graph& graph_;
   Interval interval_;
   const TileShape& tile_;
@@ -153,7 +161,16 @@ void TileCounter::CountPositions(Group& group) {
     }
     ++group.classes[entry->second].count;
     group.class_at.push_back(static_cast<int>(entry->second));
-  } while (Advance(position, positions_, group.axes));
+  } while (Continues() && Advance(position, positions_, group.axes));
+}
+
+// To be asked for each position and each tile. False from the stop on.
+bool TileCounter::Continues() {
+  if (cut_off_) return false;
+  if (stop_ == nullptr || until_poll_-- > 0) return true;
+  until_poll_ = kBetweenPolls / (interval_.last - interval_.first + 1);
+  cut_off_ = stop_->Requested();
+  return !cut_off_;
 }
 
 void TileCounter::GoTo(const std::vector<int64_t>& position) {
@@ -218,7 +235,8 @@ TileClass TileCounter::Combine(const std::vector<int>& choice) const {
   return tiles;
 }
 
-TiledSubgraph TileCounter::Count(const ClassTest& wants_classes) const {
+TiledSubgraph TileCounter::Count(const ClassTest& wants_classes) {
+  if (cut_off_) return {};
   TiledSubgraph subgraph;
   subgraph.interval = interval_;
   subgraph.tile = tile_;
@@ -228,6 +246,7 @@ TiledSubgraph TileCounter::Count(const ClassTest& wants_classes) const {
   subgraph.largest.reserve(subgraph.tensors.size());
   for (size_t slot = 0; slot < subgraph.tensors.size(); ++slot) subgraph.largest.push_back(LargestOf(slot));
   if (!wants_classes || wants_classes(subgraph)) AddClasses(subgraph);
+  if (cut_off_) return {};
   return subgraph;
 }
 
@@ -242,7 +261,7 @@ Extents TileCounter::LargestOf(size_t slot) const {
 }
 
 // Products of the groups' classes, numbered in order of their first tile.
-void TileCounter::AddClasses(TiledSubgraph& subgraph) const {
+void TileCounter::AddClasses(TiledSubgraph& subgraph) {
   size_t products = 1;
   for (const Group& group : groups_) products *= group.classes.size();
   std::vector<int> number_of(products, -1);  // mixed radix: one digit for the class of each group
@@ -260,15 +279,15 @@ void TileCounter::AddClasses(TiledSubgraph& subgraph) const {
       subgraph.classes.push_back(Combine(choice));
     }
     subgraph.class_of.push_back(number_of[product]);
-  } while (Advance(position, positions_, cut_));
+  } while (Continues() && Advance(position, positions_, cut_));
 }
 
 }  // namespace
 
 class Tiler::Interior {
  public:
-  Interior(const Graph& graph, Interval interval)
-      : graph_(graph), interval_(interval), propagation_(graph, interval) {}
+  Interior(const Graph& graph, Interval interval, const base::Stop* stop)
+      : graph_(graph), interval_(interval), stop_(stop), propagation_(graph, interval) {}
 
   TiledSubgraph Cut(const TileShape& tile, const ClassTest& wants_classes) {
     const Shape& output = propagation_.ShapeOf(propagation_.LastSlot());
@@ -279,10 +298,11 @@ class Tiler::Interior {
     auto structure = structures_.find(cut);
     if (structure == structures_.end())
       structure = structures_.emplace(cut, FindStructure(propagation_, cut)).first;
-    return TileCounter(graph_, interval_, propagation_, structure->second, tile).Count(wants_classes);
+    return TileCounter(graph_, interval_, propagation_, structure->second, tile, stop_).Count(wants_classes);
   }
 
   TiledSubgraph CutKeepingRows(const TileShape& tile, bool across_batch, const ClassTest& wants_classes) {
+    if (stop_ != nullptr && stop_->Requested()) return {};
     if (!row_structure_) row_structure_.emplace(graph_, interval_, propagation_);
     return TileKeepingRows(*row_structure_, tile, across_batch, wants_classes);
   }
@@ -290,13 +310,14 @@ class Tiler::Interior {
  private:
   const Graph& graph_;
   Interval interval_;
+  const base::Stop* stop_;
   Propagation propagation_;
   std::map<AxisSet, CutStructure> structures_;  // by the axes that are cut
   std::optional<RowStructure> row_structure_;   // once rows are kept
 };
 
-Tiler::Tiler(const Graph& graph, Interval interval)
-    : interior_(std::make_unique<Interior>(graph, interval)) {}
+Tiler::Tiler(const Graph& graph, Interval interval, const base::Stop* stop)
+    : interior_(std::make_unique<Interior>(graph, interval, stop)) {}
 Tiler::~Tiler() = default;
 
 TiledSubgraph Tiler::Cut(const TileShape& tile, const ClassTest& wants_classes) {

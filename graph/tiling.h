@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/graph/extents.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/region.h"
@@ -100,7 +101,8 @@ TiledSubgraph Tile(const Graph& graph, Interval interval, const TileShape& tile)
 // outlives it. Not safe to use from two threads at once.
 class Tiler {
  public:
-  Tiler(const Graph& graph, Interval interval);
+  // A stop, which outlives it, ends a cut: what is returned then has no tiles.
+  Tiler(const Graph& graph, Interval interval, const base::Stop* stop = nullptr);
   Tiler(const Tiler&) = delete;
   Tiler& operator=(const Tiler&) = delete;
   ~Tiler();

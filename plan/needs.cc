@@ -28,11 +28,32 @@ Range Broadcast(Range outputs, int64_t extent) {
   return HullOf(outputs, extent, [&](int64_t output, const auto& add) { add(extent == 1 ? 0 : output); });
 }
 
+// The first of so many taps from which on the test holds; their number where it holds for none.
+template <typename Test>
+int64_t FirstOf(int64_t taps, const Test& test) {
+  int64_t begin = 0;
+  for (int64_t end = taps; begin < end;) {
+    const int64_t middle = begin + (end - begin) / 2;
+    if (test(middle)) {
+      end = middle;
+    } else {
+      begin = middle + 1;
+    }
+  }
+  return begin;
+}
+
 Range Taps(Range outputs, int64_t extent, const graph::Window& window, size_t axis) {
   return HullOf(outputs, extent, [&](int64_t output, const auto& add) {
-    for (int64_t tap = 0; tap < window.kernel[axis]; ++tap) {
-      add(output * window.stride[axis] - window.pad_low[axis] + tap * window.dilation[axis]);
-    }
+    const auto index_of = [&](int64_t tap) {
+      return output * window.stride[axis] - window.pad_low[axis] + tap * window.dilation[axis];
+    };
+    // Indices ascend with the taps: the first and the last inside say it all.
+    const int64_t first = FirstOf(window.kernel[axis], [&](int64_t tap) { return index_of(tap) >= 0; });
+    const int64_t end = FirstOf(window.kernel[axis], [&](int64_t tap) { return index_of(tap) >= extent; });
+    if (first >= end) return;
+    add(index_of(first));
+    add(index_of(end - 1));
   });
 }
 

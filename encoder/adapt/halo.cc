@@ -47,6 +47,7 @@ std::shared_ptr<graph::TiledSubgraph> SharedTilings::Cut(const graph::TileShape&
         alike == HaloStorage::kRecompute
             ? tiler_.Cut(tile, wants_classes)
             : tiler_.CutKeepingRows(tile, /*across_batch=*/alike != HaloStorage::kAdjacent, wants_classes));
+    if (tiling->tiles == 0) tiling = nullptr;
   }
   return tiling;
 }

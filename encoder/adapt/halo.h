@@ -28,9 +28,11 @@ bool KeepSameRows(hw_profiles::HaloStorage a, hw_profiles::HaloStorage b);
 // once.
 class SharedTilings {
  public:
-  SharedTilings(const graph::Graph& graph, graph::Interval interval) : tiler_(graph, interval) {}
+  // A stop outlives it.
+  SharedTilings(const graph::Graph& graph, graph::Interval interval, const base::Stop* stop = nullptr)
+      : tiler_(graph, interval, stop) {}
 
-  // Classes may be left out where they are not wanted.
+  // nullptr where the stop came first. Classes may be left out where they are not wanted.
   std::shared_ptr<graph::TiledSubgraph> Cut(const graph::TileShape& tile, hw_profiles::HaloStorage halo,
                                             const graph::ClassTest& wants_classes = {});
 

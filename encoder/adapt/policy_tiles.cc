@@ -34,7 +34,7 @@ std::shared_ptr<graph::TiledSubgraph> PolicyTiles::Cut(const graph::TileShape& t
   if (caches && !MayKeepRows(*profile_, OutputShape(*graph_, uses_.interval), tile)) return nullptr;
   if (LeavesOut(tile)) return nullptr;
   std::shared_ptr<graph::TiledSubgraph> tiling = cut(tile, halo_);
-  return Mark(*tiling) ? tiling : nullptr;
+  return tiling != nullptr && Mark(*tiling) ? tiling : nullptr;
 }
 
 bool PolicyTiles::LeavesOut(const graph::TileShape& tile) const {

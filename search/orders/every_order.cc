@@ -7,8 +7,8 @@ namespace {
 
 class Enumeration {
  public:
-  Enumeration(const Precedence& precedence, size_t most)
-      : precedence_(precedence), most_(most), nodes_(static_cast<int>(precedence.Count())) {
+  Enumeration(const Precedence& precedence, size_t most, const base::Stop& stop)
+      : precedence_(precedence), most_(most), stop_(stop), nodes_(static_cast<int>(precedence.Count())) {
     for (int node = 0; node < nodes_; ++node) waiting_for_.push_back(precedence.Before(node).size());
     placed_.resize(precedence.Count());
   }
@@ -21,6 +21,7 @@ class Enumeration {
  private:
   // Everything that begins with what is placed; false where that is too much.
   bool Extend() {
+    if (stop_.Requested()) return false;
     if (order_.size() == precedence_.Count()) {
       orders_.push_back(order_);
       return orders_.size() <= most_;
@@ -49,6 +50,7 @@ class Enumeration {
 
   const Precedence& precedence_;
   size_t most_;
+  const base::Stop& stop_;
   int nodes_;
   std::vector<size_t> waiting_for_;
   std::vector<bool> placed_;
@@ -58,8 +60,9 @@ class Enumeration {
 
 }  // namespace
 
-std::optional<std::vector<Order>> FindEveryOrder(const Precedence& precedence, size_t most) {
-  return Enumeration(precedence, most).Run();
+std::optional<std::vector<Order>> FindEveryOrder(const Precedence& precedence, size_t most,
+                                                 const base::Stop& stop) {
+  return Enumeration(precedence, most, stop).Run();
 }
 
 }  // namespace tessera::search

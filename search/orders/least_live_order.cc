@@ -20,15 +20,19 @@ struct Cut {
 
 class CutSearch {
  public:
-  CutSearch(const Precedence& precedence, const LiveBytes& live, LiveGoal goal, size_t width)
-      : precedence_(precedence), live_(live), goal_(goal), width_(width) {}
+  CutSearch(const Precedence& precedence, const LiveBytes& live, LiveGoal goal, const base::Stop& stop,
+            size_t width)
+      : precedence_(precedence), live_(live), goal_(goal), stop_(stop), width_(width) {}
 
-  Order Run() {
+  std::optional<Order> Run() {
     std::vector<std::vector<Cut>> sizes(1);
     Cut& start = sizes.front().emplace_back();
     start.done.resize(precedence_.Count());
     start.live = live_.AtStart();
-    for (size_t size = 0; size < precedence_.Count(); ++size) sizes.push_back(Next(sizes.back()));
+    for (size_t size = 0; size < precedence_.Count(); ++size) {
+      sizes.push_back(Next(sizes.back()));
+      if (sizes.back().empty()) return std::nullopt;
+    }
     Order order;
     size_t at = 0;
     for (size_t size = precedence_.Count(); size > 0; --size) {
@@ -40,10 +44,12 @@ class CutSearch {
   }
 
  private:
+  // Empty where the stop came.
   std::vector<Cut> Next(const std::vector<Cut>& cuts) const {
     std::vector<Cut> next;
     std::map<std::vector<bool>, size_t> known;
     for (size_t i = 0; i < cuts.size(); ++i) {
+      if (stop_.Requested()) return {};
       for (int node = 0; node < static_cast<int>(precedence_.Count()); ++node) {
         if (!IsReady(cuts[i], node)) continue;
         Cut cut = Behind(cuts[i], node);
@@ -88,13 +94,15 @@ class CutSearch {
   const Precedence& precedence_;
   const LiveBytes& live_;
   LiveGoal goal_;
+  const base::Stop& stop_;
   size_t width_;
 };
 
 }  // namespace
 
-Order FindLeastLiveOrder(const Precedence& precedence, const LiveBytes& live, LiveGoal goal, size_t width) {
-  return CutSearch(precedence, live, goal, width).Run();
+std::optional<Order> FindLeastLiveOrder(const Precedence& precedence, const LiveBytes& live, LiveGoal goal,
+                                        const base::Stop& stop, size_t width) {
+  return CutSearch(precedence, live, goal, stop, width).Run();
 }
 
 }  // namespace tessera::search

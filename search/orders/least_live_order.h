@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
+#include "tessera/base/stop.h"
 #include "tessera/search/orders/live_bytes.h"
 #include "tessera/search/orders/precedence.h"
 
@@ -28,7 +30,8 @@ enum class LiveGoal : uint8_t {
 
 inline constexpr size_t kUsualWidth = 64;
 
-Order FindLeastLiveOrder(const Precedence& precedence, const LiveBytes& live, LiveGoal goal,
-                         size_t width = kUsualWidth);
+// nullopt where the stop came first.
+std::optional<Order> FindLeastLiveOrder(const Precedence& precedence, const LiveBytes& live, LiveGoal goal,
+                                        const base::Stop& stop, size_t width = kUsualWidth);
 
 }  // namespace tessera::search

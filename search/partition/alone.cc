@@ -116,7 +116,8 @@ Alone TryAlone(const graph::Graph& graph, const hw_profiles::Profile& profile, i
   build.shapes = ShapesToTry(GridOf(graph, profile, interval));
   build.policies = PoliciesToTry(graph, profile, interval);
   Alone alone;
-  const base::Expected<IntervalTiles> tiles = IntervalTiles::Build(graph, profile, interval, build);
+  const base::Expected<IntervalTiles> tiles =
+      IntervalTiles::Build(graph, profile, interval, build, {}, &options.stop);
   if (!tiles) {
     alone.status = Status::kUnsupported;
     alone.why = tiles.error().message;
@@ -138,7 +139,7 @@ Alone TryAlone(const graph::Graph& graph, const hw_profiles::Profile& profile, i
         HoldingsOf(graph, tiles->LadderOf(candidate).program, alone.problem, alone.bound.buffers);
   };
   if (!order.empty()) take(order.front());
-  alone.status = Status::kInfeasible;
+  alone.status = options.stop.Requested() ? Status::kUnknown : Status::kInfeasible;
   for (size_t i = 0; i < order.size() && candidates[order[i]].lower_bound <= options.room; ++i) {
     if (i >= kMostTried || options.stop.Requested()) {
       alone.status = Status::kUnknown;

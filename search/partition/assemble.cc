@@ -5,6 +5,7 @@
 
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/encoder/adapt/halo.h"
+#include "tessera/graph/reorder.h"
 
 namespace tessera::search {
 namespace {
@@ -126,6 +127,29 @@ plan::Plan AssemblePlan(const Planning& planning, std::vector<plan::Subgraph> su
   return plan;
 }
 
+void RenumberTensors(plan::Plan& plan) {
+  const std::vector<int> tensors = graph::TensorsByMaker(plan.network);
+  std::vector<int> number_of(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i)
+    number_of[static_cast<size_t>(tensors[i])] = static_cast<int>(i);
+  const auto renumber = [&number_of](int& tensor) {
+    if (tensor >= 0) tensor = number_of[static_cast<size_t>(tensor)];
+  };
+  const auto renumber_all = [&renumber](std::vector<int>& numbers) {
+    std::for_each(numbers.begin(), numbers.end(), renumber);
+  };
+  plan.network = graph::Renumbered(plan.network, tensors);
+  renumber_all(plan.kept);
+  std::sort(plan.kept.begin(), plan.kept.end());
+  for (plan::BufferUse& use : plan.buffers) renumber(use.tensor);
+  for (plan::StepUse& step : plan.steps) {
+    renumber_all(step.transfers);
+    std::sort(step.transfers.begin(), step.transfers.end());
+  }
+  for (plan::Home& home : plan.homes) renumber_all(home.tensors);
+  for (plan::Demand& demand : plan.demands) renumber(demand.tensor);
+}
+
 plan::Baseline AssembleBaseline(const Planning& planning, const PathSearch& paths) {
   plan::Baseline baseline;
   for (int op = 0; op < paths.Operators(); ++op) {
@@ -140,6 +164,17 @@ plan::Baseline AssembleBaseline(const Planning& planning, const PathSearch& path
   baseline.complete = baseline.do_not_fit.empty();
   baseline.score = planning.scale.ScoreOf(baseline.totals);
   return baseline;
+}
+
+plan::Baseline UnknownBaseline(const graph::Graph& network) {
+  plan::Baseline baseline;
+  for (size_t op = 0; op < network.operators.size(); ++op)
+    baseline.do_not_fit.push_back(static_cast<int>(op));
+  return baseline;
+}
+
+bool IsUnknown(const plan::Baseline& baseline, const graph::Graph& network) {
+  return !baseline.complete && baseline.score == 0 && baseline.do_not_fit.size() == network.operators.size();
 }
 
 }  // namespace tessera::search

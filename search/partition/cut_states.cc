@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "tessera/encoder/adapt/layout.h"
@@ -121,25 +122,31 @@ bool CutStates::HasRoom(const std::vector<int>& kept, graph::Interval interval) 
   return true;
 }
 
+std::vector<int> CutStates::CrossingOf(const std::vector<int>& kept, int position) const {
+  std::vector<int> crossing;
+  for (const int tensor : kept) {
+    if (Crosses(tensor, position)) crossing.push_back(tensor);
+  }
+  return crossing;
+}
+
 std::vector<Crossing> CutStates::CrossingsOf(graph::Interval interval) const {
   const auto states_at = [this](int position) {
     return std::pair(first_at_[static_cast<size_t>(position)], first_at_[static_cast<size_t>(position) + 1]);
   };
   const auto [first_begin, last_begin] = states_at(interval.first);
   const auto [first_end, last_end] = states_at(interval.last + 1);
+  // What passes over the whole interval must be kept on both sides, or on neither.
+  std::map<std::vector<int>, std::vector<int>> ends;  // by what passes
+  for (int end = first_end; end < last_end; ++end)
+    ends[CrossingOf(states_[static_cast<size_t>(end)], interval.first)].push_back(end);
   std::vector<Crossing> crossings;
   for (int begin = first_begin; begin < last_begin; ++begin) {
     const std::vector<int>& before = states_[static_cast<size_t>(begin)];
-    for (int end = first_end; end < last_end; ++end) {
-      const std::vector<int>& behind = states_[static_cast<size_t>(end)];
-      // What is kept on one side alone is read here at last, or made here.
-      const std::vector<int> leaving = Without(before, behind);
-      const std::vector<int> entering = Without(behind, before);
-      const bool meet = std::none_of(leaving.begin(), leaving.end(),
-                                     [&](int tensor) { return Crosses(tensor, interval.last + 1); }) &&
-                        std::none_of(entering.begin(), entering.end(),
-                                     [&](int tensor) { return Crosses(tensor, interval.first); });
-      if (!meet) continue;
+    const auto meeting = ends.find(CrossingOf(before, interval.last + 1));
+    if (meeting == ends.end()) continue;
+    for (const int end : meeting->second) {
+      const std::vector<int> entering = Without(states_[static_cast<size_t>(end)], before);
       Crossing crossing{.begin = begin, .end = end, .kept = before};
       crossing.kept.insert(crossing.kept.end(), entering.begin(), entering.end());
       std::sort(crossing.kept.begin(), crossing.kept.end());

@@ -89,6 +89,7 @@ class CutStates {
   void AddStates(int position);
   const Border& BorderOf(int tensor) const;
   bool Crosses(int tensor, int position) const;
+  std::vector<int> CrossingOf(const std::vector<int>& kept, int position) const;
   bool HasRoom(const std::vector<int>& kept, graph::Interval interval) const;
 
   problem::Bytes room_;

@@ -19,6 +19,7 @@
 #include "tessera/search/partition/pricing.h"
 #include "tessera/search/partition/refusal.h"
 #include "tessera/search/partition/rejections.h"
+#include "tessera/search/partition/run_record.h"
 
 namespace tessera::search {
 namespace {
@@ -52,7 +53,11 @@ std::optional<base::Diagnostic> FindEngineFault(const PathSearch& paths) {
 class Attempts {
  public:
   Attempts(const OrderedNetwork& network, const Floors& floors, PathSearch& paths)
-      : planning_(network.Planning()), demands_(network.Demands()), floors_(floors), paths_(paths) {}
+      : planning_(network.Planning()),
+        demands_(network.Demands()),
+        floors_(floors),
+        paths_(paths),
+        reordered_(!std::is_sorted(network.InOrder().begin(), network.InOrder().end())) {}
 
   // What single operators give, if that is a plan: there is something to show from then on.
   std::optional<base::Diagnostic> TakeKnown() {
@@ -82,8 +87,10 @@ class Attempts {
   double BestScore() const { return attempted_.best ? attempted_.best->score : kNoLimit; }
   bool MeetsBound() const { return BestScore() <= planning_.scale.ScoreOf(floors_.costs); }
 
-  // Lays the selection out as one program. A plan that scores as the best one does replaces it where ties prefer it.
+  // Lays the selection out as one program. A plan that scores as the best one does replaces it where ties prefer it. Each is checked
+  // before it counts, so that a stop can hand out the last one at once; from a stop on none is laid out beside one that is there.
   Outcome Place(const Selection& selection) {
+    if (attempted_.best && planning_.stop.Requested()) return Outcome::kNowhere;
     base::Expected<JointPlacement> joint = PlaceJointly(planning_, demands_, selection);
     if (!joint) {
       fault_ = joint.error();
@@ -98,10 +105,23 @@ class Attempts {
     plan::Plan plan = AssemblePlan(planning_, selection, *joint);
     const bool as_promised = !IsLess(planning_.scale.ScoreOf(selection.cost), plan.score);
     if (!attempted_.best || IsBetter(plan, selection)) {
+      if (!IsChecked(plan)) return Outcome::kNowhere;
       attempted_.best = std::move(plan);
       attempted_.selection = selection;
     }
     return as_promised ? Outcome::kAsPromised : Outcome::kWorse;
+  }
+
+  // Whether the plan is right as it would be handed out at once. If not, that is a fault.
+  bool IsChecked(const plan::Plan& plan) {
+    plan::Plan now = plan;
+    now.lower_bounds = floors_.costs;
+    now.bound = planning_.scale.ScoreOf(floors_.costs);
+    now.demands = demands_.All();
+    ClaimByBound(now);
+    if (reordered_) RenumberTensors(now);
+    fault_ = FindFault(now);
+    return !fault_;
   }
 
   // How much a plan changes of an older one is known of its selection.
@@ -160,6 +180,7 @@ class Attempts {
   const Demands& demands_;
   const Floors& floors_;
   PathSearch& paths_;
+  bool reordered_;  // tensors are numbered anew when the plan is handed out
   Attempted attempted_;
   std::optional<base::Diagnostic> fault_;
 };
@@ -262,15 +283,6 @@ PartitionResult WithoutPlan(const Planning& planning, const PathSearch& paths, c
           paths.SpillsAll() ? text + std::string(kAllSpilled) : text, attempted.obstacle};
 }
 
-base::Expected<PartitionResult> Verified(plan::Plan plan) {
-  if (auto fault = FindFault(plan)) return base::Unexpected(*std::move(fault));
-  const bool optimal = plan.status == "optimal";
-  PartitionResult result;
-  result.status = optimal ? problem::Status::kOptimal : problem::Status::kFeasible;
-  result.plan = std::move(plan);
-  return result;
-}
-
 // Where no plan was found.
 base::Expected<PartitionResult> Decline(const OrderedNetwork& network, const PartitionOptions& options,
                                         const PathSearch& paths, const Attempted& attempted,
@@ -314,7 +326,7 @@ Reach ReachFor(const graph::Graph& graph, const Scale& scale, const PartitionOpt
 
 base::Expected<FixedOrderResult> SearchFixedOrder(const OrderedNetwork& network,
                                                   const PartitionOptions& options, const Floors& floors,
-                                                  std::span<PathSearch* const> before) {
+                                                  std::span<PathSearch* const> before, Known known) {
   const Planning& planning = network.Planning();
   const Demands& demands = network.Demands();
   const Reach reach = ReachFor(network.Graph(), planning.scale, options);
@@ -323,15 +335,21 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const OrderedNetwork& network,
   found.paths =
       std::make_unique<PathSearch>(orders, reach, Besides{}, options.threads, options.progress, before);
   PathSearch& paths = *found.paths;
-  // Where a plan exists that runs every operator alone it is found, whatever the stop and the budget.
-  const base::Stop never;
-  paths.PoseSingles(never);
+  paths.PoseSingles(planning.stop);
   if (IsHopeless(planning, floors)) {
     found.result = ExplainAbsence(planning, paths, floors);
     found.whatever_the_order = true;
     return found;
   }
-  paths.DecideSingles(never);
+  // Where a plan exists that runs every operator alone it is found, whatever the budget, and mostly where a stop comes first.
+  if (paths.DecideSingles(planning.stop)) {
+    if (before.empty()) found.alone = AssembleBaseline(planning, paths);
+  } else if (known == Known::kPlan) {
+    found.result.reason = "the search was stopped before a plan was found";
+    return found;
+  } else {
+    paths.DecideSinglesInHaste();
+  }
   Attempts attempts(network, floors, paths);
   if (auto fault = attempts.TakeKnown()) return base::Unexpected(*fault);
   paths.FindBounds();
@@ -345,7 +363,7 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const OrderedNetwork& network,
     found.whatever_the_order = found.result.status == problem::Status::kUnsupported;
     return found;
   }
-  paths.DecideSingles(never);  // of those that were extended meanwhile
+  paths.DecideSingles(planning.stop);  // of those that were extended meanwhile
 
   plan::Plan plan = *attempted.best;
   paths.PoseRefused(attempted.selection, kMostRejected);
@@ -355,7 +373,8 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const OrderedNetwork& network,
         IsLargest(planning, interval, interval.Choices()[attempted.selection.choices[s]]);
     plan.subgraphs[s].rejected = RejectionsOf(planning, paths, attempted.selection, s);
   }
-  plan.baseline = AssembleBaseline(planning, paths);
+  plan.baseline =
+      planning.stop.Requested() ? UnknownBaseline(plan.network) : AssembleBaseline(planning, paths);
   plan.lower_bounds = floors.costs;
   StateProof(network, paths, attempted, options, floors, plan);
   plan.notes = NotesOn(planning, paths, demands, attempted, plan);
@@ -363,9 +382,12 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const OrderedNetwork& network,
   plan.version = options.version;
   plan.seed = options.seed;
   found.whatever_the_order = MeetsBound(planning, floors, plan);
-  base::Expected<PartitionResult> verified = Verified(std::move(plan));
-  if (!verified) return base::Unexpected(verified.error());
-  found.result = *std::move(verified);
+  // What a stop cut off was checked when it was found, and claims nothing that needs a proof (ClaimByBound).
+  if (!planning.stop.Requested()) {
+    if (auto fault = FindFault(plan)) return base::Unexpected(*std::move(fault));
+  }
+  found.result.status = plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
+  found.result.plan = std::move(plan);
   return found;
 }
 

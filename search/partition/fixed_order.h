@@ -26,7 +26,11 @@ struct FixedOrderResult {
   PartitionResult result;             // PartitionOptions::order and what it means for status and notes apart
   std::unique_ptr<PathSearch> paths;  // what was found out; refers to the network
   bool whatever_the_order = false;    // no other order changes the result
+  std::optional<plan::Baseline> alone = std::nullopt;  // where nothing was taken over and no stop came before it was known
 };
+
+// Whether there is a plan already: then a stop ends the search of an order at once.
+enum class Known : uint8_t { kNothing, kPlan };
 
 // Why a plan must not be handed out: what the independent validator refuses in it, demands that it does not keep among that. A fault of
 // the program.
@@ -39,6 +43,6 @@ Reach ReachFor(const graph::Graph& graph, const Scale& scale, const PartitionOpt
 // `before`: searches over other orders that are taken over. An error is a fault of the program.
 base::Expected<FixedOrderResult> SearchFixedOrder(const OrderedNetwork& network,
                                                   const PartitionOptions& options, const Floors& floors,
-                                                  std::span<PathSearch* const> before);
+                                                  std::span<PathSearch* const> before, Known known);
 
 }  // namespace tessera::search

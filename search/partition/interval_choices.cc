@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/base/checked.h"
 #include "tessera/encoder/adapt/choice.h"
 #include "tessera/search/allocate/portfolio.h"
 
@@ -144,15 +145,42 @@ encoder::TilesMade IntervalChoices::Made() const {
 
 void IntervalChoices::Open(const base::Stop& stop) {
   opened_ = std::make_unique<Opened>(Grid());
-  opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies(), Made());
+  opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies(), Made(), stop);
   if (opened_->ways->IsRefused()) {
     opened_->tried = FirstShapes();
     Pose(stop);
   } else {
-    AddShapes(FirstShapes());
+    AddShapes(FirstShapes(), stop);
     Refine(stop);
   }
   opened_->ways.reset();
+}
+
+void IntervalChoices::OpenInHaste() {
+  const base::Stop never;
+  opened_ = std::make_unique<Opened>(Grid());
+  opened_->posed = true;
+  opened_->lost_shapes = true;
+  std::multimap<int64_t, graph::TileShape> shapes;  // by their number of tiles
+  const graph::Operator& last = planning_->graph.operators[static_cast<size_t>(interval_.last)];
+  const graph::Shape& output = planning_->graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
+  for (graph::TileShape& shape : FirstShapes()) {
+    int64_t tiles = 1;
+    for (size_t axis = 0; axis < shape.size(); ++axis) tiles *= base::CeilDiv(output[axis], shape[axis]);
+    shapes.emplace(tiles, std::move(shape));
+  }
+  int64_t looked_at = 0;
+  for (const auto& [tiles, shape] : shapes) {
+    looked_at += tiles;
+    if (looked_at > kFewTiles || opened_->refusal) return;
+    const size_t first = opened_->choices.size();
+    AddShapes({shape}, never);
+    opened_->ways.reset();
+    for (size_t i = first; i < opened_->choices.size(); ++i) {
+      Decide(i, never);
+      if (opened_->choices[i].verdict == Verdict::kFits) return;
+    }
+  }
 }
 
 void IntervalChoices::Pose(const base::Stop& stop) {
@@ -160,7 +188,8 @@ void IntervalChoices::Pose(const base::Stop& stop) {
   opened_->posed = true;
   for (Choice& choice : opened_->choices) opened_->costs.emplace(std::move(choice.way), choice.cost);
   opened_->choices.clear();
-  if (opened_->costs.empty() ? AddCandidates(opened_->tried, {}) : AddPriced(opened_->tried)) Refine(stop);
+  if (opened_->costs.empty() ? AddCandidates(opened_->tried, {}, stop) : AddPriced(opened_->tried, stop))
+    Refine(stop);
   opened_->costs.clear();
   // Of choices with equal costs the one that needs least room is likeliest to fit.
   std::stable_sort(opened_->choices.begin(), opened_->choices.end(),
@@ -188,7 +217,7 @@ void IntervalChoices::PoseRefused(size_t index, size_t most) {
   for (const auto& [size, shapes] : larger) {
     if (refused.size() >= most || planning_->stop.Requested()) return;
     const size_t first = opened_->choices.size();
-    if (!AddCandidates(shapes, is_refused)) return;
+    if (!AddCandidates(shapes, is_refused, planning_->stop)) return;
     for (size_t i = first; i < opened_->choices.size(); ++i) {
       opened_->choices[i].verdict = Verdict::kImpossible;
       refused.insert(opened_->choices[i].way);
@@ -213,7 +242,7 @@ void IntervalChoices::Refine(const base::Stop& stop) {
       least = std::min(least, score);
     }
     const std::vector<graph::TileShape> next = opened_->shapes.Refine(rating);
-    if (next.empty() || !AddShapes(next)) return;
+    if (next.empty() || !AddShapes(next, stop)) return;
   }
 }
 
@@ -230,12 +259,12 @@ size_t IntervalChoices::ExtendBelow(double score, size_t most) {
   }
   for (const auto& [policies, shapes] : aside) {
     for (const graph::TileShape& shape : shapes) opened_->aside.erase({policies, shape});
-    AddWays(shapes, policies, score);
+    AddWays(shapes, policies, score, planning_->stop);
     added += shapes.size();
   }
   if (added == 0) {
     const std::vector<graph::TileShape> rest = opened_->shapes.Rest(most);
-    if (!rest.empty()) AddShapes(rest, score);
+    if (!rest.empty()) AddShapes(rest, planning_->stop, score);
     added = rest.size();
   }
   if (added == 0) added = TakePolicies(score, most);
@@ -255,7 +284,7 @@ size_t IntervalChoices::TakePolicies(double score, size_t most) {
   if (opened_->tiles) opened_->tiles->Allow(taken);
   further.erase(further.begin(), further.begin() + static_cast<std::ptrdiff_t>(count));
   opened_->ways.reset();
-  AddWays(opened_->tried, range, score);
+  AddWays(opened_->tried, range, score, planning_->stop);
   const size_t added = std::max<size_t>(1, shapes * count / kPoliciesForOne);
   opened_->effort_further += static_cast<int64_t>(added);
   return added;
@@ -283,22 +312,24 @@ void IntervalChoices::PutAside(Range policies, double below, std::map<Way, plan:
 }
 
 // Under all policies that are tried, behind those that are there; false where the encoder refuses.
-bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes, double below) {
+bool IntervalChoices::AddShapes(const std::vector<graph::TileShape>& tile_shapes, const base::Stop& stop,
+                                double below) {
   opened_->tried.insert(opened_->tried.end(), tile_shapes.begin(), tile_shapes.end());
-  return AddWays(tile_shapes, EveryPolicy(), below);
+  Policies();
+  return AddWays(tile_shapes, EveryPolicy(), below, stop);
 }
 
-bool IntervalChoices::AddWays(const std::vector<graph::TileShape>& tile_shapes, Range policies,
-                              double below) {
+bool IntervalChoices::AddWays(const std::vector<graph::TileShape>& tile_shapes, Range policies, double below,
+                              const base::Stop& stop) {
   std::map<Way, plan::Metrics> found;
   if (policies == EveryPolicy()) {
     if (opened_->ways == nullptr)
-      opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies(), Made());
+      opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies(), Made(), stop);
     found = opened_->ways->Find(tile_shapes);
     opened_->lost_shapes = opened_->lost_shapes || opened_->ways->LeavesOut();
   } else {
     const auto some = std::span(opened_->policies).subspan(policies.begin, policies.end - policies.begin);
-    WayCosts ways(*planning_, interval_, some, Made());
+    WayCosts ways(*planning_, interval_, some, Made(), stop);
     found = ways.Find(tile_shapes);
     opened_->lost_shapes = opened_->lost_shapes || ways.LeavesOut();
   }
@@ -306,7 +337,7 @@ bool IntervalChoices::AddWays(const std::vector<graph::TileShape>& tile_shapes, 
   if (opened_->posed) {
     opened_->costs.clear();
     for (const auto& [way, metrics] : found) opened_->costs.emplace(way, planning_->CostOf(metrics));
-    return opened_->costs.empty() || AddPriced(tile_shapes);
+    return opened_->costs.empty() || AddPriced(tile_shapes, stop);
   }
   opened_->choices.reserve(opened_->choices.size() + found.size());
   for (const auto& [way, metrics] : found) {
@@ -320,18 +351,19 @@ bool IntervalChoices::AddWays(const std::vector<graph::TileShape>& tile_shapes, 
 }
 
 // Those of them that have costs.
-bool IntervalChoices::AddPriced(const std::vector<graph::TileShape>& tile_shapes) {
-  return AddCandidates(tile_shapes, [this](const encoder::Policy& policy, const graph::TileShape& shape) {
+bool IntervalChoices::AddPriced(const std::vector<graph::TileShape>& tile_shapes, const base::Stop& stop) {
+  const TileFilter has_costs = [this](const encoder::Policy& policy, const graph::TileShape& shape) {
     return opened_->costs.contains({shape, policy.weights, policy.halo, policy.depth});
-  });
+  };
+  return AddCandidates(tile_shapes, has_costs, stop);
 }
 
 bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_shapes,
-                                    const TileFilter& filter) {
+                                    const TileFilter& filter, const base::Stop& stop) {
   size_t first = 0;
   if (opened_->tiles) {
     first = opened_->tiles->Candidates().size();
-    if (opened_->tiles->Add(tile_shapes, filter)) {
+    if (opened_->tiles->Add(tile_shapes, filter, &stop)) {
       opened_->lost_shapes = true;
       return false;
     }
@@ -344,13 +376,14 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
     options.made = Made();
     options.pins = pins_;
     base::Expected<IntervalTiles> tiles =
-        IntervalTiles::Build(planning_->graph, planning_->profile, interval_, options, filter);
+        IntervalTiles::Build(planning_->graph, planning_->profile, interval_, options, filter, &stop);
     if (!tiles) {
       opened_->refusal = tiles.error();
       return false;
     }
     opened_->tiles.emplace(*std::move(tiles));
   }
+  opened_->lost_shapes = opened_->lost_shapes || stop.Requested();
   const std::span<const TileCandidate> candidates = opened_->tiles->Candidates();
   for (size_t i = first; i < candidates.size(); ++i) {
     const encoder::SubgraphChoice& made = candidates[i].choice;
@@ -360,8 +393,15 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::TileShape>& tile_sh
     // What its bound refuses needs no costs.
     auto known = opened_->costs.find(choice.way);
     if (known == opened_->costs.end() && opened_->tiles->Known(i).status != problem::Status::kInfeasible) {
-      const plan::Metrics metrics =
-          planning_->simulator.Run(opened_->tiles->TilingOf(i), made.policy, Detail::kTotals);
+      const graph::TiledSubgraph& tiling = opened_->tiles->TilingOf(i);
+      const ClassCosts costs = planning_->simulator.CostsOf(tiling, made.policy, &stop);
+      plan::Metrics metrics;
+      if (!stop.Requested())
+        metrics = planning_->simulator.Run(tiling, costs, made.policy.weights, Detail::kTotals, {}, &stop);
+      if (stop.Requested()) {
+        opened_->choices.pop_back();
+        break;
+      }
       known = opened_->costs.emplace(choice.way, planning_->CostOf(metrics)).first;
     }
     choice.priced = known != opened_->costs.end();

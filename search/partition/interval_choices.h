@@ -37,6 +37,9 @@ namespace tessera::search {
 // Policies that are tried beside others with a shape in the time that the shape takes at first.
 inline constexpr size_t kPoliciesForOne = 4;
 
+// Tiles that OpenInHaste looks at: a tenth of a second at most.
+inline constexpr int64_t kFewTiles = 1 << 12;
+
 enum class Verdict : uint8_t {
   kOpen,  // not asked yet
   kFits,
@@ -75,6 +78,10 @@ class IntervalChoices {
   // Makes choices known: those of all tile shapes that a ShapeSearch looks at, going by costs alone, that may have room. A stop leaves
   // out those around the best, here and below.
   void Open(const base::Stop& stop);
+
+  // Instead of opening and posing, where a stop came before a choice was found that fits: takes tile shapes in ascending number of tiles until
+  // one fits, as long as they make no more than kFewTiles tiles in all.
+  void OpenInHaste();
 
   // Makes known which choices bounds refuse, and further ones that a ShapeSearch then looks at. Where there were no choices, those
   // that have no room are there from then on. Indices of choices change. What encoder::BuildLadders refuses leaves none, and a refusal. Opened before.
@@ -162,7 +169,7 @@ class IntervalChoices {
     std::map<Aside, double> aside;  // the least score of the choices that were put aside
     int64_t effort_further = 0;     // of policies that were passed over at first
     bool lost_shapes =
-        false;  // that the encoder refused while it took others, or of too many tiles to follow
+        false;  // that the encoder refused while it took others, of too many tiles to follow, or for a stop
     std::optional<base::Diagnostic> fault;
     int64_t solves = 0;
   };
@@ -177,12 +184,14 @@ class IntervalChoices {
   size_t TakePolicies(double score, size_t most);
   std::vector<graph::TileShape> FirstShapes();
   double ChangeOf(const Choice& choice) const;
-  bool AddShapes(const std::vector<graph::TileShape>& tile_shapes,
+  bool AddShapes(const std::vector<graph::TileShape>& tile_shapes, const base::Stop& stop,
                  double below = std::numeric_limits<double>::infinity());
-  bool AddWays(const std::vector<graph::TileShape>& tile_shapes, Range policies, double below);
+  bool AddWays(const std::vector<graph::TileShape>& tile_shapes, Range policies, double below,
+               const base::Stop& stop);
   void PutAside(Range policies, double below, std::map<Way, plan::Metrics>& found);
-  bool AddCandidates(const std::vector<graph::TileShape>& tile_shapes, const TileFilter& filter);
-  bool AddPriced(const std::vector<graph::TileShape>& tile_shapes);
+  bool AddCandidates(const std::vector<graph::TileShape>& tile_shapes, const TileFilter& filter,
+                     const base::Stop& stop);
+  bool AddPriced(const std::vector<graph::TileShape>& tile_shapes, const base::Stop& stop);
   void Refine(const base::Stop& stop);
   void DecideByPeak(Choice& choice, const base::Stop& stop);
   void SetPeak(Choice& choice, problem::Bytes peak) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -20,20 +21,26 @@ constexpr int64_t kMostElements = int64_t{1} << 34;
 
 }  // namespace
 
-std::vector<Order> FindUsualOrders(const graph::Graph& graph, const Precedence& precedence) {
+std::vector<Order> FindUsualOrders(const graph::Graph& graph, const Precedence& precedence,
+                                   const base::Stop& stop) {
   std::vector<int64_t> bytes;
   for (const graph::Tensor& tensor : graph.tensors) {
     const int64_t elements = tensor.constant ? 0 : std::min(graph::ElementsOf(tensor.shape), kMostElements);
     bytes.push_back(elements * base::BitsOf(tensor.type) / 8);
   }
   const LiveBytes live(graph, precedence, bytes);
-  return {FindLeastLiveOrder(precedence, live, LiveGoal::kPeak),
-          FindLeastLiveOrder(precedence, live, LiveGoal::kSum),
-          WalkDepthFirst(precedence, live, Turn::kHungriest),
-          WalkDepthFirst(precedence, live, Turn::kFirst),
-          WalkDepthFirst(precedence, live, Turn::kLast),
-          WalkBreadthFirst(precedence, Pace::kEarliest),
-          WalkBreadthFirst(precedence, Pace::kLatest)};
+  std::vector<Order> orders;
+  for (const LiveGoal goal : {LiveGoal::kPeak, LiveGoal::kSum}) {
+    if (std::optional<Order> order = FindLeastLiveOrder(precedence, live, goal, stop))
+      orders.push_back(*std::move(order));
+  }
+  for (const Turn turn : {Turn::kHungriest, Turn::kFirst, Turn::kLast}) {
+    if (!stop.Requested()) orders.push_back(WalkDepthFirst(precedence, live, turn));
+  }
+  for (const Pace pace : {Pace::kEarliest, Pace::kLatest}) {
+    if (!stop.Requested()) orders.push_back(WalkBreadthFirst(precedence, pace));
+  }
+  return orders;
 }
 
 Order FindOrderLike(const plan::Plan& old, const graph::Graph& graph, const Precedence& precedence) {

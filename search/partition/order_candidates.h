@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
 #include "tessera/plan/plan.h"
 #include "tessera/search/orders/precedence.h"
@@ -11,8 +12,9 @@
 namespace tessera::search {
 
 // Orders that are good by well-known rules, whatever the hardware: fewest bytes alive at once and in sum, one branch after another in
-// several ways, and all branches side by side.
-std::vector<Order> FindUsualOrders(const graph::Graph& graph, const Precedence& precedence);
+// several ways, and all branches side by side. A stop leaves out those that come later.
+std::vector<Order> FindUsualOrders(const graph::Graph& graph, const Precedence& precedence,
+                                   const base::Stop& stop);
 
 // The order nearest to that of an older plan, perhaps of another network: operators of the same id come as they did there, others behind the
 // one they follow in the network.

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "tessera/graph/reorder.h"
 #include "tessera/search/orders/every_order.h"
 #include "tessera/search/orders/swaps.h"
+#include "tessera/search/partition/assemble.h"
 #include "tessera/search/partition/order_candidates.h"
 #include "tessera/search/partition/prefetch.h"
 
@@ -57,30 +57,6 @@ bool LeavesNothing(const PathSearch& paths) {
          !paths.UntriedCouldBeat(kInfinity);
 }
 
-// Files number tensors as operators make them: what is read again must be what was written.
-void RenumberTensors(plan::Plan& plan) {
-  const std::vector<int> tensors = graph::TensorsByMaker(plan.network);
-  std::vector<int> number_of(tensors.size());
-  for (size_t i = 0; i < tensors.size(); ++i)
-    number_of[static_cast<size_t>(tensors[i])] = static_cast<int>(i);
-  const auto renumber = [&number_of](int& tensor) {
-    if (tensor >= 0) tensor = number_of[static_cast<size_t>(tensor)];
-  };
-  const auto renumber_all = [&renumber](std::vector<int>& numbers) {
-    std::for_each(numbers.begin(), numbers.end(), renumber);
-  };
-  plan.network = graph::Renumbered(plan.network, tensors);
-  renumber_all(plan.kept);
-  std::sort(plan.kept.begin(), plan.kept.end());
-  for (plan::BufferUse& use : plan.buffers) renumber(use.tensor);
-  for (plan::StepUse& step : plan.steps) {
-    renumber_all(step.transfers);
-    std::sort(step.transfers.begin(), step.transfers.end());
-  }
-  for (plan::Home& home : plan.homes) renumber_all(home.tensors);
-  for (plan::Demand& demand : plan.demands) renumber(demand.tensor);
-}
-
 }  // namespace
 
 OrderSearch::OrderSearch(const Grounds& grounds, const PartitionOptions& options, const Floors& floors)
@@ -104,7 +80,7 @@ base::Expected<PartitionResult> OrderSearch::Run() {
       if (auto fault = Try(std::move(like), Gain::kNone, {})) return base::Unexpected(*fault);
     }
   }
-  every_ = FindEveryOrder(precedence_, kMostEvery);
+  every_ = FindEveryOrder(precedence_, kMostEvery, grounds_.stop);
   bool gained = true;
   for (int round = 0; gained && MayGain() && round < kMostRounds; ++round) {
     const Order before = incumbent_.network->InOrder();
@@ -127,8 +103,10 @@ const OrderedNetwork& OrderSearch::Add(const Grounds& grounds, Order order) {
 std::optional<base::Diagnostic> OrderSearch::Try(Order order, Gain wanted,
                                                  std::span<PathSearch* const> before) {
   const OrderedNetwork& network = Add(grounds_, std::move(order));
-  base::Expected<FixedOrderResult> found = SearchFixedOrder(network, options_, floors_, before);
+  base::Expected<FixedOrderResult> found = SearchFixedOrder(
+      network, options_, floors_, before, incumbent_.found.result.plan ? Known::kPlan : Known::kNothing);
   if (!found) return found.error();
+  if (networks_.size() == 1) alone_ = std::move(found->alone);
   work_ += found->paths->Work();
   const std::optional<plan::Plan>& best = incumbent_.found.result.plan;
   const std::optional<plan::Plan>& plan = found->result.plan;
@@ -150,7 +128,7 @@ std::vector<Order> OrderSearch::FindOrders() const {
   if (every_) {
     nodes = *every_;
   } else {
-    nodes = FindUsualOrders(grounds_.graph, precedence_);
+    nodes = FindUsualOrders(grounds_.graph, precedence_, grounds_.stop);
     const std::vector<Order> swapped =
         FindSwapped(precedence_, precedence_.NodesOf(own), kLongestSwap, kMostSwapped);
     nodes.insert(nodes.end(), swapped.begin(), swapped.end());
@@ -195,6 +173,7 @@ std::optional<base::Diagnostic> OrderSearch::Scout() {
   const bool is_small = grounds_.graph.operators.size() <= kSmallNetwork;
   const int64_t effort = has_plan && !is_small ? options_.effort : options_.effort * kShare;
   std::vector<Order> orders = FindOrders();
+  if (grounds_.stop.Requested()) return std::nullopt;
   if (every_) {
     const Besides besides{.most_operators = incumbent_.found.paths->MostOperators(),
                           .most_intervals = kEveryInterval,
@@ -262,12 +241,15 @@ base::Expected<PartitionResult> OrderSearch::TakeResult() {
   if (!result.plan) return result;
   const OrderedNetwork& network = *incumbent_.network;
   if (options_.prefetch) {
-    base::Expected<plan::Plan> plan =
-        Prefetch(network.Planning(), network.Demands(), *std::move(result.plan));
+    base::Expected<plan::Plan> plan = Prefetch(network.Planning(), network.Demands(), *result.plan);
     if (!plan) return base::Unexpected(plan.error());
-    if (auto fault = FindFault(*plan)) return base::Unexpected(*std::move(fault));
-    result.status = plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
-    result.plan = *std::move(plan);
+    if (grounds_.stop.Requested()) {
+      result.plan->notes.emplace_back("no constants are prefetched; time ended before all was tried");
+    } else {
+      if (auto fault = FindFault(*plan)) return base::Unexpected(*std::move(fault));
+      result.status = plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
+      result.plan = *std::move(plan);
+    }
   }
   if (const Predecessor* predecessor = network.Planning().predecessor)
     result.plan->notes.push_back(predecessor->Compare(*result.plan));
@@ -279,18 +261,29 @@ base::Expected<PartitionResult> OrderSearch::Finish() {
   if (!taken) return taken;
   PartitionResult result = *std::move(taken);
   if (result.plan) {
+    if (alone_) result.alone = BaselineOf(*alone_, result.plan->network);
     StateOrders(*result.plan);
     result.status = result.plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
     const Order& order = incumbent_.network->InOrder();
     if (!std::is_sorted(order.begin(), order.end())) {
-      RenumberTensors(*result.plan);
-      if (auto fault = FindFault(*result.plan)) return base::Unexpected(*std::move(fault));
+      RenumberTensors(*result.plan);  // what a stop cut off was checked so
+      if (!grounds_.stop.Requested()) {
+        if (auto fault = FindFault(*result.plan)) return base::Unexpected(*std::move(fault));
+      }
     }
   } else if (result.status == Status::kInfeasible && !incumbent_.found.whatever_the_order &&
              options_.ordering == Ordering::kSearch && !precedence_.IsChain()) {
     Qualify(result);
   }
   return result;
+}
+
+// The baseline of the network in the order of the file, of the same network in another order.
+plan::Baseline OrderSearch::BaselineOf(plan::Baseline baseline, const graph::Graph& ordered) const {
+  for (int& op : baseline.do_not_fit)
+    op = graph::FindOperator(ordered, grounds_.graph.operators[static_cast<size_t>(op)].id).value_or(op);
+  std::sort(baseline.do_not_fit.begin(), baseline.do_not_fit.end());
+  return baseline;
 }
 
 // What is known of other orders; a plan that meets its bound is best in all of them.

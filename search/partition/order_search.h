@@ -84,6 +84,7 @@ class OrderSearch {
   base::Expected<PartitionResult>
   TakeResult();  // of the incumbent, its constants prefetched where that is asked for
   base::Expected<PartitionResult> Finish();
+  plan::Baseline BaselineOf(plan::Baseline baseline, const graph::Graph& ordered) const;
   void StateOrders(plan::Plan& plan) const;
   void Qualify(PartitionResult& result) const;
 
@@ -97,6 +98,7 @@ class OrderSearch {
   Incumbent incumbent_;
   std::vector<FixedOrderResult> failed_;  // searches of orders that were no better
   std::optional<double> first_score_;     // in the order of the file
+  std::optional<plan::Baseline> alone_;  // of the first order, where no stop came before it was known
   Survey survey_;
   int64_t work_ = 0;  // of all searches so far (PathSearch::Work)
 };

@@ -8,6 +8,7 @@
 
 #include "tessera/encoder/adapt/assign_homes.h"
 #include "tessera/encoder/adapt/homes.h"
+#include "tessera/search/partition/assemble.h"
 #include "tessera/search/partition/demand_faults.h"
 #include "tessera/search/partition/judged.h"
 #include "tessera/search/partition/order_search.h"
@@ -38,12 +39,14 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_pr
 }
 
 // Says in the plan how it came to be, and of one that a stop cut off no more than can be found again.
-void Record(const graph::Graph& graph, const PartitionOptions& options, const Grounds& grounds,
-            PartitionResult& result) {
+void Record(const graph::Graph& graph, const PartitionOptions& options, PartitionResult& result) {
   plan::Plan& plan = *result.plan;
   plan.run = RecordOf(graph, plan, options);
   if (!plan.run.cut_off) return;
-  plan.baseline = FindBaseline(plan, grounds.scale, grounds.engines, options.threads);
+  plan.baseline = result.alone ? *result.alone : UnknownBaseline(plan.network);
+  if (!result.alone)
+    plan.notes.emplace_back(
+        "the search was stopped before all operators were tried alone: there is no baseline");
   for (plan::Subgraph& subgraph : plan.subgraphs)
     subgraph.largest_proven = IsWholeOutput(plan.network, subgraph);
   ClaimByBound(plan);
@@ -91,7 +94,7 @@ base::Expected<PartitionResult> Search(const graph::Graph& network, const hw_pro
                         .keeping = options.keeping};
   base::Expected<PartitionResult> result = OrderSearch(grounds, options, floors).Run();
   if (!result) return result;
-  if (result->plan) Record(graph, options, grounds, *result);
+  if (result->plan) Record(graph, options, *result);
   Confirm(graph, profile, options, *result);
   ReportCache(options, cached);
   return result;

@@ -77,6 +77,7 @@ struct PartitionResult {
   bool of_file_order = false;  // kUnknown: the reason is proven in the order of the file, and not in others
   std::optional<plan::refutation::Refutation> refutation =
       std::nullopt;  // kInfeasible: as the independent judge accepted it
+  std::optional<plan::Baseline> alone = std::nullopt;  // of the plan's network, where no stop came before it was known
 };
 
 // Finds the best partition that keeps the demands. Its network has the operators in the order in which the plan runs them; demands and

@@ -489,9 +489,34 @@ std::optional<Selection> PathSearch::FindKnown() const {
       arcs.push_back(arc);
     }
   }
-  const std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_);
+  PathLook look{.stop = &planning_->stop};
+  std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_, look);
+  if (!path && planning_->stop.Requested()) {
+    arcs = BestSingleArcs();
+    path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_);
+  }
   if (!path) return std::nullopt;
   return SelectionOf(*path, arcs);
+}
+
+// One arc for each operator that fits alone and may run so, which makes one path at most.
+std::vector<Arc> PathSearch::BestSingleArcs() const {
+  std::vector<Arc> arcs;
+  for (const size_t index : Singles()) {
+    const IntervalChoices& single = intervals_[index];
+    if (!IsAllowed(single) || (!may_keep_ && !IsAtHome(single))) continue;
+    std::optional<size_t> best;
+    for (size_t i = 0; i < single.Choices().size(); ++i) {
+      const Choice& choice = single.Choices()[i];
+      if (choice.verdict != Verdict::kFits) continue;
+      if (!best || planning_->scale.Prefers(choice.cost, single.Choices()[*best].cost)) best = i;
+    }
+    if (!best) continue;
+    Arc& arc = arcs.emplace_back(ArcOf(single));
+    arc.choice = *best;
+    arc.cost = single.Choices()[*best].cost;
+  }
+  return arcs;
 }
 
 void PathSearch::PoseRefused(const Selection& selection, size_t most) {

@@ -112,6 +112,9 @@ class PathSearch {
   // Whether all intervals of all orders are there that should be.
   bool HasAllOrders() const { return has_all_orders_; }
 
+  // Whether a stop came while intervals were added: but for those of single operators some are not there.
+  bool LeavesOutIntervals() const { return leaves_out_; }
+
   // Finds what each interval costs at least; before, or where it is cut short, that is nothing.
   void FindBounds();
 
@@ -166,9 +169,13 @@ class PathSearch {
   // Poses the intervals of single operators where nothing is kept, whatever is demanded.
   void PoseSingles(const base::Stop& stop);
 
-  // Also decides their choices until one that is best fits, or none is left. Where all fit and demands allow them, FindKnown has an
-  // answer from then on.
-  void DecideSingles(const base::Stop& stop);
+  // Also decides their choices until one that is best fits, or none is left; false where the stop came before. Where all fit and demands
+  // allow them, FindKnown has an answer from then on.
+  bool DecideSingles(const base::Stop& stop);
+
+  // Where a stop came before that: sees to it that each single operator has a choice that fits, if a short look finds one
+  // (IntervalChoices::OpenInHaste).
+  void DecideSinglesInHaste();
 
   // The best choice of an interval by itself that is not known to be impossible; nullopt when there is none.
   std::optional<size_t> BestSingle(const IntervalChoices& single) const;
@@ -231,6 +238,7 @@ class PathSearch {
   void TakeReach(const PathSearch& before);
   size_t PlaceOf(int first, int length) const;
   std::vector<size_t> Singles() const;
+  std::vector<Arc> BestSingleArcs() const;
   size_t IndexOf(const IntervalChoices& interval) const;
   void Refresh(size_t interval);
   void Open(IntervalChoices& choices) const;
@@ -284,6 +292,7 @@ class PathSearch {
   std::vector<std::vector<size_t>> kept_;    // parallel: choices of forbidden selections
   std::vector<std::vector<Arc>> arcs_;       // parallel: what the interval offers, as of the last Refresh
   bool has_all_orders_ = true;
+  bool leaves_out_ = false;
   bool has_spent_ = false;
   size_t extended_ = 0;  // shapes added by Extend
   std::vector<Forbidden> forbidden_;

@@ -29,10 +29,14 @@ class Absence {
       : planning_(planning), paths_(paths), floors_(floors), telling_(telling) {}
 
   PartitionResult Explain() const {
-    if (const std::optional<PartitionResult> refused = FindRefusal()) return *refused;
+    if (!paths_.LeavesOutIntervals()) {
+      if (const std::optional<PartitionResult> refused = FindRefusal()) return *refused;
+    }
     if (floors_.costs.peak_bytes > planning_.Room())
       return Naming(floors_.tightest, Infeasible(DescribeFloor()));
     if (IsHopeless(planning_, floors_)) return NamingLimits(Infeasible(DescribeLimits("of the network")));
+    if (paths_.LeavesOutIntervals())
+      return NamingBlocked(Unknown("the search was stopped before a plan was found"));
     if (std::optional<PartitionResult> overflow = FindFullHome()) return *std::move(overflow);
     if (const std::optional<int> op = FindTightest(&Absence::RoomFor))
       return Naming(*op, AmongTried(DescribeTightest(*op)));
@@ -149,6 +153,7 @@ class Absence {
   // The search need not have opened what lies next to something that is refused.
   bool IsRefused(const IntervalChoices& interval) const {
     if (interval.IsPosed()) return interval.Refusal() != nullptr;
+    if (planning_.stop.Requested()) return false;
     IntervalChoices probe(planning_, interval.Interval(), interval.Kept());
     probe.Open(planning_.stop);
     probe.Pose(planning_.stop);
@@ -294,6 +299,7 @@ class Absence {
     std::sort(unseen.begin(), unseen.end());
     std::vector<Stuck> stuck;
     for (const int op : unseen) {
+      if (planning_.stop.Requested()) break;
       Stuck each{op, TryAlone(planning_.graph, planning_.profile, op, Options())};
       if (each.alone.status != problem::Status::kFeasible && !each.alone.tile.empty())
         stuck.push_back(std::move(each));
@@ -327,7 +333,8 @@ class Absence {
                              alone.bound.bytes, planning_.Room());
   }
 
-  // Whether some path avoids all that is proven impossible; what is undecided counts as fitting.
+  // Whether some path avoids all that is proven impossible; what is undecided counts as fitting, and where a stop comes first there may
+  // be one.
   bool HasPath(bool within_limits) const {
     std::vector<Arc> arcs;
     for (const IntervalChoices& interval : paths_.Intervals()) {
@@ -344,7 +351,9 @@ class Absence {
         if (!within_limits) break;
       }
     }
-    return FindBestPath(planning_.scale, paths_.LastState(), arcs, {}).has_value();
+    PathLook look{.stop = &planning_.stop};
+    return FindBestPath(planning_.scale, paths_.LastState(), arcs, {}, look).has_value() ||
+           planning_.stop.Requested();
   }
 
   // The last operator before which a sequence of subgraphs that may fit ends, whatever is kept; nullopt where one covers all.

@@ -37,6 +37,8 @@ void PathSearch::AddIntervals(const Besides& besides) {
   for (int first = 0; first < operators_; ++first) {
     for (int length = 1; length <= std::min(lengths_, operators_ - first); ++length) {
       crossings_.push_back(intervals_.size());
+      leaves_out_ = leaves_out_ || (length > 1 && planning_->stop.Requested());
+      if (length > 1 && leaves_out_) continue;
       AddInterval(0, {first, first + length - 1});
     }
   }
@@ -47,6 +49,9 @@ void PathSearch::AddIntervals(const Besides& besides) {
       std::max(std::min(besides.most_operators, most_), demands_->Inseparable({0, operators_ - 1}));
   const size_t room = intervals_.size() + besides.most_intervals;
   for (size_t order = 1; order < orders_.size() && has_all_orders_; ++order) {
+    if (planning_->stop.Requested()) leaves_out_ = true;
+    has_all_orders_ = !leaves_out_;
+    if (leaves_out_) break;
     for (const graph::Interval interval : distinct.Take(order, most)) AddInterval(order, interval);
     has_all_orders_ = intervals_.size() <= room;
   }

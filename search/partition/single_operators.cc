@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "tessera/search/partition/path_search.h"
@@ -31,7 +32,7 @@ void PathSearch::PoseSingles(const base::Stop& stop) {
   work_ += RunOn(singles, tasks);
 }
 
-void PathSearch::DecideSingles(const base::Stop& stop) {
+bool PathSearch::DecideSingles(const base::Stop& stop) {
   PoseSingles(stop);
   const std::vector<size_t> singles = Singles();
   Tasks tasks;
@@ -51,6 +52,21 @@ void PathSearch::DecideSingles(const base::Stop& stop) {
   }
   RunOn(singles, tasks);
   Report();
+  return !stop.Requested();
+}
+
+void PathSearch::DecideSinglesInHaste() {
+  const std::vector<size_t> singles = Singles();
+  Tasks tasks;
+  for (const size_t index : singles) {
+    IntervalChoices& single = intervals_[index];
+    const std::span<const Choice> known = single.Choices();
+    if (std::any_of(known.begin(), known.end(),
+                    [](const Choice& choice) { return choice.verdict == Verdict::kFits; }))
+      continue;
+    tasks.emplace_back([&single] { single.OpenInHaste(); });
+  }
+  RunOn(singles, tasks);
 }
 
 std::optional<size_t> PathSearch::BestSingle(const IntervalChoices& single) const {

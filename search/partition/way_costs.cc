@@ -33,8 +33,8 @@ WayCosts::Tried::Tried(const Planning& planning, const encoder::Policy& its, enc
       floor(planning.graph, planning.simulator.Usages(), planning.profile, tiles.Uses(), its.in_place) {}
 
 WayCosts::WayCosts(const Planning& planning, graph::Interval interval,
-                   std::span<const encoder::Policy> policies, encoder::TilesMade made)
-    : planning_(&planning), made_(made), tilings_(planning.graph, interval) {
+                   std::span<const encoder::Policy> policies, encoder::TilesMade made, const base::Stop& stop)
+    : planning_(&planning), stop_(&stop), made_(made), tilings_(planning.graph, interval, &stop) {
   for (const encoder::Policy& policy : policies) {
     const bool done =
         std::any_of(tried_.begin(), tried_.end(), [&policy](const std::unique_ptr<Tried>& other) {
@@ -52,7 +52,11 @@ WayCosts::WayCosts(const Planning& planning, graph::Interval interval,
 
 std::map<Way, plan::Metrics> WayCosts::Find(std::span<const graph::TileShape> shapes) {
   std::map<Way, plan::Metrics> costs;
-  for (const graph::TileShape& shape : shapes) AddCosts(shape, costs);
+  for (const graph::TileShape& shape : shapes) {
+    AddCosts(shape, costs);
+    leaves_out_ = leaves_out_ || stop_->Requested();
+    if (stop_->Requested()) break;
+  }
   return costs;
 }
 
@@ -91,13 +95,16 @@ void WayCosts::AddCosts(const graph::TileShape& shape, std::map<Way, plan::Metri
     if (before != nullptr && tiling == tiling_before && OnlyCopiesMore(before->policy, policy)) {
       Simulator::AddCopies(*tiling, *shared);
     } else if (before == nullptr || !ShareTileCosts(before->policy, policy)) {
-      shared = planning_->simulator.CostsOf(*tiling, policy);
+      shared = planning_->simulator.CostsOf(*tiling, policy, stop_);
+      if (shared->tiles.size() < tiling->classes.size()) return;
     }
     before = tried.get();
     tiling_before = tiling;
-    plan::Metrics& metrics = costs[Way{shape, policy.weights, policy.halo, policy.depth}];
-    metrics = planning_->simulator.Run(*tiling, *shared, policy.weights, Detail::kTotals);
+    plan::Metrics metrics =
+        planning_->simulator.Run(*tiling, *shared, policy.weights, Detail::kTotals, {}, stop_);
+    if (stop_->Requested()) return;
     metrics.peak_bytes = floor;
+    costs[Way{shape, policy.weights, policy.halo, policy.depth}] = std::move(metrics);
   }
   tilings_.Forget();
 }

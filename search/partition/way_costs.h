@@ -33,14 +33,14 @@ struct Way {
 // The costs of one interval under these policies. Not safe to use from two threads at once.
 class WayCosts {
  public:
-  // `planning` outlives it. Of the policies those that the encoder refuses are left out.
+  // `planning` and `stop` outlive it. Of the policies those that the encoder refuses are left out.
   WayCosts(const Planning& planning, graph::Interval interval, std::span<const encoder::Policy> policies,
-           encoder::TilesMade made = encoder::TilesMade::kThatDiffer);
+           encoder::TilesMade made, const base::Stop& stop);
 
   // Whether the encoder refuses every policy.
   bool IsRefused() const { return tried_.empty(); }
 
-  // Whether a policy left out a shape because it makes too many tiles to follow.
+  // Whether shapes were left out because a policy makes too many tiles to follow of them, or because of the stop.
   bool LeavesOut() const { return leaves_out_; }
 
   // Simulates tiles of these shapes, which have no fault (encoder/adapt/choice.h), under every policy. Left out are shapes of which
@@ -63,6 +63,7 @@ class WayCosts {
   void AddCosts(const graph::TileShape& shape, std::map<Way, plan::Metrics>& costs);
 
   const Planning* planning_;
+  const base::Stop* stop_;
   encoder::TilesMade made_;
   encoder::SharedTilings tilings_;
   std::vector<std::unique_ptr<Tried>> tried_;  // the floor refers to the tiles

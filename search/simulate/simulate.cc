@@ -46,11 +46,17 @@ struct ConstantFlow {
   int64_t first_slice_cycles = 0;
 };
 
+// Classes, or tiles, between two polls of a stop.
+size_t BetweenPolls(const graph::TiledSubgraph& tiling) {
+  constexpr int kOperators = 4'096;
+  return static_cast<size_t>(std::max(1, kOperators / (tiling.interval.last - tiling.interval.first + 1)));
+}
+
 class Timeline {
  public:
   Timeline(const graph::Graph& graph, const Profile& profile, const std::vector<int64_t>& whole_macs,
            const graph::TiledSubgraph& tiling, const ClassCosts& costs, WeightPolicy weights,
-           const Ahead& ahead)
+           const Ahead& ahead, const base::Stop* stop)
       : graph_(graph),
         profile_(profile),
         whole_macs_(whole_macs),
@@ -58,6 +64,7 @@ class Timeline {
         costs_(costs.subgraph),
         classes_(costs.tiles),
         ahead_(ahead),
+        stop_(stop),
         constants_(costs.subgraph.ConstantHomes().size()) {
     FindConstantFlows(weights);
   }
@@ -118,6 +125,7 @@ class Timeline {
   const TileCosts& costs_;
   const std::vector<TileCost>& classes_;
   const Ahead ahead_;
+  const base::Stop* stop_;
   bool streamed_ = false;                // some constants may come in slices
   std::vector<ConstantFlow> constants_;  // parallel to TileCosts::ConstantHomes
 };
@@ -267,7 +275,9 @@ void Timeline::AddTime(plan::Metrics& metrics) const {
   const std::vector<int>& class_of = tiling_.class_of;
   Neighbours seen = {};
   Slot slot;
+  const size_t between = BetweenPolls(tiling_);
   for (size_t tile = 0; tile < class_of.size(); ++tile) {
+    if (stop_ != nullptr && tile % between == between - 1 && stop_->Requested()) return;
     const Neighbours here = {tile == 0 ? -1 : class_of[tile - 1], class_of[tile],
                              tile + 1 == class_of.size() ? -1 : class_of[tile + 1]};
     const bool as_before = tile > 0 && here == seen;
@@ -392,16 +402,22 @@ plan::Metrics Simulator::Run(const graph::TiledSubgraph& tiling, const encoder::
   return Run(tiling, CostsOf(tiling, policy), policy.weights, detail, ahead);
 }
 
-ClassCosts Simulator::CostsOf(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const {
+ClassCosts Simulator::CostsOf(const graph::TiledSubgraph& tiling, const encoder::Policy& policy,
+                              const base::Stop* stop) const {
   ClassCosts costs{.subgraph = TileCosts(*graph_, *profile_, usages_, tiling, policy), .tiles = {}};
   costs.tiles.reserve(tiling.classes.size());
-  for (const graph::TileClass& tile : tiling.classes) costs.tiles.push_back(costs.subgraph.CostOf(tile));
+  const size_t between = BetweenPolls(tiling);
+  for (const graph::TileClass& tile : tiling.classes) {
+    if (stop != nullptr && costs.tiles.size() % between == between - 1 && stop->Requested()) break;
+    costs.tiles.push_back(costs.subgraph.CostOf(tile));
+  }
   return costs;
 }
 
 plan::Metrics Simulator::Run(const graph::TiledSubgraph& tiling, const ClassCosts& costs,
-                             WeightPolicy weights, Detail detail, const Ahead& ahead) const {
-  return Timeline(*graph_, *profile_, whole_macs_, tiling, costs, weights, ahead).Run(detail);
+                             WeightPolicy weights, Detail detail, const Ahead& ahead,
+                             const base::Stop* stop) const {
+  return Timeline(*graph_, *profile_, whole_macs_, tiling, costs, weights, ahead, stop).Run(detail);
 }
 
 void Simulator::AddCopies(const graph::TiledSubgraph& tiling, ClassCosts& costs) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/encoder/adapt/program.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling.h"
@@ -37,9 +38,12 @@ class Simulator {
 
   // What each class of tiles costs under the policy; and the rest of a run, for any policy that differs in its weights alone, none
   // or both being direct. The tiling is the same, and what it refers to outlives the costs.
-  ClassCosts CostsOf(const graph::TiledSubgraph& tiling, const encoder::Policy& policy) const;
+  // Where a stop is requested they are incomplete, and of no use.
+  ClassCosts CostsOf(const graph::TiledSubgraph& tiling, const encoder::Policy& policy,
+                     const base::Stop* stop = nullptr) const;
   plan::Metrics Run(const graph::TiledSubgraph& tiling, const ClassCosts& costs,
-                    hw_profiles::WeightPolicy weights, Detail detail, const Ahead& ahead = {}) const;
+                    hw_profiles::WeightPolicy weights, Detail detail, const Ahead& ahead = {},
+                    const base::Stop* stop = nullptr) const;
 
   // From the costs of tiles that keep rows in rings to those of the same tiles that copy them.
   static void AddCopies(const graph::TiledSubgraph& tiling, ClassCosts& costs);

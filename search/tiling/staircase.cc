@@ -298,9 +298,10 @@ base::Expected<Staircase> FindStaircase(const graph::Graph& graph, const hw_prof
   ShapeGrid grid = Thinned(GridOf(graph, profile, interval));
   TileOptions all = options;
   all.shapes = ShapesOf(grid);
-  base::Expected<IntervalTiles> tiles = IntervalTiles::Build(graph, profile, interval, all);
+  base::Expected<IntervalTiles> tiles = IntervalTiles::Build(graph, profile, interval, all, {}, &stop);
   if (!tiles) return base::Unexpected(tiles.error());
   tiles->DropClasses();
+  grid.thinned = grid.thinned || stop.Requested();  // shapes may be missing: nothing is proven of all
 
   Staircase staircase{*std::move(tiles), std::move(grid), {}, std::nullopt, std::nullopt, false};
   const Numbering numbering(staircase.grid);

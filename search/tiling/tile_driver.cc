@@ -46,7 +46,7 @@ bool FixOffsets(std::span<const PinnedBuffer> pins, problem::Problem& problem) {
 base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
                                                    const hw_profiles::Profile& profile,
                                                    graph::Interval interval, const TileOptions& options,
-                                                   const TileFilter& filter) {
+                                                   const TileFilter& filter, const base::Stop* stop) {
   if (std::optional<base::Diagnostic> fault = encoder::FindFault(graph, interval))
     return base::Unexpected(*fault);
   IntervalTiles tiles;
@@ -60,7 +60,7 @@ base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
   tiles.policies_ =
       options.policies ? *options.policies : encoder::PoliciesOf(graph, profile, interval, options.kept);
   const std::optional<base::Diagnostic> refusal = tiles.Add(
-      options.shapes ? *options.shapes : ShapeSearch(GridOf(graph, profile, interval)).Start(), filter);
+      options.shapes ? *options.shapes : ShapeSearch(GridOf(graph, profile, interval)).Start(), filter, stop);
   if (refusal) return base::Unexpected(*refusal);
   return tiles;
 }
@@ -70,11 +70,11 @@ void IntervalTiles::Allow(std::span<const encoder::Policy> policies) {
 }
 
 std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::TileShape>& shapes,
-                                                   const TileFilter& filter) {
+                                                   const TileFilter& filter, const base::Stop* stop) {
   const size_t first_candidate = candidates_.size();
   const size_t first_ladder = ladders_.size();
   std::optional<base::Diagnostic> refusal;
-  encoder::SharedTilings tilings(*graph_, interval_);
+  encoder::SharedTilings tilings(*graph_, interval_, stop);
   const encoder::TileCutter cut = [&tilings](const graph::TileShape& tile, hw_profiles::HaloStorage halo) {
     return tilings.Cut(tile, halo);
   };

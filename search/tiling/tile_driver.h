@@ -59,17 +59,19 @@ bool FixOffsets(std::span<const PinnedBuffer> pins, problem::Problem& problem);
 // The candidates of one interval: bounds known at once, room decided on demand. Not safe to use from two threads at once.
 class IntervalTiles {
  public:
-  // Refuses what encoder::BuildLadders refuses under every policy. Graph, profile and engines outlive it.
+  // Refuses what encoder::BuildLadders refuses under every policy. Graph, profile and engines outlive it. Once a stop is requested,
+  // here and in Add, further shapes are left out.
   static base::Expected<IntervalTiles> Build(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                              graph::Interval interval, const TileOptions& options,
-                                             const TileFilter& filter = {});
+                                             const TileFilter& filter = {},
+                                             const base::Stop* stop = nullptr);
 
   // Takes further policies from then on, behind the others.
   void Allow(std::span<const encoder::Policy> policies);
 
   // Adds candidates for further shapes, behind those that are there. Refuses like Build, and then adds none.
   std::optional<base::Diagnostic> Add(const std::vector<graph::TileShape>& shapes,
-                                      const TileFilter& filter = {});
+                                      const TileFilter& filter = {}, const base::Stop* stop = nullptr);
 
   // Policy by policy in the profile's order of preference, smallest tile first; then what was added, likewise. Those whose bound exceeds the capacity are listed
   // too. A policy in place lists only shapes for which some result is in place, when the same policy without is there as well.

@@ -128,13 +128,13 @@ TEST(EveryOrder, IsEveryLegalPermutationAndTheGivenOneFirst) {
     const graph::Graph graph = Forked(random, static_cast<int>(random.Uniform(1, 6)));
     const std::set<Order> legal = LegalOrders(graph);
     const Precedence precedence(graph);
-    const auto every = FindEveryOrder(precedence, legal.size());
+    const auto every = FindEveryOrder(precedence, legal.size(), base::Stop());
     ASSERT_TRUE(every);
     EXPECT_EQ(every->size(), legal.size());
     EXPECT_EQ(std::set<Order>(every->begin(), every->end()), legal);
     EXPECT_TRUE(std::is_sorted(every->front().begin(), every->front().end()));
     EXPECT_EQ(precedence.IsChain(), legal.size() == 1);
-    EXPECT_FALSE(FindEveryOrder(precedence, legal.size() - 1));
+    EXPECT_FALSE(FindEveryOrder(precedence, legal.size() - 1, base::Stop()));
   }
 }
 
@@ -148,9 +148,10 @@ TEST(Precedence, KeepsBlocksTogether) {
   const std::vector<graph::Interval> blocks = {{1, 2}};
   const Precedence precedence(graph, blocks);
   EXPECT_TRUE(precedence.IsChain());
-  EXPECT_THAT(precedence.OperatorsOf(FindEveryOrder(precedence, 1)->front()), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(precedence.OperatorsOf(FindEveryOrder(precedence, 1, base::Stop())->front()),
+              ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(precedence.NodesOf({0, 1, 2, 3}), ElementsAre(0, 1, 2));
-  EXPECT_EQ(FindEveryOrder(Precedence(graph), 9)->size(), 3U);
+  EXPECT_EQ(FindEveryOrder(Precedence(graph), 9, base::Stop())->size(), 3U);
 }
 
 TEST(LeastLiveOrder, HasTheLeastPeakOfAll) {
@@ -166,7 +167,7 @@ TEST(LeastLiveOrder, HasTheLeastPeakOfAll) {
       least = std::min(least, peak);
       if (std::is_sorted(order.begin(), order.end())) given = peak;
     }
-    const Order found = FindLeastLiveOrder(precedence, live, LiveGoal::kPeak);
+    const Order found = FindLeastLiveOrder(precedence, live, LiveGoal::kPeak, base::Stop()).value();
     ASSERT_TRUE(IsLegal(graph, found));
     EXPECT_EQ(live.PeakOf(found), least);
     improved += least < given ? 1 : 0;
@@ -195,7 +196,7 @@ TEST(LeastLiveOrder, HasTheLeastSumOfAllAndThenTheLeastPeak) {
     std::pair<int64_t, int64_t> least = {std::numeric_limits<int64_t>::max(), 0};
     for (const Order& order : LegalOrders(graph))
       least = std::min(least, std::pair(SumOf(live, order), live.PeakOf(order)));
-    const Order found = FindLeastLiveOrder(precedence, live, LiveGoal::kSum);
+    const Order found = FindLeastLiveOrder(precedence, live, LiveGoal::kSum, base::Stop()).value();
     EXPECT_EQ(std::pair(SumOf(live, found), live.PeakOf(found)), least);
   }
 }
@@ -205,7 +206,7 @@ TEST(LeastLiveOrder, IsLegalHoweverNarrowTheSearch) {
   for (int draw = 0; draw < 20; ++draw) {
     const auto& [graph, precedence, live] = Orderable(Forked(random, 30));
     for (const LiveGoal goal : {LiveGoal::kPeak, LiveGoal::kSum})
-      EXPECT_TRUE(IsLegal(graph, FindLeastLiveOrder(precedence, live, goal, 2)));
+      EXPECT_TRUE(IsLegal(graph, FindLeastLiveOrder(precedence, live, goal, base::Stop(), 2).value()));
   }
 }
 

@@ -65,7 +65,7 @@ PartitionResult Search(const graph::Graph& graph, const Profile& profile, const 
 }
 
 std::vector<Order> EveryOrderOf(const graph::Graph& graph) {
-  return *FindEveryOrder(Precedence(graph), 5000);
+  return *FindEveryOrder(Precedence(graph), 5000, base::Stop());
 }
 
 // In an order that nobody chose.

@@ -204,7 +204,7 @@ TEST(OrdersOfStates, AreAllTriedWhateverTheOrderOfTheFile) {
     const graph::Graph given = NetworkOf(name);
     const Profile profile = ProfileOf(name);
     const Precedence precedence(given);
-    const std::optional<std::vector<Order>> orders = FindEveryOrder(precedence, 100);
+    const std::optional<std::vector<Order>> orders = FindEveryOrder(precedence, 100, base::Stop());
     ASSERT_TRUE(orders && orders->size() > 1);
     for (const std::string metric : {"latency", "energy", "off_chip_bytes", "peak"}) {
       std::set<double> scores;

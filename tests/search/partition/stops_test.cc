@@ -1,0 +1,262 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "networks.h"
+#include "search_options.h"
+#include "tessera/base/stop.h"
+#include "tessera/plan/json_write.h"
+#include "tessera/plan/validator.h"
+#include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/orders/every_order.h"
+#include "tessera/search/orders/least_live_order.h"
+#include "tessera/search/partition/front.h"
+#include "tessera/search/partition/judged.h"
+#include "tessera/search/partition/partition.h"
+#include "tessera/search/tiling/staircase.h"
+#include "tessera/tests/search/simulate/small_machine.h"
+
+// Every search is cut off at its polls of the stop, one run for each of them. A poll that follows the request must be one of the few
+// that lead out of the search, the answer must be honest, and what it hands out must be right.
+namespace tessera::search {
+namespace {
+
+using problem::Status;
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+// Runs of one search, spread evenly over its polls.
+constexpr int64_t kRuns = 32;
+
+// Polls between the request and the end: tasks that are not begun any more, each of which asks once, and a few for each level of calls.
+constexpr int64_t kMostAfter = 400;
+
+// Calls run(stop, k) with a stop that requests itself at the k-th poll, for k in steps up to the `polls` of a whole run. The number of runs.
+template <typename Run>
+int ForEachPoll(int64_t polls, const Run& run) {
+  int runs = 0;
+  for (int64_t k = 1; k <= polls; k += std::max<int64_t>(1, polls / kRuns)) {
+    SCOPED_TRACE("stopped at poll " + std::to_string(k) + " of " + std::to_string(polls));
+    const base::Stop stop(base::Stop::AtPoll{k});
+    run(stop);
+    EXPECT_GE(stop.Polls(), k);
+    EXPECT_LE(stop.Polls() - k, kMostAfter);
+    ++runs;
+  }
+  return runs;
+}
+
+void ExpectRight(const plan::Plan& plan) {
+  for (const plan::Violation& violation : plan::Validate(plan)) ADD_FAILURE() << violation.message;
+}
+
+void ExpectHonest(const PartitionResult& cut_off, const PartitionResult& whole) {
+  if (cut_off.plan) {
+    ExpectRight(*cut_off.plan);
+    EXPECT_TRUE(cut_off.plan->run.cut_off);
+    EXPECT_TRUE(cut_off.status == Status::kFeasible || cut_off.status == Status::kOptimal);
+    ASSERT_TRUE(whole.plan);
+    if (cut_off.status == Status::kOptimal) {
+      EXPECT_EQ(cut_off.plan->score, whole.plan->score);
+    }
+    EXPECT_GE(cut_off.plan->score, whole.plan->status == "optimal" ? whole.plan->score : 0);
+    return;
+  }
+  EXPECT_FALSE(cut_off.reason.empty());
+  if (cut_off.status == Status::kInfeasible) {
+    EXPECT_EQ(whole.status, Status::kInfeasible);
+    EXPECT_TRUE(cut_off.refutation);
+  } else {
+    EXPECT_EQ(cut_off.status, Status::kUnknown);
+  }
+}
+
+std::string TextOf(const PartitionResult& result) {
+  return result.plan ? plan::WritePlanJson(*result.plan) : result.reason;
+}
+
+// The search under a stop that never comes, which must change nothing, and then under stops that do.
+int CutOffEverywhere(const Subject& subject, PartitionOptions options) {
+  const auto free = SearchPartition(subject.graph, subject.profile, options);
+  const base::Stop never(base::Stop::AtPoll{kNever});
+  options.stop = &never;
+  const auto whole = SearchPartition(subject.graph, subject.profile, options);
+  if (!free || !whole) {
+    ADD_FAILURE() << (free ? whole.error().message : free.error().message);
+    return 0;
+  }
+  EXPECT_EQ(TextOf(*free), TextOf(*whole));
+  EXPECT_GT(never.Polls(), 0);
+  return ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
+    options.stop = &stop;
+    const auto result = SearchPartition(subject.graph, subject.profile, options);
+    ASSERT_TRUE(result) << result.error().message;
+    ExpectHonest(*result, *whole);
+  });
+}
+
+PartitionOptions KeepingWherePossible(plan::Objective objective = {}) {
+  PartitionOptions options = KeepingNothing(std::move(objective));
+  options.keeping = Keeping::kWherePossible;
+  return options;
+}
+
+TEST(Stops, EndASearchForPartitionsAtEachPoll) {
+  int runs = 0;
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    runs += CutOffEverywhere(AnySubject(seed, {3, 5}, {120, 400}), KeepingWherePossible());
+  }
+  EXPECT_GE(runs, 6 * 20);
+}
+
+TEST(Stops, EndASearchOverOrdersUnderLimitsAtEachPoll) {
+  base::Random random(3);
+  const Subject subject{ForkedNetwork(random, 5), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 300)};
+  PartitionOptions options = KeepingWherePossible({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
+  EXPECT_GE(CutOffEverywhere(subject, options), 20);
+  options.objective.limits = {{"energy", 1e9}, {"off_chip_bytes", 4000}, {"macs", 1e6}};
+  options.prefetch = true;
+  EXPECT_GE(CutOffEverywhere(subject, options), 20);
+}
+
+TEST(Stops, EndASearchWhereNothingFitsAtEachPoll) {
+  for (const int64_t bytes : {16, 40, 60}) {
+    SCOPED_TRACE(bytes);
+    CutOffEverywhere({Chain(3), SmallMachine(hw_profiles::DmaSteps::kOverlapped, bytes)},
+                     KeepingWherePossible());
+  }
+}
+
+TEST(Stops, EndASearchThatTakesAnOlderPlanAsItsModel) {
+  const Subject subject{Chain(4), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200)};
+  PartitionOptions options = KeepingWherePossible();
+  const auto older = SearchPartition(subject.graph, subject.profile, options);
+  ASSERT_TRUE(older && older->plan);
+  options.predecessor = &*older->plan;
+  EXPECT_GE(CutOffEverywhere(subject, options), 20);
+}
+
+TEST(Stops, EndASearchForAFrontAtEachPoll) {
+  const Subject subject{Chain(4), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200)};
+  PartitionOptions options = KeepingWherePossible();
+  const base::Stop never(base::Stop::AtPoll{kNever});
+  options.stop = &never;
+  ASSERT_TRUE(FindFront(subject.graph, subject.profile, options, 6));
+  const int runs = ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
+    options.stop = &stop;
+    const auto front = FindFront(subject.graph, subject.profile, options, 6);
+    ASSERT_TRUE(front) << front.error().message;
+    EXPECT_FALSE(front->complete);
+    for (const FrontPoint& point : front->points) ExpectRight(point.plan);
+    if (front->points.empty()) {
+      EXPECT_EQ(front->refusal.status, Status::kUnknown);
+    }
+  });
+  EXPECT_GE(runs, 20);
+}
+
+TEST(Stops, EndASearchForTilesAtEachPoll) {
+  const Subject subject{Chain(3), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 250)};
+  TileOptions options;
+  const auto engines = KeepingNothing().engines;
+  options.engines = Engines(engines.begin(), engines.end());
+  const base::Stop never(base::Stop::AtPoll{kNever});
+  const auto whole = FindStaircase(subject.graph, subject.profile, {0, 2}, options, never);
+  ASSERT_TRUE(whole && whole->largest);
+  const int64_t most = graph::ElementsOf(whole->tiles.Candidates()[*whole->largest].choice.tile);
+  ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
+    const auto cut_off = FindStaircase(subject.graph, subject.profile, {0, 2}, options, stop);
+    ASSERT_TRUE(cut_off) << cut_off.error().message;
+    if (!cut_off->largest_proven) return;
+    ASSERT_TRUE(cut_off->largest);
+    EXPECT_EQ(graph::ElementsOf(cut_off->tiles.Candidates()[*cut_off->largest].choice.tile), most);
+  });
+}
+
+TEST(Stops, EndAnAllocationAtEachPoll) {
+  const auto plan =
+      SearchPartition(Chain(5), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200), KeepingNothing());
+  ASSERT_TRUE(plan && plan->plan);
+  const problem::Problem& problem = plan->plan->problem;
+  const auto listed = KeepingNothing().engines;
+  const Engines engines(listed.begin(), listed.end());
+  AllocateOptions options;
+  options.minimize = true;
+  const base::Stop never(base::Stop::AtPoll{kNever});
+  options.stop = &never;
+  const auto whole = Allocate(problem, nullptr, 0, engines, options);
+  ASSERT_TRUE(whole && whole->peak);
+  ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
+    options.stop = &stop;
+    const auto result = Allocate(problem, nullptr, 0, engines, options);
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_NE(result->status, Status::kInfeasible);
+    if (result->status == Status::kOptimal) {
+      EXPECT_EQ(result->peak, whole->peak);
+    }
+  });
+}
+
+TEST(Stops, EndAJudgementAtEachPoll) {
+  const Subject subject{Chain(3), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 60)};
+  PartitionOptions options = KeepingWherePossible();
+  const base::Stop never(base::Stop::AtPoll{kNever});
+  options.stop = &never;
+  const bool refuted = JudgeWhetherNone(subject.graph, subject.profile, options).refutation.has_value();
+  ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
+    options.stop = &stop;
+    const plan::refutation::Judgement judgement = JudgeWhetherNone(subject.graph, subject.profile, options);
+    if (judgement.refutation) {
+      EXPECT_TRUE(refuted);
+    } else {
+      EXPECT_FALSE(judgement.gap.empty());
+    }
+  });
+}
+
+// Operators side by side: every order is legal, and cuts are as many as sets of them.
+graph::Graph Parallel(int operators) {
+  NetworkBuilder net;
+  const int input = net.Input({1, 1, 4, 4});
+  int last = 0;
+  for (int i = 0; i < operators; ++i) last = net.Conv(input, 1, 1);
+  return net.Finish(last);
+}
+
+TEST(Stops, EndASearchForOrdersAtEachPoll) {
+  const graph::Graph graph = Parallel(24);
+  const Precedence precedence(graph);
+  const LiveBytes live(graph, precedence, std::vector<int64_t>(graph.tensors.size(), 16));
+  const base::Stop never(base::Stop::AtPoll{kNever});
+  ASSERT_TRUE(FindLeastLiveOrder(precedence, live, LiveGoal::kPeak, never));
+  const int runs = ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
+    EXPECT_FALSE(FindLeastLiveOrder(precedence, live, LiveGoal::kPeak, stop));
+  });
+  EXPECT_GE(runs, 20);
+  EXPECT_FALSE(FindEveryOrder(precedence, 1'000, base::Stop(base::Stop::AtPoll{40})));
+}
+
+// par400: the work between two polls is a node and a cut, whatever the number of nodes.
+TEST(Stops, OfManyOperatorsSideBySideEndAtOnce) {
+  const Subject subject{Parallel(100), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 400)};
+  PartitionOptions options = KeepingWherePossible();
+  for (const int64_t k : {1, 500, 5'000}) {
+    const base::Stop stop(base::Stop::AtPoll{k});
+    options.stop = &stop;
+    const auto result = SearchPartition(subject.graph, subject.profile, options);
+    ASSERT_TRUE(result && result->plan);
+    ExpectRight(*result->plan);
+    EXPECT_TRUE(result->plan->run.cut_off);
+    EXPECT_LE(stop.Polls() - k, 20'000);  // intervals that are not bounded any more
+  }
+}
+
+}  // namespace
+}  // namespace tessera::search
