@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -36,7 +37,26 @@ constexpr const char* kExitCodes =
     "reached without an answer; "
     "20 proven infeasible; 70 internal or verification failure; 74 cannot write; 130 interrupted.";
 
+constexpr std::string_view kExhausted = "unknown: memory is exhausted\n";
+
 using Commands = std::array<std::unique_ptr<Command>, 10>;
+
+// Allocates nothing, and leaves all as it is.
+[[noreturn]] void SayExhausted() {
+  static_cast<void>(write(STDERR_FILENO, kExhausted.data(), kExhausted.size()));
+  std::_Exit(static_cast<int>(ExitCode::kLimit));
+}
+
+// JSON documents need memory where they are destroyed, and cannot throw there.
+[[noreturn]] void EndWithoutMemory() {
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    SayExhausted();
+  } catch (...) {
+  }
+  std::abort();
+}
 
 // What may have been meant by a first word that is no command; empty when it is one, or an option.
 std::string SuggestCommand(int argc, char** argv, const Commands& commands) {
@@ -85,7 +105,11 @@ ExitCode Run(Console& console, int argc, char** argv) {
     return helped ? ExitCode::kAnswer : ExitCode::kUsage;
   }
   for (const auto& command : commands) {
-    if (app.got_subcommand(command->Name())) return command->Run(console);
+    if (!app.got_subcommand(command->Name())) continue;
+    // Without a handler that throws, mimalloc, which is C, ends the process where operator new has to throw.
+    std::set_new_handler([] { throw std::bad_alloc(); });
+    std::set_terminate(&EndWithoutMemory);
+    return command->Run(console);
   }
   return ExitCode::kUsage;
 }
@@ -117,8 +141,8 @@ void FillStandardStreams() {
 
 int main(int argc, char** argv) {
   using namespace tessera::cli;
-  // Without a handler mimalloc, which is C, ends the process where operator new has to throw.
-  std::set_new_handler([] { throw std::bad_alloc(); });
+  // Functions of the parser of options must not throw, so until it is done exhausted memory ends the process.
+  std::set_new_handler(&SayExhausted);
   FillStandardStreams();
   // An output that is a broken pipe, or beyond a limit on files, must fail alone, without ending the process before
   // the others are written.
@@ -129,8 +153,7 @@ int main(int argc, char** argv) {
     const ExitCode code = Run(console, argc, argv);
     return Finish(console, code, on_broken_pipe);
   } catch (const std::bad_alloc&) {
-    std::fputs("unknown: memory is exhausted; nothing was written\n", stderr);
-    return static_cast<int>(ExitCode::kLimit);
+    SayExhausted();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "internal error: %s\n  please report this with the input that caused it\n",
                  tessera::base::Printable(error.what()).c_str());

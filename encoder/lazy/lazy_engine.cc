@@ -137,8 +137,6 @@ Result LazySession::Solve(size_t rung, Bytes capacity, const base::Budget& budge
   if (lazy::CountPairs(problem_) > stop.MemoryLimit() / 6 / lazy::kBytesPerPair)
     return Answer(Status::kUnsupported, "the lazy engine has no memory for so many pairs of buffers");
   if (!Load(stop)) return Answer(Status::kUnknown, "stopped");
-  if (const std::string& why = packing_->ties.contradiction; !why.empty())
-    return Answer(Status::kInfeasible, why);
   if (!packing_->reach && capacity > lazy::kFarthest) {
     return Answer(Status::kUnsupported, "the lazy engine does not honour tied offsets beyond 2^60 bytes");
   }

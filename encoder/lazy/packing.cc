@@ -234,7 +234,6 @@ std::optional<Packing> MakePacking(const Problem& problem, const Ladder* ladder,
   packing.memories = static_cast<int>(problem.memories.size());
   packing.granule = GranuleOf(problem, ladder);
   FillBuffers(problem, packing);
-  packing.ties = FindTies(problem, packing.alignment, packing.granule);
   FillPairs(problem, packing);
   FillSections(problem, stop, packing);
   if (stop.Requested()) return std::nullopt;

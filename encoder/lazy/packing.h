@@ -8,7 +8,6 @@
 #include "tessera/base/stop.h"
 #include "tessera/encoder/lazy/literal.h"
 #include "tessera/encoder/lazy/support.h"
-#include "tessera/encoder/lazy/ties.h"
 #include "tessera/problem/ladder.h"
 #include "tessera/problem/problem.h"
 
@@ -78,10 +77,9 @@ struct Packing {
   std::vector<View> below;                 // buffers * buffers
   Lists<int> sections;                     // members
   std::vector<int> section_memory;
-  Lists<int> sections_of;               // of each buffer
-  Lists<Hole> holes;                    // of each memory: ascending, disjoint, not touching
-  std::vector<Difference> differences;  // of colocated and adjacent buffers
-  Ties ties;
+  Lists<int> sections_of;                            // of each buffer
+  Lists<Hole> holes;                                 // of each memory: ascending, disjoint, not touching
+  std::vector<Difference> differences;               // of colocated and adjacent buffers
   std::vector<std::pair<int, int>> interchangeable;  // alike in everything: the first may lie below
   // In each memory where turning a solution upside down gives another: a pair whose first may lie below.
   std::vector<std::pair<int, int>> mirrored;

@@ -6,6 +6,7 @@
 
 #include "tessera/base/luby.h"
 #include "tessera/encoder/lazy/cycles.h"
+#include "tessera/encoder/lazy/ties.h"
 
 namespace tessera::encoder::lazy {
 namespace {
@@ -183,8 +184,9 @@ bool Solver::AssertFacts() {
 
 // Of two buffers at a fixed distance it is known which lies below, and whether the distance leaves it room.
 bool Solver::AssertTiedOrders() {
-  const Ties& ties = packing_.ties;
   if (packing_.differences.empty()) return true;
+  const Ties ties = FindTies(packing_, axis_);
+  if (ties.contradict) return false;
   for (const auto& [first, second] : packing_.pairs) {
     const auto a = static_cast<size_t>(first), b = static_cast<size_t>(second);
     if (ties.group[a] != ties.group[b]) continue;

@@ -1,7 +1,5 @@
 #include "tessera/encoder/lazy/ties.h"
 
-#include <fmt/format.h>
-
 #include <map>
 #include <numeric>
 #include <utility>
@@ -26,66 +24,63 @@ struct Edge {
   Bound distance = 0;
 };
 
-std::string Apart(const problem::Problem& problem, int first, int second, problem::Bytes bytes) {
-  return fmt::format("'{}' would lie {} bytes above '{}'", problem.buffers[static_cast<size_t>(second)].id,
-                     bytes, problem.buffers[static_cast<size_t>(first)].id);
+// Of each buffer. A relation is stated as four differences (packing.cc): there and back, each once more from the top.
+std::vector<std::vector<Edge>> ExactDistances(const Packing& packing, const Axis& axis) {
+  constexpr size_t kOfRelation = 4;
+  std::vector<std::vector<Edge>> edges(static_cast<size_t>(packing.buffers));
+  for (size_t first = 0; first < packing.differences.size(); first += kOfRelation) {
+    const Difference& there = packing.differences[first];
+    const Difference& back = packing.differences[first + 2];
+    const Bound distance = DistanceOf(there, axis);
+    if (DistanceOf(back, axis) != -distance) continue;
+    const int a = IntegerOf(there.from);
+    const int b = IntegerOf(there.to);
+    edges[static_cast<size_t>(a)].push_back({b, distance});
+    edges[static_cast<size_t>(b)].push_back({a, -distance});
+  }
+  return edges;
 }
 
-// The members of one group, with what they ask of the offset of its first buffer.
+// What the members of one group ask of the offset of its first buffer.
 class Congruences {
  public:
-  // The member with which this one has no common offset; -1 if there is none.
-  int Add(int member, Bound distance, Bound alignment) {
+  // Whether the member's alignment leaves a common offset with each one added before.
+  bool Add(Bound distance, Bound alignment) {
     const Bound residue = ((-distance) % alignment + alignment) % alignment;
     for (const auto& [modulus, other] : by_modulus_) {
-      if ((residue - other.first) % std::gcd(modulus, alignment) != 0) return other.second;
+      if ((residue - other) % std::gcd(modulus, alignment) != 0) return false;
     }
-    by_modulus_.try_emplace(alignment, residue, member);
-    return -1;
+    by_modulus_.try_emplace(alignment, residue);
+    return true;
   }
 
  private:
-  std::map<Bound, std::pair<Bound, int>> by_modulus_;  // residue, and a member that asks for it
+  std::map<Bound, Bound> by_modulus_;  // residue
 };
 
 }  // namespace
 
-Ties FindTies(const problem::Problem& problem, const std::vector<Bound>& alignment, problem::Bytes granule) {
-  const size_t buffers = problem.buffers.size();
-  Ties ties{std::vector<int>(buffers, -1), std::vector<Bound>(buffers), {}};
-  std::vector<std::vector<Edge>> edges(buffers);
-  for (const problem::Relation& relation : problem.relations) {
-    if (relation.kind != problem::RelationKind::kColocate) continue;
-    const Bound delta = relation.delta / granule;
-    edges[static_cast<size_t>(relation.first)].push_back({relation.second, delta});
-    edges[static_cast<size_t>(relation.second)].push_back({relation.first, -delta});
-  }
+Ties FindTies(const Packing& packing, const Axis& axis) {
+  const auto buffers = static_cast<size_t>(packing.buffers);
+  Ties ties{std::vector<int>(buffers, -1), std::vector<Bound>(buffers), false};
+  const std::vector<std::vector<Edge>> edges = ExactDistances(packing, axis);
   for (size_t first = 0; first < buffers; ++first) {
     if (ties.group[first] >= 0) continue;
     Congruences congruences;
-    std::vector<int> members = {static_cast<int>(first)};
+    std::vector<size_t> members = {first};
     ties.group[first] = static_cast<int>(first);
     for (size_t next = 0; next < members.size(); ++next) {
-      const auto at = static_cast<size_t>(members[next]);
-      const int other = congruences.Add(members[next], ties.distance[at], alignment[at]);
-      if (other >= 0 && ties.contradiction.empty()) {
-        const Bound apart = ties.distance[at] - ties.distance[static_cast<size_t>(other)];
-        ties.contradiction =
-            Apart(problem, other, members[next], apart * granule) + ", which their alignments rule out";
-      }
+      const size_t at = members[next];
+      if (!congruences.Add(ties.distance[at], packing.alignment[at])) ties.contradict = true;
       for (const Edge& edge : edges[at]) {
         const auto to = static_cast<size_t>(edge.to);
         const Bound distance = ties.distance[at] + edge.distance;
         if (ties.group[to] < 0) {
           ties.group[to] = static_cast<int>(first);
           ties.distance[to] = distance;
-          members.push_back(edge.to);
-        } else if (ties.distance[to] != distance && ties.contradiction.empty()) {
-          ties.contradiction =
-              fmt::format("{}, and {} bytes above it",
-                          Apart(problem, static_cast<int>(first), edge.to, distance * granule),
-                          ties.distance[to] * granule);
+          members.push_back(to);
         }
+        if (ties.distance[to] != distance) ties.contradict = true;
       }
     }
   }

@@ -24,8 +24,24 @@ class ConflictCounter : public CaDiCaL::Learner {
 
 }  // namespace
 
+// The library does not expect memory to run out: what is left of a solver then cannot even be destroyed. So it is given
+// up as it is.
+template <typename Work>
+auto CadicalSolver::Guarded(const Work& work) {
+  try {
+    return work();
+  } catch (...) {
+    static_cast<void>(solver_.release());
+    throw;
+  }
+}
+
 CadicalSolver::CadicalSolver(uint64_t seed, int64_t limit, FirstTry first_try)
     : ClauseSink(limit), solver_(std::make_unique<CaDiCaL::Solver>()) {
+  Guarded([&] { SetUp(seed, first_try); });
+}
+
+void CadicalSolver::SetUp(uint64_t seed, FirstTry first_try) {
   const auto set = [this](const char* option, int value) {
     if (CaDiCaL::Solver::is_valid_option(option)) solver_->set(option, value);
   };
@@ -51,16 +67,20 @@ void CadicalSolver::Store(std::span<const Literal> clause) {
     misused_ = true;
     return;
   }
-  for (const Literal literal : clause) solver_->add(literal.Dimacs());
-  solver_->add(0);
+  Guarded([&] {
+    for (const Literal literal : clause) solver_->add(literal.Dimacs());
+    solver_->add(0);
+  });
   state_ = State::kOpen;
 }
 
 void CadicalSolver::Prefer(Literal literal) {
   if (!Knows(literal)) return;
-  for (const int dimacs : {literal.Dimacs(), -literal.Dimacs(), 0})
-    solver_->add(dimacs);  // else phase() ignores it
-  solver_->phase(literal.Dimacs());
+  Guarded([&] {
+    for (const int dimacs : {literal.Dimacs(), -literal.Dimacs(), 0})
+      solver_->add(dimacs);  // else phase() ignores it
+    solver_->phase(literal.Dimacs());
+  });
   state_ = State::kOpen;
 }
 
@@ -74,16 +94,19 @@ Answer CadicalSolver::Decide(std::span<const Literal> assumptions, const base::B
   if (budget.units <= 0) return {Verdict::kUnknown, "the budget of conflicts is spent", 0};
 
   assumed_.assign(assumptions.begin(), assumptions.end());
-  for (const Literal literal : assumed_) solver_->assume(literal.Dimacs());
   const bool limited = budget.units < std::numeric_limits<int>::max();
-  if (limited) solver_->limit("conflicts", static_cast<int>(budget.units));
   StopWatcher watcher(stop);
   ConflictCounter counter;
-  solver_->connect_terminator(&watcher);
-  solver_->connect_learner(&counter);
-  const int code = solver_->solve();
-  solver_->disconnect_learner();
-  solver_->disconnect_terminator();
+  const int code = Guarded([&] {
+    for (const Literal literal : assumed_) solver_->assume(literal.Dimacs());
+    if (limited) solver_->limit("conflicts", static_cast<int>(budget.units));
+    solver_->connect_terminator(&watcher);
+    solver_->connect_learner(&counter);
+    const int result = solver_->solve();
+    solver_->disconnect_learner();
+    solver_->disconnect_terminator();
+    return result;
+  });
 
   state_ = code == 10 ? State::kSatisfied : code == 20 ? State::kRefuted : State::kOpen;
   if (code == 10) return {Verdict::kSatisfiable, "", counter.conflicts};

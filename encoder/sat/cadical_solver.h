@@ -67,6 +67,10 @@ class CadicalSolver : public ClauseSink, public Model {
 
   bool Knows(Literal literal) const { return literal.Variable() >= 1 && literal.Variable() <= variables_; }
 
+  void SetUp(uint64_t seed, FirstTry first_try);
+  template <typename Work>
+  auto Guarded(const Work& work);
+
   std::unique_ptr<CaDiCaL::Solver> solver_;
   State state_ = State::kOpen;
   int32_t variables_ = 0;

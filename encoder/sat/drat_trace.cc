@@ -39,21 +39,10 @@ class MemoryFile {
   FILE* file_;
 };
 
-}  // namespace
-
-TracedAnswer SolveTraced(const std::function<void(const ClauseVisitor&)>& visit_all, uint64_t seed,
-                         const base::Budget& budget, const base::Stop& stop) {
-  TracedAnswer traced;
-  if (budget.units <= 0) {
-    traced.answer.reason = "the budget of conflicts is spent";
-    return traced;
-  }
-  MemoryFile file;  // outlives the solver
-  if (file.Get() == nullptr) {
-    traced.answer.reason = "no memory for the trace";
-    return traced;
-  }
-  CaDiCaL::Solver solver;
+// The library's answer: 10 or 20, or 0 at a limit.
+int Solve(CaDiCaL::Solver& solver, MemoryFile& file,
+          const std::function<void(const ClauseVisitor&)>& visit_all, uint64_t seed,
+          const base::Budget& budget, const base::Stop& stop) {
   const auto set = [&solver](const char* option, int value) {
     if (CaDiCaL::Solver::is_valid_option(option)) solver.set(option, value);
   };
@@ -72,6 +61,32 @@ TracedAnswer SolveTraced(const std::function<void(const ClauseVisitor&)>& visit_
   const int code = solver.solve();
   solver.disconnect_terminator();
   solver.flush_proof_trace();
+  return code;
+}
+
+}  // namespace
+
+TracedAnswer SolveTraced(const std::function<void(const ClauseVisitor&)>& visit_all, uint64_t seed,
+                         const base::Budget& budget, const base::Stop& stop) {
+  TracedAnswer traced;
+  if (budget.units <= 0) {
+    traced.answer.reason = "the budget of conflicts is spent";
+    return traced;
+  }
+  MemoryFile file;  // outlives the solver
+  if (file.Get() == nullptr) {
+    traced.answer.reason = "no memory for the trace";
+    return traced;
+  }
+  // Where memory runs out, what is left of a solver cannot be destroyed (cadical_solver.cc).
+  auto solver = std::make_unique<CaDiCaL::Solver>();
+  int code = 0;
+  try {
+    code = Solve(*solver, file, visit_all, seed, budget, stop);
+  } catch (...) {
+    static_cast<void>(solver.release());
+    throw;
+  }
   if (code == 20) {
     traced.answer.verdict = Verdict::kUnsatisfiable;
     traced.trace = file.Text();

@@ -1,6 +1,7 @@
 #include "tessera/search/allocate/certify.h"
 
 #include <array>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -83,8 +84,17 @@ Certification Certify(const Problem& problem, Bytes capacity,
   };
   if (take("bound", ProveByBound(problem, capacity))) return certification;
   if (!problem.rules.empty() && take("rule", ProveByRule(problem, capacity))) return certification;
+  const auto prove = [&](const problem::proof::Prover& prover) {
+    try {
+      return prover.Prove(problem, capacity, budget, stop);
+    } catch (const std::bad_alloc&) {
+      Attempt attempt;
+      attempt.reason = "memory is exhausted";
+      return attempt;
+    }
+  };
   for (const problem::proof::Prover* prover : provers) {
-    if (take(prover->Name(), prover->Prove(problem, capacity, budget, stop))) break;
+    if (take(prover->Name(), prove(*prover))) break;
   }
   return certification;
 }

@@ -10,6 +10,7 @@
 
 #include "tessera/search/partition/assemble.h"
 #include "tessera/search/partition/path_search.h"
+#include "tessera/search/tiling/cached_engines.h"
 
 namespace tessera::search {
 namespace {
@@ -69,12 +70,13 @@ plan::Run RecordOf(const EvaluateOptions& options) {
 
 plan::Baseline FindBaseline(const plan::Plan& plan, const Scale& scale, const Engines& engines, int threads) {
   const base::Stop never;
+  const CachedEngines cached(engines);
   const Grounds grounds{.graph = plan.network,
                         .profile = plan.profile,
                         .scale = scale,
                         .stop = never,
                         .engines = engines,
-                        .tile_engines = engines,
+                        .tile_engines = cached.Pointers(),
                         .budget = {plan.run.budget},
                         .predecessor = plan.run.before.get(),
                         .demands = plan.demands,

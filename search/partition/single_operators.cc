@@ -51,8 +51,9 @@ bool PathSearch::DecideSingles(const base::Stop& stop) {
     });
   }
   RunOn(singles, tasks);
+  const bool decided = !stop.Requested();
   Report();
-  return !stop.Requested();
+  return decided;
 }
 
 void PathSearch::DecideSinglesInHaste() {

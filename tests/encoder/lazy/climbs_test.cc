@@ -6,7 +6,6 @@
 #include "tessera/base/random.h"
 #include "tessera/encoder/lazy/lazy_engine.h"
 #include "tessera/encoder/lazy/lazy_prover.h"
-#include "tessera/encoder/lazy/ties.h"
 #include "tessera/problem/json.h"
 #include "tessera/problem/validator.h"
 #include "tessera/tests/draws.h"
@@ -131,7 +130,7 @@ TEST(Climbs, AreDecidedAsByTryingEveryOffset) {
   base::Random random(11);
   int feasible = 0;
   int infeasible = 0;
-  for (int i = 0; i < DrawsOf(300); ++i) {
+  for (int i = 0; i < DrawsOf(600); ++i) {
     Problem problem = DrawTied(random);
     problem.memories[0].capacity = kHuge;
     problem::Allocation allocation;
@@ -144,8 +143,8 @@ TEST(Climbs, AreDecidedAsByTryingEveryOffset) {
         << problem::WriteProblem(problem);
     ++(fits ? feasible : infeasible);
   }
-  ExpectEnough(feasible, DrawsOf(60));
-  ExpectEnough(infeasible, DrawsOf(30));
+  ExpectEnough(feasible, DrawsOf(120));
+  ExpectEnough(infeasible, DrawsOf(60));
 }
 
 }  // namespace
