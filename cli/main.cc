@@ -106,7 +106,6 @@ ExitCode Run(Console& console, int argc, char** argv) {
   }
   for (const auto& command : commands) {
     if (!app.got_subcommand(command->Name())) continue;
-    // Without a handler that throws, mimalloc, which is C, ends the process where operator new has to throw.
     std::set_new_handler([] { throw std::bad_alloc(); });
     std::set_terminate(&EndWithoutMemory);
     return command->Run(console);

@@ -177,6 +177,12 @@ MadeTensor Translation::Broadcast(int tensor, const Shape& shape, std::string_vi
   aligned.insert(aligned.begin(), shape.size() - aligned.size(), 1);
   size_t steps = 0;
   for (size_t axis = 0; axis < shape.size(); ++axis) steps += aligned[axis] == shape[axis] ? 0 : 1;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (aligned[axis] != shape[axis] && shape[axis] > kMostRepeats) {
+      return Barrier("it repeats an axis " + std::to_string(shape[axis]) + " times, and at most " +
+                     std::to_string(kMostRepeats) + " are listed");
+    }
+  }
   MadeTensor made =
       Reshape(tensor, aligned, steps == 0 ? std::string(suffix) : std::string(suffix) + "/rank");
   for (size_t axis = 0; made && axis < shape.size(); ++axis) {

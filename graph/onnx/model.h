@@ -28,6 +28,9 @@ struct Constant {
 // Integers of the file beyond this many are weights, not shapes.
 inline constexpr int64_t kMostValues = 65536;
 
+// Repeats of one axis: each is an index of a gather.
+inline constexpr int64_t kMostRepeats = int64_t{1} << 20;
+
 // What is known of a tensor before anything runs.
 struct ValueType {
   std::optional<Shape> shape;

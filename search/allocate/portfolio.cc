@@ -155,7 +155,8 @@ class Portfolio {
     }
     if (result.status == Status::kInfeasible) return result;
     if (!stop_.Requested()) return std::nullopt;
-    result.reason = "stopped before the search began";
+    result.reason = stop_.IsOutOfMemory() ? "the memory limit was reached before the search began"
+                                          : "stopped before the search began";
     return result;
   }
 

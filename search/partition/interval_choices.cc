@@ -171,7 +171,9 @@ void IntervalChoices::OpenInHaste() {
   std::vector<Shape> shapes;
   const graph::Operator& last = planning_->graph.operators[static_cast<size_t>(interval_.last)];
   const graph::Shape& output = planning_->graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
-  for (graph::TileShape& tile : FirstShapes()) {
+  std::vector<graph::TileShape> tiles = FirstShapes();
+  for (graph::TileShape& tile : opened_->shapes.Rest(kFewShapes)) tiles.push_back(std::move(tile));
+  for (graph::TileShape& tile : tiles) {
     Shape& shape = shapes.emplace_back();
     for (size_t axis = 0; axis < tile.size(); ++axis) {
       shape.tiles *= base::CeilDiv(output[axis], tile[axis]);

@@ -37,8 +37,9 @@ namespace tessera::search {
 // Policies that are tried beside others with a shape in the time that the shape takes at first.
 inline constexpr size_t kPoliciesForOne = 4;
 
-// Tiles that OpenInHaste looks at: a tenth of a second at most.
-inline constexpr int64_t kFewTiles = 1 << 12;
+// Tiles that OpenInHaste looks at for one operator.
+inline constexpr int64_t kFewTiles = 1 << 16;
+inline constexpr size_t kFewShapes = 1 << 12;  // beyond those that a search begins with
 
 enum class Verdict : uint8_t {
   kOpen,  // not asked yet

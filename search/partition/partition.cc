@@ -100,6 +100,25 @@ base::Expected<PartitionResult> Search(const graph::Graph& network, const hw_pro
   return result;
 }
 
+// Where memory ran out, all that was taken is free again: what a search does that is stopped at once needs little.
+base::Expected<PartitionResult> SearchLittle(const graph::Graph& network, const hw_profiles::Profile& profile,
+                                             const PartitionOptions& options) {
+  try {
+    base::Stop exhausted(std::nullopt, options.stop);
+    exhausted.Request();
+    PartitionOptions little = options;
+    little.stop = &exhausted;
+    little.threads = 1;
+    base::Expected<PartitionResult> result = Search(network, profile, little);
+    if (result && result->plan)
+      result->plan->notes.emplace_back("memory was exhausted, which ended the search");
+    if (result && !result->plan) result->reason += "; memory was exhausted";
+    return result;
+  } catch (const std::bad_alloc&) {
+    return PartitionResult{problem::Status::kUnknown, std::nullopt, "memory is exhausted"};
+  }
+}
+
 }  // namespace
 
 base::Expected<PartitionResult> SearchPartition(const graph::Graph& network,
@@ -108,7 +127,7 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& network,
   try {
     return Search(network, profile, options);
   } catch (const std::bad_alloc&) {
-    return PartitionResult{problem::Status::kUnknown, std::nullopt, "memory is exhausted"};
+    return SearchLittle(network, profile, options);
   }
 }
 

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <vector>
+
+#include "tessera/base/memory.h"
+
 namespace tessera::base {
 namespace {
 
@@ -45,6 +50,31 @@ TEST(StopTest, SharesTheTimeThatIsLeft) {
   const Stop hour(start + std::chrono::hours(1));
   EXPECT_GE(hour.Before(0.5), start + std::chrono::minutes(29));
   EXPECT_LE(hour.Before(0.5), start + std::chrono::hours(1));
+}
+
+TEST(Stop, AMemoryLimitStopsForGood) {
+  Stop stop;
+  EXPECT_EQ(stop.MemoryLimit(), std::numeric_limits<int64_t>::max());
+  stop.LimitMemory(int64_t{1} << 60);
+  EXPECT_FALSE(stop.Requested());
+  Stop tight(std::nullopt, &stop);
+  tight.LimitMemory(1);
+  EXPECT_EQ(tight.MemoryLimit(), 1);
+  const Stop part(std::nullopt, &tight);
+  EXPECT_EQ(part.MemoryLimit(), 1);
+  EXPECT_TRUE(part.Requested());
+  EXPECT_TRUE(part.IsOutOfMemory());
+  EXPECT_TRUE(tight.HasCutOff());
+  EXPECT_FALSE(stop.Requested());
+}
+
+TEST(Memory, IsMeasuredAndBounded) {
+  const int64_t before = ResidentBytes();
+  EXPECT_GT(before, 100'000);
+  const std::vector<char> block(64 << 20, 1);
+  EXPECT_GT(ResidentBytes() - before, 32 << 20);
+  EXPECT_EQ(block.back(), 1);
+  EXPECT_GT(UsableBytes(), 1 << 20);
 }
 
 }  // namespace

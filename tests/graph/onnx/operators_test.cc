@@ -453,6 +453,15 @@ TEST(Pieces, ExpandRepeats) {
             "[2, 3, 4]\n");
 }
 
+// 2^40 indices of a gather are not written down.
+TEST(Pieces, ExpandBeyondAllMemoryIsABarrier) {
+  EXPECT_THAT(Describe(ImportOne("Expand", {3, 1}, {"s"}, {},
+                                 [](ModelBuilder& m) {
+                                   m.Integers("s", {3, int64_t{1} << 40});
+                                 })),
+              HasSubstr("opaque (x"));
+}
+
 TEST(Shapes, FollowReshapeFlattenSqueezeAndTranspose) {
   EXPECT_EQ(Describe(ImportOne("Reshape", {2, 3, 4}, {"s"}, {},
                                [](ModelBuilder& m) {

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "random_instance.h"
+#include "tessera/base/memory.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/canonical.h"
 #include "tessera/search/allocate/generators.h"
@@ -41,6 +42,30 @@ Problem RoomyPatentFigure() {
   return MakeProblem({MakeBuffer("A", 1, 3, 4), MakeBuffer("B", 1, 4, 3), MakeBuffer("C", 2, 4, 2),
                       MakeBuffer("D", 3, 4, 5)},
                      64);
+}
+
+// Engines that a share of the limit is too little for decline; greedy orders need little.
+TEST(Portfolio, AMemoryLimitLeavesAnAnswer) {
+  const Problem problem = GenerateRandom(2000, 100, 1);
+  base::Stop stop;
+  stop.LimitMemory(base::ResidentBytes() + (100 << 20));
+  AllocateOptions options;
+  options.minimize = true;
+  options.budget.units = 20'000;
+  options.stop = &stop;
+  const Result result = MustAllocate(problem, {&kGreedy, &kCanonical}, options);
+  ASSERT_TRUE(result.allocation) << result.reason;
+  EXPECT_TRUE(problem::Validate(problem, *result.allocation, *result.peak, 1).empty());
+}
+
+TEST(Portfolio, AMemoryLimitThatIsExceededAlreadyIsSaid) {
+  base::Stop stop;
+  stop.LimitMemory(1);
+  AllocateOptions options;
+  options.stop = &stop;
+  const Result result = MustAllocate(RoomyPatentFigure(), {&kGreedy}, options);
+  EXPECT_EQ(result.status, Status::kUnknown);
+  EXPECT_THAT(result.reason, HasSubstr("memory limit"));
 }
 
 // An engine whose answers a test chooses.
