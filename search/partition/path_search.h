@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -63,6 +64,11 @@ inline constexpr std::string_view kAllSpilled =
 
 // Where a search draws back to.
 inline constexpr int kUsualMostOperators = 12;
+
+// Choices of arcs that are none: the one arc of an interval that is only bounded, and the arc of an open interval that stands for the
+// tile shapes that were passed over.
+inline constexpr size_t kBounded = std::numeric_limits<size_t>::max();
+inline constexpr size_t kUntried = kBounded - 1;
 
 // What is looked at of orders behind the first.
 struct Besides {

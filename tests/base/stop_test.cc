@@ -52,7 +52,7 @@ TEST(StopTest, SharesTheTimeThatIsLeft) {
   EXPECT_LE(hour.Before(0.5), start + std::chrono::hours(1));
 }
 
-TEST(Stop, AMemoryLimitStopsForGood) {
+TEST(StopTest, AMemoryLimitStopsForGood) {
   Stop stop;
   EXPECT_EQ(stop.MemoryLimit(), std::numeric_limits<int64_t>::max());
   stop.LimitMemory(int64_t{1} << 60);
