@@ -83,8 +83,8 @@ base::Expected<plan::refutation::Judgement> CheckRefutationIn(const std::string&
   const std::string path = PathIn(folder, kRefutationName);
   const base::Expected<std::string> text = ReadInput(path);
   if (!text) return base::Unexpected(text.error());
-  const base::Expected<plan::Plan> question = plan::refutation::ReadQuestion(*text, path);
-  if (!question) return base::Unexpected(question.error());
+  const base::Expected<plan::refutation::Document> document = plan::refutation::ReadRefutation(*text, path);
+  if (!document) return base::Unexpected(document.error());
   std::map<std::string, std::string> proofs;  // by Problem
   std::error_code error;
   for (size_t number = 1; std::filesystem::exists(PlacementIn(folder, number), error); ++number) {
@@ -93,16 +93,21 @@ base::Expected<plan::refutation::Judgement> CheckRefutationIn(const std::string&
     if (!about) return base::Unexpected(about.error());
     base::Expected<std::string> why = ReadInput(PathIn(place, proof::kProofName));
     if (!why) return base::Unexpected(why.error());
-    const auto document = problem::ReadProblem(*about, PathIn(place, proof::kProblemName));
-    if (!document) return base::Unexpected(document.error());
-    proofs.emplace(problem::WriteProblem(document->problem), *std::move(why));
+    const auto problem = problem::ReadProblem(*about, PathIn(place, proof::kProblemName));
+    if (!problem) return base::Unexpected(problem.error());
+    proofs.emplace(problem::WriteProblem(problem->problem), *std::move(why));
   }
   const auto find_proof = [&proofs](const problem::Problem& problem,
                                     problem::Bytes) -> std::optional<std::string> {
     const auto known = proofs.find(problem::WriteProblem(problem));
     return known == proofs.end() ? std::nullopt : std::optional(known->second);
   };
-  return plan::refutation::Judge(*question, find_proof, base::Stop());
+  plan::refutation::Judgement judgement =
+      plan::refutation::Judge(document->question, find_proof, base::Stop());
+  if (!judgement.refutation) return judgement;
+  if (std::string difference = FindDifference(*document, *judgement.refutation); !difference.empty())
+    return plan::refutation::Judgement{std::nullopt, std::move(difference)};
+  return judgement;
 }
 
 }  // namespace tessera::cli

@@ -1,6 +1,10 @@
 #include "tessera/plan/refutation/document.h"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "tessera/base/json_parser.h"
 #include "tessera/base/json_reader.h"
@@ -45,13 +49,18 @@ std::string WriteRefutation(const Plan& question, const Refutation& refutation) 
   return base::WriteJson(json);
 }
 
-base::Expected<Plan> ReadQuestion(std::string_view text, std::string file) {
+base::Expected<Document> ReadRefutation(std::string_view text, std::string file) {
   base::JsonReader reader(text, std::move(file));
-  Plan question;
+  Document document;
+  Plan& question = document.question;
   {
     base::JsonObject root = reader.Root().Object();
     root.Format(kFormat, 1);
-    for (const char* told : {"argument", "orders", "intervals", "ways", "placements"}) root.Required(told);
+    document.stated.argument = root.String("argument");
+    document.stated.orders = root.Integer("orders", {});
+    document.stated.intervals = root.Integer("intervals", {});
+    document.stated.ways = root.Integer("ways", {});
+    document.placements = root.Integer("placements", {});
     question.network = ReadEmbeddedNetwork(root.Required("network"));
     question.profile = ReadEmbeddedProfile(root.Required("profile"));
     question.objective = ReadObjective(root.Required("objective"));
@@ -62,7 +71,22 @@ base::Expected<Plan> ReadQuestion(std::string_view text, std::string file) {
     question.run.keeps_borders = run.Boolean("keeps_borders", true);
     question.run.prefetches = run.Boolean("prefetches", false);
   }
-  return reader.Finish(std::move(question));
+  return reader.Finish(std::move(document));
+}
+
+std::string FindDifference(const Document& document, const Refutation& found) {
+  const Refutation& stated = document.stated;
+  if (stated.argument != found.argument)
+    return fmt::format("it states '{}', and the check finds '{}'", stated.argument, found.argument);
+  const std::array<std::tuple<std::string_view, int64_t, int64_t>, 4> counts = {
+      {{"orders", stated.orders, found.orders},
+       {"intervals", stated.intervals, found.intervals},
+       {"ways", stated.ways, found.ways},
+       {"placements", document.placements, static_cast<int64_t>(found.proofs.size())}}};
+  for (const auto& [name, its, right] : counts) {
+    if (its != right) return fmt::format("it states {} {}, and the check finds {}", its, name, right);
+  }
+  return "";
 }
 
 }  // namespace tessera::plan::refutation

@@ -13,7 +13,17 @@ namespace tessera::plan::refutation {
 
 std::string WriteRefutation(const Plan& question, const Refutation& refutation);
 
-// The question: those parts of a Plan that Judge looks at. `file` is for messages.
-base::Expected<Plan> ReadQuestion(std::string_view text, std::string file);
+// What such a document states.
+struct Document {
+  Plan question;           // those parts of a Plan that Judge looks at
+  Refutation stated;       // but for its proofs...
+  int64_t placements = 0;  // ... which are counted
+};
+
+// `file` is for messages.
+base::Expected<Document> ReadRefutation(std::string_view text, std::string file);
+
+// Where the document states another refutation than was found, in words; empty if it does not.
+std::string FindDifference(const Document& document, const Refutation& found);
 
 }  // namespace tessera::plan::refutation

@@ -197,6 +197,8 @@ TEST_F(PlanCertificateTest, AnAlteredQuestionIsRefused) {
   Write("proof/refutation.json", Replace(text, "\"capacity_bytes\": 575", "\"capacity_bytes\": 576"));
   const Outcome roomier = Check();
   EXPECT_EQ(roomier.exit_code, 5) << roomier.out << roomier.err;
+  Write("proof/refutation.json", Replace(text, "\"placements\": 1", "\"placements\": 2"));
+  EXPECT_EQ(Run({"check", "--certificate", "proof"}).exit_code, 5);
   Write("proof/refutation.json", Replace(text, "\"version\": 1", "\"version\": 2"));
   EXPECT_EQ(Check().exit_code, 3);
 }

@@ -155,10 +155,23 @@ TEST(Question, IsReadAsItWasWritten) {
   question.objective.limits = {{"energy", 12.5}};
   question.run.keeps_borders = false;
   const std::string text = WriteRefutation(question, {});
-  const auto read = ReadQuestion(text, "refutation.json");
+  const auto read = ReadRefutation(text, "refutation.json");
   ASSERT_TRUE(read) << base::Format(read.error());
-  EXPECT_EQ(WriteRefutation(*read, {}), text);
-  EXPECT_FALSE(read->run.keeps_borders);
+  EXPECT_EQ(WriteRefutation(read->question, {}), text);
+  EXPECT_FALSE(read->question.run.keeps_borders);
+}
+
+TEST(Document, IsHeldAgainstWhatIsFound) {
+  const Refutation refutation{"it does not fit", 2, 3, 4, {}};
+  const auto read = ReadRefutation(WriteRefutation(Question(), refutation), "refutation.json");
+  ASSERT_TRUE(read) << base::Format(read.error());
+  EXPECT_EQ(FindDifference(*read, refutation), "");
+  for (Refutation other :
+       {Refutation{"it fits", 2, 3, 4, {}}, Refutation{"it does not fit", 1, 3, 4, {}},
+        Refutation{"it does not fit", 2, 2, 4, {}}, Refutation{"it does not fit", 2, 3, 5, {}},
+        Refutation{"it does not fit", 2, 3, 4, {PlacementProof{}}}}) {
+    EXPECT_NE(FindDifference(*read, other), "");
+  }
 }
 
 }  // namespace
