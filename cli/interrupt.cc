@@ -1,7 +1,11 @@
 #include "tessera/cli/interrupt.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
+
+#include "tessera/cli/exit_code.h"
 
 namespace tessera::cli {
 namespace {
@@ -16,6 +20,9 @@ std::atomic<bool>& Seen() {
   static std::atomic<bool> seen{false};
   return seen;
 }
+
+// Where nothing is under way that has an answer to give.
+void EndAtOnce(int /*signal*/) { _exit(static_cast<int>(ExitCode::kInterrupted)); }
 
 void OnSignal(int signal) {
   Seen().store(true);
@@ -33,9 +40,13 @@ InterruptGuard::InterruptGuard(base::Stop& stop) {
 }
 
 InterruptGuard::~InterruptGuard() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  EndOnInterrupt();
   Watched().store(nullptr);
+}
+
+void EndOnInterrupt() {
+  std::signal(SIGINT, EndAtOnce);
+  std::signal(SIGTERM, EndAtOnce);
 }
 
 bool InterruptGuard::Interrupted() { return Seen().load(); }

@@ -21,6 +21,7 @@
 #include "tessera/base/utf8.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/interrupt.h"
 
 namespace tessera::cli {
 namespace {
@@ -142,6 +143,7 @@ int main(int argc, char** argv) {
   using namespace tessera::cli;
   // Functions of the parser of options must not throw, so until it is done exhausted memory ends the process.
   std::set_new_handler(&SayExhausted);
+  EndOnInterrupt();
   FillStandardStreams();
   // An output that is a broken pipe, or beyond a limit on files, must fail alone, without ending the process before
   // the others are written.

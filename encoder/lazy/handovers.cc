@@ -26,10 +26,11 @@ Parting Part(std::span<const int> before, std::span<const int> after) {
 
 }  // namespace
 
-Handovers::Handovers(Axis& axis, int reach) : axis_(axis), trail_(axis.trail()) {
+Handovers::Handovers(Axis& axis, int reach, const base::Stop* stop) : axis_(axis), trail_(axis.trail()) {
   const Packing& packing = axis.packing();
   for (int distance = 1; distance <= reach; ++distance) {
     for (int section = 0; section + distance < packing.sections.Count(); ++section) {
+      if (stop != nullptr && stop->Requested()) break;
       const int other = section + distance;
       if (packing.section_memory[static_cast<size_t>(section)] !=
               packing.section_memory[static_cast<size_t>(other)] ||
@@ -52,15 +53,27 @@ Handovers::Handovers(Axis& axis, int reach) : axis_(axis), trail_(axis.trail()) 
 void Handovers::AddRows(int first_section, int second_section) {
   const Packing& packing = axis_.packing();
   const Parting parting = Part(packing.sections[first_section], packing.sections[second_section]);
+  struct Mover {
+    int buffer = 0;
+    bool leaves = false;
+  };
+  std::vector<Mover> movers;
+  for (const int leaver : parting.leavers) movers.push_back({leaver, true});
+  for (const int enterer : parting.enterers) movers.push_back({enterer, false});
+  // All rows have the order that Reload asks for, unless sizes change.
+  std::stable_sort(movers.begin(), movers.end(), [this](const Mover& a, const Mover& b) {
+    return axis_.Size(a.buffer) > axis_.Size(b.buffer);
+  });
   for (const int stayer : parting.stayers) {
     Row row;
     row.first_section = first_section;
     row.second_section = second_section;
     row.first = static_cast<uint32_t>(entries_.size());
-    row.count = static_cast<uint32_t>(parting.leavers.size() + parting.enterers.size());
-    for (const int leaver : parting.leavers) entries_.push_back({packing.BelowView(leaver, stayer), leaver});
-    for (const int enterer : parting.enterers)
-      entries_.push_back({packing.BelowView(stayer, enterer), enterer});
+    row.count = static_cast<uint32_t>(movers.size());
+    for (const auto& [buffer, leaves] : movers) {
+      entries_.push_back(
+          {leaves ? packing.BelowView(buffer, stayer) : packing.BelowView(stayer, buffer), buffer});
+    }
     rows_.push_back(row);
   }
 }
@@ -83,9 +96,11 @@ void Handovers::Reload() {
     }
     last = &row;
     const std::span<Entry> entries(entries_.data() + row.first, row.count);
-    std::stable_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
+    const auto larger = [&](const Entry& a, const Entry& b) {
       return axis_.Size(a.buffer) > axis_.Size(b.buffer);
-    });
+    };
+    if (!std::is_sorted(entries.begin(), entries.end(), larger))
+      std::stable_sort(entries.begin(), entries.end(), larger);
     if (!entries.empty()) row.largest = axis_.Size(entries.front().buffer);
   }
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/encoder/lazy/axis.h"
 
 namespace tessera::encoder::lazy {
@@ -29,8 +30,8 @@ namespace tessera::encoder::lazy {
 // buffer leaves and enters once or twice among sections that a stayer is in.
 class Handovers {
  public:
-  // Compares each section with the `reach` next in time; 0: none.
-  Handovers(Axis& axis, int reach);
+  // Compares each section with the `reach` next in time; 0: none. At the stop, if there is one, fewer are compared.
+  Handovers(Axis& axis, int reach, const base::Stop* stop = nullptr);
 
   // The sizes changed, and no order is known.
   void Reload();

@@ -86,7 +86,7 @@ Solver::Verdict LazySession::Decide(Question question, const base::Budget& budge
   if (solver_) {
     solver_->Ask(std::move(question));
   } else {
-    solver_.emplace(*packing_, options_, std::move(question));
+    solver_.emplace(*packing_, options_, std::move(question), nullptr, &stop);
   }
   return solver_->Solve(assumptions, budget, stop);
 }

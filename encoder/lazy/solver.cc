@@ -34,7 +34,8 @@ bool Implies(const Question& tight, const Question& loose, bool sizes_may_differ
          std::equal(tight.ceilings.begin(), tight.ceilings.end(), loose.ceilings.begin(), at_most);
 }
 
-Solver::Solver(const Packing& packing, const LazyOptions& options, Question question, ProofLog* proof)
+Solver::Solver(const Packing& packing, const LazyOptions& options, Question question, ProofLog* proof,
+               const base::Stop* stop)
     : packing_(packing),
       options_(options),
       proof_(proof),
@@ -44,7 +45,7 @@ Solver::Solver(const Packing& packing, const LazyOptions& options, Question ques
       orders_(packing),
       pairs_(axis_),
       edges_(axis_, orders_),
-      handovers_(axis_, options.handovers),
+      handovers_(axis_, options.handovers, stop),
       energy_(axis_, options.energy_slack_percent),
       resting_(axis_),
       rests_(options.resting && packing.differences.empty()),

@@ -51,8 +51,10 @@ class Solver {
  public:
   enum class Verdict : uint8_t { kFeasible, kInfeasible, kUnknown };
 
-  // `proof` may be null; else it is told how everything was derived, and only one question may be asked.
-  Solver(const Packing& packing, const LazyOptions& options, Question question, ProofLog* proof = nullptr);
+  // `proof` may be null; else it is told how everything was derived, and only one question may be asked. `stop` may be
+  // null, and ends the construction early; what is then left out only makes the search weaker.
+  Solver(const Packing& packing, const LazyOptions& options, Question question, ProofLog* proof = nullptr,
+         const base::Stop* stop = nullptr);
 
   // A fresh {0, 1} integer for the caller's clauses; OrderLiteral(2 * it) says that it is 1.
   int AddBoolean() { return trail_.AddBoolean(); }
