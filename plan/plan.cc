@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tessera/base/checked.h"
 
@@ -31,10 +32,20 @@ std::vector<std::string> DescribeProof(const Plan& plan) {
         fmt::format("no plan scores below {:.10g}; this one is at most {:.1f} % above the best", plan.bound,
                     100 * (plan.score / plan.bound - 1)));
   }
+  // Parts that left out the same share a sentence.
+  std::vector<std::pair<std::string, std::string>> left_out;  // what, and the names of the parts
   for (const ScopePart& part : kScopeParts) {
-    const std::string& left_out = plan.scope.*part.left_out;
-    if (!left_out.empty()) sentences.push_back("left out: " + left_out);
+    const std::string& what = plan.scope.*part.left_out;
+    if (what.empty()) continue;
+    std::string name(part.name);
+    std::replace(name.begin(), name.end(), '_', ' ');
+    const auto known =
+        std::find_if(left_out.begin(), left_out.end(), [&](const auto& each) { return each.first == what; });
+    known == left_out.end() ? static_cast<void>(left_out.emplace_back(what, name))
+                            : static_cast<void>(known->second += ", " + name);
   }
+  for (const auto& [what, parts] : left_out)
+    sentences.push_back(fmt::format("left out of {}: {}", parts, what));
   if (plan.proven) sentences.emplace_back("of all other plans this is the best, by proof");
   return sentences;
 }
