@@ -71,10 +71,7 @@ class AllocCommand final : public Command {
     if (!profile_.empty()) AddProfile(files_, profile_);
     for (const std::string& path : outputs_) files_.Write("--output", path);
     certificate_.AddTo(files_);
-    if (const ExitCode code = files_.Check(console); code != ExitCode::kAnswer) return code;
-    const ExitCode code = Answer(console);
-    files_.NoteLeft(console);
-    return code;
+    return files_.Around(console, [&] { return Answer(console); });
   }
 
  private:

@@ -60,10 +60,7 @@ class DecodeCommand final : public Command {
     files_.Read("model", model_);
     files_.Read("--formula", formula_);
     for (const std::string& path : outputs_) files_.Write("--output", path);
-    if (const ExitCode code = files_.Check(console); code != ExitCode::kAnswer) return code;
-    const ExitCode code = Answer(console);
-    files_.NoteLeft(console);
-    return code;
+    return files_.Around(console, [&] { return Answer(console); });
   }
 
  private:

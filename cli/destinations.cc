@@ -46,6 +46,13 @@ std::optional<Destinations::Identity> Destinations::IdentityOf(int descriptor) {
   return Identity{found.st_dev, found.st_ino, ""};
 }
 
+ExitCode Destinations::Around(Console& console, const std::function<ExitCode()>& work) {
+  if (const ExitCode code = Check(console); code != ExitCode::kAnswer) return code;
+  const ExitCode code = work();
+  NoteLeft(console);
+  return code;
+}
+
 ExitCode Destinations::Check(Console& console) {
   for (Named& input : inputs_)
     input.identity = input.path == "-" ? IdentityOf(STDIN_FILENO) : IdentityOf(input.path);
@@ -61,7 +68,6 @@ ExitCode Destinations::Check(Console& console) {
       return ExitCode::kUsage;
     }
   }
-  checked_ = true;
   return ExitCode::kAnswer;
 }
 
@@ -159,7 +165,6 @@ void Destinations::NoteSaved(const std::string& folder) {
 }
 
 void Destinations::NoteLeft(Console& console) const {
-  if (!checked_) return;
   for (const Named& file : files_) {
     if (file.is_old && !file.saved)
       console.Note(fmt::format("the file at {} is from an earlier run and was left as it was", file.path));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,18 +28,16 @@ class Destinations {
   // A folder that is made where it is missing, with these files in it.
   void WriteInto(std::string_view option, const std::string& folder, std::vector<std::string_view> names);
 
-  // kUsage where an output is an input, or two outputs are one file; kCannotWrite where one cannot be written;
-  // says so on the console. To be asked once, before the work.
-  ExitCode Check(Console& console);
+  // Checks the outputs, does the work of a command, and names what it left as it was. Gives the work's code, or:
+  // kUsage where an output is an input, or two outputs are one file; kCannotWrite where one cannot be written. Then the
+  // console says so, and there is no work. Once for each call of a command.
+  ExitCode Around(Console& console, const std::function<ExitCode()>& work);
 
   // Writes the outputs, each by itself; kCannotWrite where some failed, which the console names.
   ExitCode Save(Console& console, std::span<const Output> outputs);
 
   // A folder was written.
   void NoteSaved(const std::string& folder);
-
-  // Names the older files and folders that were left as they were. Silent before a successful Check.
-  void NoteLeft(Console& console) const;
 
  private:
   // What tells whether two names are one file: device and inode; of a file that is not there yet, those of its
@@ -60,6 +59,8 @@ class Destinations {
 
   static std::optional<Identity> IdentityOf(const std::string& path);
   static std::optional<Identity> IdentityOf(int descriptor);
+  ExitCode Check(Console& console);
+  void NoteLeft(Console& console) const;
   ExitCode CheckFile(Console& console, Named& file) const;
   ExitCode CheckFolder(Console& console, Named& folder) const;
   std::optional<std::string> FindClash(const Named& file, size_t index) const;
@@ -67,7 +68,6 @@ class Destinations {
   std::vector<Named> inputs_;
   std::vector<Named> files_;
   std::vector<Named> folders_;
-  bool checked_ = false;
 };
 
 }  // namespace tessera::cli

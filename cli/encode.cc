@@ -68,10 +68,7 @@ class EncodeCommand final : public Command {
     subject_.AddInputs(files_);
     files_.Write("--output", output_);
     files_.Write("--problem", problem_);
-    if (const ExitCode code = files_.Check(console); code != ExitCode::kAnswer) return code;
-    const ExitCode code = Answer(console);
-    files_.NoteLeft(console);
-    return code;
+    return files_.Around(console, [&] { return Answer(console); });
   }
 
  private:

@@ -65,10 +65,7 @@ class EvalCommand final : public Command {
     if (!outputs_.Check(console)) return ExitCode::kUsage;
     files_.Read("file", file_);
     outputs_.AddTo(files_);
-    if (const ExitCode code = files_.Check(console); code != ExitCode::kAnswer) return code;
-    const ExitCode code = Answer(console);
-    files_.NoteLeft(console);
-    return code;
+    return files_.Around(console, [&] { return Answer(console); });
   }
 
  private:

@@ -64,10 +64,7 @@ class ModesCommand final : public Command {
     }
     for (const std::string& file : files_) destinations_.Read("file", file);
     destinations_.Write("--output", output_);
-    if (const ExitCode code = destinations_.Check(console); code != ExitCode::kAnswer) return code;
-    const ExitCode code = Answer(console);
-    destinations_.NoteLeft(console);
-    return code;
+    return destinations_.Around(console, [&] { return Answer(console); });
   }
 
  private:

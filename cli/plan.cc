@@ -156,10 +156,7 @@ class PlanCommand final : public Command {
     }
     if (!outputs_.Check(console)) return ExitCode::kUsage;
     AddFiles();
-    if (const ExitCode code = files_.Check(console); code != ExitCode::kAnswer) return code;
-    const ExitCode code = Answer(console, *objective);
-    files_.NoteLeft(console);
-    return code;
+    return files_.Around(console, [&] { return Answer(console, *objective); });
   }
 
  private:

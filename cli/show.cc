@@ -58,10 +58,7 @@ class ShowCommand final : public Command {
     destinations_.Read("file", files_.file);
     destinations_.Read("--problem", files_.problem);
     destinations_.Write("--output", output_);
-    if (const ExitCode code = destinations_.Check(console); code != ExitCode::kAnswer) return code;
-    const ExitCode code = Draw(console);
-    destinations_.NoteLeft(console);
-    return code;
+    return destinations_.Around(console, [&] { return Draw(console); });
   }
 
  private:

@@ -254,8 +254,9 @@ Solver::Fixpoint Solver::Propagate(const base::Stop& stop) {
   }
   if (!interrupted) return consistent ? Fixpoint::kReached : Fixpoint::kConflict;
   // What rose at the root stays, so bounds that rise without end begin anew.
+  BacktrackTo(0);
   gave_up_ = !stop.Requested();
-  gave_up_ ? Reset() : BacktrackTo(0);
+  if (gave_up_) Reset();
   return Fixpoint::kInterrupted;
 }
 

@@ -51,7 +51,7 @@ class Solver {
  public:
   enum class Verdict : uint8_t { kFeasible, kInfeasible, kUnknown };
 
-  // `proof` may be null; else it is told how everything was derived, and only one question may be asked. `stop` may be
+  // `proof` may be null; else it records how everything was derived, and only one question may be asked. `stop` may be
   // null, and ends the construction early; what is then left out only makes the search weaker.
   Solver(const Packing& packing, const LazyOptions& options, Question question, ProofLog* proof = nullptr,
          const base::Stop* stop = nullptr);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 #include <numeric>
 
 #include "tessera/plan/check_assignment.h"
@@ -66,10 +67,8 @@ std::vector<int> OrderOfFile(const graph::Graph& network) {
   return order;
 }
 
-}  // namespace
-
-Judgement Judge(const Plan& asked, const FindProof& find_proof, const base::Stop& stop,
-                const Effort& effort) {
+Judgement JudgeIn(const Plan& asked, const FindProof& find_proof, const base::Stop& stop,
+                  const Effort& effort) {
   Plan question = WithoutWhatPrefetchingChanges(asked);
   AssignHomes(question);
   if (!IsSound(question))
@@ -106,6 +105,17 @@ Judgement Judge(const Plan& asked, const FindProof& find_proof, const base::Stop
                 "operator to the last",
                 orders.size());
   return {std::move(refutation), {}};
+}
+
+}  // namespace
+
+Judgement Judge(const Plan& asked, const FindProof& find_proof, const base::Stop& stop,
+                const Effort& effort) {
+  try {
+    return JudgeIn(asked, find_proof, stop, effort);
+  } catch (const std::bad_alloc&) {
+    return {std::nullopt, "memory is exhausted"};
+  }
 }
 
 }  // namespace tessera::plan::refutation

@@ -338,7 +338,7 @@ class Portfolio {
   int64_t left_;        // of the budget
   bool alone_ = false;  // one lane narrows the gap
   bool out_of_memory_ = false;
-  std::string proof_;  // who raised the bound last; empty: nobody did
+  std::string proof_;  // the engine that raised the bound last; empty: none did
   std::vector<Lane> lanes_;
   problem::Statistics statistics_;
   std::map<std::string, problem::Statistics> totals_;  // by engine

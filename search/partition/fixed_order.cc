@@ -88,7 +88,7 @@ class Attempts {
   bool MeetsBound() const { return BestScore() <= planning_.scale.ScoreOf(floors_.costs); }
 
   // Lays the selection out as one program. A plan that scores as the best one does replaces it where ties prefer it. Each is checked
-  // before it counts, so that a stop can hand out the last one at once; from a stop on none is laid out beside one that is there.
+  // before it counts, so that a stop can hand out the last one at once; after a stop no plan is laid out if there is one already.
   Outcome Place(const Selection& selection) {
     if (attempted_.best && planning_.stop.Requested()) return Outcome::kNowhere;
     base::Expected<JointPlacement> joint = PlaceJointly(planning_, demands_, selection);

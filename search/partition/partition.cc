@@ -43,6 +43,8 @@ void Record(const graph::Graph& graph, const PartitionOptions& options, Partitio
   plan::Plan& plan = *result.plan;
   plan.run = RecordOf(graph, plan, options);
   if (!plan.run.cut_off) return;
+  if (options.stop->IsOutOfMemory())
+    plan.notes.emplace_back("the memory limit was reached, which ended the search");
   plan.baseline = result.alone ? *result.alone : UnknownBaseline(plan.network);
   if (!result.alone)
     plan.notes.emplace_back(
@@ -59,10 +61,6 @@ void ReportCache(const PartitionOptions& options, const CachedEngines& cached) {
   options.progress(fmt::format("{} of {} answers about subgraphs were known, {} kB are kept", counts.hits,
                                counts.hits + counts.misses, counts.bytes / 1000));
 }
-
-}  // namespace
-
-namespace {
 
 base::Expected<PartitionResult> Search(const graph::Graph& network, const hw_profiles::Profile& profile,
                                        const PartitionOptions& options) {
@@ -96,6 +94,8 @@ base::Expected<PartitionResult> Search(const graph::Graph& network, const hw_pro
   if (!result) return result;
   if (result->plan) Record(graph, options, *result);
   Confirm(graph, profile, options, *result);
+  const bool unknown = result->status == problem::Status::kUnknown;
+  if (unknown && grounds.stop.IsOutOfMemory()) result->reason += "; the memory limit was reached";
   ReportCache(options, cached);
   return result;
 }

@@ -1,4 +1,4 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 
+#include "tessera/base/memory.h"
 #include "tessera/encoder/lazy/lazy_engine.h"
 #include "tessera/encoder/sat/sat_engine.h"
 #include "tessera/problem/validator.h"
@@ -100,11 +101,46 @@ TEST_P(EnginesUnderFailure, AnswerHonestlyAndLoseNothing) {
   EXPECT_GT(failures, 50);
 }
 
+class EnginesUnderALimit : public testing::TestWithParam<const Engine*> {
+ protected:
+  const GreedyEngine greedy_;
+};
+
+// Two million pairs of buffers that live together are more than a share of the limit holds. Greedy orders need none.
+TEST_P(EnginesUnderALimit, DeclineWhatTheyHaveNoRoomFor) {
+  Problem problem;
+  problem.memories.resize(1);
+  problem.memories[0].capacity = int64_t{1} << 40;
+  for (int i = 0; i < 2000; ++i) {
+    problem::Buffer& buffer = problem.buffers.emplace_back();
+    buffer.id = std::to_string(i);
+    buffer.size = 1 + i % 7;
+    buffer.lifespans = {{0, 1 + i % 3}};
+  }
+  base::Stop stop;
+  stop.LimitMemory(base::ResidentBytes() + (100 << 20));
+  const int64_t before = Blocks();
+  const Result result = GetParam()->Open(problem, nullptr)->Solve(0, int64_t{1} << 30, {1'000}, stop);
+  EXPECT_FALSE(stop.IsOutOfMemory());
+  EXPECT_FALSE(result.allocation);
+  EXPECT_NE(result.status, Status::kInfeasible);
+  EXPECT_THAT(result.reason, testing::HasSubstr("pairs of buffers"));
+  EXPECT_LE(Blocks() - before, 10);
+  const std::vector<const Engine*> engines = {GetParam(), &greedy_};
+  AllocateOptions options;
+  options.stop = &stop;
+  EXPECT_TRUE(Allocate(problem, nullptr, 0, engines, options)->allocation);
+}
+
 const GreedyEngine kGreedy;
 const CanonicalEngine kCanonical;
 const RepairEngine kRepair;
 const encoder::LazyEngine kLazy;
 const encoder::SatEngine kCadical;
+
+INSTANTIATE_TEST_SUITE_P(Engines, EnginesUnderALimit,
+                         testing::Values(&kCanonical, &kRepair, &kLazy, &kCadical),
+                         [](const auto& info) { return std::string(info.param->Name()); });
 
 INSTANTIATE_TEST_SUITE_P(Engines, EnginesUnderFailure,
                          testing::Values(&kGreedy, &kCanonical, &kRepair, &kLazy, &kCadical),

@@ -44,20 +44,6 @@ Problem RoomyPatentFigure() {
                      64);
 }
 
-// Engines that a share of the limit is too little for decline; greedy orders need little.
-TEST(Portfolio, AMemoryLimitLeavesAnAnswer) {
-  const Problem problem = GenerateRandom(2000, 100, 1);
-  base::Stop stop;
-  stop.LimitMemory(base::ResidentBytes() + (100 << 20));
-  AllocateOptions options;
-  options.minimize = true;
-  options.budget.units = 20'000;
-  options.stop = &stop;
-  const Result result = MustAllocate(problem, {&kGreedy, &kCanonical}, options);
-  ASSERT_TRUE(result.allocation) << result.reason;
-  EXPECT_TRUE(problem::Validate(problem, *result.allocation, *result.peak, 1).empty());
-}
-
 TEST(Portfolio, AMemoryLimitThatIsExceededAlreadyIsSaid) {
   base::Stop stop;
   stop.LimitMemory(1);

@@ -207,6 +207,22 @@ TEST(SearchPartition, AStopAfterTheBaselineLeavesAPlan) {
   EXPECT_THAT(result->plan->notes, Contains(HasSubstr("stopped")));
 }
 
+TEST(SearchPartition, AMemoryLimitLeavesAPlanThatSaysSo) {
+  base::Stop stop;
+  stop.LimitMemory(1);
+  PartitionOptions options = KeepingNothing();
+  options.stop = &stop;
+  const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  ASSERT_TRUE(result && result->plan);
+  EXPECT_EQ(result->status, problem::Status::kFeasible);
+  EXPECT_THAT(result->plan->notes, Contains(HasSubstr("the memory limit was reached")));
+  EXPECT_TRUE(plan::Validate(*result->plan).empty());
+  const auto none = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), options);
+  ASSERT_TRUE(none);
+  EXPECT_NE(none->status, problem::Status::kOptimal);
+  EXPECT_FALSE(none->plan);
+}
+
 TEST(SearchPartition, AStopLeavesAPlanEvenWhereAddressesMustAgree) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
