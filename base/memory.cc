@@ -38,8 +38,8 @@ int64_t LeastUpwards(std::filesystem::path group, const std::filesystem::path& r
   }
 }
 
-// Lines of /proc/self/cgroup are "0::/path" (version 2) or "5:memory:/path" (version 1). Inside a container the path is
-// often that of the host, so the root of what is mounted counts as well.
+// Lines of /proc/self/cgroup are "0::/path" (version 2) or "5:memory:/path" (version 1). Inside a
+// container the path is often that of the host, so the root of what is mounted counts as well.
 int64_t LimitOfGroups() {
   static constexpr const char* kRoot2 = "/sys/fs/cgroup";
   static constexpr const char* kRoot1 = "/sys/fs/cgroup/memory";

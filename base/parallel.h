@@ -7,9 +7,9 @@
 
 namespace tessera::base {
 
-// Runs `work` on up to that many threads at once, this one among them, and returns when all are done. Where the system
-// gives fewer threads, these do: so the work must take its parts from a shared list. If some throw, one of these
-// exceptions goes on to the caller, after all have ended.
+// Runs `work` on up to that many threads at once, this one among them, and returns when all are
+// done. Where the system gives fewer threads, these do: so the work must take its parts from a
+// shared list. If some throw, one of these exceptions goes on to the caller, after all have ended.
 template <typename Work>
 void RunOnThreads(int threads, const Work& work) {
   std::exception_ptr failure;

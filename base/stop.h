@@ -14,11 +14,12 @@ struct Budget {
   int64_t units = std::numeric_limits<int64_t>::max();
 };
 
-// Says when to give up before the budget is spent: on request (another thread, a signal handler), at a
-// wall-clock deadline or at a memory limit. Asking is cheap enough for every few hundred nodes. An answer cut off by a Stop is
-// `unknown`, never `infeasible`. A Stop is shared by reference and outlives the searches that watch it; it
-// may name a parent whose stop it also obeys. A Stop that never told anybody to stop changed nothing: the work
-// went as it would have gone without it, and can be repeated.
+// Says when to give up before the budget is spent: on request (another thread, a signal handler),
+// at a wall-clock deadline or at a memory limit. Asking is cheap enough for every few hundred
+// nodes. An answer cut off by a Stop is `unknown`, never `infeasible`. A Stop is shared by
+// reference and outlives the searches that watch it; it may name a parent whose stop it also obeys.
+// A Stop that never told anybody to stop changed nothing: the work went as it would have gone
+// without it, and can be repeated.
 class Stop {
  public:
   using Clock = std::chrono::steady_clock;
@@ -27,8 +28,9 @@ class Stop {
   explicit Stop(std::optional<Clock::time_point> deadline, const Stop* parent = nullptr)
       : deadline_(deadline), parent_(parent) {}
 
-  // Requests itself when it is asked for the k-th time, 1 or more, and counts how often it is asked. With it a test cuts off a search
-  // at each of its polls, one after the other, without a clock.
+  // Requests itself when it is asked for the k-th time, 1 or more, and counts how often it is
+  // asked. With it a test cuts off a search at each of its polls, one after the other, without a
+  // clock.
   struct AtPoll {
     int64_t k = 1;
   };
@@ -37,8 +39,8 @@ class Stop {
   Stop& operator=(const Stop&) = delete;
   ~Stop() = default;
 
-  // From now on, what the process holds beyond so many bytes is a reason to stop too, for good. Searches also build
-  // nothing that would need more. To be called before the Stop is shared.
+  // From now on, what the process holds beyond so many bytes is a reason to stop too, for good.
+  // Searches also build nothing that would need more. To be called before the Stop is shared.
   void LimitMemory(int64_t bytes) { memory_limit_ = bytes; }
 
   // Safe from any thread and from a signal handler.
@@ -46,7 +48,8 @@ class Stop {
 
   bool Requested() const;
 
-  // How often a Stop made with AtPoll was asked, by those that have it as their parent too; 0 of others.
+  // How often a Stop made with AtPoll was asked, by those that have it as their parent too; 0 of
+  // others.
   int64_t Polls() const { return polls_.load(std::memory_order_relaxed); }
 
   // Whether Requested() has answered true, or a deadline has passed that a Stop with this one as its parent set itself.

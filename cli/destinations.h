@@ -14,9 +14,9 @@
 
 namespace tessera::cli {
 
-// The files that one call reads and writes. All that can be known to be wrong with the outputs is found before the
-// work begins; what fails later fails alone; and an older file that the call did not replace is named at the end,
-// as it would look like this call's answer.
+// The files that one call reads and writes. All that can be known to be wrong with the outputs is
+// found before the work begins; what fails later fails alone; and an older file that the call did
+// not replace is named at the end, as it would look like this call's answer.
 class Destinations {
  public:
   // An input; "-" is standard input. Empty paths are left out, here and below.
@@ -28,9 +28,10 @@ class Destinations {
   // A folder that is made where it is missing, with these files in it.
   void WriteInto(std::string_view option, const std::string& folder, std::vector<std::string_view> names);
 
-  // Checks the outputs, does the work of a command, and names what it left as it was. Gives the work's code, or:
-  // kUsage where an output is an input, or two outputs are one file; kCannotWrite where one cannot be written. Then the
-  // console says so, and there is no work. Once for each call of a command.
+  // Checks the outputs, does the work of a command, and names what it left as it was. Gives the
+  // work's code, or: kUsage where an output is an input, or two outputs are one file; kCannotWrite
+  // where one cannot be written. Then the console says so, and there is no work. Once for each call
+  // of a command.
   ExitCode Around(Console& console, const std::function<ExitCode()>& work);
 
   // Writes the outputs, each by itself; kCannotWrite where some failed, which the console names.
@@ -40,8 +41,8 @@ class Destinations {
   void NoteSaved(const std::string& folder);
 
  private:
-  // What tells whether two names are one file: device and inode; of a file that is not there yet, those of its
-  // folder, and its name.
+  // What tells whether two names are one file: device and inode; of a file that is not there yet,
+  // those of its folder, and its name.
   struct Identity {
     dev_t device = 0;
     ino_t inode = 0;

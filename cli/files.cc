@@ -121,8 +121,8 @@ class Draft {
  private:
   Draft(std::string name, Place place) : name_(std::move(name)), place_(std::move(place)) {}
 
-  // A new file has the mode that the umask leaves, one that replaces another the mode of that one. Until then it is
-  // readable for its owner alone, as the old file may be.
+  // A new file has the mode that the umask leaves, one that replaces another the mode of that one.
+  // Until then it is readable for its owner alone, as the old file may be.
   int FillFile(std::string_view content) {
     const std::string name = RandomName();
     if (name.empty()) return EIO;
@@ -133,7 +133,8 @@ class Draft {
     draft_ = draft;
     if (const int error = WriteAll(file.Number(), content); error != 0) return error;
     if (place_.old) {
-      // Only root can give a file away; for all others the owner is the same, or the change is refused.
+      // Only root can give a file away; for all others the owner is the same, or the change is
+      // refused.
       const bool given = fchown(file.Number(), place_.old->st_uid, place_.old->st_gid) == 0;
       const mode_t kept = place_.old->st_mode & (given ? 07777U : 0777U);
       if (fchmod(file.Number(), kept) != 0) return errno;

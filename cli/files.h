@@ -34,12 +34,14 @@ struct Place {
   int descriptor = -1;             // of kDescriptor
 };
 
-// The place of an output. A link leads to its target, which need not exist. Refuses "-", folders, and what cannot
-// be written: a folder that is missing or not writable, a file that is not writable.
+// The place of an output. A link leads to its target, which need not exist. Refuses "-", folders,
+// and what cannot be written: a folder that is missing or not writable, a file that is not
+// writable.
 base::Expected<Place> FindPlace(const std::string& path);
 
-// A file is written under an unguessable name in the folder where it belongs and moves to its name once it is whole,
-// so that readers see the old content or the new, never a part. It keeps the mode of the file that it replaces.
+// A file is written under an unguessable name in the folder where it belongs and moves to its name
+// once it is whole, so that readers see the old content or the new, never a part. It keeps the mode
+// of the file that it replaces.
 base::Expected<void> WriteOne(const Output& output);
 
 // The same for files that mean something only together: all are written, or none moves to its name.

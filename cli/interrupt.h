@@ -17,8 +17,8 @@ class InterruptGuard {
   static bool Interrupted();
 };
 
-// Where no guard lives, SIGINT and SIGTERM end the process with the exit code of an interrupt. For the begin of the
-// process.
+// Where no guard lives, SIGINT and SIGTERM end the process with the exit code of an interrupt. For
+// the begin of the process.
 void EndOnInterrupt();
 
 }  // namespace tessera::cli

@@ -114,8 +114,8 @@ ExitCode Run(Console& console, int argc, char** argv) {
   return ExitCode::kUsage;
 }
 
-// The exit code, when all has been printed. A reader that closed its end early ends the command as it would end any
-// other: by SIGPIPE, without a word.
+// The exit code, when all has been printed. A reader that closed its end early ends the command as
+// it would end any other: by SIGPIPE, without a word.
 int Finish(Console& console, ExitCode code, void (*on_broken_pipe)(int)) {
   const int error = console.Flush();
   if (error == 0) return static_cast<int>(code);
@@ -128,8 +128,8 @@ int Finish(Console& console, ExitCode code, void (*on_broken_pipe)(int)) {
   return static_cast<int>(ExitCode::kCannotWrite);
 }
 
-// A standard stream that the caller closed gets a file that cannot be used in that way. Else the next file to be
-// opened would take its number, and messages would end up in an answer.
+// A standard stream that the caller closed gets a file that cannot be used in that way. Else the
+// next file to be opened would take its number, and messages would end up in an answer.
 void FillStandardStreams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) < 0) open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
@@ -141,12 +141,13 @@ void FillStandardStreams() {
 
 int main(int argc, char** argv) {
   using namespace tessera::cli;
-  // Functions of the parser of options must not throw, so until it is done exhausted memory ends the process.
+  // Functions of the parser of options must not throw, so until it is done exhausted memory ends
+  // the process.
   std::set_new_handler(&SayExhausted);
   EndOnInterrupt();
   FillStandardStreams();
-  // An output that is a broken pipe, or beyond a limit on files, must fail alone, without ending the process before
-  // the others are written.
+  // An output that is a broken pipe, or beyond a limit on files, must fail alone, without ending
+  // the process before the others are written.
   void (*const on_broken_pipe)(int) = std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   try {

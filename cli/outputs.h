@@ -29,8 +29,8 @@ bool CheckSuffixes(Console& console, const std::vector<std::string>& paths);
 std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& paths,
                                                const problem::Problem& problem);
 
-// Writes the answer to every path, each by itself; without an allocation only pictures of what collides. kAnswer
-// when all is well.
+// Writes the answer to every path, each by itself; without an allocation only pictures of what
+// collides. kAnswer when all is well.
 ExitCode WriteAllocations(Console& console, Destinations& files, const std::vector<std::string>& paths,
                           const problem::Problem& problem, const problem::AllocationDocument& document);
 

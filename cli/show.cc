@@ -62,7 +62,8 @@ class ShowCommand final : public Command {
   }
 
  private:
-  // The suffix says what the picture is made of, where it says anything; it must not contradict --format.
+  // The suffix says what the picture is made of, where it says anything; it must not contradict
+  // --format.
   bool ChooseFormat(Console& console) {
     const std::string suffix = SuffixOf(output_);
     if (suffix.empty()) return true;

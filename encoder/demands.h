@@ -15,8 +15,8 @@ struct Grid {
   problem::Bytes residue = 0;
 };
 
-// More pairs than this make a formula that no eager solver digests: 4 million pairs are 8 million order
-// constraints.
+// More pairs than this make a formula that no eager solver digests: 4 million pairs are 8 million
+// order constraints.
 inline constexpr size_t kPairLimit = 4'000'000;
 
 // What a Problem asks of addresses, in plain data: everything about its banks, spans, reserved ranges,
@@ -42,8 +42,8 @@ struct Demands {
   std::vector<std::vector<problem::AddressRange>> forbidden;
 };
 
-// `ladder` may be null. `most_pairs`: pairs that are listed before there are too many. Cost: O(n log n + pairs of
-// buffers whose hulls of lifespans meet + buffers times banks).
+// `ladder` may be null. `most_pairs`: pairs that are listed before there are too many. Cost: O(n
+// log n + pairs of buffers whose hulls of lifespans meet + buffers times banks).
 Demands Analyse(const problem::Problem& problem, const problem::Ladder* ladder,
                 size_t most_pairs = kPairLimit);
 

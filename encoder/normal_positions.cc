@@ -53,7 +53,8 @@ using problem::RelationKind;
 // With more, sums of sizes are as dense as all multiples of the granule, and to find them costs more than it saves.
 constexpr size_t kMostPositions = 100;
 
-// Supports of all buffers that are looked at: more take seconds, and such a formula is large anyway.
+// Supports of all buffers that are looked at: more take seconds, and such a formula is large
+// anyway.
 constexpr int64_t kMostSupports = 2'000'000;
 constexpr size_t kBetweenLooks = 64;  // at the stop, in positions
 
@@ -94,8 +95,8 @@ class Closure {
         granules_(ceiling / granule_),
         stop_(stop) {}
 
-  // Adds to the positions of each buffer; false when some buffer has too many or must not be moved at all, when there
-  // are too many in sum, and at the stop.
+  // Adds to the positions of each buffer; false when some buffer has too many or must not be moved
+  // at all, when there are too many in sum, and at the stop.
   bool Find(std::vector<std::set<Bytes>>& positions) {
     for (size_t i = 0; i < sizes_.size(); ++i) {
       if (problem_.buffers[i].memory == memory_ && !ReachBases(i)) return false;

@@ -14,9 +14,9 @@ namespace tessera::encoder {
 // buffer: in its memory some buffer has too many positions, or must not be moved. `ceilings` are the greatest capacities
 // asked about, in bytes, for each memory; `ladder` may be null.
 //
-// A list is also empty where too much work came first, or the stop.
-// Cost: for each rung, at most a hundred positions a buffer times the number of buffers that live together, and in all
-// at most a few million steps for each memory.
+// A list is also empty where too much work came first, or the stop. Cost: for each rung, at most a
+// hundred positions a buffer times the number of buffers that live together, and in all at most a
+// few million steps for each memory.
 std::vector<std::vector<problem::Bytes>> FindNormalPositions(const problem::Problem& problem,
                                                              const problem::Ladder* ladder,
                                                              const Demands& demands,

@@ -14,22 +14,23 @@ namespace tessera::problem {
 //     id,lower,upper,size,alignment,gaps
 //     conv1,0,9,4096,64,3-5 8-9
 //
-// Columns id, lower, upper, size in any order; optional alignment (default 1), offset (fixed), hint, gaps
-// (half-open pieces of [lower, upper) in which the buffer does not live). Optional fields may be empty.
-// Lifespans are half-open; numbers are decimal without sign. CRLF, blank lines, blanks around fields, a UTF-8 byte
-// order mark and quoted fields (RFC 4180, within one line) are fine. Bytes of an id that are no UTF-8 are escaped
-// (base/utf8.h).
+// Columns id, lower, upper, size in any order; optional alignment (default 1), offset (fixed),
+// hint, gaps (half-open pieces of [lower, upper) in which the buffer does not live). Optional
+// fields may be empty. Lifespans are half-open; numbers are decimal without sign. CRLF, blank
+// lines, blanks around fields, a UTF-8 byte order mark and quoted fields (RFC 4180, within one
+// line) are fine. Bytes of an id that are no UTF-8 are escaped (base/utf8.h).
 //
 // The Problem has one memory. CSV states no capacity, so memories[0].capacity is base::kMaxTotal until the
 // caller sets it. Faults carry line and column of the offending field; `file_name` is for messages. Cost: O(n
 // log n).
 base::Expected<Problem> ReadCsv(std::string_view text, std::string_view file_name);
 
-// The same CSV for `problem`, with only the optional columns that some buffer needs; reading it back gives
-// the same buffers. With an allocation (may be null) the offset column holds its offsets. What CSV cannot say
-// is refused, naming it: several memories, banks, modes, reserved ranges, relations, loops, accesses,
-// negative steps. Ids are quoted where RFC 4180 asks for it; control characters in them are escaped. Names, roles and annotations are for people and are left out; so
-// is the capacity.
+// The same CSV for `problem`, with only the optional columns that some buffer needs; reading it
+// back gives the same buffers. With an allocation (may be null) the offset column holds its
+// offsets. What CSV cannot say is refused, naming it: several memories, banks, modes, reserved
+// ranges, relations, loops, accesses, negative steps. Ids are quoted where RFC 4180 asks for it;
+// control characters in them are escaped. Names, roles and annotations are for people and are left
+// out; so is the capacity.
 base::Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocation = nullptr);
 
 }  // namespace tessera::problem

@@ -28,8 +28,8 @@ constexpr size_t kRequiredColumns = 4;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// A piece of a line and where it begins; columns count bytes from 1. Of a quoted field the text is what stands
-// between the quotes, where two quotes stand for one.
+// A piece of a line and where it begins; columns count bytes from 1. Of a quoted field the text is
+// what stands between the quotes, where two quotes stand for one.
 struct Field {
   std::string_view text;
   int line = 0;
@@ -124,8 +124,8 @@ class CsvReader {
     return false;
   }
 
-  // The fields of a line (RFC 4180): one that begins with a quote ends with one, and may hold commas. A quoted field
-  // does not go beyond its line.
+  // The fields of a line (RFC 4180): one that begins with a quote ends with one, and may hold
+  // commas. A quoted field does not go beyond its line.
   std::optional<std::vector<Field>> SplitLine(Field rest) {
     std::vector<Field> fields;
     for (;;) {
@@ -247,7 +247,8 @@ class CsvReader {
 
   bool ReadId(const Field& field, std::string& id) {
     if (field.text.empty()) return Refuse(field, "the field 'id' is empty", "a name");
-    // All formats can state an id that is UTF-8; bytes that are none become escapes here, where they come in.
+    // All formats can state an id that is UTF-8; bytes that are none become escapes here, where
+    // they come in.
     id = base::AsUtf8(Unquote(field));
     const auto [first, fresh] = first_line_.emplace(id, field.line);
     if (!fresh) {

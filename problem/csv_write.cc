@@ -39,7 +39,8 @@ std::string BeyondCsv(const Problem& problem) {
   return "";
 }
 
-// An id as RFC 4180 has it, in one line: quoted where it holds what separates fields, with control characters escaped.
+// An id as RFC 4180 has it, in one line: quoted where it holds what separates fields, with control
+// characters escaped.
 std::string FieldOf(const std::string& id) {
   const std::string text = base::Printable(id);
   const bool plain =

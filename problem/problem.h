@@ -171,8 +171,8 @@ bool LivesAt(const Buffer& buffer, Step step);
 // Whether some step lies in a lifespan of both. Cost: linear in the number of lifespans.
 bool LiveTogether(const Buffer& a, const Buffer& b);
 
-// Pairs of lifespans in that memory that share a step: at least as many as pairs of buffers that live together.
-// Cost: O(n log n).
+// Pairs of lifespans in that memory that share a step: at least as many as pairs of buffers that
+// live together. Cost: O(n log n).
 int64_t CountMeetings(const Problem& problem, int memory);
 
 // Pairs of steps (from, to) such that `to` can directly follow `from` when the program runs: neighbours, back

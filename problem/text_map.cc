@@ -24,7 +24,8 @@ struct Stretch {
   Step end = 0;
 };
 
-// Printable ASCII: the width of other characters is not known, so that their bytes become question marks.
+// Printable ASCII: the width of other characters is not known, so that their bytes become question
+// marks.
 std::string Plain(std::string_view text) {
   std::string plain = base::Printable(text);
   std::replace_if(

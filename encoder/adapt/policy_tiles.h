@@ -20,9 +20,10 @@ class PolicyTiles {
                                           const hw_profiles::Profile& profile, graph::Interval interval,
                                           const Policy& policy, TilesMade made = TilesMade::kThatDiffer);
 
-  // nullptr for a shape that a policy with a cached halo refuses, or would cut into more than 4096 tiles; with kThatDiffer also where
-  // it makes the tiles of recomputing, and where `cut` gives none. Whatever is returned, Uses() says from then on what tiles of this shape keep. The shape has no
-  // fault (choice.h).
+  // nullptr for a shape that a policy with a cached halo refuses, or would cut into more than 4096
+  // tiles; with kThatDiffer also where it makes the tiles of recomputing, and where `cut` gives
+  // none. Whatever is returned, Uses() says from then on what tiles of this shape keep. The shape
+  // has no fault (choice.h).
   std::shared_ptr<graph::TiledSubgraph> Cut(const graph::TileShape& tile, const TileCutter& cut);
 
   // Whether the policy would cut the shape, but into too many tiles to follow.

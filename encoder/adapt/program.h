@@ -94,8 +94,9 @@ struct SubgraphLadder {
   std::vector<std::shared_ptr<graph::TiledSubgraph>> tilings;  // parallel to the rungs
 };
 
-// Cuts the interval into tiles of a shape, as a policy with that halo makes them: for ladders of several policies over the same
-// shapes, which then share what does not depend on the policy. nullptr where a stop came first: such shapes are left out.
+// Cuts the interval into tiles of a shape, as a policy with that halo makes them: for ladders of
+// several policies over the same shapes, which then share what does not depend on the policy.
+// nullptr where a stop came first: such shapes are left out.
 using TileCutter =
     std::function<std::shared_ptr<graph::TiledSubgraph>(const graph::TileShape&, hw_profiles::HaloStorage)>;
 

@@ -10,7 +10,8 @@
 
 namespace tessera::encoder {
 
-// Whether the profile lets the operator's result take the place of an operand, tiles and lifespans apart.
+// Whether the profile lets the operator's result take the place of an operand, tiles and lifespans
+// apart.
 bool MayTakeAPlace(const hw_profiles::Profile& profile, const graph::Operator& op);
 
 // What a subgraph asks of the tile memory at least, found without its Problem (room_floor.cc).

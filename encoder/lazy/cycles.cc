@@ -16,10 +16,11 @@
 //     a --colocated +8--> c         a below b: b >= a + 6
 //     a below b below c             b below c: c >= b + 4      but a = c - 8: once around, a rises by 6 + 4 - 8
 //
-// All offsets begin at 0 and are raised along every edge, round after round. The edges by which offsets were raised
-// last may form cycles. Those are gone around, from 0, to see where they lead. Let L be a common multiple of the
-// alignments. What satisfies the cycle satisfies it L lower or higher as well, so if anything does, then something
-// from 0 to L - 1, beyond which no round leads. A cycle that leads to L or higher is a contradiction.
+// All offsets begin at 0 and are raised along every edge, round after round. The edges by which
+// offsets were raised last may form cycles. Those are gone around, from 0, to see where they lead.
+// Let L be a common multiple of the alignments. What satisfies the cycle satisfies it L lower or
+// higher as well, so if anything does, then something from 0 to L - 1, beyond which no round leads.
+// A cycle that leads to L or higher is a contradiction.
 namespace tessera::encoder::lazy {
 namespace {
 
@@ -91,8 +92,8 @@ class Graph {
     return base::RoundUp(offset + edge.distance, alignment_[static_cast<size_t>(edge.to)]);
   }
 
-  // Each node has at most one edge by which it was raised, so walks back from all nodes find all cycles. A cycle begins
-  // with the edge into one of its nodes, and goes backwards.
+  // Each node has at most one edge by which it was raised, so walks back from all nodes find all
+  // cycles. A cycle begins with the edge into one of its nodes, and goes backwards.
   std::vector<std::vector<Edge>> CyclesOfRaises() const {
     std::vector<std::vector<Edge>> cycles;
     std::vector<int> seen_from(static_cast<size_t>(nodes_), -1);

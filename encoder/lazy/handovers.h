@@ -30,7 +30,8 @@ namespace tessera::encoder::lazy {
 // buffer leaves and enters once or twice among sections that a stayer is in.
 class Handovers {
  public:
-  // Compares each section with the `reach` next in time; 0: none. At the stop, if there is one, fewer are compared.
+  // Compares each section with the `reach` next in time; 0: none. At the stop, if there is one,
+  // fewer are compared.
   Handovers(Axis& axis, int reach, const base::Stop* stop = nullptr);
 
   // The sizes changed, and no order is known.

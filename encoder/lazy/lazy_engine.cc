@@ -60,7 +60,8 @@ Result LazySession::Answer(Status status, std::string reason) const {
   return result;
 }
 
-// Everything is loaded on the first question that has a budget, so that opening a session is cheap. False at the stop.
+// Everything is loaded on the first question that has a budget, so that opening a session is cheap.
+// False at the stop.
 bool LazySession::Load(const base::Stop& stop) {
   if (!packing_) packing_ = lazy::MakePacking(problem_, ladder_, stop);
   return packing_.has_value();

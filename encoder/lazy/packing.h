@@ -98,8 +98,8 @@ struct Packing {
   }
 };
 
-// Needs a Problem that FindUnsupported (support.h) passes; nullopt at the stop. Cost: O(buffers squared + members of
-// sections squared; where some may share addresses, to the fourth power).
+// Needs a Problem that FindUnsupported (support.h) passes; nullopt at the stop. Cost: O(buffers
+// squared + members of sections squared; where some may share addresses, to the fourth power).
 std::optional<Packing> MakePacking(const problem::Problem& problem, const problem::Ladder* ladder,
                                    const base::Stop& stop);
 

@@ -183,7 +183,8 @@ bool Solver::AssertFacts() {
   return true;
 }
 
-// Of two buffers at a fixed distance it is known which lies below, and whether the distance leaves it room.
+// Of two buffers at a fixed distance it is known which lies below, and whether the distance leaves
+// it room.
 bool Solver::AssertTiedOrders() {
   if (packing_.differences.empty()) return true;
   const Ties ties = FindTies(packing_, axis_);

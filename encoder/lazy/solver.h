@@ -39,8 +39,9 @@ bool Implies(const Question& tight, const Question& loose, bool sizes_may_differ
 //       conflict?  learn, return to where the lesson is news; at the root: infeasible
 //       none:      restart when it is time, else assume what is asked for, else decide; nothing left: feasible
 //
-// Bounds that chase each other around a cycle of orders and ties rise to the capacity, perhaps a byte at a time. After
-// many changes in a row such a cycle is looked for (cycles.h), and is a conflict itself.
+// Bounds that chase each other around a cycle of orders and ties rise to the capacity, perhaps a
+// byte at a time. After many changes in a row such a cycle is looked for (cycles.h), and is a
+// conflict itself.
 //
 // The cheap rules run dry before a dear one is asked. Infeasible is said only when the empty clause has been
 // derived, or a clause of assumptions alone. Everything happens in the order of the input and the seed, so the
@@ -51,8 +52,9 @@ class Solver {
  public:
   enum class Verdict : uint8_t { kFeasible, kInfeasible, kUnknown };
 
-  // `proof` may be null; else it records how everything was derived, and only one question may be asked. `stop` may be
-  // null, and ends the construction early; what is then left out only makes the search weaker.
+  // `proof` may be null; else it records how everything was derived, and only one question may be
+  // asked. `stop` may be null, and ends the construction early; what is then left out only makes
+  // the search weaker.
   Solver(const Packing& packing, const LazyOptions& options, Question question, ProofLog* proof = nullptr,
          const base::Stop* stop = nullptr);
 
@@ -70,7 +72,8 @@ class Solver {
   // Decides the question under the assumptions. Budget units are conflicts.
   Verdict Solve(std::span<const Literal> assumptions, const base::Budget& budget, const base::Stop& stop);
 
-  // Whether the last kUnknown is due to bounds that rose in more steps than are followed. More budget does not help.
+  // Whether the last kUnknown is due to bounds that rose in more steps than are followed. More
+  // budget does not help.
   bool GaveUp() const { return gave_up_; }
 
   // After kFeasible, until the next call.

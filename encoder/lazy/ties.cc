@@ -10,12 +10,13 @@
 // capacity. The same happens where alignments leave no common offset: a at multiples of 4 and b one above a, also at
 // multiples of 4. Both are found beforehand.
 //
-// Distances: a walk over the relations from the first buffer of each group gives every member its distance d. A
-// relation that closes a cycle must agree with the distances of its ends.
+// Distances: a walk over the relations from the first buffer of each group gives every member its
+// distance d. A relation that closes a cycle must agree with the distances of its ends.
 //
-// Alignments: the first buffer's offset x must satisfy x + d = 0 modulo the alignment of every member. Two such
-// congruences modulo m and n have a common solution exactly if their residues agree modulo gcd(m, n), and congruences
-// that agree in pairs have a solution in common (the Chinese remainder theorem, in its form for any moduli).
+// Alignments: the first buffer's offset x must satisfy x + d = 0 modulo the alignment of every
+// member. Two such congruences modulo m and n have a common solution exactly if their residues
+// agree modulo gcd(m, n), and congruences that agree in pairs have a solution in common (the
+// Chinese remainder theorem, in its form for any moduli).
 namespace tessera::encoder::lazy {
 namespace {
 
@@ -24,7 +25,8 @@ struct Edge {
   Bound distance = 0;
 };
 
-// Of each buffer. A relation is stated as four differences (packing.cc): there and back, each once more from the top.
+// Of each buffer. A relation is stated as four differences (packing.cc): there and back, each once
+// more from the top.
 std::vector<std::vector<Edge>> ExactDistances(const Packing& packing, const Axis& axis) {
   constexpr size_t kOfRelation = 4;
   std::vector<std::vector<Edge>> edges(static_cast<size_t>(packing.buffers));

@@ -24,8 +24,8 @@ class ConflictCounter : public CaDiCaL::Learner {
 
 }  // namespace
 
-// The library does not expect memory to run out: what is left of a solver then cannot even be destroyed. So it is given
-// up as it is.
+// The library does not expect memory to run out: what is left of a solver then cannot even be
+// destroyed. So it is given up as it is.
 template <typename Work>
 auto CadicalSolver::Guarded(const Work& work) {
   try {

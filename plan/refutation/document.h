@@ -7,8 +7,8 @@
 #include "tessera/plan/refutation/refute.h"
 
 // What refutation.json says: the question, and in words why it has no plan
-// (docs/certificate-format.md). The proofs about placements are certificates of their own, in the same
-// folder.
+// (docs/certificate-format.md). The proofs about placements are certificates of their own, in the
+// same folder.
 namespace tessera::plan::refutation {
 
 std::string WriteRefutation(const Plan& question, const Refutation& refutation);

@@ -305,7 +305,8 @@ class Floors {
 
 namespace {
 
-// Whether some element of the first result is asked for. A window may lie in the padding, so that no operator reads a result.
+// Whether some element of the first result is asked for. A window may lie in the padding, so that
+// no operator reads a result.
 bool IsSurelyNeeded(const graph::Graph& network, const std::vector<Users>& users,
                     const std::vector<char>& whole, int op) {
   const int result = network.operators[static_cast<size_t>(op)].outputs.front();
@@ -330,7 +331,8 @@ bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& o
   return !op.in_place.empty() || std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
 }
 
-// While an operator works with one slice of its weights, the next one arrives, where transfers overlap.
+// While an operator works with one slice of its weights, the next one arrives, where transfers
+// overlap.
 int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op) {
   const graph::Operator& facts = plan.network.operators[static_cast<size_t>(op)];
   const bool overlaps = plan.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;

@@ -17,12 +17,12 @@ int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interv
 // Whether some policy and lifespans let a result of the operator take the place of an operand.
 bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& op);
 
-// The least that any policy for weights but `by_depth` holds of an operator's constants while it runs, in
-// any subgraph.
+// The least that any policy for weights but `by_depth` holds of an operator's constants while it
+// runs, in any subgraph.
 int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op);
 
-// The floor of the interval for tiles of that shape: where their halo is computed again, or where rows are kept.
-// Cost: one tile.
+// The floor of the interval for tiles of that shape: where their halo is computed again, or where
+// rows are kept. Cost: one tile.
 int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval,
                 const std::vector<int64_t>& tile, bool keeps_rows);
 

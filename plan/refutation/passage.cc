@@ -95,8 +95,8 @@ bool Passage::IsBarred() {
   }
 }
 
-// Whether the floors of all intervals are found in a few seconds: each walks all operators of its interval,
-// and all indices along each axis.
+// Whether the floors of all intervals are found in a few seconds: each walks all operators of its
+// interval, and all indices along each axis.
 bool Passage::IsSmallEnough() const {
   constexpr int64_t kMostSteps = 300'000'000;
   constexpr int64_t kLongest = 100'000;

@@ -44,8 +44,8 @@ class Ways {
   // nothing refuses them: the profile and the validator allow the way, each home holds what is
   // there, no step needs more than the room, and no limit is exceeded. Of ways that cost the same
   // and have the same Problem one stands for all. Takes from `work` the tiles times operators that
-  // it looks at, and gives up with nullopt where that would become negative, at the stop, and where one
-  // way has too many tiles.
+  // it looks at, and gives up with nullopt where that would become negative, at the stop, and where
+  // one way has too many tiles.
   std::optional<std::vector<Way>> Find(graph::Interval interval, const std::vector<int>& kept, int64_t& work);
 
   // What has to be placed in the tile memory while the subgraph runs.

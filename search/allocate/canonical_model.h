@@ -18,7 +18,8 @@ class Lists {
  public:
   Lists() = default;
   explicit Lists(const std::vector<std::vector<int>>& lists);
-  // The lists of partners of 0 to count - 1. Each pair is ascending, and so are the pairs; then the lists are.
+  // The lists of partners of 0 to count - 1. Each pair is ascending, and so are the pairs; then the
+  // lists are.
   Lists(int count, std::span<const std::pair<int, int>> pairs);
 
   std::span<const int> operator[](int i) const {
@@ -63,8 +64,8 @@ struct CanonicalModel {
   int CliqueCount() const { return members.Count(); }
 };
 
-// Why a model of that memory would be too large, in words; nullopt if it is not. `memory_limit`: bytes that the process
-// may take.
+// Why a model of that memory would be too large, in words; nullopt if it is not. `memory_limit`:
+// bytes that the process may take.
 std::optional<std::string> FindOversize(const problem::Problem& problem, int memory, int64_t memory_limit);
 
 // The model of `memory`, whose Problem states nothing that FindUnsupported objects to (constraints.h).

@@ -37,10 +37,10 @@ struct AllocateOptions {
 //   malformed.
 // `lower_bound` always holds; statistics are sums over all engines whose work counted.
 //
-// Every allocation is checked by problem::Validate before it is returned. An engine whose answer fails the
-// check is a fault of the program, not of the input: then there is no result, and the diagnostic says which
-// engine broke what. Memory that runs out, or a memory limit of the stop, ends the search as a deadline does: the best
-// allocation so far is the answer, or kUnknown.
+// Every allocation is checked by problem::Validate before it is returned. An engine whose answer
+// fails the check is a fault of the program, not of the input: then there is no result, and the
+// diagnostic says which engine broke what. Memory that runs out, or a memory limit of the stop,
+// ends the search as a deadline does: the best allocation so far is the answer, or kUnknown.
 base::Expected<problem::Result> Allocate(const problem::Problem& problem, const problem::Ladder* ladder,
                                          size_t rung, std::span<const problem::Engine* const> engines,
                                          const AllocateOptions& options);

@@ -25,11 +25,13 @@ bool IsLargest(const Planning& planning, const IntervalChoices& interval, const 
 // Every operator alone, with the best choice that fits by itself. Needs PathSearch::DecideSingles.
 plan::Baseline AssembleBaseline(const Planning& planning, const PathSearch& paths);
 
-// Where a stop came before all operators were tried alone: nothing is claimed, every operator is left out.
+// Where a stop came before all operators were tried alone: nothing is claimed, every operator is
+// left out.
 plan::Baseline UnknownBaseline(const graph::Graph& network);
 bool IsUnknown(const plan::Baseline& baseline, const graph::Graph& network);
 
-// Numbers tensors as the operators make them, as files do: what is read again must be what was written.
+// Numbers tensors as the operators make them, as files do: what is read again must be what was
+// written.
 void RenumberTensors(plan::Plan& plan);
 
 }  // namespace tessera::search

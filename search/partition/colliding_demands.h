@@ -21,10 +21,11 @@ struct DemandProbe {
   PartitionResult Run(const std::vector<Demand>& demands, Telling telling = Telling::kVerdict) const;
 };
 
-// Adds to `result`, the outcome without a plan under all the demands, those that are to blame. If there is no plan without demands
-// either, the result is the one without demands. If the demands are proven to rule out every plan, those that are named suffice for
-// that: each is left out in turn, and stays out if the others still rule out every plan by proof. Cost: up to two searches for each
-// demand.
+// Adds to `result`, the outcome without a plan under all the demands, those that are to blame. If
+// there is no plan without demands either, the result is the one without demands. If the demands
+// are proven to rule out every plan, those that are named suffice for that: each is left out in
+// turn, and stays out if the others still rule out every plan by proof. Cost: up to two searches
+// for each demand.
 PartitionResult BlameDemands(const DemandProbe& probe, std::vector<Demand> demands, PartitionResult result);
 
 // States the demands of a result without a plan in its reason.

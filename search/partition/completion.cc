@@ -6,17 +6,20 @@
 
 #include "tessera/search/partition/path_search.h"
 
-// Whether a better plan exists than the best one known, among all that was passed over: tile shapes that are no even cuts, policies,
-// and intervals out of reach. An open interval has one arc more that costs as little as any of its untried shapes can. As long as the
-// best path through all arcs is better than the plan, what is untried on it is tried; when it is not, no plan is better. The work is
-// estimated first, from the room that each arc has below the best score, and nothing is begun that is out of reach.
+// Whether a better plan exists than the best one known, among all that was passed over: tile shapes
+// that are no even cuts, policies, and intervals out of reach. An open interval has one arc more
+// that costs as little as any of its untried shapes can. As long as the best path through all arcs
+// is better than the plan, what is untried on it is tried; when it is not, no plan is better. The
+// work is estimated first, from the room that each arc has below the best score, and nothing is
+// begun that is out of reach.
 namespace tessera::search {
 namespace {
 
 // Tile shapes that the opening and posing of an interval looks at, about.
 constexpr int64_t kUsualShapes = 16;
 
-// How much dearer the regions of tiles are that are cut along rows and columns, and placements where banks have modes.
+// How much dearer the regions of tiles are that are cut along rows and columns, and placements
+// where banks have modes.
 constexpr int64_t kColumnsCost = 9;
 constexpr int64_t kModesCost = 4;
 
@@ -65,7 +68,8 @@ Found PathSearch::FindBetter(double below, int64_t most_work) {
   return found;
 }
 
-// What is in reach, and for each open interval with tile shapes that were passed over one arc that costs as little as any can.
+// What is in reach, and for each open interval with tile shapes that were passed over one arc that
+// costs as little as any can.
 std::vector<Arc> PathSearch::ArcsWithUntried() const {
   std::vector<Arc> arcs = CurrentArcs();
   for (const IntervalChoices& interval : intervals_) {
@@ -79,8 +83,8 @@ std::vector<Arc> PathSearch::ArcsWithUntried() const {
   return arcs;
 }
 
-// For each arc the score that it must stay below to be part of a path below this one, by the sums of the cheapest arcs before and
-// behind it.
+// For each arc the score that it must stay below to be part of a path below this one, by the sums
+// of the cheapest arcs before and behind it.
 std::vector<double> PathSearch::RoomsBelow(double below, std::span<const Arc> arcs) const {
   const auto states = static_cast<size_t>(last_state_) + 1;
   std::vector<double> before(states, std::numeric_limits<double>::infinity());
@@ -121,7 +125,8 @@ bool PathSearch::IsWithin(double below, std::span<const Arc> arcs, int64_t most_
   return work <= most_work;
 }
 
-// Adds some of the tile shapes that the path's untried arcs stand for; false where an interval has too many to list them.
+// Adds some of the tile shapes that the path's untried arcs stand for; false where an interval has
+// too many to list them.
 bool PathSearch::ExtendUntried(double below, const Path& path, std::span<const Arc> arcs) {
   const std::vector<double> rooms = RoomsBelow(below, arcs);
   std::vector<size_t> intervals;

@@ -102,8 +102,8 @@ bool CutStates::Crosses(int tensor, int position) const {
   return border.maker < position && position <= border.last_reader;
 }
 
-// What is kept while an operator runs is in the tile memory all at once, but for a result in the place of
-// an operand that ends there.
+// What is kept while an operator runs is in the tile memory all at once, but for a result in the
+// place of an operand that ends there.
 bool CutStates::HasRoom(const std::vector<int>& kept, graph::Interval interval) const {
   for (int op = interval.first; op <= interval.last; ++op) {
     Bytes before = 0;

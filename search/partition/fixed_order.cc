@@ -87,8 +87,9 @@ class Attempts {
   double BestScore() const { return attempted_.best ? attempted_.best->score : kNoLimit; }
   bool MeetsBound() const { return BestScore() <= planning_.scale.ScoreOf(floors_.costs); }
 
-  // Lays the selection out as one program. A plan that scores as the best one does replaces it where ties prefer it. Each is checked
-  // before it counts, so that a stop can hand out the last one at once; after a stop no plan is laid out if there is one already.
+  // Lays the selection out as one program. A plan that scores as the best one does replaces it
+  // where ties prefer it. Each is checked before it counts, so that a stop can hand out the last
+  // one at once; after a stop no plan is laid out if there is one already.
   Outcome Place(const Selection& selection) {
     if (attempted_.best && planning_.stop.Requested()) return Outcome::kNowhere;
     base::Expected<JointPlacement> joint = PlaceJointly(planning_, demands_, selection);
@@ -341,7 +342,8 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const OrderedNetwork& network,
     found.whatever_the_order = true;
     return found;
   }
-  // Where a plan exists that runs every operator alone it is found, whatever the budget, and mostly where a stop comes first.
+  // Where a plan exists that runs every operator alone it is found, whatever the budget, and mostly
+  // where a stop comes first.
   if (paths.DecideSingles(planning.stop)) {
     if (before.empty()) found.alone = AssembleBaseline(planning, paths);
   } else if (known == Known::kPlan) {
@@ -382,7 +384,8 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const OrderedNetwork& network,
   plan.version = options.version;
   plan.seed = options.seed;
   found.whatever_the_order = MeetsBound(planning, floors, plan);
-  // What a stop cut off was checked when it was found, and claims nothing that needs a proof (ClaimByBound).
+  // What a stop cut off was checked when it was found, and claims nothing that needs a proof
+  // (ClaimByBound).
   if (!planning.stop.Requested()) {
     if (auto fault = FindFault(plan)) return base::Unexpected(*std::move(fault));
   }

@@ -7,11 +7,12 @@
 #include "tessera/base/checked.h"
 #include "tessera/search/partition/interval_choices.h"
 
-// A choice that fits, found in little time: for single operators of which none was known when a stop came.
+// A choice that fits, found in little time: for single operators of which none was known when a
+// stop came.
 namespace tessera::search {
 
-// Shapes of few tiles first, and of those that are cut along the same axes only every one with half as many tiles again
-// as the one before: that reaches small tiles soon.
+// Shapes of few tiles first, and of those that are cut along the same axes only every one with half
+// as many tiles again as the one before: that reaches small tiles soon.
 void IntervalChoices::OpenInHaste() {
   const base::Stop never;
   opened_ = std::make_unique<Opened>(Grid());

@@ -80,8 +80,9 @@ class IntervalChoices {
   // out those around the best, here and below.
   void Open(const base::Stop& stop);
 
-  // Instead of opening and posing, where a stop came before a choice was found that fits: takes tile shapes in ascending number of tiles until
-  // one fits, as long as they make no more than kFewTiles tiles in all.
+  // Instead of opening and posing, where a stop came before a choice was found that fits: takes
+  // tile shapes in ascending number of tiles until one fits, as long as they make no more than
+  // kFewTiles tiles in all.
   void OpenInHaste();
 
   // Makes known which choices bounds refuse, and further ones that a ShapeSearch then looks at. Where there were no choices, those

@@ -40,8 +40,8 @@ std::vector<std::string> AllDemands(const graph::Graph& graph, const PartitionOp
   return demands;
 }
 
-// The demands that the result names, which may be none, must rule out every plan without the others. If the judge does not confirm
-// that, all demands are named.
+// The demands that the result names, which may be none, must rule out every plan without the
+// others. If the judge does not confirm that, all demands are named.
 void ConfirmDemands(const graph::Graph& graph, const hw_profiles::Profile& profile,
                     const PartitionOptions& options, PartitionResult& result) {
   PartitionOptions fewer = options;

@@ -100,7 +100,8 @@ base::Expected<PartitionResult> Search(const graph::Graph& network, const hw_pro
   return result;
 }
 
-// Where memory ran out, all that was taken is free again: what a search does that is stopped at once needs little.
+// Where memory ran out, all that was taken is free again: what a search does that is stopped at
+// once needs little.
 base::Expected<PartitionResult> SearchLittle(const graph::Graph& network, const hw_profiles::Profile& profile,
                                              const PartitionOptions& options) {
   try {

@@ -65,8 +65,8 @@ inline constexpr std::string_view kAllSpilled =
 // Where a search draws back to.
 inline constexpr int kUsualMostOperators = 12;
 
-// Choices of arcs that are none: the one arc of an interval that is only bounded, and the arc of an open interval that stands for the
-// tile shapes that were passed over.
+// Choices of arcs that are none: the one arc of an interval that is only bounded, and the arc of an
+// open interval that stands for the tile shapes that were passed over.
 inline constexpr size_t kBounded = std::numeric_limits<size_t>::max();
 inline constexpr size_t kUntried = kBounded - 1;
 
@@ -118,7 +118,8 @@ class PathSearch {
   // Whether all intervals of all orders are there that should be.
   bool HasAllOrders() const { return has_all_orders_; }
 
-  // Whether a stop came while intervals were added: but for those of single operators some are not there.
+  // Whether a stop came while intervals were added: but for those of single operators some are not
+  // there.
   bool LeavesOutIntervals() const { return leaves_out_; }
 
   // Finds what each interval costs at least; before, or where it is cut short, that is nothing.
@@ -175,12 +176,12 @@ class PathSearch {
   // Poses the intervals of single operators where nothing is kept, whatever is demanded.
   void PoseSingles(const base::Stop& stop);
 
-  // Also decides their choices until one that is best fits, or none is left; false where the stop came before. Where all fit and demands
-  // allow them, FindKnown has an answer from then on.
+  // Also decides their choices until one that is best fits, or none is left; false where the stop
+  // came before. Where all fit and demands allow them, FindKnown has an answer from then on.
   bool DecideSingles(const base::Stop& stop);
 
-  // Where a stop came before that: sees to it that each single operator has a choice that fits, if a short look finds one
-  // (IntervalChoices::OpenInHaste).
+  // Where a stop came before that: sees to it that each single operator has a choice that fits, if
+  // a short look finds one (IntervalChoices::OpenInHaste).
   void DecideSinglesInHaste();
 
   // The best choice of an interval by itself that is not known to be impossible; nullopt when there is none.

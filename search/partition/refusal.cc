@@ -333,8 +333,8 @@ class Absence {
                              alone.bound.bytes, planning_.Room());
   }
 
-  // Whether some path avoids all that is proven impossible; what is undecided counts as fitting, and where a stop comes first there may
-  // be one.
+  // Whether some path avoids all that is proven impossible; what is undecided counts as fitting,
+  // and where a stop comes first there may be one.
   bool HasPath(bool within_limits) const {
     std::vector<Arc> arcs;
     for (const IntervalChoices& interval : paths_.Intervals()) {

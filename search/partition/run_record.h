@@ -20,9 +20,10 @@ plan::Run RecordOf(const graph::Graph& graph, const plan::Plan& plan, const Part
 // Of a plan whose partition was given.
 plan::Run RecordOf(const EvaluateOptions& options);
 
-// Every operator of the plan's network alone, where nothing is kept on chip, with the best choice that fits by itself; under the
-// plan's demands, and with the budget and the older plan of its record. Nothing is remembered of an earlier search, which may have
-// been cut off: the same plan has the same baseline.
+// Every operator of the plan's network alone, where nothing is kept on chip, with the best choice
+// that fits by itself; under the plan's demands, and with the budget and the older plan of its
+// record. Nothing is remembered of an earlier search, which may have been cut off: the same plan
+// has the same baseline.
 plan::Baseline FindBaseline(const plan::Plan& plan, const Scale& scale, const Engines& engines, int threads);
 
 // What a plan claims whose search was cut off: it is optimal where it meets its bound, else nothing is proven.

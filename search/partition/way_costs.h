@@ -40,7 +40,8 @@ class WayCosts {
   // Whether the encoder refuses every policy.
   bool IsRefused() const { return tried_.empty(); }
 
-  // Whether shapes were left out because a policy makes too many tiles to follow of them, or because of the stop.
+  // Whether shapes were left out because a policy makes too many tiles to follow of them, or
+  // because of the stop.
   bool LeavesOut() const { return leaves_out_; }
 
   // Simulates tiles of these shapes, which have no fault (encoder/adapt/choice.h), under every policy. Left out are shapes of which

@@ -59,12 +59,11 @@ bool FixOffsets(std::span<const PinnedBuffer> pins, problem::Problem& problem);
 // The candidates of one interval: bounds known at once, room decided on demand. Not safe to use from two threads at once.
 class IntervalTiles {
  public:
-  // Refuses what encoder::BuildLadders refuses under every policy. Graph, profile and engines outlive it. Once a stop is requested,
-  // here and in Add, further shapes are left out.
+  // Refuses what encoder::BuildLadders refuses under every policy. Graph, profile and engines
+  // outlive it. Once a stop is requested, here and in Add, further shapes are left out.
   static base::Expected<IntervalTiles> Build(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                              graph::Interval interval, const TileOptions& options,
-                                             const TileFilter& filter = {},
-                                             const base::Stop* stop = nullptr);
+                                             const TileFilter& filter = {}, const base::Stop* stop = nullptr);
 
   // Takes further policies from then on, behind the others.
   void Allow(std::span<const encoder::Policy> policies);

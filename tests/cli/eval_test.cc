@@ -55,8 +55,8 @@ TEST_F(EvalTest, ThePlanAsItWasKeepsEveryAddressAndPrice) {
   EXPECT_THAT(Run({"diff", "plan.json", "again.json"}).out, HasSubstr("same subgraphs, same addresses\n"));
 }
 
-// Where banks have modes, engines that remember answers place buffers otherwise than those that do not; the baseline is
-// found by the former.
+// Where banks have modes, engines that remember answers place buffers otherwise than those that do
+// not; the baseline is found by the former.
 TEST_F(EvalTest, ItsBaselineIsTheOneThatCheckFinds) {
   ASSERT_EQ(PlanPatentChain("three_bank_two_mode", {"--output", "banked.json"}).exit_code, 0);
   ASSERT_EQ(Run({"eval", "banked.json", "--output", "given.json"}).exit_code, 0);

@@ -8,8 +8,8 @@
 
 #include "command_line.h"
 
-// Output files: what is found before the work, what becomes of each when another fails, and what a pipe, a link, a
-// full disk or a folder without permission do.
+// Output files: what is found before the work, what becomes of each when another fails, and what a
+// pipe, a link, a full disk or a folder without permission do.
 namespace tessera::cli {
 namespace {
 
@@ -36,7 +36,8 @@ class FilesTest : public CommandLineTest {
   }
   Outcome RunPlan(const Arguments& more) const { return Run(Plan(more)); }
 
-  // What a shell makes of the text, run in the folder; $T is the command, $P the command with a plan to make.
+  // What a shell makes of the text, run in the folder; $T is the command, $P the command with a
+  // plan to make.
   int Shell(const std::string& text) const {
     Write("shell.sh", "T='" TESSERA_COMMAND "'\nP=\"$T plan net.yaml --hw " +
                           Shipped("hw_profiles/mcu_320k.yaml") + "\"\n" + text + '\n');
@@ -250,7 +251,8 @@ TEST_F(FilesTest, AFullStandardOutputIsNamedAndLosesNoFile) {
   EXPECT_EQ(Read("err.txt"), "standard output: error: cannot write: No space left on device\n");
 }
 
-// 141 is what a shell makes of a process that SIGPIPE ended. The reader is gone before the command starts.
+// 141 is what a shell makes of a process that SIGPIPE ended. The reader is gone before the command
+// starts.
 TEST_F(FilesTest, APipeThatClosesEarlyEndsQuietly) {
   EXPECT_EQ(Shell("exec 6> >(exit); wait $!; $P --format json --output plan.json >&6 2> err.txt"), 141);
   EXPECT_THAT(Read("err.txt"), IsEmpty());

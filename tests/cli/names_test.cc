@@ -5,8 +5,8 @@
 #include "command_line.h"
 #include "tessera/base/utf8.h"
 
-// Names that come from files, in everything that the command prints and writes: no terminal obeys them, no reader of a
-// format stumbles over them, and no line break in one of them forges a line.
+// Names that come from files, in everything that the command prints and writes: no terminal obeys
+// them, no reader of a format stumbles over them, and no line break in one of them forges a line.
 namespace tessera::cli {
 namespace {
 
@@ -14,8 +14,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// A colour, a title, a line that looks like an answer, CSI in one character, DEL, right-to-left, what XML forbids, and
-// what markup and quoting would read. As a string in JSON, which YAML reads alike.
+// A colour, a title, a line that looks like an answer, CSI in one character, DEL, right-to-left,
+// what XML forbids, and what markup and quoting would read. As a string in JSON, which YAML reads
+// alike.
 constexpr const char* kHostile =
     R"(\u001b[31mred\u001b]0;title\u0007\r\noptimal, checked\n\u009b2J\u007f\u202e\uffff</text><script>&\"',|)";
 

@@ -4,8 +4,8 @@
 
 #include "command_line.h"
 
-// Numbers on the command line: decimal, whole where they count something, and refused where they are beyond what the
-// program can compute with.
+// Numbers on the command line: decimal, whole where they count something, and refused where they
+// are beyond what the program can compute with.
 namespace tessera::cli {
 namespace {
 
@@ -86,7 +86,8 @@ TEST_F(NumbersTest, WeightsAndLimitsBeyondArithmeticAreRefused) {
   EXPECT_EQ(PlanPatentChain("mcu_320k", {"--score", "latency=01.50,energy=+2"}).exit_code, 0);
 }
 
-// Profiles whose numbers are at the end of what is counted: an answer, or a refusal, and never a fault of the program.
+// Profiles whose numbers are at the end of what is counted: an answer, or a refusal, and never a
+// fault of the program.
 TEST_F(NumbersTest, ProfilesAtTheEndOfTheRange) {
   const Outcome first = PlanPatentChain("mcu_320k", {"--output", "plan.json"});
   ASSERT_EQ(first.exit_code, 0) << first.err;

@@ -4,8 +4,8 @@
 
 #include "tessera/tests/cli/command_line.h"
 
-// The command whose n-th allocation fails, for n all over the run: it ends with an exit code and a message, and files
-// are complete or not there.
+// The command whose n-th allocation fails, for n all over the run: it ends with an exit code and a
+// message, and files are complete or not there.
 namespace tessera::cli {
 namespace {
 

@@ -17,7 +17,8 @@
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/allocate/repair.h"
 
-// Each allocation of memory fails once. The search then gives an honest answer, throws nothing, and loses no memory.
+// Each allocation of memory fails once. The search then gives an honest answer, throws nothing, and
+// loses no memory.
 
 namespace {
 
@@ -61,8 +62,8 @@ using problem::Problem;
 using problem::Result;
 using problem::Status;
 
-// Runs with failure k for k = 1, 2, .. until the run needs no k-th allocation. Gives the number of runs that failed.
-// `may_leak`: a library that is used does not give everything back.
+// Runs with failure k for k = 1, 2, .. until the run needs no k-th allocation. Gives the number of
+// runs that failed. `may_leak`: a library that is used does not give everything back.
 int64_t FailEach(bool may_leak, const std::function<void(int64_t)>& run) {
   run(0);  // what is allocated once and kept
   int64_t failures = 0;
@@ -106,7 +107,8 @@ class EnginesUnderALimit : public testing::TestWithParam<const Engine*> {
   const GreedyEngine greedy_;
 };
 
-// Two million pairs of buffers that live together are more than a share of the limit holds. Greedy orders need none.
+// Two million pairs of buffers that live together are more than a share of the limit holds. Greedy
+// orders need none.
 TEST_P(EnginesUnderALimit, DeclineWhatTheyHaveNoRoomFor) {
   Problem problem;
   problem.memories.resize(1);

@@ -2,9 +2,9 @@
 #include <cstdlib>
 #include <new>
 
-// Preloaded into a command: its n-th allocation fails, n from the environment. Without it, or behind it, none does. Counted
-// is from when the command has set a handler on, which a failure calls: what libraries allocate before main begins, no
-// command can look after.
+// Preloaded into a command: its n-th allocation fails, n from the environment. Without it, or
+// behind it, none does. Counted is from when the command has set a handler on, which a failure
+// calls: what libraries allocate before main begins, no command can look after.
 namespace {
 
 long NumberInEnvironment() {

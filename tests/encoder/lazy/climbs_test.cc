@@ -10,8 +10,8 @@
 #include "tessera/problem/validator.h"
 #include "tessera/tests/draws.h"
 
-// Relations that make bounds chase each other, in memories of gigabytes: raised a byte at a time they would exhaust
-// time and memory.
+// Relations that make bounds chase each other, in memories of gigabytes: raised a byte at a time
+// they would exhaust time and memory.
 namespace tessera::encoder {
 namespace {
 
@@ -69,8 +69,8 @@ TEST(Climbs, OfTiedBuffersThatOverlapAreRefuted) {
   EXPECT_EQ(Ask(problem).status, Status::kInfeasible);
 }
 
-// c, which lives with both, fits neither between a and b, 5 bytes apart, nor above b within the capacity... unless
-// that leaves it room.
+// c, which lives with both, fits neither between a and b, 5 bytes apart, nor above b within the
+// capacity... unless that leaves it room.
 TEST(Climbs, OfOrdersAndTiesAreConflictsThatTeach) {
   Problem problem =
       MakeProblem({MakeBuffer("a", 3, {0, 2}), MakeBuffer("b", 3, {0, 2}), MakeBuffer("c", 6, {0, 2})},

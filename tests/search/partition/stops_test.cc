@@ -22,8 +22,9 @@
 #include "tessera/search/tiling/staircase.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
-// Every search is cut off at its polls of the stop, one run for each of them. A poll that follows the request must be one of the few
-// that lead out of the search, the answer must be honest, and what it hands out must be right.
+// Every search is cut off at its polls of the stop, one run for each of them. A poll that follows
+// the request must be one of the few that lead out of the search, the answer must be honest, and
+// what it hands out must be right.
 namespace tessera::search {
 namespace {
 
@@ -34,10 +35,12 @@ constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 // Runs of one search, spread evenly over its polls.
 constexpr int64_t kRuns = 32;
 
-// Polls between the request and the end: tasks that are not begun any more, each of which asks once, and a few for each level of calls.
+// Polls between the request and the end: tasks that are not begun any more, each of which asks
+// once, and a few for each level of calls.
 constexpr int64_t kMostAfter = 400;
 
-// Calls run(stop, k) with a stop that requests itself at the k-th poll, for k in steps up to the `polls` of a whole run. The number of runs.
+// Calls run(stop, k) with a stop that requests itself at the k-th poll, for k in steps up to the
+// `polls` of a whole run. The number of runs.
 template <typename Run>
 int ForEachPoll(int64_t polls, const Run& run) {
   int runs = 0;
@@ -81,7 +84,8 @@ std::string TextOf(const PartitionResult& result) {
   return result.plan ? plan::WritePlanJson(*result.plan) : result.reason;
 }
 
-// The search under a stop that never comes, which must change nothing, and then under stops that do.
+// The search under a stop that never comes, which must change nothing, and then under stops that
+// do.
 int CutOffEverywhere(const Subject& subject, PartitionOptions options) {
   const auto free = SearchPartition(subject.graph, subject.profile, options);
   const base::Stop never(base::Stop::AtPoll{kNever});
