@@ -19,30 +19,44 @@ struct Overloaded : Cases... {
 template <typename... Cases>
 Overloaded(Cases...) -> Overloaded<Cases...>;
 
-// The least index that any window of [first, last] reads, or `extent` when none reads anything. Tap t reads
-// inside the input from window ceil((pad - t*dilation) / stride) on, and the windows' taps advance together,
-// so one window a tap decides.
+// The least index that any window of [first, last] reads, or `extent` when none reads anything. Tap t
+// reads at window * stride + shift, where shift = t * dilation - pad, and inside the input from window
+// ceil(-shift / stride) on:
+//
+//   taps from `early` on read inside at the first window already; of these the first one reads least;
+//   taps before, from `late` on, read inside from a later window on; that one reads at shift modulo
+//   stride, which repeats with the stride.
 int64_t LeastRead(const AxisMap::Slide& slide, int64_t first, int64_t last) {
   const int64_t plain = first * slide.stride - slide.pad;
   if (plain >= 0) return std::min(plain, slide.extent);
+  const int64_t early = base::CeilDiv(-plain, slide.dilation);
+  const int64_t late = std::max<int64_t>(0, base::CeilDiv(slide.pad - last * slide.stride, slide.dilation));
   int64_t least = slide.extent;
-  for (int64_t tap = 0; tap < slide.kernel; ++tap) {
+  if (early < slide.kernel) least = std::min(least, plain + early * slide.dilation);
+  const int64_t end = std::min({early, slide.kernel, late + slide.stride});
+  for (int64_t tap = late; tap < end; ++tap) {
     const int64_t shift = tap * slide.dilation - slide.pad;
-    const int64_t window = std::max(first, base::CeilDiv(-shift, slide.stride));
-    if (window <= last) least = std::min(least, window * slide.stride + shift);
+    least = std::min(least, shift - base::RoundDown(shift, slide.stride));
   }
   return least;
 }
 
-// One past the greatest index that any window of [first, last] reads, or 0 when none reads anything.
+// One past the greatest index that any window of [first, last] reads, or 0 when none reads anything:
+// LeastRead from the other end, tap for tap.
 int64_t GreatestReadEnd(const AxisMap::Slide& slide, int64_t first, int64_t last) {
   const int64_t plain = last * slide.stride - slide.pad + (slide.kernel - 1) * slide.dilation;
   if (plain < slide.extent) return std::max<int64_t>(plain + 1, 0);
+  const int64_t room = slide.extent - 1 + slide.pad;
+  const int64_t early = base::FloorDiv(room - last * slide.stride, slide.dilation);
+  const int64_t late =
+      std::min(slide.kernel - 1, base::FloorDiv(room - first * slide.stride, slide.dilation));
   int64_t greatest = -1;
-  for (int64_t tap = 0; tap < slide.kernel; ++tap) {
-    const int64_t shift = tap * slide.dilation - slide.pad;
-    const int64_t window = std::min(last, base::FloorDiv(slide.extent - 1 - shift, slide.stride));
-    if (window >= first) greatest = std::max(greatest, window * slide.stride + shift);
+  if (early >= 0) greatest = last * slide.stride + early * slide.dilation - slide.pad;
+  const int64_t end = std::max({early, int64_t{-1}, late - slide.stride});
+  for (int64_t tap = late; tap > end; --tap) {
+    const int64_t behind = room - tap * slide.dilation;
+    const int64_t unread = behind - base::RoundDown(behind, slide.stride);
+    greatest = std::max(greatest, slide.extent - 1 - unread);
   }
   return greatest + 1;
 }

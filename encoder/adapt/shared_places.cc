@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 // Places pass from hand to hand: where b took the place of a, and c is to take that of b, all three lie at one address. So c must
 // keep clear of every buffer that lies there, not of b alone: a may be a loaded tile, filled again in the very pass in which c
@@ -17,8 +18,9 @@ using problem::Lifespan;
 
 SharedPlaces::SharedPlaces(std::span<const problem::Buffer> buffers,
                            std::span<const problem::Relation> relations)
-    : buffers_(buffers), place_(buffers.size()) {
+    : buffers_(buffers), place_(buffers.size()), guests_(buffers.size()) {
   std::iota(place_.begin(), place_.end(), size_t{0});
+  for (size_t i = 0; i < guests_.size(); ++i) guests_[i].push_back(i);
   for (const problem::Relation& relation : relations) {
     if (relation.kind == problem::RelationKind::kColocate) Join(relation);
   }
@@ -26,8 +28,8 @@ SharedPlaces::SharedPlaces(std::span<const problem::Buffer> buffers,
 
 bool SharedPlaces::MayJoin(size_t operand, size_t result, std::span<const Lifespan> turns) const {
   if (operands_.contains(operand) || results_.contains(result)) return false;
-  for (const size_t there : GuestsOf(place_[operand])) {
-    for (const size_t coming : GuestsOf(place_[result])) {
+  for (const size_t there : guests_[place_[operand]]) {
+    for (const size_t coming : guests_[place_[result]]) {
       const bool meet = there == operand && coming == result;
       if (!ShareOnly(meet ? turns : std::span<const Lifespan>(), there, coming)) return false;
     }
@@ -40,15 +42,11 @@ void SharedPlaces::Join(const problem::Relation& relation) {
   const auto result = static_cast<size_t>(relation.second);
   operands_.insert(operand);
   results_.insert(result);
-  std::replace(place_.begin(), place_.end(), size_t{place_[result]}, size_t{place_[operand]});
-}
-
-std::vector<size_t> SharedPlaces::GuestsOf(size_t place) const {
-  std::vector<size_t> guests;
-  for (size_t i = 0; i < place_.size(); ++i) {
-    if (place_[i] == place) guests.push_back(i);
-  }
-  return guests;
+  if (place_[operand] == place_[result]) return;
+  std::vector<size_t>& there = guests_[place_[operand]];
+  const std::vector<size_t> coming = std::exchange(guests_[place_[result]], {});
+  for (const size_t guest : coming) place_[guest] = place_[operand];
+  there.insert(there.end(), coming.begin(), coming.end());
 }
 
 // Whether the lives have nothing in common but steps of one of the turns.

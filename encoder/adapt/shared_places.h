@@ -22,12 +22,12 @@ class SharedPlaces {
 
  private:
   bool ShareOnly(std::span<const problem::Lifespan> turns, size_t a, size_t b) const;
-  std::vector<size_t> GuestsOf(size_t place) const;
 
   std::span<const problem::Buffer> buffers_;
   std::vector<size_t> place_;  // by buffer: a number that all who lie in one place have in common
-  std::set<size_t> operands_;  // whose place is taken
-  std::set<size_t> results_;   // who have taken one
+  std::vector<std::vector<size_t>> guests_;  // by that number: who lie there
+  std::set<size_t> operands_;                // whose place is taken
+  std::set<size_t> results_;                 // who have taken one
 };
 
 }  // namespace tessera::encoder

@@ -40,6 +40,10 @@ Handovers::Handovers(Axis& axis, int reach, const base::Stop* stop) : axis_(axis
       AddRows(other, section);
     }
   }
+  if (stop != nullptr && stop->Requested()) {
+    rows_.clear();
+    entries_.clear();
+  }
   awake_.resize(rows_.size());
   std::vector<std::vector<Use>> uses(static_cast<size_t>(trail_.Views()));
   for (size_t r = 0; r < rows_.size(); ++r) {

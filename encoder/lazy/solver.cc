@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kNodesPerLook = 64;  // between two looks at the stop
 constexpr int64_t kChangesPerLook = 4096;
+constexpr int64_t kRulesPerLook = 64;
 constexpr int64_t kChangesPerView = 16;  // in a row, before a cycle is looked for
 constexpr int kMostChanges = 4'000'000;  // on the trail: about 250 MB
 
@@ -247,9 +248,14 @@ Solver::Fixpoint Solver::Propagate(const base::Stop& stop) {
   bool interrupted = false;
   bool consistent = true;
   bool idle = false;
+  int64_t rules = 0;
   while (consistent && !interrupted && !idle) {
     consistent = FollowChanges(stop, interrupted);
     if (!consistent || interrupted) break;
+    if (++rules % kRulesPerLook == 0 && stop.Requested()) {
+      interrupted = true;
+      break;
+    }
     idle = handovers_.Idle() && energy_.Idle() && edges_.Idle() && resting_.Idle();
     consistent = idle || PropagateRules();
   }

@@ -15,7 +15,10 @@ CanonicalTree::CanonicalTree(const CanonicalModel& model, Bytes capacity, const 
 
 TreeOutcome CanonicalTree::Search(const std::vector<int>& ranks, Direction direction, int64_t limit,
                                   const base::Stop& stop) {
-  static constexpr int64_t kNodesBetweenStops = 256;
+  // A node looks at all cliques, and its propagation at most buffers.
+  static constexpr int64_t kWorkBetweenStops = 1 << 16;
+  const int64_t width = model_.Count() + model_.CliqueCount() + 1;
+  const int64_t nodes_between_stops = std::clamp<int64_t>(kWorkBetweenStops / width, 1, 256);
   if (contradiction_) return TreeOutcome::kExhausted;
   state_.Undo(Mark{});
   direction_ = direction;
@@ -27,7 +30,7 @@ TreeOutcome CanonicalTree::Search(const std::vector<int>& ranks, Direction direc
     const int buffer = Select(ranks);
     if (buffer < 0) return TreeOutcome::kPlaced;
     if (nodes >= limit) return TreeOutcome::kLimit;
-    if (nodes % kNodesBetweenStops == 0 && stop.Requested()) return TreeOutcome::kStopped;
+    if (nodes % nodes_between_stops == 0 && stop.Requested()) return TreeOutcome::kStopped;
     ++statistics_.nodes;
     remembers_ = options_.cache && nodes >= options_.cache_after;
     if (remembers_ && !cache_) cache_.emplace();

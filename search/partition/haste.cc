@@ -11,13 +11,18 @@
 // stop came.
 namespace tessera::search {
 
-// Shapes of few tiles first, and of those that are cut along the same axes only every one with half
-// as many tiles again as the one before: that reaches small tiles soon.
+// The shapes that a search begins with, and all others only where none of those fits.
 void IntervalChoices::OpenInHaste() {
-  const base::Stop never;
   opened_ = std::make_unique<Opened>(Grid());
   opened_->posed = true;
   opened_->lost_shapes = true;
+  if (!FindsOneThatFits(FirstShapes())) FindsOneThatFits(opened_->shapes.Rest(kFewShapes));
+}
+
+// Looks at shapes of few tiles first, and of those that are cut along the same axes only at every
+// one with half as many tiles again as the one before: that reaches small tiles soon.
+bool IntervalChoices::FindsOneThatFits(std::vector<graph::TileShape> tiles) {
+  const base::Stop never;
   struct Shape {
     int64_t tiles = 1;
     uint64_t axes = 0;  // that are cut, a bit each
@@ -26,8 +31,6 @@ void IntervalChoices::OpenInHaste() {
   std::vector<Shape> shapes;
   const graph::Operator& last = planning_->graph.operators[static_cast<size_t>(interval_.last)];
   const graph::Shape& output = planning_->graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
-  std::vector<graph::TileShape> tiles = FirstShapes();
-  for (graph::TileShape& tile : opened_->shapes.Rest(kFewShapes)) tiles.push_back(std::move(tile));
   for (graph::TileShape& tile : tiles) {
     Shape& shape = shapes.emplace_back();
     for (size_t axis = 0; axis < tile.size(); ++axis) {
@@ -45,15 +48,16 @@ void IntervalChoices::OpenInHaste() {
     if (2 * shape.tiles < 3 * before) continue;
     before = shape.tiles;
     looked_at += shape.tiles;
-    if (looked_at > kFewTiles || opened_->refusal) return;
+    if (looked_at > kFewTiles || opened_->refusal) return false;
     const size_t first = opened_->choices.size();
     AddShapes({shape.tile}, never);
     opened_->ways.reset();
     for (size_t i = first; i < opened_->choices.size(); ++i) {
       Decide(i, never);
-      if (opened_->choices[i].verdict == Verdict::kFits) return;
+      if (opened_->choices[i].verdict == Verdict::kFits) return true;
     }
   }
+  return false;
 }
 
 }  // namespace tessera::search

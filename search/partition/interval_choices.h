@@ -185,6 +185,7 @@ class IntervalChoices {
   Range EveryPolicy() const { return {0, opened_->policies.size()}; }
   size_t TakePolicies(double score, size_t most);
   std::vector<graph::TileShape> FirstShapes();
+  bool FindsOneThatFits(std::vector<graph::TileShape> tiles);
   double ChangeOf(const Choice& choice) const;
   bool AddShapes(const std::vector<graph::TileShape>& tile_shapes, const base::Stop& stop,
                  double below = std::numeric_limits<double>::infinity());

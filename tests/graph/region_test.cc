@@ -71,6 +71,36 @@ TEST(Region, DilatedWindowEndsAtATapInsideTheInput) {
   EXPECT_EQ(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 1}, {0, 1}}), (Box{{0, 1}, {0, 1}, {0, 1}, {0, 1}}));
 }
 
+// Pads wider than windows, strides wider than kernels, dilations wider than strides.
+TEST(Region, OfAnyWindowIsTheSmallestAroundItsTaps) {
+  base::Random random(41);
+  int drawn = 0;
+  while (drawn < 1500) {
+    Operator op = OfKind(OperatorKind::kPool);
+    op.window = {.kernel = {random.Uniform(1, 7), 1},
+                 .stride = {random.Uniform(1, 6), 1},
+                 .dilation = {random.Uniform(1, 5), 1},
+                 .pad_low = {random.Uniform(0, 20), 0},
+                 .pad_high = {random.Uniform(0, 20), 0}};
+    const int64_t extent = random.Uniform(1, 12);
+    const int64_t reach = (op.window.kernel[0] - 1) * op.window.dilation[0] + 1;
+    if (extent + op.window.pad_low[0] + op.window.pad_high[0] < reach) continue;
+    ++drawn;
+    const Graph graph = OneOperator(op, {}, {{1, 1, extent, 1}});
+    const Operator& pool = graph.operators.front();
+    const Shape& shape = graph.tensors[static_cast<size_t>(pool.outputs[0])].shape;
+    for (int64_t first = 0; first < shape[2]; ++first) {
+      for (int64_t end = first + 1; end <= shape[2]; ++end) {
+        const Box output = {{0, 1}, {0, 1}, {first, end}, {0, 1}};
+        ElementSet asked(shape);
+        asked.AddBox(output);
+        ASSERT_EQ(TextOf(InputRegion(graph, pool, 0, output)), TextOf(NeedOf(graph, pool, 0, asked).Hull()))
+            << Describe(graph, pool, 0, output);
+      }
+    }
+  }
+}
+
 TEST(Region, NearestResizeRoundsHalvesDown) {
   // Output 1 of 2 looks at 3.5 of 6 rows, which rounds to 3 downwards only: (1.5 * 3) - 0.5 = 4, (0.5 * 3) -
   // 0.5 = 1.
