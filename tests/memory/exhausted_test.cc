@@ -4,18 +4,23 @@
 #include <atomic>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <new>
 #include <optional>
 
 #include "tessera/base/memory.h"
 #include "tessera/encoder/lazy/lazy_engine.h"
 #include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/plan/validator.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/canonical.h"
 #include "tessera/search/allocate/generators.h"
 #include "tessera/search/allocate/greedy.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/allocate/repair.h"
+#include "tessera/search/partition/partition.h"
+#include "tessera/tests/search/partition/networks.h"
+#include "tessera/tests/search/simulate/small_machine.h"
 
 // Each allocation of memory fails once. The search then gives an honest answer, throws nothing, and
 // loses no memory.
@@ -100,6 +105,45 @@ TEST_P(EnginesUnderFailure, AnswerHonestlyAndLoseNothing) {
     UntilFailure() = left;
   });
   EXPECT_GT(failures, 50);
+}
+
+// Too many allocations to fail each: the first 100, then 400 spread over the rest. The
+// plan layer by layer is found whatever fails, or the failure comes before there is anything.
+TEST(PlanUnderFailure, AnswersHonestlyAndLosesNothing) {
+  constexpr int64_t kFailures = 400;
+  const graph::Graph graph = Chain(3);
+  const hw_profiles::Profile profile = SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200);
+  const CanonicalEngine canonical;
+  const GreedyEngine greedy;
+  PartitionOptions options;
+  const std::vector<const Engine*> engines = {&canonical, &greedy};
+  options.engines = engines;
+  const auto run = [&](int64_t k) {
+    const base::Expected<PartitionResult> result = SearchPartition(graph, profile, options);
+    const int64_t left = UntilFailure().exchange(0);
+    ASSERT_TRUE(result) << "allocation " << k;
+    EXPECT_NE(result->status, Status::kInfeasible) << "allocation " << k;
+    if (result->plan) {
+      EXPECT_TRUE(plan::Validate(*result->plan).empty()) << "allocation " << k;
+    }
+    UntilFailure() = left;
+  };
+  constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+  run(0);
+  UntilFailure() = kNever;
+  run(kNever);
+  const int64_t allocations = kNever - UntilFailure();
+  ASSERT_GT(allocations, kFailures);
+  int64_t failures = 0;
+  for (int64_t k = 1; k <= allocations; k += k < 100 ? 1 : allocations / kFailures) {
+    UntilFailure() = k;
+    const int64_t before = Blocks();
+    run(k);
+    failures += UntilFailure() == 0 ? 1 : 0;
+    UntilFailure() = 0;
+    ASSERT_EQ(Blocks(), before) << "allocation " << k;
+  }
+  EXPECT_GT(failures, kFailures);
 }
 
 class EnginesUnderALimit : public testing::TestWithParam<const Engine*> {
