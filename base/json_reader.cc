@@ -25,7 +25,6 @@ std::string Brief(const Json& node) {
   return text;
 }
 
-bool IsUserKey(std::string_view key) { return key.substr(0, 2) == "x-"; }
 
 // Appends to `path` the segments that lead from `from` to the node at address `to`; false when it is not
 // there.

@@ -17,4 +17,7 @@ std::string DidYouMean(std::string_view word, std::span<const std::string_view> 
 // "a, b, c".
 std::string Join(std::span<const std::string_view> words, std::string_view separator = ", ");
 
+// Whether a key of a file belongs to the user and is not for us: it begins with "x-".
+inline bool IsUserKey(std::string_view key) { return key.starts_with("x-"); }
+
 }  // namespace tessera::base

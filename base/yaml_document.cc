@@ -16,7 +16,7 @@
 // keep repeated keys apart, give the position of keys, and let the builder refuse depth and aliases before
 // anything recurses over them.
 //
-//     text --(yaml-cpp scanner, parser)--> events --(Builder)--> values in a deque, linked by pointers
+//     text --(yaml-cpp scanner, parser)--> events --(DocumentBuilder)--> values in a deque, linked by pointers
 //
 // An alias is a second pointer to one value, so a bomb of nested aliases costs no memory here; what it would
 // cost a reader that walks it is counted as it is built (`nodes`) and bounded.
@@ -41,9 +41,9 @@ YamlPosition At(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1
   throw Fault(std::move(fault));
 }
 
-class Builder final : public YAML::EventHandler {
+class DocumentBuilder final : public YAML::EventHandler {
  public:
-  explicit Builder(YamlDocument& document) : document_(document) {}
+  explicit DocumentBuilder(YamlDocument& document) : document_(document) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (document_.root != nullptr) {
@@ -219,7 +219,7 @@ std::optional<Diagnostic> Build(YamlDocument& document) {
   try {
     std::istringstream stream(document.text);
     YAML::Parser parser(stream);
-    Builder builder(document);
+    DocumentBuilder builder(document);
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const Fault& fault) {

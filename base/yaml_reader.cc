@@ -26,7 +26,6 @@ struct YamlNode::Place {
 
 namespace {
 
-bool IsUserKey(std::string_view key) { return key.substr(0, 2) == "x-"; }
 
 std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 

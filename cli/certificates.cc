@@ -15,6 +15,10 @@
 #include "tessera/search/allocate/certify.h"
 
 namespace tessera::cli {
+std::string PathIn(const std::string& folder, std::string_view name) {
+  return (std::filesystem::path(folder) / name).string();
+}
+
 namespace {
 
 namespace proof = problem::proof;
@@ -23,10 +27,6 @@ using problem::Status;
 
 constexpr Bytes kFarthest = Bytes{1} << 60;   // of which a certificate can speak
 constexpr int64_t kProverBudget = 1'000'000;  // conflicts of each prover
-
-std::string PathIn(const std::string& folder, std::string_view name) {
-  return (std::filesystem::path(folder) / name).string();
-}
 
 // The largest capacity at which the answer says that nothing fits; nullopt when it says no such thing.
 std::optional<Bytes> FindRefutedCapacity(const problem::Problem& problem, std::optional<Bytes> capacity,

@@ -19,6 +19,8 @@ class App;
 // Folders with a proof that nothing fits (problem/proof/certificate.h).
 namespace tessera::cli {
 
+std::string PathIn(const std::string& folder, std::string_view name);
+
 class Console;
 
 // The option of commands that can write one.

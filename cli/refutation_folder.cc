@@ -21,10 +21,6 @@ namespace proof = problem::proof;
 constexpr size_t kMostBytes = size_t{64} << 20;
 constexpr std::string_view kRefutationName = "refutation.json";
 
-std::string PathIn(const std::string& folder, std::string_view name) {
-  return (std::filesystem::path(folder) / name).string();
-}
-
 // The folder of the proof with that number, from 1.
 std::string PlacementIn(const std::string& folder, size_t number) {
   return PathIn(folder, fmt::format("placement-{}", number));

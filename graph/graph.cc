@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "tessera/graph/region.h"
 
 namespace tessera::graph {
 namespace {
@@ -73,11 +72,6 @@ int64_t ElementsOf(const Shape& shape) {
   int64_t elements = 1;
   for (const int64_t extent : shape) elements *= extent;
   return elements;
-}
-
-int64_t MacsOf(const Graph& graph, const Operator& op) {
-  if (op.outputs.empty()) return op.macs.value_or(0);
-  return MacsOf(graph, op, WholeBox(graph.tensors[static_cast<size_t>(op.outputs.front())].shape));
 }
 
 }  // namespace tessera::graph

@@ -198,10 +198,4 @@ base::TensorRole RoleIn(const Graph& graph, const Usage& usage, int tensor, Inte
 // The product of the extents; 1 for a scalar. The caller bounds it by base::kMaxTotal.
 int64_t ElementsOf(const Shape& shape);
 
-// The multiply-accumulates of one operator: of its whole (first) output, taps that fall into the padding
-// included, as is usual; those of a transposed convolution are shared out evenly, taps / (row stride * column
-// stride) to each output, rounded up in sum. 0 for kinds without any: pools, elementwise, softmax and layout
-// changes, and for operators of unknown work.
-int64_t MacsOf(const Graph& graph, const Operator& op);
-
 }  // namespace tessera::graph

@@ -79,4 +79,9 @@ int64_t MacsOf(const Graph& graph, const Operator& op, const Box& output) {
   return base::CeilDiv(macs, op.window.stride[0] * op.window.stride[1]);
 }
 
+int64_t MacsOf(const Graph& graph, const Operator& op) {
+  if (op.outputs.empty()) return op.macs.value_or(0);
+  return MacsOf(graph, op, WholeBox(graph.tensors[static_cast<size_t>(op.outputs.front())].shape));
+}
+
 }  // namespace tessera::graph

@@ -32,4 +32,10 @@ Box InputRegion(const Graph& graph, const Operator& op, size_t input, const Box&
 // The multiply-accumulates that computing `output` takes; of an opaque operator its share, rounded up.
 int64_t MacsOf(const Graph& graph, const Operator& op, const Box& output);
 
+// The multiply-accumulates of one operator: of its whole (first) output, taps that fall into the padding
+// included, as is usual; those of a transposed convolution are shared out evenly, taps / (row stride * column
+// stride) to each output, rounded up in sum. 0 for kinds without any: pools, elementwise, softmax and layout
+// changes, and for operators of unknown work.
+int64_t MacsOf(const Graph& graph, const Operator& op);
+
 }  // namespace tessera::graph

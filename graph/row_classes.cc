@@ -1,3 +1,4 @@
+#include "tessera/graph/region.h"
 #include "tessera/graph/row_classes.h"
 
 #include <map>

@@ -190,4 +190,7 @@ std::span<const std::string_view> DmaStepsNames();
 std::span<const std::string_view> WeightPolicyNames();
 std::span<const std::string_view> ScratchFactorNames();
 
+// Of problem::Span, in files.
+inline constexpr std::array<std::string_view, 3> kSpanNames = {"any", "contiguous", "single"};
+
 }  // namespace tessera::hw_profiles

@@ -10,7 +10,6 @@ namespace {
 
 using base::YamlNode;
 
-constexpr std::array<std::string_view, 3> kSpans = {"any", "contiguous", "single"};
 
 void ReadPort(const YamlNode& node, Port& port) {
   if (!node) return;
@@ -125,7 +124,7 @@ Memory ReadMemory(const YamlNode& node, const std::string& name) {
   ReadReserved(node.Maybe("reserved"), memory);
   ReadBanks(node, memory);
   if (const YamlNode span = node.Maybe("span")) {
-    memory.span = static_cast<problem::Span>(span.OneOf(kSpans));
+    memory.span = static_cast<problem::Span>(span.OneOf(kSpanNames));
     if (memory.banks.empty() && memory.span != problem::Span::kAny) {
       span.Complain("a span needs banks", "banks beside it", "add banks, or remove span");
     }

@@ -11,7 +11,6 @@ namespace {
 using nlohmann::ordered_json;
 using problem::AccessKind;
 
-constexpr std::array<std::string_view, 3> kSpans = {"any", "contiguous", "single"};
 
 ordered_json ToJson(const Port& port) {
   return {{"read_bytes_per_cycle", port.read_bytes_per_cycle},
@@ -62,7 +61,7 @@ void AddBanks(const Memory& memory, ordered_json& json) {
           {memory.modes[static_cast<size_t>(from)].name, memory.modes[static_cast<size_t>(to)].name});
     }
   }
-  json["span"] = kSpans[static_cast<size_t>(memory.span)];
+  json["span"] = kSpanNames[static_cast<size_t>(memory.span)];
 }
 
 ordered_json ToJson(const Memory& memory) {

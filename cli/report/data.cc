@@ -1,3 +1,4 @@
+#include "tessera/graph/region.h"
 #include "tessera/cli/report/data.h"
 
 #include <nlohmann/json.hpp>

@@ -21,9 +21,9 @@ std::string_view TakeWord(std::string_view& line) {
   return word;
 }
 
-class Reader {
+class DimacsReader {
  public:
-  Reader(std::string_view output, std::string_view file, ClauseRecord& record, const Sentences& sentences)
+  DimacsReader(std::string_view output, std::string_view file, ClauseRecord& record, const Sentences& sentences)
       : output_(output), file_(file), record_(record), sentences_(sentences) {}
 
   base::Expected<Claim> Read();
@@ -49,7 +49,7 @@ class Reader {
 };
 
 // Keeps the first fault; `place` points into the current line.
-base::Diagnostic& Reader::Refuse(const char* place, std::string message) {
+base::Diagnostic& DimacsReader::Refuse(const char* place, std::string message) {
   fault_ = base::Diagnostic{};
   fault_->message = std::move(message);
   fault_->file = file_;
@@ -59,7 +59,7 @@ base::Diagnostic& Reader::Refuse(const char* place, std::string message) {
   return *fault_;
 }
 
-base::Expected<Claim> Reader::Read() {
+base::Expected<Claim> DimacsReader::Read() {
   std::string_view rest = output_;
   while (!rest.empty() && !fault_) {
     const size_t end = rest.find('\n');
@@ -74,7 +74,7 @@ base::Expected<Claim> Reader::Read() {
   return *claim_;
 }
 
-void Reader::ReadLine(std::string_view line) {
+void DimacsReader::ReadLine(std::string_view line) {
   const std::string_view kind = TakeWord(line);
   if (kind.empty() || kind.front() == 'c') return;
   if (kind == "s") {
@@ -91,7 +91,7 @@ void Reader::ReadLine(std::string_view line) {
     ReadValue(word);
 }
 
-void Reader::ReadStatus(std::string_view word) {
+void DimacsReader::ReadStatus(std::string_view word) {
   const std::optional<Claim> claim = word == "SATISFIABLE"     ? std::optional(Claim::kModel)
                                      : word == "UNSATISFIABLE" ? std::optional(Claim::kNothingFits)
                                      : word == "UNKNOWN" || word == "INDETERMINATE"
@@ -105,7 +105,7 @@ void Reader::ReadStatus(std::string_view word) {
   claim_ = claim;
 }
 
-void Reader::ReadValue(std::string_view word) {
+void DimacsReader::ReadValue(std::string_view word) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error == std::errc::invalid_argument || end != word.data() + word.size()) {
@@ -134,7 +134,7 @@ void Reader::ReadValue(std::string_view word) {
   record_.Assign(literal);
 }
 
-void Reader::CheckEnd() {
+void DimacsReader::CheckEnd() {
   const char* const end = line_.data() + line_.size();
   if (!claim_) {
     Refuse(end, "the output ends without a status").expected = "a line 's SATISFIABLE' or 's UNSATISFIABLE'";
@@ -148,7 +148,7 @@ void Reader::CheckEnd() {
 }
 
 // A variable may be open only where every clause holds without it.
-void Reader::CheckCoverage() {
+void DimacsReader::CheckCoverage() {
   for (size_t clause = 0; clause < record_.ClauseCount(); ++clause) {
     Literal open = kTrue;
     bool holds = false;
@@ -172,7 +172,7 @@ void Reader::CheckCoverage() {
 
 base::Expected<Claim> ReadDimacsModel(std::string_view output, std::string_view file, ClauseRecord& record,
                                       const Sentences& sentences) {
-  return Reader(output, file, record, sentences).Read();
+  return DimacsReader(output, file, record, sentences).Read();
 }
 
 }  // namespace tessera::encoder

@@ -33,9 +33,9 @@ std::optional<bool> TruthOf(const SExpression& value) {
   return std::nullopt;
 }
 
-class Reader {
+class SmtlibReader {
  public:
-  Reader(std::string_view output, std::string_view file, TermRecord& record, const Symbols& symbols)
+  SmtlibReader(std::string_view output, std::string_view file, TermRecord& record, const Symbols& symbols)
       : output_(output), file_(file), record_(record), symbols_(symbols) {}
 
   base::Expected<Claim> Read();
@@ -59,7 +59,7 @@ class Reader {
 };
 
 // Keeps the first fault.
-base::Diagnostic& Reader::Refuse(const SExpression& place, std::string message) {
+base::Diagnostic& SmtlibReader::Refuse(const SExpression& place, std::string message) {
   if (fault_) return *fault_;
   fault_ = base::Diagnostic{};
   fault_->message = std::move(message);
@@ -70,7 +70,7 @@ base::Diagnostic& Reader::Refuse(const SExpression& place, std::string message) 
   return *fault_;
 }
 
-base::Expected<Claim> Reader::Read() {
+base::Expected<Claim> SmtlibReader::Read() {
   const base::Expected<std::vector<SExpression>> answers = ReadSExpressions(output_, file_);
   if (!answers) return tl::unexpected(answers.error());
   for (const SExpression& answer : *answers) {
@@ -91,7 +91,7 @@ base::Expected<Claim> Reader::Read() {
   return *claim_;
 }
 
-void Reader::ReadStatus(const SExpression& answer) {
+void SmtlibReader::ReadStatus(const SExpression& answer) {
   if (answer.Is("success") || answer.kind == SExpression::Kind::kString) return;
   const std::optional<Claim> claim = answer.Is("sat")       ? std::optional(Claim::kModel)
                                      : answer.Is("unsat")   ? std::optional(Claim::kNothingFits)
@@ -107,7 +107,7 @@ void Reader::ReadStatus(const SExpression& answer) {
   claim_ = claim;
 }
 
-void Reader::ReadModel(const SExpression& answer) {
+void SmtlibReader::ReadModel(const SExpression& answer) {
   for (const SExpression& binding : answer.items) {
     if (binding.Is("model") && &binding == &answer.items.front()) continue;  // before SMT-LIB 2.6
     if (answer.items.front().Is("error")) {
@@ -119,7 +119,7 @@ void Reader::ReadModel(const SExpression& answer) {
 }
 
 // (name value), or (define-fun name () Sort value).
-void Reader::ReadBinding(const SExpression& binding) {
+void SmtlibReader::ReadBinding(const SExpression& binding) {
   const std::vector<SExpression>& items = binding.items;
   if (items.size() == 2 && !items[0].IsList()) return Bind(items[0], items[1]);
   const bool defines =
@@ -129,7 +129,7 @@ void Reader::ReadBinding(const SExpression& binding) {
       "(define-fun NAME () SORT VALUE), or (NAME VALUE)";
 }
 
-void Reader::Bind(const SExpression& name, const SExpression& value) {
+void SmtlibReader::Bind(const SExpression& name, const SExpression& value) {
   const Symbols::Unknown* unknown = symbols_.Find(name.text);
   if (unknown == nullptr) {
     base::Diagnostic& fault = Refuse(name, fmt::format("the formula has no variable '{}'", name.text));
@@ -141,7 +141,7 @@ void Reader::Bind(const SExpression& name, const SExpression& value) {
   BindRank(name, value, std::get<Integer>(*unknown));
 }
 
-void Reader::BindTruth(const SExpression& name, const SExpression& value, Literal variable) {
+void SmtlibReader::BindTruth(const SExpression& name, const SExpression& value, Literal variable) {
   const std::optional<bool> truth = TruthOf(value);
   if (!truth) {
     Refuse(value, fmt::format("'{}' is a truth", name.text)).expected = "true or false";
@@ -155,7 +155,7 @@ void Reader::BindTruth(const SExpression& name, const SExpression& value, Litera
   record_.Assign(literal);
 }
 
-void Reader::BindRank(const SExpression& name, const SExpression& value, Integer integer) {
+void SmtlibReader::BindRank(const SExpression& name, const SExpression& value, Integer integer) {
   const std::optional<int64_t> rank = IntegerOf(value);
   const TermRecord::Number& number = record_.NumberOf(integer);
   if (!rank) {
@@ -171,7 +171,7 @@ void Reader::BindRank(const SExpression& name, const SExpression& value, Integer
   }
 }
 
-void Reader::CheckCoverage() {
+void SmtlibReader::CheckCoverage() {
   for (const std::string_view name : symbols_.Names()) {
     const Symbols::Unknown& unknown = *symbols_.Find(name);
     const Literal* variable = std::get_if<Literal>(&unknown);
@@ -190,7 +190,7 @@ void Reader::CheckCoverage() {
 
 base::Expected<Claim> ReadSmtlibModel(std::string_view output, std::string_view file, TermRecord& record,
                                       const Symbols& symbols) {
-  return Reader(output, file, record, symbols).Read();
+  return SmtlibReader(output, file, record, symbols).Read();
 }
 
 }  // namespace tessera::encoder

@@ -24,7 +24,7 @@
 namespace tessera::encoder::lazy {
 namespace {
 
-struct Edge {
+struct BoundEdge {
   int from = 0;
   int to = 0;
   Bound distance = 0;
@@ -60,13 +60,13 @@ class Graph {
   }
 
   // The edges of a contradiction; none if none is found.
-  std::vector<Edge> FindContradiction() {
+  std::vector<BoundEdge> FindContradiction() {
     std::vector<Bound> distance(static_cast<size_t>(nodes_));
     raised_by_.assign(static_cast<size_t>(nodes_), -1);
     for (int round = 0; round <= 2 * nodes_ + 2; ++round) {
       bool raises = false;
       for (size_t i = 0; i < edges_.size(); ++i) {
-        const Edge& edge = edges_[i];
+        const BoundEdge& edge = edges_[i];
         const Bound raised = Along(edge, distance[static_cast<size_t>(edge.from)]);
         if (raised <= distance[static_cast<size_t>(edge.to)]) continue;
         distance[static_cast<size_t>(edge.to)] = raised;
@@ -74,7 +74,7 @@ class Graph {
         raises = true;
       }
       if (!raises) return {};
-      for (std::vector<Edge>& cycle : CyclesOfRaises()) {
+      for (std::vector<BoundEdge>& cycle : CyclesOfRaises()) {
         if (RisesForEver(cycle)) return std::move(cycle);
       }
     }
@@ -88,14 +88,14 @@ class Graph {
     if (a >= 0 && b >= 0) edges_.push_back({a, b, distance, order});
   }
 
-  Bound Along(const Edge& edge, Bound offset) const {
+  Bound Along(const BoundEdge& edge, Bound offset) const {
     return base::RoundUp(offset + edge.distance, alignment_[static_cast<size_t>(edge.to)]);
   }
 
   // Each node has at most one edge by which it was raised, so walks back from all nodes find all
   // cycles. A cycle begins with the edge into one of its nodes, and goes backwards.
-  std::vector<std::vector<Edge>> CyclesOfRaises() const {
-    std::vector<std::vector<Edge>> cycles;
+  std::vector<std::vector<BoundEdge>> CyclesOfRaises() const {
+    std::vector<std::vector<BoundEdge>> cycles;
     std::vector<int> seen_from(static_cast<size_t>(nodes_), -1);
     for (int start = 0; start < nodes_; ++start) {
       int node = start;
@@ -104,7 +104,7 @@ class Graph {
         node = EdgeInto(node).from;
       }
       if (seen_from[static_cast<size_t>(node)] != start) continue;
-      std::vector<Edge>& cycle = cycles.emplace_back();
+      std::vector<BoundEdge>& cycle = cycles.emplace_back();
       const int last = node;
       do {
         cycle.push_back(EdgeInto(node));
@@ -115,16 +115,16 @@ class Graph {
   }
 
   // A round that begins at the greatest alignment raises by at least so much.
-  bool RisesForEver(std::vector<Edge> cycle) const {
+  bool RisesForEver(std::vector<BoundEdge> cycle) const {
     constexpr int kMostRounds = 1'000;
-    const auto alignment_of = [this](const Edge& edge) { return alignment_[static_cast<size_t>(edge.to)]; };
+    const auto alignment_of = [this](const BoundEdge& edge) { return alignment_[static_cast<size_t>(edge.to)]; };
     std::rotate(
         cycle.begin(),
         std::max_element(cycle.begin(), cycle.end(),
-                         [&](const Edge& a, const Edge& b) { return alignment_of(a) < alignment_of(b); }),
+                         [&](const BoundEdge& a, const BoundEdge& b) { return alignment_of(a) < alignment_of(b); }),
         cycle.end());
     Bound common = 1;
-    for (const Edge& edge : cycle) {
+    for (const BoundEdge& edge : cycle) {
       const auto product =
           base::CheckedMul(common, alignment_of(edge) / std::gcd(common, alignment_of(edge)));
       if (!product) return false;
@@ -139,25 +139,25 @@ class Graph {
     return offset >= common;
   }
 
-  const Edge& EdgeInto(int node) const {
+  const BoundEdge& EdgeInto(int node) const {
     return edges_[static_cast<size_t>(raised_by_[static_cast<size_t>(node)])];
   }
 
   std::vector<int> number_;  // of each buffer among the nodes; -1: none
   int nodes_ = 0;
   std::vector<Bound> alignment_;  // of each node
-  std::vector<Edge> edges_;
+  std::vector<BoundEdge> edges_;
   std::vector<int> raised_by_;  // of each node: the edge
 };
 
 }  // namespace
 
 bool RefuteCycle(const Packing& packing, const Axis& axis, std::optional<int> start) {
-  const std::vector<Edge> cycle = Graph(packing, axis, start).FindContradiction();
+  const std::vector<BoundEdge> cycle = Graph(packing, axis, start).FindContradiction();
   if (cycle.empty()) return true;
   Trail& trail = axis.trail();
   trail.OpenReason();
-  for (const Edge& edge : cycle) {
+  for (const BoundEdge& edge : cycle) {
     if (edge.order >= 0) trail.Because(OrderLiteral(edge.order));
   }
   return trail.Refute(trail.CloseReason(Reason::Kind::kLiterals));

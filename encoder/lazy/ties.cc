@@ -20,16 +20,16 @@
 namespace tessera::encoder::lazy {
 namespace {
 
-struct Edge {
+struct TieEdge {
   int to = 0;
   Bound distance = 0;
 };
 
 // Of each buffer. A relation is stated as four differences (packing.cc): there and back, each once
 // more from the top.
-std::vector<std::vector<Edge>> ExactDistances(const Packing& packing, const Axis& axis) {
+std::vector<std::vector<TieEdge>> ExactDistances(const Packing& packing, const Axis& axis) {
   constexpr size_t kOfRelation = 4;
-  std::vector<std::vector<Edge>> edges(static_cast<size_t>(packing.buffers));
+  std::vector<std::vector<TieEdge>> edges(static_cast<size_t>(packing.buffers));
   for (size_t first = 0; first < packing.differences.size(); first += kOfRelation) {
     const Difference& there = packing.differences[first];
     const Difference& back = packing.differences[first + 2];
@@ -65,7 +65,7 @@ class Congruences {
 Ties FindTies(const Packing& packing, const Axis& axis) {
   const auto buffers = static_cast<size_t>(packing.buffers);
   Ties ties{std::vector<int>(buffers, -1), std::vector<Bound>(buffers), false};
-  const std::vector<std::vector<Edge>> edges = ExactDistances(packing, axis);
+  const std::vector<std::vector<TieEdge>> edges = ExactDistances(packing, axis);
   for (size_t first = 0; first < buffers; ++first) {
     if (ties.group[first] >= 0) continue;
     Congruences congruences;
@@ -74,7 +74,7 @@ Ties FindTies(const Packing& packing, const Axis& axis) {
     for (size_t next = 0; next < members.size(); ++next) {
       const size_t at = members[next];
       if (!congruences.Add(ties.distance[at], packing.alignment[at])) ties.contradict = true;
-      for (const Edge& edge : edges[at]) {
+      for (const TieEdge& edge : edges[at]) {
         const auto to = static_cast<size_t>(edge.to);
         const Bound distance = ties.distance[at] + edge.distance;
         if (ties.group[to] < 0) {

@@ -12,7 +12,7 @@ using problem::Status;
 
 namespace {
 
-void Append(std::string& reason, const std::string& more) {
+void AppendReason(std::string& reason, const std::string& more) {
   if (!reason.empty() && !more.empty()) reason += "; ";
   reason += more;
 }
@@ -20,7 +20,7 @@ void Append(std::string& reason, const std::string& more) {
 // Takes over what the engine found, if it is cheaper, and what it proved.
 void Take(Result& best, Result found) {
   best.statistics.conflicts += found.statistics.conflicts;
-  if (found.status == Status::kUnknown || !found.cost) return Append(best.reason, found.reason);
+  if (found.status == Status::kUnknown || !found.cost) return AppendReason(best.reason, found.reason);
   best.least_cost = found.least_cost;
   if (*found.cost < *best.cost) {
     best.allocation = std::move(found.allocation);
@@ -29,7 +29,7 @@ void Take(Result& best, Result found) {
     best.engine = std::move(found.engine);
     if (best.status == Status::kOptimal && *best.peak > best.lower_bound) best.status = Status::kFeasible;
   }
-  if (*best.cost > best.least_cost) Append(best.reason, "a cheaper placement is not ruled out");
+  if (*best.cost > best.least_cost) AppendReason(best.reason, "a cheaper placement is not ruled out");
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ base::Expected<Result> FindCheapest(const problem::Problem& problem, Result plac
     Take(placed, std::move(found));
     return placed;
   }
-  Append(placed.reason, "no engine asked minimises costs");
+  AppendReason(placed.reason, "no engine asked minimises costs");
   return placed;
 }
 

@@ -2,7 +2,7 @@
 
 #include "tessera/search/partition/cut_states.h"
 #include "tessera/search/partition/demands.h"
-#include "tessera/search/partition/partition.h"
+#include "tessera/search/partition/options_and_result.h"
 #include "tessera/search/partition/path_search.h"
 #include "tessera/search/partition/refusal.h"
 

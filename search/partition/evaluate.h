@@ -10,20 +10,10 @@
 #include "tessera/plan/plan.h"
 #include "tessera/plan/violation.h"
 #include "tessera/problem/result.h"
-#include "tessera/search/tiling/ladder_search.h"
+#include "tessera/search/partition/options_and_result.h"
 
 // What a partition that somebody wrote down costs, and where its buffers go.
 namespace tessera::search {
-
-struct EvaluateOptions {
-  Engines engines;                        // in the order in which they are asked; they outlive the evaluation
-  std::vector<std::string> switched_off;  // rules of the engines, recorded in the plan
-  base::Budget budget;                    // for each question put to an engine
-  const base::Stop* stop = nullptr;
-  int threads = 1;        // change the time taken, never the plan
-  std::string version;    // of the program, recorded in the plan
-  bool may_move = false;  // addresses are tried first, and given up where they do not fit
-};
 
 struct Evaluation {
   // kFeasible with a plan, or with violations of what profile and objective ask; kInfeasible, kUnknown, kUnsupported or kInvalid

@@ -6,7 +6,7 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/search/partition/ordered_network.h"
-#include "tessera/search/partition/partition.h"
+#include "tessera/search/partition/options_and_result.h"
 #include "tessera/search/partition/path_search.h"
 #include "tessera/search/partition/refusal.h"
 #include "tessera/search/tiling/cached_engines.h"

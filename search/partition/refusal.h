@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tessera/search/partition/partition.h"
+#include "tessera/search/partition/options_and_result.h"
 #include "tessera/search/partition/path_search.h"
 
 namespace tessera::search {

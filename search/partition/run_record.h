@@ -2,9 +2,8 @@
 
 #include "tessera/graph/graph.h"
 #include "tessera/plan/plan.h"
-#include "tessera/search/partition/evaluate.h"
+#include "tessera/search/partition/options_and_result.h"
 #include "tessera/search/partition/ordered_network.h"
-#include "tessera/search/partition/partition.h"
 
 // What a plan says of how it came to be, and what it may claim after that.
 //

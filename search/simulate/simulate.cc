@@ -1,3 +1,4 @@
+#include "tessera/graph/region.h"
 #include "tessera/search/simulate/simulate.h"
 
 #include <algorithm>

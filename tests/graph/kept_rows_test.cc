@@ -1,3 +1,4 @@
+#include "tessera/graph/region.h"
 #include "tessera/graph/kept_rows.h"
 
 #include <gtest/gtest.h>

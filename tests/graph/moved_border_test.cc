@@ -2,6 +2,7 @@
 
 #include "borders.h"
 #include "graph_builder.h"
+#include "tessera/graph/region.h"
 #include "tessera/graph/tiling.h"
 
 // Operators without a window at their borders, in numbers: what passes on elements, moves them, or reads axes whole; and two networks.

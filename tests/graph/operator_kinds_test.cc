@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "tessera/graph/region.h"
 #include "tessera/graph/shape_inference.h"
 #include "tessera/graph/yaml.h"
 

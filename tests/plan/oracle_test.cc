@@ -4,6 +4,7 @@
 
 #include "random_graph.h"
 #include "region_oracle.h"
+#include "tessera/graph/region.h"
 #include "tessera/graph/tiling.h"
 #include "tessera/plan/execute/reads.h"
 #include "tessera/plan/needs.h"
