@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tessera/base/utf8.h"
+#include "tessera/base/text.h"
 
 namespace tessera::base {
 namespace {

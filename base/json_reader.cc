@@ -1,12 +1,12 @@
 #include "tessera/base/json_reader.h"
 
 #include <fmt/core.h>
-
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tessera/base/json_parser.h"
-#include "tessera/base/suggest.h"
+#include <algorithm>
+
+#include "tessera/base/json_document.h"
+#include "tessera/base/text.h"
 
 namespace tessera::base {
 namespace {

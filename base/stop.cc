@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "tessera/base/memory.h"
+#include "tessera/base/process.h"
 
 namespace tessera::base {
 

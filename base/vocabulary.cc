@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
 
 namespace tessera::base {
 namespace {

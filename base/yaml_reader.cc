@@ -4,10 +4,9 @@
 #include <limits>
 #include <utility>
 
-#include "tessera/base/checked.h"
-#include "tessera/base/suggest.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/text.h"
 #include "tessera/base/yaml_document.h"
-#include "tessera/base/yaml_number.h"
 
 namespace tessera::base {
 

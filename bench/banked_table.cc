@@ -6,11 +6,11 @@
 #include "tessera/bench/banked_greedy.h"
 #include "tessera/bench/cpu_clock.h"
 #include "tessera/bench/encode_tables.h"
-#include "tessera/encoder/lazy/lazy_engine.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/generators.h"
-#include "tessera/search/allocate/greedy.h"
+#include "tessera/bench/problem_generators.h"
 #include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
 
 namespace tessera::bench {
 
@@ -28,18 +28,18 @@ namespace {
 
 // As `tessera alloc --capacity` asks, on one thread.
 Timed SolveByAll(const problem::Problem& problem, double seconds) {
-  const search::GreedyEngine greedy;
-  const search::CanonicalEngine canonical(0);
-  const encoder::LazyEngine lazy;
-  const encoder::SatEngine sat;
+  const search::engines::greedy::GreedyEngine greedy;
+  const search::engines::canonical::CanonicalEngine canonical(0);
+  const search::engines::lazy::LazyEngine lazy;
+  const encoder::sat::SatEngine sat;
   const std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy, &sat};
   const base::Stop stop(base::Stop::Clock::now() +
                         std::chrono::milliseconds(static_cast<int64_t>(seconds * 1e3)));
-  search::AllocateOptions options;
+  search::allocate::AllocateOptions options;
   options.capacity = problem.memories[0].capacity;
   options.stop = &stop;
   const double start = CpuMilliseconds();
-  auto result = search::Allocate(problem, nullptr, 0, engines, options);
+  auto result = search::allocate::Allocate(problem, nullptr, 0, engines, options);
   Timed timed;
   timed.milliseconds = CpuMilliseconds() - start;
   if (result) {
@@ -83,14 +83,14 @@ class Column {
 
 void PrintBanked(const EncodeArguments& arguments) {
   if (arguments.seeds == 0) return;
-  const encoder::SatEngine sat;
-  const encoder::SatEngine plain({.seed = 0, .refinements = encoder::Refinements::None()});
+  const encoder::sat::SatEngine sat;
+  const encoder::sat::SatEngine plain({.seed = 0, .refinements = encoder::formulation::Refinements::None()});
   Column refined, bare, portfolio;
   uint64_t greedy = 0;
-  search::BankedShape shape;
+  BankedShape shape;
   shape.slack_percent = arguments.slack_percent;
   for (uint64_t seed = 1; seed <= arguments.seeds; ++seed) {
-    const problem::Problem problem = search::GenerateBanked(shape, seed);
+    const problem::Problem problem = bench::GenerateBanked(shape, seed);
     greedy += GreedySolvesBanked(problem) ? 1 : 0;
     refined.Note(SolveAnew(sat, problem, arguments.seconds));
     bare.Note(SolveAnew(plain, problem, arguments.seconds));

@@ -4,12 +4,11 @@
 #include <functional>
 #include <string>
 
-#include "tessera/encoder/lazy/lazy_engine.h"
-#include "tessera/encoder/lazy/lazy_prover.h"
-#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/bench/problem_generators.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/sat/sat_prover.h"
 #include "tessera/problem/proof/checker.h"
-#include "tessera/search/allocate/generators.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
 
 // What certificates cost: for each infeasible instance the time to solve it without a proof, to prove it (the proof
 // written out), and to check that.

@@ -5,7 +5,7 @@
 #include "tessera/bench/chains.h"
 #include "tessera/bench/cpu_clock.h"
 #include "tessera/bench/encode_tables.h"
-#include "tessera/encoder/lazy/lazy_engine.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
 
 namespace tessera::bench {
 
@@ -82,8 +82,8 @@ bool PrintChains(const EncodeArguments& arguments) {
       kRungs, kMostRuns);
   std::printf("%-69s %7s  %-12s %9s %9s %6s %9s %9s\n", "subgraph", "buffers", "answers", "selectors", "anew",
               "ratio", "lazy", "lazy anew");
-  const encoder::SatEngine sat;
-  const encoder::LazyEngine lazy;
+  const encoder::sat::SatEngine sat;
+  const search::engines::lazy::LazyEngine lazy;
   double selected = 0;
   double written = 0;  // of the chains that are not tight
   for (const Chain& chain : *chains) {

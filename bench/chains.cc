@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "tessera/encoder/demands.h"
-#include "tessera/graph/yaml.h"
-#include "tessera/hw_profiles/reader.h"
+#include "tessera/encoder/formulation/address_constraints.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/search/tiling/tile_driver.h"
 
 namespace tessera::bench {
@@ -49,7 +49,7 @@ base::Expected<std::string> ReadFile(const std::filesystem::path& path) {
 base::Expected<graph::Graph> ReadNetwork(const std::filesystem::path& path) {
   const auto text = ReadFile(path);
   if (!text) return base::Unexpected(text.error());
-  return graph::ReadNetwork(*text, path.string());
+  return graph::import::yaml::ReadNetwork(*text, path.string());
 }
 
 base::Expected<hw_profiles::Profile> ReadProfile(const std::filesystem::path& path) {
@@ -65,7 +65,7 @@ int IndexOf(const graph::Graph& network, std::string_view id) {
 }
 
 bool LoadFits(const problem::Problem& problem, const problem::Rung& rung) {
-  const std::vector<problem::Bytes> loads = encoder::LoadOf(AtRung(problem, rung));
+  const std::vector<problem::Bytes> loads = encoder::formulation::LoadOf(AtRung(problem, rung));
   for (size_t m = 0; m < loads.size(); ++m) {
     if (loads[m] > problem.memories[m].capacity) return false;
   }
@@ -93,16 +93,16 @@ base::Expected<std::vector<Chain>> CollectChains(const std::filesystem::path& ro
     const auto profile = ReadProfile(root / "hw_profiles" / (std::string(each.profile) + ".yaml"));
     if (!profile) return base::Unexpected(profile.error());
     const graph::Interval interval{IndexOf(*network, each.first), IndexOf(*network, each.last)};
-    const auto tiles = search::IntervalTiles::Build(*network, *profile, interval, {});
+    const auto tiles = search::tiling::IntervalTiles::Build(*network, *profile, interval, {});
     if (!tiles) return base::Unexpected(tiles.error());
 
     // The structure with most rungs.
     Chain chain;
     chain.name = std::string(each.network) + " " + each.first + ".. on " + each.profile;
-    std::set<const encoder::SubgraphLadder*> seen;
+    std::set<const encoder::program::SubgraphLadder*> seen;
     size_t most = 0;
     for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
-      const encoder::SubgraphLadder& structure = tiles->LadderOf(i);
+      const encoder::program::SubgraphLadder& structure = tiles->LadderOf(i);
       if (!seen.insert(&structure).second || structure.ladder.rungs.size() <= most) continue;
       problem::Ladder thin = Thin(structure.program.problem, structure.ladder);
       if (thin.rungs.empty()) continue;
@@ -113,7 +113,7 @@ base::Expected<std::vector<Chain>> CollectChains(const std::filesystem::path& ro
     if (most == 0) continue;
     chain.capacity = chain.problem.memories[0].capacity;
     chains.push_back(chain);
-    chain.capacity = encoder::LoadOf(AtRung(chain.problem, chain.ladder.rungs.back())).front();
+    chain.capacity = encoder::formulation::LoadOf(AtRung(chain.problem, chain.ladder.rungs.back())).front();
     chain.name += ", tight";
     chains.push_back(std::move(chain));
   }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
-#include "tessera/problem/ladder.h"
 #include "tessera/problem/problem.h"
+#include "tessera/problem/tile_candidates.h"
 
 namespace tessera::bench {
 

@@ -12,8 +12,8 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/random.h"
 #include "tessera/bench/minimalloc.h"
-#include "tessera/problem/csv.h"
-#include "tessera/search/allocate/generators.h"
+#include "tessera/bench/problem_generators.h"
+#include "tessera/problem/files/problem_files.h"
 
 namespace tessera::bench {
 
@@ -37,7 +37,7 @@ std::optional<Problem> ReadChallenge(const std::filesystem::path& data, char nam
                  file_name.c_str());
     return std::nullopt;
   }
-  auto question = problem::ReadCsv(std::string{std::istreambuf_iterator<char>(file), {}}, path.string());
+  auto question = problem::files::ReadCsv(std::string{std::istreambuf_iterator<char>(file), {}}, path.string());
   if (!question) {
     std::fputs(base::Format(question.error()).c_str(), stderr);
     return std::nullopt;
@@ -178,10 +178,10 @@ void PrintSpeedUp(const std::vector<Problem>& challenges) {
     table.Compare(name, question, question.memories[0].capacity, {});
   };
   for (const uint64_t seed : {3, 5, 6, 9}) {
-    decide("broken 80, seed " + std::to_string(seed), search::GenerateBroken({}, seed));
+    decide("broken 80, seed " + std::to_string(seed), bench::GenerateBroken({}, seed));
   }
   for (const uint64_t seed : {1, 4}) {
-    decide("broken 200, seed " + std::to_string(seed), search::GenerateBroken({200, 200, 4096}, seed));
+    decide("broken 200, seed " + std::to_string(seed), bench::GenerateBroken({200, 200, 4096}, seed));
   }
   for (const char name : {'D', 'J'}) {
     const Problem& question = challenges.at(static_cast<size_t>(name - 'A'));

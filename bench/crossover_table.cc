@@ -3,8 +3,8 @@
 
 #include "tessera/bench/cpu_clock.h"
 #include "tessera/bench/encode_tables.h"
-#include "tessera/encoder/encoded_session.h"
-#include "tessera/search/allocate/generators.h"
+#include "tessera/bench/problem_generators.h"
+#include "tessera/encoder/formulation/encoded_session.h"
 
 namespace tessera::bench {
 
@@ -20,9 +20,9 @@ struct Cost {
   double solve = 0;  // ms
 };
 
-Cost Measure(const problem::Problem& problem, encoder::IntegerEncoding encoding, double seconds) {
-  const encoder::SatOptions options{0, encoding, {}, encoder::Refinements::None()};
-  encoder::EncodedSession session("cadical", problem, nullptr, encoder::CadicalBackends(options));
+Cost Measure(const problem::Problem& problem, encoder::sat::IntegerEncoding encoding, double seconds) {
+  const encoder::sat::SatOptions options{0, encoding, {}, encoder::formulation::Refinements::None()};
+  encoder::formulation::EncodedSession session("cadical", problem, nullptr, encoder::sat::CadicalBackends(options));
   const base::Stop stop(base::Stop::Clock::now() +
                         std::chrono::milliseconds(static_cast<int64_t>(seconds * 1e3)));
   Cost cost;
@@ -36,11 +36,11 @@ Cost Measure(const problem::Problem& problem, encoder::IntegerEncoding encoding,
   return cost;
 }
 
-Cost Mean(int buffers, problem::Bytes values, encoder::IntegerEncoding encoding, double seconds) {
+Cost Mean(int buffers, problem::Bytes values, encoder::sat::IntegerEncoding encoding, double seconds) {
   Cost mean;
   for (uint64_t seed = 1; seed <= kProblems; ++seed) {
     problem::Problem problem =
-        search::GenerateBroken({buffers, 40, values * 100 / (100 + kSlackPercent)}, seed);
+        bench::GenerateBroken({buffers, 40, values * 100 / (100 + kSlackPercent)}, seed);
     problem.memories[0].capacity = values;
     const Cost cost = Measure(problem, encoding, seconds);
     mean.clauses += cost.clauses / kProblems;
@@ -59,8 +59,8 @@ void PrintCrossover(const EncodeArguments& arguments) {
               "clauses", "write", "solve");
   for (const int buffers : {15, 30, 60}) {
     for (const problem::Bytes values : {64, 128, 256, 512, 1024, 2048, 4096}) {
-      const Cost order = Mean(buffers, values, encoder::IntegerEncoding::kOrder, arguments.seconds);
-      const Cost bits = Mean(buffers, values, encoder::IntegerEncoding::kBits, arguments.seconds);
+      const Cost order = Mean(buffers, values, encoder::sat::IntegerEncoding::kOrder, arguments.seconds);
+      const Cost bits = Mean(buffers, values, encoder::sat::IntegerEncoding::kBits, arguments.seconds);
       std::printf("%8d %8lld | %10.0f %8.1f %8.1f | %10.0f %8.1f %8.1f\n", buffers,
                   static_cast<long long>(values), order.clauses, order.write, order.solve, bits.clauses,
                   bits.write, bits.solve);

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/engine.h"
 
 // The tables of docs/encoding.md. Times are processor time of one thread, in ms, so that a busy machine does little

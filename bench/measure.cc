@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/encoder/lazy/lazy_engine.h"
-#include "tessera/encoder/sat/sat_engine.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/greedy.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/allocate/repair.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
+#include "tessera/search/engines/local_search/local_search.h"
 
 namespace tessera::bench {
 
@@ -23,23 +23,23 @@ namespace {
 constexpr int kVerificationFailed = 70;
 
 Measurement MeasureOnce(const Problem& question, const Task& task) {
-  const search::GreedyEngine greedy;
-  const search::CanonicalEngine canonical(task.seed);
-  const encoder::LazyEngine lazy(encoder::LazyOptions{.seed = task.seed});
-  const encoder::SatEngine sat(encoder::SatOptions{.seed = task.seed});
-  const search::RepairEngine repair(task.seed);
+  const search::engines::greedy::GreedyEngine greedy;
+  const search::engines::canonical::CanonicalEngine canonical(task.seed);
+  const search::engines::lazy::LazyEngine lazy(search::engines::lazy::LazyOptions{.seed = task.seed});
+  const encoder::sat::SatEngine sat(encoder::sat::SatOptions{.seed = task.seed});
+  const search::engines::local_search::RepairEngine repair(task.seed);
   std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy, &sat, &repair};
   if (!task.engine.empty()) {
     std::erase_if(engines, [&](const problem::Engine* engine) { return engine->Name() != task.engine; });
   }
   const auto start = Clock::now();
   const base::Stop stop(start + std::chrono::microseconds(static_cast<int64_t>(task.seconds * 1e6)));
-  search::AllocateOptions options;
+  search::allocate::AllocateOptions options;
   options.capacity = task.capacity;
   options.budget = task.budget;
   options.threads = task.threads;
   options.stop = &stop;
-  auto result = search::Allocate(question, nullptr, 0, engines, options);
+  auto result = search::allocate::Allocate(question, nullptr, 0, engines, options);
   const std::chrono::duration<double, std::milli> took = Clock::now() - start;
   if (!result) {
     std::fputs(base::Format(result.error()).c_str(), stderr);

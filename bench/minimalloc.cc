@@ -14,7 +14,7 @@
 #include <iterator>
 #include <vector>
 
-#include "tessera/problem/csv.h"
+#include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/validator.h"
 
 namespace tessera::bench {
@@ -55,7 +55,7 @@ bool Run(std::vector<std::string> words, double seconds) {
 // Its answer is the question's CSV with one more column, the offset.
 bool IsRight(const Problem& question, const std::filesystem::path& answer) {
   std::ifstream file(answer);
-  const auto read = problem::ReadCsv(std::string{std::istreambuf_iterator<char>(file), {}}, answer.string());
+  const auto read = problem::files::ReadCsv(std::string{std::istreambuf_iterator<char>(file), {}}, answer.string());
   if (!read || read->buffers.size() != question.buffers.size()) return false;
   problem::Allocation allocation;
   for (size_t i = 0; i < question.buffers.size(); ++i) {
@@ -69,7 +69,7 @@ bool IsRight(const Problem& question, const std::filesystem::path& answer) {
 }  // namespace
 
 std::optional<double> RunMiniMalloc(const std::string& path, Problem question, double seconds) {
-  const auto csv = problem::WriteCsv(question);
+  const auto csv = problem::files::WriteCsv(question);
   if (!csv) return std::nullopt;
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("allocate_bench." + std::to_string(getpid()));

@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/encoder/lazy/lazy_engine.h"
-#include "tessera/encoder/sat/sat_engine.h"
-#include "tessera/graph/yaml.h"
-#include "tessera/hw_profiles/reader.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/greedy.h"
-#include "tessera/search/partition/demands_yaml.h"
+#include "tessera/encoder/sat/cadical_engine.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
+#include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/partition.h"
 
 // Plans beside what others published (docs/comparisons.md): every line is one search with the command's default options, or with the

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "tessera/bench/encode_tables.h"
-#include "tessera/encoder/demands.h"
-#include "tessera/search/allocate/generators.h"
+#include "tessera/bench/problem_generators.h"
+#include "tessera/encoder/formulation/address_constraints.h"
 
 namespace tessera::bench {
 
@@ -22,7 +22,7 @@ Problem MakeTwins(Problem problem) {
     twin.id += "'";
     problem.buffers.push_back(twin);
   }
-  problem.memories[0].capacity = encoder::LoadOf(problem)[0] * 21 / 20;
+  problem.memories[0].capacity = encoder::formulation::LoadOf(problem)[0] * 21 / 20;
   return problem;
 }
 
@@ -44,10 +44,10 @@ Problem Repeat(const Problem& once, int times) {
 
 // A few large tiles of three sizes, in bytes that share no divisor.
 Problem FewSizes(uint64_t seed) {
-  Problem problem = search::GenerateBroken({16, 12, 1000}, seed);
+  Problem problem = bench::GenerateBroken({16, 12, 1000}, seed);
   for (problem::Buffer& buffer : problem.buffers)
     buffer.size = buffer.size < 100 ? 1571 : buffer.size < 250 ? 4099 : 9973;
-  problem.memories[0].capacity = encoder::LoadOf(problem)[0] * 21 / 20;
+  problem.memories[0].capacity = encoder::formulation::LoadOf(problem)[0] * 21 / 20;
   return problem;
 }
 
@@ -58,16 +58,16 @@ struct Family {
 
 struct Switch {
   const char* name;
-  void (*turn_off)(encoder::Refinements&);
+  void (*turn_off)(encoder::formulation::Refinements&);
 };
 
 constexpr Switch kSwitches[] = {
-    {"all on", [](encoder::Refinements&) {}},
-    {"- positions", [](encoder::Refinements& each) { each.positions = false; }},
-    {"- symmetry", [](encoder::Refinements& each) { each.symmetry = false; }},
-    {"- bank sums", [](encoder::Refinements& each) { each.bank_sums = false; }},
-    {"- parts", [](encoder::Refinements& each) { each.decomposition = false; }},
-    {"none", [](encoder::Refinements& each) { each = encoder::Refinements::None(); }},
+    {"all on", [](encoder::formulation::Refinements&) {}},
+    {"- positions", [](encoder::formulation::Refinements& each) { each.positions = false; }},
+    {"- symmetry", [](encoder::formulation::Refinements& each) { each.symmetry = false; }},
+    {"- bank sums", [](encoder::formulation::Refinements& each) { each.bank_sums = false; }},
+    {"- parts", [](encoder::formulation::Refinements& each) { each.decomposition = false; }},
+    {"none", [](encoder::formulation::Refinements& each) { each = encoder::formulation::Refinements::None(); }},
 };
 
 }  // namespace
@@ -77,15 +77,15 @@ void PrintRefinements(const EncodeArguments& arguments) {
       {"few sizes", FewSizes},
       {"broken 24",
        [](uint64_t seed) {
-         return search::GenerateBroken({24, 40, 200}, seed);
+         return bench::GenerateBroken({24, 40, 200}, seed);
        }},
       {"twins 23",
        [](uint64_t seed) {
-         return MakeTwins(search::GenerateBroken({12, 20, 100}, seed));
+         return MakeTwins(bench::GenerateBroken({12, 20, 100}, seed));
        }},
-      {"banked 40", [](uint64_t seed) { return search::GenerateBanked({}, seed); }},
+      {"banked 40", [](uint64_t seed) { return bench::GenerateBanked({}, seed); }},
       {"banked 20, 3 times",
-       [](uint64_t seed) { return Repeat(search::GenerateBanked({.buffers = 20}, seed), 3); }},
+       [](uint64_t seed) { return Repeat(bench::GenerateBanked({.buffers = 20}, seed), 3); }},
   };
   std::printf("refinements switched off: ms for %d problems, in brackets how many were open after %.0f s\n",
               static_cast<int>(kDraws), arguments.seconds);
@@ -95,9 +95,9 @@ void PrintRefinements(const EncodeArguments& arguments) {
   for (const Family& family : families) {
     std::printf("%-20s", family.name);
     for (const Switch& each : kSwitches) {
-      encoder::SatOptions options;
+      encoder::sat::SatOptions options;
       each.turn_off(options.refinements);
-      const encoder::SatEngine engine(options);
+      const encoder::sat::SatEngine engine(options);
       double milliseconds = 0;
       int open = 0;
       for (uint64_t seed = 1; seed <= kDraws; ++seed) {

@@ -14,14 +14,14 @@
 #include <thread>
 #include <vector>
 
-#include "tessera/encoder/lazy/lazy_engine.h"
-#include "tessera/encoder/sat/sat_engine.h"
-#include "tessera/graph/yaml.h"
-#include "tessera/hw_profiles/reader.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/greedy.h"
-#include "tessera/search/tiling/cached_engines.h"
-#include "tessera/search/tiling/staircase.h"
+#include "tessera/encoder/sat/cadical_engine.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
+#include "tessera/search/tiling/engine_cache.h"
+#include "tessera/search/tiling/feasible_frontier.h"
 
 // The staircases of all intervals of a network up to a length, whole intervals to each thread. With the defaults: the 702 intervals
 // of MobileNetV2 of at most 12 operators on edge_npu_1mib.

@@ -1,23 +1,21 @@
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 
-#include "tessera/base/checked.h"
-#include "tessera/cli/certificates.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/cli/certificate_folders.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/inputs.h"
-#include "tessera/cli/interrupt.h"
-#include "tessera/cli/numbers.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/reasons.h"
 #include "tessera/cli/search_options.h"
-#include "tessera/problem/json.h"
-#include "tessera/search/allocate/cheapest.h"
+#include "tessera/problem/files/problem_files.h"
+#include "tessera/search/allocate/engine_queries.h"
 #include "tessera/search/allocate/portfolio.h"
 
 // `tessera alloc`: addresses for the buffers of a file.
@@ -76,7 +74,7 @@ class AllocCommand final : public Command {
 
  private:
   ExitCode Answer(Console& console) {
-    base::Expected<problem::ProblemDocument> input = LoadProblem(file_);
+    base::Expected<problem::files::ProblemDocument> input = LoadProblem(file_);
     if (!input) return console.Refuse(input.error());
     if (const auto fault = Prepare(*input)) return console.Refuse(*fault);
     if (const auto fault = FindUnwritable(outputs_, input->problem)) return console.Refuse(*fault);
@@ -84,7 +82,7 @@ class AllocCommand final : public Command {
   }
 
   // Applies --hw and --rung.
-  std::optional<base::Diagnostic> Prepare(problem::ProblemDocument& input) {
+  std::optional<base::Diagnostic> Prepare(problem::files::ProblemDocument& input) {
     if (!profile_.empty()) {
       const base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
       if (!profile) return profile.error();
@@ -109,7 +107,7 @@ class AllocCommand final : public Command {
     return ChooseRung(input);
   }
 
-  std::optional<base::Diagnostic> ChooseRung(problem::ProblemDocument& input) {
+  std::optional<base::Diagnostic> ChooseRung(problem::files::ProblemDocument& input) {
     if (!input.ladder && rung_.empty()) return std::nullopt;
     if (rung_.empty()) {
       base::Diagnostic fault;
@@ -126,13 +124,13 @@ class AllocCommand final : public Command {
     return std::nullopt;
   }
 
-  ExitCode Solve(Console& console, const problem::ProblemDocument& input) {
+  ExitCode Solve(Console& console, const problem::files::ProblemDocument& input) {
     base::Stop stop(search_.Deadline());
     stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
     const EngineSet engines(search_);
     const bool unbounded = !capacity_ && input.problem.memories[0].capacity >= base::kMaxTotal;
-    search::AllocateOptions options;
+    search::allocate::AllocateOptions options;
     if (capacity_)
       options.capacity = *capacity_;
     else if (!unbounded)
@@ -147,11 +145,11 @@ class AllocCommand final : public Command {
       search_.verbose ? console.Note(fmt::format("{:10.3f} ms  {}", elapsed.count(), line))
                       : console.Progress(line);
     };
-    base::Expected<Result> result = search::Allocate(input.problem, nullptr, 0, engines.Pointers(), options);
+    base::Expected<Result> result = search::allocate::Allocate(input.problem, nullptr, 0, engines.Pointers(), options);
     if (result && result->peak) {
       // Where the least peak was asked for, costs come second.
       const int64_t capacity = options.minimize ? *result->peak : *options.capacity;
-      result = search::FindCheapest(input.problem, *std::move(result), capacity, engines.Pointers(),
+      result = search::allocate::FindCheapest(input.problem, *std::move(result), capacity, engines.Pointers(),
                                     options.budget, stop);
     }
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
@@ -160,7 +158,7 @@ class AllocCommand final : public Command {
       Explain(*result, input, capacity, stop);
     }
     if (!result) return console.Fail(result.error());
-    problem::AllocationDocument document;
+    problem::files::AllocationDocument document;
     document.result = *result;
     document.capacity = options.capacity;
     if (!rung_.empty()) document.rung = rung_;
@@ -169,13 +167,13 @@ class AllocCommand final : public Command {
     const ExitCode certified = certificate_.Write(console, files_, input, rung_, options.capacity, *result,
                                                   search_, stop, options.progress);
     document.time_ms = elapsed.count();
-    console.Print(format_.IsJson() ? problem::WriteAllocation(input.problem, document)
+    console.Print(format_.IsJson() ? problem::files::WriteAllocation(input.problem, document)
                                    : DescribeAllocation(input.problem, document));
     if (saved != ExitCode::kAnswer) return saved;
     return certified == ExitCode::kAnswer ? ExitCodeOf(*result) : certified;
   }
 
-  void Explain(Result& result, const problem::ProblemDocument& input, Bytes capacity,
+  void Explain(Result& result, const problem::files::ProblemDocument& input, Bytes capacity,
                const base::Stop& stop) const {
     const problem::Ladder* ladder = input.ladder ? &*input.ladder : nullptr;
     std::optional<Collision> collision =

@@ -1,24 +1,21 @@
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+
 #include <optional>
 
-#include "tessera/base/checked.h"
-#include "tessera/base/json_writer.h"
-#include "tessera/base/utf8.h"
-#include "tessera/cli/answers.h"
-#include "tessera/cli/certificates.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/json_document.h"
+#include "tessera/base/text.h"
+#include "tessera/cli/certificate_folders.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
-#include "tessera/cli/interrupt.h"
 #include "tessera/cli/plan_check.h"
-#include "tessera/cli/refusals.h"
-#include "tessera/cli/refutation_folder.h"
-#include "tessera/plan/exempt.h"
+#include "tessera/cli/reasons.h"
+#include "tessera/plan/files/plan_files.h"
 #include "tessera/problem/validator.h"
 
 // `tessera check`: is this answer right? Asks no engine and believes nothing that can be recomputed.
@@ -144,10 +141,10 @@ class CheckCommand final : public Command {
           "--certificate: this one says that a network has no plan; --problem and --capacity are not for it");
       return ExitCode::kUsage;
     }
-    const base::Expected<plan::refutation::Judgement> judgement = CheckRefutationIn(certificate_);
+    const base::Expected<plan::verify::infeasibility::Judgement> judgement = CheckRefutationIn(certificate_);
     if (!judgement) return console.Refuse(judgement.error());
     if (!judgement->refutation) return RefuseAll(console, {judgement->gap});
-    const plan::refutation::Refutation& refutation = *judgement->refutation;
+    const plan::verify::infeasibility::Refutation& refutation = *judgement->refutation;
     const std::string text =
         fmt::format("accepted: no plan exists: {}; {} intervals, {} ways, {} placements\n",
                     base::Printable(refutation.argument), refutation.intervals, refutation.ways,
@@ -165,7 +162,7 @@ class CheckCommand final : public Command {
           fmt::format("it speaks of {} bytes, so it does not cover {}", claim.capacity, *files_.capacity));
     }
     if (files_.problem.empty()) return others;
-    const base::Expected<problem::ProblemDocument> own = LoadProblem(files_.problem);
+    const base::Expected<problem::files::ProblemDocument> own = LoadProblem(files_.problem);
     if (!own) return tl::unexpected(own.error());
     problem::Problem sized = own->problem;
     for (const problem::Rung& rung : own->ladder.value_or(problem::Ladder{}).rungs) {
@@ -194,7 +191,7 @@ class CheckCommand final : public Command {
     }
     if (verdict.interpreted) document["lowering"] = {{"jobs_run", verdict.interpreted->jobs}};
     document["made_again"] = verdict.searched_again;
-    document["exempt"] = plan::kExempt;
+    document["exempt"] = plan::files::kExempt;
     return base::WriteJson(document);
   }
 
@@ -220,7 +217,7 @@ class CheckCommand final : public Command {
     }
     text += fmt::format("{}: status, score, baseline and largest tiles\n",
                         verdict.searched_again ? "made again" : "not made again (--no-search)");
-    return text + fmt::format("not checked, for people alone: {}\n", fmt::join(plan::kExempt, ", "));
+    return text + fmt::format("not checked, for people alone: {}\n", fmt::join(plan::files::kExempt, ", "));
   }
 
   AnswerFiles files_;

@@ -1,14 +1,101 @@
 #include "tessera/cli/common_options.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <system_error>
 #include <thread>
 
-#include "tessera/cli/numbers.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/cli/inputs.h"
 
 namespace tessera::cli {
+
+namespace {
+
+struct Prefix {
+  std::optional<int64_t> value;  // of the digits; nullopt where there are none, or too many
+  std::string_view rest;
+};
+
+Prefix ReadDigits(std::string_view word) {
+  if (word.starts_with('+')) word.remove_prefix(1);
+  if (word.empty() || std::isdigit(static_cast<unsigned char>(word.front())) == 0)
+    return {std::nullopt, word};
+  const bool hexadecimal = word.starts_with("0x") || word.starts_with("0X");
+  if (hexadecimal) word.remove_prefix(2);
+  if (word.starts_with('-')) return {std::nullopt, word};
+  int64_t value = 0;
+  const auto [end, error] =
+      std::from_chars(word.data(), word.data() + word.size(), value, hexadecimal ? 16 : 10);
+  const std::string_view rest = word.substr(static_cast<size_t>(end - word.data()));
+  return {error == std::errc() ? std::optional(value) : std::nullopt, rest};
+}
+
+// The factor of a unit; nullopt where there is no such unit.
+std::optional<int64_t> FactorOf(std::string_view unit) {
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  std::string word;
+  for (const char c : unit) word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (word.empty() || word == "b") return 1;
+  const size_t power = std::string_view("kmgtpe").find(word.front());
+  const std::string_view rest = std::string_view(word).substr(1);
+  if (power == std::string_view::npos || (!rest.empty() && rest != "b" && rest != "i" && rest != "ib"))
+    return std::nullopt;
+  return int64_t{1} << (10 * (power + 1));
+}
+
+std::string Wanted(std::string_view what, std::string_view word) {
+  return fmt::format("expected {}, found {}", what, word.empty() ? "nothing" : word);
+}
+
+}  // namespace
+
+CLI::Validator WholeNumber(int64_t least, int64_t most) {
+  const auto check = [least, most](std::string& word) -> std::string {
+    const Prefix number = ReadDigits(word);
+    if (!number.value || !number.rest.empty() || *number.value < least || *number.value > most)
+      return Wanted(fmt::format("a whole number from {} to {}", least, most), word);
+    word = std::to_string(*number.value);
+    return "";
+  };
+  return {check, fmt::format("INT in [{} - {}]", least, most)};
+}
+
+CLI::Validator ByteCount() {
+  const auto check = [](std::string& word) -> std::string {
+    const Prefix number = ReadDigits(word);
+    const std::optional<int64_t> factor = FactorOf(number.rest);
+    int64_t bytes = 0;
+    if (!number.value || !factor || __builtin_mul_overflow(*number.value, *factor, &bytes) ||
+        bytes > base::kMaxTotal)
+      return Wanted("bytes from 0 to 4Ei, as 393216 or 384Ki", word);
+    word = std::to_string(bytes);
+    return "";
+  };
+  return {check, "SIZE [b, kb(=1024b), ...]"};
+}
+
+CLI::Validator Seconds() {
+  const auto check = [](std::string& word) -> std::string {
+    const std::optional<double> seconds = ParseDecimal(word);
+    return seconds && *seconds >= 0 ? "" : Wanted("seconds from 0 up", word);
+  };
+  return {check, "SECONDS"};
+}
+
+std::optional<double> ParseDecimal(std::string_view word) {
+  if (word.starts_with('+')) word.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
 
 void AnswerFormat::Declare(CLI::App& app) {
   app.add_option("--format", format_, "What stdout gets")
@@ -23,6 +110,44 @@ void ThreadCount::Declare(CLI::App& app, std::string_view answer) {
                  fmt::format("Threads to work with; they change the time, never the {}", answer))
       ->transform(WholeNumber(1, 256))
       ->capture_default_str();
+}
+
+void FormulaChoice::Declare(CLI::App& app, CLI::Option* exclude) {
+  const auto alone = [exclude](CLI::Option* option) {
+    if (exclude != nullptr) option->excludes(exclude);
+  };
+  alone(app.add_option("--capacity", capacity, "Bytes of the (first) memory; suffixes as in 384Ki")
+            ->transform(ByteCount()));
+  alone(app.add_option("--rung", rung,
+                       "The rung of the file's ladder whose sizes count; without it each rung is a variable "
+                       "and one of them must hold"));
+  alone(app.add_option("--integers", integers,
+                       "How DIMACS says addresses: a variable for each bound (order), for each digit (bits), "
+                       "or what suits their number (auto)")
+            ->check(CLI::IsMember({"auto", "order", "bits"}))
+            ->capture_default_str());
+}
+
+base::Expected<encoder::exports::FormulaOptions> FormulaChoice::Resolve(const problem::files::ProblemDocument& document,
+                                                               const std::string& path) const {
+  encoder::exports::FormulaOptions options;
+  options.capacity = capacity.value_or(document.problem.memories[0].capacity);
+  if (options.capacity >= base::kMaxTotal) {
+    base::Diagnostic fault;
+    fault.file = path;
+    fault.message = "the file does not say how large the memory is";
+    fault.hint = "add --capacity BYTES";
+    return tl::unexpected(std::move(fault));
+  }
+  if (!rung.empty()) {
+    const base::Expected<size_t> index = FindRung(document, rung, path);
+    if (!index) return tl::unexpected(index.error());
+    options.rung = *index;
+  }
+  options.integers = integers == "order"  ? encoder::sat::IntegerEncoding::kOrder
+                     : integers == "bits" ? encoder::sat::IntegerEncoding::kBits
+                                          : encoder::sat::IntegerEncoding::kByMagnitude;
+  return options;
 }
 
 }  // namespace tessera::cli

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/stop.h"
 #include "tessera/cli/exit_code.h"
 
 namespace tessera::cli {
@@ -42,5 +43,22 @@ class Console {
   long long last_shown_ms_ = 0;
   int stdout_error_ = 0;  // the first
 };
+
+// While one of these lives, the first SIGINT or SIGTERM asks `stop` to stop, so that the best answer so far
+// can still be written; the second ends the process as usual. At most one lives at a time.
+class InterruptGuard {
+ public:
+  explicit InterruptGuard(base::Stop& stop);
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  // Whether a signal came since the guard was made.
+  static bool Interrupted();
+};
+
+// Where no guard lives, SIGINT and SIGTERM end the process with the exit code of an interrupt. For
+// the begin of the process.
+void EndOnInterrupt();
 
 }  // namespace tessera::cli

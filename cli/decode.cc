@@ -1,19 +1,17 @@
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
+#include <fmt/core.h>
 
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
-#include "tessera/cli/formula_options.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/cli/refusals.h"
-#include "tessera/encoder/demands.h"
+#include "tessera/cli/reasons.h"
 #include "tessera/encoder/export/formula.h"
-#include "tessera/problem/json.h"
+#include "tessera/encoder/formulation/address_constraints.h"
+#include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/validator.h"
 
 // `tessera decode`: the answer of a solver to a formula of `tessera encode`, as an allocation. The solver is not
@@ -22,7 +20,7 @@
 namespace tessera::cli {
 namespace {
 
-using encoder::Decoded;
+using encoder::exports::Decoded;
 using problem::Problem;
 using problem::Status;
 
@@ -65,14 +63,14 @@ class DecodeCommand final : public Command {
 
  private:
   ExitCode Answer(Console& console) {
-    const base::Expected<problem::ProblemDocument> input = LoadProblem(file_);
+    const base::Expected<problem::files::ProblemDocument> input = LoadProblem(file_);
     if (!input) return console.Refuse(input.error());
-    const base::Expected<encoder::FormulaOptions> options = ChooseOptions(*input);
+    const base::Expected<encoder::exports::FormulaOptions> options = ChooseOptions(*input);
     if (!options) return console.Refuse(options.error());
     const base::Expected<std::string> output = ReadInput(model_);
     if (!output) return console.Refuse(output.error());
     const base::Expected<Decoded> decoded =
-        encoder::Decode(*input, *options, *output, model_ == "-" ? "standard input" : model_);
+        encoder::exports::Decode(*input, *options, *output, model_ == "-" ? "standard input" : model_);
     if (!decoded) return console.Refuse(decoded.error());
     if (!decoded->broken.empty()) {
       console.Print(DescribeRefusal({"formula: the model breaks " + decoded->broken}, format_.IsJson()));
@@ -81,19 +79,19 @@ class DecodeCommand final : public Command {
     return Report(console, *input, *options, *decoded);
   }
 
-  base::Expected<encoder::FormulaOptions> ChooseOptions(const problem::ProblemDocument& input) const {
+  base::Expected<encoder::exports::FormulaOptions> ChooseOptions(const problem::files::ProblemDocument& input) const {
     if (formula_.empty()) return choice_.Resolve(input, file_);
     const base::Expected<std::string> formula = ReadInput(formula_);
     if (!formula) return tl::unexpected(formula.error());
-    return encoder::ReadOptions(*formula, formula_, input);
+    return encoder::exports::ReadOptions(*formula, formula_, input);
   }
 
-  ExitCode Report(Console& console, const problem::ProblemDocument& input,
-                  const encoder::FormulaOptions& options, const Decoded& decoded) {
+  ExitCode Report(Console& console, const problem::files::ProblemDocument& input,
+                  const encoder::exports::FormulaOptions& options, const Decoded& decoded) {
     const std::optional<size_t> rung = options.rung ? options.rung : decoded.rung;
     const Problem problem = rung ? AtRung(input.problem, input.ladder->rungs[*rung]) : input.problem;
     if (const auto fault = FindUnwritable(outputs_, problem)) return console.Refuse(*fault);
-    problem::AllocationDocument document;
+    problem::files::AllocationDocument document;
     document.capacity = options.capacity;
     if (rung) document.rung = input.ladder->rungs[*rung].name;
     document.result = Judge(problem, decoded);
@@ -106,7 +104,7 @@ class DecodeCommand final : public Command {
       }
     }
     const ExitCode saved = WriteAllocations(console, files_, outputs_, problem, document);
-    console.Print(format_.IsJson() ? problem::WriteAllocation(problem, document)
+    console.Print(format_.IsJson() ? problem::files::WriteAllocation(problem, document)
                                    : DescribeAllocation(problem, document));
     return saved == ExitCode::kAnswer ? ExitCodeOf(document.result) : saved;
   }
@@ -114,7 +112,7 @@ class DecodeCommand final : public Command {
   static problem::Result Judge(const Problem& problem, const Decoded& decoded) {
     problem::Result result;
     result.engine = "foreign solver";
-    const std::vector<problem::Bytes> loads = encoder::LoadOf(problem);
+    const std::vector<problem::Bytes> loads = encoder::formulation::LoadOf(problem);
     result.lower_bound = loads.empty() ? 0 : loads.front();
     if (decoded.claim == Decoded::Claim::kModel) {
       result.allocation = decoded.allocation;

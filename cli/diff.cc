@@ -1,20 +1,18 @@
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
-#include <array>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
+
+#include <array>
 #include <utility>
 
-#include "tessera/base/json_writer.h"
-#include "tessera/base/suggest.h"
-#include "tessera/base/utf8.h"
+#include "tessera/base/json_document.h"
+#include "tessera/base/text.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/files.h"
-#include "tessera/cli/tables.h"
-#include "tessera/plan/difference.h"
-#include "tessera/plan/json_read.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/report/text_table.h"
 
 // `tessera diff`: what changed from one plan to another, and what that costs.
 namespace tessera::cli {
@@ -22,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using base::Printable;
-using plan::Difference;
+using plan::files::Difference;
 using plan::Metrics;
 using plan::Plan;
 
@@ -38,7 +36,7 @@ constexpr size_t kShownShifts = 20;
 
 std::string Signed(double change) {
   if (change == 0) return "same";
-  return (change > 0 ? "+" : "-") + Rounded(change > 0 ? change : -change);
+  return (change > 0 ? "+" : "-") + report::Rounded(change > 0 ? change : -change);
 }
 
 std::string Percent(double from, double to) {
@@ -50,11 +48,11 @@ std::string SubgraphText(const Plan& plan, size_t index) {
   const auto id = [&](int op) { return Printable(plan.network.operators[static_cast<size_t>(op)].id); };
   const auto [first, last] = subgraph.interval;
   return fmt::format("[{}] tile {}, {} tile{}, {}", first == last ? id(first) : id(first) + ".." + id(last),
-                     ShapeText(subgraph.tile), Grouped(subgraph.tiles), subgraph.tiles == 1 ? "" : "s",
-                     PolicyText(subgraph));
+                     report::ShapeText(subgraph.tile), report::Grouped(subgraph.tiles), subgraph.tiles == 1 ? "" : "s",
+                     report::PolicyText(subgraph));
 }
 
-std::string DescribeStretch(const Plan& a, const Plan& b, const plan::Stretch& stretch) {
+std::string DescribeStretch(const Plan& a, const Plan& b, const plan::files::Stretch& stretch) {
   std::string text =
       fmt::format("\noperators {} to {}:\n",
                   Printable(a.network.operators[static_cast<size_t>(stretch.interval.first)].id),
@@ -75,7 +73,7 @@ std::string DescribeShifts(const Difference& difference) {
   std::string text =
       fmt::format("\n{} buffers at other addresses or of other sizes:\n", difference.shifts.size());
   for (size_t i = 0; i < std::min(kShownShifts, difference.shifts.size()); ++i) {
-    const plan::Shift& shift = difference.shifts[i];
+    const plan::files::Shift& shift = difference.shifts[i];
     text += fmt::format("  {} in {}: {} -> {}", Printable(shift.id), Printable(shift.memory),
                         shift.first_offset, shift.second_offset);
     if (shift.first_size != shift.second_size)
@@ -93,11 +91,11 @@ bool IsAlike(const Difference& difference) {
 }
 
 std::string DifferenceAsText(const Plan& a, const Plan& b, const Difference& difference) {
-  Table table({"", "first", "second", "change", ""});
+  report::Table table({"", "first", "second", "change", ""});
   for (const auto& [metric, unit] : kCompared) {
     const double from = ValueOf(a.totals, metric);
     const double to = ValueOf(b.totals, metric);
-    table.Add({fmt::format("{}, {}", metric, unit), Rounded(from), Rounded(to), Signed(to - from),
+    table.Add({fmt::format("{}, {}", metric, unit), report::Rounded(from), report::Rounded(to), Signed(to - from),
                Percent(from, to)});
   }
   std::string text = table.Text();
@@ -115,7 +113,7 @@ std::string DifferenceAsText(const Plan& a, const Plan& b, const Difference& dif
   for (const std::string& id : difference.kept_by_second)
     text += fmt::format("\n+ kept on chip: {}", Printable(id));
   if (!difference.kept_by_first.empty() || !difference.kept_by_second.empty()) text += '\n';
-  for (const plan::Stretch& stretch : difference.stretches) text += DescribeStretch(a, b, stretch);
+  for (const plan::files::Stretch& stretch : difference.stretches) text += DescribeStretch(a, b, stretch);
   return text + DescribeShifts(difference);
 }
 
@@ -158,13 +156,13 @@ std::string DifferenceAsJson(const Plan& a, const Plan& b, const Difference& dif
   json["totals"] = CostsToJson(a.totals, b.totals);
   json["kept"] = {{"first", difference.kept_by_first}, {"second", difference.kept_by_second}};
   json["stretches"] = Json::array();
-  for (const plan::Stretch& stretch : difference.stretches) {
+  for (const plan::files::Stretch& stretch : difference.stretches) {
     json["stretches"].push_back({{"first", SubgraphsToJson(a, stretch.first)},
                                  {"second", SubgraphsToJson(b, stretch.second)},
                                  {"costs", CostsToJson(stretch.first_costs, stretch.second_costs)}});
   }
   json["addresses"] = Json::array();
-  for (const plan::Shift& shift : difference.shifts) {
+  for (const plan::files::Shift& shift : difference.shifts) {
     json["addresses"].push_back({{"buffer", shift.id},
                                  {"memory", shift.memory},
                                  {"first", {{"offset", shift.first_offset}, {"size", shift.first_size}}},
@@ -176,7 +174,7 @@ std::string DifferenceAsJson(const Plan& a, const Plan& b, const Difference& dif
 base::Expected<Plan> LoadPlan(const std::string& path) {
   const base::Expected<std::string> text = ReadInput(path);
   if (!text) return tl::unexpected(text.error());
-  return plan::ReadPlanJson(*text, path);
+  return plan::files::ReadPlanJson(*text, path);
 }
 
 class DiffCommand final : public Command {

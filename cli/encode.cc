@@ -1,24 +1,24 @@
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "tessera/cli/command.h"
+#include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
-#include "tessera/cli/formula_options.h"
 #include "tessera/cli/inputs.h"
-#include "tessera/cli/tile_subject.h"
+#include "tessera/cli/network_options.h"
 #include "tessera/encoder/export/formula.h"
 
 // `tessera encode`: a Problem, or the one that a tile of a network poses, as a formula for any solver, or for people.
 namespace tessera::cli {
 namespace {
 
-using encoder::FormulaFormat;
+using encoder::exports::FormulaFormat;
 
 class EncodeCommand final : public Command {
  public:
@@ -73,32 +73,32 @@ class EncodeCommand final : public Command {
 
  private:
   ExitCode Answer(Console& console) {
-    const tl::expected<problem::ProblemDocument, NetworkRefusal> input = Load(console);
+    const tl::expected<problem::files::ProblemDocument, NetworkRefusal> input = Load(console);
     if (!input) {
       console.Refuse(input.error().diagnostic);
       return input.error().code;
     }
-    base::Expected<encoder::FormulaOptions> options = choice_.Resolve(*input, file_);
+    base::Expected<encoder::exports::FormulaOptions> options = choice_.Resolve(*input, file_);
     if (!options) return console.Refuse(options.error());
     options->format = format_ == "dimacs"   ? FormulaFormat::kDimacs
                       : format_ == "smtlib" ? FormulaFormat::kSmtlib
                                             : FormulaFormat::kText;
-    const base::Expected<encoder::Formula> formula = encoder::Encode(*input, *options);
+    const base::Expected<encoder::exports::Formula> formula = encoder::exports::Encode(*input, *options);
     if (!formula) {
       console.Refuse(formula.error());
       return ExitCode::kLimit;
     }
     std::vector<Output> outputs;
     if (!output_.empty()) outputs.push_back({output_, formula->text});
-    if (!problem_.empty()) outputs.push_back({problem_, problem::WriteProblem(input->problem)});
+    if (!problem_.empty()) outputs.push_back({problem_, problem::files::WriteProblem(input->problem)});
     const ExitCode saved = files_.Save(console, outputs);
     console.Print(output_.empty() ? formula->text : formula->sizes);
     return saved;
   }
 
-  tl::expected<problem::ProblemDocument, NetworkRefusal> Load(Console& console) const {
+  tl::expected<problem::files::ProblemDocument, NetworkRefusal> Load(Console& console) const {
     if (!subject_.NamesProfile()) {
-      base::Expected<problem::ProblemDocument> document = LoadProblem(file_);
+      base::Expected<problem::files::ProblemDocument> document = LoadProblem(file_);
       if (!document) return tl::unexpected(NetworkRefusal{document.error()});
       return *std::move(document);
     }
@@ -106,7 +106,7 @@ class EncodeCommand final : public Command {
     if (!subject) return tl::unexpected(subject.error());
     tl::expected<problem::Problem, NetworkRefusal> problem = tile_.Pose(*subject);
     if (!problem) return tl::unexpected(problem.error());
-    return problem::ProblemDocument{*std::move(problem), std::nullopt};
+    return problem::files::ProblemDocument{*std::move(problem), std::nullopt};
   }
 
   // Without --format the suffix of --output says it; the two must not contradict each other.

@@ -1,27 +1,24 @@
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
-#include <chrono>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "tessera/base/json_writer.h"
-#include "tessera/base/utf8.h"
+#include <chrono>
+
+#include "tessera/base/json_document.h"
+#include "tessera/base/text.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
-#include "tessera/cli/interrupt.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/cli/plan_outputs.h"
-#include "tessera/cli/plan_text.h"
 #include "tessera/cli/reasons.h"
-#include "tessera/cli/refusals.h"
 #include "tessera/cli/search_options.h"
-#include "tessera/plan/draft.h"
-#include "tessera/plan/json_write.h"
-#include "tessera/problem/json_explanation.h"
-#include "tessera/search/partition/evaluate.h"
+#include "tessera/plan/files/plan_draft.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/problem/files/json_sections.h"
+#include "tessera/report/plan_text.h"
+#include "tessera/search/partition/partition.h"
 
 // `tessera eval`: what a plan costs that a person wrote or changed, and whether it works.
 namespace tessera::cli {
@@ -72,13 +69,13 @@ class EvalCommand final : public Command {
   ExitCode Answer(Console& console) {
     const base::Expected<std::string> text = ReadInput(file_);
     if (!text) return console.Refuse(text.error());
-    const base::Expected<plan::Draft> draft = plan::ReadDraft(*text, file_);
+    const base::Expected<plan::files::Draft> draft = plan::files::ReadDraft(*text, file_);
     if (!draft) return console.Refuse(draft.error());
     base::Stop stop(search_.Deadline());
     stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
     const EngineSet engines(search_);
-    search::EvaluateOptions options;
+    search::partition::answer::EvaluateOptions options;
     options.engines = engines.Pointers();
     options.switched_off = search_.switched_off;
     options.budget = search_.Limit(kEvalBudget);
@@ -87,7 +84,7 @@ class EvalCommand final : public Command {
     options.version = TESSERA_VERSION;
     options.may_move = move_;
     const auto start = std::chrono::steady_clock::now();
-    base::Expected<search::Evaluation> evaluation = search::Evaluate(*draft, options);
+    base::Expected<search::partition::Evaluation> evaluation = search::partition::Evaluate(*draft, options);
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     if (!evaluation) {
       if (evaluation.error().file.empty()) evaluation.error().file = file_;
@@ -96,22 +93,22 @@ class EvalCommand final : public Command {
     if (!evaluation->violations.empty()) return RefuseAsBroken(console, evaluation->violations);
     if (!evaluation->plan) return Decline(console, *evaluation, stop);
     const ExitCode saved = files_.Save(console, outputs_.Render(*evaluation->plan));
-    console.Print(format_.IsJson() ? plan::WritePlanJson(*evaluation->plan, elapsed.count())
-                                   : DescribePlan(*evaluation->plan, elapsed.count()));
+    console.Print(format_.IsJson() ? plan::files::WritePlanJson(*evaluation->plan, elapsed.count())
+                                   : report::DescribePlan(*evaluation->plan, elapsed.count()));
     if (saved != ExitCode::kAnswer) return saved;
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
   }
 
-  ExitCode RefuseAsBroken(Console& console, const std::vector<plan::Violation>& violations) const {
+  ExitCode RefuseAsBroken(Console& console, const std::vector<plan::verify::Violation>& violations) const {
     std::vector<std::string> lines;
     lines.reserve(violations.size());
-    for (const plan::Violation& violation : violations)
+    for (const plan::verify::Violation& violation : violations)
       lines.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
     console.Print(DescribeRefusal(lines, format_.IsJson()));
     return ExitCode::kCheckRefused;
   }
 
-  ExitCode Decline(Console& console, const search::Evaluation& evaluation, const base::Stop& stop) const {
+  ExitCode Decline(Console& console, const search::partition::Evaluation& evaluation, const base::Stop& stop) const {
     std::optional<Collision> collision;
     if (evaluation.misfit && evaluation.status == problem::Status::kInfeasible)
       collision = reasons_.Find(*evaluation.misfit, evaluation.capacity, search_, stop);
@@ -124,19 +121,19 @@ class EvalCommand final : public Command {
     return ExitCodeOf(outcome);
   }
 
-  static std::string DeclineAsJson(const search::Evaluation& evaluation,
+  static std::string DeclineAsJson(const search::partition::Evaluation& evaluation,
                                    const std::optional<Collision>& collision) {
     nlohmann::ordered_json document;
     document["status"] = NameOf(evaluation.status);
     document["reason"] = evaluation.reason;
     if (collision) {
       document["explanation"] =
-          problem::ExplanationToJson(collision->problem, collision->explanation, collision->capacity);
+          problem::files::ExplanationToJson(collision->problem, collision->explanation, collision->capacity);
     }
     return base::WriteJson(document);
   }
 
-  static std::string DeclineAsText(const search::Evaluation& evaluation,
+  static std::string DeclineAsText(const search::partition::Evaluation& evaluation,
                                    const std::optional<Collision>& collision) {
     std::string text = fmt::format("{}: {}\n", NameOf(evaluation.status), base::Printable(evaluation.reason));
     if (collision) text += fmt::format("\nwhy it does not fit: {}", collision->Text(2));

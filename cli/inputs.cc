@@ -1,5 +1,6 @@
 #include "tessera/cli/inputs.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,12 +8,20 @@
 #include <string_view>
 #include <vector>
 
-#include "tessera/base/suggest.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/json_reader.h"
+#include "tessera/base/text.h"
+#include "tessera/cli/common_options.h"
 #include "tessera/cli/files.h"
-#include "tessera/hw_profiles/reader.h"
-#include "tessera/problem/csv.h"
+#include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/verify/validator.h"
+#include "tessera/problem/draw/pictures.h"
+#include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/validator.h"
 
 namespace tessera::cli {
+
 namespace {
 
 bool LooksLikeJson(const std::string& text) {
@@ -28,17 +37,17 @@ std::vector<std::string_view> ViewNames(const problem::Ladder& ladder) {
 
 }  // namespace
 
-base::Expected<problem::ProblemDocument> LoadProblem(const std::string& path) {
+base::Expected<problem::files::ProblemDocument> LoadProblem(const std::string& path) {
   const base::Expected<std::string> text = ReadInput(path);
   if (!text) return tl::unexpected(text.error());
   const std::string name = path == "-" ? "standard input" : path;
-  if (LooksLikeJson(*text)) return problem::ReadProblem(*text, name);
-  base::Expected<problem::Problem> problem = problem::ReadCsv(*text, name);
+  if (LooksLikeJson(*text)) return problem::files::ReadProblem(*text, name);
+  base::Expected<problem::Problem> problem = problem::files::ReadCsv(*text, name);
   if (!problem) return tl::unexpected(problem.error());
-  return problem::ProblemDocument{.problem = *std::move(problem), .ladder = std::nullopt};
+  return problem::files::ProblemDocument{.problem = *std::move(problem), .ladder = std::nullopt};
 }
 
-base::Expected<size_t> FindRung(const problem::ProblemDocument& document, const std::string& name,
+base::Expected<size_t> FindRung(const problem::files::ProblemDocument& document, const std::string& name,
                                 const std::string& path) {
   const std::vector<std::string_view> names =
       document.ladder ? ViewNames(*document.ladder) : std::vector<std::string_view>();
@@ -84,6 +93,223 @@ base::Expected<std::vector<std::pair<std::string, std::string>>> ReadProfileText
       });
   if (!profile) return tl::unexpected(profile.error());
   return texts;
+}
+
+namespace {
+
+base::Diagnostic AnswerFault(const std::string& file, std::string message, std::string hint) {
+  base::Diagnostic fault;
+  fault.file = file;
+  fault.message = std::move(message);
+  fault.hint = std::move(hint);
+  return fault;
+}
+
+base::Expected<Answer> FromCsv(const AnswerFiles& files, const std::string& text) {
+  base::Expected<problem::Problem> problem = problem::files::ReadCsv(text, files.file);
+  if (!problem) return tl::unexpected(problem.error());
+  if (!files.capacity)
+    return tl::unexpected(
+        AnswerFault(files.file, "a CSV does not say how large the memory is", "add --capacity BYTES"));
+  Answer answer;
+  answer.capacity = *files.capacity;
+  for (problem::Buffer& buffer : problem->buffers) {
+    if (!buffer.offset) {
+      return tl::unexpected(AnswerFault(
+          files.file, fmt::format("buffer '{}' has no offset", buffer.id),
+          "an answer in CSV has an offset column; `tessera alloc --output answer.csv` writes one"));
+    }
+    answer.allocation.offsets.push_back(*buffer.offset);
+    buffer.offset.reset();
+  }
+  answer.problem = *std::move(problem);
+  answer.problem.memories[0].capacity = *files.capacity;
+  return answer;
+}
+
+base::Expected<Answer> FromPlan(const AnswerFiles& files, const std::string& text) {
+  if (files.capacity || !files.problem.empty()) {
+    return tl::unexpected(AnswerFault(files.file, "a plan carries its own problem and capacity",
+                                      "leave --capacity and --problem out"));
+  }
+  base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(text, files.file);
+  if (!plan) return tl::unexpected(plan.error());
+  Answer answer;
+  answer.problem = plan->problem;
+  answer.allocation = plan->allocation;
+  answer.capacity = plan->problem.memories[0].capacity;
+  answer.plan = *std::move(plan);
+  return answer;
+}
+
+base::Expected<Answer> FromAllocation(const AnswerFiles& files, const std::string& text, bool collisions) {
+  if (files.problem.empty()) {
+    return tl::unexpected(
+        AnswerFault(files.file, "an allocation does not say what it answers", "add --problem FILE"));
+  }
+  base::Expected<problem::files::ProblemDocument> input = LoadProblem(files.problem);
+  if (!input) return tl::unexpected(input.error());
+  const base::Expected<problem::files::AllocationDocument> document =
+      problem::files::ReadAllocation(text, files.file, input->problem);
+  if (!document) return tl::unexpected(document.error());
+  const bool collides = collisions && document->result.explanation;
+  if (!document->result.allocation && !collides) {
+    return tl::unexpected(AnswerFault(
+        files.file, fmt::format("this is an answer without addresses: {}", NameOf(document->result.status)),
+        ""));
+  }
+  Answer answer;
+  answer.problem = std::move(input->problem);
+  if (document->rung) {
+    const auto rungs = input->ladder ? input->ladder->rungs : std::vector<problem::Rung>();
+    const auto rung = std::find_if(rungs.begin(), rungs.end(),
+                                   [&](const problem::Rung& known) { return known.name == *document->rung; });
+    if (rung == rungs.end()) {
+      return tl::unexpected(AnswerFault(files.file,
+                                        fmt::format("{} has no rung '{}'", files.problem, *document->rung),
+                                        "give the Problem that this allocation answers"));
+    }
+    answer.problem = AtRung(answer.problem, *rung);
+  }
+  if (document->result.allocation)
+    answer.allocation = *document->result.allocation;
+  else
+    answer.explanation = document->result.explanation;
+  answer.capacity = files.capacity.value_or(document->capacity.value_or(answer.problem.memories[0].capacity));
+  return answer;
+}
+
+}  // namespace
+
+void AnswerFiles::Declare(CLI::App& app) {
+  app.add_option("file", file, "A plan, an allocation in JSON, or a CSV with offsets; - reads standard input")
+      ->required();
+  app.add_option("--problem", problem, "The Problem that an allocation answers");
+  app.add_option("--capacity", capacity, "Bytes of the (first) memory; a CSV needs it")
+      ->transform(ByteCount());
+}
+
+base::Expected<std::string> FormatOf(const std::string& text, const std::string& file) {
+  base::JsonReader reader(text, file);
+  std::string format;
+  {
+    base::JsonObject root = reader.Root().Object();
+    for (const auto& [key, value] : root.Members()) {
+      if (key == "format" && value.IsString()) format = value.String();
+    }
+  }
+  return reader.Finish(std::move(format));
+}
+
+base::Expected<Answer> LoadAnswer(const AnswerFiles& files, bool collisions) {
+  const base::Expected<std::string> text = ReadInput(files.file);
+  if (!text) return tl::unexpected(text.error());
+  const size_t first = text->find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || (*text)[first] != '{') return FromCsv(files, *text);
+  const base::Expected<std::string> format = FormatOf(*text, files.file);
+  if (!format) return tl::unexpected(format.error());
+  if (*format == "tessera-plan") return FromPlan(files, *text);
+  if (*format == "tessera-allocation") return FromAllocation(files, *text, collisions);
+  base::Diagnostic fault = AnswerFault(files.file, "this is neither a plan nor an allocation", "");
+  fault.expected = "\"format\": \"tessera-plan\" or \"tessera-allocation\", or a CSV with an offset column";
+  fault.found = format->empty() ? "no format" : '"' + *format + '"';
+  return tl::unexpected(std::move(fault));
+}
+
+// A subgraph by itself asks less than the plan: what it refuses, the plan refuses, and it is soon solved. So subgraphs come first, and
+// only modes that satisfy them all are tried on the whole.
+
+namespace {
+
+base::Unexpected Fault(const std::string& file, std::string message, std::string hint = "") {
+  base::Diagnostic fault;
+  fault.file = file;
+  fault.message = std::move(message);
+  fault.hint = std::move(hint);
+  return base::Unexpected(std::move(fault));
+}
+
+bool HaveSameModes(const problem::Problem& a, const problem::Problem& b) {
+  return std::equal(a.memories.begin(), a.memories.end(), b.memories.begin(), b.memories.end(),
+                    [](const problem::Memory& x, const problem::Memory& y) {
+                      return std::equal(x.modes.begin(), x.modes.end(), y.modes.begin(), y.modes.end(),
+                                        [](const problem::Mode& m, const problem::Mode& n) {
+                                          return m.name == n.name && m.banks == n.banks;
+                                        });
+                    });
+}
+
+// The steps of one subgraph.
+problem::Lifespan StepsOf(const plan::Plan& plan, int subgraph) {
+  problem::Lifespan steps{0, 0};
+  for (size_t t = 0; t < plan.steps.size(); ++t) {
+    if (plan.steps[t].subgraph != subgraph) continue;
+    if (steps.upper == 0) steps.lower = static_cast<problem::Step>(t);
+    steps.upper = static_cast<problem::Step>(t) + 1;
+  }
+  return steps;
+}
+
+std::string NameOf(const plan::Plan& plan, const plan::Subgraph& subgraph) {
+  const auto id = [&](int op) { return plan.network.operators[static_cast<size_t>(op)].id; };
+  const auto [first, last] = subgraph.interval;
+  return first == last ? id(first) : id(first) + ".." + id(last);
+}
+
+search::reasons::ModeQuery AsQuery(problem::Problem problem, problem::Allocation known) {
+  // Where everything lies is a good guess where it may lie with fewer modes.
+  for (size_t i = 0; i < problem.buffers.size(); ++i) problem.buffers[i].hint = known.offsets[i];
+  const problem::Bytes capacity = problem.memories[0].capacity;
+  return {std::move(problem), capacity, std::move(known)};
+}
+
+void AddPlan(const plan::Plan& plan, const std::string& file, ModeInputs& inputs) {
+  for (size_t s = 0; s < plan.subgraphs.size(); ++s) {
+    const problem::Lifespan steps = StepsOf(plan, static_cast<int>(s));
+    problem::draw::Window window = CutWindow(plan.problem, plan.allocation, steps.lower, steps.upper);
+    if (window.problem.buffers.empty()) continue;
+    inputs.queries.push_back(AsQuery(std::move(window.problem), std::move(window.allocation)));
+    inputs.names.push_back(fmt::format("{} of {}", NameOf(plan, plan.subgraphs[s]), file));
+  }
+  inputs.queries.push_back(AsQuery(plan.problem, plan.allocation));
+  inputs.names.push_back(file);
+}
+
+}  // namespace
+
+base::Expected<ModeInputs> LoadModeInputs(const std::vector<std::string>& files) {
+  ModeInputs inputs;
+  for (const std::string& file : files) {
+    const base::Expected<std::string> text = ReadInput(file);
+    if (!text) return tl::unexpected(text.error());
+    const base::Expected<std::string> format = FormatOf(*text, file);
+    if (!format) return tl::unexpected(format.error());
+    if (*format != "tessera-plan") {
+      base::Expected<problem::files::ProblemDocument> document = problem::files::ReadProblem(*text, file);
+      if (!document) return tl::unexpected(document.error());
+      if (inputs.profile) return Fault(file, "a Problem among plans");
+      const problem::Bytes capacity = document->problem.memories[0].capacity;
+      inputs.queries.push_back({std::move(document->problem), capacity});
+      inputs.names.push_back(file);
+    } else {
+      const base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(*text, file);
+      if (!plan) return tl::unexpected(plan.error());
+      if (!inputs.profile && !inputs.queries.empty()) return Fault(file, "a plan among Problems");
+      if (inputs.profile &&
+          hw_profiles::WriteProfileJson(*inputs.profile) != hw_profiles::WriteProfileJson(plan->profile))
+        return Fault(file, "a plan for another profile than the first");
+      if (const auto violations = plan::verify::Validate(*plan); !violations.empty())
+        return Fault(file, "the plan is wrong: " + violations.front().message, "`tessera check` tells all");
+      inputs.profile = plan->profile;
+      AddPlan(*plan, file, inputs);
+    }
+    if (!HaveSameModes(inputs.queries.front().problem, inputs.queries.back().problem))
+      return Fault(file, "memories and modes differ from those of the first file");
+  }
+  const std::vector<problem::Memory>& memories = inputs.queries.front().problem.memories;
+  if (std::all_of(memories.begin(), memories.end(), [](const auto& memory) { return memory.modes.empty(); }))
+    return Fault(files.front(), "no memory has modes");
+  return inputs;
 }
 
 }  // namespace tessera::cli

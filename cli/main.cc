@@ -1,8 +1,8 @@
+#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -17,11 +17,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tessera/base/suggest.h"
-#include "tessera/base/utf8.h"
+#include "tessera/base/text.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
-#include "tessera/cli/interrupt.h"
 
 namespace tessera::cli {
 namespace {
@@ -158,7 +156,7 @@ int main(int argc, char** argv) {
     SayExhausted();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "internal error: %s\n  please report this with the input that caused it\n",
-                 tessera::base::Printable(error.what()).c_str());
+                 base::Printable(error.what()).c_str());
     return static_cast<int>(ExitCode::kInternal);
   }
 }

@@ -1,31 +1,29 @@
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "tessera/base/json_writer.h"
-#include "tessera/base/utf8.h"
+#include "tessera/base/json_document.h"
+#include "tessera/base/text.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
-#include "tessera/cli/interrupt.h"
-#include "tessera/cli/mode_inputs.h"
+#include "tessera/cli/inputs.h"
 #include "tessera/cli/search_options.h"
-#include "tessera/cli/tables.h"
-#include "tessera/encoder/reasons/fewest_modes.h"
-#include "tessera/hw_profiles/writer.h"
-#include "tessera/problem/json.h"
-#include "tessera/search/allocate/decider.h"
+#include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/problem/files/problem_files.h"
+#include "tessera/report/text_table.h"
+#include "tessera/search/allocate/engine_queries.h"
+#include "tessera/search/reasons/fewest_modes.h"
 
 // `tessera modes`: which modes of its banks a chip could do without.
 namespace tessera::cli {
 namespace {
 
 using base::Printable;
-using encoder::FewestModes;
-using encoder::ModeId;
+using search::reasons::FewestModes;
+using search::reasons::ModeId;
 using problem::Status;
 
 constexpr int64_t kModesBudget = 200'000;
@@ -83,8 +81,8 @@ class ModesCommand final : public Command {
     stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
     const EngineSet engines(search_);
-    const encoder::Decide decide = search::MakeDecider(engines.Pointers(), stop);
-    const FewestModes found = encoder::FindFewestModes(
+    const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
+    const FewestModes found = search::reasons::FindFewestModes(
         inputs->queries, decide, {.budget = search_.Limit(kModesBudget), .stop = &stop});
     const ExitCode saved = Write(console, *inputs, found);
     console.Print(format_.IsJson() ? AsJson(*inputs, found) : AsText(*inputs, found));
@@ -102,14 +100,14 @@ class ModesCommand final : public Command {
     if (output_.empty() || !IsEnough(found)) return ExitCode::kAnswer;
     const std::string content =
         inputs.profile ? hw_profiles::WriteProfileJson(Reduced(*inputs.profile, inputs, found))
-                       : problem::WriteProblem(encoder::WithModes(inputs.queries.back().problem, found.kept));
+                       : problem::files::WriteProblem(search::reasons::WithModes(inputs.queries.back().problem, found.kept));
     return destinations_.Save(console, std::vector<Output>{{output_, content}});
   }
 
   // The Problem's memories are some of the profile's, by name.
   static hw_profiles::Profile Reduced(hw_profiles::Profile profile, const ModeInputs& inputs,
                                       const FewestModes& found) {
-    const problem::Problem reduced = encoder::WithModes(inputs.queries.back().problem, found.kept);
+    const problem::Problem reduced = search::reasons::WithModes(inputs.queries.back().problem, found.kept);
     for (const problem::Memory& memory : reduced.memories) {
       for (hw_profiles::Memory& home : profile.memories) {
         if (home.name != memory.name) continue;
@@ -125,12 +123,12 @@ class ModesCommand final : public Command {
     std::string memory;
     std::vector<std::string> keep;
     std::vector<std::string> remove;
-    std::vector<encoder::FreedAccess> frees;
+    std::vector<search::reasons::FreedAccess> frees;
   };
 
   static std::vector<Verdict> VerdictsOf(const problem::Problem& problem, const FewestModes& found) {
     std::vector<Verdict> verdicts;
-    const std::vector<encoder::FreedAccess> freed = encoder::FindFreedAccesses(problem, found.kept);
+    const std::vector<search::reasons::FreedAccess> freed = search::reasons::FindFreedAccesses(problem, found.kept);
     for (size_t m = 0; m < problem.memories.size(); ++m) {
       if (problem.memories[m].modes.empty()) continue;
       Verdict& verdict = verdicts.emplace_back();
@@ -140,7 +138,7 @@ class ModesCommand final : public Command {
         const bool kept = std::binary_search(found.kept.begin(), found.kept.end(), mode);
         (kept ? verdict.keep : verdict.remove).push_back(ModeName(problem, mode));
       }
-      for (const encoder::FreedAccess& each : freed) {
+      for (const search::reasons::FreedAccess& each : freed) {
         if (static_cast<size_t>(each.memory) == m) verdict.frees.push_back(each);
       }
     }
@@ -153,7 +151,7 @@ class ModesCommand final : public Command {
     return name.empty() ? fmt::format("mode {}", id.mode) : name;
   }
 
-  static std::string BankName(const problem::Problem& problem, const encoder::FreedAccess& freed) {
+  static std::string BankName(const problem::Problem& problem, const search::reasons::FreedAccess& freed) {
     const std::string& name =
         problem.memories[static_cast<size_t>(freed.memory)].banks[static_cast<size_t>(freed.bank)].name;
     return name.empty() ? fmt::format("bank {}", freed.bank) : name;
@@ -179,7 +177,7 @@ class ModesCommand final : public Command {
       document["memories"] = nlohmann::ordered_json::array();
       for (const Verdict& verdict : VerdictsOf(problem, found)) {
         nlohmann::ordered_json frees = nlohmann::ordered_json::array();
-        for (const encoder::FreedAccess& each : verdict.frees)
+        for (const search::reasons::FreedAccess& each : verdict.frees)
           frees.push_back({{"bank", BankName(problem, each)}, {"access", AccessName(each.access)}});
         document["memories"].push_back({{"memory", verdict.memory},
                                         {"keep", verdict.keep},
@@ -187,7 +185,7 @@ class ModesCommand final : public Command {
                                         {"frees", std::move(frees)}});
       }
       document["needs"] = nlohmann::ordered_json::array();
-      for (const encoder::ModeNeed& need : found.needs) {
+      for (const search::reasons::ModeNeed& need : found.needs) {
         document["needs"].push_back({{"what", inputs.names[need.query]},
                                      {"one_of", NamesOf(problem, need.any_of)},
                                      {"proven", need.proven}});
@@ -214,11 +212,11 @@ class ModesCommand final : public Command {
                       found.status == Status::kOptimal ? ", fewer are proven not to be" : "; fewer may be");
       text += fmt::format("  keep    {}\n", Joined(verdict.keep));
       if (!verdict.remove.empty()) text += fmt::format("  remove  {}\n", Joined(verdict.remove));
-      for (const encoder::FreedAccess& each : verdict.frees)
+      for (const search::reasons::FreedAccess& each : verdict.frees)
         text += fmt::format("  frees   {} of {}\n", Printable(AccessName(each.access)),
                             Printable(BankName(problem, each)));
     }
-    for (const encoder::ModeNeed& need : found.needs) {
+    for (const search::reasons::ModeNeed& need : found.needs) {
       text += fmt::format("{} {} {}{}\n", Printable(inputs.names[need.query]),
                           need.any_of.size() == 1 ? "needs" : "needs one of",
                           Joined(NamesOf(problem, need.any_of)), need.proven ? "" : ", as far as is known");

@@ -1,5 +1,24 @@
 #include "tessera/cli/network_options.h"
 
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/text.h"
+#include "tessera/cli/console.h"
+#include "tessera/cli/inputs.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/program.h"
+#include "tessera/plan/plan.h"
+#include "tessera/report/text_table.h"
+
+#include "tessera/cli/network_options.h"
+
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -7,13 +26,13 @@
 
 #include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
-#include "tessera/graph/stored_sizes.h"
-#include "tessera/graph/yaml.h"
+#include "tessera/graph/import/common/stored_sizes.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
 #ifdef TESSERA_ONNX
-#include "tessera/graph/onnx/import.h"
+#include "tessera/graph/import/onnx/import_onnx.h"
 #endif
-
 namespace tessera::cli {
+
 namespace {
 
 using Loaded = tl::expected<LoadedNetwork, NetworkRefusal>;
@@ -68,7 +87,7 @@ base::Expected<std::vector<std::pair<std::string, std::string>>> ParseStates(
 }
 
 // Descriptions under `ops` of every file that the profile extends, the profile's own and the ops file's last.
-base::Expected<graph::onnx::Descriptions> LoadDescriptions(const std::string& ops_file,
+base::Expected<graph::import::onnx::Descriptions> LoadDescriptions(const std::string& ops_file,
                                                            const std::string& profile) {
   std::vector<std::pair<std::string, std::string>> texts;  // name and content, the strongest first
   if (!ops_file.empty()) {
@@ -81,9 +100,9 @@ base::Expected<graph::onnx::Descriptions> LoadDescriptions(const std::string& op
     if (!chain) return tl::unexpected(chain.error());
     texts.insert(texts.end(), chain->begin(), chain->end());
   }
-  graph::onnx::Descriptions all;
+  graph::import::onnx::Descriptions all;
   for (const auto& [name, text] : texts) {
-    const base::Expected<graph::onnx::Descriptions> some = graph::onnx::ReadDescriptions(text, name);
+    const base::Expected<graph::import::onnx::Descriptions> some = graph::import::onnx::ReadDescriptions(text, name);
     if (!some) return tl::unexpected(some.error());
     all.insert(some->begin(), some->end());
   }
@@ -116,7 +135,7 @@ void NetworkOptions::AddInputs(Destinations& files) const {
 
 Loaded NetworkOptions::LoadOnnx(const std::string& bytes, const std::string& name,
                                 const std::string& profile) const {
-  graph::onnx::ImportOptions options;
+  graph::import::onnx::ImportOptions options;
   auto dims = ParseDims(dims_);
   if (!dims) return Refuse(dims.error());
   auto states = ParseStates(states_);
@@ -127,10 +146,10 @@ Loaded NetworkOptions::LoadOnnx(const std::string& bytes, const std::string& nam
   options.states = *std::move(states);
   options.descriptions = *std::move(descriptions);
   if (!floats_as_.empty()) options.floats_as = base::ParseDataType(floats_as_);
-  base::Expected<graph::onnx::Import> import = graph::onnx::ImportOnnx(bytes, name, options);
+  base::Expected<graph::import::onnx::Import> import = graph::import::onnx::ImportOnnx(bytes, name, options);
   if (!import) return Refuse(import.error());
   return LoadedNetwork{std::move(import->graph), std::move(import->notes),
-                       graph::onnx::TextOf(import->nodes)};
+                       graph::import::common::TextOf(import->nodes)};
 }
 
 #else
@@ -154,16 +173,102 @@ Loaded NetworkOptions::Load(const std::string& path, const std::string& profile)
   if (IsOnnx(path, *content)) {
     loaded = LoadOnnx(*content, name, profile);
   } else {
-    base::Expected<graph::Graph> graph = graph::ReadNetwork(*content, name);
+    base::Expected<graph::Graph> graph = graph::import::yaml::ReadNetwork(*content, name);
     if (!graph) return Refuse(graph.error());
     loaded = LoadedNetwork{*std::move(graph), {}};
   }
   if (!loaded || sizes_.empty()) return loaded;
   const base::Expected<std::string> csv = ReadInput(sizes_);
   if (!csv) return Refuse(csv.error());
-  if (const auto read = graph::ReadStoredSizes(*csv, sizes_, loaded->graph); !read)
+  if (const auto read = graph::import::common::ReadStoredSizes(*csv, sizes_, loaded->graph); !read)
     return Refuse(read.error());
   return loaded;
+}
+
+namespace {
+
+using encoder::program::Policy;
+
+base::Expected<graph::tiling::TileShape> ChooseTile(const std::string& words, const TileSubject& subject) {
+  if (!words.empty()) return ParseTileShape(words, subject.network, subject.profile, subject.interval);
+  return encoder::program::OutputShape(subject.network, subject.interval);
+}
+
+base::Expected<Policy> ChoosePolicy(const std::string& words, const TileSubject& subject) {
+  const std::vector<Policy> policies =
+      encoder::program::PoliciesOf(subject.network, subject.profile, subject.interval);
+  if (words.empty()) return policies.front();
+  std::vector<std::string> names;
+  for (const Policy& policy : policies) {
+    names.push_back(report::PolicyText(policy.weights, policy.in_place, policy.halo, policy.depth));
+    if (names.back() == words) return policy;
+  }
+  const std::vector<std::string_view> choices(names.begin(), names.end());
+  base::Diagnostic fault;
+  fault.message = fmt::format("--policy: the profile holds these operators in no way '{}'", words);
+  fault.expected = base::Join(choices, "; ");
+  fault.hint = base::DidYouMean(words, choices);
+  return tl::unexpected(std::move(fault));
+}
+
+}  // namespace
+
+std::string TileSubject::Text() const {
+  const auto id = [this](int op) { return network.operators[static_cast<size_t>(op)].id; };
+  return fmt::format("{}, operators {} to {}", network.name, id(interval.first), id(interval.last));
+}
+
+CLI::Option* SubjectOptions::Declare(CLI::App& app) {
+  CLI::Option* profile = app.add_option("--hw", profile_, "The hardware profile");
+  app.add_option("--ops", interval_, "FIRST..LAST, ids or numbers from 0, both included (default: all)")
+      ->needs(profile);
+  import_.Declare(app);
+  return profile;
+}
+
+void SubjectOptions::AddInputs(Destinations& files) const {
+  if (!profile_.empty()) AddProfile(files, profile_);
+  import_.AddInputs(files);
+}
+
+tl::expected<TileSubject, NetworkRefusal> SubjectOptions::Load(Console& console,
+                                                               const std::string& network) const {
+  tl::expected<LoadedNetwork, NetworkRefusal> loaded = import_.Load(network, profile_);
+  if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  if (auto note = plan::NoteOnUnknownWork(loaded->graph, {})) loaded->notes.push_back(*std::move(note));
+  for (const std::string& note : loaded->notes) console.Note(note);
+  if (!loaded->nodes.empty()) loaded->notes.push_back(loaded->nodes);
+  base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
+  if (!profile) return tl::unexpected(NetworkRefusal{profile.error()});
+  const base::Expected<graph::Interval> interval = ParseInterval(interval_, loaded->graph);
+  if (!interval) return tl::unexpected(NetworkRefusal{interval.error()});
+  loaded->graph = encoder::program::WithHomes(std::move(loaded->graph), *profile);
+  return TileSubject{std::move(loaded->graph), *std::move(profile), *interval, std::move(loaded->notes)};
+}
+
+void TileChoice::Declare(CLI::App& app, CLI::Option* profile) {
+  app.add_option(
+         "--tile", tile_,
+         "The tile of the last operator's output: ROWSxCOLUMNS or AXIS=EXTENT,... (default: all of it)")
+      ->needs(profile);
+  app.add_option("--policy", policy_,
+                 "How weights, results and halos are held, in the words of `tessera tile` (default: what the "
+                 "profile prefers)")
+      ->needs(profile);
+}
+
+tl::expected<problem::Problem, NetworkRefusal> TileChoice::Pose(const TileSubject& subject) const {
+  if (auto fault = encoder::program::FindFault(subject.network, subject.interval)) {
+    return tl::unexpected(NetworkRefusal{*std::move(fault), ExitCode::kUnsupported});
+  }
+  const base::Expected<graph::tiling::TileShape> tile = ChooseTile(tile_, subject);
+  if (!tile) return tl::unexpected(NetworkRefusal{tile.error()});
+  const base::Expected<Policy> policy = ChoosePolicy(policy_, subject);
+  if (!policy) return tl::unexpected(NetworkRefusal{policy.error()});
+  const std::array choices = {encoder::program::SubgraphChoice{subject.interval, *tile, *policy}};
+  base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(subject.network, subject.profile, choices);
+  if (!program) return tl::unexpected(NetworkRefusal{program.error(), ExitCode::kUnsupported});
+  return std::move(program->problem);
 }
 
 }  // namespace tessera::cli

@@ -7,9 +7,15 @@
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/exit_code.h"
 #include "tessera/graph/graph.h"
+#include "tessera/graph/tiling/tiling.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/problem/problem.h"
 
 namespace CLI {
 class App;
+}
+namespace CLI {
+class Option;
 }
 
 namespace tessera::cli {
@@ -50,5 +56,67 @@ class NetworkOptions {
   std::string ops_file_;
   std::string sizes_;
 };
+
+// The network, the profile and the interval that a question is about.
+struct TileSubject {
+  graph::Graph network;
+  hw_profiles::Profile profile;
+  graph::Interval interval;
+  std::vector<std::string> notes;  // what the network's reader has to say
+
+  std::string Text() const;
+};
+
+// The options beside a network that make it a subject.
+class SubjectOptions {
+ public:
+  // Adds --hw, --ops and those of NetworkOptions. The answer is --hw.
+  CLI::Option* Declare(CLI::App& app);
+
+  bool NamesProfile() const { return !profile_.empty(); }
+
+  // Tells `files` which files the options name.
+  void AddInputs(Destinations& files) const;
+
+  // Prints the notes.
+  tl::expected<TileSubject, NetworkRefusal> Load(Console& console, const std::string& network) const;
+
+ private:
+  std::string profile_;
+  std::string interval_;
+  NetworkOptions import_;
+};
+
+// The options that make a subject one Problem: --tile and --policy.
+class TileChoice {
+ public:
+  // Both need `profile`.
+  void Declare(CLI::App& app, CLI::Option* profile);
+
+  // What engines are asked of this tile under this policy. Refuses what is no tile or no policy of the subject, and
+  // as unsupported what the profile cannot run.
+  tl::expected<problem::Problem, NetworkRefusal> Pose(const TileSubject& subject) const;
+
+ private:
+  std::string tile_;
+  std::string policy_;
+};
+
+// How people write operators and tile shapes.
+
+// "conv2", "1": an id, or a number from 0. `option` is for messages.
+base::Expected<int> ParseOperator(const std::string& word, const graph::Graph& network,
+                                  const std::string& option);
+
+// "conv1..conv3", "0..2", "conv2": operators, both ends included. Empty: the whole network.
+base::Expected<graph::Interval> ParseInterval(const std::string& words, const graph::Graph& network,
+                                              const std::string& option = "--ops");
+
+// A tile of the interval's output that the profile allows: "7x56" is rows by columns, "rows=7,channels=32" names axes, and
+// "1x32x7x56" gives every extent of the output in its order. Axes that are not named stay whole. Refuses what is no such tile,
+// with the nearest that are.
+base::Expected<graph::tiling::TileShape> ParseTileShape(const std::string& words, const graph::Graph& network,
+                                                const hw_profiles::Profile& profile,
+                                                graph::Interval interval);
 
 }  // namespace tessera::cli

@@ -1,14 +1,25 @@
 #include "tessera/cli/outputs.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include "tessera/base/utf8.h"
+#include <cctype>
+#include <filesystem>
+#include <iterator>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "tessera/base/text.h"
+#include "tessera/cli/console.h"
 #include "tessera/cli/files.h"
-#include "tessera/cli/interrupt.h"
-#include "tessera/cli/tables.h"
-#include "tessera/problem/csv.h"
-#include "tessera/problem/explanation_text.h"
-#include "tessera/problem/svg.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/problem/draw/pictures.h"
+#include "tessera/problem/explanation.h"
+#include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/tile_candidates.h"
+#include "tessera/report/html_report.h"
+#include "tessera/report/text_table.h"
 
 namespace tessera::cli {
 
@@ -31,14 +42,14 @@ ExitCode ExitCodeOf(const problem::Result& result) {
 }
 
 base::Expected<std::string> RenderAllocation(const std::string& path, const problem::Problem& problem,
-                                             const problem::AllocationDocument& document) {
+                                             const problem::files::AllocationDocument& document) {
   const std::string suffix = SuffixOf(path);
   const problem::Bytes capacity = document.capacity.value_or(problem.memories[0].capacity);
-  if (suffix == ".csv") return problem::WriteCsv(problem, &*document.result.allocation);
-  if (suffix == ".json") return problem::WriteAllocation(problem, document);
+  if (suffix == ".csv") return problem::files::WriteCsv(problem, &*document.result.allocation);
+  if (suffix == ".json") return problem::files::WriteAllocation(problem, document);
   if (document.result.explanation)
-    return problem::WriteCollisionSvg(problem, *document.result.explanation, capacity);
-  return problem::WriteSvg(problem, *document.result.allocation, capacity);
+    return problem::draw::WriteCollisionSvg(problem, *document.result.explanation, capacity);
+  return problem::draw::WriteSvg(problem, *document.result.allocation, capacity);
 }
 
 bool CheckSuffixes(Console& console, const std::vector<std::string>& paths) {
@@ -55,7 +66,7 @@ std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& p
                                                const problem::Problem& problem) {
   for (const std::string& path : paths) {
     if (SuffixOf(path) != ".csv") continue;
-    base::Expected<std::string> content = problem::WriteCsv(problem);
+    base::Expected<std::string> content = problem::files::WriteCsv(problem);
     if (content) continue;
     content.error().file = path;
     return content.error();
@@ -64,7 +75,7 @@ std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& p
 }
 
 ExitCode WriteAllocations(Console& console, Destinations& files, const std::vector<std::string>& paths,
-                          const problem::Problem& problem, const problem::AllocationDocument& document) {
+                          const problem::Problem& problem, const problem::files::AllocationDocument& document) {
   ExitCode code = ExitCode::kAnswer;
   std::vector<Output> outputs;
   for (const std::string& path : paths) {
@@ -80,16 +91,16 @@ ExitCode WriteAllocations(Console& console, Destinations& files, const std::vect
   return saved == ExitCode::kAnswer ? code : saved;
 }
 
-std::string DescribeAllocation(const problem::Problem& problem, const problem::AllocationDocument& document) {
+std::string DescribeAllocation(const problem::Problem& problem, const problem::files::AllocationDocument& document) {
   const problem::Result& result = document.result;
   std::string text = fmt::format("status       {}\n", NameOf(result.status));
-  text += fmt::format("buffers      {}\n", Grouped(static_cast<int64_t>(problem.buffers.size())));
-  if (document.capacity) text += fmt::format("capacity     {}\n", Grouped(*document.capacity));
-  if (result.peak) text += fmt::format("peak         {}\n", Grouped(*result.peak));
-  text += fmt::format("lower bound  {}\n", Grouped(result.lower_bound));
-  if (result.peak) text += fmt::format("gap          {}\n", Grouped(*result.peak - result.lower_bound));
-  if (result.cost) text += fmt::format("cost         {}\n", Grouped(*result.cost));
-  if (result.cost) text += fmt::format("least cost   {}\n", Grouped(result.least_cost));
+  text += fmt::format("buffers      {}\n", report::Grouped(static_cast<int64_t>(problem.buffers.size())));
+  if (document.capacity) text += fmt::format("capacity     {}\n", report::Grouped(*document.capacity));
+  if (result.peak) text += fmt::format("peak         {}\n", report::Grouped(*result.peak));
+  text += fmt::format("lower bound  {}\n", report::Grouped(result.lower_bound));
+  if (result.peak) text += fmt::format("gap          {}\n", report::Grouped(*result.peak - result.lower_bound));
+  if (result.cost) text += fmt::format("cost         {}\n", report::Grouped(*result.cost));
+  if (result.cost) text += fmt::format("least cost   {}\n", report::Grouped(result.least_cost));
   if (!result.engine.empty()) text += fmt::format("engine       {}\n", result.engine);
   if (document.time_ms) text += fmt::format("time_ms      {:.3f}\n", *document.time_ms);
   if (!result.explanation) {
@@ -103,6 +114,188 @@ std::string DescribeAllocation(const problem::Problem& problem, const problem::A
     label.assign(label.size(), ' ');
   }
   return text;
+}
+
+namespace {
+
+std::string RenderAs(const std::string& suffix, const plan::Plan& plan) {
+  if (suffix == ".json") return plan::files::WritePlanJson(plan);
+  if (suffix == ".html") return report::WriteReport(plan);
+  return problem::draw::WriteSvg(plan.problem, plan.allocation, plan.problem.memories[0].capacity);
+}
+
+}  // namespace
+
+void PlanOutputs::Declare(CLI::App& app) {
+  app.add_option("--output", paths,
+                 "Also write the plan here: .json, its memory map as .svg, or a report as .html");
+  app.add_option("--emit-header", header,
+                 "Also write offsets, sizes, tiles and modes as a header for C99 and C++")
+      ->type_name("FILE");
+}
+
+bool PlanOutputs::Check(Console& console) const {
+  for (const std::string& path : paths) {
+    if (SuffixOf(path) == ".json" || SuffixOf(path) == ".svg" || SuffixOf(path) == ".html") continue;
+    console.Note(fmt::format("--output {}: expected a name that ends in .json, .svg or .html", path));
+    return false;
+  }
+  return true;
+}
+
+void PlanOutputs::AddTo(Destinations& files) const {
+  for (const std::string& path : paths) files.Write("--output", path);
+  files.Write("--emit-header", header);
+}
+
+std::vector<Output> PlanOutputs::Render(const plan::Plan& plan) const {
+  std::vector<Output> files;
+  for (const std::string& path : paths) {
+    files.push_back({path, RenderAs(SuffixOf(path), plan)});
+  }
+  if (!header.empty()) files.push_back({header, plan::files::WriteHeader(plan)});
+  return files;
+}
+
+// Questions come from several threads in any order, and there can be thousands. Kept are those with the most buffers, by
+// content where as many have as many: the same ones, under the same names, whoever asked first.
+
+namespace {
+
+using problem::Bytes;
+using problem::Engine;
+using problem::Ladder;
+using problem::Problem;
+using problem::Session;
+
+// "mobilenet v2/s3" -> "mobilenet_v2_s3".
+std::string FileNamePart(const std::string& name) {
+  std::string part;
+  for (const char c : name) part += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return part.substr(0, 40);
+}
+
+}  // namespace
+
+class ProblemDump::Recorder final : public Engine {
+ public:
+  // The most buffers first, then by content.
+  struct Question {
+    size_t buffers = 0;
+    std::string text;
+    std::string name;
+    bool operator<(const Question& other) const {
+      return buffers != other.buffers ? buffers > other.buffers : text < other.text;
+    }
+  };
+
+  explicit Recorder(const Engine& engine) : engine_(engine) {}
+
+  std::string_view Name() const override { return engine_.Name(); }
+  bool Refutes() const override { return engine_.Refutes(); }
+  std::unique_ptr<Session> Open(const Problem& problem, const Ladder* ladder) const override;
+
+  void Hear(const Problem& problem) const {
+    Question question{problem.buffers.size(), problem::files::WriteProblem(problem), problem.name};
+    const std::scoped_lock lock(mutex_);
+    ++heard_;
+    questions_.insert(std::move(question));
+    if (questions_.size() > kMost) questions_.erase(std::prev(questions_.end()));
+  }
+
+  const std::set<Question>& Questions() const { return questions_; }
+  size_t Heard() const { return heard_; }
+
+ private:
+  const Engine& engine_;
+  mutable std::mutex mutex_;
+  mutable std::set<Question> questions_;
+  mutable size_t heard_ = 0;
+};
+
+namespace {
+
+// Of one session each rung counts once, with the memory's own capacity: asking about less narrows the same question.
+class ListeningSession final : public Session {
+ public:
+  ListeningSession(const ProblemDump::Recorder& recorder, std::unique_ptr<Session> session,
+                   const Problem& problem, const Ladder* ladder)
+      : recorder_(recorder), session_(std::move(session)), problem_(problem), ladder_(ladder) {}
+
+  problem::Result Solve(size_t rung, Bytes capacity, const base::Budget& budget,
+                        const base::Stop& stop) override {
+    Listen(rung);
+    return session_->Solve(rung, capacity, budget, stop);
+  }
+  problem::Result Minimise(size_t rung, Bytes capacity, const base::Budget& budget,
+                           const base::Stop& stop) override {
+    Listen(rung);
+    return session_->Minimise(rung, capacity, budget, stop);
+  }
+  std::string Describe() const override { return session_->Describe(); }
+
+ private:
+  void Listen(size_t rung) {
+    if (!asked_.insert(ladder_ == nullptr ? 0 : rung).second) return;
+    recorder_.Hear(ladder_ == nullptr ? problem_ : problem::AtRung(problem_, ladder_->rungs[rung]));
+  }
+
+  const ProblemDump::Recorder& recorder_;
+  std::unique_ptr<Session> session_;
+  const Problem& problem_;
+  const Ladder* ladder_;
+  std::set<size_t> asked_;
+};
+
+}  // namespace
+
+std::unique_ptr<Session> ProblemDump::Recorder::Open(const Problem& problem, const Ladder* ladder) const {
+  return std::make_unique<ListeningSession>(*this, engine_.Open(problem, ladder), problem, ladder);
+}
+
+ProblemDump::Recording::Recording(std::vector<const Engine*> engines, bool listens)
+    : engines_(std::move(engines)) {
+  if (!listens || engines_.empty()) return;
+  recorder_ = std::make_unique<Recorder>(*engines_.front());
+  engines_.front() = recorder_.get();
+}
+
+ProblemDump::Recording::Recording(Recording&&) noexcept = default;
+ProblemDump::Recording::~Recording() = default;
+
+void ProblemDump::Declare(CLI::App& app) {
+  app.add_option("--dump-problems", folder_,
+                 fmt::format("Write the allocation problems that engines were asked into this folder, at "
+                             "most the {} largest; "
+                             "`tessera alloc` answers them again",
+                             kMost))
+      ->type_name("DIR");
+}
+
+ProblemDump::Recording ProblemDump::Record(const std::vector<const Engine*>& engines) const {
+  return {engines, !folder_.empty()};
+}
+
+void ProblemDump::AddTo(Destinations& files) const { files.WriteInto("--dump-problems", folder_, {}); }
+
+ExitCode ProblemDump::Write(Console& console, Destinations& files, const Recording& recording) const {
+  if (recording.Heard() == nullptr) return ExitCode::kAnswer;
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);  // writing says what is wrong, if anything
+  std::vector<Output> outputs;
+  for (const Recorder::Question& question : recording.Heard()->Questions()) {
+    const std::string name =
+        fmt::format("{:03}-{}-{}.json", outputs.size(), FileNamePart(question.name), question.buffers);
+    outputs.push_back({(std::filesystem::path(folder_) / name).string(), question.text});
+  }
+  if (const auto written = WriteTogether(outputs); !written) {
+    console.Refuse(written.error());
+    return ExitCode::kCannotWrite;
+  }
+  files.NoteSaved(folder_);
+  console.Note(
+      fmt::format("{} of {} allocation problems in {}", outputs.size(), recording.Heard()->Heard(), folder_));
+  return ExitCode::kAnswer;
 }
 
 }  // namespace tessera::cli

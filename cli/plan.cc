@@ -1,39 +1,31 @@
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 
+#include "tessera/cli/certificate_folders.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
-#include "tessera/cli/demand_options.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
-#include "tessera/cli/front_answer.h"
 #include "tessera/cli/inputs.h"
-#include "tessera/cli/interrupt.h"
 #include "tessera/cli/network_options.h"
-#include "tessera/cli/numbers.h"
-#include "tessera/cli/objective.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/cli/plan_outputs.h"
-#include "tessera/cli/plan_refusal.h"
-#include "tessera/cli/plan_text.h"
-#include "tessera/cli/problem_dump.h"
+#include "tessera/cli/plan_options.h"
 #include "tessera/cli/reasons.h"
-#include "tessera/cli/refutation_folder.h"
-#include "tessera/cli/report/report.h"
 #include "tessera/cli/search_options.h"
-#include "tessera/cli/trace.h"
-#include "tessera/plan/json_read.h"
-#include "tessera/plan/json_write.h"
-#include "tessera/plan/lowering/lower.h"
-#include "tessera/problem/svg.h"
-#include "tessera/search/partition/judged.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/lowering/lowering.h"
+#include "tessera/problem/draw/pictures.h"
+#include "tessera/report/chrome_trace.h"
+#include "tessera/report/html_report.h"
+#include "tessera/report/plan_text.h"
+#include "tessera/search/partition/analysis/remedies.h"
+#include "tessera/search/partition/analysis/sensitivity.h"
+#include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/partition.h"
-#include "tessera/search/partition/remedies.h"
-#include "tessera/search/partition/sensitivity.h"
 
 // `tessera plan`: from a network and a profile to a verified plan.
 namespace tessera::cli {
@@ -188,11 +180,11 @@ class PlanCommand final : public Command {
     if (!old_.empty()) {
       const base::Expected<std::string> text = ReadInput(old_);
       if (!text) return console.Refuse(text.error());
-      base::Expected<plan::Plan> read = plan::ReadPlanJson(*text, old_ == "-" ? "standard input" : old_);
+      base::Expected<plan::Plan> read = plan::files::ReadPlanJson(*text, old_ == "-" ? "standard input" : old_);
       if (!read) return console.Refuse(read.error());
       old = *std::move(read);
     }
-    search::PartitionOptions options;
+    search::partition::answer::PartitionOptions options;
     options.objective = objective;
     options.demands = *demands;
     options.predecessor = old ? &*old : nullptr;
@@ -200,16 +192,16 @@ class PlanCommand final : public Command {
   }
 
   ExitCode Search(Console& console, const LoadedNetwork& network, const hw_profiles::Profile& profile,
-                  search::PartitionOptions options) {
+                  search::partition::answer::PartitionOptions options) {
     base::Stop stop(search_.Deadline());
     stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
     const EngineSet engines(search_);
     ProblemDump::Recording recording = dump_.Record(engines.Pointers());
     options.max_operators = max_operators_;
-    options.ordering = order_ == "given" ? search::Ordering::kGiven : search::Ordering::kSearch;
+    options.ordering = order_ == "given" ? search::partition::answer::Ordering::kGiven : search::partition::answer::Ordering::kSearch;
     options.prefetch = prefetch_;
-    options.keeping = spill_borders_ ? search::Keeping::kNothing : search::Keeping::kWherePossible;
+    options.keeping = spill_borders_ ? search::partition::paths::Keeping::kNothing : search::partition::paths::Keeping::kWherePossible;
     options.engines = recording.Engines();
     options.switched_off = search_.switched_off;
     options.seed = search_.seed;
@@ -223,8 +215,8 @@ class PlanCommand final : public Command {
     options.version = TESSERA_VERSION;
     if (pareto_) return PrintFront(console, network, profile, options, stop);
     const auto start = std::chrono::steady_clock::now();
-    const base::Expected<search::PartitionResult> result =
-        search::SearchPartition(network.graph, profile, options);
+    const base::Expected<search::partition::answer::PartitionResult> result =
+        search::partition::SearchPartition(network.graph, profile, options);
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     if (!result) return console.Fail(result.error());
     // A plan is not lost because something that was asked for with it fails.
@@ -242,7 +234,7 @@ class PlanCommand final : public Command {
       if (!noted) code = console.Fail(noted.error());
     }
     if (lowering_) {
-      base::Expected<plan::lowering::Program> lowering = plan::lowering::Lower(plan);
+      base::Expected<plan::Program> lowering = plan::lowering::Lower(plan);
       if (lowering) {
         plan.lowering = std::move(*lowering);
       } else {
@@ -251,35 +243,35 @@ class PlanCommand final : public Command {
       }
     }
     if (const ExitCode saved = Write(console, plan); saved != ExitCode::kAnswer) code = saved;
-    console.Print(format_.IsJson() ? plan::WritePlanJson(plan, elapsed.count())
-                                   : DescribePlan(plan, elapsed.count()));
+    console.Print(format_.IsJson() ? plan::files::WritePlanJson(plan, elapsed.count())
+                                   : report::DescribePlan(plan, elapsed.count()));
     if (code != ExitCode::kAnswer) return code;
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
   }
 
   ExitCode PrintFront(Console& console, const LoadedNetwork& network, const hw_profiles::Profile& profile,
-                      search::PartitionOptions options, const base::Stop& stop) {
+                      search::partition::answer::PartitionOptions options, const base::Stop& stop) {
     options.objective.weights.clear();
     const auto start = std::chrono::steady_clock::now();
-    const base::Expected<search::Front> front = search::FindFront(network.graph, profile, options, points_);
+    const base::Expected<search::partition::analysis::Front> front = search::partition::analysis::FindFront(network.graph, profile, options, points_);
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     if (!front) return console.Fail(front.error());
     if (front->points.empty()) return Decline(console, network.graph, profile, options, front->refusal, stop);
-    console.Print(format_.IsJson() ? FrontAsJson(*front, elapsed.count())
-                                   : DescribeFront(*front, elapsed.count()));
+    console.Print(format_.IsJson() ? report::FrontAsJson(*front, elapsed.count())
+                                   : report::DescribeFront(*front, elapsed.count()));
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
   }
 
   static base::Expected<void> NoteSensitivity(const graph::Graph& network,
-                                              const search::PartitionOptions& options, plan::Plan& plan) {
-    if (!search::LooksAtEnergy(options.objective)) {
+                                              const search::partition::answer::PartitionOptions& options, plan::Plan& plan) {
+    if (!search::partition::analysis::LooksAtEnergy(options.objective)) {
       plan.notes.emplace_back("sensitivity: the objective does not look at energy");
       return {};
     }
-    const auto sensitivities = search::FindSensitivities(network, plan, options);
+    const auto sensitivities = search::partition::analysis::FindSensitivities(network, plan, options);
     if (!sensitivities) return base::Unexpected(sensitivities.error());
-    for (const search::Sensitivity& sensitivity : *sensitivities)
-      plan.notes.push_back("sensitivity: " + search::Describe(sensitivity));
+    for (const search::partition::analysis::Sensitivity& sensitivity : *sensitivities)
+      plan.notes.push_back("sensitivity: " + search::partition::analysis::Describe(sensitivity));
     return {};
   }
 
@@ -292,7 +284,7 @@ class PlanCommand final : public Command {
   }
 
   ExitCode Decline(Console& console, const graph::Graph& network, const hw_profiles::Profile& profile,
-                   const search::PartitionOptions& options, const search::PartitionResult& result,
+                   const search::partition::answer::PartitionOptions& options, const search::partition::answer::PartitionResult& result,
                    const base::Stop& stop) {
     PlanRefusal refusal{network, result, std::nullopt, {}};
     if (!reasons_.AreOff() && !InterruptGuard::Interrupted()) {
@@ -301,14 +293,14 @@ class PlanCommand final : public Command {
       if (result.obstacle && result.obstacle->problem)
         refusal.collision =
             reasons_.FindIfProven(*result.obstacle->problem, result.obstacle->capacity, search_, first);
-      refusal.remedies = search::FindRemedies(network, profile, options, result, end);
+      refusal.remedies = search::partition::analysis::FindRemedies(network, profile, options, result, end);
     }
     std::vector<Output> pictures;
     for (const std::string& path : outputs_.paths) {
       if (!refusal.collision || SuffixOf(path) != ".svg") continue;
       const Collision& collision = *refusal.collision;
       pictures.push_back(
-          {path, problem::WriteCollisionSvg(collision.problem, collision.explanation, collision.capacity)});
+          {path, problem::draw::WriteCollisionSvg(collision.problem, collision.explanation, collision.capacity)});
     }
     const ExitCode saved = files_.Save(console, pictures);
     const ExitCode certified = WriteCertificate(console, network, profile, options, result);
@@ -321,14 +313,14 @@ class PlanCommand final : public Command {
   }
 
   ExitCode WriteCertificate(Console& console, const graph::Graph& network,
-                            const hw_profiles::Profile& profile, const search::PartitionOptions& options,
-                            const search::PartitionResult& result) {
+                            const hw_profiles::Profile& profile, const search::partition::answer::PartitionOptions& options,
+                            const search::partition::answer::PartitionResult& result) {
     if (certificate_.empty()) return ExitCode::kAnswer;
     if (!result.refutation) {
       console.Note("no certificate: the answer proves nothing impossible");
       return ExitCode::kAnswer;
     }
-    const plan::Plan question = search::QuestionOf(network, profile, options);
+    const plan::Plan question = search::partition::answer::QuestionOf(network, profile, options);
     if (const auto written = WriteRefutationIn(certificate_, question, *result.refutation); !written) {
       console.Refuse(written.error());
       return ExitCode::kCannotWrite;
@@ -341,8 +333,8 @@ class PlanCommand final : public Command {
 
   ExitCode Write(Console& console, const plan::Plan& plan) {
     std::vector<Output> files = outputs_.Render(plan);
-    if (!report_.empty()) files.push_back({report_, WriteReport(plan)});
-    if (!trace_.empty()) files.push_back({trace_, WriteTrace(plan)});
+    if (!report_.empty()) files.push_back({report_, report::WriteReport(plan)});
+    if (!trace_.empty()) files.push_back({trace_, report::WriteTrace(plan)});
     return files_.Save(console, files);
   }
 

@@ -3,12 +3,11 @@
 #include <fmt/core.h>
 
 #include "tessera/cli/search_options.h"
-#include "tessera/plan/digest.h"
-#include "tessera/plan/lowering/difference.h"
-#include "tessera/plan/lowering/lower.h"
-#include "tessera/plan/validator.h"
-#include "tessera/search/partition/pricing.h"
-#include "tessera/search/partition/reproduce.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/lowering/lowering.h"
+#include "tessera/plan/verify/validator.h"
+#include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/partition/analysis/reproduce.h"
 
 namespace tessera::cli {
 namespace {
@@ -18,8 +17,8 @@ class PlanCheck {
   PlanCheck(const plan::Plan& plan, const PlanCheckOptions& options) : plan_(plan), options_(options) {}
 
   PlanVerdict Run() {
-    Add(plan::Validate(plan_));
-    if (IsClean()) Add(search::FindMispriced(plan_));
+    Add(plan::verify::Validate(plan_));
+    if (IsClean()) Add(search::cost::FindMispriced(plan_));
     if (IsClean()) CheckDigest();
     if (options_.execute) Execute();
     if (plan_.lowering) CheckLowering();
@@ -30,14 +29,14 @@ class PlanCheck {
  private:
   bool IsClean() const { return verdict_.violations.empty(); }
 
-  void Add(const std::vector<plan::Violation>& violations) {
-    for (const plan::Violation& violation : violations)
+  void Add(const std::vector<plan::verify::Violation>& violations) {
+    for (const plan::verify::Violation& violation : violations)
       verdict_.violations.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
   }
 
   void CheckDigest() {
-    plan::Findings findings(1);
-    plan::CheckDigest(plan_, findings);
+    plan::verify::Findings findings(1);
+    plan::files::CheckDigest(plan_, findings);
     Add(findings.Take());
   }
 
@@ -65,7 +64,7 @@ class PlanCheck {
       if (IsClean() && verdict_.obstacle.empty()) verdict_.obstacle = verdict_.interpreted->obstacle;
     }
     if (!IsClean()) return;  // of a plan that is none, nothing follows
-    const base::Expected<plan::lowering::Program> expected = plan::lowering::Lower(plan_);
+    const base::Expected<plan::Program> expected = plan::lowering::Lower(plan_);
     if (!expected) {
       verdict_.violations.push_back("lowering: " + expected.error().message);
     } else {
@@ -88,7 +87,7 @@ class PlanCheck {
       return;
     }
     const EngineSet engines(run.engines, run.switched_off, plan_.seed);
-    const search::Reproduction made_again = search::Reproduce(
+    const search::partition::analysis::Reproduction made_again = search::partition::analysis::Reproduce(
         plan_, {.engines = engines.Pointers(), .stop = options_.stop, .threads = options_.threads});
     verdict_.interrupted = !made_again.finished;
     verdict_.searched_again = made_again.finished;

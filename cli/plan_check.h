@@ -6,7 +6,7 @@
 
 #include "tessera/base/stop.h"
 #include "tessera/plan/execute/execute.h"
-#include "tessera/plan/lowering/interpret.h"
+#include "tessera/plan/lowering/lowering.h"
 #include "tessera/plan/plan.h"
 
 namespace tessera::cli {

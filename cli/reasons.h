@@ -2,12 +2,16 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tessera/base/stop.h"
 #include "tessera/cli/search_options.h"
-#include "tessera/encoder/reasons/explain.h"
+#include "tessera/graph/graph.h"
 #include "tessera/problem/explanation.h"
 #include "tessera/problem/problem.h"
+#include "tessera/search/partition/analysis/remedies.h"
+#include "tessera/search/partition/partition.h"
+#include "tessera/search/reasons/explain.h"
 
 namespace CLI {
 class App;
@@ -44,5 +48,19 @@ class Reasons {
  private:
   bool off_ = false;
 };
+
+// Why `tessera plan` has no plan, and what would help.
+struct PlanRefusal {
+  const graph::Graph& network;
+  const search::partition::answer::PartitionResult& result;
+  std::optional<Collision> collision;  // of the obstacle's Problem
+  std::vector<search::partition::analysis::Remedy> remedies;
+
+  std::string AsText() const;
+  std::string AsJson() const;  // docs/reasons.md has the keys
+};
+
+// What stdout gets when an answer is refused: the violations as lines for people, or as a JSON document.
+std::string DescribeRefusal(const std::vector<std::string>& violations, bool as_json);
 
 }  // namespace tessera::cli

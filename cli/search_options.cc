@@ -7,25 +7,25 @@
 #include <string_view>
 #include <utility>
 
-#include "tessera/base/checked.h"
-#include "tessera/base/memory.h"
-#include "tessera/cli/numbers.h"
-#include "tessera/encoder/lazy/lazy_engine.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/process.h"
+#include "tessera/cli/common_options.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
 #ifdef TESSERA_IPASIR
 #include "tessera/encoder/sat/ipasir_engine.h"
 #endif
-#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/greedy.h"
-#include "tessera/search/allocate/repair.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/local_search/local_search.h"
 
 namespace tessera::cli {
 namespace {
 
 struct EngineOptions {
-  search::CanonicalOptions canonical;
-  encoder::LazyOptions lazy;
+  search::engines::canonical::CanonicalOptions canonical;
+  search::engines::lazy::LazyOptions lazy;
 };
 
 struct Rule {
@@ -68,21 +68,21 @@ std::unique_ptr<problem::Engine> Make(Options&&... options) {
 
 // In the order in which they are asked.
 constexpr EngineMaker kEngines[] = {
-    {"greedy", true, [](const EngineOptions&, uint64_t) { return Make<search::GreedyEngine>(); }},
+    {"greedy", true, [](const EngineOptions&, uint64_t) { return Make<search::engines::greedy::GreedyEngine>(); }},
     {"canonical", true,
-     [](const EngineOptions& o, uint64_t) { return Make<search::CanonicalEngine>(o.canonical); }},
-    {"repair", true, [](const EngineOptions&, uint64_t seed) { return Make<search::RepairEngine>(seed); }},
-    {"lazy", true, [](const EngineOptions& o, uint64_t) { return Make<encoder::LazyEngine>(o.lazy); }},
+     [](const EngineOptions& o, uint64_t) { return Make<search::engines::canonical::CanonicalEngine>(o.canonical); }},
+    {"repair", true, [](const EngineOptions&, uint64_t seed) { return Make<search::engines::local_search::RepairEngine>(seed); }},
+    {"lazy", true, [](const EngineOptions& o, uint64_t) { return Make<search::engines::lazy::LazyEngine>(o.lazy); }},
     {"cadical", true,
      [](const EngineOptions&, uint64_t seed) {
-       return Make<encoder::SatEngine>(encoder::SatOptions{.seed = seed});
+       return Make<encoder::sat::SatEngine>(encoder::sat::SatOptions{.seed = seed});
      }},
     {"z3", false,
      [](const EngineOptions&, uint64_t seed) {
-       return Make<encoder::Z3Engine>(encoder::Z3Options{.seed = seed});
+       return Make<encoder::smt::Z3Engine>(encoder::smt::Z3Options{.seed = seed});
      }},
 #ifdef TESSERA_IPASIR
-    {"ipasir", false, [](const EngineOptions&, uint64_t) { return Make<encoder::IpasirEngine>(); }},
+    {"ipasir", false, [](const EngineOptions&, uint64_t) { return Make<encoder::sat::IpasirEngine>(); }},
 #endif
 };
 

@@ -1,24 +1,22 @@
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
 
-#include "tessera/base/utf8.h"
-#include "tessera/cli/answers.h"
+#include "tessera/base/text.h"
 #include "tessera/cli/command.h"
+#include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
-#include "tessera/cli/numbers.h"
-#include "tessera/cli/tables.h"
-#include "tessera/problem/explanation_text.h"
-#include "tessera/problem/svg.h"
-#include "tessera/problem/text_map.h"
-#include "tessera/problem/window.h"
+#include "tessera/cli/inputs.h"
+#include "tessera/problem/draw/pictures.h"
+#include "tessera/problem/explanation.h"
+#include "tessera/report/text_table.h"
 
 // `tessera show`: the memory map of an answer as a picture, or in letters for a terminal.
 namespace tessera::cli {
@@ -100,11 +98,11 @@ class ShowCommand final : public Command {
 
   std::string AsSvg(const Answer& answer) const {
     if (answer.explanation) {
-      return problem::WriteCollisionSvg(answer.problem, *answer.explanation, answer.capacity);
+      return problem::draw::WriteCollisionSvg(answer.problem, *answer.explanation, answer.capacity);
     }
-    if (!subgraph_) return problem::WriteSvg(answer.problem, answer.allocation, answer.capacity);
-    const problem::Window window = WindowOf(*answer.plan, *subgraph_);
-    return problem::WriteSvg(window.problem, window.allocation, answer.capacity);
+    if (!subgraph_) return problem::draw::WriteSvg(answer.problem, answer.allocation, answer.capacity);
+    const problem::draw::Window window = WindowOf(*answer.plan, *subgraph_);
+    return problem::draw::WriteSvg(window.problem, window.allocation, answer.capacity);
   }
 
   std::string InLetters(const Answer& answer) const {
@@ -114,23 +112,23 @@ class ShowCommand final : public Command {
         text += line + '\n';
       return text;
     }
-    if (!answer.plan) return problem::WriteTextMap(answer.problem, answer.allocation, answer.capacity);
+    if (!answer.plan) return problem::draw::WriteTextMap(answer.problem, answer.allocation, answer.capacity);
     const plan::Plan& plan = *answer.plan;
     for (size_t i = subgraph_.value_or(0); i < (subgraph_ ? *subgraph_ + 1 : plan.subgraphs.size()); ++i) {
       const plan::Subgraph& subgraph = plan.subgraphs[i];
       const auto id = [&](int op) { return plan.network.operators[static_cast<size_t>(op)].id; };
-      const problem::Window window = WindowOf(plan, i);
+      const problem::draw::Window window = WindowOf(plan, i);
       text += fmt::format("{}subgraph {}: {}..{}, {} tile{} of {}\n", text.empty() ? "" : "\n", i,
                           base::Printable(id(subgraph.interval.first)),
                           base::Printable(id(subgraph.interval.last)), subgraph.tiles,
-                          subgraph.tiles == 1 ? "" : "s", ShapeText(subgraph.tile));
-      text += problem::WriteTextMap(window.problem, window.allocation, answer.capacity);
+                          subgraph.tiles == 1 ? "" : "s", report::ShapeText(subgraph.tile));
+      text += problem::draw::WriteTextMap(window.problem, window.allocation, answer.capacity);
     }
     return text;
   }
 
   // The steps of one subgraph.
-  static problem::Window WindowOf(const plan::Plan& plan, size_t subgraph) {
+  static problem::draw::Window WindowOf(const plan::Plan& plan, size_t subgraph) {
     const auto of_subgraph = [subgraph](const plan::StepUse& step) {
       return static_cast<size_t>(step.subgraph) == subgraph;
     };

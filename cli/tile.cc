@@ -1,19 +1,17 @@
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
-#include "tessera/cli/interrupt.h"
+#include "tessera/cli/network_options.h"
 #include "tessera/cli/reasons.h"
 #include "tessera/cli/search_options.h"
-#include "tessera/cli/tile_subject.h"
-#include "tessera/cli/tile_teller.h"
-#include "tessera/cli/tile_words.h"
-#include "tessera/search/tiling/cached_engines.h"
-#include "tessera/search/tiling/staircase.h"
+#include "tessera/cli/tile_answer.h"
+#include "tessera/search/tiling/engine_cache.h"
+#include "tessera/search/tiling/feasible_frontier.h"
 
 // `tessera tile`: how large a tile of an interval of operators fits, or how far up a ladder of one's own.
 namespace tessera::cli {
@@ -84,14 +82,14 @@ class TileCommand final : public Command {
       return subject.error().code;
     }
     const EngineSet engines(search_);
-    const search::CachedEngines cached(engines.Pointers());
-    search::TileOptions options;
+    const search::tiling::CachedEngines cached(engines.Pointers());
+    search::tiling::TileOptions options;
     options.engines = cached.Pointers();
     options.budget = search_.Limit(kTileBudget);
     const ExitCode code = shape_.empty() ? FindCorners(console, *subject, options, stop, teller)
                                          : AskShape(console, *subject, options, stop, teller);
     if (search_.verbose) {
-      const search::VerdictCache::Counts counts = cached.Count();
+      const search::tiling::VerdictCache::Counts counts = cached.Count();
       console.Note(
           fmt::format("{} of {} answers were known from others", counts.hits, counts.hits + counts.misses));
     }
@@ -118,23 +116,23 @@ class TileCommand final : public Command {
     return ExitCode::kUnsupported;
   }
 
-  ExitCode FindCorners(Console& console, const TileSubject& subject, const search::TileOptions& options,
+  ExitCode FindCorners(Console& console, const TileSubject& subject, const search::tiling::TileOptions& options,
                        const base::Stop& stop, const TileTeller& teller) const {
-    const base::Expected<search::Staircase> found =
-        search::FindStaircase(subject.network, subject.profile, subject.interval, options, stop);
+    const base::Expected<search::tiling::Staircase> found =
+        search::tiling::FindStaircase(subject.network, subject.profile, subject.interval, options, stop);
     if (!found) return Decline(console, found.error());
     if (const base::Diagnostic* fault = found->tiles.Fault()) return console.Fail(*fault);
     return Finish(console, teller.Tell(subject, *found, all_));
   }
 
-  ExitCode AskShape(Console& console, const TileSubject& subject, search::TileOptions options,
+  ExitCode AskShape(Console& console, const TileSubject& subject, search::tiling::TileOptions options,
                     const base::Stop& stop, const TileTeller& teller) const {
-    const base::Expected<graph::TileShape> shape =
+    const base::Expected<graph::tiling::TileShape> shape =
         ParseTileShape(shape_, subject.network, subject.profile, subject.interval);
     if (!shape) return console.Refuse(shape.error());
     options.shapes = {*shape};
-    base::Expected<search::IntervalTiles> tiles =
-        search::IntervalTiles::Build(subject.network, subject.profile, subject.interval, options);
+    base::Expected<search::tiling::IntervalTiles> tiles =
+        search::tiling::IntervalTiles::Build(subject.network, subject.profile, subject.interval, options);
     if (!tiles) return Decline(console, tiles.error());
     tiles->DecideAll(stop);
     if (const base::Diagnostic* fault = tiles->Fault()) return console.Fail(*fault);

@@ -1,16 +1,23 @@
 #include "tessera/cli/tile_answer.h"
 
 #include <fmt/core.h>
-
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tessera/base/json_writer.h"
-#include "tessera/base/utf8.h"
-#include "tessera/cli/tables.h"
-#include "tessera/problem/json_explanation.h"
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "tessera/base/json_document.h"
+#include "tessera/base/text.h"
+#include "tessera/cli/inputs.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/problem/files/json_sections.h"
+#include "tessera/report/text_table.h"
+#include "tessera/search/cost/simulator.h"
 
 namespace tessera::cli {
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -46,8 +53,8 @@ Json ToJson(const Collision& collision) {
 
 std::vector<std::string> CostCells(const TileRow& row) {
   if (!row.cost) return {"", "", "", ""};
-  return {Grouped(row.cost->latency_cycles), Rounded(row.cost->energy_pj / 1000),
-          Grouped(row.cost->off_chip_bytes), Grouped(row.cost->recomputed_macs)};
+  return {report::Grouped(row.cost->latency_cycles), report::Rounded(row.cost->energy_pj / 1000),
+          report::Grouped(row.cost->off_chip_bytes), report::Grouped(row.cost->recomputed_macs)};
 }
 
 std::vector<std::string> Joined(std::vector<std::string> cells, const std::vector<std::string>& more) {
@@ -55,24 +62,24 @@ std::vector<std::string> Joined(std::vector<std::string> cells, const std::vecto
   return cells;
 }
 
-std::string PeakCell(const TileRow& row) { return row.answer.peak ? Grouped(*row.answer.peak) : ""; }
+std::string PeakCell(const TileRow& row) { return row.answer.peak ? report::Grouped(*row.answer.peak) : ""; }
 
 std::string RowsTable(const std::vector<TileRow>& rows) {
-  Table table({"tile", "tiles", "policy", "status", "lower bound", "peak", "by"});
+  report::Table table({"tile", "tiles", "policy", "status", "lower bound", "peak", "by"});
   for (const TileRow& row : rows) {
-    table.Add({row.tile, row.tiles > 0 ? Grouped(row.tiles) : "", row.policy,
-               std::string(NameOf(row.answer.status)), Grouped(row.answer.lower_bound), PeakCell(row),
+    table.Add({row.tile, row.tiles > 0 ? report::Grouped(row.tiles) : "", row.policy,
+               std::string(NameOf(row.answer.status)), report::Grouped(row.answer.lower_bound), PeakCell(row),
                row.answer.implied_by ? "dominance" : row.answer.engine});
   }
   return table.Text();
 }
 
 std::string CornersTable(const std::vector<CornerRow>& corners) {
-  Table table({"tile", "tiles", "policy", "peak B", "cycles", "energy nJ", "off-chip B", "MACs recomputed",
+  report::Table table({"tile", "tiles", "policy", "peak B", "cycles", "energy nJ", "off-chip B", "MACs recomputed",
                "maximal"});
   for (const CornerRow& corner : corners) {
     const TileRow& row = corner.row;
-    std::vector<std::string> cells = {row.tile, Grouped(row.tiles), row.policy, PeakCell(row)};
+    std::vector<std::string> cells = {row.tile, report::Grouped(row.tiles), row.policy, PeakCell(row)};
     cells = Joined(std::move(cells), CostCells(row));
     cells.emplace_back(corner.proven ? "proven" : "open");
     table.Add(std::move(cells));
@@ -109,7 +116,7 @@ std::string TileText(const TileAnswer& answer) {
   if (!answer.corners.empty()) text += CornersTable(answer.corners) + '\n';
   if (answer.thinned) text += "not all extents were tried: there are too many\n";
   if (answer.fewest) {
-    text += fmt::format("fewest tiles: {}, {}\n", Grouped(answer.fewest->tiles),
+    text += fmt::format("fewest tiles: {}, {}\n", report::Grouped(answer.fewest->tiles),
                         answer.fewest->proven ? "proven" : "not proven");
   }
   if (answer.largest) {
@@ -166,7 +173,7 @@ std::string TileJson(const TileAnswer& answer) {
 
 problem::Status ShapeAnswer::Status() const {
   if (std::any_of(policies.begin(), policies.end(),
-                  [](const UnderPolicy& each) { return search::Fits(each.row.answer); }))
+                  [](const UnderPolicy& each) { return search::tiling::Fits(each.row.answer); }))
     return problem::Status::kFeasible;
   const bool refused = std::all_of(policies.begin(), policies.end(), [](const UnderPolicy& each) {
     return each.row.answer.status == problem::Status::kInfeasible;
@@ -176,19 +183,19 @@ problem::Status ShapeAnswer::Status() const {
 
 std::string ShapeAnswerText(const ShapeAnswer& answer) {
   std::string text = fmt::format("{}, tile {}\n\n", base::Printable(answer.subject), answer.tile);
-  Table table({"policy", "tiles", "status", "lower bound", "peak B", "cycles", "energy nJ", "off-chip B",
+  report::Table table({"policy", "tiles", "status", "lower bound", "peak B", "cycles", "energy nJ", "off-chip B",
                "MACs recomputed"});
   for (const ShapeAnswer::UnderPolicy& each : answer.policies) {
     const TileRow& row = each.row;
-    std::vector<std::string> cells = {row.policy, Grouped(row.tiles), std::string(NameOf(row.answer.status)),
-                                      Grouped(row.answer.lower_bound), PeakCell(row)};
+    std::vector<std::string> cells = {row.policy, report::Grouped(row.tiles), std::string(NameOf(row.answer.status)),
+                                      report::Grouped(row.answer.lower_bound), PeakCell(row)};
     table.Add(Joined(std::move(cells), CostCells(row)));
   }
   text += table.Text();
   for (const ShapeAnswer::UnderPolicy& each : answer.policies) {
     if (each.collision) {
       text += fmt::format("\nwhy it does not fit, {}: {}", each.row.policy, each.collision->Text(2));
-    } else if (!search::Fits(each.row.answer)) {
+    } else if (!search::tiling::Fits(each.row.answer)) {
       text += fmt::format("\n{}: {}\n", each.row.policy, base::Printable(each.row.answer.reason));
     }
   }
@@ -211,6 +218,144 @@ std::string ShapeAnswerJson(const ShapeAnswer& answer) {
     document["policies"].push_back(std::move(entry));
   }
   return base::WriteJson(document);
+}
+
+namespace {
+
+using problem::Status;
+
+// The first impossible rung above the largest that fits; where that is the last, the first of all.
+std::optional<size_t> FindRefused(const search::tiling::LadderOutcome& outcome) {
+  std::optional<size_t> first;
+  for (size_t i = 0; i < outcome.rungs.size(); ++i) {
+    if (outcome.rungs[i].status != Status::kInfeasible) continue;
+    if (!outcome.largest || i > *outcome.largest) return i;
+    if (!first) first = i;
+  }
+  return first;
+}
+
+// Of the impossible candidates with more elements than the largest that fits the smallest.
+std::optional<size_t> FindNextLarger(const search::tiling::Staircase& found) {
+  const auto candidates = found.tiles.Candidates();
+  const auto elements = [&](size_t i) { return graph::ElementsOf(candidates[i].choice.tile); };
+  std::optional<size_t> next;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (found.tiles.Known(i).status != Status::kInfeasible) continue;
+    if (found.largest && elements(i) <= elements(*found.largest)) continue;
+    if (!next || elements(i) < elements(*next)) next = i;
+  }
+  return next;
+}
+
+// With its cost where it fits and a simulator is handed in.
+TileRow RowOf(const search::tiling::IntervalTiles& tiles, size_t candidate, const TileSubject& subject,
+              const search::cost::Simulator* simulator) {
+  const encoder::program::SubgraphChoice& choice = tiles.Candidates()[candidate].choice;
+  TileRow row{
+      report::ShapeText(choice.tile),
+      report::PolicyText(choice.policy.weights, choice.policy.in_place, choice.policy.halo, choice.policy.depth),
+      tiles.TilingOf(candidate).tiles, tiles.Known(candidate)};
+  if (simulator != nullptr && Fits(row.answer)) {
+    const graph::tiling::TiledSubgraph tiling =
+        encoder::program::CutTiles(subject.network, choice.interval, choice.tile, choice.policy.halo);
+    row.cost = simulator->Run(tiling, choice.policy);
+  }
+  return row;
+}
+
+}  // namespace
+
+base::Expected<TileAnswer> TileTeller::ClimbLadder(const std::string& path, base::Budget budget) const {
+  const base::Expected<problem::files::ProblemDocument> input = LoadProblem(path);
+  if (!input) return tl::unexpected(input.error());
+  if (!input->ladder) {
+    base::Diagnostic fault;
+    fault.file = path;
+    fault.message = "the file has no ladder";
+    fault.expected = "a \"ladder\" with a size for every buffer on every rung";
+    fault.hint = "`tessera alloc` answers for a Problem with one size each";
+    return tl::unexpected(std::move(fault));
+  }
+  const std::vector<problem::Rung>& rungs = input->ladder->rungs;
+  const EngineSet engines(search_);
+  const search::tiling::LadderOutcome outcome =
+      search::tiling::SearchLadder(input->problem, *input->ladder, engines.Pointers(), {.budget = budget}, stop_);
+  TileAnswer answer;
+  answer.subject = input->problem.name;
+  if (outcome.largest) answer.largest = rungs[*outcome.largest].name;
+  answer.largest_proven = outcome.largest_proven;
+  answer.solves = outcome.solves;
+  for (size_t i = 0; i < rungs.size(); ++i) answer.rows.push_back({rungs[i].name, "", 0, outcome.rungs[i]});
+  if (const std::optional<size_t> refused = FindRefused(outcome)) {
+    const problem::Problem sized = AtRung(input->problem, rungs[*refused]);
+    std::optional<Collision> collision =
+        reasons_.Find(sized, sized.memories[0].capacity, search_, stop_, &*input->ladder, *refused);
+    if (collision) answer.refused = RefusedTile{rungs[*refused].name, *std::move(collision)};
+  }
+  return answer;
+}
+
+TileAnswer TileTeller::Tell(const TileSubject& subject, const search::tiling::Staircase& found, bool all) const {
+  TileAnswer answer;
+  answer.subject = subject.Text();
+  answer.is_network = true;
+  answer.notes = subject.notes;
+  answer.largest_proven = found.largest_proven;
+  answer.solves = found.tiles.Solves();
+  answer.thinned = found.grid.thinned;
+  if (found.fewest) answer.fewest = FewestTilesFound{found.fewest->tiles, found.fewest->proven};
+  if (found.largest) answer.largest = report::ShapeText(found.tiles.Candidates()[*found.largest].choice.tile);
+
+  const search::cost::Simulator simulator(subject.network, subject.profile);
+  std::map<size_t, std::string> reasons;
+  for (const search::tiling::PolicyStaircase& policy : found.policies) {
+    for (const search::tiling::Corner& corner : policy.corners) {
+      CornerRow& row = answer.corners.emplace_back();
+      row.row = RowOf(found.tiles, corner.candidate, subject, &simulator);
+      row.proven = corner.proven;
+      for (const size_t larger : corner.beyond) {
+        const auto [reason, fresh] = reasons.try_emplace(larger);
+        if (fresh) reason->second = ReasonOf(found.tiles, larger);
+        row.beyond.push_back({report::ShapeText(found.tiles.Candidates()[larger].choice.tile),
+                              found.tiles.Known(larger).status, reason->second});
+      }
+    }
+  }
+  for (size_t i = 0; all && i < found.tiles.Candidates().size(); ++i)
+    answer.rows.push_back(RowOf(found.tiles, i, subject, nullptr));
+  if (const std::optional<size_t> next = FindNextLarger(found)) {
+    std::optional<Collision> collision = Explain(found.tiles, *next);
+    if (collision) {
+      answer.refused =
+          RefusedTile{report::ShapeText(found.tiles.Candidates()[*next].choice.tile), *std::move(collision)};
+    }
+  }
+  return answer;
+}
+
+ShapeAnswer TileTeller::Tell(const TileSubject& subject, const graph::tiling::TileShape& shape,
+                             const search::tiling::IntervalTiles& tiles) const {
+  const search::cost::Simulator simulator(subject.network, subject.profile);
+  ShapeAnswer answer{subject.Text(), report::ShapeText(shape), {}, subject.notes};
+  for (size_t i = 0; i < tiles.Candidates().size(); ++i) {
+    ShapeAnswer::UnderPolicy& policy = answer.policies.emplace_back();
+    policy.row = RowOf(tiles, i, subject, &simulator);
+    if (policy.row.answer.status == Status::kInfeasible) policy.collision = Explain(tiles, i);
+  }
+  return answer;
+}
+
+std::string TileTeller::ReasonOf(const search::tiling::IntervalTiles& tiles, size_t candidate) const {
+  const search::tiling::RungAnswer& known = tiles.Known(candidate);
+  if (known.status != Status::kInfeasible) return known.reason;
+  const std::optional<Collision> collision = Explain(tiles, candidate);
+  return collision ? collision->Summary() : known.reason;
+}
+
+std::optional<Collision> TileTeller::Explain(const search::tiling::IntervalTiles& tiles, size_t candidate) const {
+  const problem::Problem problem = tiles.ProblemOf(candidate);
+  return reasons_.Find(problem, problem.memories[0].capacity, search_, stop_);
 }
 
 }  // namespace tessera::cli

@@ -5,9 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "tessera/base/diagnostic.h"
+#include "tessera/base/stop.h"
+#include "tessera/cli/network_options.h"
 #include "tessera/cli/reasons.h"
+#include "tessera/cli/search_options.h"
 #include "tessera/plan/plan.h"
-#include "tessera/search/tiling/ladder_search.h"
+#include "tessera/search/tiling/candidate_search.h"
+#include "tessera/search/tiling/feasible_frontier.h"
 
 // What `tessera tile` answers, ready to be told.
 namespace tessera::cli {
@@ -17,7 +22,7 @@ struct TileRow {
   std::string tile;
   std::string policy;  // empty: a rung
   int64_t tiles = 0;   // 0: a rung
-  search::RungAnswer answer;
+  search::tiling::RungAnswer answer;
   std::optional<plan::Metrics> cost = std::nullopt;  // of what fits, where wanted
 };
 
@@ -79,5 +84,32 @@ struct ShapeAnswer {
 
 std::string ShapeAnswerText(const ShapeAnswer& answer);
 std::string ShapeAnswerJson(const ShapeAnswer& answer);
+
+// From what a search found to what `tessera tile` answers: with costs, and with reasons where something is impossible.
+
+// How reasons are looked for. All of it outlives the teller.
+class TileTeller {
+ public:
+  TileTeller(const SearchOptions& search, const Reasons& reasons, const base::Stop& stop)
+      : search_(search), reasons_(reasons), stop_(stop) {}
+
+  // Climbs the ladder in that file.
+  base::Expected<TileAnswer> ClimbLadder(const std::string& path, base::Budget budget) const;
+
+  // The corners, and every shape that was considered where `all` are wanted.
+  TileAnswer Tell(const TileSubject& subject, const search::tiling::Staircase& found, bool all) const;
+
+  // One shape, decided under every policy.
+  ShapeAnswer Tell(const TileSubject& subject, const graph::tiling::TileShape& shape,
+                   const search::tiling::IntervalTiles& tiles) const;
+
+ private:
+  std::string ReasonOf(const search::tiling::IntervalTiles& tiles, size_t candidate) const;
+  std::optional<Collision> Explain(const search::tiling::IntervalTiles& tiles, size_t candidate) const;
+
+  const SearchOptions& search_;
+  const Reasons& reasons_;
+  const base::Stop& stop_;
+};
 
 }  // namespace tessera::cli

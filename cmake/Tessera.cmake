@@ -6,12 +6,10 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
-# Rooms are top-level folders, yet sources include "tessera/<room>/x.h", as an installed user does: one link serves both.
-file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
-file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/include/tessera SYMBOLIC)
+# Sources include "tessera/<module>/x.h", as an installed user does: include/tessera is a link to the root.
 
 add_library(tessera_options INTERFACE)
-target_include_directories(tessera_options INTERFACE ${PROJECT_BINARY_DIR}/include)
+target_include_directories(tessera_options INTERFACE ${PROJECT_SOURCE_DIR}/include)
 target_compile_options(tessera_options INTERFACE -Wall -Wextra -Werror)
 
 # tessera_library(<name> SOURCES a.cc ... LINKS other ...) adds a static library of one room or inner folder.

@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "tessera/hw_profiles/sections.h"
+#include "tessera/hw_profiles/read_sections.h"
 
 namespace tessera::hw_profiles {
 namespace {

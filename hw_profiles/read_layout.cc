@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tessera/hw_profiles/sections.h"
+#include "tessera/hw_profiles/read_sections.h"
 
 // Links, homes and layouts of tensor roles, tiling and scratch: how programs are laid out on the memories.
 namespace tessera::hw_profiles {

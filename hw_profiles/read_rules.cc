@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "tessera/base/suggest.h"
-#include "tessera/hw_profiles/sections.h"
+#include "tessera/base/text.h"
+#include "tessera/hw_profiles/read_sections.h"
 
 // Restrictions that the other sections have no word for: which buffers (select), and what is asked of them
 // (require).

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "tessera/base/glob.h"
+#include "tessera/base/text.h"
 
 namespace tessera::hw_profiles {
 namespace {

@@ -11,15 +11,52 @@
 
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
-#include "tessera/plan/demand.h"
-#include "tessera/plan/lowering/program.h"
+#include "tessera/plan/lowered_program.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
+
+// What somebody asks of a plan besides fitting (docs/demands.md).
+namespace tessera::plan {
+
+// How a subgraph runs, as far as somebody cares.
+struct WayDemand {
+  std::optional<std::vector<int64_t>> tile;
+  std::optional<hw_profiles::WeightPolicy> weights;
+  std::optional<bool> in_place;
+  std::optional<hw_profiles::HaloStorage> halo;
+  std::map<std::string, int64_t> addresses;  // of buffers, as plan.json names them behind "s0/"
+  friend bool operator==(const WayDemand&, const WayDemand&) = default;
+};
+
+enum class DemandKind : uint8_t {
+  kTogether,  // all operators of the interval run in one subgraph, whatever else does
+  kApart,     // a subgraph begins with the interval's only operator
+  kSubgraph,  // the interval is a subgraph, which runs as `way` says
+  kKeep,      // the tensor stays on chip: inside a subgraph, or kept between its subgraphs
+  kSpill,     // the tensor goes home wherever it passes from one subgraph to another
+  kAddress,   // wherever the tensor lies whole in the memory, it is at the offset
+};
+
+// Operators and tensors are those of one network; of a plan, its own.
+struct Demand {
+  DemandKind kind = DemandKind::kTogether;
+  graph::Interval interval;  // kTogether, kApart, kSubgraph
+  int tensor = -1;           // kKeep, kSpill, kAddress
+  WayDemand way;             // kSubgraph
+  std::string memory;        // kAddress: its name in the profile
+  int64_t offset = 0;        // kAddress
+  friend bool operator==(const Demand&, const Demand&) = default;
+};
+
+// "operators 'a' to 'c' in one subgraph".
+std::string Describe(const graph::Graph& graph, const Demand& demand);
+
+// The descriptions one after another.
+std::string Describe(const graph::Graph& graph, const std::vector<Demand>& demands);
 
 // A plan: what `tessera plan` answers. It embeds the network and the profile that it was made for, so that
 // checking it needs nothing else. docs/program.md defines the program it describes, docs/plan-format.md its
 // JSON form.
-namespace tessera::plan {
 
 // What a stretch of the program costs.
 struct Metrics {
@@ -200,7 +237,7 @@ struct Plan {
   Scope scope;
   bool proven = false;                        // no plan within the scope scores better
   double bound = 0;                           // no plan scores less: the score of the lower bounds
-  std::optional<lowering::Program> lowering;  // where it was asked for
+  std::optional<Program> lowering;  // where it was asked for
   std::string digest;  // as its file states it (digest.h); empty where the plan is not from a file
   std::vector<std::string> notes;  // what the reader should know: caps, unproven rungs, unsupported wishes
 };
@@ -222,5 +259,26 @@ std::optional<std::string> NoteOnUnknownWork(const graph::Graph& network, const 
 // Adds up sums and takes the greatest of maxima. A total that stands at zero latency has no bound yet and
 // takes the part's.
 void Accumulate(Metrics& total, const Metrics& part);
+
+// The words of plan.json for what plan.h and problem.h enumerate, in the order of the enumerators.
+
+inline constexpr std::array<std::string_view, 9> kBufferKindNames = {
+    "tile", "whole", "resident", "slice", "scratch", "ring", "line", "halo", "accumulator"};
+inline constexpr std::array<std::string_view, 6> kStepKindNames = {"prologue", "load",     "compute",
+                                                                   "store",    "epilogue", "copy"};
+inline constexpr std::array<std::string_view, 4> kHaloNames = {"recompute", "ring", "copy", "adjacent"};
+inline constexpr std::array<std::string_view, 4> kWeightPolicyNames = {"resident", "streamed", "direct",
+                                                                       "by_depth"};
+inline constexpr std::array<std::string_view, 2> kPlanStatusNames = {"optimal", "feasible"};
+inline constexpr std::array<std::string_view, 3> kRejectionCauseNames = {"score", "room", "undecided"};
+inline constexpr std::array<std::string_view, 2> kAccessKindNames = {"read", "write"};
+inline constexpr std::array<std::string_view, 3> kSpanNames = {"any", "contiguous", "single"};
+inline constexpr std::array<std::string_view, 6> kRelationKindNames = {
+    "colocate", "adjacent", "same_bank", "different_bank", "separate", "exclusive"};
+
+template <typename Kind, size_t n>
+std::string_view WordFor(Kind kind, const std::array<std::string_view, n>& names) {
+  return names.at(static_cast<size_t>(kind));
+}
 
 }  // namespace tessera::plan

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "tessera/base/stop.h"
-#include "tessera/problem/ladder.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
+#include "tessera/problem/tile_candidates.h"
 
 namespace tessera::problem {
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -69,5 +70,40 @@ struct Explanation {
   bool all_tried = false;       // every change of these kinds that is not listed is proven useless
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };
+
+// An explanation in sentences, with the names that the Problem gives things. `capacity` is that of memories[0] which was asked about.
+// Conditions and changes refer to `problem`.
+
+// "'weights' is read at step 0"; no stop at the end.
+std::string Describe(const Problem& problem, const Condition& condition, Bytes capacity);
+
+// What comes after "it would fit ": "with 32 bytes more in 'sram', 96 in all".
+std::string Describe(const Problem& problem, const Change& change, Bytes capacity);
+
+// The whole collision in one sentence: "'x', 'y' and 'z' live together at step 7 and need 96 bytes; 'sram' holds 64".
+std::string Summarize(const Problem& problem, const Explanation& explanation, Bytes capacity);
+
+// All of it, a line each: the summary, the conditions, whether they are minimal, and the changes. Lists end with a count of what is
+// left out beyond kMostListed; members of lists are indented by two.
+std::vector<std::string> Sentences(const Problem& problem, const Explanation& explanation, Bytes capacity);
+
+inline constexpr size_t kMostListed = 24;
+
+// Pieces of sentences, with the names that a Problem gives things. Internal to the room.
+
+// "'a'"
+std::string Quote(std::string_view name);
+
+// "a", "a and b", "a, b and c"; after twelve "and 7 more".
+std::string Enumerate(const std::vector<std::string>& words);
+
+// "1 byte", "2 bytes"
+std::string Count(int64_t number, std::string_view thing);
+
+// Quoted; by kind and number where there is no name.
+std::string NameOfBuffer(const Problem& problem, int buffer);
+std::string NameOfMemory(const Problem& problem, int memory);
+std::string NameOfBank(const Problem& problem, int memory, int bank);
+std::string NameOfMode(const Problem& problem, int memory, int mode);
 
 }  // namespace tessera::problem

@@ -5,9 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "tessera/base/utf8.h"
-#include "tessera/problem/explanation_text.h"
-#include "tessera/problem/phrases.h"
+#include "tessera/base/text.h"
+#include "tessera/problem/explanation.h"
 
 // The whole of an explanation. The summary looks for the few kinds of collision that have a sentence of their own: too many bytes at
 // one step, a packing that leaves holes, modes, a buffer longer than its banks.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tessera/problem/engine.h"
+
 namespace tessera::problem {
 
 std::string_view NameOf(Status status) {
@@ -20,6 +22,14 @@ Bytes PeakOf(const Problem& problem, const Allocation& allocation, int memory) {
     peak = std::max(peak, allocation.offsets[i] + buffer.size + (guards.empty() ? 0 : guards[i].after));
   }
   return peak;
+}
+
+Result Session::Minimise(size_t /*rung*/, Bytes /*capacity*/, const base::Budget& /*budget*/,
+                         const base::Stop& /*stop*/) {
+  Result result;
+  result.status = Status::kUnsupported;
+  result.reason = "this engine does not minimise costs";
+  return result;
 }
 
 }  // namespace tessera::problem

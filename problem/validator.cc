@@ -8,9 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "tessera/base/checked.h"
-#include "tessera/problem/overlap.h"
-#include "tessera/problem/rule_checks.h"
+#include "tessera/base/arithmetic.h"
 
 namespace tessera::problem {
 namespace {

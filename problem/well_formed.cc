@@ -9,9 +9,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "tessera/base/checked.h"
-#include "tessera/problem/faults.h"
-#include "tessera/problem/rule_faults.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/problem/well_formed_faults.h"
 
 namespace tessera::problem {
 namespace {

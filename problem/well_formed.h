@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "tessera/base/diagnostic.h"
-#include "tessera/problem/ladder.h"
 #include "tessera/problem/problem.h"
+#include "tessera/problem/tile_candidates.h"
 
 namespace tessera::problem {
 

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
-#include "tessera/encoder/export/dimacs.h"
+#include "tessera/encoder/export/formats.h"
 #include "tessera/encoder/export/formula.h"
-#include "tessera/encoder/export/smtlib.h"
-#include "tessera/encoder/export/targets.h"
 #include "tessera/encoder/export/transcript.h"
 
-namespace tessera::encoder {
+namespace tessera::encoder::exports {
 namespace {
 
 // Whether an SMT solver wrote this: its words are sat, unsat, unknown and lists, where SAT solvers put one of
@@ -22,12 +20,12 @@ bool IsSmtlib(std::string_view output) {
          word == "success";
 }
 
-std::string FindBrokenClause(const ClauseRecord& record, const Model& model, const Sentences& sentences) {
+std::string FindBrokenClause(const ClauseRecord& record, const formulation::Model& model, const Sentences& sentences) {
   for (size_t i = 0; i < record.ClauseCount(); ++i) {
-    const std::span<const Literal> clause = record.ClauseAt(i);
+    const std::span<const formulation::Literal> clause = record.ClauseAt(i);
     const bool holds =
-        std::any_of(clause.begin(), clause.end(), [&](Literal literal) { return model.IsTrue(literal); });
-    if (!holds) return fmt::format("{}: {}", NameOf(record.TopicAt(i)), sentences.Of(clause));
+        std::any_of(clause.begin(), clause.end(), [&](formulation::Literal literal) { return model.IsTrue(literal); });
+    if (!holds) return fmt::format("{}: {}", formulation::NameOf(record.TopicAt(i)), sentences.Of(clause));
   }
   return {};
 }
@@ -35,7 +33,7 @@ std::string FindBrokenClause(const ClauseRecord& record, const Model& model, con
 std::string FindBrokenCondition(const TermRecord& record, const Sentences& sentences) {
   for (const TermRecord::Condition& condition : record.Conditions())
     if (!record.IsMet(condition))
-      return fmt::format("{}: {}", NameOf(condition.topic), sentences.Of(record, condition));
+      return fmt::format("{}: {}", formulation::NameOf(condition.topic), sentences.Of(record, condition));
   return {};
 }
 
@@ -79,7 +77,7 @@ base::Expected<Decoded> DecodeSmtlib(Transcript& transcript, std::string_view ou
 
 }  // namespace
 
-base::Expected<Decoded> Decode(const problem::ProblemDocument& document, const FormulaOptions& options,
+base::Expected<Decoded> Decode(const problem::files::ProblemDocument& document, const FormulaOptions& options,
                                std::string_view output, std::string_view file) {
   Transcript transcript(document, options);
   if (const std::optional<std::string> reason = transcript.TooLarge()) {
@@ -92,4 +90,4 @@ base::Expected<Decoded> Decode(const problem::ProblemDocument& document, const F
                           : DecodeDimacs(transcript, options, output, file);
 }
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::exports

@@ -1,15 +1,111 @@
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "tessera/encoder/export/dimacs.h"
+#include <algorithm>
+#include <array>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/json_reader.h"
+#include "tessera/encoder/export/formats.h"
 #include "tessera/encoder/export/formula.h"
-#include "tessera/encoder/export/header.h"
-#include "tessera/encoder/export/sizes.h"
-#include "tessera/encoder/export/smtlib.h"
-#include "tessera/encoder/export/targets.h"
 #include "tessera/encoder/export/text.h"
 #include "tessera/encoder/export/transcript.h"
 
-namespace tessera::encoder {
+namespace tessera::encoder::exports {
+
+Transcript::Transcript(const problem::files::ProblemDocument& document, const FormulaOptions& options)
+    : problem_(options.rung ? AtRung(document.problem, document.ladder->rungs[*options.rung])
+                            : document.problem),
+      ladder_(document.ladder && !options.rung ? &*document.ladder : nullptr),
+      wording_(problem_, ladder_),
+      demands_(formulation::Analyse(problem_, ladder_)),
+      question_{problem_, ladder_, demands_, options.capacity} {}
+
+void Transcript::WriteTo(formulation::Target& target) {
+  target_ = &target;
+  formulation_.emplace(question_, target);
+  formulation_->Write();
+  rungs_.clear();
+  if (ladder_ == nullptr) return;
+  for (size_t rung = 0; rung < ladder_->rungs.size(); ++rung) {
+    if (target.Clauses().Full()) return;
+    rungs_.push_back(formulation_->SelectRung(rung));
+  }
+  target.Clauses().Enter(formulation::Topic::kSizes);
+  target.Clauses().Add(rungs_);
+}
+
+std::optional<size_t> Transcript::SelectedRung() const {
+  const auto selected =
+      std::find_if(rungs_.begin(), rungs_.end(), [this](formulation::Literal rung) { return target_->IsTrue(rung); });
+  if (selected == rungs_.end()) return std::nullopt;
+  return static_cast<size_t>(selected - rungs_.begin());
+}
+
+namespace {
+
+constexpr std::string_view kTitle = "tessera-formula ";
+constexpr int64_t kVersion = 1;
+constexpr std::array<std::string_view, 3> kIntegerWords = {"auto", "order", "bits"};
+
+// FNV-1a over the Problem's own file form. It tells mistakes, not malice: what a model says is checked anyway.
+std::string MarkOf(const problem::files::ProblemDocument& document) {
+  const problem::Ladder* ladder = document.ladder ? &*document.ladder : nullptr;
+  uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : problem::files::WriteProblem(document.problem, ladder))
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return fmt::format("{:016x}", hash);
+}
+
+base::Diagnostic NotAFormula(std::string_view file, std::string_view line) {
+  base::Diagnostic fault;
+  fault.file = file;
+  fault.line = 1;
+  fault.column = 1;
+  fault.message = "this is no formula of `tessera encode`";
+  fault.expected = fmt::format("a first line with '{}{{...}}'", kTitle);
+  fault.found = line.empty() ? "nothing" : std::string(line.substr(0, 40));
+  return fault;
+}
+
+}  // namespace
+
+std::string WriteHeader(const problem::files::ProblemDocument& document, const FormulaOptions& options) {
+  nlohmann::ordered_json json;
+  json["version"] = kVersion;
+  json["problem"] = MarkOf(document);
+  json["capacity"] = options.capacity;
+  if (options.rung) json["rung"] = document.ladder->rungs[*options.rung].name;
+  json["integers"] = kIntegerWords[static_cast<size_t>(options.integers)];
+  return std::string(kTitle) + json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+base::Expected<FormulaOptions> ReadOptions(std::string_view formula, std::string_view file,
+                                           const problem::files::ProblemDocument& document) {
+  const std::string_view line = formula.substr(0, formula.find('\n'));
+  const size_t title = line.find(kTitle);
+  if (title > 2) return tl::unexpected(NotAFormula(file, line));
+  base::JsonReader reader(line.substr(title + kTitle.size()), std::string(file));
+  FormulaOptions options;
+  {
+    base::JsonObject root = reader.Root().Object();
+    root.Integer("version", {kVersion, kVersion});
+    options.capacity = root.Integer("capacity", {0, base::kMaxTotal});
+    options.integers = static_cast<sat::IntegerEncoding>(root.OneOf("integers", kIntegerWords));
+    const base::JsonValue mark = root.Required("problem");
+    if (mark && mark.String() != MarkOf(document))
+      mark.Refuse("this is the formula of another problem", "the mark of the given one, " + MarkOf(document));
+    if (const base::JsonValue name = root.Optional("rung")) {
+      const auto& rungs = document.ladder ? document.ladder->rungs : std::vector<problem::Rung>();
+      const auto rung = std::find_if(rungs.begin(), rungs.end(),
+                                     [&](const auto& known) { return known.name == name.String(); });
+      if (rung == rungs.end()) name.Refuse("the problem has no such rung");
+      options.rung = static_cast<size_t>(rung - rungs.begin());
+    }
+  }
+  return reader.Finish(options);
+}
+
 namespace {
 
 base::Unexpected Refuse(std::string reason) {
@@ -19,20 +115,20 @@ base::Unexpected Refuse(std::string reason) {
 }
 
 base::Unexpected RefuseFull() {
-  return Refuse(fmt::format("the formula has more than {} clauses", kClauseLimit));
+  return Refuse(fmt::format("the formula has more than {} clauses", sat::kClauseLimit));
 }
 
 // Counts of a record of terms, in which integers and the bounds of their domains count as well.
 std::string TabulateTerms(const TermRecord& record) {
-  TopicCounts variables{};
-  for (int32_t variable = kTrue.Variable() + 1; variable <= record.VariableCount(); ++variable) {
+  formulation::TopicCounts variables{};
+  for (int32_t variable = formulation::kTrue.Variable() + 1; variable <= record.VariableCount(); ++variable) {
     if (record.FindBound(variable) == nullptr)
       ++variables[static_cast<size_t>(record.VariableAt(variable).topic)];
   }
-  TopicCounts conditions = record.Counts();
+  formulation::TopicCounts conditions = record.Counts();
   const auto numbers = static_cast<int64_t>(record.Numbers().size());
-  variables[static_cast<size_t>(Topic::kOffsets)] += numbers;
-  conditions[static_cast<size_t>(Topic::kOffsets)] += numbers;
+  variables[static_cast<size_t>(formulation::Topic::kOffsets)] += numbers;
+  conditions[static_cast<size_t>(formulation::Topic::kOffsets)] += numbers;
   return TabulateSizes(variables, conditions, "conditions");
 }
 
@@ -83,7 +179,7 @@ base::Expected<Formula> EncodeText(Transcript& transcript, const FormulaOptions&
 
 }  // namespace
 
-base::Expected<Formula> Encode(const problem::ProblemDocument& document, const FormulaOptions& options) {
+base::Expected<Formula> Encode(const problem::files::ProblemDocument& document, const FormulaOptions& options) {
   Transcript transcript(document, options);
   if (const std::optional<std::string> reason = transcript.TooLarge()) return Refuse(*reason);
   const std::string header = WriteHeader(document, options);
@@ -98,4 +194,4 @@ base::Expected<Formula> Encode(const problem::ProblemDocument& document, const F
   return Refuse("there is no such format");
 }
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::exports

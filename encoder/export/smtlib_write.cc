@@ -1,16 +1,69 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
-#include "tessera/base/checked.h"
-#include "tessera/encoder/export/smtlib.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/encoder/export/formats.h"
+
+namespace tessera::encoder::exports {
+
+namespace {
+
+// "offset of w / 16": the rank of the number, in bytes.
+std::string RankName(const TermRecord::Number& number, const Sentences& sentences) {
+  std::string name = sentences.NameOf(number);
+  const int64_t unit = number.quantity ? number.quantity->unit : 1;
+  const int64_t first = number.domain.first * unit;
+  const int64_t step = number.domain.step * unit;
+  if (first != 0) name = fmt::format("({} - {})", name, first);
+  return step == 1 ? name : fmt::format("{} / {}", name, step);
+}
+
+}  // namespace
+
+Symbols::Symbols(const TermRecord& record, const Sentences& sentences)
+    : variables_(static_cast<size_t>(record.VariableCount()) + 1) {
+  for (size_t i = 0; i < record.Numbers().size(); ++i) {
+    const TermRecord::Number& number = record.Numbers()[i];
+    integers_.push_back(number.domain.count == 1
+                            ? ""
+                            : Register(RankName(number, sentences), formulation::Integer{static_cast<int32_t>(i)}));
+  }
+  for (int32_t variable = formulation::kTrue.Variable() + 1; variable <= record.VariableCount(); ++variable) {
+    if (record.FindBound(variable) != nullptr) continue;
+    variables_[static_cast<size_t>(variable)] = Register(sentences.Of(formulation::Literal(variable)), formulation::Literal(variable));
+  }
+}
+
+// A quoted symbol holds any printable character but | and \.
+std::string Symbols::Register(std::string name, Unknown unknown) {
+  std::replace_if(
+      name.begin(), name.end(),
+      [](unsigned char c) { return c == '|' || c == '\\' || c < 0x20 || c >= 0x7f; }, '?');
+  std::string unique = name;
+  for (int copy = 2; !unknowns_.try_emplace(unique, unknown).second; ++copy)
+    unique = fmt::format("{} ({})", name, copy);
+  return fmt::format("|{}|", unique);
+}
+
+const Symbols::Unknown* Symbols::Find(std::string_view name) const {
+  const auto found = unknowns_.find(name);
+  return found == unknowns_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string_view> Symbols::Names() const {
+  std::vector<std::string_view> names;
+  for (const auto& [name, unknown] : unknowns_) names.push_back(name);
+  return names;
+}
 
 // Integers are written by their ranks: first + step * rank. Between two integers of one step s,
 //
 //     f + s * k + d <= g + s * l    is    k + ceil((f + d - g) / s) <= l
 //
 // because k - l is an integer: a difference, whatever the alignment. Only where steps differ do factors remain.
-namespace tessera::encoder {
+
 namespace {
 
 std::string NumberText(int64_t value) {
@@ -26,19 +79,19 @@ class Writer {
  private:
   struct Statement;
 
-  void Assert(Topic topic, const std::string& statement);
-  std::string LiteralText(Literal literal) const;
-  std::string ClauseText(std::span<const Literal> clause) const;
+  void Assert(formulation::Topic topic, const std::string& statement);
+  std::string LiteralText(formulation::Literal literal) const;
+  std::string ClauseText(std::span<const formulation::Literal> clause) const;
   std::string ConditionText(const TermRecord::Condition& condition) const;
-  std::string Sum(Integer integer, int64_t factor, int64_t constant) const;
+  std::string Sum(formulation::Integer integer, int64_t factor, int64_t constant) const;
 
   const TermRecord& record_;
   const Symbols& symbols_;
-  TopicCounts asserted_{};
+  formulation::TopicCounts asserted_{};
   std::string text_;
 };
 
-std::string Writer::LiteralText(Literal literal) const {
+std::string Writer::LiteralText(formulation::Literal literal) const {
   if (const TermRecord::Bound* bound = record_.FindBound(literal.Variable())) {
     return fmt::format("({} {} {})", literal.Negative() ? "<" : ">=", symbols_.Of(bound->integer),
                        bound->rank);
@@ -47,16 +100,16 @@ std::string Writer::LiteralText(Literal literal) const {
   return literal.Negative() ? fmt::format("(not {})", name) : name;
 }
 
-std::string Writer::ClauseText(std::span<const Literal> clause) const {
+std::string Writer::ClauseText(std::span<const formulation::Literal> clause) const {
   if (clause.empty()) return "false";
   if (clause.size() == 1) return LiteralText(clause.front());
   std::string text = "(or";
-  for (const Literal literal : clause) text += ' ' + LiteralText(literal);
+  for (const formulation::Literal literal : clause) text += ' ' + LiteralText(literal);
   return text + ')';
 }
 
 // factor * rank + constant; a constant of zero and the rank of a single value are left out.
-std::string Writer::Sum(Integer integer, int64_t factor, int64_t constant) const {
+std::string Writer::Sum(formulation::Integer integer, int64_t factor, int64_t constant) const {
   const std::string& name = symbols_.Of(integer);
   if (name.empty()) return NumberText(constant);
   const std::string product = factor == 1 ? name : fmt::format("(* {} {})", factor, name);
@@ -67,14 +120,14 @@ struct Writer::Statement {
   const Writer& writer;
   const TermRecord& record;
 
-  const Domain& DomainOf(Integer integer) const { return record.NumberOf(integer).domain; }
-  std::string Value(Integer integer) const {
+  const formulation::Domain& DomainOf(formulation::Integer integer) const { return record.NumberOf(integer).domain; }
+  std::string Value(formulation::Integer integer) const {
     return writer.Sum(integer, DomainOf(integer).step, DomainOf(integer).first);
   }
 
   std::string operator()(const TermRecord::Order& order) const {
-    const Domain& low = DomainOf(order.low);
-    const Domain& high = DomainOf(order.high);
+    const formulation::Domain& low = DomainOf(order.low);
+    const formulation::Domain& high = DomainOf(order.high);
     const int64_t constant = low.first + order.distance - high.first;
     const bool alike = low.step == high.step;
     return fmt::format(
@@ -105,12 +158,12 @@ struct Writer::Statement {
 
 std::string Writer::ConditionText(const TermRecord::Condition& condition) const {
   const std::string statement = std::visit(Statement{*this, record_}, condition.statement);
-  return condition.guard == kTrue ? statement
+  return condition.guard == formulation::kTrue ? statement
                                   : fmt::format("(=> {} {})", LiteralText(condition.guard), statement);
 }
 
-void Writer::Assert(Topic topic, const std::string& statement) {
-  text_ += fmt::format("(assert (! {} :named {}.{}))\n", statement, NameOf(topic),
+void Writer::Assert(formulation::Topic topic, const std::string& statement) {
+  text_ += fmt::format("(assert (! {} :named {}.{}))\n", statement, formulation::NameOf(topic),
                        ++asserted_[static_cast<size_t>(topic)]);
 }
 
@@ -123,17 +176,17 @@ std::string Writer::Write(std::string_view header, std::string_view sizes) {
   }
   text_ += "(set-option :produce-models true)\n(set-logic QF_LIA)\n";
   for (size_t i = 0; i < record_.Numbers().size(); ++i) {
-    const std::string& name = symbols_.Of(Integer{static_cast<int32_t>(i)});
+    const std::string& name = symbols_.Of(formulation::Integer{static_cast<int32_t>(i)});
     if (name.empty()) continue;
     text_ += fmt::format("(declare-const {} Int)\n", name);
-    Assert(Topic::kOffsets, fmt::format("(<= 0 {} {})", name, record_.Numbers()[i].domain.count - 1));
+    Assert(formulation::Topic::kOffsets, fmt::format("(<= 0 {} {})", name, record_.Numbers()[i].domain.count - 1));
   }
   for (int32_t variable = 1; variable <= record_.VariableCount(); ++variable) {
     const std::string& name = symbols_.OfVariable(variable);
     if (!name.empty()) text_ += fmt::format("(declare-const {} Bool)\n", name);
   }
-  for (size_t topic = 0; topic < kTopicCount; ++topic) {
-    const auto about = static_cast<Topic>(topic);
+  for (size_t topic = 0; topic < formulation::kTopicCount; ++topic) {
+    const auto about = static_cast<formulation::Topic>(topic);
     for (size_t clause = 0; clause < record_.ClauseCount(); ++clause)
       if (record_.TopicAt(clause) == about) Assert(about, ClauseText(record_.ClauseAt(clause)));
     for (const TermRecord::Condition& condition : record_.Conditions())
@@ -149,4 +202,4 @@ std::string WriteSmtlib(const TermRecord& record, const Symbols& symbols, std::s
   return Writer(record, symbols).Write(header, sizes);
 }
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::exports

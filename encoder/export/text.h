@@ -1,15 +1,54 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
-#include "tessera/encoder/export/sentences.h"
-#include "tessera/encoder/export/term_record.h"
+#include "tessera/encoder/export/formula_record.h"
+#include "tessera/encoder/formulation/backend.h"
+#include "tessera/encoder/formulation/wording.h"
 
-namespace tessera::encoder {
+namespace tessera::encoder::exports {
+
+// The conditions of a record in the user's words, one line each.
+class Sentences {
+ public:
+  // Both outlive this.
+  Sentences(const ClauseRecord& record, const formulation::Wording& wording) : record_(record), wording_(wording) {}
+
+  std::string Of(formulation::Literal literal) const;  // helpers carry their number: "helper 12"
+
+  // "if a touches b0, then mode of sram at step 3 is not r".
+  std::string Of(std::span<const formulation::Literal> clause) const;
+
+  // "offset of a is a multiple of 16 from 0 to 48".
+  std::string Of(const TermRecord::Number& number) const;
+
+  // "if a below b: offset of a + 16 <= offset of b"; `condition` is one of `terms`.
+  std::string Of(const TermRecord& terms, const TermRecord::Condition& condition) const;
+
+  // The name of a number, which need not have been explained.
+  std::string NameOf(const TermRecord::Number& number) const;
+
+ private:
+  struct Statement;
+
+  const ClauseRecord& record_;
+  const formulation::Wording& wording_;
+};
+
+// A table of a formula's size, a line for each topic that occurs, and the sum:
+//
+//     topic       variables     clauses
+//     offsets            12          14
+//     total              12          14
+//
+// `conditions` is what the second column counts: "clauses".
+std::string TabulateSizes(const formulation::TopicCounts& variables, const formulation::TopicCounts& counts,
+                          std::string_view conditions);
 
 // The stack of conditions for people: what an SMT solver would be told, in sentences and inequalities over
 // bytes, grouped by topic, each numbered as the assertions of SMT-LIB are.
 std::string WriteText(const TermRecord& record, const Sentences& sentences);
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::exports

@@ -1,18 +1,49 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "tessera/encoder/backend.h"
 #include "tessera/encoder/export/formula.h"
-#include "tessera/encoder/formulation.h"
-#include "tessera/encoder/wording.h"
-#include "tessera/problem/ladder.h"
+#include "tessera/encoder/export/formula_record.h"
+#include "tessera/encoder/formulation/backend.h"
+#include "tessera/encoder/formulation/formulation.h"
+#include "tessera/encoder/formulation/wording.h"
+#include "tessera/encoder/sat/integer_encoding.h"
 #include "tessera/problem/problem.h"
+#include "tessera/problem/tile_candidates.h"
 
-namespace tessera::encoder {
+namespace tessera::encoder::exports {
+
+// A formula for SAT solvers: integers are clauses too.
+class ClauseTarget final : public formulation::Target {
+ public:
+  ClauseTarget(sat::IntegerEncoding encoding, const formulation::Magnitude& magnitude)
+      : record_(sat::kClauseLimit), integers_(sat::MakeIntegers(encoding, magnitude, record_, record_)) {}
+
+  ClauseRecord& Clauses() override { return record_; }
+  formulation::IntegerSink& Integers() override { return *integers_; }
+  bool IsTrue(formulation::Literal literal) const override { return record_.IsTrue(literal); }
+
+ private:
+  ClauseRecord record_;
+  std::unique_ptr<formulation::IntegerSink> integers_;
+};
+
+// A formula for SMT solvers and people: integers stay integers.
+class TermTarget final : public formulation::Target {
+ public:
+  TermTarget() : record_(sat::kClauseLimit) {}
+
+  TermRecord& Clauses() override { return record_; }
+  formulation::IntegerSink& Integers() override { return record_; }
+  bool IsTrue(formulation::Literal literal) const override { return record_.IsTrue(literal); }
+
+ private:
+  TermRecord record_;
+};
 
 // A Problem said once to a target that decides nothing: capacity fixed, and with a ladder one variable for
 // each rung, of which at least one holds. Saying it again gives the same variables in the same order, which is
@@ -20,19 +51,19 @@ namespace tessera::encoder {
 class Transcript {
  public:
   // `document` outlives this. Of the options, capacity and rung count.
-  Transcript(const problem::ProblemDocument& document, const FormulaOptions& options);
+  Transcript(const problem::files::ProblemDocument& document, const FormulaOptions& options);
 
   Transcript(const Transcript&) = delete;
   Transcript& operator=(const Transcript&) = delete;
 
   // Why it cannot be written, or nullopt.
-  std::optional<std::string> TooLarge() const { return encoder::TooLarge(question_.problem, demands_); }
+  std::optional<std::string> TooLarge() const { return formulation::TooLarge(question_.problem, demands_); }
 
-  const Wording& Words() const { return wording_; }
-  Magnitude Measure() const { return Addresses::Measure(question_); }
+  const formulation::Wording& Words() const { return wording_; }
+  formulation::Magnitude Measure() const { return formulation::Addresses::Measure(question_); }
 
   // `target` outlives this. What is read back afterwards is of the target written to last.
-  void WriteTo(Target& target);
+  void WriteTo(formulation::Target& target);
 
   // The target's model in the Problem's own terms, and the first rung that it selects.
   problem::Allocation Decode() const { return formulation_->Decode(); }
@@ -41,12 +72,12 @@ class Transcript {
  private:
   problem::Problem problem_;       // with the sizes of the rung asked for
   const problem::Ladder* ladder_;  // null where the sizes are known
-  Wording wording_;
-  Demands demands_;
-  Question question_;
-  Target* target_ = nullptr;
-  std::optional<Formulation> formulation_;
-  std::vector<Literal> rungs_;  // empty without a ladder
+  formulation::Wording wording_;
+  formulation::Demands demands_;
+  formulation::Question question_;
+  formulation::Target* target_ = nullptr;
+  std::optional<formulation::Formulation> formulation_;
+  std::vector<formulation::Literal> rungs_;  // empty without a ladder
 };
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::exports

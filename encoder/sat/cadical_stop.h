@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cadical.hpp>
+
 #include <cstdint>
 
 #include "tessera/base/stop.h"
 
 // What every use of CaDiCaL shares; for sources that see its header.
-namespace tessera::encoder {
+namespace tessera::encoder::sat {
 
 // The library's option ends there; seeds are taken modulo it.
 inline constexpr uint64_t kCadicalSeedRange = 2'000'000'000;
@@ -21,4 +22,4 @@ class StopWatcher : public CaDiCaL::Terminator {
   const base::Stop& stop_;
 };
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::sat

@@ -1,12 +1,63 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
+#include "tessera/base/stop.h"
+#include "tessera/encoder/formulation/backend.h"
 #include "tessera/encoder/sat/integer_encoding.h"
 #include "tessera/problem/engine.h"
 
-namespace tessera::encoder {
+// IPASIR, the C interface of incremental SAT solvers (Balyo, Biere, Iser and Sinz, "SAT Race 2015", Artificial
+// Intelligence 241, 2016), as libraries export it. A solver is in one of three states: INPUT, SAT after solve
+// gave 10, UNSAT after 20; ipasir_val may be asked in SAT only, ipasir_failed in UNSAT only, and ipasir_add and
+// ipasir_assume lead back to INPUT.
+extern "C" {
+const char* ipasir_signature();
+void* ipasir_init();
+void ipasir_release(void* solver);
+void ipasir_add(void* solver, int literal_or_zero);
+void ipasir_assume(void* solver, int literal);
+int ipasir_solve(void* solver);
+int ipasir_val(void* solver, int literal);
+int ipasir_failed(void* solver, int literal);
+void ipasir_set_terminate(void* solver, void* state, int (*terminate)(void* state));
+void ipasir_set_learn(void* solver, void* state, int max_length, void (*learn)(void* state, int* clause));
+}
+namespace tessera::encoder::sat {
+
+// The SAT solver of whatever IPASIR library the program is linked with. Preferences cannot be told.
+class IpasirSolver : public formulation::ClauseSink, public formulation::Model {
+ public:
+  // `limit` as in ClauseSink.
+  explicit IpasirSolver(int64_t limit);
+
+  formulation::Literal NewVariable() override { return formulation::Literal(++variables_); }
+
+  // Budget units are clauses that the library reports as learned, and it is asked to stop through its
+  // terminate callback: it may overrun by what it learns between two calls of that, and one that reports
+  // nothing knows no budget but 0.
+  formulation::Answer Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget, const base::Stop& stop);
+
+  // False for what the library leaves open, and unless the last Decide was satisfiable and nothing was added
+  // since.
+  bool IsTrue(formulation::Literal literal) const override;
+
+ protected:
+  void Store(std::span<const formulation::Literal> clause) override;
+
+ private:
+  struct Release {
+    void operator()(void* solver) const;
+  };
+
+  std::unique_ptr<void, Release> solver_;
+  bool satisfied_ = false;
+  int32_t variables_ = 0;
+  int32_t greatest_told_ = 0;  // of the variables that the library has seen
+};
 
 struct IpasirOptions {
   IntegerEncoding encoding = IntegerEncoding::kByMagnitude;
@@ -31,4 +82,4 @@ class IpasirEngine : public problem::Engine {
   IpasirOptions options_;
 };
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::sat

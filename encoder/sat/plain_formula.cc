@@ -4,9 +4,9 @@
 #include <numeric>
 #include <set>
 
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
 
-namespace tessera::encoder {
+namespace tessera::encoder::sat {
 namespace {
 
 using problem::Buffer;
@@ -29,7 +29,7 @@ PlainFormula::PlainFormula(const Problem& problem, Bytes capacity, size_t most_v
     : problem_(problem), capacity_(capacity), horizon_(problem::Horizon(problem)), limit_(most_clauses) {
   MakeDomains(most_values);
   if (contradicts_ || full_) return;
-  const Demands demands = Analyse(problem, nullptr);
+  const formulation::Demands demands = formulation::Analyse(problem, nullptr);
   full_ = demands.too_many_pairs;
   if (full_) return;
   WriteChains();
@@ -50,7 +50,7 @@ PlainFormula::PlainFormula(const Problem& problem, Bytes capacity, size_t most_v
 
 // Where rounding down could break a relation, the offsets there must be multiples as they are.
 Bytes PlainFormula::GranuleOf(int memory) const {
-  Bytes granule = encoder::GranuleOf(problem_, nullptr, memory);
+  Bytes granule = formulation::GranuleOf(problem_, nullptr, memory);
   for (const Relation& relation : problem_.relations) {
     const bool exact = relation.kind == RelationKind::kAdjacent || relation.kind == RelationKind::kSameBank;
     if (!exact || BufferAt(relation.first).memory != memory) continue;
@@ -193,7 +193,7 @@ void PlainFormula::WriteChains() {
   }
 }
 
-void PlainFormula::WriteForbidden(const Demands& demands) {
+void PlainFormula::WriteForbidden(const formulation::Demands& demands) {
   for (int i = 0; i < static_cast<int>(domains_.size()); ++i) {
     const Domain& domain = domains_[static_cast<size_t>(i)];
     for (const problem::AddressRange& range : demands.forbidden[static_cast<size_t>(i)]) {
@@ -242,7 +242,7 @@ Bytes PlainFormula::GuardBetween(const std::vector<problem::Guard>& guards, int 
   return std::max(guards[static_cast<size_t>(below)].after, guards[static_cast<size_t>(above)].before);
 }
 
-void PlainFormula::WritePairs(const Demands& demands) {
+void PlainFormula::WritePairs(const formulation::Demands& demands) {
   const std::vector<problem::Guard> guards = problem::GuardsOf(problem_);
   const auto write_both = [&](int i, int j) {
     WritePair(i, j, GuardBetween(guards, i, j));
@@ -293,4 +293,4 @@ void PlainFormula::WriteBanks(Ground ground, const std::vector<int64_t>& subject
   }
 }
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::sat

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "tessera/encoder/demands.h"
+#include "tessera/encoder/formulation/address_constraints.h"
 #include "tessera/problem/problem.h"
-#include "tessera/problem/proof/syntax.h"
+#include "tessera/problem/proof/proof_text.h"
 
-namespace tessera::encoder {
+namespace tessera::encoder::sat {
 
 // A Problem as clauses of which every one is an axiom of the certificate format (problem/proof/grounds.h), and every
 // variable a statement about a placement: no auxiliary variables, no symmetries, no bounds that others found. What
@@ -79,14 +79,14 @@ class PlainFormula {
   int DimacsOf(const problem::proof::Literal& literal);
 
   void WriteChains();
-  void WriteForbidden(const Demands& demands);
+  void WriteForbidden(const formulation::Demands& demands);
   // offset(low) + distance <= offset(high), unless one of the literals holds.
   void WriteOrder(problem::proof::Ground ground, const std::vector<int64_t>& subjects, const Literals& unless,
                   int low, int high, problem::Bytes distance);
   // The offset is none that `bad` knows, unless one of the literals holds.
   void WriteExcept(const std::vector<int64_t>& subjects, const Literals& unless, int buffer,
                    const std::function<bool(problem::Bytes)>& bad);
-  void WritePairs(const Demands& demands);
+  void WritePairs(const formulation::Demands& demands);
   void WritePair(int i, int j, problem::Bytes between);
   void WriteRelation(int index);
   void WriteRule(int index);
@@ -121,4 +121,4 @@ class PlainFormula {
   std::vector<Clause> clauses_;
 };
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::sat

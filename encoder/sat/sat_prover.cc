@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "tessera/encoder/sat/drat_trace.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/sat/plain_formula.h"
 #include "tessera/encoder/sat/unit_propagation.h"
-#include "tessera/problem/proof/log.h"
+#include "tessera/problem/proof/proof_text.h"
 
-namespace tessera::encoder {
+namespace tessera::encoder::sat {
 namespace {
 
 using problem::Bytes;
@@ -115,8 +115,8 @@ Attempt Elaborate(const PlainFormula& formula, uint64_t seed, const base::Budget
     for (const PlainFormula::Clause& clause : formula.Clauses()) visit(clause.literals);
   };
   const TracedAnswer traced = SolveTraced(visit_all, seed, budget, stop);
-  if (traced.answer.verdict == Verdict::kSatisfiable) return Refuse(kOpen);
-  if (traced.answer.verdict == Verdict::kUnknown) return Refuse(traced.answer.reason);
+  if (traced.answer.verdict == formulation::Verdict::kSatisfiable) return Refuse(kOpen);
+  if (traced.answer.verdict == formulation::Verdict::kUnknown) return Refuse(traced.answer.reason);
   Elaboration elaboration(formula);
   if (std::string reason = elaboration.Run(traced.trace, stop); !reason.empty())
     return Refuse(std::move(reason));
@@ -150,4 +150,4 @@ Attempt SatProver::Prove(const Problem& problem, Bytes capacity, const base::Bud
   }
 }
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::sat

@@ -4,7 +4,7 @@
 
 #include "tessera/problem/proof/prover.h"
 
-namespace tessera::encoder {
+namespace tessera::encoder::sat {
 
 // CaDiCaL as a prover of what banks, modes, ports and relations forbid: a plain formula (plain_formula.h) of which
 // every clause is an axiom, one solve with the trace of learned clauses on (DRAT; Wetzler, Heule and Hunt 2014),
@@ -26,4 +26,4 @@ class SatProver final : public problem::proof::Prover {
   uint64_t seed_;
 };
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::sat

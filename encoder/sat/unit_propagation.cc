@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace tessera::encoder {
+namespace tessera::encoder::sat {
 namespace {
 
 // The same for any order of the literals.
@@ -172,4 +172,4 @@ std::vector<UnitPropagation::Unit> UnitPropagation::TakeUnits() {
   return units;
 }
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::sat

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace tessera::encoder {
+namespace tessera::encoder::sat {
 
 // Says which clauses a derived clause follows from (reverse unit propagation: Goldberg and Novikov 2003; with two
 // watched literals). A DRAT proof names the clauses that a solver learned, not why they hold; what this finds out
@@ -80,4 +80,4 @@ class UnitPropagation {
   std::unordered_multimap<uint64_t, int32_t> by_hash_;
 };
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::sat

@@ -3,16 +3,115 @@
 #include <z3++.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <limits>
 #include <mutex>
+#include <string>
 #include <thread>
 
-#include "tessera/encoder/encoded_session.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/encoder/formulation/encoded_session.h"
 #include "tessera/encoder/smt/z3_sink.h"
 
-namespace tessera::encoder {
+namespace tessera::encoder::smt {
+
+Z3Sink::Z3Sink(z3::context& context, z3::solver& solver, int64_t greatest, int64_t limit)
+    : formulation::ClauseSink(limit),
+      context_(context),
+      solver_(solver),
+      width_(static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(greatest))) + 2),
+      model_(context) {
+  truths_.push_back(context_.bool_val(false));  // variable 0 does not exist
+  truths_.push_back(context_.bool_val(true));   // kTrue
+}
+
+formulation::Literal Z3Sink::NewName(const z3::expr& truth) {
+  truths_.push_back(truth);
+  return formulation::Literal(static_cast<int32_t>(truths_.size()) - 1);
+}
+
+formulation::Literal Z3Sink::NewVariable() {
+  const std::string name = "p" + std::to_string(truths_.size());
+  return NewName(context_.bool_const(name.c_str()));
+}
+
+z3::expr Z3Sink::ExpressionOf(formulation::Literal literal) const {
+  const z3::expr& truth = truths_[static_cast<size_t>(literal.Variable())];
+  return literal.Negative() ? !truth : truth;
+}
+
+z3::expr Z3Sink::Constant(int64_t value) const { return context_.bv_val(value, width_); }
+
+void Z3Sink::Require(const z3::expr& statement) {
+  if (Count()) solver_.add(statement);
+}
+
+void Z3Sink::Store(std::span<const formulation::Literal> clause) {
+  z3::expr_vector literals(context_);
+  for (const formulation::Literal literal : clause) literals.push_back(ExpressionOf(literal));
+  solver_.add(z3::mk_or(literals));
+}
+
+formulation::Integer Z3Sink::NewInteger(const formulation::Domain& domain) {
+  const std::string name = "x" + std::to_string(vectors_.size());
+  const z3::expr bits = context_.bv_const(name.c_str(), width_);
+  Require(z3::ule(bits, Constant(domain.Last())));
+  if (domain.first > 0) Require(z3::uge(bits, Constant(domain.first)));
+  if (domain.step > 1) {
+    Require(z3::urem(bits - Constant(domain.first), Constant(domain.step)) == Constant(0));
+  }
+  vectors_.push_back({domain, bits});
+  return formulation::Integer{static_cast<int32_t>(vectors_.size()) - 1};
+}
+
+formulation::Literal Z3Sink::AtLeast(formulation::Term term, int64_t value) {
+  const Vector& vector = VectorOf(term.base);
+  if (value > vector.domain.Last() + term.shift) return formulation::kFalse;
+  const int64_t rank = base::CeilDiv(value - term.shift - vector.domain.first, vector.domain.step);
+  if (rank <= 0) return formulation::kTrue;
+  const std::pair key(term.base.index, rank);
+  if (const auto known = at_least_.find(key); known != at_least_.end()) return known->second;
+  const int64_t least = vector.domain.first + rank * vector.domain.step;
+  return at_least_[key] = NewName(z3::uge(vector.bits, Constant(least)));
+}
+
+void Z3Sink::AddOrder(formulation::Literal guard, formulation::Term low, formulation::Term high) {
+  const int64_t distance = low.shift - high.shift;
+  const Vector& below = VectorOf(low.base);
+  const Vector& above = VectorOf(high.base);
+  if (below.domain.Last() + distance <= above.domain.first) return;
+  if (below.domain.first + distance > above.domain.Last()) return Add({~guard});
+  const z3::expr order = distance >= 0 ? z3::ule(below.bits + Constant(distance), above.bits)
+                                       : z3::ule(below.bits, above.bits + Constant(-distance));
+  Require(z3::implies(ExpressionOf(guard), order));
+}
+
+formulation::Integer Z3Sink::Remainder(formulation::Integer integer, int64_t modulus) {
+  const Vector vector = VectorOf(integer);
+  if (modulus > vector.domain.Last()) return integer;
+  vectors_.push_back({formulation::RemainderDomain(vector.domain, modulus), z3::urem(vector.bits, Constant(modulus))});
+  return formulation::Integer{static_cast<int32_t>(vectors_.size()) - 1};
+}
+
+void Z3Sink::AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second, formulation::Term sum) {
+  Require(z3::implies(ExpressionOf(guard), VectorOf(first).bits + VectorOf(second).bits ==
+                                               VectorOf(sum.base).bits + Constant(sum.shift)));
+}
+
+void Z3Sink::AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second, int64_t mask) {
+  const unsigned bits = static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(mask)));
+  if (bits > width_) return Add({~guard});
+  Require(z3::implies(ExpressionOf(guard), (VectorOf(first).bits ^ VectorOf(second).bits) == Constant(mask)));
+}
+
+int64_t Z3Sink::ValueOf(formulation::Integer integer) const {
+  return static_cast<int64_t>(model_.eval(VectorOf(integer).bits, true).get_numeral_uint64());
+}
+
+bool Z3Sink::IsTrue(formulation::Literal literal) const { return model_.eval(ExpressionOf(literal), true).is_true(); }
+
 namespace {
 
 // A constraint with its bit-blasted form takes Z3 about a kilobyte or more: about 2 GB.
@@ -54,20 +153,20 @@ class Watchdog {
   std::jthread thread_;  // last, so that it ends before what it waits on
 };
 
-class Z3Backend : public Backend {
+class Z3Backend : public formulation::Backend {
  public:
-  Z3Backend(const Z3Options& options, const Magnitude& magnitude)
+  Z3Backend(const Z3Options& options, const formulation::Magnitude& magnitude)
       : solver_(context_, "QF_FD"),
         sink_(context_, solver_, magnitude.greatest,
               std::min(kConstraintLimit, magnitude.memory / kBytesPerConstraint)) {
     solver_.set("random_seed", static_cast<unsigned>(options.seed % kSeedRange));
   }
 
-  ClauseSink& Clauses() override { return sink_; }
-  IntegerSink& Integers() override { return sink_; }
-  Answer Decide(std::span<const Literal> assumptions, const base::Budget& budget,
+  formulation::ClauseSink& Clauses() override { return sink_; }
+  formulation::IntegerSink& Integers() override { return sink_; }
+  formulation::Answer Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget,
                 const base::Stop& stop) override;
-  bool IsTrue(Literal literal) const override { return sink_.IsTrue(literal); }
+  bool IsTrue(formulation::Literal literal) const override { return sink_.IsTrue(literal); }
 
  private:
   int64_t Conflicts() const;
@@ -88,15 +187,15 @@ int64_t Z3Backend::Conflicts() const {
   return conflicts;
 }
 
-Answer Z3Backend::Decide(std::span<const Literal> assumptions, const base::Budget& budget,
+formulation::Answer Z3Backend::Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget,
                          const base::Stop& stop) {
-  if (budget.units <= 0) return {Verdict::kUnknown, "the budget of conflicts is spent", 0};
+  if (budget.units <= 0) return {formulation::Verdict::kUnknown, "the budget of conflicts is spent", 0};
   constexpr int64_t kUnlimited = std::numeric_limits<unsigned>::max();
   solver_.set("max_conflicts", static_cast<unsigned>(std::min(budget.units, kUnlimited)));
   solver_.set("rlimit", ResourceLimitFor(budget.units));
   z3::expr_vector assumed(context_);
-  for (const Literal literal : assumptions) {
-    if (literal != kTrue) assumed.push_back(sink_.ExpressionOf(literal));
+  for (const formulation::Literal literal : assumptions) {
+    if (literal != formulation::kTrue) assumed.push_back(sink_.ExpressionOf(literal));
   }
   const int64_t before = Conflicts();
   const z3::check_result verdict = [&] {
@@ -105,24 +204,24 @@ Answer Z3Backend::Decide(std::span<const Literal> assumptions, const base::Budge
   }();
   const int64_t after = Conflicts();
   const int64_t conflicts = after >= before ? after - before : after;
-  if (verdict == z3::unsat) return {Verdict::kUnsatisfiable, "", conflicts};
+  if (verdict == z3::unsat) return {formulation::Verdict::kUnsatisfiable, "", conflicts};
   if (verdict == z3::unknown) {
-    return {Verdict::kUnknown, stop.Requested() ? "stopped" : "limit reached: " + solver_.reason_unknown(),
+    return {formulation::Verdict::kUnknown, stop.Requested() ? "stopped" : "limit reached: " + solver_.reason_unknown(),
             conflicts};
   }
   sink_.SetModel(solver_.get_model());
-  return {Verdict::kSatisfiable, "", conflicts};
+  return {formulation::Verdict::kSatisfiable, "", conflicts};
 }
 
 }  // namespace
 
-BackendFactory Z3Backends(const Z3Options& options) {
-  return [options](const Magnitude& magnitude) { return std::make_unique<Z3Backend>(options, magnitude); };
+formulation::BackendFactory Z3Backends(const Z3Options& options) {
+  return [options](const formulation::Magnitude& magnitude) { return std::make_unique<Z3Backend>(options, magnitude); };
 }
 
 std::unique_ptr<problem::Session> Z3Engine::Open(const problem::Problem& problem,
                                                  const problem::Ladder* ladder) const {
-  return std::make_unique<EncodedSession>("z3", problem, ladder, Z3Backends(options_), options_.constraints);
+  return std::make_unique<formulation::EncodedSession>("z3", problem, ladder, Z3Backends(options_), options_.constraints);
 }
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::smt

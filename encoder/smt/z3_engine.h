@@ -4,15 +4,15 @@
 #include <memory>
 #include <string_view>
 
-#include "tessera/encoder/backend.h"
-#include "tessera/encoder/constraint.h"
+#include "tessera/encoder/formulation/backend.h"
+#include "tessera/encoder/formulation/constraint.h"
 #include "tessera/problem/engine.h"
 
-namespace tessera::encoder {
+namespace tessera::encoder::smt {
 
 struct Z3Options {
   uint64_t seed = 0;
-  Constraints constraints = {};  // beside what the Problem states
+  formulation::Constraints constraints = {};  // beside what the Problem states
 };
 
 // The engine "z3": the whole formulation with addresses as bit-vectors, a second opinion on every other
@@ -32,6 +32,6 @@ class Z3Engine : public problem::Engine {
 };
 
 // The backend alone, for sessions that want to count its constraints.
-BackendFactory Z3Backends(const Z3Options& options);
+formulation::BackendFactory Z3Backends(const Z3Options& options);
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::smt

@@ -7,44 +7,43 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/encoder/clause_sink.h"
-#include "tessera/encoder/integer_sink.h"
+#include "tessera/encoder/formulation/backend.h"
 
-namespace tessera::encoder {
+namespace tessera::encoder::smt {
 
 // Clauses as they are, integers as bit-vectors of one width, wide enough that the sum of any two values
 // cannot wrap. Z3's exceptions pass through: they end in EncodedSession.
-class Z3Sink : public ClauseSink, public IntegerSink {
+class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
  public:
   // `greatest` is the greatest value of any integer; `limit` as in ClauseSink, orders counting as one.
   Z3Sink(z3::context& context, z3::solver& solver, int64_t greatest, int64_t limit);
 
-  Literal NewVariable() override;
-  Integer NewInteger(const Domain& domain) override;
-  Literal AtLeast(Term term, int64_t value) override;
-  void AddOrder(Literal guard, Term low, Term high) override;
-  Integer Remainder(Integer integer, int64_t modulus) override;
-  void AddSum(Literal guard, Integer first, Integer second, Term sum) override;
-  void AddXor(Literal guard, Integer first, Integer second, int64_t mask) override;
+  formulation::Literal NewVariable() override;
+  formulation::Integer NewInteger(const formulation::Domain& domain) override;
+  formulation::Literal AtLeast(formulation::Term term, int64_t value) override;
+  void AddOrder(formulation::Literal guard, formulation::Term low, formulation::Term high) override;
+  formulation::Integer Remainder(formulation::Integer integer, int64_t modulus) override;
+  void AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second, formulation::Term sum) override;
+  void AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second, int64_t mask) override;
 
   // Of the model given last.
-  int64_t ValueOf(Integer integer) const override;
-  bool IsTrue(Literal literal) const;
+  int64_t ValueOf(formulation::Integer integer) const override;
+  bool IsTrue(formulation::Literal literal) const;
 
   void SetModel(const z3::model& model) { model_ = model; }
-  z3::expr ExpressionOf(Literal literal) const;
+  z3::expr ExpressionOf(formulation::Literal literal) const;
 
  protected:
-  void Store(std::span<const Literal> clause) override;
+  void Store(std::span<const formulation::Literal> clause) override;
 
  private:
   struct Vector {
-    Domain domain;
+    formulation::Domain domain;
     z3::expr bits;
   };
 
-  const Vector& VectorOf(Integer integer) const { return vectors_[static_cast<size_t>(integer.index)]; }
-  Literal NewName(const z3::expr& truth);
+  const Vector& VectorOf(formulation::Integer integer) const { return vectors_[static_cast<size_t>(integer.index)]; }
+  formulation::Literal NewName(const z3::expr& truth);
   z3::expr Constant(int64_t value) const;
   void Require(const z3::expr& statement);
 
@@ -53,8 +52,8 @@ class Z3Sink : public ClauseSink, public IntegerSink {
   unsigned width_;
   std::vector<z3::expr> truths_;  // by variable, from 1
   std::vector<Vector> vectors_;
-  std::map<std::pair<int32_t, int64_t>, Literal> at_least_;  // integer and rank of the value
+  std::map<std::pair<int32_t, int64_t>, formulation::Literal> at_least_;  // integer and rank of the value
   z3::model model_;
 };
 
-}  // namespace tessera::encoder
+}  // namespace tessera::encoder::smt

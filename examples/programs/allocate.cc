@@ -1,8 +1,8 @@
 #include <cstdio>
 
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/greedy.h"
 #include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
 
 // MiniMalloc's example: five buffers, the least memory that holds them, and where each lies in it. Links the
 // allocator alone, no solver and no parser; scripts/size tells how large that is.

@@ -1,3 +1,12 @@
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tessera/encoder/formulation/constraint.h"
+#include "tessera/encoder/sat/cadical_engine.h"
+#include "tessera/problem/validator.h"
+
 // A restriction that no rule can state, in C++.
 //
 // The accelerator of this example reads two operands at once through a cache of four colours: the lines of 64
@@ -8,14 +17,7 @@
 //     $ custom_constraint
 //     without:  image at 0 (colour 0), kernel at 256 (colour 0), result at 320 (colour 1)
 //     with:     image at 0 (colour 0), kernel at 576 (colour 1), result at 320 (colour 1)
-#include <iostream>
-#include <memory>
-#include <string>
-#include <utility>
 
-#include "tessera/encoder/constraint.h"
-#include "tessera/encoder/sat/sat_engine.h"
-#include "tessera/problem/validator.h"
 
 namespace {
 

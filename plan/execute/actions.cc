@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/plan/execute/reads.h"
 
 // How a tensor is held is read off the plan's buffers: a tile buffer, a resident one, slots, a whole one; none: the engine goes to

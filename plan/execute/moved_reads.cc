@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/plan/execute/index_lists.h"
 
 // The kinds that move data or resample it, index by index as in reads.cc.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/plan/execute/elements.h"
 

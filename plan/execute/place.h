@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tessera/plan/execute/elements.h"
-#include "tessera/problem/address.h"
+#include "tessera/problem/problem.h"
 
 // Where the elements of one tensor, or of a part of it, lie.
 namespace tessera::plan::execute {

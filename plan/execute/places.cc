@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
 
 // docs/program.md, "Inside a buffer": batch by batch, row by row, in each row column by column, in each column channel by
 // channel, with the pitches of the largest tile. A tile of any size begins at the buffer's first byte, behind the pads:

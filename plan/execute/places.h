@@ -1,5 +1,7 @@
 #pragma once
 
+#include "tessera/plan/execute/place.h"
+
 #include <array>
 #include <cstdint>
 #include <map>
@@ -10,7 +12,6 @@
 
 #include "tessera/plan/execute/contents.h"
 #include "tessera/plan/execute/instruction.h"
-#include "tessera/plan/execute/place.h"
 #include "tessera/plan/execute/tile_boxes.h"
 #include "tessera/plan/plan.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/plan/execute/reads.h"
 #include "tessera/plan/execute/row_sweep.h"
 

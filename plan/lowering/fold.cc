@@ -1,10 +1,10 @@
-#include "tessera/plan/lowering/fold.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
+
+#include "tessera/plan/lowering/job_recorder.h"
 
 // Tiles are cut into classes along each loop: a class goes on as long as all tiles of the next index have the same work and every
 // number grows by what it grew before. Rows of x that tiles of four rows need, 3x3, 16 rows in all:

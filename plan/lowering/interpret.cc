@@ -1,19 +1,17 @@
-#include "tessera/plan/lowering/interpret.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/base/random.h"
 #include "tessera/plan/execute/obstacle.h"
 #include "tessera/plan/execute/places.h"
-#include "tessera/plan/lowering/modes.h"
-#include "tessera/plan/lowering/perform.h"
-#include "tessera/plan/lowering/whole_tensors.h"
-#include "tessera/plan/lowering/words.h"
-#include "tessera/plan/names.h"
+#include "tessera/plan/lowered_program.h"
+#include "tessera/plan/lowering/lowering.h"
+#include "tessera/plan/lowering/memory_state.h"
+#include "tessera/plan/lowering/performer.h"
+#include "tessera/plan/plan.h"
 
 // A lowered plan is right if whoever does its jobs, as soon as what they wait for is done and in no other order, gets the network's
 // results. Here that is somebody who does them in the strangest order that is allowed:
@@ -137,7 +135,7 @@ class Interpreter {
     at_ = fmt::format("subgraph {}: ", subgraph_);
     if (!HasLoopsOfTile(lowered)) return Note("its loops are not those of the tile");
     std::vector<std::string> faults;
-    const std::optional<std::vector<lowering::Run>> runs = UnrollRuns(lowered, kMostRuns, faults);
+    const std::optional<std::vector<Run>> runs = UnrollRuns(lowered, kMostRuns, faults);
     for (const std::string& fault : faults) Note(fault);
     if (!runs) {
       report_.obstacle =
@@ -153,7 +151,7 @@ class Interpreter {
   }
 
   // Draws from those that wait for nothing any more, until there is none. Gives how many have run.
-  size_t RunInSomeOrder(const Lowered& lowered, const std::vector<lowering::Run>& runs) {
+  size_t RunInSomeOrder(const Lowered& lowered, const std::vector<Run>& runs) {
     std::vector<std::vector<size_t>> after(runs.size());
     std::vector<size_t> left(runs.size());
     std::vector<size_t> ready;
@@ -197,7 +195,7 @@ class Interpreter {
     return lowered.loops == loops;
   }
 
-  void Execute(const Lowered& lowered, const lowering::Run& run, int number) {
+  void Execute(const Lowered& lowered, const Run& run, int number) {
     const Job& job = lowered.jobs[static_cast<size_t>(run.job)];
     at_ = fmt::format("subgraph {}, #{}: {}", subgraph_, number, NameOf(job));
     if (run.tile >= 0) at_ += fmt::format(" of tile {}", run.tile);

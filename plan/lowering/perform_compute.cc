@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tessera/plan/execute/reads.h"
-#include "tessera/plan/lowering/perform.h"
+#include "tessera/plan/lowering/performer.h"
 
 // Operators: the judge (execute/reads.h) names the elements that the results of a run are made from; each must lie where the run's
 // regions say. A region must be the hull of these elements, and its pads the taps beyond the tensor, since an engine is given no

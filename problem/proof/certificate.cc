@@ -1,12 +1,13 @@
 #include "tessera/problem/proof/certificate.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tessera/base/checked.h"
+#include <algorithm>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/json_document.h"
 #include "tessera/base/json_reader.h"
-#include "tessera/base/json_writer.h"
-#include "tessera/base/suggest.h"
+#include "tessera/base/text.h"
 
 namespace tessera::problem::proof {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr std::string_view kFormat = "tessera-certificate";
 
 // The Problem with the sizes that the claim speaks of.
-base::Expected<Problem> AtClaimedRung(const ProblemDocument& document, const Claim& claim) {
+base::Expected<Problem> AtClaimedRung(const files::ProblemDocument& document, const Claim& claim) {
   if (!document.ladder && !claim.rung) return document.problem;
   base::Diagnostic fault;
   fault.file = kManifestName;
@@ -61,7 +62,7 @@ base::Expected<Claim> ReadManifest(std::string_view text, std::string_view file)
 base::Expected<Judgement> CheckCertificate(const CertificateTexts& texts) {
   base::Expected<Claim> claim = ReadManifest(texts.manifest, kManifestName);
   if (!claim) return base::Unexpected(claim.error());
-  const base::Expected<ProblemDocument> document = ReadProblem(texts.problem, kProblemName);
+  const base::Expected<files::ProblemDocument> document = files::ReadProblem(texts.problem, kProblemName);
   if (!document) return base::Unexpected(document.error());
   base::Expected<Problem> problem = AtClaimedRung(*document, *claim);
   if (!problem) return base::Unexpected(problem.error());

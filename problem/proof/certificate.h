@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "tessera/base/diagnostic.h"
-#include "tessera/problem/json.h"
+#include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/proof/checker.h"
 
 // A certificate is a folder of three files that says: this Problem has no placement within so many bytes.

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <span>
 
-#include "tessera/problem/proof/assignment.h"
-#include "tessera/problem/proof/facts.h"
-#include "tessera/problem/proof/grounds.h"
-#include "tessera/problem/proof/syntax.h"
+#include "tessera/problem/proof/axiom_checker.h"
+#include "tessera/problem/proof/proof_text.h"
 
 namespace tessera::problem::proof {
 namespace {

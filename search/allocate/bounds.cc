@@ -5,10 +5,9 @@
 #include <set>
 #include <span>
 
-#include "tessera/base/checked.h"
-#include "tessera/search/allocate/constraints.h"
-#include "tessera/search/allocate/positions.h"
-#include "tessera/search/allocate/sections.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/search/allocate/engine_session.h"
+#include "tessera/search/allocate/occupancy.h"
 
 // The load bound, swept over the maximal sections.
 //
@@ -20,7 +19,7 @@
 //
 // With reserved ranges the load must fit into the free bytes below the peak. A reserved border need not be a
 // multiple of g, so a buffer's padding may hang over into a reserved range: there the bare sizes count.
-namespace tessera::search {
+namespace tessera::search::allocate {
 
 using problem::Buffer;
 using problem::Bytes;
@@ -268,4 +267,4 @@ Bytes GranuleOf(const Problem& problem) {
   return std::max<Bytes>(granule, 1);
 }
 
-}  // namespace tessera::search
+}  // namespace tessera::search::allocate

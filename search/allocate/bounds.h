@@ -8,7 +8,7 @@
 
 #include "tessera/problem/problem.h"
 
-namespace tessera::search {
+namespace tessera::search::allocate {
 
 // A peak below which no allocation of one memory can stay, and what makes it so.
 struct Bound {
@@ -53,4 +53,4 @@ std::string Explain(const problem::Problem& problem, const Bound& bound, problem
 // breaks nothing, unless buffers must be adjacent or touch equal banks: then the answer is 1.
 problem::Bytes GranuleOf(const problem::Problem& problem);
 
-}  // namespace tessera::search
+}  // namespace tessera::search::allocate

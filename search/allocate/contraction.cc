@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/problem/well_formed.h"
 
 // In-place operators write their result over their operand: x and y are colocated with delta 0 and of one
@@ -22,7 +22,7 @@
 // A relation allows the overlap of the two buffers that it names and of no others. So members of a group that
 // live together unnamed, like x and z above if x lived on, rule every placement out; and an exclusive
 // relation between two groups survives only when no other pair of their members conflicts.
-namespace tessera::search {
+namespace tessera::search::allocate {
 
 using problem::Allocation;
 using problem::Buffer;
@@ -247,4 +247,4 @@ Allocation Expand(const Contraction& contraction, const Allocation& allocation) 
   return expanded;
 }
 
-}  // namespace tessera::search
+}  // namespace tessera::search::allocate

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "tessera/problem/ladder.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
+#include "tessera/problem/tile_candidates.h"
 
-namespace tessera::search {
+namespace tessera::search::allocate {
 
 // A Problem in which buffers that must lie on the same bytes are one buffer.
 struct Contraction {
@@ -31,4 +31,4 @@ std::optional<Contraction> ContractColocated(const problem::Problem& problem, co
 // The same placement of the original buffers. Modes are the same in both.
 problem::Allocation Expand(const Contraction& contraction, const problem::Allocation& allocation);
 
-}  // namespace tessera::search
+}  // namespace tessera::search::allocate

@@ -1,12 +1,89 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "tessera/search/allocate/positions.h"
-#include "tessera/search/allocate/sections.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/problem/problem.h"
 
-namespace tessera::search {
+// Time, cut where something happens and thinned to what matters.
+//
+//     a  |-------|                      Steps between two neighbouring births or deaths look alike: they are
+//     b      |-----------|              one section. A section whose buffers all live in a neighbouring one
+//     c              |-------|          too says nothing new, so only the maximal ones stay: {a b} and {b c}
+//         [a] [ab][b][bc] [c]           here, two instead of five.
+//             ^^^^    ^^^^
+//
+// A maximal section begins with a birth and ends with a death. Two buffers live together at some step exactly
+// when they share a maximal section, and the greatest load is reached in one.
+namespace tessera::search::allocate {
+
+// Half-open range of section indices.
+struct SectionRange {
+  int first = 0;
+  int last = 0;
+  friend bool operator==(const SectionRange&, const SectionRange&) = default;
+};
+
+struct Sections {
+  std::vector<problem::Step> steps;  // one step of each maximal section, ascending
+  // Parallel to the buffers handed in: one range for each lifespan, ascending, none empty. Neighbouring
+  // ranges of a buffer with gaps may touch where nothing distinguishes the gap.
+  std::vector<std::vector<SectionRange>> ranges;
+
+  int Count() const { return static_cast<int>(steps.size()); }
+};
+
+// The maximal sections of the buffers with the given indices. Cost: O(n log n) for n lifespans.
+Sections FindSections(const problem::Problem& problem, std::span<const int> buffers);
+
+// Indices of the buffers that live in `memory`, ascending.
+std::vector<int> BuffersOf(const problem::Problem& problem, int memory);
+
+using problem::AddressRange;
+using problem::Bytes;
+
+// Beyond every address; small enough to add any size to it.
+inline constexpr Bytes kNowhere = base::kMaxTotal / 2;
+
+// The offsets that one buffer could take if it were alone: multiples of its alignment at which all its bytes
+// lie inside one window. Reserved ranges cut windows apart; banks and spans can narrow them.
+//
+//     0      8        16          24                 size 6, alignment 4:
+//     |#######|........|##########|.................   8 (not 12: it would reach 18), 24, 28, ...
+class Positions {
+ public:
+  // `windows` are ascending, disjoint and not touching; the last may reach to kNowhere.
+  Positions(std::vector<AddressRange> windows, Bytes alignment, Bytes size);
+
+  // The least position >= offset, or kNowhere. offset <= kNowhere + any size. Cost: O(log windows).
+  Bytes AtLeast(Bytes offset) const { return plain_ ? (offset < 0 ? 0 : offset) : Search(offset); }
+
+  // The greatest position < offset, or -1.
+  Bytes Below(Bytes offset) const { return plain_ ? (offset < 0 ? -1 : offset - 1) : SearchBelow(offset); }
+
+  Bytes Size() const { return size_; }
+
+ private:
+  Bytes Search(Bytes offset) const;
+  Bytes SearchBelow(Bytes offset) const;
+
+  std::vector<AddressRange> windows_;
+  Bytes alignment_;
+  Bytes size_;
+  bool plain_;  // every offset >= 0 will do
+};
+
+// Where the memory, its reserved ranges, and the buffer's span and allowed banks let the buffer lie; capacity
+// apart.
+std::vector<AddressRange> WindowsOf(const problem::Problem& problem, const problem::Buffer& buffer);
+
+// Takes `hole` out of the windows.
+void Subtract(std::vector<AddressRange>& windows, AddressRange hole);
+
+// Takes all the holes out of the windows, which ascend. Cost: O(windows + holes log holes).
+void SubtractAll(std::vector<AddressRange>& windows, std::vector<AddressRange> holes);
 
 // Ascending, disjoint, not touching.
 using RangeList = std::vector<AddressRange>;
@@ -59,4 +136,4 @@ Bytes FindFit(const Positions& positions, const std::vector<const RangeList*>& t
 // Whether no list touches the range.
 bool IsFree(const std::vector<const RangeList*>& taken, AddressRange range);
 
-}  // namespace tessera::search
+}  // namespace tessera::search::allocate

@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/base/checked.h"
-#include "tessera/base/parallel.h"
-#include "tessera/problem/fold_rules.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/process.h"
+#include "tessera/problem/tile_candidates.h"
 #include "tessera/problem/well_formed.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/contraction.h"
-#include "tessera/search/allocate/lane.h"
-#include "tessera/search/allocate/positions.h"
+#include "tessera/search/allocate/lanes.h"
+#include "tessera/search/allocate/occupancy.h"
 
 // Lanes work side by side and meet after every round:
 //
@@ -46,7 +46,7 @@
 //
 // It ends when bound and peak meet, at the user's limits, or when every engine gave up without having used its
 // slice, since more would not help.
-namespace tessera::search {
+namespace tessera::search::allocate {
 
 using problem::Bytes;
 using problem::Engine;
@@ -373,4 +373,4 @@ base::Expected<Result> Allocate(const Problem& problem, const Ladder* ladder, si
   }
 }
 
-}  // namespace tessera::search
+}  // namespace tessera::search::allocate

@@ -9,7 +9,7 @@
 #include "tessera/base/stop.h"
 #include "tessera/problem/engine.h"
 
-namespace tessera::search {
+namespace tessera::search::allocate {
 
 struct AllocateOptions {
   std::optional<problem::Bytes> capacity;  // of memories[0]; nullopt: what the Problem says
@@ -45,4 +45,4 @@ base::Expected<problem::Result> Allocate(const problem::Problem& problem, const 
                                          size_t rung, std::span<const problem::Engine* const> engines,
                                          const AllocateOptions& options);
 
-}  // namespace tessera::search
+}  // namespace tessera::search::allocate

@@ -1,29 +1,25 @@
-#include "tessera/search/partition/evaluate.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "tessera/base/suggest.h"
-#include "tessera/encoder/adapt/assign_homes.h"
-#include "tessera/encoder/adapt/choice.h"
-#include "tessera/encoder/adapt/homes.h"
-#include "tessera/plan/validator.h"
+#include "tessera/base/text.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/plan/verify/validator.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/partition/assemble.h"
-#include "tessera/search/partition/home_placement.h"
-#include "tessera/search/partition/pricing.h"
-#include "tessera/search/partition/run_record.h"
-#include "tessera/search/simulate/stated_choice.h"
+#include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/partition/answer/plan_assembly.h"
+#include "tessera/search/partition/partition.h"
+#include "tessera/search/partition/placement/home_and_joint_placement.h"
 
 // Nothing that a person wrote is believed but network, profile, partition and addresses: the joint Problem is built as the search
 // builds it, the given addresses become fixed offsets (or hints), and engines place the rest around them.
-namespace tessera::search {
+namespace tessera::search::partition {
 namespace {
 
-using encoder::SubgraphChoice;
+using encoder::program::SubgraphChoice;
 using problem::Buffer;
 using problem::Bytes;
 using problem::Status;
@@ -37,7 +33,7 @@ base::Diagnostic DraftFault(std::string message, std::string expected, std::stri
 }
 
 // Why the subgraphs do not cover the network, each operator once and in order; or nullopt.
-std::optional<base::Diagnostic> FindGap(const plan::Draft& draft) {
+std::optional<base::Diagnostic> FindGap(const plan::files::Draft& draft) {
   const auto id = [&](int op) { return draft.network.operators[static_cast<size_t>(op)].id; };
   const auto operators = static_cast<int>(draft.network.operators.size());
   if (operators == 0) return DraftFault("the network has no operators", "at least one", "/network");
@@ -58,11 +54,11 @@ std::optional<base::Diagnostic> FindGap(const plan::Draft& draft) {
 }
 
 // Gives the buffers of one memory the addresses that the draft states for them.
-std::optional<base::Diagnostic> Pin(const plan::Draft& draft, const std::string& memory, bool may_move,
+std::optional<base::Diagnostic> Pin(const plan::files::Draft& draft, const std::string& memory, bool may_move,
                                     problem::Problem& problem) {
   std::map<std::string_view, Buffer*> buffers;
   for (Buffer& buffer : problem.buffers) buffers.emplace(buffer.id, &buffer);
-  for (const plan::Pin& pin : draft.pins) {
+  for (const plan::files::Pin& pin : draft.pins) {
     if (pin.memory != memory) continue;
     const auto buffer = buffers.find(pin.id);
     if (buffer != buffers.end()) {
@@ -83,10 +79,10 @@ std::optional<base::Diagnostic> Pin(const plan::Draft& draft, const std::string&
   return std::nullopt;
 }
 
-std::optional<base::Diagnostic> FindUnknownHome(const plan::Draft& draft,
-                                                const std::vector<encoder::HomeProblem>& homes) {
-  for (const plan::Pin& pin : draft.pins) {
-    const bool known = std::any_of(homes.begin(), homes.end(), [&](const encoder::HomeProblem& home) {
+std::optional<base::Diagnostic> FindUnknownHome(const plan::files::Draft& draft,
+                                                const std::vector<encoder::program::HomeProblem>& homes) {
+  for (const plan::files::Pin& pin : draft.pins) {
+    const bool known = std::any_of(homes.begin(), homes.end(), [&](const encoder::program::HomeProblem& home) {
       return home.problem.memories.front().name == pin.memory;
     });
     if (pin.memory.empty() || known) continue;
@@ -105,20 +101,20 @@ void Unpin(problem::Problem& problem) {
 
 class Evaluator {
  public:
-  Evaluator(const plan::Draft& draft, const EvaluateOptions& options, const Planning& planning)
+  Evaluator(const plan::files::Draft& draft, const answer::EvaluateOptions& options, const choices::Planning& planning)
       : draft_(draft), options_(options), planning_(planning) {
-    for (const plan::Subgraph& subgraph : draft.subgraphs) choices_.push_back(ChoiceOf(subgraph, draft.kept));
+    for (const plan::Subgraph& subgraph : draft.subgraphs) choices_.push_back(cost::ChoiceOf(subgraph, draft.kept));
   }
 
   base::Expected<Evaluation> Run(const plan::Metrics& lower_bounds) {
-    if (auto fault = encoder::FindUnkeepable(draft_.network, choices_, draft_.kept)) {
+    if (auto fault = encoder::program::FindUnkeepable(draft_.network, choices_, draft_.kept)) {
       fault->pointer = "/kept";
       return base::Unexpected(*fault);
     }
-    if (const auto overflow = encoder::FindHomeOverflow(draft_.network, draft_.profile, choices_))
+    if (const auto overflow = encoder::program::FindHomeOverflow(draft_.network, draft_.profile, choices_))
       return Declined(Status::kInfeasible, overflow->message);
-    base::Expected<encoder::Program> program =
-        encoder::BuildProgram(draft_.network, draft_.profile, choices_);
+    base::Expected<encoder::program::Program> program =
+        encoder::program::BuildProgram(draft_.network, draft_.profile, choices_);
     if (!program) return base::Unexpected(program.error());
     joint_.program = *std::move(program);
     base::Expected<std::optional<Evaluation>> declined = PlaceAtHome();
@@ -139,14 +135,14 @@ class Evaluator {
   }
 
   base::Expected<std::optional<Evaluation>> PlaceAtHome() {
-    std::vector<encoder::HomeProblem> homes = encoder::BuildHomes(draft_.network, draft_.profile, choices_);
+    std::vector<encoder::program::HomeProblem> homes = encoder::program::BuildHomes(draft_.network, draft_.profile, choices_);
     if (auto fault = FindUnknownHome(draft_, homes)) return base::Unexpected(*fault);
-    for (encoder::HomeProblem& home : homes) {
+    for (encoder::program::HomeProblem& home : homes) {
       if (auto fault = Pin(draft_, home.problem.memories.front().name, options_.may_move, home.problem))
         return base::Unexpected(*fault);
     }
-    base::Expected<HomePlacement> placed =
-        PlaceHomes(std::move(homes), planning_.engines, planning_.budget, planning_.stop);
+    base::Expected<placement::HomePlacement> placed =
+        placement::PlaceHomes(std::move(homes), planning_.engines, planning_.budget, planning_.stop);
     if (!placed) return base::Unexpected(placed.error());
     if (!placed->reason.empty()) return Declined(placed->status, placed->reason);
     joint_.homes = std::move(placed->homes);
@@ -157,7 +153,7 @@ class Evaluator {
   base::Expected<std::optional<Evaluation>> PlaceTiles() {
     problem::Problem& problem = joint_.program.problem;
     if (auto fault = Pin(draft_, "", options_.may_move, problem)) return base::Unexpected(*fault);
-    AllocateOptions allocate;
+    allocate::AllocateOptions allocate;
     allocate.capacity = problem.memories.front().capacity;
     if (planning_.scale.LimitsPeak() && planning_.scale.PeakLimit() < static_cast<double>(*allocate.capacity))
       allocate.capacity = static_cast<Bytes>(planning_.scale.PeakLimit());
@@ -165,7 +161,7 @@ class Evaluator {
     allocate.budget = planning_.budget;
     allocate.threads = options_.threads;
     allocate.stop = &planning_.stop;
-    base::Expected<problem::Result> result = Allocate(problem, nullptr, 0, planning_.engines, allocate);
+    base::Expected<problem::Result> result = allocate::Allocate(problem, nullptr, 0, planning_.engines, allocate);
     if (!result) return base::Unexpected(result.error());
     if (!result->allocation) {
       Evaluation declined = Declined(result->status, result->reason);
@@ -181,48 +177,48 @@ class Evaluator {
   Evaluation Finish(const plan::Metrics& lower_bounds) {
     std::vector<plan::Subgraph> subgraphs = draft_.subgraphs;
     for (size_t i = 0; i < subgraphs.size(); ++i) {
-      subgraphs[i].tiles = graph::Tile(draft_.network, subgraphs[i].interval, subgraphs[i].tile).tiles;
-      subgraphs[i].largest_proven = IsWholeOutput(draft_.network, subgraphs[i]);
+      subgraphs[i].tiles = graph::tiling::Tile(draft_.network, subgraphs[i].interval, subgraphs[i].tile).tiles;
+      subgraphs[i].largest_proven = answer::IsWholeOutput(draft_.network, subgraphs[i]);
       subgraphs[i].metrics =
-          PriceOf(draft_.network, draft_.profile, planning_.simulator, subgraphs, i, draft_.kept);
+          cost::PriceOf(draft_.network, draft_.profile, planning_.simulator, subgraphs, i, draft_.kept);
     }
-    plan::Plan plan = AssemblePlan(planning_, std::move(subgraphs), draft_.kept, joint_);
+    plan::Plan plan = answer::AssemblePlan(planning_, std::move(subgraphs), draft_.kept, joint_);
     plan.lower_bounds = lower_bounds;
     plan.bound = planning_.scale.ScoreOf(lower_bounds);
-    ClaimNothing(plan);
+    answer::ClaimNothing(plan);
     plan.notes = {"the partition was given, not searched for"};
     if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective))
       plan.notes.push_back(*std::move(note));
     plan.version = options_.version;
-    plan.run = RecordOf(options_);
-    plan.baseline = FindBaseline(plan, planning_.scale, planning_.engines, options_.threads);
+    plan.run = answer::RecordOf(options_);
+    plan.baseline = answer::FindBaseline(plan, planning_.scale, planning_.engines, options_.threads);
     plan.seed = draft_.seed;
     Evaluation evaluation;
     evaluation.status = Status::kFeasible;
-    evaluation.violations = plan::Validate(plan);
+    evaluation.violations = plan::verify::Validate(plan);
     if (evaluation.violations.empty()) evaluation.plan = std::move(plan);
     return evaluation;
   }
 
-  const plan::Draft& draft_;
-  const EvaluateOptions& options_;
-  const Planning& planning_;
+  const plan::files::Draft& draft_;
+  const answer::EvaluateOptions& options_;
+  const choices::Planning& planning_;
   std::vector<SubgraphChoice> choices_;
-  JointPlacement joint_;
+  placement::JointPlacement joint_;
 };
 
 }  // namespace
 
-base::Expected<Evaluation> Evaluate(const plan::Draft& stated, const EvaluateOptions& options) {
-  plan::Draft draft = stated;
-  draft.network = encoder::WithHomes(std::move(draft.network), draft.profile);
+base::Expected<Evaluation> Evaluate(const plan::files::Draft& stated, const answer::EvaluateOptions& options) {
+  plan::files::Draft draft = stated;
+  draft.network = encoder::program::WithHomes(std::move(draft.network), draft.profile);
   if (auto fault = FindGap(draft)) return base::Unexpected(*fault);
-  const plan::Metrics lower_bounds = FindLowerBounds(draft.network, draft.profile);
-  const base::Expected<Scale> scale = Scale::Make(draft.objective, lower_bounds);
+  const plan::Metrics lower_bounds = cost::FindLowerBounds(draft.network, draft.profile);
+  const base::Expected<cost::Scale> scale = cost::Scale::Make(draft.objective, lower_bounds);
   if (!scale) return base::Unexpected(scale.error());
   const base::Stop never;
-  const Simulator simulator(draft.network, draft.profile);
-  const Planning planning{.graph = draft.network,
+  const cost::Simulator simulator(draft.network, draft.profile);
+  const choices::Planning planning{.graph = draft.network,
                           .profile = draft.profile,
                           .simulator = simulator,
                           .scale = *scale,
@@ -233,4 +229,4 @@ base::Expected<Evaluation> Evaluate(const plan::Draft& stated, const EvaluateOpt
   return Evaluator(draft, options, planning).Run(lower_bounds);
 }
 
-}  // namespace tessera::search
+}  // namespace tessera::search::partition

@@ -6,21 +6,19 @@
 #include <string>
 #include <utility>
 
-#include "tessera/encoder/adapt/assign_homes.h"
-#include "tessera/encoder/adapt/homes.h"
-#include "tessera/search/partition/assemble.h"
-#include "tessera/search/partition/demand_faults.h"
-#include "tessera/search/partition/judged.h"
-#include "tessera/search/partition/order_search.h"
-#include "tessera/search/partition/peak_floor.h"
-#include "tessera/search/partition/pricing.h"
-#include "tessera/search/partition/run_record.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/search/cost/lower_bounds.h"
+#include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/partition/answer/plan_assembly.h"
+#include "tessera/search/partition/answer/refusal.h"
+#include "tessera/search/partition/constraints/plan_constraints.h"
+#include "tessera/search/partition/driver/order_search.h"
 
-namespace tessera::search {
+namespace tessera::search::partition {
 namespace {
 
 std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                          const PartitionOptions& options) {
+                                          const answer::PartitionOptions& options) {
   base::Diagnostic fault;
   if (graph.operators.empty()) {
     fault.message = "the network has no operators";
@@ -33,54 +31,54 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_pr
     fault.found = std::to_string(*options.max_operators);
     return fault;
   }
-  if (const auto bad = search::FindFault(graph, profile, options.demands, options.max_operators))
+  if (const auto bad = constraints::FindFault(graph, profile, options.demands, options.max_operators))
     return bad->diagnostic;
   return std::nullopt;
 }
 
 // Says in the plan how it came to be, and of one that a stop cut off no more than can be found again.
-void Record(const graph::Graph& graph, const PartitionOptions& options, PartitionResult& result) {
+void Record(const graph::Graph& graph, const answer::PartitionOptions& options, answer::PartitionResult& result) {
   plan::Plan& plan = *result.plan;
-  plan.run = RecordOf(graph, plan, options);
+  plan.run = answer::RecordOf(graph, plan, options);
   if (!plan.run.cut_off) return;
   if (options.stop->IsOutOfMemory())
     plan.notes.emplace_back("the memory limit was reached, which ended the search");
-  plan.baseline = result.alone ? *result.alone : UnknownBaseline(plan.network);
+  plan.baseline = result.alone ? *result.alone : answer::UnknownBaseline(plan.network);
   if (!result.alone)
     plan.notes.emplace_back(
         "the search was stopped before all operators were tried alone: there is no baseline");
   for (plan::Subgraph& subgraph : plan.subgraphs)
-    subgraph.largest_proven = IsWholeOutput(plan.network, subgraph);
-  ClaimByBound(plan);
+    subgraph.largest_proven = answer::IsWholeOutput(plan.network, subgraph);
+  answer::ClaimByBound(plan);
   result.status = plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
 }
 
-void ReportCache(const PartitionOptions& options, const CachedEngines& cached) {
+void ReportCache(const answer::PartitionOptions& options, const tiling::CachedEngines& cached) {
   if (!options.progress) return;
-  const VerdictCache::Counts counts = cached.Count();
+  const tiling::VerdictCache::Counts counts = cached.Count();
   options.progress(fmt::format("{} of {} answers about subgraphs were known, {} kB are kept", counts.hits,
                                counts.hits + counts.misses, counts.bytes / 1000));
 }
 
-base::Expected<PartitionResult> Search(const graph::Graph& network, const hw_profiles::Profile& profile,
-                                       const PartitionOptions& options) {
-  const graph::Graph graph = encoder::WithHomes(network, profile);
+base::Expected<answer::PartitionResult> Search(const graph::Graph& network, const hw_profiles::Profile& profile,
+                                       const answer::PartitionOptions& options) {
+  const graph::Graph graph = encoder::program::WithHomes(network, profile);
   if (auto fault = FindFault(graph, profile, options)) return base::Unexpected(*fault);
-  if (const auto overflow = encoder::FindConstantOverflow(graph, profile)) {
-    PartitionResult refused{problem::Status::kInfeasible, std::nullopt, overflow->message,
-                            ObstacleOf(graph, profile, *encoder::FindOverfullHome(graph, profile, {}))};
-    Confirm(graph, profile, options, refused);
+  if (const auto overflow = encoder::program::FindConstantOverflow(graph, profile)) {
+    answer::PartitionResult refused{problem::Status::kInfeasible, std::nullopt, overflow->message,
+                            placement::ObstacleOf(graph, profile, *encoder::program::FindOverfullHome(graph, profile, {}))};
+    answer::Confirm(graph, profile, options, refused);
     return refused;
   }
-  const Floors floors{.costs = FindLowerBounds(graph, profile), .tightest = FindPeakFloor(graph, profile).op};
-  const base::Expected<Scale> scale = Scale::Make(options.objective, floors.costs);
+  const answer::Floors floors{.costs = cost::FindLowerBounds(graph, profile), .tightest = cost::FindPeakFloor(graph, profile).op};
+  const base::Expected<cost::Scale> scale = cost::Scale::Make(options.objective, floors.costs);
   if (!scale) return base::Unexpected(scale.error());
 
   const base::Stop never;
-  const Engines engines(options.engines.begin(), options.engines.end());
-  const CachedEngines own(options.cached != nullptr ? Engines() : engines);
-  const CachedEngines& cached = options.cached != nullptr ? *options.cached : own;
-  const Grounds grounds{.graph = graph,
+  const tiling::Engines engines(options.engines.begin(), options.engines.end());
+  const tiling::CachedEngines own(options.cached != nullptr ? tiling::Engines() : engines);
+  const tiling::CachedEngines& cached = options.cached != nullptr ? *options.cached : own;
+  const paths::Grounds grounds{.graph = graph,
                         .profile = profile,
                         .scale = *scale,
                         .stop = options.stop != nullptr ? *options.stop : never,
@@ -90,10 +88,10 @@ base::Expected<PartitionResult> Search(const graph::Graph& network, const hw_pro
                         .predecessor = options.predecessor,
                         .demands = options.demands,
                         .keeping = options.keeping};
-  base::Expected<PartitionResult> result = OrderSearch(grounds, options, floors).Run();
+  base::Expected<answer::PartitionResult> result = driver::OrderSearch(grounds, options, floors).Run();
   if (!result) return result;
   if (result->plan) Record(graph, options, *result);
-  Confirm(graph, profile, options, *result);
+  answer::Confirm(graph, profile, options, *result);
   const bool unknown = result->status == problem::Status::kUnknown;
   if (unknown && grounds.stop.IsOutOfMemory()) result->reason += "; the memory limit was reached";
   ReportCache(options, cached);
@@ -102,29 +100,29 @@ base::Expected<PartitionResult> Search(const graph::Graph& network, const hw_pro
 
 // Where memory ran out, all that was taken is free again: what a search does that is stopped at
 // once needs little.
-base::Expected<PartitionResult> SearchLittle(const graph::Graph& network, const hw_profiles::Profile& profile,
-                                             const PartitionOptions& options) {
+base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network, const hw_profiles::Profile& profile,
+                                             const answer::PartitionOptions& options) {
   try {
     base::Stop exhausted(std::nullopt, options.stop);
     exhausted.Request();
-    PartitionOptions little = options;
+    answer::PartitionOptions little = options;
     little.stop = &exhausted;
     little.threads = 1;
-    base::Expected<PartitionResult> result = Search(network, profile, little);
+    base::Expected<answer::PartitionResult> result = Search(network, profile, little);
     if (result && result->plan)
       result->plan->notes.emplace_back("memory was exhausted, which ended the search");
     if (result && !result->plan) result->reason += "; memory was exhausted";
     return result;
   } catch (const std::bad_alloc&) {
-    return PartitionResult{problem::Status::kUnknown, std::nullopt, "memory is exhausted"};
+    return answer::PartitionResult{problem::Status::kUnknown, std::nullopt, "memory is exhausted"};
   }
 }
 
 }  // namespace
 
-base::Expected<PartitionResult> SearchPartition(const graph::Graph& network,
+base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& network,
                                                 const hw_profiles::Profile& profile,
-                                                const PartitionOptions& options) {
+                                                const answer::PartitionOptions& options) {
   try {
     return Search(network, profile, options);
   } catch (const std::bad_alloc&) {
@@ -132,4 +130,4 @@ base::Expected<PartitionResult> SearchPartition(const graph::Graph& network,
   }
 }
 
-}  // namespace tessera::search
+}  // namespace tessera::search::partition

@@ -20,11 +20,11 @@
 // axis never makes an answer worse. Along a single axis every even cut is tried, and so is every shape of a small grid.
 //
 // Cost: for 1, 2, 3 axes about 20, 65, 150 shapes to start with, where each has 20 extents; then a handful for each subset.
-namespace tessera::search {
+namespace tessera::search::tiling {
 namespace {
 
-using graph::ShapeGrid;
-using graph::TileShape;
+using graph::tiling::ShapeGrid;
+using graph::tiling::TileShape;
 
 constexpr int64_t kFewShapes = 64;        // tried one and all
 constexpr size_t kBetween = 4;            // tried at once between two neighbours
@@ -32,7 +32,7 @@ constexpr int64_t kMostListed = 1 << 16;  // shapes that are worth listing
 
 // The most extents tried along each of several axes.
 size_t CoarseExtents(size_t axes) {
-  if (axes <= 1) return graph::kMostExtents;
+  if (axes <= 1) return graph::tiling::kMostExtents;
   return axes == 2 ? 5 : 3;
 }
 
@@ -48,7 +48,7 @@ std::vector<TileShape> ThinnedShapes(const ShapeGrid& grid, size_t most) {
         shape.back() = extent;
         if (!MakesTooManyTiles(grid, shape)) few_tiles.push_back(extent);
       }
-      for (const int64_t extent : graph::Thin(few_tiles, most)) {
+      for (const int64_t extent : graph::tiling::Thin(few_tiles, most)) {
         shape.back() = extent;
         longer.push_back(shape);
       }
@@ -167,7 +167,7 @@ void ShapeSearch::AppendGap(AxisSet axes, const TileShape& best, size_t axis, bo
     if (IsKnownTo(axes, shape) || MakesTooManyTiles(grid_, shape)) break;
     gap.push_back(shape[axis]);
   }
-  for (const int64_t extent : graph::Thin(gap, kBetween)) {
+  for (const int64_t extent : graph::tiling::Thin(gap, kBetween)) {
     shape[axis] = extent;
     wanted.push_back(shape);
   }
@@ -186,4 +186,4 @@ bool ShapeSearch::HandOut(AxisSet axes, const TileShape& shape) {
   return owners.size() == 1;
 }
 
-}  // namespace tessera::search
+}  // namespace tessera::search::tiling

@@ -7,27 +7,27 @@
 #include <optional>
 #include <vector>
 
-#include "tessera/graph/tiling.h"
+#include "tessera/graph/tiling/tiling.h"
 
 // Which tile shapes of a grid are worth a look, when looking at all of them takes too long.
-namespace tessera::search {
+namespace tessera::search::tiling {
 
 class ShapeSearch {
  public:
-  explicit ShapeSearch(graph::ShapeGrid grid);
+  explicit ShapeSearch(graph::tiling::ShapeGrid grid);
 
   // The first shapes to look at: see shape_search.cc.
-  std::vector<graph::TileShape> Start();
+  std::vector<graph::tiling::TileShape> Start();
 
   // How good a shape is that was handed out, less being better; nullopt if it is of no use.
-  using Rating = std::function<std::optional<double>(const graph::TileShape&)>;
+  using Rating = std::function<std::optional<double>(const graph::tiling::TileShape&)>;
 
   // Further shapes, around the best so far; none when no neighbour of those is left.
-  std::vector<graph::TileShape> Refine(const Rating& rating);
+  std::vector<graph::tiling::TileShape> Refine(const Rating& rating);
 
   // Up to `most` of the shapes that were not handed out: even cuts first, then those with fewest elements; none where there are more
   // than 2^16 in all.
-  std::vector<graph::TileShape> Rest(size_t most);
+  std::vector<graph::tiling::TileShape> Rest(size_t most);
 
   // How many shapes Rest would give if asked for all.
   int64_t CountRest() const;
@@ -38,18 +38,18 @@ class ShapeSearch {
  private:
   using AxisSet = uint32_t;  // bit i: axis i of the output
 
-  std::optional<graph::TileShape> FindBest(AxisSet axes, const Rating& rating) const;
-  void AppendNeighbours(AxisSet axes, const graph::TileShape& best,
-                        std::vector<graph::TileShape>& wanted) const;
-  void AppendGap(AxisSet axes, const graph::TileShape& best, size_t axis, bool upwards,
-                 std::vector<graph::TileShape>& wanted) const;
-  bool IsKnownTo(AxisSet axes, const graph::TileShape& shape) const;
-  bool HandOut(AxisSet axes, const graph::TileShape& shape);
+  std::optional<graph::tiling::TileShape> FindBest(AxisSet axes, const Rating& rating) const;
+  void AppendNeighbours(AxisSet axes, const graph::tiling::TileShape& best,
+                        std::vector<graph::tiling::TileShape>& wanted) const;
+  void AppendGap(AxisSet axes, const graph::tiling::TileShape& best, size_t axis, bool upwards,
+                 std::vector<graph::tiling::TileShape>& wanted) const;
+  bool IsKnownTo(AxisSet axes, const graph::tiling::TileShape& shape) const;
+  bool HandOut(AxisSet axes, const graph::tiling::TileShape& shape);
 
-  graph::ShapeGrid grid_;                                 // the even cuts
-  graph::ShapeGrid every_;                                // every extent
+  graph::tiling::ShapeGrid grid_;                                 // the even cuts
+  graph::tiling::ShapeGrid every_;                                // every extent
   std::vector<AxisSet> subsets_;                          // of the axes that have a choice; not the empty one
-  std::map<graph::TileShape, std::vector<AxisSet>> out_;  // handed out, and for which subsets
+  std::map<graph::tiling::TileShape, std::vector<AxisSet>> out_;  // handed out, and for which subsets
 };
 
-}  // namespace tessera::search
+}  // namespace tessera::search::tiling

@@ -4,17 +4,16 @@
 #include <iterator>
 #include <utility>
 
-#include "tessera/encoder/adapt/choice.h"
-#include "tessera/encoder/adapt/halo.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/search/tiling/shape_search.h"
 
 // A candidate is a rung of a ladder. Policies differ in structure, and so do one tile, odd and even numbers of tiles: each such
 // structure is a ladder with engine sessions of its own (encoder::BuildLadders), and answers spread within it alone.
-namespace tessera::search {
+namespace tessera::search::tiling {
 namespace {
 
-using encoder::Policy;
-using encoder::SubgraphLadder;
+using encoder::program::Policy;
+using encoder::program::SubgraphLadder;
 
 bool IsInPlace(const std::vector<problem::Relation>& relations) {
   return std::any_of(relations.begin(), relations.end(), [](const problem::Relation& relation) {
@@ -26,11 +25,11 @@ int64_t TileElements(const TileCandidate& candidate) { return graph::ElementsOf(
 
 }  // namespace
 
-graph::ShapeGrid GridOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+graph::tiling::ShapeGrid GridOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                         graph::Interval interval) {
-  std::vector<graph::CutAxis> axes;
+  std::vector<graph::tiling::CutAxis> axes;
   for (const hw_profiles::AxisGranule& axis : profile.tiling.axes) axes.push_back({axis.axis, axis.granule});
-  return graph::TileShapes(graph, interval, axes);
+  return graph::tiling::TileShapes(graph, interval, axes);
 }
 
 bool FixOffsets(std::span<const PinnedBuffer> pins, problem::Problem& problem) {
@@ -47,7 +46,7 @@ base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
                                                    const hw_profiles::Profile& profile,
                                                    graph::Interval interval, const TileOptions& options,
                                                    const TileFilter& filter, const base::Stop* stop) {
-  if (std::optional<base::Diagnostic> fault = encoder::FindFault(graph, interval))
+  if (std::optional<base::Diagnostic> fault = encoder::program::FindFault(graph, interval))
     return base::Unexpected(*fault);
   IntervalTiles tiles;
   tiles.graph_ = &graph;
@@ -58,32 +57,32 @@ base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
   tiles.made_ = options.made;
   tiles.pins_ = options.pins;
   tiles.policies_ =
-      options.policies ? *options.policies : encoder::PoliciesOf(graph, profile, interval, options.kept);
+      options.policies ? *options.policies : encoder::program::PoliciesOf(graph, profile, interval, options.kept);
   const std::optional<base::Diagnostic> refusal = tiles.Add(
       options.shapes ? *options.shapes : ShapeSearch(GridOf(graph, profile, interval)).Start(), filter, stop);
   if (refusal) return base::Unexpected(*refusal);
   return tiles;
 }
 
-void IntervalTiles::Allow(std::span<const encoder::Policy> policies) {
+void IntervalTiles::Allow(std::span<const encoder::program::Policy> policies) {
   policies_.insert(policies_.end(), policies.begin(), policies.end());
 }
 
-std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::TileShape>& shapes,
+std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::tiling::TileShape>& shapes,
                                                    const TileFilter& filter, const base::Stop* stop) {
   const size_t first_candidate = candidates_.size();
   const size_t first_ladder = ladders_.size();
   std::optional<base::Diagnostic> refusal;
-  encoder::SharedTilings tilings(*graph_, interval_, stop);
-  const encoder::TileCutter cut = [&tilings](const graph::TileShape& tile, hw_profiles::HaloStorage halo) {
+  encoder::program::SharedTilings tilings(*graph_, interval_, stop);
+  const encoder::program::TileCutter cut = [&tilings](const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo) {
     return tilings.Cut(tile, halo);
   };
   for (const Policy& policy : policies_) {
-    std::vector<graph::TileShape> wanted = shapes;
-    if (filter) std::erase_if(wanted, [&](const graph::TileShape& shape) { return !filter(policy, shape); });
+    std::vector<graph::tiling::TileShape> wanted = shapes;
+    if (filter) std::erase_if(wanted, [&](const graph::tiling::TileShape& shape) { return !filter(policy, shape); });
     if (filter && wanted.empty()) continue;
     base::Expected<std::vector<SubgraphLadder>> ladders =
-        encoder::BuildLadders(*graph_, *profile_, interval_, policy, wanted, cut, made_);
+        encoder::program::BuildLadders(*graph_, *profile_, interval_, policy, wanted, cut, made_);
     if (!ladders) {
       if (!refusal) refusal = ladders.error();
       continue;
@@ -143,7 +142,7 @@ void IntervalTiles::Sort() {
 
 void IntervalTiles::DropClasses() {
   for (const std::unique_ptr<SubgraphLadder>& ladder : ladders_) {
-    for (const std::shared_ptr<graph::TiledSubgraph>& tiling : ladder->tilings) {
+    for (const std::shared_ptr<graph::tiling::TiledSubgraph>& tiling : ladder->tilings) {
       tiling->classes = {};
       tiling->class_of = std::vector<int>();
     }
@@ -154,7 +153,7 @@ const SubgraphLadder& IntervalTiles::LadderOf(size_t candidate) const {
   return *ladders_[candidates_[candidate].ladder];
 }
 
-const graph::TiledSubgraph& IntervalTiles::TilingOf(size_t candidate) const {
+const graph::tiling::TiledSubgraph& IntervalTiles::TilingOf(size_t candidate) const {
   return *LadderOf(candidate).tilings[candidates_[candidate].rung];
 }
 
@@ -188,4 +187,4 @@ const base::Diagnostic* IntervalTiles::Fault() const {
   return nullptr;
 }
 
-}  // namespace tessera::search
+}  // namespace tessera::search::tiling

@@ -9,15 +9,15 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/stop.h"
-#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/program/program.h"
 #include "tessera/graph/graph.h"
-#include "tessera/graph/tiling.h"
+#include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile.h"
-#include "tessera/search/tiling/ladder_search.h"
+#include "tessera/search/tiling/candidate_search.h"
 
 // The tiles of one interval of operators: every policy that the profile allows times every tile shape worth trying, and which of
 // them find room in the profile's tile memory.
-namespace tessera::search {
+namespace tessera::search::tiling {
 
 // A buffer whose address somebody stated.
 struct PinnedBuffer {
@@ -29,28 +29,28 @@ struct PinnedBuffer {
 struct TileOptions {
   Engines engines;      // see ladder_search.h
   base::Budget budget;  // for each candidate and engine
-  std::optional<std::vector<graph::TileShape>>
+  std::optional<std::vector<graph::tiling::TileShape>>
       shapes;  // instead of those with which a ShapeSearch of the profile's axes and granules starts
-  std::optional<std::vector<encoder::Policy>> policies;  // instead of those that the profile allows
+  std::optional<std::vector<encoder::program::Policy>> policies;  // instead of those that the profile allows
   std::vector<int> kept;  // what the profile's policies keep on chip (encoder::Policy::kept)
-  encoder::TilesMade made = encoder::TilesMade::kThatDiffer;
+  encoder::program::TilesMade made = encoder::program::TilesMade::kThatDiffer;
   std::vector<PinnedBuffer> pins;
   bool infer = true;  // see LadderOptions
 };
 
 // Whether tiles of a shape are looked at under a policy.
-using TileFilter = std::function<bool(const encoder::Policy&, const graph::TileShape&)>;
+using TileFilter = std::function<bool(const encoder::program::Policy&, const graph::tiling::TileShape&)>;
 
 // One tile shape under one policy.
 struct TileCandidate {
-  encoder::SubgraphChoice choice;
+  encoder::program::SubgraphChoice choice;
   size_t ladder = 0;  // where it stands
   size_t rung = 0;
   problem::Bytes lower_bound = 0;  // no placement has a lower peak
 };
 
 // The tile shapes of an interval that the profile's axes and granules suggest.
-graph::ShapeGrid GridOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+graph::tiling::ShapeGrid GridOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                         graph::Interval interval);
 
 // Fixes the offsets of those buffers of the Problem that are named; whether all that are required are there.
@@ -66,10 +66,10 @@ class IntervalTiles {
                                              const TileFilter& filter = {}, const base::Stop* stop = nullptr);
 
   // Takes further policies from then on, behind the others.
-  void Allow(std::span<const encoder::Policy> policies);
+  void Allow(std::span<const encoder::program::Policy> policies);
 
   // Adds candidates for further shapes, behind those that are there. Refuses like Build, and then adds none.
-  std::optional<base::Diagnostic> Add(const std::vector<graph::TileShape>& shapes,
+  std::optional<base::Diagnostic> Add(const std::vector<graph::tiling::TileShape>& shapes,
                                       const TileFilter& filter = {}, const base::Stop* stop = nullptr);
 
   // Policy by policy in the profile's order of preference, smallest tile first; then what was added, likewise. Those whose bound exceeds the capacity are listed
@@ -77,7 +77,7 @@ class IntervalTiles {
   std::span<const TileCandidate> Candidates() const { return candidates_; }
 
   // Those that were tried, in the order of preference.
-  const std::vector<encoder::Policy>& Policies() const { return policies_; }
+  const std::vector<encoder::program::Policy>& Policies() const { return policies_; }
 
   // Frees the classes of all tilings, which are large where tiles are many and which nothing but a simulation needs.
   void DropClasses();
@@ -86,10 +86,10 @@ class IntervalTiles {
   void Sort();
 
   // The structure behind a candidate.
-  const encoder::SubgraphLadder& LadderOf(size_t candidate) const;
+  const encoder::program::SubgraphLadder& LadderOf(size_t candidate) const;
 
   // What a candidate's tiles hold and compute; the classes only until they are dropped.
-  const graph::TiledSubgraph& TilingOf(size_t candidate) const;
+  const graph::tiling::TiledSubgraph& TilingOf(size_t candidate) const;
 
   // The candidate's Problem, with its sizes: the subgraph alone, and whatever passes over it.
   problem::Problem ProblemOf(size_t candidate) const;
@@ -111,20 +111,20 @@ class IntervalTiles {
 
  private:
   IntervalTiles() = default;
-  void AddPolicy(const encoder::Policy& policy, std::vector<encoder::SubgraphLadder> ladders);
-  size_t RankOf(const encoder::Policy& policy) const;
+  void AddPolicy(const encoder::program::Policy& policy, std::vector<encoder::program::SubgraphLadder> ladders);
+  size_t RankOf(const encoder::program::Policy& policy) const;
 
   const graph::Graph* graph_ = nullptr;
   const hw_profiles::Profile* profile_ = nullptr;
   graph::Interval interval_;
   Engines engines_;
   LadderOptions options_;
-  std::vector<encoder::Policy> policies_;
-  encoder::TilesMade made_ = encoder::TilesMade::kThatDiffer;
+  std::vector<encoder::program::Policy> policies_;
+  encoder::program::TilesMade made_ = encoder::program::TilesMade::kThatDiffer;
   std::vector<PinnedBuffer> pins_;
-  std::vector<std::unique_ptr<encoder::SubgraphLadder>> ladders_;
+  std::vector<std::unique_ptr<encoder::program::SubgraphLadder>> ladders_;
   std::vector<LadderSearch> searches_;  // parallel to ladders_, to whose elements they refer
   std::vector<TileCandidate> candidates_;
 };
 
-}  // namespace tessera::search
+}  // namespace tessera::search::tiling

@@ -1,14 +1,13 @@
-#include "again.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 #include <utility>
 
+#include "again.h"
 #include "claims.h"
 #include "draw_question.h"
 #include "draws.h"
-#include "tessera/plan/json_write.h"
+#include "tessera/plan/files/plan_files.h"
 
 namespace tessera::audit {
 namespace {
@@ -25,7 +24,7 @@ void ReportLost(const std::string& kind, const Question& question, const Answer&
   run.Report({kind,
               fmt::format("{}; there is {}", Describe(answer), Describe(known)),
               question,
-              {{"witness.json", plan::WritePlanJson(*known.plan)}},
+              {{"witness.json", plan::files::WritePlanJson(*known.plan)}},
               {"tessera check --execute witness.json"}});
 }
 
@@ -128,11 +127,11 @@ void CheckDemands(const Question& question, uint64_t seed, Run& run) {
   Question demanded = question;
   demanded.network = known.plan->network;
   demanded.demands = DemandsOf(*known.plan);
-  demanded.ordering = search::Ordering::kGiven;
+  demanded.ordering = search::partition::answer::Ordering::kGiven;
   ExpectNoWorse("plan as demands", demanded, run.Ask(demanded), known, run);
 
   Question partly = demanded;
-  partly.ordering = search::Ordering::kSearch;
+  partly.ordering = search::partition::answer::Ordering::kSearch;
   std::erase_if(partly.demands, [&](const plan::Demand&) { return random.Chance(0.5); });
   for (plan::Demand& demand : partly.demands) {
     if (random.Chance(0.3)) demand.way.tile.reset();

@@ -1,12 +1,12 @@
-#include "cases.h"
-
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tessera/graph/yaml.h"
-#include "tessera/hw_profiles/writer.h"
-#include "tessera/plan/json_demands.h"
-#include "tessera/plan/json_write.h"
+#include <fstream>
+
+#include "cases.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/plan/files/json_sections.h"
+#include "tessera/plan/files/plan_files.h"
 
 namespace tessera::audit {
 namespace {
@@ -18,15 +18,15 @@ void Write(const std::filesystem::path& file, const std::string& text) { std::of
 void WriteCase(const Finding& finding, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   const Question& question = finding.question;
-  Write(folder / "network.yaml", graph::WriteNetworkJson(question.network));
+  Write(folder / "network.yaml", graph::import::yaml::WriteNetworkJson(question.network));
   Write(folder / "profile.yaml", hw_profiles::WriteProfileJson(question.profile));
-  if (question.predecessor) Write(folder / "old.json", plan::WritePlanJson(*question.predecessor));
+  if (question.predecessor) Write(folder / "old.json", plan::files::WritePlanJson(*question.predecessor));
   if (!question.demands.empty()) {
     plan::Plan plan;
     plan.network = question.network;
     plan.profile = question.profile;
     plan.demands = question.demands;
-    Write(folder / "demands.yaml", plan::DemandsToJson(plan).dump(1));
+    Write(folder / "demands.yaml", plan::files::DemandsToJson(plan).dump(1));
   }
   for (const auto& [file, text] : finding.files) Write(folder / file, text);
   std::string shell = "#!/bin/sh\n# " + finding.kind + ": ";

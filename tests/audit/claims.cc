@@ -1,10 +1,9 @@
-#include "claims.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "tessera/plan/json_write.h"
+#include "claims.h"
+#include "tessera/plan/files/plan_files.h"
 
 namespace tessera::audit {
 namespace {
@@ -43,7 +42,7 @@ void Claims::CheckAgainst(const Entry& claim, const Entry& witness, Run& run) co
     run.Report({kind,
                 fmt::format("{}; there is {}", what, Describe(witness.answer)),
                 claim.question,
-                {{"witness.json", plan::WritePlanJson(*witness.answer.plan)}},
+                {{"witness.json", plan::files::WritePlanJson(*witness.answer.plan)}},
                 {"# the witness was found by: " + CommandOf(witness.question),
                  "tessera check --execute witness.json"}});
   };

@@ -1,5 +1,3 @@
-#include "draw_network.h"
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -8,10 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "draw_network.h"
 #include "draws.h"
 #include "tessera/base/diagnostic.h"
-#include "tessera/graph/shape_inference.h"
-#include "tessera/graph/yaml.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/graph/ops/shape_inference.h"
 #include "tessera/tests/graph/graph_builder.h"
 #include "tessera/tests/graph/random_batch.h"
 #include "tessera/tests/graph/random_graph.h"
@@ -76,7 +75,7 @@ void AddLayer(Random& random, GraphBuilder& builder) {
     op.window.pad_low[axis] = random.Uniform(0, op.window.kernel[axis] - 1);
     op.window.pad_high[axis] = random.Uniform(0, op.window.kernel[axis] - 1);
   }
-  graph::Wanted wanted;
+  graph::ops::Wanted wanted;
   wanted.out_channels = random.Uniform(1, 5);
   builder.Add(std::move(op), wanted, {input});
 }
@@ -133,7 +132,7 @@ void AddConstants(Random& random, Graph& network, size_t index) {
     }
     return -1;
   };
-  const auto filters = graph::WeightShapeOf(op, shapes, out);
+  const auto filters = graph::ops::WeightShapeOf(op, shapes, out);
   if (filters) {
     const int shared = share(*filters);
     const DataType type =
@@ -209,7 +208,7 @@ void NameFunctions(Random& random, Graph& network) {
 
 // As a file would have it: the order of its tensors is that of graph/yaml.h.
 Graph AsRead(const Graph& network) {
-  base::Expected<Graph> read = graph::ReadNetwork(graph::WriteNetworkJson(network), "drawn.json");
+  base::Expected<Graph> read = graph::import::yaml::ReadNetwork(graph::import::yaml::WriteNetworkJson(network), "drawn.json");
   if (!read) throw std::logic_error("a drawn network is refused: " + base::Format(read.error()));
   return *std::move(read);
 }

@@ -1,5 +1,3 @@
-#include "draw_profile.h"
-
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -7,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "draw_profile.h"
 #include "draws.h"
-#include "tessera/base/checked.h"
-#include "tessera/hw_profiles/reader.h"
-#include "tessera/hw_profiles/writer.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/tests/hw_profiles/engines.h"
 
 namespace tessera::audit {

@@ -1,11 +1,10 @@
-#include "draw_question.h"
-
 #include <array>
 #include <cmath>
 #include <string>
 
 #include "draw_network.h"
 #include "draw_profile.h"
+#include "draw_question.h"
 #include "draws.h"
 
 namespace tessera::audit {

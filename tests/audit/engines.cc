@@ -1,12 +1,11 @@
-#include "engines.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 
 #include "claims.h"
-#include "tessera/problem/json.h"
+#include "engines.h"
+#include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
@@ -32,12 +31,12 @@ problem::Result AskAlone(const problem::Engine& engine, const Problem& problem, 
                          bool minimise) {
   const base::Stop stop(base::Stop::Clock::now() + std::chrono::duration_cast<base::Stop::Clock::duration>(
                                                        std::chrono::duration<double>(kSeconds)));
-  search::AllocateOptions options;
+  search::allocate::AllocateOptions options;
   options.capacity = capacity;
   options.minimize = minimise;
   options.stop = &stop;
   const problem::Engine* one = &engine;
-  auto result = search::Allocate(problem, nullptr, 0, {&one, 1}, options);
+  auto result = search::allocate::Allocate(problem, nullptr, 0, {&one, 1}, options);
   if (result) return *std::move(result);
   problem::Result fault;
   fault.status = Status::kInvalid;
@@ -93,7 +92,7 @@ class Contest {
     run_.Report({kind,
                  fmt::format("{}; {}", text(claim), text(witness)),
                  question_,
-                 {{"problem.json", problem::WriteProblem(problem_)}},
+                 {{"problem.json", problem::files::WriteProblem(problem_)}},
                  commands});
   }
 
@@ -126,7 +125,7 @@ void CheckEngines(const Question& question, uint64_t seed, Run& run) {
   for (const plan::Home& home : usual.plan->homes) problems.push_back(home.problem);
   for (Problem& problem : problems) {
     const Bytes capacity = problem.memories.front().capacity;
-    const Bytes bound = std::max<Bytes>(1, search::FindBound(problem, 0).bytes);
+    const Bytes bound = std::max<Bytes>(1, search::allocate::FindBound(problem, 0).bytes);
     Contest(question, problem, capacity, /*minimise=*/true, run).Hold();
     Contest(question, problem, std::min(capacity, bound), /*minimise=*/false, run).Hold();
     const Bytes around = random.Uniform(std::max<Bytes>(1, bound - 4), bound + bound / 4);

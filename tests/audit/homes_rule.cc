@@ -1,11 +1,10 @@
-#include "homes_rule.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "tessera/base/checked.h"
-#include "tessera/encoder/adapt/layout.h"
+#include "homes_rule.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/encoder/program/layout.h"
 
 namespace tessera::audit {
 namespace {
@@ -109,9 +108,9 @@ class Rule {
  private:
   int64_t BytesOf(int index, const graph::Usage& usage) const {
     const graph::Tensor& tensor = network_.tensors[static_cast<size_t>(index)];
-    if (tensor.constant) return encoder::ConstantBytes(network_, profile_, index, usage.consumers);
-    return encoder::FeatureBytes(LayoutOf(tensor, profile_), tensor.type,
-                                 encoder::NameExtents(tensor.shape, tensor.shape), {});
+    if (tensor.constant) return encoder::program::ConstantBytes(network_, profile_, index, usage.consumers);
+    return encoder::program::FeatureBytes(LayoutOf(tensor, profile_), tensor.type,
+                                 encoder::program::NameExtents(tensor.shape, tensor.shape), {});
   }
 
   bool GoneBefore(const Facts& a, const Facts& b) const {

@@ -1,5 +1,3 @@
-#include "more.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,9 +8,10 @@
 #include "draw_question.h"
 #include "draws.h"
 #include "homes_rule.h"
-#include "tessera/hw_profiles/writer.h"
-#include "tessera/plan/json_write.h"
-#include "tessera/search/partition/evaluate.h"
+#include "more.h"
+#include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/search/partition/partition.h"
 
 // Two questions, of which one allows all that the other does.
 //
@@ -163,12 +162,12 @@ bool FinerDepth(Random&, Question& less, Question&) {
 }
 
 bool MoreOrders(Random&, Question& less, Question&) {
-  less.ordering = search::Ordering::kGiven;
+  less.ordering = search::partition::answer::Ordering::kGiven;
   return less.network.operators.size() > 2;
 }
 
 bool MoreKept(Random&, Question& less, Question&) {
-  less.keeping = search::Keeping::kNothing;
+  less.keeping = search::partition::paths::Keeping::kNothing;
   return less.network.operators.size() > 1;
 }
 
@@ -194,7 +193,7 @@ bool FewerLimits(Random& random, Question& less, Question& more) {
 
 bool MoreEffort(Random& random, Question& less, Question& more) {
   less.effort = random.Uniform(10, 3000);
-  more.effort = 10 * search::kUsualEffort;
+  more.effort = 10 * search::partition::answer::kUsualEffort;
   return true;
 }
 
@@ -281,12 +280,12 @@ constexpr std::array kRelations = {Relation{"tile memory", MoreTileMemory},
 
 // What the smaller question's plan costs in the larger one: its score there, with the bounds of the answer that it is held against.
 std::optional<double> ScoreIn(const Question& more, const plan::Plan& plan) {
-  plan::Draft draft = DraftOf(plan);
+  plan::files::Draft draft = DraftOf(plan);
   draft.profile = more.profile;
   draft.objective = more.objective;
-  search::EvaluateOptions options;
+  search::partition::answer::EvaluateOptions options;
   options.engines = UsualEngines();
-  const auto evaluated = search::Evaluate(draft, options);
+  const auto evaluated = search::partition::Evaluate(draft, options);
   if (!evaluated || !evaluated->plan) return std::nullopt;
   return evaluated->plan->score;
 }
@@ -332,7 +331,7 @@ class Comparison {
                  fmt::format("less: {}; more: {}; the plan of less scores {} there", Describe(small),
                              Describe(large), there ? fmt::format("{}", *there) : "nothing"),
                  more_,
-                 {{"less.json", plan::WritePlanJson(*small.plan)}},
+                 {{"less.json", plan::files::WritePlanJson(*small.plan)}},
                  {"# less: the plan is less.json, asked by: " + CommandOf(less_)}});
   }
 

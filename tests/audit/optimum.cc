@@ -1,15 +1,14 @@
-#include "optimum.h"
-
 #include <fmt/format.h>
 
 #include <array>
 #include <chrono>
 
 #include "draw_question.h"
+#include "optimum.h"
 #include "oracle.h"
-#include "tessera/plan/json_write.h"
-#include "tessera/search/partition/evaluate.h"
-#include "tessera/search/partition/judged.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/search/partition/answer/refusal.h"
+#include "tessera/search/partition/partition.h"
 
 // The search against trying everything.
 //
@@ -25,9 +24,9 @@ namespace {
 
 // The oracle's plan as `tessera eval` completes it: the case needs it, and it must be one.
 Files FilesOf(const OracleAnswer& oracle, std::string& flaw) {
-  search::EvaluateOptions options;
+  search::partition::answer::EvaluateOptions options;
   options.engines = UsualEngines();
-  const auto evaluated = search::Evaluate(oracle.draft, options);
+  const auto evaluated = search::partition::Evaluate(oracle.draft, options);
   if (!evaluated) {
     flaw = base::Format(evaluated.error());
   } else if (!evaluated->plan) {
@@ -35,7 +34,7 @@ Files FilesOf(const OracleAnswer& oracle, std::string& flaw) {
   } else {
     const std::vector<std::string> faults = FaultsOf(*evaluated->plan);
     if (!faults.empty()) flaw = faults.front();
-    return {{"better.json", plan::WritePlanJson(*evaluated->plan)}};
+    return {{"better.json", plan::files::WritePlanJson(*evaluated->plan)}};
   }
   return {};
 }
@@ -50,11 +49,11 @@ void CheckJudge(const Question& question, const plan::Metrics& totals, Run& run)
   for (const std::string_view name : plan::MetricNames())
     exact.objective.limits[std::string(name)] = plan::ValueOf(totals, name);
   const base::Stop stop(base::Stop::Clock::now() + std::chrono::seconds(3));
-  search::PartitionOptions options;
+  search::partition::answer::PartitionOptions options;
   options.objective = exact.objective;
   options.engines = UsualEngines();
   options.stop = &stop;
-  const auto judgement = search::JudgeWhetherNone(exact.network, exact.profile, options);
+  const auto judgement = search::partition::answer::JudgeWhetherNone(exact.network, exact.profile, options);
   run.Count("judged with a plan");
   if (judgement.refutation) {
     run.Report({"the judge refuses what has a plan",

@@ -1,5 +1,3 @@
-#include "oracle.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,21 +11,22 @@
 #include <utility>
 
 #include "homes_rule.h"
+#include "oracle.h"
 #include "tessera/base/stop.h"
-#include "tessera/encoder/adapt/depth.h"
-#include "tessera/encoder/adapt/halo.h"
-#include "tessera/encoder/adapt/homes.h"
-#include "tessera/graph/reorder.h"
-#include "tessera/problem/json.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/residence.h"
+#include "tessera/graph/operator_order.h"
+#include "tessera/problem/files/problem_files.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/simulate/simulate.h"
+#include "tessera/search/cost/simulator.h"
 
 namespace tessera::audit {
 namespace {
 
-using encoder::Policy;
-using encoder::SubgraphChoice;
+using encoder::program::Policy;
+using encoder::program::SubgraphChoice;
 using graph::Graph;
 using graph::Interval;
 using hw_profiles::HaloStorage;
@@ -58,7 +57,7 @@ bool Precedes(const Rank& a, const Rank& b) {
 
 // One way to run an interval as a subgraph.
 struct Way {
-  graph::TileShape tile;
+  graph::tiling::TileShape tile;
   Policy policy;
   Sums costs = {};
   Problem problem;
@@ -299,10 +298,10 @@ class Oracle {
   // A whole partition: homes, then the joint placement.
   void Finish(Walking& walking, const std::vector<SubgraphChoice>& choices, const Sums& sums) {
     Count();
-    const auto program = encoder::BuildProgram(walking.network, question_.profile, choices);
+    const auto program = encoder::program::BuildProgram(walking.network, question_.profile, choices);
     if (!program) return;
-    for (const encoder::HomeProblem& home :
-         encoder::BuildHomes(walking.network, question_.profile, choices)) {
+    for (const encoder::program::HomeProblem& home :
+         encoder::program::BuildHomes(walking.network, question_.profile, choices)) {
       if (!Place(home.problem, home.problem.memories.front().capacity, false)) return;
     }
     const bool minimise = peak_weight_ > 0 || breaks_ties_;
@@ -344,11 +343,11 @@ class Oracle {
 
   // The peak of a placement, the least one where that is asked for; or nullopt where there is none, by proof.
   std::optional<Bytes> Place(const Problem& problem, Bytes capacity, bool minimise) {
-    search::AllocateOptions options;
+    search::allocate::AllocateOptions options;
     options.capacity = capacity;
     options.minimize = minimise;
     options.stop = &stop_;
-    const auto result = search::Allocate(problem, nullptr, 0, UsualEngines(), options);
+    const auto result = search::allocate::Allocate(problem, nullptr, 0, UsualEngines(), options);
     if (!result) throw Limit{"engine fault: " + result.error().message};
     if (result->status == Status::kInfeasible) return std::nullopt;
     const bool decided = result->allocation && (!minimise || result->status == Status::kOptimal);
@@ -376,46 +375,46 @@ class Oracle {
     const auto [place, is_new] = ways_.try_emplace({before, std::vector<int>(from, to), kept});
     std::vector<Way>& ways = place->second;
     if (!is_new) return ways;
-    const std::vector<graph::TileShape> shapes = ShapesOf(walking.network, interval);
+    const std::vector<graph::tiling::TileShape> shapes = ShapesOf(walking.network, interval);
     std::set<std::pair<Sums, std::string>> seen;
     for (const Policy& policy : PoliciesOf(walking.network, interval, kept)) {
-      for (const graph::TileShape& tile : shapes) AddWay(walking, interval, tile, policy, seen, ways);
+      for (const graph::tiling::TileShape& tile : shapes) AddWay(walking, interval, tile, policy, seen, ways);
     }
     return ways;
   }
 
-  void AddWay(const Walking& walking, Interval interval, const graph::TileShape& tile, const Policy& policy,
+  void AddWay(const Walking& walking, Interval interval, const graph::tiling::TileShape& tile, const Policy& policy,
               std::set<std::pair<Sums, std::string>>& seen, std::vector<Way>& ways) {
     if (++choices_ > limits_.choices) throw Limit{"choices"};
     if (stop_.Requested()) throw Limit{"time"};
     const SubgraphChoice choice{interval, tile, policy};
-    auto program = encoder::BuildProgram(walking.network, question_.profile, {&choice, 1});
+    auto program = encoder::program::BuildProgram(walking.network, question_.profile, {&choice, 1});
     if (!program) return;
-    const graph::TiledSubgraph tiling = encoder::CutTiles(walking.network, interval, tile, policy.halo);
-    const plan::Metrics metrics = search::Simulate(walking.network, question_.profile, tiling, policy);
+    const graph::tiling::TiledSubgraph tiling = encoder::program::CutTiles(walking.network, interval, tile, policy.halo);
+    const plan::Metrics metrics = search::cost::Simulate(walking.network, question_.profile, tiling, policy);
     Way way{.tile = tile, .policy = policy, .costs = {}, .problem = {}, .fits = {}};
     for (size_t i = 0; i < kSummed.size(); ++i)
       way.costs[i] = plan::ValueOf(metrics, std::string(kSummed[i]));
     way.problem = std::move(program->problem);
-    way.low = search::FindBound(way.problem, 0).bytes;
+    way.low = search::allocate::FindBound(way.problem, 0).bytes;
     if (way.low > capacity_ || !IsWithinLimits(way.costs)) return;
-    if (!seen.emplace(way.costs, problem::WriteProblem(way.problem)).second) return;
+    if (!seen.emplace(way.costs, problem::files::WriteProblem(way.problem)).second) return;
     ways.push_back(std::move(way));
   }
 
-  std::vector<graph::TileShape> ShapesOf(const Graph& network, Interval interval) const {
+  std::vector<graph::tiling::TileShape> ShapesOf(const Graph& network, Interval interval) const {
     const graph::Operator& last = network.operators[static_cast<size_t>(interval.last)];
     const graph::Shape& output = network.tensors[static_cast<size_t>(last.outputs.front())].shape;
-    std::vector<graph::TileShape> shapes = {{}};
+    std::vector<graph::tiling::TileShape> shapes = {{}};
     for (size_t axis = 0; axis < output.size(); ++axis) {
       std::vector<int64_t> extents = {output[axis]};
       for (const hw_profiles::AxisGranule& cut : question_.profile.tiling.axes) {
-        if (graph::AxisOf(output, cut.axis) != axis || !graph::CanCut(network, interval, axis)) continue;
+        if (graph::tiling::AxisOf(output, cut.axis) != axis || !graph::tiling::CanCut(network, interval, axis)) continue;
         for (int64_t extent = cut.granule; extent < output[axis]; extent += cut.granule)
           extents.push_back(extent);
       }
-      std::vector<graph::TileShape> longer;
-      for (const graph::TileShape& shape : shapes) {
+      std::vector<graph::tiling::TileShape> longer;
+      for (const graph::tiling::TileShape& shape : shapes) {
         for (const int64_t extent : extents) {
           longer.push_back(shape);
           longer.back().push_back(extent);
@@ -437,7 +436,7 @@ class Oracle {
       if (weights == WeightPolicy::kByDepth) {
         depths.clear();
         for (int64_t depth = tiling.depth_granule;
-             encoder::FindDepthCut(network, question_.profile, interval, depth);
+             encoder::program::FindDepthCut(network, question_.profile, interval, depth);
              depth += tiling.depth_granule)
           depths.push_back(depth);
       }
@@ -467,7 +466,7 @@ class Oracle {
   int64_t steps_ = 0;
   bool breaks_ties_ = false;
   Rank best_ = {};
-  plan::Draft draft_;
+  plan::files::Draft draft_;
   plan::Metrics totals_;
 };
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "planner.h"
-#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/program/program.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
@@ -45,7 +45,7 @@ struct OracleAnswer {
   // kBest: score, latency, energy, off-chip bytes, peak: the least in this order. The last four are least only where `ties` says so.
   std::array<double, 5> least = {};
   bool ties = false;
-  plan::Draft draft;  // kBest: that plan
+  plan::files::Draft draft;  // kBest: that plan
   plan::Metrics totals;
   int64_t choices = 0;
 };

@@ -3,12 +3,10 @@
 #include "homes_rule.h"
 #include "run.h"
 #include "tessera/plan/execute/execute.h"
-#include "tessera/plan/json_read.h"
-#include "tessera/plan/json_write.h"
-#include "tessera/plan/lowering/interpret.h"
-#include "tessera/plan/lowering/lower.h"
-#include "tessera/plan/validator.h"
-#include "tessera/search/partition/pricing.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/lowering/lowering.h"
+#include "tessera/plan/verify/validator.h"
+#include "tessera/search/cost/plan_cost.h"
 
 namespace tessera::audit {
 namespace {
@@ -27,7 +25,7 @@ std::string FirstDifference(const std::string& a, const std::string& b) {
 
 std::vector<std::string> FaultsOf(const plan::Plan& plan) {
   std::vector<std::string> faults;
-  for (const plan::Violation& violation : plan::Validate(plan)) faults.push_back(violation.message);
+  for (const plan::verify::Violation& violation : plan::verify::Validate(plan)) faults.push_back(violation.message);
   if (!faults.empty()) return faults;
   const std::vector<int> homes = HomesByRule(plan.network, plan.profile);
   for (size_t i = 0; i < homes.size(); ++i) {
@@ -35,16 +33,16 @@ std::vector<std::string> FaultsOf(const plan::Plan& plan) {
       faults.push_back("tensor '" + plan.network.tensors[i].id +
                        "' is not in the home that the rule gives it");
   }
-  for (const plan::Violation& violation : search::FindMispriced(plan)) faults.push_back(violation.message);
+  for (const plan::verify::Violation& violation : search::cost::FindMispriced(plan)) faults.push_back(violation.message);
 
-  const std::string json = plan::WritePlanJson(plan);
-  const base::Expected<plan::Plan> read = plan::ReadPlanJson(json, "plan.json");
+  const std::string json = plan::files::WritePlanJson(plan);
+  const base::Expected<plan::Plan> read = plan::files::ReadPlanJson(json, "plan.json");
   if (!read) {
     faults.push_back("plan.json is refused: " + base::Format(read.error()));
-  } else if (const std::string again = plan::WritePlanJson(*read); again != json) {
+  } else if (const std::string again = plan::files::WritePlanJson(*read); again != json) {
     faults.push_back("plan.json changes on its way through the reader: " + FirstDifference(json, again));
   } else {
-    for (const plan::Violation& violation : plan::Validate(*read))
+    for (const plan::verify::Violation& violation : plan::verify::Validate(*read))
       faults.push_back("as plan.json: " + violation.message);
   }
 
@@ -54,7 +52,7 @@ std::vector<std::string> FaultsOf(const plan::Plan& plan) {
   for (const plan::execute::Finding& finding : executed.findings)
     faults.push_back("execution: " + finding.message);
 
-  const base::Expected<plan::lowering::Program> lowering = plan::lowering::Lower(plan);
+  const base::Expected<plan::Program> lowering = plan::lowering::Lower(plan);
   if (!lowering) {
     const std::string& message = lowering.error().message;
     const bool is_known = message.find("elements of four bits") != std::string::npos || is_encoded;
@@ -69,8 +67,8 @@ std::vector<std::string> FaultsOf(const plan::Plan& plan) {
   return faults;
 }
 
-plan::Draft DraftOf(const plan::Plan& plan) {
-  plan::Draft draft;
+plan::files::Draft DraftOf(const plan::Plan& plan) {
+  plan::files::Draft draft;
   draft.network = plan.network;
   draft.profile = plan.profile;
   draft.objective = plan.objective;

@@ -1,16 +1,15 @@
-#include "planner.h"
-
 #include <fmt/format.h>
 
 #include <chrono>
 #include <utility>
 
-#include "tessera/encoder/lazy/lazy_engine.h"
-#include "tessera/encoder/sat/sat_engine.h"
+#include "planner.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/greedy.h"
-#include "tessera/search/allocate/repair.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
+#include "tessera/search/engines/local_search/local_search.h"
 
 namespace tessera::audit {
 namespace {
@@ -27,17 +26,17 @@ std::string ValuesOf(const std::map<std::string, double>& values) {
 }  // namespace
 
 const std::vector<const problem::Engine*>& UsualEngines() {
-  static const search::GreedyEngine greedy;
-  static const search::CanonicalEngine canonical;
-  static const search::RepairEngine repair(0);
-  static const encoder::LazyEngine lazy;
-  static const encoder::SatEngine sat;
+  static const search::engines::greedy::GreedyEngine greedy;
+  static const search::engines::canonical::CanonicalEngine canonical;
+  static const search::engines::local_search::RepairEngine repair(0);
+  static const search::engines::lazy::LazyEngine lazy;
+  static const encoder::sat::SatEngine sat;
   static const std::vector<const problem::Engine*> engines = {&greedy, &canonical, &repair, &lazy, &sat};
   return engines;
 }
 
 const std::vector<const problem::Engine*>& AllEngines() {
-  static const encoder::Z3Engine z3;
+  static const encoder::smt::Z3Engine z3;
   static const std::vector<const problem::Engine*> engines = [] {
     std::vector<const problem::Engine*> all = UsualEngines();
     all.push_back(&z3);
@@ -50,7 +49,7 @@ Answer Ask(const Question& question, double seconds) {
   const auto start = base::Stop::Clock::now();
   const base::Stop stop(start + std::chrono::duration_cast<base::Stop::Clock::duration>(
                                     std::chrono::duration<double>(seconds)));
-  search::PartitionOptions options;
+  search::partition::answer::PartitionOptions options;
   options.objective = question.objective;
   options.max_operators = question.max_operators;
   options.ordering = question.ordering;
@@ -65,8 +64,8 @@ Answer Ask(const Question& question, double seconds) {
   options.threads = question.threads;
   options.budget.units = kPlanBudget;
   options.stop = &stop;
-  base::Expected<search::PartitionResult> result =
-      search::SearchPartition(question.network, question.profile, options);
+  base::Expected<search::partition::answer::PartitionResult> result =
+      search::partition::SearchPartition(question.network, question.profile, options);
   Answer answer;
   answer.seconds = std::chrono::duration<double>(base::Stop::Clock::now() - start).count();
   answer.timed_out = stop.Requested();
@@ -103,8 +102,8 @@ std::string CommandOf(const Question& question) {
     command += " --score " + ValuesOf(objective.weights);
   }
   if (!objective.limits.empty()) command += " --limit " + ValuesOf(objective.limits);
-  if (question.ordering == search::Ordering::kGiven) command += " --order given";
-  if (question.keeping == search::Keeping::kNothing) command += " --spill-borders";
+  if (question.ordering == search::partition::answer::Ordering::kGiven) command += " --order given";
+  if (question.keeping == search::partition::paths::Keeping::kNothing) command += " --spill-borders";
   if (question.max_operators) command += fmt::format(" --max-operators {}", *question.max_operators);
   if (question.prefetch) command += " --prefetch";
   if (!question.demands.empty()) command += " --demands demands.yaml";

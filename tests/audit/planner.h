@@ -25,15 +25,15 @@ struct Question {
   graph::Graph network;
   hw_profiles::Profile profile;
   plan::Objective objective;
-  search::Ordering ordering = search::Ordering::kSearch;
-  search::Keeping keeping = search::Keeping::kWherePossible;
+  search::partition::answer::Ordering ordering = search::partition::answer::Ordering::kSearch;
+  search::partition::paths::Keeping keeping = search::partition::paths::Keeping::kWherePossible;
   std::optional<int> max_operators;
   bool prefetch = false;
   std::vector<plan::Demand> demands;
   std::optional<plan::Plan> predecessor;
   std::optional<int64_t> effort;  // not an option of the command
   int threads = 1;
-  const search::CachedEngines* cached = nullptr;
+  const search::tiling::CachedEngines* cached = nullptr;
   const problem::Engine* engine = nullptr;  // asked alone; nullptr: the usual ones
 };
 

@@ -5,8 +5,8 @@
 
 #include "cases.h"
 #include "draw_profile.h"
-#include "tessera/graph/yaml.h"
-#include "tessera/hw_profiles/writer.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/hw_profiles/profile_yaml.h"
 
 // Greedy: each simplification is tried once a round, and kept where the question still shows the fault; rounds go on until one brings
 // nothing. What a reader refuses counts as not shown.
@@ -201,7 +201,7 @@ std::optional<Question> Apply(const Question& question, const Change& change) {
   try {
     Question changed = question;
     change(changed);
-    const auto network = graph::ReadNetwork(graph::WriteNetworkJson(changed.network), "reduced.json");
+    const auto network = graph::import::yaml::ReadNetwork(graph::import::yaml::WriteNetworkJson(changed.network), "reduced.json");
     if (!network) return std::nullopt;
     changed.network = *network;
     changed.profile = AsRead(changed.profile);

@@ -1,6 +1,5 @@
 #include "run.h"
-
-#include "tessera/plan/json_write.h"
+#include "tessera/plan/files/plan_files.h"
 
 namespace tessera::audit {
 
@@ -25,7 +24,7 @@ Answer Run::Ask(const Question& question, double seconds) {
     Report({"plan refused by a checker",
             faults.front(),
             question,
-            {{"plan.json", plan::WritePlanJson(*answer.plan)}},
+            {{"plan.json", plan::files::WritePlanJson(*answer.plan)}},
             {"tessera check --execute plan.json"}});
   }
   return answer;

@@ -9,7 +9,7 @@
 
 #include "planner.h"
 #include "tessera/base/random.h"
-#include "tessera/plan/draft.h"
+#include "tessera/plan/files/plan_draft.h"
 
 // What an audit asks, counts and finds.
 namespace tessera::audit {
@@ -80,6 +80,6 @@ const std::vector<Family>& Families();
 std::vector<std::string> FaultsOf(const plan::Plan& plan);
 
 // The plan's own draft.
-plan::Draft DraftOf(const plan::Plan& plan);
+plan::files::Draft DraftOf(const plan::Plan& plan);
 
 }  // namespace tessera::audit

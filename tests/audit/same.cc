@@ -1,5 +1,3 @@
-#include "same.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,9 +5,10 @@
 #include "claims.h"
 #include "draws.h"
 #include "homes_rule.h"
-#include "tessera/graph/reorder.h"
-#include "tessera/plan/json_write.h"
-#include "tessera/search/tiling/cached_engines.h"
+#include "same.h"
+#include "tessera/graph/operator_order.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/search/tiling/engine_cache.h"
 
 namespace tessera::audit {
 namespace {
@@ -20,8 +19,8 @@ using graph::Graph;
 void ReportChange(const std::string& kind, const Question& question, const Answer& before,
                   const Answer& after, Run& run) {
   Files files;
-  if (before.plan) files["before.json"] = plan::WritePlanJson(*before.plan);
-  if (after.plan) files["after.json"] = plan::WritePlanJson(*after.plan);
+  if (before.plan) files["before.json"] = plan::files::WritePlanJson(*before.plan);
+  if (after.plan) files["after.json"] = plan::files::WritePlanJson(*after.plan);
   run.Report(
       {kind, fmt::format("before: {}; after: {}", Describe(before), Describe(after)), question, files, {}});
 }
@@ -30,7 +29,7 @@ void ReportChange(const std::string& kind, const Question& question, const Answe
 void ExpectSame(const std::string& kind, const Question& question, const Answer& before, const Answer& after,
                 Run& run) {
   if (before.timed_out || after.timed_out) return run.Count("timed out");
-  const auto text = [](const Answer& answer) { return answer.plan ? plan::WritePlanJson(*answer.plan) : ""; };
+  const auto text = [](const Answer& answer) { return answer.plan ? plan::files::WritePlanJson(*answer.plan) : ""; };
   const bool same = before.status == after.status && before.fault == after.fault &&
                     before.reason == after.reason && text(before) == text(after);
   if (!same) ReportChange(kind, question, before, after, run);
@@ -132,7 +131,7 @@ void CheckSame(const Question& question, uint64_t seed, Run& run) {
   changed.threads = 2;
   ExpectSame("two threads change the answer", changed, before, run.Ask(changed), run);
   changed = question;
-  const search::CachedEngines cached(UsualEngines());
+  const search::tiling::CachedEngines cached(UsualEngines());
   changed.cached = &cached;
   ExpectSame("a cache changes the answer", changed, before, run.Ask(changed), run);
   ExpectSame("a filled cache changes the answer", changed, before, run.Ask(changed), run);

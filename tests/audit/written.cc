@@ -6,10 +6,10 @@
 #include <set>
 
 #include "draw_question.h"
-#include "tessera/graph/yaml.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
 #include "texts.h"
 #ifdef TESSERA_ONNX
-#include "tessera/graph/onnx/import.h"
+#include "tessera/graph/import/onnx/import_onnx.h"
 #endif
 
 namespace tessera::audit {
@@ -27,7 +27,7 @@ void Report(const std::string& kind, const std::string& what, const Question& qu
 
 void CheckYaml(const Question& question, base::Random& random, Run& run) {
   const std::string text = WriteYaml(random, question.network, /*shuffles=*/false);
-  const base::Expected<Graph> read = graph::ReadNetwork(text, "as.yaml");
+  const base::Expected<Graph> read = graph::import::yaml::ReadNetwork(text, "as.yaml");
   if (!read) return Report("YAML is refused", base::Format(read.error()), question, "as.yaml", text, run);
   if (!(*read == question.network))
     Report("YAML gives another network", "as.yaml is not network.yaml", question, "as.yaml", text, run);
@@ -36,7 +36,7 @@ void CheckYaml(const Question& question, base::Random& random, Run& run) {
 // Operators in any order: the reader sorts them, perhaps into another order than before.
 void CheckShuffled(const Question& question, const Answer& before, base::Random& random, Run& run) {
   const std::string text = WriteYaml(random, question.network, /*shuffles=*/true);
-  const base::Expected<Graph> read = graph::ReadNetwork(text, "as.yaml");
+  const base::Expected<Graph> read = graph::import::yaml::ReadNetwork(text, "as.yaml");
   if (!read)
     return Report("shuffled YAML is refused", base::Format(read.error()), question, "as.yaml", text, run);
   Question shuffled = question;
@@ -119,14 +119,14 @@ void CheckOnnx(const Question& question, Run& run) {
   const std::optional<std::string> model = WriteOnnx(question.network);
   if (!model) return run.Count("not said in ONNX");
   run.Count("ONNX");
-  graph::onnx::ImportOptions options;
+  graph::import::onnx::ImportOptions options;
   options.floats_as = question.network.tensors.front().type;
   for (const Tensor& tensor : question.network.tensors) {
     if (tensor.next_of >= 0)
       options.states.emplace_back(question.network.tensors[static_cast<size_t>(tensor.next_of)].id,
                                   tensor.id);
   }
-  const auto import = graph::onnx::ImportOnnx(*model, "as.onnx", options);
+  const auto import = graph::import::onnx::ImportOnnx(*model, "as.onnx", options);
   if (!import)
     return Report("ONNX is refused", base::Format(import.error()), question, "as.onnx", *model, run);
   const std::string difference = FindDifference(question.network, import->graph);
@@ -177,7 +177,7 @@ Question DrawPlain(base::Random& random) {
   for (Tensor& tensor : used.tensors) {
     if (tensor.next_of >= 0) tensor.next_of = numbers[static_cast<size_t>(tensor.next_of)];
   }
-  network = graph::ReadNetwork(graph::WriteNetworkJson(used), "drawn.json").value();
+  network = graph::import::yaml::ReadNetwork(graph::import::yaml::WriteNetworkJson(used), "drawn.json").value();
   return question;
 }
 

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
-#include "tessera/graph/yaml.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
 #include "texts.h"
 
 namespace tessera::audit {
@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 class YamlText {
  public:
   YamlText(base::Random& random, const graph::Graph& network, bool shuffles)
-      : random_(random), json_(Json::parse(graph::WriteNetworkJson(network))) {
+      : random_(random), json_(Json::parse(graph::import::yaml::WriteNetworkJson(network))) {
     if (shuffles) {
       std::vector<Json> operators(json_["operators"].begin(), json_["operators"].end());
       random_.Shuffle(std::span<Json>(operators));

@@ -1,9 +1,9 @@
-#include "tessera/base/checked.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <limits>
+
+#include "tessera/base/arithmetic.h"
 
 namespace tessera::base {
 namespace {

@@ -1,6 +1,6 @@
-#include "tessera/base/diagnostic.h"
-
 #include <gtest/gtest.h>
+
+#include "tessera/base/diagnostic.h"
 
 namespace tessera::base {
 namespace {

@@ -1,6 +1,6 @@
-#include "tessera/base/glob.h"
-
 #include <gtest/gtest.h>
+
+#include "tessera/base/text.h"
 
 namespace tessera::base {
 namespace {

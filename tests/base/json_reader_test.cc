@@ -1,11 +1,10 @@
-#include "tessera/base/json_reader.h"
-
 #include <gtest/gtest.h>
-
-#include <array>
 #include <nlohmann/json.hpp>
 
-#include "tessera/base/json_writer.h"
+#include <array>
+
+#include "tessera/base/json_document.h"
+#include "tessera/base/json_reader.h"
 
 namespace tessera::base {
 namespace {

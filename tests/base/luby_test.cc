@@ -1,8 +1,8 @@
-#include "tessera/base/luby.h"
-
 #include <gmock/gmock.h>
 
 #include <vector>
+
+#include "tessera/base/arithmetic.h"
 
 namespace tessera::base {
 namespace {

@@ -1,6 +1,6 @@
-#include "tessera/base/markup.h"
-
 #include <gtest/gtest.h>
+
+#include "tessera/base/text.h"
 
 namespace tessera::base {
 namespace {

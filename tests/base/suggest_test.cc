@@ -1,8 +1,8 @@
-#include "tessera/base/suggest.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
+
+#include "tessera/base/text.h"
 
 namespace tessera::base {
 namespace {

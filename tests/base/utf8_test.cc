@@ -1,9 +1,9 @@
-#include "tessera/base/utf8.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
+
+#include "tessera/base/text.h"
 
 namespace tessera::base {
 namespace {

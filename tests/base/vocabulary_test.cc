@@ -1,6 +1,6 @@
-#include "tessera/base/vocabulary.h"
-
 #include <gtest/gtest.h>
+
+#include "tessera/base/vocabulary.h"
 
 namespace tessera::base {
 namespace {

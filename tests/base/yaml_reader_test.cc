@@ -1,5 +1,3 @@
-#include "tessera/base/yaml_reader.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -7,6 +5,8 @@
 #include <functional>
 #include <limits>
 #include <string>
+
+#include "tessera/base/yaml_reader.h"
 
 namespace tessera::base {
 namespace {

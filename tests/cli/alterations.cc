@@ -1,5 +1,3 @@
-#include "alterations.h"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -7,6 +5,8 @@
 #include <set>
 #include <string_view>
 #include <utility>
+
+#include "alterations.h"
 
 namespace tessera::cli {
 namespace {

@@ -13,11 +13,8 @@
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/plan_check.h"
 #include "tessera/cli/search_options.h"
-#include "tessera/graph/yaml.h"
-#include "tessera/plan/digest.h"
-#include "tessera/plan/exempt.h"
-#include "tessera/plan/json_read.h"
-#include "tessera/plan/json_write.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/plan/files/plan_files.h"
 #include "tessera/search/partition/partition.h"
 
 // `tessera check` accepts no altered claim: plans of many kinds are altered entry by entry, and every altered one must be refused.
@@ -201,7 +198,7 @@ bool IsAmong(const std::string& pattern, const std::array<std::string_view, n>& 
 }
 
 bool IsExempt(const std::string& pattern) {
-  return IsAmong(pattern, plan::kExempt) || pattern.find("/x-") != std::string::npos;
+  return IsAmong(pattern, plan::files::kExempt) || pattern.find("/x-") != std::string::npos;
 }
 
 enum class Inputs : uint8_t { kSome, kAll };
@@ -215,12 +212,12 @@ struct Original {
 };
 
 Answer Judge(const Original& original, const Json& altered) {
-  const base::Expected<plan::Plan> plan = plan::ReadPlanJson(altered.dump(), "");
+  const base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(altered.dump(), "");
   if (!plan) return Answer::kRefused;
   const std::vector<std::string> cheaply = CheckPlan(*plan, {.search = false}).violations;
   if (!cheaply.empty())
     return cheaply.front().starts_with("digest: ") ? Answer::kByDigestAlone : Answer::kRefused;
-  if (plan->digest == original.document.at("digest") && plan::WritePlanJson(*plan) == original.written)
+  if (plan->digest == original.document.at("digest") && plan::files::WritePlanJson(*plan) == original.written)
     return Answer::kSame;
   return CheckPlan(*plan, {}).violations.empty() ? Answer::kAccepted : Answer::kRefused;
 }
@@ -251,9 +248,9 @@ class ClaimsTest : public CommandLineTest {
 
   // What is wrong with the plan in a document, once its digest is that of what the document gives.
   static std::string RefusalsOfForged(const Json& document) {
-    const base::Expected<plan::Plan> read = plan::ReadPlanJson(document.dump(), "");
+    const base::Expected<plan::Plan> read = plan::files::ReadPlanJson(document.dump(), "");
     EXPECT_TRUE(read) << read.error().message;
-    const base::Expected<plan::Plan> plan = plan::ReadPlanJson(plan::WritePlanJson(*read), "");
+    const base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(plan::files::WritePlanJson(*read), "");
     return fmt::format("{}", fmt::join(CheckPlan(*plan, {}).violations, "\n"));
   }
 
@@ -263,7 +260,7 @@ class ClaimsTest : public CommandLineTest {
     for (const Alteration& alteration : AlterationsOf(document)) {
       const std::string pattern = PatternOf(alteration);
       if (!pattern.starts_with("/subgraphs") && !pattern.starts_with("/lowering")) continue;
-      const base::Expected<plan::Plan> plan = plan::ReadPlanJson(Apply(document, alteration).dump(), "");
+      const base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(Apply(document, alteration).dump(), "");
       if (!plan) continue;
       ++run;
       EXPECT_NO_THROW(CheckPlan(*plan, {.execute = true, .search = false})) << Describe(alteration);
@@ -276,9 +273,9 @@ class ClaimsTest : public CommandLineTest {
   // digest guards in all plans, one alteration of eight where not all are wanted.
   void Alter(size_t least, Inputs inputs = Inputs::kSome) const {
     Original original{ReadJson("plan.json"), ""};
-    const base::Expected<plan::Plan> plan = plan::ReadPlanJson(original.document.dump(), "");
+    const base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(original.document.dump(), "");
     ASSERT_TRUE(plan) << plan.error().message;
-    original.written = plan::WritePlanJson(*plan);
+    original.written = plan::files::WritePlanJson(*plan);
     const PlanVerdict verdict = CheckPlan(*plan, {});
     ASSERT_THAT(verdict.violations, IsEmpty());
     ASSERT_TRUE(verdict.searched_again);
@@ -407,23 +404,23 @@ TEST_F(ClaimsTest, APartitionThatWasGiven) {
 
 // Ended by a request that comes once the first subgraphs are decided: what rests on how far the search came is not claimed.
 TEST_F(ClaimsTest, ASearchThatWasCutOff) {
-  const base::Expected<graph::Graph> network = graph::ReadNetwork(kChain, "chain.yaml");
+  const base::Expected<graph::Graph> network = graph::import::yaml::ReadNetwork(kChain, "chain.yaml");
   const base::Expected<hw_profiles::Profile> profile = LoadProfile((Folder() / "tight.yaml").string());
   ASSERT_TRUE(network && profile);
   const EngineSet engines(SearchOptions{});
   base::Stop stop;
   int reports = 0;
-  search::PartitionOptions options;
+  search::partition::answer::PartitionOptions options;
   options.engines = engines.Pointers();
   options.budget = {200'000};
   options.stop = &stop;
   options.progress = [&](std::string_view) {
     if (++reports == 8) stop.Request();
   };
-  const auto found = search::SearchPartition(*network, *profile, options);
+  const auto found = search::partition::SearchPartition(*network, *profile, options);
   ASSERT_TRUE(found && found->plan);
   EXPECT_EQ(found->plan->status, "feasible");
-  Write("plan.json", plan::WritePlanJson(*found->plan));
+  Write("plan.json", plan::files::WritePlanJson(*found->plan));
   ExpectInPlan({"\"cut_off\": true"});
   Alter(3000);
 

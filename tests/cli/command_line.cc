@@ -1,5 +1,3 @@
-#include "command_line.h"
-
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +11,8 @@
 #include <sstream>
 #include <stdexcept>
 #include <thread>
+
+#include "command_line.h"
 
 namespace tessera::cli {
 namespace {

@@ -1,6 +1,6 @@
-#include "faults.h"
-
 #include <gmock/gmock.h>
+
+#include "faults.h"
 
 namespace tessera::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "command_line.h"
-#include "tessera/base/utf8.h"
+#include "tessera/base/text.h"
 
 // Names that come from files, in everything that the command prints and writes: no terminal obeys
 // them, no reader of a format stumbles over them, and no line break in one of them forges a line.

@@ -1,6 +1,3 @@
-// Axioms at random, against every placement of a Problem small enough to try them all: what the checker takes must
-// hold in each.
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,10 +9,15 @@
 
 #include "random_problem.h"
 #include "tessera/base/random.h"
-#include "tessera/problem/proof/assignment.h"
-#include "tessera/problem/proof/grounds.h"
+#include "tessera/problem/proof/axiom_checker.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
+
+// Axioms at random, against every placement of a Problem small enough to try them all: what the checker takes must
+// hold in each.
+
+
+
 
 namespace tessera::encoder {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "brute_force.h"
-#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/problem/validator.h"
 
@@ -144,8 +144,8 @@ TEST_P(BankModesOf, OffsetsAreMultiplesOfTheAlignment) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, BankModesOf,
-                         testing::Values(Party{"cadical", std::make_shared<SatEngine>()},
-                                         Party{"z3", std::make_shared<Z3Engine>()}),
+                         testing::Values(Party{"cadical", std::make_shared<sat::SatEngine>()},
+                                         Party{"z3", std::make_shared<smt::Z3Engine>()}),
                          [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
 
 TEST(BankModes, EnumerationFindsNoScheduleWithoutAChange) {

@@ -1,5 +1,3 @@
-#include "brute_force.h"
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -7,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "brute_force.h"
 #include "brute_force_rules.h"
 
 namespace tessera::encoder {

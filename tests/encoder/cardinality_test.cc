@@ -1,11 +1,10 @@
-#include "tessera/encoder/cardinality.h"
-
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <vector>
 
-#include "tessera/encoder/sat/cadical_solver.h"
+#include "tessera/encoder/formulation/cardinality.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 
 namespace tessera::encoder {
 namespace {
@@ -15,15 +14,15 @@ TEST(AtMost, AllowsExactlyTheSmallEnoughChoices) {
   const base::Stop stop;
   for (int count = 0; count <= 6; ++count) {
     for (int most = 0; most <= count; ++most) {
-      CadicalSolver solver(0, 10'000);
-      std::vector<Literal> literals;
+      sat::CadicalSolver solver(0, 10'000);
+      std::vector<formulation::Literal> literals;
       for (int i = 0; i < count; ++i) literals.push_back(solver.NewVariable());
-      AddAtMost(solver, literals, most);
+      formulation::AddAtMost(solver, literals, most);
       for (uint32_t chosen = 0; chosen < (1U << static_cast<unsigned>(count)); ++chosen) {
-        std::vector<Literal> choice;
+        std::vector<formulation::Literal> choice;
         for (size_t i = 0; i < literals.size(); ++i)
           choice.push_back(((chosen >> i) & 1U) != 0 ? literals[i] : ~literals[i]);
-        const bool allowed = solver.Decide(choice, {}, stop).verdict == Verdict::kSatisfiable;
+        const bool allowed = solver.Decide(choice, {}, stop).verdict == formulation::Verdict::kSatisfiable;
         EXPECT_EQ(allowed, std::popcount(chosen) <= most) << count << " literals, at most " << most;
       }
     }
@@ -32,13 +31,13 @@ TEST(AtMost, AllowsExactlyTheSmallEnoughChoices) {
 
 TEST(AtMost, ConstantsUseUpTheLimit) {
   const base::Stop stop;
-  CadicalSolver solver(0, 10'000);
-  const Literal a = solver.NewVariable();
-  const std::vector<Literal> literals = {kTrue, a, kFalse};
-  AddAtMost(solver, literals, 1);
-  EXPECT_EQ(solver.Decide(std::vector{a}, {}, stop).verdict, Verdict::kUnsatisfiable);
-  AddAtMost(solver, literals, 0);
-  EXPECT_EQ(solver.Decide({}, {}, stop).verdict, Verdict::kUnsatisfiable);
+  sat::CadicalSolver solver(0, 10'000);
+  const formulation::Literal a = solver.NewVariable();
+  const std::vector<formulation::Literal> literals = {formulation::kTrue, a, formulation::kFalse};
+  formulation::AddAtMost(solver, literals, 1);
+  EXPECT_EQ(solver.Decide(std::vector{a}, {}, stop).verdict, formulation::Verdict::kUnsatisfiable);
+  formulation::AddAtMost(solver, literals, 0);
+  EXPECT_EQ(solver.Decide({}, {}, stop).verdict, formulation::Verdict::kUnsatisfiable);
 }
 
 }  // namespace

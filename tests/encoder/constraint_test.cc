@@ -1,8 +1,7 @@
-#include "tessera/encoder/constraint.h"
-
 #include <gtest/gtest.h>
 
-#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/formulation/constraint.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
 
 // Constraints from outside: their clauses bind, their check is believed, and granules respect their units.
@@ -16,17 +15,17 @@ using problem::Result;
 using problem::Status;
 
 // Buffer 0 starts at `place`. The check may ask for another.
-class StartsAt final : public Constraint {
+class StartsAt final : public formulation::Constraint {
  public:
   StartsAt(Bytes place, Bytes checked, Bytes unit) : place_(place), checked_(checked), unit_(unit) {}
   explicit StartsAt(Bytes place) : StartsAt(place, place, 1) {}
 
   std::string Name() const override { return "starts"; }
   Bytes UnitOf(const Problem& /*problem*/, size_t /*memory*/) const override { return unit_; }
-  void Write(Variables& variables) const override {
+  void Write(formulation::Variables& variables) const override {
     const Bytes granule = variables.GranuleOf(0);
     EXPECT_EQ(place_ % granule, 0);
-    IntegerSink& integers = variables.Integers();
+    formulation::IntegerSink& integers = variables.Integers();
     variables.Clauses().Add({integers.AtLeast({variables.OffsetOf(0)}, place_ / granule)});
     variables.Clauses().Add({~integers.AtLeast({variables.OffsetOf(0)}, place_ / granule + 1)});
   }
@@ -59,31 +58,31 @@ Result SolveWith(const problem::Engine& engine) {
 }
 
 TEST(ConstraintTest, ItsClausesBindBothEngines) {
-  const Constraints constraints = {std::make_shared<StartsAt>(37)};
-  for (const Result& result : {SolveWith(SatEngine({.seed = 0, .constraints = constraints})),
-                               SolveWith(Z3Engine({.seed = 0, .constraints = constraints}))}) {
+  const formulation::Constraints constraints = {std::make_shared<StartsAt>(37)};
+  for (const Result& result : {SolveWith(sat::SatEngine({.seed = 0, .constraints = constraints})),
+                               SolveWith(smt::Z3Engine({.seed = 0, .constraints = constraints}))}) {
     ASSERT_EQ(result.status, Status::kFeasible) << result.reason;
     EXPECT_EQ(result.allocation->offsets[0], 37);
   }
 }
 
 TEST(ConstraintTest, TwoThatContradictEachOtherLeaveNothing) {
-  const Constraints constraints = {std::make_shared<StartsAt>(3), std::make_shared<StartsAt>(4)};
-  EXPECT_EQ(SolveWith(SatEngine({.seed = 0, .constraints = constraints})).status, Status::kInfeasible);
+  const formulation::Constraints constraints = {std::make_shared<StartsAt>(3), std::make_shared<StartsAt>(4)};
+  EXPECT_EQ(SolveWith(sat::SatEngine({.seed = 0, .constraints = constraints})).status, Status::kInfeasible);
 }
 
 // Without its unit the addresses would be counted in sixteens, and 4 would be lost.
 TEST(ConstraintTest, GranulesDivideItsUnit) {
-  const Constraints constraints = {std::make_shared<StartsAt>(4, 4, 4)};
-  const Result result = SolveWith(SatEngine({.seed = 0, .constraints = constraints}));
+  const formulation::Constraints constraints = {std::make_shared<StartsAt>(4, 4, 4)};
+  const Result result = SolveWith(sat::SatEngine({.seed = 0, .constraints = constraints}));
   ASSERT_EQ(result.status, Status::kFeasible) << result.reason;
   EXPECT_EQ(result.allocation->offsets[0], 4);
   EXPECT_EQ(result.allocation->offsets[1] % 4, 0);
 }
 
 TEST(ConstraintTest, AnAnswerThatItsCheckRefusesIsNoAnswer) {
-  const Constraints constraints = {std::make_shared<StartsAt>(16, 32, 1)};
-  const Result result = SolveWith(SatEngine({.seed = 0, .constraints = constraints}));
+  const formulation::Constraints constraints = {std::make_shared<StartsAt>(16, 32, 1)};
+  const Result result = SolveWith(sat::SatEngine({.seed = 0, .constraints = constraints}));
   EXPECT_EQ(result.status, Status::kUnknown);
   EXPECT_FALSE(result.allocation.has_value());
   EXPECT_EQ(result.reason,

@@ -1,11 +1,11 @@
-#include "tessera/encoder/demands.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <string>
 #include <utility>
+
+#include "tessera/encoder/formulation/address_constraints.h"
 
 namespace tessera::encoder {
 namespace {
@@ -35,7 +35,7 @@ class DemandsOf : public testing::Test {
   void AddBanks() {
     problem_.memories[0].banks = {{"a", {0, 64}, {}}, {"b", {64, 128}, {}}, {"c", {192, 256}, {}}};
   }
-  Bytes Granule() const { return GranuleOf(problem_, nullptr, 0); }
+  Bytes Granule() const { return formulation::GranuleOf(problem_, nullptr, 0); }
 
   Problem problem_;
 };
@@ -61,7 +61,7 @@ TEST_F(DemandsOf, GranuleDividesBordersFixedOffsetsAndDeltas) {
 TEST_F(DemandsOf, GranuleServesEveryRung) {
   Add(48, 0, 2);
   const problem::Ladder ladder{{{"a", {48}}, {"b", {64}}}};
-  EXPECT_EQ(GranuleOf(problem_, &ladder, 0), 16);
+  EXPECT_EQ(formulation::GranuleOf(problem_, &ladder, 0), 16);
 }
 
 // [1, 5) then 8, the least multiple of 4 from 5 on: no solution at multiples of 4 has the second 8 and the
@@ -119,60 +119,60 @@ TEST_F(DemandsOf, OffsetRulesMergeIntoOneGrid) {
   problem_.rules = {{"", {}, {0}, {}, {}}};
   problem_.rules[0].requirement.multiple = 4;
   problem_.rules[0].requirement.residue = 2;
-  const Grid grid = Analyse(problem_, nullptr).grids[0];
+  const formulation::Grid grid = formulation::Analyse(problem_, nullptr).grids[0];
   EXPECT_EQ(grid.multiple, 12);
   EXPECT_EQ(grid.residue, 6);
   problem_.rules[0].requirement.residue = 1;  // never at a multiple of 6: left to clauses, which refute it
-  EXPECT_EQ(Analyse(problem_, nullptr).grids[0].multiple, 6);
+  EXPECT_EQ(formulation::Analyse(problem_, nullptr).grids[0].multiple, 6);
 }
 
 TEST_F(DemandsOf, PairsThatLiveTogetherAreDisjoint) {
   Add(1, 0, 2);
   Add(1, 1, 3);
   Add(1, 2, 4);
-  EXPECT_THAT(Analyse(problem_, nullptr).disjoint, ElementsAre(Pair(0, 1), Pair(1, 2)));
+  EXPECT_THAT(formulation::Analyse(problem_, nullptr).disjoint, ElementsAre(Pair(0, 1), Pair(1, 2)));
 }
 
 TEST_F(DemandsOf, GapsInALifeAreSeen) {
   Add(1, 0, 2).lifespans = {{0, 1}, {4, 5}};
   Add(1, 2, 3);
-  EXPECT_THAT(Analyse(problem_, nullptr).disjoint, IsEmpty());
+  EXPECT_THAT(formulation::Analyse(problem_, nullptr).disjoint, IsEmpty());
 }
 
 TEST_F(DemandsOf, RelationsExemptAndSeparate) {
   Add(1, 0, 2);
   Add(1, 1, 3);
   Relate(RelationKind::kExclusive);
-  EXPECT_THAT(Analyse(problem_, nullptr).disjoint, IsEmpty());
+  EXPECT_THAT(formulation::Analyse(problem_, nullptr).disjoint, IsEmpty());
   Relate(RelationKind::kSeparate);
-  EXPECT_THAT(Analyse(problem_, nullptr).disjoint, ElementsAre(Pair(0, 1)));
+  EXPECT_THAT(formulation::Analyse(problem_, nullptr).disjoint, ElementsAre(Pair(0, 1)));
 }
 
 TEST_F(DemandsOf, SpansBecomeForbiddenRangesAndBorders) {
   AddBanks();
   constexpr Bytes kEnd = std::numeric_limits<Bytes>::max();
   Add(1, 0, 2);
-  EXPECT_THAT(Analyse(problem_, nullptr).forbidden[0], IsEmpty());
+  EXPECT_THAT(formulation::Analyse(problem_, nullptr).forbidden[0], IsEmpty());
   problem_.buffers[0].span = Span::kContiguous;
-  EXPECT_THAT(Analyse(problem_, nullptr).forbidden[0],
+  EXPECT_THAT(formulation::Analyse(problem_, nullptr).forbidden[0],
               ElementsAre(AddressRange{128, 192}, AddressRange{256, kEnd}));
   problem_.buffers[0].span = Span::kSingle;
-  EXPECT_THAT(Analyse(problem_, nullptr).forbidden[0],
+  EXPECT_THAT(formulation::Analyse(problem_, nullptr).forbidden[0],
               ElementsAre(AddressRange{64, 64}, AddressRange{128, 192}, AddressRange{256, kEnd}));
   problem_.buffers[0].allowed_banks = {0, 2};
-  EXPECT_THAT(Analyse(problem_, nullptr).forbidden[0],
+  EXPECT_THAT(formulation::Analyse(problem_, nullptr).forbidden[0],
               ElementsAre(AddressRange{64, 192}, AddressRange{256, kEnd}));
   problem_.buffers[0].span = Span::kAny;
-  EXPECT_THAT(Analyse(problem_, nullptr).forbidden[0], ElementsAre(AddressRange{64, 128}));
+  EXPECT_THAT(formulation::Analyse(problem_, nullptr).forbidden[0], ElementsAre(AddressRange{64, 128}));
 }
 
 TEST_F(DemandsOf, LoadLeavesOutBuffersThatMayShare) {
   Add(10, 0, 2);
   Add(20, 1, 3);
   Add(40, 1, 2);
-  EXPECT_THAT(LoadOf(problem_), ElementsAre(70));
+  EXPECT_THAT(formulation::LoadOf(problem_), ElementsAre(70));
   Relate(RelationKind::kExclusive);
-  EXPECT_THAT(LoadOf(problem_), ElementsAre(40));
+  EXPECT_THAT(formulation::LoadOf(problem_), ElementsAre(40));
 }
 
 }  // namespace

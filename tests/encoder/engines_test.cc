@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/problem/validator.h"
 
@@ -149,14 +149,14 @@ TEST_P(Promise, SchedulesCoverTheHorizon) {
 // Without refinements, under which pigeons that are alike are no puzzle.
 INSTANTIATE_TEST_SUITE_P(
     Engines, Promise,
-    testing::Values(Party{"order", std::make_shared<SatEngine>(SatOptions{
-                                       0, IntegerEncoding::kOrder, {}, Refinements::None()})},
-                    Party{"bits", std::make_shared<SatEngine>(SatOptions{
-                                      0, IntegerEncoding::kBits, {}, Refinements::None()})},
-                    Party{"z3", std::make_shared<Z3Engine>()}),
+    testing::Values(Party{"order", std::make_shared<sat::SatEngine>(sat::SatOptions{
+                                       0, sat::IntegerEncoding::kOrder, {}, formulation::Refinements::None()})},
+                    Party{"bits", std::make_shared<sat::SatEngine>(sat::SatOptions{
+                                      0, sat::IntegerEncoding::kBits, {}, formulation::Refinements::None()})},
+                    Party{"z3", std::make_shared<smt::Z3Engine>()}),
     [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
 
-TEST(SatEngine, TriesHintsFirst) {
+TEST(sat::SatEngine, TriesHintsFirst) {
   Problem problem;
   problem.memories.emplace_back().capacity = 64;
   for (const Bytes hint : {40, 8, 24}) {
@@ -167,7 +167,7 @@ TEST(SatEngine, TriesHintsFirst) {
     buffer.hint = hint;
   }
   const base::Stop stop;
-  const Result result = SatEngine().Open(problem, nullptr)->Solve(0, 64, {}, stop);
+  const Result result = sat::SatEngine().Open(problem, nullptr)->Solve(0, 64, {}, stop);
   ASSERT_EQ(result.status, Status::kFeasible);
   EXPECT_EQ(result.allocation->offsets, std::vector<Bytes>({40, 8, 24}));
 }

@@ -8,8 +8,8 @@
 
 #include "random_problem.h"
 #include "tessera/base/random.h"
-#include "tessera/encoder/encoded_session.h"
-#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/formulation/encoded_session.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/problem/validator.h"
 
@@ -149,9 +149,9 @@ TEST_P(LadderOf, SessionAgreesWithFreshSolvesInAnyOrder) {
 
 INSTANTIATE_TEST_SUITE_P(
     Engines, LadderOf,
-    testing::Values(Party{"order", std::make_shared<SatEngine>(SatOptions{0, IntegerEncoding::kOrder})},
-                    Party{"bits", std::make_shared<SatEngine>(SatOptions{0, IntegerEncoding::kBits})},
-                    Party{"z3", std::make_shared<Z3Engine>()}),
+    testing::Values(Party{"order", std::make_shared<sat::SatEngine>(sat::SatOptions{0, sat::IntegerEncoding::kOrder})},
+                    Party{"bits", std::make_shared<sat::SatEngine>(sat::SatOptions{0, sat::IntegerEncoding::kBits})},
+                    Party{"z3", std::make_shared<smt::Z3Engine>()}),
     [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
 
 // A loop over three banks whose modes exchange reading and writing, so that every topic has clauses.
@@ -176,19 +176,19 @@ Problem BankedLoop() {
 TEST(LadderClauses, LaterRungsAddSizesAndNothingElse) {
   const Problem problem = BankedLoop();
   const Ladder ladder = RowsWithHalo();
-  for (const IntegerEncoding encoding : {IntegerEncoding::kOrder, IntegerEncoding::kBits}) {
-    EncodedSession session("cadical", problem, &ladder, CadicalBackends({0, encoding}));
+  for (const sat::IntegerEncoding encoding : {sat::IntegerEncoding::kOrder, sat::IntegerEncoding::kBits}) {
+    formulation::EncodedSession session("cadical", problem, &ladder, sat::CadicalBackends({0, encoding}));
     const base::Stop stop;
     EXPECT_EQ(session.Solve(0, 256, {}, stop).status, Status::kFeasible);
-    const TopicCounts first = session.Counts();
-    for (const Topic topic :
-         {Topic::kLiveness, Topic::kRelations, Topic::kAddresses, Topic::kBanks, Topic::kModes}) {
+    const formulation::TopicCounts first = session.Counts();
+    for (const formulation::Topic topic :
+         {formulation::Topic::kLiveness, formulation::Topic::kRelations, formulation::Topic::kAddresses, formulation::Topic::kBanks, formulation::Topic::kModes}) {
       EXPECT_GT(first[static_cast<size_t>(topic)], 0) << static_cast<int>(topic);
     }
     for (size_t rung = 1; rung < ladder.rungs.size(); ++rung) session.Solve(rung, 256, {}, stop);
-    const TopicCounts later = session.Counts();
-    for (size_t topic = 0; topic < kTopicCount; ++topic) {
-      if (static_cast<Topic>(topic) == Topic::kSizes) {
+    const formulation::TopicCounts later = session.Counts();
+    for (size_t topic = 0; topic < formulation::kTopicCount; ++topic) {
+      if (static_cast<formulation::Topic>(topic) == formulation::Topic::kSizes) {
         EXPECT_GT(later[topic], first[topic]);
       } else {
         EXPECT_EQ(later[topic], first[topic]) << topic;
@@ -202,12 +202,12 @@ TEST(LadderClauses, LaterRungsAddSizesAndNothingElse) {
 TEST(LadderClauses, ASmallerCapacityAddsOneClauseABuffer) {
   const Problem problem = Chain(120);
   const Ladder ladder = RowsWithHalo();
-  EncodedSession session("cadical", problem, &ladder, CadicalBackends({0, IntegerEncoding::kOrder}));
+  formulation::EncodedSession session("cadical", problem, &ladder, sat::CadicalBackends({0, sat::IntegerEncoding::kOrder}));
   const base::Stop stop;
   session.Solve(0, 120, {}, stop);
-  TopicCounts expected = session.Counts();
+  formulation::TopicCounts expected = session.Counts();
   session.Solve(0, 100, {}, stop);
-  expected[static_cast<size_t>(Topic::kCapacity)] += 4;
+  expected[static_cast<size_t>(formulation::Topic::kCapacity)] += 4;
   EXPECT_EQ(session.Counts(), expected);
 }
 

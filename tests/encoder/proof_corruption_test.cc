@@ -1,5 +1,3 @@
-// Proofs of engines, damaged, and held against Problems that have a placement: none may be accepted.
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,9 +11,14 @@
 #include "brute_force.h"
 #include "random_problem.h"
 #include "tessera/base/random.h"
-#include "tessera/encoder/lazy/lazy_prover.h"
 #include "tessera/encoder/sat/sat_prover.h"
 #include "tessera/problem/proof/checker.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
+
+// Proofs of engines, damaged, and held against Problems that have a placement: none may be accepted.
+
+
+
 
 namespace tessera::encoder {
 namespace {
@@ -124,8 +127,8 @@ std::string Corrupt(const std::string& proof, base::Random& random) {
 
 TEST(ProofCorruption, NothingProvesThatAProblemWithAPlacementHasNone) {
   base::Random random(3);
-  const LazyProver lazy;
-  const SatProver cadical;
+  const search::engines::lazy::LazyProver lazy;
+  const sat::SatProver cadical;
   const std::array<const problem::proof::Prover*, 2> provers = {&lazy, &cadical};
   int corruptions = 0;
   int proofs = 0;

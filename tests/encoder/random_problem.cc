@@ -1,10 +1,9 @@
-#include "random_problem.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
 
 #include "brute_force.h"
+#include "random_problem.h"
 #include "random_rules.h"
 
 namespace tessera::encoder {

@@ -1,5 +1,3 @@
-#include "tessera/encoder/refinements.h"
-
 #include <gmock/gmock.h>
 
 #include <string>
@@ -7,11 +5,10 @@
 
 #include "random_problem.h"
 #include "tessera/base/random.h"
-#include "tessera/encoder/decomposition.h"
-#include "tessera/encoder/demands.h"
-#include "tessera/encoder/normal_positions.h"
-#include "tessera/encoder/sat/sat_engine.h"
-#include "tessera/encoder/symmetry.h"
+#include "tessera/encoder/formulation/address_constraints.h"
+#include "tessera/encoder/formulation/decomposition.h"
+#include "tessera/encoder/formulation/refinements.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/validator.h"
 
 // What each refinement adds, on Problems small enough to see why.
@@ -41,7 +38,7 @@ Problem Memory(Bytes capacity) {
 }
 
 std::vector<std::vector<Bytes>> PositionsOf(const Problem& problem, const Ladder* ladder = nullptr) {
-  return FindNormalPositions(problem, ladder, Analyse(problem, ladder), {problem.memories[0].capacity}, {});
+  return formulation::FindNormalPositions(problem, ladder, formulation::Analyse(problem, ladder), {problem.memories[0].capacity}, {});
 }
 
 TEST(NormalPositions, AreSumsOfSizesBelow) {
@@ -103,9 +100,9 @@ TEST(Symmetry, GroupsWhatIsAlikeOnEveryRung) {
   for (int i = 0; i < 5; ++i) Live(problem, 2, 0, 3);
   problem.buffers[3].alignment = 4;
   Live(problem, 2, 0, 4);
-  EXPECT_THAT(FindInterchangeable(problem, nullptr), ElementsAre(ElementsAre(0, 1, 2, 4)));
+  EXPECT_THAT(formulation::FindInterchangeable(problem, nullptr), ElementsAre(ElementsAre(0, 1, 2, 4)));
   const Ladder ladder = {{{"small", {1, 1, 1, 1, 1, 1}}, {"large", {2, 3, 2, 2, 3, 2}}}};
-  EXPECT_THAT(FindInterchangeable(problem, &ladder), ElementsAre(ElementsAre(0, 2), ElementsAre(1, 4)));
+  EXPECT_THAT(formulation::FindInterchangeable(problem, &ladder), ElementsAre(ElementsAre(0, 2), ElementsAre(1, 4)));
 }
 
 TEST(Symmetry, SparesWhatIsNamedOrFixed) {
@@ -114,7 +111,7 @@ TEST(Symmetry, SparesWhatIsNamedOrFixed) {
   problem.buffers[0].offset = 4;
   problem.buffers[4].hint = 7;
   problem.relations = {{RelationKind::kSeparate, 1, 2, 0}};
-  EXPECT_THAT(FindInterchangeable(problem, nullptr), ElementsAre(ElementsAre(4, 3)))
+  EXPECT_THAT(formulation::FindInterchangeable(problem, nullptr), ElementsAre(ElementsAre(4, 3)))
       << "hinted lower, so first";
 }
 
@@ -128,7 +125,7 @@ Problem ThreeBursts() {
 }
 
 TEST(Decomposition, CutsWhereNothingLives) {
-  const std::vector<Part> parts = FindParts(ThreeBursts(), nullptr);
+  const std::vector<formulation::Part> parts = formulation::FindParts(ThreeBursts(), nullptr);
   ASSERT_THAT(parts, SizeIs(3));
   EXPECT_THAT(parts[1].buffers, ElementsAre(5, 6, 7, 8, 9));
   EXPECT_THAT(parts[1].problem.buffers, SizeIs(5));
@@ -137,9 +134,9 @@ TEST(Decomposition, CutsWhereNothingLives) {
 TEST(Decomposition, KeepsTogetherWhatSomethingTies) {
   Problem problem = ThreeBursts();
   problem.relations = {{RelationKind::kSeparate, 0, 14, 0}};
-  EXPECT_THAT(FindParts(problem, nullptr), SizeIs(2));
+  EXPECT_THAT(formulation::FindParts(problem, nullptr), SizeIs(2));
   Live(problem, 1, 4, 11);
-  EXPECT_THAT(FindParts(problem, nullptr), SizeIs(1));
+  EXPECT_THAT(formulation::FindParts(problem, nullptr), SizeIs(1));
 }
 
 TEST(Decomposition, SchedulesTieOnlyWhereTransitionsDo) {
@@ -148,14 +145,14 @@ TEST(Decomposition, SchedulesTieOnlyWhereTransitionsDo) {
   memory.banks = {{"a", {0, 20}, {}}};
   const problem::BankMode all{false, {{"", problem::AccessKind::kRead}, {"", problem::AccessKind::kWrite}}};
   memory.modes = {{"one", {all}}, {"two", {all}}};
-  EXPECT_THAT(FindParts(problem, nullptr), SizeIs(3));
+  EXPECT_THAT(formulation::FindParts(problem, nullptr), SizeIs(3));
   memory.transitions.emplace();
-  EXPECT_THAT(FindParts(problem, nullptr), SizeIs(1));
+  EXPECT_THAT(formulation::FindParts(problem, nullptr), SizeIs(1));
 }
 
 TEST(Decomposition, OnePartThatDoesNotFitRefutesTheWhole) {
   Problem problem = ThreeBursts();
-  const SatEngine engine;
+  const sat::SatEngine engine;
   const base::Stop stop;
   EXPECT_EQ(engine.Open(problem, nullptr)->Solve(0, 20, {}, stop).status, Status::kFeasible);
   problem.memories[0].alignment = 5;  // the last no longer fits
@@ -168,8 +165,8 @@ TEST(Decomposition, OnePartThatDoesNotFitRefutesTheWhole) {
 TEST(Decomposition, PartsAnswerLikeTheWhole) {
   base::Random random(11);
   const base::Stop stop;
-  const SatEngine whole({.seed = 0, .refinements = Refinements::None()});
-  const SatEngine parts;
+  const sat::SatEngine whole({.seed = 0, .refinements = formulation::Refinements::None()});
+  const sat::SatEngine parts;
   int feasible = 0, apart = 0;
   for (int i = 0; i < 300; ++i) {
     Problem problem = DrawProblem(random);
@@ -186,7 +183,7 @@ TEST(Decomposition, PartsAnswerLikeTheWhole) {
       relation.second += count;
       problem.relations.push_back(relation);
     }
-    apart += FindParts(problem, nullptr).size() > 1 ? 1 : 0;
+    apart += formulation::FindParts(problem, nullptr).size() > 1 ? 1 : 0;
     const Bytes capacity = problem.memories[0].capacity;
     const problem::Result expected = whole.Open(problem, nullptr)->Solve(0, capacity, {}, stop);
     const problem::Result found = parts.Open(problem, nullptr)->Solve(0, capacity, {}, stop);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
@@ -335,9 +335,9 @@ TEST_P(RulesOf, ModeSwitchesAreMinimisedOnRequest) {
 
 INSTANTIATE_TEST_SUITE_P(
     Engines, RulesOf,
-    testing::Values(Party{"order", std::make_shared<SatEngine>(SatOptions{0, IntegerEncoding::kOrder})},
-                    Party{"bits", std::make_shared<SatEngine>(SatOptions{0, IntegerEncoding::kBits})},
-                    Party{"z3", std::make_shared<Z3Engine>()}),
+    testing::Values(Party{"order", std::make_shared<sat::SatEngine>(sat::SatOptions{0, sat::IntegerEncoding::kOrder})},
+                    Party{"bits", std::make_shared<sat::SatEngine>(sat::SatOptions{0, sat::IntegerEncoding::kBits})},
+                    Party{"z3", std::make_shared<smt::Z3Engine>()}),
     [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
 
 }  // namespace

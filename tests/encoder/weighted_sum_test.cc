@@ -1,11 +1,10 @@
-#include "tessera/encoder/weighted_sum.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "tessera/base/random.h"
-#include "tessera/encoder/sat/cadical_solver.h"
+#include "tessera/encoder/formulation/cardinality.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 
 namespace tessera::encoder {
 namespace {
@@ -13,8 +12,8 @@ namespace {
 constexpr size_t kMostNodes = 1000;
 
 // The terms' literals are variables 2, 3, ... of the solver.
-std::vector<Weighted> MakeTerms(CadicalSolver& solver, const std::vector<int64_t>& weights) {
-  std::vector<Weighted> terms;
+std::vector<formulation::Weighted> MakeTerms(sat::CadicalSolver& solver, const std::vector<int64_t>& weights) {
+  std::vector<formulation::Weighted> terms;
   terms.reserve(weights.size());
   for (const int64_t weight : weights) terms.push_back({solver.NewVariable(), weight});
   return terms;
@@ -34,45 +33,45 @@ TEST(SumAtMost, AllowsExactlyTheLightEnoughChoices) {
     for (int64_t i = random.Uniform(0, 6); i > 0; --i)
       weights.push_back(random.Uniform(1, draw % 2 == 0 ? 3 : 20));
     const int64_t limit = random.Uniform(0, 30);
-    CadicalSolver solver(0, 10'000);
-    const std::vector<Weighted> terms = MakeTerms(solver, weights);
-    ASSERT_TRUE(AddSumAtMost(solver, terms, limit, kMostNodes));
+    sat::CadicalSolver solver(0, 10'000);
+    const std::vector<formulation::Weighted> terms = MakeTerms(solver, weights);
+    ASSERT_TRUE(formulation::AddSumAtMost(solver, terms, limit, kMostNodes));
     for (uint32_t chosen = 0; chosen < (1U << weights.size()); ++chosen) {
-      std::vector<Literal> choice;
+      std::vector<formulation::Literal> choice;
       for (size_t i = 0; i < terms.size(); ++i)
         choice.push_back(((chosen >> i) & 1U) != 0 ? terms[i].literal : ~terms[i].literal);
-      const bool allowed = solver.Decide(choice, {}, stop).verdict == Verdict::kSatisfiable;
+      const bool allowed = solver.Decide(choice, {}, stop).verdict == formulation::Verdict::kSatisfiable;
       EXPECT_EQ(allowed, SumOf(weights, chosen) <= limit) << "draw " << draw << ", choice " << chosen;
     }
   }
 }
 
 TEST(SumAtMost, EqualWeightsShareNodes) {
-  CadicalSolver solver(0, 10'000);
-  const std::vector<Weighted> terms = MakeTerms(solver, std::vector<int64_t>(20, 7));
-  EXPECT_TRUE(AddSumAtMost(solver, terms, 35, 120)) << "20 levels with six counts each";
+  sat::CadicalSolver solver(0, 10'000);
+  const std::vector<formulation::Weighted> terms = MakeTerms(solver, std::vector<int64_t>(20, 7));
+  EXPECT_TRUE(formulation::AddSumAtMost(solver, terms, 35, 120)) << "20 levels with six counts each";
 }
 
 TEST(SumAtMost, SaysNothingBeyondTheNodesAllowed) {
-  CadicalSolver solver(0, 10'000);
+  sat::CadicalSolver solver(0, 10'000);
   std::vector<int64_t> weights(20, 1);
   for (size_t i = 1; i < weights.size(); ++i) weights[i] = 2 * weights[i - 1];
-  const std::vector<Weighted> terms = MakeTerms(solver, weights);
-  const TopicCounts before = solver.Counts();
-  EXPECT_FALSE(AddSumAtMost(solver, terms, 333'333, 10));
+  const std::vector<formulation::Weighted> terms = MakeTerms(solver, weights);
+  const formulation::TopicCounts before = solver.Counts();
+  EXPECT_FALSE(formulation::AddSumAtMost(solver, terms, 333'333, 10));
   EXPECT_EQ(solver.Counts(), before);
 }
 
 TEST(SumAtMost, ConstantsUseUpTheLimit) {
   const base::Stop stop;
-  CadicalSolver solver(0, 10'000);
-  const Literal a = solver.NewVariable();
-  const std::vector<Weighted> terms = {{kTrue, 5}, {a, 4}, {kFalse, 100}};
-  AddSumAtMost(solver, terms, 8, kMostNodes);
-  EXPECT_EQ(solver.Decide({}, {}, stop).verdict, Verdict::kSatisfiable);
-  EXPECT_EQ(solver.Decide(std::vector{a}, {}, stop).verdict, Verdict::kUnsatisfiable);
-  AddSumAtMost(solver, terms, 4, kMostNodes);
-  EXPECT_EQ(solver.Decide({}, {}, stop).verdict, Verdict::kUnsatisfiable);
+  sat::CadicalSolver solver(0, 10'000);
+  const formulation::Literal a = solver.NewVariable();
+  const std::vector<formulation::Weighted> terms = {{formulation::kTrue, 5}, {a, 4}, {formulation::kFalse, 100}};
+  formulation::AddSumAtMost(solver, terms, 8, kMostNodes);
+  EXPECT_EQ(solver.Decide({}, {}, stop).verdict, formulation::Verdict::kSatisfiable);
+  EXPECT_EQ(solver.Decide(std::vector{a}, {}, stop).verdict, formulation::Verdict::kUnsatisfiable);
+  formulation::AddSumAtMost(solver, terms, 4, kMostNodes);
+  EXPECT_EQ(solver.Decide({}, {}, stop).verdict, formulation::Verdict::kUnsatisfiable);
 }
 
 }  // namespace

@@ -5,15 +5,15 @@
 #include <utility>
 
 #include "graph_builder.h"
-#include "tessera/graph/region.h"
+#include "tessera/graph/ops/region.h"
 
 // What single operators need of their inputs.
 namespace tessera::graph {
 
-inline constexpr Extent kNothing{};
+inline constexpr ops::Extent kNothing{};
 
-inline Box RegionFor(const Graph& graph, const Box& output, size_t input = 0) {
-  return InputRegion(graph, graph.operators.front(), input, output);
+inline ops::Box RegionFor(const Graph& graph, const ops::Box& output, size_t input = 0) {
+  return ops::InputRegion(graph, graph.operators.front(), input, output);
 }
 
 // What indices [begin, end) along an axis of the output need of the same axis of an input, all else being asked whole.
@@ -21,11 +21,11 @@ class Along {
  public:
   Along(Graph graph, size_t axis) : graph_(std::move(graph)), axis_(axis) {}
 
-  Extent operator()(int64_t begin, int64_t end, size_t input = 0) const {
+  ops::Extent operator()(int64_t begin, int64_t end, size_t input = 0) const {
     const Operator& op = graph_.operators.front();
-    Box output = WholeBox(graph_.tensors[static_cast<size_t>(op.outputs[0])].shape);
+    ops::Box output = ops::WholeBox(graph_.tensors[static_cast<size_t>(op.outputs[0])].shape);
     output[axis_] = {begin, end};
-    return InputRegion(graph_, op, input, output)[axis_];
+    return ops::InputRegion(graph_, op, input, output)[axis_];
   }
 
   int64_t OutputExtent() const { return graph_.tensors.back().shape[axis_]; }

@@ -19,10 +19,10 @@ int GraphBuilder::AddInput(Shape shape) {
   return TensorCount() - 1;
 }
 
-std::optional<int> GraphBuilder::Add(Operator op, const Wanted& wanted, std::vector<int> inputs) {
+std::optional<int> GraphBuilder::Add(Operator op, const ops::Wanted& wanted, std::vector<int> inputs) {
   std::vector<Shape> shapes;
   for (const int input : inputs) shapes.push_back(ShapeOf(input));
-  const auto shape = InferShape(op, wanted, shapes);
+  const auto shape = ops::InferShape(op, wanted, shapes);
   if (!shape) return std::nullopt;
   Tensor output;
   output.id = "t" + std::to_string(graph_.tensors.size());
@@ -42,7 +42,7 @@ int GraphBuilder::AddConv(int input, int64_t channels, int64_t kernel, int64_t s
                .dilation = {1, 1},
                .pad_low = {pad, pad},
                .pad_high = {pad, pad}};
-  Wanted wanted;
+  ops::Wanted wanted;
   wanted.out_channels = channels;
   return Add(std::move(op), wanted, {input}).value();
 }
@@ -80,7 +80,7 @@ Graph GraphBuilder::Build() && {
   return std::move(graph_);
 }
 
-Graph OneOperator(Operator op, const Wanted& wanted, const std::vector<Shape>& inputs) {
+Graph OneOperator(Operator op, const ops::Wanted& wanted, const std::vector<Shape>& inputs) {
   GraphBuilder builder;
   std::vector<int> tensors;
   for (const Shape& shape : inputs) tensors.push_back(builder.AddInput(shape));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tessera/graph/graph.h"
-#include "tessera/graph/shape_inference.h"
+#include "tessera/graph/ops/shape_inference.h"
 
 // Small graphs for tests, by hand; random_graph.h draws them.
 namespace tessera::graph {
@@ -16,7 +16,7 @@ class GraphBuilder {
   int AddInput(Shape shape);
 
   // Adds the operator if its attributes fit its inputs; the index of its output tensor, or nullopt.
-  std::optional<int> Add(Operator op, const Wanted& wanted, std::vector<int> inputs);
+  std::optional<int> Add(Operator op, const ops::Wanted& wanted, std::vector<int> inputs);
 
   // An opaque operator, described by op.accesses if there are any, with outputs of these shapes; their indices.
   std::vector<int> AddOpaque(Operator op, const std::vector<Shape>& outputs, std::vector<int> inputs);
@@ -40,6 +40,6 @@ class GraphBuilder {
 Operator OfKind(base::OperatorKind kind);
 
 // One operator on inputs of these shapes, which it must fit.
-Graph OneOperator(Operator op, const Wanted& wanted, const std::vector<Shape>& inputs);
+Graph OneOperator(Operator op, const ops::Wanted& wanted, const std::vector<Shape>& inputs);
 
 }  // namespace tessera::graph

@@ -2,8 +2,8 @@
 
 #include "borders.h"
 #include "graph_builder.h"
-#include "tessera/graph/region.h"
-#include "tessera/graph/tiling.h"
+#include "tessera/graph/ops/region.h"
+#include "tessera/graph/tiling/tiling.h"
 
 // Operators without a window at their borders, in numbers: what passes on elements, moves them, or reads axes whole; and two networks.
 namespace tessera::graph {
@@ -14,37 +14,37 @@ using base::OperatorKind;
 TEST(Borders, ElementwiseAndBroadcast) {
   Operator op = OfKind(OperatorKind::kElementwise);
   const Along rows(OneOperator(op, {}, {{2, 6, 3}, {1, 3}}), 1);
-  EXPECT_EQ(rows(2, 5), (Extent{2, 5}));
+  EXPECT_EQ(rows(2, 5), (ops::Extent{2, 5}));
   const Graph graph = OneOperator(op, {}, {{2, 6, 3}, {1, 3}});
-  EXPECT_EQ(RegionFor(graph, {{0, 1}, {2, 5}, {1, 2}}, 1), (Box{{0, 1}, {1, 2}}));
+  EXPECT_EQ(RegionFor(graph, {{0, 1}, {2, 5}, {1, 2}}, 1), (ops::Box{{0, 1}, {1, 2}}));
 }
 
 TEST(Borders, ConcatenationNeedsWhatItCutsOut) {
   Operator op = OfKind(OperatorKind::kConcat);
   op.axis = 1;
   const Along channels(OneOperator(op, {}, {{1, 3, 1, 1}, {1, 4, 1, 1}}), 1);
-  EXPECT_EQ(channels(2, 5, 0), (Extent{2, 3}));
-  EXPECT_EQ(channels(2, 5, 1), (Extent{0, 2}));
+  EXPECT_EQ(channels(2, 5, 0), (ops::Extent{2, 3}));
+  EXPECT_EQ(channels(2, 5, 1), (ops::Extent{0, 2}));
   EXPECT_EQ(channels(3, 7, 0), kNothing);
-  EXPECT_EQ(channels(3, 7, 1), (Extent{0, 4}));
+  EXPECT_EQ(channels(3, 7, 1), (ops::Extent{0, 4}));
 }
 
 Along Sliced(int64_t extent, int64_t start, int64_t step, int64_t count) {
   Operator op = OfKind(OperatorKind::kSlice);
   op.starts = {start};
   op.steps = {step};
-  Wanted wanted;
+  ops::Wanted wanted;
   wanted.shape = Shape{count};
   return {OneOperator(op, wanted, {{extent}}), 0};
 }
 
 TEST(Borders, SlicesUpAndDown) {
   const Along up = Sliced(10, 2, 3, 3);
-  EXPECT_EQ(up(0, 1), (Extent{2, 3}));
-  EXPECT_EQ(up(1, 3), (Extent{5, 9}));
+  EXPECT_EQ(up(0, 1), (ops::Extent{2, 3}));
+  EXPECT_EQ(up(1, 3), (ops::Extent{5, 9}));
   const Along down = Sliced(10, 9, -2, 4);
-  EXPECT_EQ(down(0, 2), (Extent{7, 10}));
-  EXPECT_EQ(down(3, 4), (Extent{3, 4}));
+  EXPECT_EQ(down(0, 2), (ops::Extent{7, 10}));
+  EXPECT_EQ(down(3, 4), (ops::Extent{3, 4}));
 }
 
 // Two in front and three behind four.
@@ -57,35 +57,35 @@ Along Padded(PadMode mode) {
 TEST(Borders, PadsOfOneValue) {
   const Along pad = Padded(PadMode::kConstant);
   EXPECT_EQ(pad(0, 2), kNothing);
-  EXPECT_EQ(pad(1, 3), (Extent{0, 1}));
-  EXPECT_EQ(pad(4, 9), (Extent{2, 4}));
+  EXPECT_EQ(pad(1, 3), (ops::Extent{0, 1}));
+  EXPECT_EQ(pad(4, 9), (ops::Extent{2, 4}));
   EXPECT_EQ(pad(6, 9), kNothing);
 }
 
 // 2 1 | 0 1 2 3 | 2 1 0
 TEST(Borders, PadsThatReflect) {
   const Along pad = Padded(PadMode::kReflect);
-  EXPECT_EQ(pad(0, 1), (Extent{2, 3}));
-  EXPECT_EQ(pad(0, 3), (Extent{0, 3}));
-  EXPECT_EQ(pad(5, 7), (Extent{2, 4}));
-  EXPECT_EQ(pad(6, 8), (Extent{1, 3}));
-  EXPECT_EQ(pad(0, 9), (Extent{0, 4}));
+  EXPECT_EQ(pad(0, 1), (ops::Extent{2, 3}));
+  EXPECT_EQ(pad(0, 3), (ops::Extent{0, 3}));
+  EXPECT_EQ(pad(5, 7), (ops::Extent{2, 4}));
+  EXPECT_EQ(pad(6, 8), (ops::Extent{1, 3}));
+  EXPECT_EQ(pad(0, 9), (ops::Extent{0, 4}));
 }
 
 // 0 0 | 0 1 2 3 | 3 3 3
 TEST(Borders, PadsThatRepeatTheEdge) {
   const Along pad = Padded(PadMode::kEdge);
-  EXPECT_EQ(pad(0, 2), (Extent{0, 1}));
-  EXPECT_EQ(pad(1, 4), (Extent{0, 2}));
-  EXPECT_EQ(pad(6, 9), (Extent{3, 4}));
+  EXPECT_EQ(pad(0, 2), (ops::Extent{0, 1}));
+  EXPECT_EQ(pad(1, 4), (ops::Extent{0, 2}));
+  EXPECT_EQ(pad(6, 9), (ops::Extent{3, 4}));
 }
 
 // 2 3 | 0 1 2 3 | 0 1 2
 TEST(Borders, PadsThatWrap) {
   const Along pad = Padded(PadMode::kWrap);
-  EXPECT_EQ(pad(0, 2), (Extent{2, 4}));
-  EXPECT_EQ(pad(1, 3), (Extent{0, 4}));
-  EXPECT_EQ(pad(6, 9), (Extent{0, 3}));
+  EXPECT_EQ(pad(0, 2), (ops::Extent{2, 4}));
+  EXPECT_EQ(pad(1, 3), (ops::Extent{0, 4}));
+  EXPECT_EQ(pad(6, 9), (ops::Extent{0, 3}));
 }
 
 TEST(Borders, GatherByConstants) {
@@ -93,36 +93,36 @@ TEST(Borders, GatherByConstants) {
   op.axis = 1;
   op.indices = {7, 0, 3};
   const Along picked(OneOperator(op, {}, {{2, 8, 5}}), 1);
-  EXPECT_EQ(picked(0, 1), (Extent{7, 8}));
-  EXPECT_EQ(picked(1, 3), (Extent{0, 4}));
+  EXPECT_EQ(picked(0, 1), (ops::Extent{7, 8}));
+  EXPECT_EQ(picked(1, 3), (ops::Extent{0, 4}));
   op.indices = {6};
-  Wanted wanted;
+  ops::Wanted wanted;
   wanted.keep_axes = false;
   const Graph dropped = OneOperator(op, wanted, {{2, 8, 5}});
-  EXPECT_EQ(RegionFor(dropped, {{1, 2}, {2, 4}}), (Box{{1, 2}, {6, 7}, {2, 4}}));
+  EXPECT_EQ(RegionFor(dropped, {{1, 2}, {2, 4}}), (ops::Box{{1, 2}, {6, 7}, {2, 4}}));
 }
 
 TEST(Borders, TransposePermutes) {
   Operator op = OfKind(OperatorKind::kTranspose);
   op.permutation = {2, 0, 1};
   EXPECT_EQ(RegionFor(OneOperator(op, {}, {{2, 3, 4}}), {{3, 4}, {0, 1}, {1, 3}}),
-            (Box{{0, 1}, {1, 3}, {3, 4}}));
+            (ops::Box{{0, 1}, {1, 3}, {3, 4}}));
 }
 
 Graph Reshaped(const Shape& from, const Shape& to) {
-  Wanted wanted;
+  ops::Wanted wanted;
   wanted.shape = to;
   return OneOperator(OfKind(OperatorKind::kReshape), wanted, {from});
 }
 
 TEST(Borders, ReshapesThatSplitOrMerge) {
   const Graph merged = Reshaped({6, 4}, {24});
-  EXPECT_EQ(RegionFor(merged, {{5, 7}}), (Box{{1, 2}, {1, 3}}));
-  EXPECT_EQ(RegionFor(merged, {{5, 9}}), (Box{{1, 3}, {0, 4}}));
-  EXPECT_EQ(RegionFor(merged, {{20, 24}}), (Box{{5, 6}, {0, 4}}));
+  EXPECT_EQ(RegionFor(merged, {{5, 7}}), (ops::Box{{1, 2}, {1, 3}}));
+  EXPECT_EQ(RegionFor(merged, {{5, 9}}), (ops::Box{{1, 3}, {0, 4}}));
+  EXPECT_EQ(RegionFor(merged, {{20, 24}}), (ops::Box{{5, 6}, {0, 4}}));
   const Graph split = Reshaped({24}, {6, 4});
-  EXPECT_EQ(RegionFor(split, {{1, 3}, {1, 2}}), (Box{{5, 10}}));
-  EXPECT_EQ(RegionFor(split, {{5, 6}, {3, 4}}), (Box{{23, 24}}));
+  EXPECT_EQ(RegionFor(split, {{1, 3}, {1, 2}}), (ops::Box{{5, 10}}));
+  EXPECT_EQ(RegionFor(split, {{5, 6}, {3, 4}}), (ops::Box{{23, 24}}));
 }
 
 // Row 3 and column 2 are phase (1, 0) of block (1, 1).
@@ -130,12 +130,12 @@ TEST(Borders, DepthToSpace) {
   Operator op = OfKind(OperatorKind::kDepthToSpace);
   op.block = 2;
   const Graph dcr = OneOperator(op, {}, {{1, 12, 4, 4}});
-  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {0, 3}, {3, 4}, {2, 3}}), (Box{{0, 1}, {6, 9}, {1, 2}, {1, 2}}));
-  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {0, 3}, {2, 4}, {0, 2}}), (Box{{0, 1}, {0, 12}, {1, 2}, {0, 1}}));
-  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {1, 2}, {3, 6}, {2, 3}}), (Box{{0, 1}, {1, 8}, {1, 3}, {1, 2}}));
+  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {0, 3}, {3, 4}, {2, 3}}), (ops::Box{{0, 1}, {6, 9}, {1, 2}, {1, 2}}));
+  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {0, 3}, {2, 4}, {0, 2}}), (ops::Box{{0, 1}, {0, 12}, {1, 2}, {0, 1}}));
+  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {1, 2}, {3, 6}, {2, 3}}), (ops::Box{{0, 1}, {1, 8}, {1, 3}, {1, 2}}));
   op.depth_order = DepthOrder::kCrd;
   const Graph crd = OneOperator(op, {}, {{1, 12, 4, 4}});
-  EXPECT_EQ(RegionFor(crd, {{0, 1}, {0, 2}, {3, 4}, {2, 3}}), (Box{{0, 1}, {2, 7}, {1, 2}, {1, 2}}));
+  EXPECT_EQ(RegionFor(crd, {{0, 1}, {0, 2}, {3, 4}, {2, 3}}), (ops::Box{{0, 1}, {2, 7}, {1, 2}, {1, 2}}));
 }
 
 // Channels 6 to 8 of 12 are phase (1, 0) of the three.
@@ -143,46 +143,46 @@ TEST(Borders, SpaceToDepth) {
   Operator op = OfKind(OperatorKind::kSpaceToDepth);
   op.block = 2;
   const Graph dcr = OneOperator(op, {}, {{1, 3, 8, 8}});
-  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {0, 12}, {1, 3}, {3, 4}}), (Box{{0, 1}, {0, 3}, {2, 6}, {6, 8}}));
-  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {6, 9}, {1, 3}, {3, 4}}), (Box{{0, 1}, {0, 3}, {3, 6}, {6, 7}}));
+  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {0, 12}, {1, 3}, {3, 4}}), (ops::Box{{0, 1}, {0, 3}, {2, 6}, {6, 8}}));
+  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {6, 9}, {1, 3}, {3, 4}}), (ops::Box{{0, 1}, {0, 3}, {3, 6}, {6, 7}}));
   op.depth_order = DepthOrder::kCrd;
   const Graph crd = OneOperator(op, {}, {{1, 3, 8, 8}});
-  EXPECT_EQ(RegionFor(crd, {{0, 1}, {5, 7}, {1, 2}, {3, 4}}), (Box{{0, 1}, {1, 2}, {2, 4}, {6, 8}}));
+  EXPECT_EQ(RegionFor(crd, {{0, 1}, {5, 7}, {1, 2}, {3, 4}}), (ops::Box{{0, 1}, {1, 2}, {2, 4}, {6, 8}}));
 }
 
 TEST(Borders, MatmulsReadRowsAndColumnsOverAllTheirDepth) {
   Operator op = OfKind(OperatorKind::kMatmul);
-  const Box asked = {{1, 2}, {2, 4}, {0, 3}};
+  const ops::Box asked = {{1, 2}, {2, 4}, {0, 3}};
   const Graph plain = OneOperator(op, {}, {{3, 5, 7}, {7, 6}});
-  EXPECT_EQ(RegionFor(plain, asked, 0), (Box{{1, 2}, {2, 4}, {0, 7}}));
-  EXPECT_EQ(RegionFor(plain, asked, 1), (Box{{0, 7}, {0, 3}}));
+  EXPECT_EQ(RegionFor(plain, asked, 0), (ops::Box{{1, 2}, {2, 4}, {0, 7}}));
+  EXPECT_EQ(RegionFor(plain, asked, 1), (ops::Box{{0, 7}, {0, 3}}));
   op.transpose_first = op.transpose_second = true;
   const Graph transposed = OneOperator(op, {}, {{1, 7, 5}, {3, 6, 7}});
-  EXPECT_EQ(RegionFor(transposed, asked, 0), (Box{{0, 1}, {0, 7}, {2, 4}}));
-  EXPECT_EQ(RegionFor(transposed, asked, 1), (Box{{1, 2}, {0, 3}, {0, 7}}));
+  EXPECT_EQ(RegionFor(transposed, asked, 0), (ops::Box{{0, 1}, {0, 7}, {2, 4}}));
+  EXPECT_EQ(RegionFor(transposed, asked, 1), (ops::Box{{1, 2}, {0, 3}, {0, 7}}));
 }
 
 TEST(Borders, ReductionsReadTheirAxesWhole) {
   Operator op = OfKind(OperatorKind::kSoftmax);
   op.axes = {2, 3};
   EXPECT_EQ(RegionFor(OneOperator(op, {}, {{2, 4, 8, 6}}), {{1, 2}, {0, 3}, {2, 3}, {5, 6}}),
-            (Box{{1, 2}, {0, 3}, {0, 8}, {0, 6}}));
+            (ops::Box{{1, 2}, {0, 3}, {0, 8}, {0, 6}}));
   op.kind = OperatorKind::kReduce;
   op.axes = {1, 3};
   EXPECT_EQ(RegionFor(OneOperator(op, {}, {{2, 4, 8, 6}}), {{1, 2}, {0, 1}, {2, 3}, {0, 1}}),
-            (Box{{1, 2}, {0, 4}, {2, 3}, {0, 6}}));
-  Wanted wanted;
+            (ops::Box{{1, 2}, {0, 4}, {2, 3}, {0, 6}}));
+  ops::Wanted wanted;
   wanted.keep_axes = false;
   EXPECT_EQ(RegionFor(OneOperator(op, wanted, {{2, 4, 8, 6}}), {{1, 2}, {2, 3}}),
-            (Box{{1, 2}, {0, 4}, {2, 3}, {0, 6}}));
+            (ops::Box{{1, 2}, {0, 4}, {2, 3}, {0, 6}}));
 }
 
 TEST(Borders, GlobalPoolsReadWholeMaps) {
-  Wanted wanted;
+  ops::Wanted wanted;
   wanted.keep_axes = false;
   EXPECT_EQ(
       RegionFor(OneOperator(OfKind(OperatorKind::kGlobalPool), wanted, {{2, 4, 8, 6}}), {{1, 2}, {1, 3}}),
-      (Box{{1, 2}, {1, 3}, {0, 8}, {0, 6}}));
+      (ops::Box{{1, 2}, {1, 3}, {0, 8}, {0, 6}}));
 }
 
 TEST(Borders, DescribedOperatorsReadWhatTheirAuthorSays) {
@@ -199,14 +199,14 @@ TEST(Borders, DescribedOperatorsReadWhatTheirAuthorSays) {
   op.macs = 100;
   builder.AddOpaque(op, {{1, 4, 10, 1}}, {map, scale, table});
   Graph graph = std::move(builder).Build();
-  const Box asked = {{0, 1}, {1, 2}, {0, 3}, {0, 1}};
-  EXPECT_EQ(RegionFor(graph, asked, 0), (Box{{0, 1}, {1, 2}, {0, 5}, {0, 1}}));
-  EXPECT_EQ(RegionFor(graph, asked, 1), (Box{{1, 2}, {0, 1}, {0, 1}}));
-  EXPECT_EQ(RegionFor(graph, asked, 2), (Box{{0, 16}}));
-  EXPECT_EQ(MacsOf(graph, graph.operators[0], asked), 8);  // 3 of 40 elements, rounded up
+  const ops::Box asked = {{0, 1}, {1, 2}, {0, 3}, {0, 1}};
+  EXPECT_EQ(RegionFor(graph, asked, 0), (ops::Box{{0, 1}, {1, 2}, {0, 5}, {0, 1}}));
+  EXPECT_EQ(RegionFor(graph, asked, 1), (ops::Box{{1, 2}, {0, 1}, {0, 1}}));
+  EXPECT_EQ(RegionFor(graph, asked, 2), (ops::Box{{0, 16}}));
+  EXPECT_EQ(ops::MacsOf(graph, graph.operators[0], asked), 8);  // 3 of 40 elements, rounded up
   graph.operators[0].accesses[0].every_channel = true;
-  EXPECT_EQ(RegionFor(graph, {{0, 1}, {1, 2}, {8, 10}, {0, 1}}, 0), (Box{{0, 1}, {0, 4}, {6, 10}, {0, 1}}));
-  EXPECT_TRUE(CanCut(graph, {0, 0}, 2));
+  EXPECT_EQ(RegionFor(graph, {{0, 1}, {1, 2}, {8, 10}, {0, 1}}, 0), (ops::Box{{0, 1}, {0, 4}, {6, 10}, {0, 1}}));
+  EXPECT_TRUE(tiling::CanCut(graph, {0, 0}, 2));
 }
 
 // Four heads of sixteen tokens: rows [2, 4) of head 1 need their query rows, and all keys and values of the head.
@@ -223,13 +223,13 @@ TEST(Borders, AttentionTiledByQueryRowsAndHeads) {
   const int weights = builder.Add(softmax, {}, {logits}).value();
   builder.Add(OfKind(OperatorKind::kMatmul), {}, {weights, value}).value();
   const Graph graph = std::move(builder).Build();
-  EXPECT_TRUE(CanCut(graph, {0, 2}, 0));
-  EXPECT_TRUE(CanCut(graph, {0, 2}, 1));
-  const std::vector<Box> regions = RegionsOfTile(graph, {0, 2}, {{1, 2}, {2, 4}, {0, 8}});
-  EXPECT_EQ(regions[static_cast<size_t>(query)], (Box{{1, 2}, {2, 4}, {0, 8}}));
-  EXPECT_EQ(regions[static_cast<size_t>(key)], (Box{{1, 2}, {0, 16}, {0, 8}}));
-  EXPECT_EQ(regions[static_cast<size_t>(value)], (Box{{1, 2}, {0, 16}, {0, 8}}));
-  EXPECT_EQ(regions[static_cast<size_t>(weights)], (Box{{1, 2}, {2, 4}, {0, 16}}));
+  EXPECT_TRUE(tiling::CanCut(graph, {0, 2}, 0));
+  EXPECT_TRUE(tiling::CanCut(graph, {0, 2}, 1));
+  const std::vector<ops::Box> regions = tiling::RegionsOfTile(graph, {0, 2}, {{1, 2}, {2, 4}, {0, 8}});
+  EXPECT_EQ(regions[static_cast<size_t>(query)], (ops::Box{{1, 2}, {2, 4}, {0, 8}}));
+  EXPECT_EQ(regions[static_cast<size_t>(key)], (ops::Box{{1, 2}, {0, 16}, {0, 8}}));
+  EXPECT_EQ(regions[static_cast<size_t>(value)], (ops::Box{{1, 2}, {0, 16}, {0, 8}}));
+  EXPECT_EQ(regions[static_cast<size_t>(weights)], (ops::Box{{1, 2}, {2, 4}, {0, 16}}));
 }
 
 // Two convolutions in one branch, none in the other: the sum's input is held for the slower.
@@ -240,12 +240,12 @@ TEST(Borders, SlowerBranchDecidesOverWhatBothRead) {
   builder.AddSum(input, slow);
   const Graph graph = std::move(builder).Build();
   const auto rows = [&](int64_t begin, int64_t end) {
-    return RegionsOfTile(graph, {0, 3},
+    return tiling::RegionsOfTile(graph, {0, 3},
                          {{0, 1}, {0, 1}, {begin, end}, {0, 12}})[static_cast<size_t>(input)][2];
   };
-  EXPECT_EQ(rows(0, 2), (Extent{0, 4}));
-  EXPECT_EQ(rows(4, 6), (Extent{2, 8}));
-  EXPECT_EQ(rows(11, 12), (Extent{9, 12}));
+  EXPECT_EQ(rows(0, 2), (ops::Extent{0, 4}));
+  EXPECT_EQ(rows(4, 6), (ops::Extent{2, 8}));
+  EXPECT_EQ(rows(11, 12), (ops::Extent{9, 12}));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tessera/graph/yaml.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
 
 // What is wrong with a network, where, and what would cure it.
 namespace tessera::graph {
@@ -16,7 +16,7 @@ std::string Around(const std::string& operators, const std::string& tail = "") {
 }
 
 base::Diagnostic FaultOf(const std::string& text) {
-  const base::Expected<Graph> graph = ReadNetwork(text, "n.yaml");
+  const base::Expected<Graph> graph = import::yaml::ReadNetwork(text, "n.yaml");
   if (graph) {
     ADD_FAILURE() << "accepted:\n" << text;
     return {};
@@ -210,7 +210,7 @@ TEST(NetworkFault, TruncatedFile) {
 TEST(NetworkFault, EmptyFile) { EXPECT_EQ(FaultOf("").file, "n.yaml"); }
 
 TEST(NetworkReader, OperatorsMayStandInAnyOrder) {
-  const base::Expected<Graph> graph = ReadNetwork(Around("  - {id: c, kind: pool, inputs: [b], kernel: 1}\n"
+  const base::Expected<Graph> graph = import::yaml::ReadNetwork(Around("  - {id: c, kind: pool, inputs: [b], kernel: 1}\n"
                                                          "  - {id: a, kind: pool, inputs: [x], kernel: 1}\n"
                                                          "  - {id: b, kind: pool, inputs: [a], kernel: 1}\n"),
                                                   "n.yaml");
@@ -221,7 +221,7 @@ TEST(NetworkReader, OperatorsMayStandInAnyOrder) {
 }
 
 TEST(NetworkReader, AliasesRepeatAttributes) {
-  const base::Expected<Graph> graph = ReadNetwork(
+  const base::Expected<Graph> graph = import::yaml::ReadNetwork(
       Around("  - {id: a, kind: conv, inputs: [x], out_channels: &many 16, kernel: &square [3, 3]}\n"
              "  - {id: b, kind: conv, inputs: [a], out_channels: *many, kernel: *square}\n"),
       "n.yaml");
@@ -231,13 +231,13 @@ TEST(NetworkReader, AliasesRepeatAttributes) {
 
 TEST(NetworkReader, UnreadTensorsAreOutputsByDefault) {
   const base::Expected<Graph> graph =
-      ReadNetwork(Around("  - {id: a, kind: pool, inputs: [x], kernel: 1}\n"), "n.yaml");
+      import::yaml::ReadNetwork(Around("  - {id: a, kind: pool, inputs: [x], kernel: 1}\n"), "n.yaml");
   ASSERT_TRUE(graph);
   EXPECT_TRUE(graph->tensors.back().network_output);
 }
 
 TEST(NetworkReader, SamePadsGiveTheCeilingAndPutTheOddOneBelow) {
-  const base::Expected<Graph> graph = ReadNetwork(
+  const base::Expected<Graph> graph = import::yaml::ReadNetwork(
       Around("  - {id: a, kind: pool, inputs: [x], kernel: 3, stride: 2, pads: same}\n"), "n.yaml");
   ASSERT_TRUE(graph);
   EXPECT_EQ(graph->tensors.back().shape, (Shape{1, 4, 4, 4}));
@@ -246,26 +246,26 @@ TEST(NetworkReader, SamePadsGiveTheCeilingAndPutTheOddOneBelow) {
 }
 
 TEST(NetworkReader, UserKeysComeBackUntouched) {
-  const base::Expected<Graph> graph = ReadNetwork(
+  const base::Expected<Graph> graph = import::yaml::ReadNetwork(
       Around("  - {id: a, kind: pool, inputs: [x], kernel: 1, x-note: \"two\\nlines\"}\n", "x-owner: me\n"),
       "n.yaml");
   ASSERT_TRUE(graph);
   EXPECT_EQ(graph->annotations.at("x-owner"), "me");
   EXPECT_EQ(graph->operators[0].annotations.at("x-note"), "two\nlines");
-  const base::Expected<Graph> again = ReadNetwork(WriteNetworkJson(*graph), "n.json");
+  const base::Expected<Graph> again = import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again);
   EXPECT_EQ(*again, *graph);
 }
 
 TEST(NetworkReader, StateIsNoNetworkInput) {
-  const base::Expected<Graph> graph = ReadNetwork(
+  const base::Expected<Graph> graph = import::yaml::ReadNetwork(
       "schema: 1\nname: n\ninputs:\n  - {id: x, shape: [2, 4]}\n  - {id: cache, shape: [4, 3], state: true}\n"
       "operators:\n  - {id: a, kind: matmul, inputs: [x, cache], output: y}\n",
       "n.yaml");
   ASSERT_TRUE(graph);
   EXPECT_TRUE(graph->tensors[1].state);
   EXPECT_FALSE(graph->tensors[1].network_input);
-  const base::Expected<Graph> again = ReadNetwork(WriteNetworkJson(*graph), "n.json");
+  const base::Expected<Graph> again = import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again);
   EXPECT_EQ(*again, *graph);
 }
@@ -279,20 +279,20 @@ std::string WithState(const std::string& state, const std::string& outputs = "")
 
 TEST(NetworkReader, AStateNamesItsNextValue) {
   const base::Expected<Graph> graph =
-      ReadNetwork(WithState("{id: cache, shape: [2, 3, 4], state: true, next: longer}"), "n.yaml");
+      import::yaml::ReadNetwork(WithState("{id: cache, shape: [2, 3, 4], state: true, next: longer}"), "n.yaml");
   ASSERT_TRUE(graph) << base::Format(graph.error());
   const Tensor& longer = graph->tensors[static_cast<size_t>(*FindTensor(*graph, "longer"))];
   EXPECT_EQ(longer.next_of, FindTensor(*graph, "cache"));
   EXPECT_TRUE(longer.network_output);
   EXPECT_EQ(RoleIn(*graph, {}, *FindTensor(*graph, "longer"), {0, 1}), base::TensorRole::kState);
-  const base::Expected<Graph> again = ReadNetwork(WriteNetworkJson(*graph), "n.json");
+  const base::Expected<Graph> again = import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again);
   EXPECT_EQ(*again, *graph);
 }
 
 TEST(NetworkReader, ANextValueIsAResultOfTheStatesType) {
   const auto fault_of = [](const std::string& state) {
-    const base::Expected<Graph> graph = ReadNetwork(WithState(state), "n.yaml");
+    const base::Expected<Graph> graph = import::yaml::ReadNetwork(WithState(state), "n.yaml");
     return graph ? "none" : graph.error().message;
   };
   EXPECT_EQ(fault_of("{id: cache, shape: [2, 3, 4], state: true, next: longest}"),

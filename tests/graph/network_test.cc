@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "tessera/base/random.h"
-#include "tessera/graph/region.h"
-#include "tessera/graph/tiling.h"
-#include "tessera/graph/yaml.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/graph/ops/region.h"
+#include "tessera/graph/tiling/tiling.h"
 
 // The networks under examples/, against published or hand-counted figures (FACTS: checks that others
 // published).
@@ -24,7 +24,7 @@ std::string TextOf(const std::string& name) {
 }
 
 Graph Load(const std::string& name) {
-  base::Expected<Graph> graph = ReadNetwork(TextOf(name), name + ".yaml");
+  base::Expected<Graph> graph = import::yaml::ReadNetwork(TextOf(name), name + ".yaml");
   if (!graph) {
     ADD_FAILURE() << base::Format(graph.error());
     return {};
@@ -34,7 +34,7 @@ Graph Load(const std::string& name) {
 
 int64_t TotalMacs(const Graph& graph) {
   int64_t macs = 0;
-  for (const Operator& op : graph.operators) macs += MacsOf(graph, op);
+  for (const Operator& op : graph.operators) macs += ops::MacsOf(graph, op);
   return macs;
 }
 
@@ -91,10 +91,10 @@ TEST(Networks, MobileNetV2PatchesRecomputeAsPublished) {
   const Graph graph = Load("mobilenet_v2");
   const int last = FindOperator(graph, "block3_project").value();
   int64_t plain = 0;
-  for (int i = 0; i <= last; ++i) plain += MacsOf(graph, graph.operators[static_cast<size_t>(i)]);
-  const TiledSubgraph tiled = Tile(graph, {0, last}, {1, 32, 7, 7});
+  for (int i = 0; i <= last; ++i) plain += ops::MacsOf(graph, graph.operators[static_cast<size_t>(i)]);
+  const tiling::TiledSubgraph tiled = tiling::Tile(graph, {0, last}, {1, 32, 7, 7});
   int64_t tiles_macs = 0;
-  for (const TileClass& tile : tiled.classes) {
+  for (const tiling::TileClass& tile : tiled.classes) {
     for (const int64_t macs : tile.macs) tiles_macs += tile.count * macs;
   }
   EXPECT_EQ(tiled.tiles, 16);
@@ -168,11 +168,11 @@ class EveryNetwork : public testing::TestWithParam<const char*> {};
 
 TEST_P(EveryNetwork, SurvivesTheRoundTripThroughJson) {
   const Graph graph = Load(GetParam());
-  const std::string json = WriteNetworkJson(graph);
-  const base::Expected<Graph> again = ReadNetwork(json, "round_trip.json");
+  const std::string json = import::yaml::WriteNetworkJson(graph);
+  const base::Expected<Graph> again = import::yaml::ReadNetwork(json, "round_trip.json");
   ASSERT_TRUE(again) << base::Format(again.error());
   EXPECT_EQ(*again, graph);
-  EXPECT_EQ(WriteNetworkJson(*again), json);
+  EXPECT_EQ(import::yaml::WriteNetworkJson(*again), json);
 }
 
 // A changed byte gives another network or a fault with a position, and no accident.
@@ -188,9 +188,9 @@ TEST_P(EveryNetwork, SlipsOfThePenAreReadOrRefused) {
     } else {
       changed[place] = static_cast<char>(random.Uniform(32, 126));
     }
-    const base::Expected<Graph> graph = ReadNetwork(changed, "slip.yaml");
+    const base::Expected<Graph> graph = import::yaml::ReadNetwork(changed, "slip.yaml");
     if (graph) {
-      EXPECT_EQ(ReadNetwork(WriteNetworkJson(*graph), "slip.json").value(), *graph);
+      EXPECT_EQ(import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "slip.json").value(), *graph);
       continue;
     }
     ++refused;

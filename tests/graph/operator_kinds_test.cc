@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "tessera/graph/region.h"
-#include "tessera/graph/shape_inference.h"
-#include "tessera/graph/yaml.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/graph/ops/region.h"
+#include "tessera/graph/ops/shape_inference.h"
 
 // What every kind of operator makes of its keys: the shape of its result, its work, and the same graph again from its
 // JSON.
@@ -28,12 +28,12 @@ struct Kind {
 class EveryKind : public testing::TestWithParam<Kind> {};
 
 TEST_P(EveryKind, HasItsShapeAndItsWorkAndReadsBackFromJson) {
-  const base::Expected<Graph> graph = ReadNetwork(NetworkOf(GetParam().line), "n.yaml");
+  const base::Expected<Graph> graph = import::yaml::ReadNetwork(NetworkOf(GetParam().line), "n.yaml");
   ASSERT_TRUE(graph) << base::Format(graph.error());
-  EXPECT_EQ(ToText(graph->tensors[static_cast<size_t>(*FindTensor(*graph, "y"))].shape),
-            ToText(GetParam().shape));
-  EXPECT_EQ(MacsOf(*graph, graph->operators[0]), GetParam().macs);
-  const base::Expected<Graph> again = ReadNetwork(WriteNetworkJson(*graph), "n.json");
+  EXPECT_EQ(ops::ToText(graph->tensors[static_cast<size_t>(*FindTensor(*graph, "y"))].shape),
+            ops::ToText(GetParam().shape));
+  EXPECT_EQ(ops::MacsOf(*graph, graph->operators[0]), GetParam().macs);
+  const base::Expected<Graph> again = import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again) << base::Format(again.error());
   EXPECT_EQ(*again, *graph);
 }
@@ -106,7 +106,7 @@ struct Slip {
 class SlipOfKind : public testing::TestWithParam<Slip> {};
 
 TEST_P(SlipOfKind, IsRefused) {
-  const base::Expected<Graph> graph = ReadNetwork(NetworkOf(GetParam().line), "n.yaml");
+  const base::Expected<Graph> graph = import::yaml::ReadNetwork(NetworkOf(GetParam().line), "n.yaml");
   ASSERT_FALSE(graph);
   EXPECT_EQ(graph.error().message, GetParam().message);
 }
@@ -151,20 +151,20 @@ std::string AlongATable(const std::string& table, const std::string& shape) {
 }
 
 TEST(Elementwise, MayHaveTheExtentsOfItsConstantsWhereItStatesThem) {
-  const base::Expected<Graph> graph = ReadNetwork(AlongATable("[4, 5, 1]", "[4, 5, 3]"), "n.yaml");
+  const base::Expected<Graph> graph = import::yaml::ReadNetwork(AlongATable("[4, 5, 1]", "[4, 5, 3]"), "n.yaml");
   ASSERT_TRUE(graph) << base::Format(graph.error());
   EXPECT_EQ(graph->tensors.back().shape, (Shape{4, 5, 3}));
-  const base::Expected<Graph> again = ReadNetwork(WriteNetworkJson(*graph), "n.json");
+  const base::Expected<Graph> again = import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again) << base::Format(again.error());
   EXPECT_EQ(*again, *graph);
-  const base::Expected<Graph> silent = ReadNetwork(AlongATable("[4, 5, 1]", ""), "n.yaml");
+  const base::Expected<Graph> silent = import::yaml::ReadNetwork(AlongATable("[4, 5, 1]", ""), "n.yaml");
   ASSERT_TRUE(silent) << base::Format(silent.error());
   EXPECT_EQ(silent->tensors.back().shape, (Shape{1, 3})) << "the constant is a table of any shape";
 }
 
 TEST(Elementwise, HasNoExtentThatNothingHas) {
   for (const char* shape : {"[4, 6, 3]", "[5, 3]", "[4, 5, 6]"}) {
-    const base::Expected<Graph> graph = ReadNetwork(AlongATable("[4, 5, 1]", shape), "n.yaml");
+    const base::Expected<Graph> graph = import::yaml::ReadNetwork(AlongATable("[4, 5, 1]", shape), "n.yaml");
     ASSERT_FALSE(graph) << shape;
     EXPECT_NE(graph.error().message.find("has an output of shape [1, 3]"), std::string::npos)
         << base::Format(graph.error());
@@ -173,10 +173,10 @@ TEST(Elementwise, HasNoExtentThatNothingHas) {
 
 TEST(Outputs, MayBeInputsAndConstants) {
   const std::string text = AlongATable("[3]", "") + "outputs: [y, x, t]\n";
-  const base::Expected<Graph> graph = ReadNetwork(text, "n.yaml");
+  const base::Expected<Graph> graph = import::yaml::ReadNetwork(text, "n.yaml");
   ASSERT_TRUE(graph) << base::Format(graph.error());
   for (const Tensor& tensor : graph->tensors) EXPECT_TRUE(tensor.network_output) << tensor.id;
-  const base::Expected<Graph> again = ReadNetwork(WriteNetworkJson(*graph), "n.json");
+  const base::Expected<Graph> again = import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again) << base::Format(again.error());
   EXPECT_EQ(*again, *graph);
 }

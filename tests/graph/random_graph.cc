@@ -1,7 +1,7 @@
-#include "random_graph.h"
-
 #include <algorithm>
 #include <array>
+
+#include "random_graph.h"
 
 namespace tessera::graph {
 namespace {
@@ -12,7 +12,7 @@ using base::Random;
 // One operator on its way: what is drawn of it, on inputs of these shapes.
 struct Draft {
   Operator op;
-  Wanted wanted;
+  ops::Wanted wanted;
   std::vector<Shape> inputs;
 };
 
@@ -164,7 +164,7 @@ std::optional<int> AddDescribed(Random& random, GraphBuilder& builder, Draft dra
     access.kind = DrawOne(random, AccessKind::kWindow);
     access.window = DrawWindow(random);
     access.every_channel = random.Chance(0.5);
-    if (CheckAccess(access, input, output)) return std::nullopt;
+    if (ops::CheckAccess(access, input, output)) return std::nullopt;
     draft.op.accesses.push_back(access);
   }
   draft.op.macs = random.Uniform(0, 1000);
@@ -196,7 +196,7 @@ std::optional<int> AddRandomOperator(Random& random, GraphBuilder& builder) {
   DrawAttributes(random, draft);
   if (draft.op.kind == OperatorKind::kOpaque) return AddDescribed(random, builder, draft, inputs);
   Operator trial = draft.op;
-  const auto shape = InferShape(trial, draft.wanted, draft.inputs);
+  const auto shape = ops::InferShape(trial, draft.wanted, draft.inputs);
   if (!shape || shape->empty() || ElementsOf(*shape) > kMostRandomElements) return std::nullopt;
   return builder.Add(std::move(draft.op), draft.wanted, std::move(inputs));
 }
@@ -272,8 +272,8 @@ void DrawStates(Random& random, Graph& graph) {
   }
 }
 
-Box RandomBox(Random& random, const Shape& shape) {
-  Box box;
+ops::Box RandomBox(Random& random, const Shape& shape) {
+  ops::Box box;
   for (const int64_t extent : shape) {
     const int64_t begin = random.Uniform(0, extent - 1);
     box.push_back({begin, random.Uniform(begin + 1, extent)});

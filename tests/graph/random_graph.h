@@ -5,7 +5,7 @@
 #include "graph_builder.h"
 #include "tessera/base/random.h"
 #include "tessera/graph/graph.h"
-#include "tessera/graph/region.h"
+#include "tessera/graph/ops/region.h"
 
 // Small graphs at random, of every kind of operator.
 namespace tessera::graph {
@@ -30,6 +30,6 @@ Graph RandomRecurrence(base::Random& random, int operators);
 // Makes some network inputs states, which hand on later tensors of their type and rank, where there are such.
 void DrawStates(base::Random& random, Graph& graph);
 
-Box RandomBox(base::Random& random, const Shape& shape);
+ops::Box RandomBox(base::Random& random, const Shape& shape);
 
 }  // namespace tessera::graph

@@ -1,10 +1,9 @@
-#include "region_oracle.h"
-
 #include <algorithm>
 #include <numeric>
 #include <optional>
 
-#include "tessera/graph/tiling.h"
+#include "region_oracle.h"
+#include "tessera/graph/tiling/tiling.h"
 
 namespace tessera::graph {
 namespace {
@@ -167,9 +166,9 @@ bool SameBut(const std::vector<int>& but, const Index& x, const Index& y) {
 
 }  // namespace
 
-std::vector<Index> IndicesOf(const Box& box) {
+std::vector<Index> IndicesOf(const ops::Box& box) {
   std::vector<Index> indices = {{}};
-  for (const Extent& extent : box) {
+  for (const ops::Extent& extent : box) {
     std::vector<Index> longer;
     for (const Index& index : indices) {
       for (int64_t i = extent.begin; i < extent.end; ++i) {
@@ -249,22 +248,22 @@ bool Reads(const Graph& graph, const Operator& op, size_t input, const Index& x,
 
 ElementSet::ElementSet(const Shape& of) : shape(&of), has(static_cast<size_t>(ElementsOf(of)), 0) {}
 
-void ElementSet::AddBox(const Box& box) {
+void ElementSet::AddBox(const ops::Box& box) {
   for (const Index& index : IndicesOf(box)) has[static_cast<size_t>(Flat(*shape, index))] = 1;
 }
 
 bool ElementSet::Empty() const { return std::find(has.begin(), has.end(), 1) == has.end(); }
 
-Box ElementSet::Hull() const {
-  Box hull(shape->size());
+ops::Box ElementSet::Hull() const {
+  ops::Box hull(shape->size());
   bool any = false;
-  const std::vector<Index> all = IndicesOf(WholeBox(*shape));
+  const std::vector<Index> all = IndicesOf(ops::WholeBox(*shape));
   for (size_t i = 0; i < all.size(); ++i) {
     if (!has[i]) continue;
     for (size_t axis = 0; axis < hull.size(); ++axis) {
       const int64_t at = all[i][axis];
       hull[axis] =
-          any ? Extent{std::min(hull[axis].begin, at), std::max(hull[axis].end, at + 1)} : Extent{at, at + 1};
+          any ? ops::Extent{std::min(hull[axis].begin, at), std::max(hull[axis].end, at + 1)} : ops::Extent{at, at + 1};
     }
     any = true;
   }
@@ -278,8 +277,8 @@ bool ElementSet::FillHull() const {
 
 ElementSet NeedOf(const Graph& graph, const Operator& op, size_t input, const ElementSet& output) {
   ElementSet need(graph.tensors[static_cast<size_t>(op.inputs[input])].shape);
-  const std::vector<Index> outputs = IndicesOf(WholeBox(*output.shape));
-  const std::vector<Index> inputs = IndicesOf(WholeBox(*need.shape));
+  const std::vector<Index> outputs = IndicesOf(ops::WholeBox(*output.shape));
+  const std::vector<Index> inputs = IndicesOf(ops::WholeBox(*need.shape));
   for (size_t y = 0; y < outputs.size(); ++y) {
     if (!output.has[y]) continue;
     for (size_t x = 0; x < inputs.size(); ++x) {
@@ -302,14 +301,14 @@ bool LeavesInterval(const Graph& graph, Interval interval, int tensor, const std
 // The axis of the last output that stands for this axis of another tensor that leaves.
 std::optional<size_t> StandIn(const Shape& last, const Shape& shape, size_t axis) {
   if (last.size() == shape.size()) return axis;
-  for (const Axis name : {Axis::kRows, Axis::kColumns, Axis::kChannels, Axis::kBatch}) {
-    if (AxisOf(shape, name) == axis) return AxisOf(last, name);
+  for (const tiling::Axis name : {tiling::Axis::kRows, tiling::Axis::kColumns, tiling::Axis::kChannels, tiling::Axis::kBatch}) {
+    if (tiling::AxisOf(shape, name) == axis) return tiling::AxisOf(last, name);
   }
   return std::nullopt;
 }
 
-void AddShare(const Shape& last, const Box& tile, ElementSet& set) {
-  const std::vector<Index> all = IndicesOf(WholeBox(*set.shape));
+void AddShare(const Shape& last, const ops::Box& tile, ElementSet& set) {
+  const std::vector<Index> all = IndicesOf(ops::WholeBox(*set.shape));
   for (size_t i = 0; i < all.size(); ++i) {
     bool inside = true;
     for (size_t axis = 0; axis < set.shape->size(); ++axis) {
@@ -326,7 +325,7 @@ void AddShare(const Shape& last, const Box& tile, ElementSet& set) {
 
 }  // namespace
 
-std::map<int, ElementSet> NeedsOfTile(const Graph& graph, Interval interval, const Box& tile) {
+std::map<int, ElementSet> NeedsOfTile(const Graph& graph, Interval interval, const ops::Box& tile) {
   std::map<int, ElementSet> needs;
   const std::vector<Usage> usages = UsagesOf(graph);
   const Shape& last =

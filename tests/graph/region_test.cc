@@ -1,5 +1,3 @@
-#include "tessera/graph/region.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -7,24 +5,25 @@
 #include "graph_builder.h"
 #include "random_graph.h"
 #include "region_oracle.h"
+#include "tessera/graph/ops/region.h"
 
 // What one operator needs: of every kind against the oracle, and of each at its borders in numbers.
 namespace tessera::graph {
 namespace {
 
 using base::OperatorKind;
-std::string TextOf(const Box& box) {
+std::string TextOf(const ops::Box& box) {
   std::string text;
-  for (const Extent& extent : box) {
+  for (const ops::Extent& extent : box) {
     text += "[" + std::to_string(extent.begin) + ", " + std::to_string(extent.end) + ")";
   }
   return text;
 }
 
-std::string Describe(const Graph& graph, const Operator& op, size_t input, const Box& output) {
+std::string Describe(const Graph& graph, const Operator& op, size_t input, const ops::Box& output) {
   std::string text(base::NameOf(op.kind));
-  for (const int tensor : op.inputs) text += " " + ToText(graph.tensors[static_cast<size_t>(tensor)].shape);
-  text += " -> " + ToText(graph.tensors[static_cast<size_t>(op.outputs[0])].shape);
+  for (const int tensor : op.inputs) text += " " + ops::ToText(graph.tensors[static_cast<size_t>(tensor)].shape);
+  text += " -> " + ops::ToText(graph.tensors[static_cast<size_t>(op.outputs[0])].shape);
   return text + ", input " + std::to_string(input) + " for " + TextOf(output);
 }
 
@@ -36,12 +35,12 @@ TEST(Region, OfOneOperatorIsTheSmallestBoxAroundWhatItsElementsRead) {
     for (const Operator& op : graph.operators) {
       ++seen[op.kind];
       const Shape& shape = graph.tensors[static_cast<size_t>(op.outputs[0])].shape;
-      const Box output = RandomBox(random, shape);
+      const ops::Box output = RandomBox(random, shape);
       ElementSet asked(shape);
       asked.AddBox(output);
       for (size_t input = 0; input < op.inputs.size(); ++input) {
         const ElementSet needed = NeedOf(graph, op, input, asked);
-        ASSERT_EQ(TextOf(InputRegion(graph, op, input, output)), TextOf(needed.Hull()))
+        ASSERT_EQ(TextOf(ops::InputRegion(graph, op, input, output)), TextOf(needed.Hull()))
             << Describe(graph, op, input, output);
       }
     }
@@ -51,16 +50,16 @@ TEST(Region, OfOneOperatorIsTheSmallestBoxAroundWhatItsElementsRead) {
   }
 }
 
-Box RegionOfOnly(const Graph& graph, const Box& output, size_t input = 0) {
-  return InputRegion(graph, graph.operators.front(), input, output);
+ops::Box RegionOfOnly(const Graph& graph, const ops::Box& output, size_t input = 0) {
+  return ops::InputRegion(graph, graph.operators.front(), input, output);
 }
 
 TEST(Region, WindowsInThePaddingReadNothing) {
   Operator op = OfKind(OperatorKind::kPool);
   op.window = {.kernel = {2, 1}, .stride = {1, 1}, .dilation = {1, 1}, .pad_low = {3, 0}, .pad_high = {0, 0}};
   const Graph graph = OneOperator(op, {}, {{1, 1, 4, 4}});
-  EXPECT_TRUE(IsEmpty(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 2}, {0, 4}})));
-  EXPECT_EQ(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 3}, {0, 4}}), (Box{{0, 1}, {0, 1}, {0, 1}, {0, 4}}));
+  EXPECT_TRUE(ops::IsEmpty(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 2}, {0, 4}})));
+  EXPECT_EQ(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 3}, {0, 4}}), (ops::Box{{0, 1}, {0, 1}, {0, 1}, {0, 4}}));
 }
 
 TEST(Region, DilatedWindowEndsAtATapInsideTheInput) {
@@ -68,7 +67,7 @@ TEST(Region, DilatedWindowEndsAtATapInsideTheInput) {
   Operator op = OfKind(OperatorKind::kPool);
   op.window = {.kernel = {3, 1}, .stride = {1, 1}, .dilation = {3, 1}, .pad_low = {3, 0}, .pad_high = {3, 0}};
   const Graph graph = OneOperator(op, {}, {{1, 1, 3, 1}});
-  EXPECT_EQ(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 1}, {0, 1}}), (Box{{0, 1}, {0, 1}, {0, 1}, {0, 1}}));
+  EXPECT_EQ(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 1}, {0, 1}}), (ops::Box{{0, 1}, {0, 1}, {0, 1}, {0, 1}}));
 }
 
 // Pads wider than windows, strides wider than kernels, dilations wider than strides.
@@ -91,10 +90,10 @@ TEST(Region, OfAnyWindowIsTheSmallestAroundItsTaps) {
     const Shape& shape = graph.tensors[static_cast<size_t>(pool.outputs[0])].shape;
     for (int64_t first = 0; first < shape[2]; ++first) {
       for (int64_t end = first + 1; end <= shape[2]; ++end) {
-        const Box output = {{0, 1}, {0, 1}, {first, end}, {0, 1}};
+        const ops::Box output = {{0, 1}, {0, 1}, {first, end}, {0, 1}};
         ElementSet asked(shape);
         asked.AddBox(output);
-        ASSERT_EQ(TextOf(InputRegion(graph, pool, 0, output)), TextOf(NeedOf(graph, pool, 0, asked).Hull()))
+        ASSERT_EQ(TextOf(ops::InputRegion(graph, pool, 0, output)), TextOf(NeedOf(graph, pool, 0, asked).Hull()))
             << Describe(graph, pool, 0, output);
       }
     }
@@ -104,45 +103,45 @@ TEST(Region, OfAnyWindowIsTheSmallestAroundItsTaps) {
 TEST(Region, NearestResizeRoundsHalvesDown) {
   // Output 1 of 2 looks at 3.5 of 6 rows, which rounds to 3 downwards only: (1.5 * 3) - 0.5 = 4, (0.5 * 3) -
   // 0.5 = 1.
-  Wanted wanted;
+  ops::Wanted wanted;
   wanted.size = {2, 1};
   const Graph to_two = OneOperator(OfKind(OperatorKind::kResize), wanted, {{1, 1, 6, 1}});
-  EXPECT_EQ(RegionOfOnly(to_two, {{0, 1}, {0, 1}, {1, 2}, {0, 1}})[2], (Extent{4, 5}));
+  EXPECT_EQ(RegionOfOnly(to_two, {{0, 1}, {0, 1}, {1, 2}, {0, 1}})[2], (ops::Extent{4, 5}));
   wanted.size = {1, 1};
   const Graph to_one = OneOperator(OfKind(OperatorKind::kResize), wanted, {{1, 1, 6, 1}});
-  EXPECT_EQ(RegionOfOnly(to_one, {{0, 1}, {0, 1}, {0, 1}, {0, 1}})[2], (Extent{2, 3}));
+  EXPECT_EQ(RegionOfOnly(to_one, {{0, 1}, {0, 1}, {0, 1}, {0, 1}})[2], (ops::Extent{2, 3}));
 }
 
 TEST(Region, ReshapeThatRegroupsIsABarrierForThoseAxesOnly) {
-  Wanted wanted;
+  ops::Wanted wanted;
   wanted.shape = Shape{5, 3, 8};
   const Graph graph = OneOperator(OfKind(OperatorKind::kReshape), wanted, {{5, 4, 6}});
-  EXPECT_EQ(RegionOfOnly(graph, {{1, 2}, {0, 1}, {0, 1}}), (Box{{1, 2}, {0, 4}, {0, 6}}));
+  EXPECT_EQ(RegionOfOnly(graph, {{1, 2}, {0, 1}, {0, 1}}), (ops::Box{{1, 2}, {0, 4}, {0, 6}}));
 }
 
 TEST(Region, NothingAskedNothingNeeded) {
   const Graph graph = OneOperator(OfKind(OperatorKind::kGlobalPool), {}, {{1, 2, 3, 3}});
-  EXPECT_TRUE(IsEmpty(RegionOfOnly(graph, {{0, 1}, {1, 1}, {0, 1}, {0, 1}})));
+  EXPECT_TRUE(ops::IsEmpty(RegionOfOnly(graph, {{0, 1}, {1, 1}, {0, 1}, {0, 1}})));
 }
 
 TEST(Region, HugeResizeDoesNotOverflow) {
   constexpr int64_t kHuge = int64_t{1} << 50;
-  Wanted wanted;
+  ops::Wanted wanted;
   wanted.size = {kHuge, 1};
   const Graph graph = OneOperator(OfKind(OperatorKind::kResize), wanted, {{1, 1, kHuge / 2, 1}});
   EXPECT_EQ(RegionOfOnly(graph, {{0, 1}, {0, 1}, {kHuge - 2, kHuge}, {0, 1}})[2],
-            (Extent{kHuge / 2 - 1, kHuge / 2}));
+            (ops::Extent{kHuge / 2 - 1, kHuge / 2}));
 }
 
 TEST(Macs, CountWholeWindows) {
   Operator op = OfKind(OperatorKind::kConv);
   op.groups = 2;
   op.window = {.kernel = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .pad_low = {1, 1}, .pad_high = {1, 1}};
-  Wanted wanted;
+  ops::Wanted wanted;
   wanted.out_channels = 6;
   const Graph graph = OneOperator(op, wanted, {{1, 4, 5, 5}});
-  EXPECT_EQ(MacsOf(graph, graph.operators[0]), 6 * 25 * 9 * 2);
-  EXPECT_EQ(MacsOf(graph, graph.operators[0], {{0, 1}, {0, 3}, {0, 1}, {0, 5}}), 15 * 9 * 2);
+  EXPECT_EQ(ops::MacsOf(graph, graph.operators[0]), 6 * 25 * 9 * 2);
+  EXPECT_EQ(ops::MacsOf(graph, graph.operators[0], {{0, 1}, {0, 3}, {0, 1}, {0, 5}}), 15 * 9 * 2);
 }
 
 TEST(Macs, PatentConvolutionSize) {

@@ -1,5 +1,3 @@
-#include "tessera/graph/shared_rows.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +8,7 @@
 #include "graph_builder.h"
 #include "random_graph.h"
 #include "tessera/base/random.h"
-#include "tessera/graph/kept_rows.h"
+#include "tessera/graph/tiling/cached_halo.h"
 
 namespace tessera::graph {
 namespace {
@@ -19,43 +17,43 @@ bool AlwaysCounts(int) { return true; }
 
 // Over every tile shape, by cutting it.
 bool AnyShares(const Graph& graph, Interval interval, const Shape& output) {
-  ShapeGrid grid;
+  tiling::ShapeGrid grid;
   for (size_t axis = 0; axis < output.size(); ++axis) {
     std::vector<int64_t>& extents = grid.extents.emplace_back();
-    for (int64_t extent = CanCut(graph, interval, axis) ? 1 : output[axis]; extent <= output[axis]; ++extent)
+    for (int64_t extent = tiling::CanCut(graph, interval, axis) ? 1 : output[axis]; extent <= output[axis]; ++extent)
       extents.push_back(extent);
   }
-  for (const TileShape& tile : ShapesOf(grid)) {
-    if (!CutsStrips(output, tile)) continue;
-    const TiledSubgraph tiled = TileKeepingRows(graph, interval, tile);
+  for (const tiling::TileShape& tile : tiling::ShapesOf(grid)) {
+    if (!tiling::CutsStrips(output, tile)) continue;
+    const tiling::TiledSubgraph tiled = tiling::TileKeepingRows(graph, interval, tile);
     if (std::any_of(tiled.rows.begin(), tiled.rows.end(),
-                    [](const RowCounts& rows) { return rows.kept > 0 || rows.shared > 0; }))
+                    [](const tiling::RowCounts& rows) { return rows.kept > 0 || rows.shared > 0; }))
       return true;
   }
   return false;
 }
 
-TEST(MayShareRows, IsRightAboutWindows) {
+TEST(tiling::MayShareRows, IsRightAboutWindows) {
   for (const int64_t kernel : {1, 2, 3}) {
     for (const int64_t stride : {1, 2, 3}) {
       GraphBuilder builder;
       builder.AddConv(builder.AddInput({1, 1, 12, 4}), 1, kernel, stride);
       const Graph graph = std::move(builder).Build();
-      EXPECT_EQ(MayShareRows(graph, {0, 0}, AlwaysCounts), kernel > stride) << kernel << ", " << stride;
+      EXPECT_EQ(tiling::MayShareRows(graph, {0, 0}, AlwaysCounts), kernel > stride) << kernel << ", " << stride;
     }
   }
 }
 
-TEST(MayShareRows, LooksAtWhatCountsAlone) {
+TEST(tiling::MayShareRows, LooksAtWhatCountsAlone) {
   GraphBuilder builder;
   const int x = builder.AddInput({1, 1, 12, 4});
   builder.AddConv(x, 1, 3);
   const Graph graph = std::move(builder).Build();
-  EXPECT_TRUE(MayShareRows(graph, {0, 0}, AlwaysCounts));
-  EXPECT_FALSE(MayShareRows(graph, {0, 0}, [x](int tensor) { return tensor != x; }));
+  EXPECT_TRUE(tiling::MayShareRows(graph, {0, 0}, AlwaysCounts));
+  EXPECT_FALSE(tiling::MayShareRows(graph, {0, 0}, [x](int tensor) { return tensor != x; }));
 }
 
-TEST(MayShareRows, IsTrueWhereverSomeTileSharesARow) {
+TEST(tiling::MayShareRows, IsTrueWhereverSomeTileSharesARow) {
   int shared = 0;
   int not_shared = 0;
   for (uint64_t seed = 0; seed < 400; ++seed) {
@@ -63,9 +61,9 @@ TEST(MayShareRows, IsTrueWhereverSomeTileSharesARow) {
     const Graph graph = RandomGraph(random, static_cast<int>(random.Uniform(1, 4)));
     const Interval interval = {0, static_cast<int>(graph.operators.size()) - 1};
     const Shape& output = graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
-    const std::optional<size_t> rows = AxisOf(output, Axis::kRows);
-    if (!rows || output[*rows] < 2 || !CanCut(graph, interval, *rows)) continue;
-    const bool may = MayShareRows(graph, interval, AlwaysCounts);
+    const std::optional<size_t> rows = tiling::AxisOf(output, tiling::Axis::kRows);
+    if (!rows || output[*rows] < 2 || !tiling::CanCut(graph, interval, *rows)) continue;
+    const bool may = tiling::MayShareRows(graph, interval, AlwaysCounts);
     if (AnyShares(graph, interval, output)) {
       ++shared;
       EXPECT_TRUE(may) << seed;

@@ -1,17 +1,16 @@
-#include "tessera/graph/stored_sizes.h"
-
 #include <gtest/gtest.h>
 
 #include <utility>
 
-#include "tessera/graph/yaml.h"
+#include "tessera/graph/import/common/stored_sizes.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
 
 // Constants that are stored in other bytes than their shape says.
 namespace tessera::graph {
 namespace {
 
 Graph ConvWithWeights() {
-  return ReadNetwork(
+  return import::yaml::ReadNetwork(
              "schema: 1\nname: n\ninputs: [{id: x, shape: [1, 4, 8, 8]}]\n"
              "constants: [{id: 'w,1', shape: [4, 4, 1, 1]}]\n"
              "operators: [{id: a, kind: conv, inputs: [x], weights: ['w,1'], out_channels: 4, kernel: 1}]\n",
@@ -25,14 +24,14 @@ int64_t StoredBytesOf(const Graph& graph, std::string_view id) {
 
 TEST(StoredSizes, TheLastCommaDividesAndBlanksDoNotCount) {
   Graph graph = ConvWithWeights();
-  ASSERT_TRUE(ReadStoredSizes("\xef\xbb\xbftensor,bytes\r\n\r\n w,1 , 5 \r\n", "s.csv", graph));
+  ASSERT_TRUE(import::common::ReadStoredSizes("\xef\xbb\xbftensor,bytes\r\n\r\n w,1 , 5 \r\n", "s.csv", graph));
   EXPECT_EQ(StoredBytesOf(graph, "w,1"), 5);
 }
 
 TEST(StoredSizes, SurviveTheRoundTripThroughJson) {
   Graph graph = ConvWithWeights();
-  ASSERT_TRUE(ReadStoredSizes("tensor,bytes\nw,1,5\n", "s.csv", graph));
-  EXPECT_EQ(ReadNetwork(WriteNetworkJson(graph), "n.json").value(), graph);
+  ASSERT_TRUE(import::common::ReadStoredSizes("tensor,bytes\nw,1,5\n", "s.csv", graph));
+  EXPECT_EQ(import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(graph), "n.json").value(), graph);
 }
 
 struct WrongSizes {
@@ -49,7 +48,7 @@ class StoredSizesFault : public testing::TestWithParam<WrongSizes> {};
 
 TEST_P(StoredSizesFault, IsToldWithItsPlace) {
   Graph graph = ConvWithWeights();
-  const base::Expected<void> read = ReadStoredSizes(GetParam().csv, "s.csv", graph);
+  const base::Expected<void> read = import::common::ReadStoredSizes(GetParam().csv, "s.csv", graph);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().file, "s.csv");
   EXPECT_EQ(std::pair(read.error().line, read.error().column), std::pair(GetParam().line, GetParam().column));

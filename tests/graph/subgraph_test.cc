@@ -2,7 +2,7 @@
 
 #include "random_graph.h"
 #include "region_oracle.h"
-#include "tessera/graph/tiling.h"
+#include "tessera/graph/tiling/tiling.h"
 
 // Tiles of whole subgraphs against the oracle: hulls over consumers, lags of slower branches, branches that a tile does
 // not need, several outputs.
@@ -12,7 +12,7 @@ namespace {
 struct Drawn {
   Graph graph;
   Interval interval;
-  TileShape tile;
+  tiling::TileShape tile;
 };
 
 const Shape& LastShape(const Graph& graph, Interval interval) {
@@ -32,8 +32,8 @@ Drawn Draw(base::Random& random) {
   return drawn;
 }
 
-Box RandomTile(base::Random& random, const Shape& shape, const TileShape& tile) {
-  Box box;
+ops::Box RandomTile(base::Random& random, const Shape& shape, const tiling::TileShape& tile) {
+  ops::Box box;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const int64_t begin = random.Uniform(0, (shape[axis] - 1) / tile[axis]) * tile[axis];
     box.push_back({begin, std::min(begin + tile[axis], shape[axis])});
@@ -41,31 +41,31 @@ Box RandomTile(base::Random& random, const Shape& shape, const TileShape& tile) 
   return box;
 }
 
-bool Holds(const Box& box, const Index& index) {
+bool Holds(const ops::Box& box, const Index& index) {
   for (size_t axis = 0; axis < box.size(); ++axis) {
     if (index[axis] < box[axis].begin || index[axis] >= box[axis].end) return false;
   }
   return true;
 }
 
-bool HoldsAll(const Box& box, const ElementSet& set) {
-  const std::vector<Index> all = IndicesOf(WholeBox(*set.shape));
+bool HoldsAll(const ops::Box& box, const ElementSet& set) {
+  const std::vector<Index> all = IndicesOf(ops::WholeBox(*set.shape));
   for (size_t i = 0; i < all.size(); ++i) {
     if (set.has[i] && !Holds(box, all[i])) return false;
   }
   return true;
 }
 
-std::string Describe(const Drawn& drawn, const Box& tile) {
+std::string Describe(const Drawn& drawn, const ops::Box& tile) {
   std::string text =
       "operators " + std::to_string(drawn.interval.first) + ".." + std::to_string(drawn.interval.last);
   for (const Operator& op : drawn.graph.operators) {
     text += "\n  " + std::string(base::NameOf(op.kind));
     for (const int input : op.inputs) text += " " + drawn.graph.tensors[static_cast<size_t>(input)].id;
     const Tensor& output = drawn.graph.tensors[static_cast<size_t>(op.outputs[0])];
-    text += " -> " + output.id + " " + ToText(output.shape);
+    text += " -> " + output.id + " " + ops::ToText(output.shape);
   }
-  for (const Extent& extent : tile) {
+  for (const ops::Extent& extent : tile) {
     text += "\n  [" + std::to_string(extent.begin) + ", " + std::to_string(extent.end) + ")";
   }
   return text;
@@ -79,15 +79,15 @@ TEST(Subgraph, RegionsHoldAllThatATileNeedsAndNoMoreWhereNothingHasHoles) {
   int empty_branches = 0;
   for (int round = 0; round < 3000; ++round) {
     const Drawn drawn = Draw(random);
-    const Box tile = RandomTile(random, LastShape(drawn.graph, drawn.interval), drawn.tile);
+    const ops::Box tile = RandomTile(random, LastShape(drawn.graph, drawn.interval), drawn.tile);
     const std::map<int, ElementSet> needs = NeedsOfTile(drawn.graph, drawn.interval, tile);
-    const std::vector<Box> regions = RegionsOfTile(drawn.graph, drawn.interval, tile);
+    const std::vector<ops::Box> regions = tiling::RegionsOfTile(drawn.graph, drawn.interval, tile);
     const bool whole =
         std::all_of(needs.begin(), needs.end(), [](const auto& n) { return n.second.FillHull(); });
     without_holes += whole && drawn.interval.last > drawn.interval.first ? 1 : 0;
     size_t slot = 0;
     for (const auto& [tensor, set] : needs) {
-      const Box& region = regions[slot++];
+      const ops::Box& region = regions[slot++];
       ASSERT_TRUE(HoldsAll(region, set)) << Describe(drawn, tile) << "\ntensor " << tensor;
       ASSERT_TRUE(!whole || region == set.Hull()) << Describe(drawn, tile) << "\ntensor " << tensor;
       empty_branches += set.Empty() ? 1 : 0;

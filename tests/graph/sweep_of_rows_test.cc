@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "random_graph.h"
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/base/random.h"
-#include "tessera/graph/kept_rows.h"
-#include "tessera/graph/propagation.h"
+#include "tessera/graph/tiling/cached_halo.h"
+#include "tessera/graph/tiling/propagation.h"
 
 // Rows that are kept, against a sweep that decides about every row of every tensor by itself, and then runs.
 namespace tessera::graph {
@@ -26,22 +26,22 @@ const Shape& OutputOf(const Graph& graph, Interval interval) {
 
 // One tensor over the whole sweep, row by row.
 struct Rows {
-  std::vector<Box> wanted;
+  std::vector<ops::Box> wanted;
   int64_t most_shared = 0;              // with a tile before, by the share of a tile
   std::vector<std::set<int64_t>> made;  // rows
   std::vector<std::set<int64_t>> kept;
-  std::vector<Box> made_box;
+  std::vector<ops::Box> made_box;
 };
 
 // Which rows are made when, by asking every row of every tensor.
 class NaiveSweep {
  public:
-  NaiveSweep(const Graph& graph, Interval interval, const TileShape& tile) : graph_(graph) {
-    const Propagation propagation(graph, interval);
+  NaiveSweep(const Graph& graph, Interval interval, const tiling::TileShape& tile) : graph_(graph) {
+    const tiling::Propagation propagation(graph, interval);
     const Shape& output = OutputOf(graph, interval);
-    const size_t rows = *AxisOf(output, Axis::kRows);
-    const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
-    const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
+    const size_t rows = *tiling::AxisOf(output, tiling::Axis::kRows);
+    const std::optional<size_t> batch = tiling::AxisOf(output, tiling::Axis::kBatch);
+    const std::optional<size_t> columns = tiling::AxisOf(output, tiling::Axis::kColumns);
     const auto step = [&](std::optional<size_t> axis) { return axis ? tile[*axis] : 1; };
     const auto extent = [&](std::optional<size_t> axis) { return axis ? output[*axis] : 1; };
     for (int64_t strip = 0;
@@ -51,7 +51,7 @@ class NaiveSweep {
       const int64_t image = strip / across * step(batch);
       const int64_t left = strip % across * step(columns);
       for (int64_t begin = 0; begin < output[rows]; begin += tile[rows]) {
-        tiles_.push_back(WholeBox(output));
+        tiles_.push_back(ops::WholeBox(output));
         tiles_.back()[rows] = {begin, std::min(begin + tile[rows], output[rows])};
         if (batch) tiles_.back()[*batch] = {image, std::min(image + tile[*batch], output[*batch])};
         if (columns) tiles_.back()[*columns] = {left, std::min(left + tile[*columns], output[*columns])};
@@ -60,7 +60,7 @@ class NaiveSweep {
     strip_ = static_cast<size_t>(base::CeilDiv(output[rows], tile[rows]));
     for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
       Rows& found = rows_[propagation.Tensors()[slot]];
-      found.wanted.assign(tiles_.size(), Box(propagation.ShapeOf(slot).size()));
+      found.wanted.assign(tiles_.size(), ops::Box(propagation.ShapeOf(slot).size()));
       if (propagation.Leaves(slot)) AskForShares(propagation, slot, found);
     }
     for (int i = interval.last; i >= interval.first; --i) {
@@ -68,8 +68,8 @@ class NaiveSweep {
       Settle(op.outputs[0]);
       for (size_t input = 0; input < op.inputs.size(); ++input) {
         for (size_t tile = 0; tile < tiles_.size(); ++tile) {
-          Box& wanted = rows_[op.inputs[input]].wanted[tile];
-          wanted = Hull(wanted, InputRegion(graph, op, input, rows_[op.outputs[0]].made_box[tile]));
+          ops::Box& wanted = rows_[op.inputs[input]].wanted[tile];
+          wanted = ops::Hull(wanted, ops::InputRegion(graph, op, input, rows_[op.outputs[0]].made_box[tile]));
         }
       }
     }
@@ -80,18 +80,18 @@ class NaiveSweep {
 
   const Rows& Of(int tensor) const { return rows_.at(tensor); }
   bool KeepsRows(int tensor) const { return is_kept_.contains(tensor); }
-  const Box& ShareOf(int tensor, size_t tile) const { return shares_.at(tensor)[tile]; }
+  const ops::Box& ShareOf(int tensor, size_t tile) const { return shares_.at(tensor)[tile]; }
   size_t Tiles() const { return tiles_.size(); }
   bool BeginsStrip(size_t tile) const { return tile % strip_ == 0; }
   size_t BeginOfStrip(size_t tile) const { return tile / strip_ * strip_; }
   size_t EndOfStrip(size_t tile) const { return BeginOfStrip(tile) + strip_; }
 
  private:
-  void AskForShares(const Propagation& propagation, size_t slot, Rows& found) {
-    const std::optional<size_t> rows = AxisOf(propagation.ShapeOf(slot), Axis::kRows);
+  void AskForShares(const tiling::Propagation& propagation, size_t slot, Rows& found) {
+    const std::optional<size_t> rows = tiling::AxisOf(propagation.ShapeOf(slot), tiling::Axis::kRows);
     std::set<int64_t> left;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
-      Box share = propagation.ShareOf(slot, tiles_[tile]);
+      ops::Box share = propagation.ShareOf(slot, tiles_[tile]);
       if (BeginsStrip(tile)) left.clear();
       int64_t shared = 0;
       while (rows && share[*rows].Length() > 0 && left.contains(share[*rows].begin)) {
@@ -101,7 +101,7 @@ class NaiveSweep {
       found.most_shared = std::max(found.most_shared, shared);
       for (int64_t row = share[rows.value_or(0)].begin; rows && row < share[*rows].end; ++row)
         left.insert(row);
-      if (IsEmpty(share)) share.assign(share.size(), {});
+      if (ops::IsEmpty(share)) share.assign(share.size(), {});
       found.wanted[tile] = share;
       shares_[propagation.Tensors()[slot]].push_back(share);
     }
@@ -110,12 +110,12 @@ class NaiveSweep {
   bool AllWantTheSame(const Rows& found, size_t rows) const {
     std::map<size_t, std::set<std::vector<std::pair<int64_t, int64_t>>>> others;  // by strip
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
-      const Box& box = found.wanted[tile];
+      const ops::Box& box = found.wanted[tile];
       std::vector<std::pair<int64_t, int64_t>> other;
       for (size_t axis = 0; axis < box.size(); ++axis) {
         if (axis != rows) other.emplace_back(box[axis].begin, box[axis].end);
       }
-      if (!IsEmpty(box)) others[BeginOfStrip(tile)].insert(other);
+      if (!ops::IsEmpty(box)) others[BeginOfStrip(tile)].insert(other);
     }
     return std::all_of(others.begin(), others.end(),
                        [](const auto& strip) { return strip.second.size() == 1; });
@@ -127,7 +127,7 @@ class NaiveSweep {
     found.made.resize(tiles_.size());
     found.kept.resize(tiles_.size());
     const Shape& shape = TensorIn(graph_, tensor).shape;
-    const std::optional<size_t> rows = AxisOf(shape, Axis::kRows);
+    const std::optional<size_t> rows = tiling::AxisOf(shape, tiling::Axis::kRows);
     if (!rows || !AllWantTheSame(found, *rows)) return;
     const auto wanted = [&](size_t tile) { return found.wanted[tile][*rows]; };
     for (int64_t row = 0; row < shape[*rows]; ++row) {
@@ -145,7 +145,7 @@ class NaiveSweep {
       }
     }
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
-      Box& made = found.made_box[tile];
+      ops::Box& made = found.made_box[tile];
       if (found.made[tile].empty()) {
         made.assign(made.size(), {});
       } else {
@@ -156,42 +156,42 @@ class NaiveSweep {
   }
 
   const Graph& graph_;
-  std::vector<Box> tiles_;
+  std::vector<ops::Box> tiles_;
   size_t strip_ = 1;  // tiles in one
   std::map<int, Rows> rows_;
-  std::map<int, std::vector<Box>> shares_;
+  std::map<int, std::vector<ops::Box>> shares_;
   std::set<int> is_kept_;
 };
 
-Extents ExtentsIn(const Box& box) {
-  Extents lengths;
-  for (const Extent& extent : box) lengths.push_back(extent.Length());
+tiling::Extents ExtentsIn(const ops::Box& box) {
+  tiling::Extents lengths;
+  for (const ops::Extent& extent : box) lengths.push_back(extent.Length());
   return lengths;
 }
 
-void ExpectSameAsSweep(const Graph& graph, Interval interval, const TileShape& tile) {
-  const TiledSubgraph found = TileKeepingRows(graph, interval, tile);
+void ExpectSameAsSweep(const Graph& graph, Interval interval, const tiling::TileShape& tile) {
+  const tiling::TiledSubgraph found = tiling::TileKeepingRows(graph, interval, tile);
   const NaiveSweep naive(graph, interval, tile);
   RC_ASSERT(found.class_of.size() == naive.Tiles());
   for (size_t slot = 0; slot < found.tensors.size(); ++slot) {
     const int tensor = found.tensors[slot];
     const Rows& rows = naive.Of(tensor);
-    RowCounts most;
+    tiling::RowCounts most;
     most.shared = rows.most_shared;
-    const std::optional<size_t> axis = AxisOf(TensorIn(graph, tensor).shape, Axis::kRows);
+    const std::optional<size_t> axis = tiling::AxisOf(TensorIn(graph, tensor).shape, tiling::Axis::kRows);
     for (size_t t = 0; t < naive.Tiles(); ++t) {
-      const TileClass& tiles = found.classes[static_cast<size_t>(found.class_of[t])];
+      const tiling::TileClass& tiles = found.classes[static_cast<size_t>(found.class_of[t])];
       RC_ASSERT(tiles.needed[slot] == ExtentsIn(rows.wanted[t]));
       RC_ASSERT(tiles.made[slot] == ExtentsIn(rows.made_box[t]));
       RC_ASSERT(tiles.kept[slot] == static_cast<int64_t>(rows.kept[t].size()));
       const bool last = t + 1 == naive.Tiles();
       RC_ASSERT(tiles.keeps[slot] == (last ? 0 : static_cast<int64_t>(rows.kept[t + 1].size())));
       if (!tiles.share[slot].empty()) {
-        Box home = naive.ShareOf(tensor, t);
+        ops::Box home = naive.ShareOf(tensor, t);
         if (naive.KeepsRows(tensor)) {
           home = naive.ShareOf(tensor, naive.BeginOfStrip(t));
           home[*axis] = rows.made_box[t][*axis];
-          if (IsEmpty(home)) home.assign(home.size(), {});
+          if (ops::IsEmpty(home)) home.assign(home.size(), {});
         }
         RC_ASSERT(tiles.share[slot] == ExtentsIn(home));
       }
@@ -209,13 +209,13 @@ void ExpectSameAsSweep(const Graph& graph, Interval interval, const TileShape& t
 }
 
 // Runs the sweep: what a tile wants must be there, and nothing is made twice.
-void ExpectEverythingThere(const Graph& graph, Interval interval, const TileShape& tile) {
+void ExpectEverythingThere(const Graph& graph, Interval interval, const tiling::TileShape& tile) {
   const NaiveSweep naive(graph, interval, tile);
-  const TiledSubgraph found = TileKeepingRows(graph, interval, tile);
+  const tiling::TiledSubgraph found = tiling::TileKeepingRows(graph, interval, tile);
   for (const int tensor : found.tensors) {
     if (!naive.KeepsRows(tensor)) continue;
     const Rows& rows = naive.Of(tensor);
-    const size_t axis = *AxisOf(TensorIn(graph, tensor).shape, Axis::kRows);
+    const size_t axis = *tiling::AxisOf(TensorIn(graph, tensor).shape, tiling::Axis::kRows);
     std::set<int64_t> ever;
     for (size_t t = 0; t < naive.Tiles(); ++t) {
       if (naive.BeginsStrip(t)) ever.clear();
@@ -245,26 +245,26 @@ void ExpectSameOfRandomGraphs(uint64_t seed, Seen& seen) {
     const Graph graph = RandomGraph(random, static_cast<int>(random.Uniform(1, 8)));
     const auto last = static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
     const Interval interval{static_cast<int>(random.Uniform(0, last)), last};
-    TileShape tile = OutputOf(graph, interval);
-    const std::optional<size_t> rows = AxisOf(tile, Axis::kRows);
-    if (!rows || tile[*rows] < 2 || !CanCut(graph, interval, *rows)) continue;
+    tiling::TileShape tile = OutputOf(graph, interval);
+    const std::optional<size_t> rows = tiling::AxisOf(tile, tiling::Axis::kRows);
+    if (!rows || tile[*rows] < 2 || !tiling::CanCut(graph, interval, *rows)) continue;
     tile[*rows] = random.Uniform(1, tile[*rows] - 1);
-    const std::optional<size_t> batch = AxisOf(tile, Axis::kBatch);
+    const std::optional<size_t> batch = tiling::AxisOf(tile, tiling::Axis::kBatch);
     if (batch && tile[*batch] > 1 && random.Chance(0.7) && CanCut(graph, interval, *batch)) {
       tile[*batch] = random.Uniform(1, tile[*batch] - 1);
       ++seen.sweeping;
     }
-    const std::optional<size_t> columns = AxisOf(tile, Axis::kColumns);
+    const std::optional<size_t> columns = tiling::AxisOf(tile, tiling::Axis::kColumns);
     if (columns && random.Chance(0.5) && CanCut(graph, interval, *columns))
       tile[*columns] = random.Uniform(1, tile[*columns]);
-    RC_ASSERT(CutsStrips(OutputOf(graph, interval), tile));
+    RC_ASSERT(tiling::CutsStrips(OutputOf(graph, interval), tile));
     ExpectSameAsSweep(graph, interval, tile);
     ExpectEverythingThere(graph, interval, tile);
-    const TiledSubgraph found = TileKeepingRows(graph, interval, tile);
+    const tiling::TiledSubgraph found = tiling::TileKeepingRows(graph, interval, tile);
     seen.strips += columns && tile[*columns] < OutputOf(graph, interval)[*columns] ? 1 : 0;
     seen.keeping +=
-        std::any_of(found.rows.begin(), found.rows.end(), [](const RowCounts& c) { return c.kept > 0; });
-    for (const TileClass& tiles : found.classes) {
+        std::any_of(found.rows.begin(), found.rows.end(), [](const tiling::RowCounts& c) { return c.kept > 0; });
+    for (const tiling::TileClass& tiles : found.classes) {
       bool idle = false;
       for (size_t slot = 0; slot < tiles.made.size(); ++slot) idle = idle || tiles.made[slot][0] == 0;
       seen.idle += idle ? 1 : 0;
@@ -272,7 +272,7 @@ void ExpectSameOfRandomGraphs(uint64_t seed, Seen& seen) {
   }
 }
 
-TEST(TileKeepingRows, EqualsTheSweepRowByRow) {
+TEST(tiling::TileKeepingRows, EqualsTheSweepRowByRow) {
   Seen seen;
   const bool held = rc::check("rows equal those found one by one", [&] {
     ExpectSameOfRandomGraphs(*rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<uint64_t>()), seen);
@@ -285,7 +285,7 @@ TEST(TileKeepingRows, EqualsTheSweepRowByRow) {
 }
 
 // Graphs among these tell strips apart only where a tile wants nothing: a share that has left, columns in the padding.
-TEST(TileKeepingRows, SweepsStripsByThemselvesWhereTilesWantNothing) {
+TEST(tiling::TileKeepingRows, SweepsStripsByThemselvesWhereTilesWantNothing) {
   for (const uint64_t seed : {15775627092906673744U, 11364808168410023240U, 4228661581514733776U}) {
     EXPECT_TRUE(rc::check("rows equal those found one by one", [seed] {
       Seen seen;

@@ -1,6 +1,3 @@
-#include "tessera/graph/region.h"
-#include "tessera/graph/tiling.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -9,7 +6,9 @@
 
 #include "graph_builder.h"
 #include "random_graph.h"
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/graph/ops/region.h"
+#include "tessera/graph/tiling/tiling.h"
 
 namespace tessera::graph {
 namespace {
@@ -26,13 +25,13 @@ bool Leaves(const Graph& graph, Interval interval, int tensor) {
          usage.consumers.back() > interval.last;
 }
 
-Box Share(const Shape& last, const Shape& shape, const Box& tile) {
-  Box share = WholeBox(shape);
+ops::Box Share(const Shape& last, const Shape& shape, const ops::Box& tile) {
+  ops::Box share = ops::WholeBox(shape);
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     std::optional<size_t> source;
     if (shape.size() == last.size()) source = axis;
-    for (const Axis name : {Axis::kRows, Axis::kColumns, Axis::kChannels, Axis::kBatch}) {
-      if (shape.size() != last.size() && AxisOf(shape, name) == axis) source = AxisOf(last, name);
+    for (const tiling::Axis name : {tiling::Axis::kRows, tiling::Axis::kColumns, tiling::Axis::kChannels, tiling::Axis::kBatch}) {
+      if (shape.size() != last.size() && AxisOf(shape, name) == axis) source = tiling::AxisOf(last, name);
     }
     if (!source) continue;
     share[axis] = {base::FloorDiv(tile[*source].begin * shape[axis], last[*source]),
@@ -42,37 +41,37 @@ Box Share(const Shape& last, const Shape& shape, const Box& tile) {
 }
 
 // One tile, box by box: what is asked of each tensor, as the definition in tiling.h says.
-std::vector<Box> NaiveRegions(const Graph& graph, Interval interval, const Box& tile,
+std::vector<ops::Box> NaiveRegions(const Graph& graph, Interval interval, const ops::Box& tile,
                               const std::vector<int>& tensors) {
-  std::map<int, Box> asked;
+  std::map<int, ops::Box> asked;
   const Shape& last = TensorAt(graph, graph.operators[static_cast<size_t>(interval.last)].outputs[0]).shape;
   for (const int tensor : tensors) {
     const Shape& shape = TensorAt(graph, tensor).shape;
-    asked[tensor] = Leaves(graph, interval, tensor) ? Share(last, shape, tile) : Box(shape.size());
+    asked[tensor] = Leaves(graph, interval, tensor) ? Share(last, shape, tile) : ops::Box(shape.size());
   }
   for (int i = interval.last; i >= interval.first; --i) {
     const Operator& op = graph.operators[static_cast<size_t>(i)];
     for (size_t input = 0; input < op.inputs.size(); ++input) {
-      Box& box = asked[op.inputs[input]];
-      box = Hull(box, InputRegion(graph, op, input, asked[op.outputs[0]]));
+      ops::Box& box = asked[op.inputs[input]];
+      box = ops::Hull(box, ops::InputRegion(graph, op, input, asked[op.outputs[0]]));
     }
   }
-  std::vector<Box> regions;
+  std::vector<ops::Box> regions;
   for (const int tensor : tensors) regions.push_back(asked[tensor]);
   return regions;
 }
 
-Extents LengthsOf(const Box& box) {
-  Extents lengths;
-  for (const Extent& extent : box) lengths.push_back(extent.Length());
+tiling::Extents LengthsOf(const ops::Box& box) {
+  tiling::Extents lengths;
+  for (const ops::Extent& extent : box) lengths.push_back(extent.Length());
   return lengths;
 }
 
-std::vector<Box> AllTiles(const Shape& shape, const TileShape& tile) {
-  std::vector<Box> tiles = {{}};
+std::vector<ops::Box> AllTiles(const Shape& shape, const tiling::TileShape& tile) {
+  std::vector<ops::Box> tiles = {{}};
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    std::vector<Box> longer;
-    for (const Box& box : tiles) {
+    std::vector<ops::Box> longer;
+    for (const ops::Box& box : tiles) {
       for (int64_t begin = 0; begin < shape[axis]; begin += tile[axis]) {
         longer.push_back(box);
         longer.back().push_back({begin, std::min(begin + tile[axis], shape[axis])});
@@ -83,31 +82,31 @@ std::vector<Box> AllTiles(const Shape& shape, const TileShape& tile) {
   return tiles;
 }
 
-void ExpectSameAsNaive(const Graph& graph, Interval interval, const TileShape& tile) {
-  const TiledSubgraph found = Tile(graph, interval, tile);
+void ExpectSameAsNaive(const Graph& graph, Interval interval, const tiling::TileShape& tile) {
+  const tiling::TiledSubgraph found = tiling::Tile(graph, interval, tile);
   const Shape& last = TensorAt(graph, graph.operators[static_cast<size_t>(interval.last)].outputs[0]).shape;
-  const std::vector<Box> tiles = AllTiles(last, tile);
+  const std::vector<ops::Box> tiles = AllTiles(last, tile);
   RC_ASSERT(found.tiles == static_cast<int64_t>(tiles.size()));
   RC_ASSERT(found.class_of.size() == tiles.size());
   std::vector<int64_t> counts(found.classes.size(), 0);
-  std::vector<Extents> largest;
+  std::vector<tiling::Extents> largest;
   for (const int tensor : found.tensors) largest.emplace_back(TensorAt(graph, tensor).shape.size(), 0);
   int next_class = 0;
   for (size_t t = 0; t < tiles.size(); ++t) {
     RC_ASSERT(found.class_of[t] <= next_class);
     next_class = std::max(next_class, found.class_of[t] + 1);
-    const TileClass& tile_class = found.classes[static_cast<size_t>(found.class_of[t])];
+    const tiling::TileClass& tile_class = found.classes[static_cast<size_t>(found.class_of[t])];
     ++counts[static_cast<size_t>(found.class_of[t])];
-    const std::vector<Box> regions = NaiveRegions(graph, interval, tiles[t], found.tensors);
-    RC_ASSERT(RegionsOfTile(graph, interval, tiles[t]) == regions);
+    const std::vector<ops::Box> regions = NaiveRegions(graph, interval, tiles[t], found.tensors);
+    RC_ASSERT(tiling::RegionsOfTile(graph, interval, tiles[t]) == regions);
     for (size_t slot = 0; slot < regions.size(); ++slot) {
       const int tensor = found.tensors[slot];
-      const Extents lengths = LengthsOf(regions[slot]);
+      const tiling::Extents lengths = LengthsOf(regions[slot]);
       RC_ASSERT(tile_class.needed[slot] == lengths);
       for (size_t a = 0; a < lengths.size(); ++a) largest[slot][a] = std::max(largest[slot][a], lengths[a]);
       const bool leaves = Leaves(graph, interval, tensor);
-      const Extents share =
-          leaves ? LengthsOf(Share(last, TensorAt(graph, tensor).shape, tiles[t])) : Extents{};
+      const tiling::Extents share =
+          leaves ? LengthsOf(Share(last, TensorAt(graph, tensor).shape, tiles[t])) : tiling::Extents{};
       RC_ASSERT(tile_class.share[slot] == share);
     }
     for (int i = interval.first; i <= interval.last; ++i) {
@@ -115,11 +114,11 @@ void ExpectSameAsNaive(const Graph& graph, Interval interval, const TileShape& t
       const auto slot =
           std::find(found.tensors.begin(), found.tensors.end(), op.outputs[0]) - found.tensors.begin();
       RC_ASSERT(tile_class.macs[static_cast<size_t>(i - interval.first)] ==
-                MacsOf(graph, op, regions[static_cast<size_t>(slot)]));
+                ops::MacsOf(graph, op, regions[static_cast<size_t>(slot)]));
     }
   }
   RC_ASSERT(found.largest == largest);
-  std::set<std::pair<ExtentsList, ExtentsList>> distinct;
+  std::set<std::pair<tiling::ExtentsList, tiling::ExtentsList>> distinct;
   for (size_t c = 0; c < counts.size(); ++c) {
     RC_ASSERT(found.classes[c].count == counts[c]);
     distinct.emplace(found.classes[c].needed, found.classes[c].share);
@@ -127,7 +126,7 @@ void ExpectSameAsNaive(const Graph& graph, Interval interval, const TileShape& t
   RC_ASSERT(distinct.size() == found.classes.size());
 }
 
-TEST(Tile, EqualsPropagationTileByTile) {
+TEST(tiling::Tile, EqualsPropagationTileByTile) {
   int several_classes = 0;
   int needs_nothing = 0;
   const bool held = rc::check("classes equal the tiles one by one", [&] {
@@ -139,16 +138,16 @@ TEST(Tile, EqualsPropagationTileByTile) {
       const Interval interval{static_cast<int>(random.Uniform(0, last)), last};
       const Shape& output = TensorAt(graph, graph.operators[static_cast<size_t>(last)].outputs[0]).shape;
       if (ElementsOf(output) > 1500) continue;
-      TileShape tile;
+      tiling::TileShape tile;
       for (const int64_t extent : output)
         tile.push_back(random.Chance(0.4) ? extent : random.Uniform(1, extent));
       ExpectSameAsNaive(graph, interval, tile);
-      const TiledSubgraph tiled = Tile(graph, interval, tile);
+      const tiling::TiledSubgraph tiled = tiling::Tile(graph, interval, tile);
       several_classes += tiled.classes.size() > 2 ? 1 : 0;
-      for (const TileClass& c : tiled.classes) {
+      for (const tiling::TileClass& c : tiled.classes) {
         bool none = false;
         for (size_t slot = 0; slot < c.needed.size(); ++slot) {
-          const ExtentsView e = c.needed[slot];
+          const tiling::ExtentsView e = c.needed[slot];
           none = none || std::all_of(e.begin(), e.end(), [](int64_t length) { return length == 0; });
         }
         needs_nothing += none ? 1 : 0;
@@ -167,57 +166,57 @@ Graph PatentChain() {
   return std::move(builder).Build();
 }
 
-TEST(Tile, PatentRegions) {
+TEST(tiling::Tile, PatentRegions) {
   const Graph graph = PatentChain();
-  const std::vector<Box> regions = RegionsOfTile(graph, {0, 2}, {{0, 1}, {0, 4}, {0, 4}, {4, 8}});
-  EXPECT_EQ(LengthsOf(regions[3]), (Extents{1, 4, 4, 4}));
-  EXPECT_EQ(LengthsOf(regions[2]), (Extents{1, 8, 6, 6}));
-  EXPECT_EQ(LengthsOf(regions[1]), (Extents{1, 8, 8, 8}));
-  EXPECT_EQ(LengthsOf(regions[0]), (Extents{1, 3, 10, 10}));
-  EXPECT_EQ(regions[0][3], (Extent{4, 14}));
+  const std::vector<ops::Box> regions = tiling::RegionsOfTile(graph, {0, 2}, {{0, 1}, {0, 4}, {0, 4}, {4, 8}});
+  EXPECT_EQ(LengthsOf(regions[3]), (tiling::Extents{1, 4, 4, 4}));
+  EXPECT_EQ(LengthsOf(regions[2]), (tiling::Extents{1, 8, 6, 6}));
+  EXPECT_EQ(LengthsOf(regions[1]), (tiling::Extents{1, 8, 8, 8}));
+  EXPECT_EQ(LengthsOf(regions[0]), (tiling::Extents{1, 3, 10, 10}));
+  EXPECT_EQ(regions[0][3], (ops::Extent{4, 14}));
   EXPECT_EQ(graph.tensors[1].shape, (Shape{1, 8, 8, 18}));
   EXPECT_EQ(graph.tensors[2].shape, (Shape{1, 8, 6, 16}));
   EXPECT_EQ(graph.tensors[3].shape, (Shape{1, 4, 4, 14}));
 }
 
-TEST(Tile, PaddedConvolutionHasFirstSteadyAndLastTiles) {
+TEST(tiling::Tile, PaddedConvolutionHasFirstSteadyAndLastTiles) {
   GraphBuilder builder;
   builder.AddConv(builder.AddInput({1, 1, 12, 12}), 1, 3, 1, 1);
   const Graph graph = std::move(builder).Build();
-  const TiledSubgraph tiled = Tile(graph, {0, 0}, {1, 1, 4, 12});
+  const tiling::TiledSubgraph tiled = tiling::Tile(graph, {0, 0}, {1, 1, 4, 12});
   EXPECT_EQ(tiled.tiles, 3);
   ASSERT_EQ(tiled.classes.size(), 2U);  // first and last need 5 rows, the middle one 6
   EXPECT_EQ(tiled.classes[0].count, 2);
-  EXPECT_EQ(tiled.classes[0].needed[0], (Extents{1, 1, 5, 12}));
-  EXPECT_EQ(tiled.classes[1].needed[0], (Extents{1, 1, 6, 12}));
+  EXPECT_EQ(tiled.classes[0].needed[0], (tiling::Extents{1, 1, 5, 12}));
+  EXPECT_EQ(tiled.classes[1].needed[0], (tiling::Extents{1, 1, 6, 12}));
   EXPECT_EQ(tiled.class_of, (std::vector<int>{0, 1, 0}));
-  EXPECT_EQ(tiled.largest[0], (Extents{1, 1, 6, 12}));
+  EXPECT_EQ(tiled.largest[0], (tiling::Extents{1, 1, 6, 12}));
 }
 
-TEST(Tile, SkipHoldsTheHull) {
+TEST(tiling::Tile, SkipHoldsTheHull) {
   GraphBuilder builder;
   const int a = builder.AddConv(builder.AddInput({1, 2, 8, 8}), 2, 1);
   builder.AddSum(a, builder.AddConv(a, 2, 3, 1, 1));
   const Graph graph = std::move(builder).Build();
-  const std::vector<Box> regions = RegionsOfTile(graph, {0, 2}, {{0, 1}, {0, 2}, {2, 4}, {0, 8}});
-  EXPECT_EQ(regions[static_cast<size_t>(a)][2], (Extent{1, 5}));
+  const std::vector<ops::Box> regions = tiling::RegionsOfTile(graph, {0, 2}, {{0, 1}, {0, 2}, {2, 4}, {0, 8}});
+  EXPECT_EQ(regions[static_cast<size_t>(a)][2], (ops::Extent{1, 5}));
 }
 
-TEST(Tile, ConcatBranchOutsideTheTileIsNotMade) {
+TEST(tiling::Tile, ConcatBranchOutsideTheTileIsNotMade) {
   GraphBuilder builder;
   const int input = builder.AddInput({1, 4, 4, 4});
   const int left = builder.AddConv(input, 2, 3, 1, 1);
   const int right = builder.AddConv(input, 2, 1);
   builder.AddConcat({left, right}, 1);
   const Graph graph = std::move(builder).Build();
-  const TiledSubgraph tiled = Tile(graph, {0, 2}, {1, 2, 4, 4});
+  const tiling::TiledSubgraph tiled = tiling::Tile(graph, {0, 2}, {1, 2, 4, 4});
   ASSERT_EQ(tiled.classes.size(), 2U);
   EXPECT_EQ(tiled.classes[0].macs, (std::vector<int64_t>{4 * 4 * 2 * 9 * 4, 0, 0}));
   EXPECT_EQ(tiled.classes[1].macs, (std::vector<int64_t>{0, 4 * 4 * 2 * 4, 0}));
-  EXPECT_EQ(tiled.classes[1].needed[static_cast<size_t>(left)], (Extents{0, 0, 0, 0}));
+  EXPECT_EQ(tiled.classes[1].needed[static_cast<size_t>(left)], (tiling::Extents{0, 0, 0, 0}));
 }
 
-TEST(Tile, OpaqueOperatorMakesAllItsOutputsWhole) {
+TEST(tiling::Tile, OpaqueOperatorMakesAllItsOutputsWhole) {
   Graph graph;
   for (const int64_t bytes : {4, 3, 2}) {
     Tensor tensor;
@@ -233,37 +232,37 @@ TEST(Tile, OpaqueOperatorMakesAllItsOutputsWhole) {
   second.outputs = {2};
   second.macs = 7;
   graph.operators = {first, second};
-  const TiledSubgraph tiled = Tile(graph, {0, 1}, {2});
+  const tiling::TiledSubgraph tiled = tiling::Tile(graph, {0, 1}, {2});
   ASSERT_EQ(tiled.classes.size(), 1U);
   ASSERT_EQ(tiled.classes[0].needed.size(), 3U);
   for (const size_t slot : {0U, 1U, 2U})
-    EXPECT_EQ(tiled.classes[0].needed[slot], (Extents{4 - static_cast<int64_t>(slot)}));
+    EXPECT_EQ(tiled.classes[0].needed[slot], (tiling::Extents{4 - static_cast<int64_t>(slot)}));
   EXPECT_EQ(tiled.classes[0].macs, (std::vector<int64_t>{0, 7}));
 }
 
-TEST(CanCut, RowsThroughConvolutionsButNotChannels) {
+TEST(tiling::CanCut, RowsThroughConvolutionsButNotChannels) {
   const Graph graph = PatentChain();
-  EXPECT_TRUE(CanCut(graph, {0, 2}, 2));
-  EXPECT_TRUE(CanCut(graph, {0, 2}, 3));
-  EXPECT_FALSE(CanCut(graph, {0, 2}, 1));  // every tile would make conv2 whole
-  EXPECT_TRUE(CanCut(graph, {2, 2}, 1));   // conv2 comes from outside, only weights are cut
-  EXPECT_FALSE(CanCut(graph, {0, 2}, 0));  // a batch of one
+  EXPECT_TRUE(tiling::CanCut(graph, {0, 2}, 2));
+  EXPECT_TRUE(tiling::CanCut(graph, {0, 2}, 3));
+  EXPECT_FALSE(tiling::CanCut(graph, {0, 2}, 1));  // every tile would make conv2 whole
+  EXPECT_TRUE(tiling::CanCut(graph, {2, 2}, 1));   // conv2 comes from outside, only weights are cut
+  EXPECT_FALSE(tiling::CanCut(graph, {0, 2}, 0));  // a batch of one
 }
 
-TEST(CanCut, NotAlongAReducedAxis) {
+TEST(tiling::CanCut, NotAlongAReducedAxis) {
   GraphBuilder builder;
   Operator softmax = OfKind(OperatorKind::kSoftmax);
   softmax.axes = {2};
   builder.Add(softmax, {}, {builder.AddInput({1, 8, 8})}).value();
   const Graph graph = std::move(builder).Build();
-  EXPECT_FALSE(CanCut(graph, {0, 0}, 2));
-  EXPECT_TRUE(CanCut(graph, {0, 0}, 1));
+  EXPECT_FALSE(tiling::CanCut(graph, {0, 0}, 2));
+  EXPECT_TRUE(tiling::CanCut(graph, {0, 0}, 1));
 }
 
-TEST(CanCut, AttentionRowsWhileKeysComeFromOutside) {
+TEST(tiling::CanCut, AttentionRowsWhileKeysComeFromOutside) {
   GraphBuilder builder;
   const int tokens = builder.AddInput({1, 8, 4});
-  Wanted columns;
+  ops::Wanted columns;
   columns.columns = 4;
   const int query = builder.Add(OfKind(OperatorKind::kMatmul), columns, {tokens}).value();
   const int key = builder.Add(OfKind(OperatorKind::kMatmul), columns, {tokens}).value();
@@ -271,17 +270,17 @@ TEST(CanCut, AttentionRowsWhileKeysComeFromOutside) {
   scores.transpose_second = true;
   builder.Add(scores, {}, {query, key}).value();
   const Graph graph = std::move(builder).Build();
-  EXPECT_TRUE(CanCut(graph, {2, 2}, 1));
-  EXPECT_FALSE(CanCut(graph, {1, 2}, 1));  // keys made inside are needed whole
+  EXPECT_TRUE(tiling::CanCut(graph, {2, 2}, 1));
+  EXPECT_FALSE(tiling::CanCut(graph, {1, 2}, 1));  // keys made inside are needed whole
 }
 
-TEST(AxisOf, NamesFollowTheRank) {
-  EXPECT_EQ(AxisOf({1, 2, 3, 4}, Axis::kChannels), 1U);
-  EXPECT_EQ(AxisOf({1, 2, 3}, Axis::kChannels), 2U);
-  EXPECT_EQ(AxisOf({2, 3}, Axis::kRows), 0U);
-  EXPECT_EQ(AxisOf({2, 3}, Axis::kBatch), std::nullopt);
-  EXPECT_EQ(AxisOf({3}, Axis::kChannels), 0U);
-  EXPECT_EQ(AxisOf({1, 1, 1, 1, 1}, Axis::kRows), std::nullopt);
+TEST(tiling::AxisOf, NamesFollowTheRank) {
+  EXPECT_EQ(tiling::AxisOf({1, 2, 3, 4}, tiling::Axis::kChannels), 1U);
+  EXPECT_EQ(tiling::AxisOf({1, 2, 3}, tiling::Axis::kChannels), 2U);
+  EXPECT_EQ(tiling::AxisOf({2, 3}, tiling::Axis::kRows), 0U);
+  EXPECT_EQ(tiling::AxisOf({2, 3}, tiling::Axis::kBatch), std::nullopt);
+  EXPECT_EQ(tiling::AxisOf({3}, tiling::Axis::kChannels), 0U);
+  EXPECT_EQ(tiling::AxisOf({1, 1, 1, 1, 1}, tiling::Axis::kRows), std::nullopt);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "fixture.h"
-#include "tessera/hw_profiles/writer.h"
+#include "tessera/hw_profiles/profile_yaml.h"
 
 // Faults of profiles, each made by one change to the small profile: where the complaint stands and what it
 // says.

@@ -8,7 +8,7 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/hw_profiles/profile.h"
-#include "tessera/hw_profiles/reader.h"
+#include "tessera/hw_profiles/profile_yaml.h"
 
 namespace tessera::hw_profiles {
 

@@ -1,9 +1,7 @@
-#include "tessera/hw_profiles/reader.h"
-
 #include <gtest/gtest.h>
 
 #include "fixture.h"
-#include "tessera/hw_profiles/writer.h"
+#include "tessera/hw_profiles/profile_yaml.h"
 
 namespace tessera::hw_profiles {
 namespace {

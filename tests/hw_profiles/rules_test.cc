@@ -3,7 +3,7 @@
 #include <string>
 
 #include "fixture.h"
-#include "tessera/hw_profiles/writer.h"
+#include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/problem/problem.h"
 
 // Rules of profiles: what they say, what is wrong with them, and what they mean for a Problem without a network.

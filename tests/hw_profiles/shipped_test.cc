@@ -3,7 +3,7 @@
 #include <string>
 
 #include "fixture.h"
-#include "tessera/hw_profiles/writer.h"
+#include "tessera/hw_profiles/profile_yaml.h"
 
 namespace tessera::hw_profiles {
 namespace {

@@ -8,16 +8,16 @@
 #include <new>
 #include <optional>
 
-#include "tessera/base/memory.h"
-#include "tessera/encoder/lazy/lazy_engine.h"
-#include "tessera/encoder/sat/sat_engine.h"
-#include "tessera/plan/validator.h"
+#include "tessera/base/process.h"
+#include "tessera/bench/problem_generators.h"
+#include "tessera/encoder/sat/cadical_engine.h"
+#include "tessera/plan/verify/validator.h"
 #include "tessera/problem/validator.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/generators.h"
-#include "tessera/search/allocate/greedy.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/allocate/repair.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
+#include "tessera/search/engines/local_search/local_search.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/search/partition/networks.h"
 #include "tessera/tests/search/simulate/small_machine.h"
@@ -89,13 +89,13 @@ class EnginesUnderFailure : public testing::TestWithParam<const Engine*> {};
 
 // Without the failure the Problem has a placement within the capacity; so no answer is kInfeasible.
 TEST_P(EnginesUnderFailure, AnswerHonestlyAndLoseNothing) {
-  const Problem problem = GenerateFlat(10, 3);
+  const Problem problem = bench::GenerateFlat(10, 3);
   const std::vector<const Engine*> engines = {GetParam()};
   const int64_t failures = FailEach(GetParam()->Name() == "cadical", [&](int64_t k) {
-    AllocateOptions options;
+    allocate::AllocateOptions options;
     options.minimize = true;
     options.budget.units = 2'000;
-    const base::Expected<Result> result = Allocate(problem, nullptr, 0, engines, options);
+    const base::Expected<Result> result = allocate::Allocate(problem, nullptr, 0, engines, options);
     const int64_t left = UntilFailure().exchange(0);
     ASSERT_TRUE(result) << "allocation " << k;
     EXPECT_NE(result->status, Status::kInfeasible) << "allocation " << k;
@@ -113,18 +113,18 @@ TEST(PlanUnderFailure, AnswersHonestlyAndLosesNothing) {
   constexpr int64_t kFailures = 400;
   const graph::Graph graph = Chain(3);
   const hw_profiles::Profile profile = SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200);
-  const CanonicalEngine canonical;
-  const GreedyEngine greedy;
-  PartitionOptions options;
+  const engines::canonical::CanonicalEngine canonical;
+  const engines::greedy::GreedyEngine greedy;
+  partition::answer::PartitionOptions options;
   const std::vector<const Engine*> engines = {&canonical, &greedy};
   options.engines = engines;
   const auto run = [&](int64_t k) {
-    const base::Expected<PartitionResult> result = SearchPartition(graph, profile, options);
+    const base::Expected<partition::answer::PartitionResult> result = partition::SearchPartition(graph, profile, options);
     const int64_t left = UntilFailure().exchange(0);
     ASSERT_TRUE(result) << "allocation " << k;
     EXPECT_NE(result->status, Status::kInfeasible) << "allocation " << k;
     if (result->plan) {
-      EXPECT_TRUE(plan::Validate(*result->plan).empty()) << "allocation " << k;
+      EXPECT_TRUE(plan::verify::Validate(*result->plan).empty()) << "allocation " << k;
     }
     UntilFailure() = left;
   };
@@ -148,7 +148,7 @@ TEST(PlanUnderFailure, AnswersHonestlyAndLosesNothing) {
 
 class EnginesUnderALimit : public testing::TestWithParam<const Engine*> {
  protected:
-  const GreedyEngine greedy_;
+  const engines::greedy::GreedyEngine greedy_;
 };
 
 // Two million pairs of buffers that live together are more than a share of the limit holds. Greedy
@@ -173,22 +173,22 @@ TEST_P(EnginesUnderALimit, DeclineWhatTheyHaveNoRoomFor) {
   EXPECT_THAT(result.reason, testing::HasSubstr("pairs of buffers"));
   EXPECT_LE(Blocks() - before, 10);
   const std::vector<const Engine*> engines = {GetParam(), &greedy_};
-  AllocateOptions options;
+  allocate::AllocateOptions options;
   options.stop = &stop;
-  EXPECT_TRUE(Allocate(problem, nullptr, 0, engines, options)->allocation);
+  EXPECT_TRUE(allocate::Allocate(problem, nullptr, 0, engines, options)->allocation);
 }
 
-const GreedyEngine kGreedy;
-const CanonicalEngine kCanonical;
-const RepairEngine kRepair;
-const encoder::LazyEngine kLazy;
-const encoder::SatEngine kCadical;
+const engines::greedy::GreedyEngine kGreedy;
+const engines::canonical::CanonicalEngine kCanonical;
+const engines::local_search::RepairEngine kRepair;
+const engines::lazy::LazyEngine kLazy;
+const encoder::sat::SatEngine kCadical;
 
-INSTANTIATE_TEST_SUITE_P(Engines, EnginesUnderALimit,
+INSTANTIATE_TEST_SUITE_P(tiling::Engines, EnginesUnderALimit,
                          testing::Values(&kCanonical, &kRepair, &kLazy, &kCadical),
                          [](const auto& info) { return std::string(info.param->Name()); });
 
-INSTANTIATE_TEST_SUITE_P(Engines, EnginesUnderFailure,
+INSTANTIATE_TEST_SUITE_P(tiling::Engines, EnginesUnderFailure,
                          testing::Values(&kGreedy, &kCanonical, &kRepair, &kLazy, &kCadical),
                          [](const auto& info) { return std::string(info.param->Name()); });
 

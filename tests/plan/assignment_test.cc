@@ -5,12 +5,11 @@
 #include <vector>
 
 #include "fixture.h"
-#include "tessera/plan/check_assignment.h"
-#include "tessera/plan/holdings.h"
-#include "tessera/plan/json_homes.h"
-#include "tessera/plan/json_read.h"
-#include "tessera/plan/json_write.h"
-#include "tessera/plan/validator.h"
+#include "tessera/plan/files/json_sections.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/residency.h"
+#include "tessera/plan/verify/validator.h"
 
 // Which of several homes a tensor lives in, as plans state it and as the rule has it.
 namespace tessera::plan {
@@ -50,14 +49,14 @@ Plan WithHomes(Plan plan, const std::vector<int>& places) {
 }
 
 std::vector<std::string> FindingsOf(const Plan& plan) {
-  Findings findings(10);
-  CheckAssignment(plan, findings);
+  verify::Findings findings(10);
+  verify::CheckAssignment(plan, findings);
   std::vector<std::string> messages;
-  for (const Violation& violation : findings.Take()) messages.push_back(violation.message);
+  for (const verify::Violation& violation : findings.Take()) messages.push_back(violation.message);
   return messages;
 }
 
-TEST(CheckAssignment, AcceptsTheHomesOfTheRule) {
+TEST(verify::CheckAssignment, AcceptsTheHomesOfTheRule) {
   EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(1000), {0, 0, 0})), IsEmpty());
   EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(64 + 64 + 160), {0, 0, 0})), IsEmpty());
   EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(64 + 64 + 159), {0, 1, 0})), IsEmpty());
@@ -65,7 +64,7 @@ TEST(CheckAssignment, AcceptsTheHomesOfTheRule) {
   EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(63), {1, 1, 1})), IsEmpty());
 }
 
-TEST(CheckAssignment, RefusesAnyOther) {
+TEST(verify::CheckAssignment, RefusesAnyOther) {
   EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(1000), {0, 1, 0})),
               ElementsAre("the home of tensor 'w' is 'dram', but the profile's homes give it 'tcm'"));
   EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(64 + 64 + 159), {0, 0, 0})),
@@ -73,22 +72,22 @@ TEST(CheckAssignment, RefusesAnyOther) {
   EXPECT_EQ(FindingsOf(WithHomes(ListedPlan(64), {1, 1, 0})).size(), 2U);
 }
 
-TEST(CheckAssignment, IsPartOfTheCheckOfAPlan) {
+TEST(verify::CheckAssignment, IsPartOfTheCheckOfAPlan) {
   std::vector<std::string> messages;
-  for (const Violation& violation : Validate(WithHomes(ListedPlan(1000), {0, 1, 0})))
-    messages.push_back(std::string(NameOf(violation.kind)) + ": " + violation.message);
+  for (const verify::Violation& violation : verify::Validate(WithHomes(ListedPlan(1000), {0, 1, 0})))
+    messages.push_back(std::string(verify::NameOf(violation.kind)) + ": " + violation.message);
   EXPECT_THAT(messages, Contains(HasSubstr("memory: the home of tensor 'w' is 'dram'")));
 }
 
 TEST(TensorHomes, AreWrittenAndReadBack) {
   const Plan plan = WithHomes(ListedPlan(64), {0, 1, 1});
-  const std::string text = WritePlanJson(plan);
+  const std::string text = files::WritePlanJson(plan);
   EXPECT_THAT(text, HasSubstr("\"tensor_homes\": {\"x\": \"tcm\", \"w\": \"dram\", \"y\": \"dram\"}"));
-  const base::Expected<Plan> read = ReadPlanJson(text, "plan.json");
+  const base::Expected<Plan> read = files::ReadPlanJson(text, "plan.json");
   ASSERT_TRUE(read) << base::Format(read.error());
-  EXPECT_EQ(HomeOf(*read, 0), kTcm);
-  EXPECT_EQ(HomeOf(*read, 1), 1);
-  EXPECT_EQ(WritePlanJson(*read), text);
+  EXPECT_EQ(verify::HomeOf(*read, 0), kTcm);
+  EXPECT_EQ(verify::HomeOf(*read, 1), 1);
+  EXPECT_EQ(files::WritePlanJson(*read), text);
 }
 
 struct HomesFault {
@@ -98,7 +97,7 @@ struct HomesFault {
 };
 
 TEST(TensorHomes, AreRefusedWhereTheyDoNotFitTheLists) {
-  const std::string text = WritePlanJson(WithHomes(ListedPlan(64), {0, 1, 1}));
+  const std::string text = files::WritePlanJson(WithHomes(ListedPlan(64), {0, 1, 1}));
   const std::string stated = "{\"x\": \"tcm\", \"w\": \"dram\", \"y\": \"dram\"}";
   ASSERT_NE(text.find(stated), std::string::npos);
   for (const HomesFault& fault : std::vector<HomesFault>{
@@ -109,15 +108,15 @@ TEST(TensorHomes, AreRefusedWhereTheyDoNotFitTheLists) {
            {stated, "[]", "/tensor_homes"}}) {
     std::string changed = text;
     changed.replace(changed.find(fault.from), fault.from.size(), fault.to);
-    const base::Expected<Plan> read = ReadPlanJson(changed, "plan.json");
+    const base::Expected<Plan> read = files::ReadPlanJson(changed, "plan.json");
     ASSERT_FALSE(read) << fault.to;
     EXPECT_THAT(base::Format(read.error()), HasSubstr(fault.message));
   }
   Plan single = OneConvPlan();
-  std::string plain = WritePlanJson(single);
+  std::string plain = files::WritePlanJson(single);
   EXPECT_EQ(plain.find("tensor_homes"), std::string::npos);
   plain.replace(plain.find("\"homes\""), 0, "\"tensor_homes\": {\"x\": \"dram\"}, ");
-  const base::Expected<Plan> read = ReadPlanJson(plain, "plan.json");
+  const base::Expected<Plan> read = files::ReadPlanJson(plain, "plan.json");
   ASSERT_FALSE(read);
   EXPECT_THAT(base::Format(read.error()), HasSubstr("tensor 'x' has one home"));
 }

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/encoder/adapt/program.h"
-#include "tessera/plan/costs.h"
-#include "tessera/plan/handed_on.h"
+#include "tessera/encoder/program/program.h"
+#include "tessera/plan/verify/costs.h"
+#include "tessera/plan/verify/in_place.h"
 #include "tessera/tests/audit/draw_network.h"
 #include "tessera/tests/audit/draw_profile.h"
 #include "tessera/tests/draws.h"
@@ -95,13 +95,13 @@ Profile DrawMachine(Random& random, const graph::Graph& network) {
   return profile;
 }
 
-std::vector<encoder::SubgraphChoice> DrawChoices(Random& random, const graph::Graph& network,
+std::vector<encoder::program::SubgraphChoice> DrawChoices(Random& random, const graph::Graph& network,
                                                  const Profile& profile) {
-  std::vector<encoder::SubgraphChoice> choices;
+  std::vector<encoder::program::SubgraphChoice> choices;
   const auto operators = static_cast<int>(network.operators.size());
   for (int first = 0; first < operators;) {
     const int last = std::min(operators - 1, first + static_cast<int>(random.Uniform(0, 3)));
-    encoder::SubgraphChoice choice = search::RandomChoice(random, network, profile, {first, last});
+    encoder::program::SubgraphChoice choice = search::RandomChoice(random, network, profile, {first, last});
     if (first == last && random.Chance(0.5)) {
       choice.policy.weights = WeightPolicy::kByDepth;
       choice.policy.halo = HaloStorage::kRecompute;
@@ -111,16 +111,16 @@ std::vector<encoder::SubgraphChoice> DrawChoices(Random& random, const graph::Gr
     first = last + 1;
   }
   const std::vector<int> kept = search::RandomKept(random, network, profile, choices);
-  for (encoder::SubgraphChoice& choice : choices) choice.policy.kept = kept;
+  for (encoder::program::SubgraphChoice& choice : choices) choice.policy.kept = kept;
   return choices;
 }
 
 // What was drawn for a subgraph and cannot be had gives way; where constants can be prefetched, many are. Whether the choices are a
 // program then.
 bool MakeBuildable(Random& random, const graph::Graph& network, const Profile& profile,
-                   std::vector<encoder::SubgraphChoice>& choices) {
-  const auto refused = [&] { return !encoder::BuildProgram(network, profile, choices); };
-  for (encoder::SubgraphChoice& choice : choices) {
+                   std::vector<encoder::program::SubgraphChoice>& choices) {
+  const auto refused = [&] { return !encoder::program::BuildProgram(network, profile, choices); };
+  for (encoder::program::SubgraphChoice& choice : choices) {
     if (!refused()) break;
     if (choice.policy.weights != WeightPolicy::kByDepth && choice.policy.weights != WeightPolicy::kDirect)
       continue;
@@ -128,21 +128,21 @@ bool MakeBuildable(Random& random, const graph::Graph& network, const Profile& p
     choice.policy.depth = 0;
   }
   if (refused()) return false;
-  for (encoder::SubgraphChoice& choice : choices) {
+  for (encoder::program::SubgraphChoice& choice : choices) {
     choice.prefetch = profile.tiling.dma == DmaSteps::kOverlapped && random.Chance(0.5);
     if (choice.prefetch && refused()) choice.prefetch = false;
   }
   return true;
 }
 
-bool GrowsState(const Plan& plan, const std::vector<Users>& users, const graph::Operator& op) {
+bool GrowsState(const Plan& plan, const std::vector<verify::Users>& users, const graph::Operator& op) {
   const int state = plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of;
   return op.kind == base::OperatorKind::kConcat && state >= 0 && op.inputs.front() == state &&
          hw_profiles::LayoutOf(plan.profile, base::TensorRole::kState).home == plan.profile.tile_memory &&
          MayTakePlaceOfState(plan, users, op.outputs.front());
 }
 
-void Count(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph, Tally& tally) {
+void Count(const Plan& plan, const std::vector<verify::Users>& users, const Subgraph& subgraph, Tally& tally) {
   const std::string dma = std::string(hw_profiles::NameOf(plan.profile.tiling.dma)) + " ";
   ++tally[dma + std::string(hw_profiles::NameOf(subgraph.weights))];
   if (subgraph.tiles > 1) ++tally[dma + std::string(hw_profiles::NameOf(subgraph.halo))];
@@ -164,12 +164,12 @@ TEST(CostsOfDraws, AreWhatTheSimulationSays) {
   for (int round = 0; round < DrawsOf(4000); ++round) {
     const graph::Graph network = DrawGraph(random);
     const Profile profile = DrawMachine(random, network);
-    std::vector<encoder::SubgraphChoice> choices = DrawChoices(random, network, profile);
+    std::vector<encoder::program::SubgraphChoice> choices = DrawChoices(random, network, profile);
     if (!MakeBuildable(random, network, profile, choices)) continue;
     const Plan plan = search::AsPlan(network, profile, choices, {});
-    const std::vector<Users> users = FindUsers(plan.network);
+    const std::vector<verify::Users> users = verify::FindUsers(plan.network);
     for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
-      const Metrics found = CostOf(plan, users, static_cast<int>(i));
+      const Metrics found = verify::CostOf(plan, users, static_cast<int>(i));
       ASSERT_EQ(search::CostDifference(plan.subgraphs[i].metrics, found), "")
           << "round " << round << ", subgraph " << i;
       ++compared;

@@ -1,10 +1,9 @@
-#include "tessera/plan/costs.h"
-
 #include <gtest/gtest.h>
 
 #include <utility>
 
 #include "fixture.h"
+#include "tessera/plan/verify/costs.h"
 
 // Costs worked out by hand from docs/program.md.
 namespace tessera::plan {
@@ -54,7 +53,7 @@ Plan Pointwise(DmaSteps dma) {
 }
 
 Metrics CostOf(const Plan& plan, int subgraph = 0) {
-  return plan::CostOf(plan, FindUsers(plan.network), subgraph);
+  return verify::CostOf(plan, verify::FindUsers(plan.network), subgraph);
 }
 
 TEST(Costs, OfStepsOfTheirOwnAddUp) {

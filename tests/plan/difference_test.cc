@@ -1,9 +1,8 @@
-#include "tessera/plan/difference.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fixture.h"
+#include "tessera/plan/files/plan_files.h"
 
 namespace tessera::plan {
 namespace {
@@ -32,8 +31,8 @@ Plan CutAfter(const std::vector<int>& lasts) {
   return plan;
 }
 
-TEST(Difference, OfAPlanAndItselfIsNone) {
-  const Difference difference = FindDifference(TwoConvsPlan(), TwoConvsPlan());
+TEST(files::Difference, OfAPlanAndItselfIsNone) {
+  const files::Difference difference = files::FindDifference(TwoConvsPlan(), TwoConvsPlan());
   EXPECT_THAT(difference.circumstances, IsEmpty());
   EXPECT_TRUE(difference.comparable);
   EXPECT_THAT(difference.stretches, IsEmpty());
@@ -41,10 +40,10 @@ TEST(Difference, OfAPlanAndItselfIsNone) {
 }
 
 // a | b c | d e   and   a | b c d | e: the cut after a is shared, and what follows is one stretch.
-TEST(Difference, IsCountedBetweenSharedCuts) {
-  const Difference difference = FindDifference(CutAfter({0, 2, 4}), CutAfter({0, 3, 4}));
+TEST(files::Difference, IsCountedBetweenSharedCuts) {
+  const files::Difference difference = files::FindDifference(CutAfter({0, 2, 4}), CutAfter({0, 3, 4}));
   ASSERT_EQ(difference.stretches.size(), 1U);
-  const Stretch& stretch = difference.stretches[0];
+  const files::Stretch& stretch = difference.stretches[0];
   EXPECT_EQ(stretch.interval, (graph::Interval{1, 4}));
   EXPECT_THAT(stretch.first, ElementsAre(1, 2));
   EXPECT_THAT(stretch.second, ElementsAre(1, 2));
@@ -52,37 +51,37 @@ TEST(Difference, IsCountedBetweenSharedCuts) {
   EXPECT_EQ(stretch.second_costs.latency_cycles, 9 + 1);
 }
 
-TEST(Difference, OfTilesAndPoliciesConcernsTheirSubgraphAlone) {
+TEST(files::Difference, OfTilesAndPoliciesConcernsTheirSubgraphAlone) {
   const Plan first = CutAfter({0, 2, 4});
   Plan second = first;
   second.subgraphs[1].tile = {1, 4, 2, 4};
   second.subgraphs[2].weights = hw_profiles::WeightPolicy::kStreamed;
-  const Difference difference = FindDifference(first, second);
+  const files::Difference difference = files::FindDifference(first, second);
   ASSERT_EQ(difference.stretches.size(), 2U);
   EXPECT_THAT(difference.stretches[0].second, ElementsAre(1));
   EXPECT_THAT(difference.stretches[1].second, ElementsAre(2));
 }
 
-TEST(Difference, IsNoneBetweenSlicesOfTheGranuleThatAreStatedAndNot) {
+TEST(files::Difference, IsNoneBetweenSlicesOfTheGranuleThatAreStatedAndNot) {
   Plan first = CutAfter({4});
   first.subgraphs[0].weights = hw_profiles::WeightPolicy::kByDepth;
   Plan second = first;
   second.subgraphs[0].depth = second.profile.tiling.depth_granule;
-  EXPECT_THAT(FindDifference(first, second).stretches, IsEmpty());
+  EXPECT_THAT(files::FindDifference(first, second).stretches, IsEmpty());
   second.subgraphs[0].depth *= 2;
-  EXPECT_EQ(FindDifference(first, second).stretches.size(), 1U);
+  EXPECT_EQ(files::FindDifference(first, second).stretches.size(), 1U);
 }
 
-TEST(Difference, NamesWhatMovedOnChipAndOff) {
+TEST(files::Difference, NamesWhatMovedOnChipAndOff) {
   const Plan first = OneConvPlan();
   Plan second = first;
   second.allocation.offsets[2] = 512;
   second.homes[0].allocation.offsets[0] = 1024;
   second.problem.buffers[1].size = 160;
-  const Difference difference = FindDifference(first, second);
+  const files::Difference difference = files::FindDifference(first, second);
   EXPECT_THAT(difference.stretches, IsEmpty());
   std::vector<std::string> shifts;
-  for (const Shift& shift : difference.shifts) {
+  for (const files::Shift& shift : difference.shifts) {
     shifts.push_back(shift.memory + " " + shift.id + " " + std::to_string(shift.first_offset) + "+" +
                      std::to_string(shift.first_size) + " " + std::to_string(shift.second_offset) + "+" +
                      std::to_string(shift.second_size));
@@ -91,20 +90,20 @@ TEST(Difference, NamesWhatMovedOnChipAndOff) {
               ElementsAre("sram s0/y@0 64+64 512+64", "sram s0/w 128+152 128+160", "dram x 0+64 1024+64"));
 }
 
-TEST(Difference, OfOtherOperatorsIsNotComparable) {
+TEST(files::Difference, OfOtherOperatorsIsNotComparable) {
   Plan second = OneConvPlan();
   second.network.operators[0].id = "other";
   second.seed = 8;
-  const Difference difference = FindDifference(OneConvPlan(), second);
+  const files::Difference difference = files::FindDifference(OneConvPlan(), second);
   EXPECT_FALSE(difference.comparable);
   EXPECT_FALSE(difference.reordered);
   EXPECT_THAT(difference.circumstances, ElementsAre("network", "seed"));
 }
 
-TEST(Difference, OfTheSameOperatorsInAnotherOrderIsNotComparableEither) {
+TEST(files::Difference, OfTheSameOperatorsInAnotherOrderIsNotComparableEither) {
   Plan second = CutAfter({0, 2, 4});
   std::swap(second.network.operators[1], second.network.operators[2]);
-  const Difference difference = FindDifference(CutAfter({0, 2, 4}), second);
+  const files::Difference difference = files::FindDifference(CutAfter({0, 2, 4}), second);
   EXPECT_FALSE(difference.comparable);
   EXPECT_TRUE(difference.reordered);
 }

@@ -1,12 +1,10 @@
-#include "tessera/plan/draft.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "fixture.h"
-#include "tessera/plan/json_write.h"
+#include "tessera/plan/files/plan_draft.h"
+#include "tessera/plan/files/plan_files.h"
 
 namespace tessera::plan {
 namespace {
@@ -14,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 
-Json Whole() { return Json::parse(WritePlanJson(OneConvPlan())); }
+Json Whole() { return Json::parse(files::WritePlanJson(OneConvPlan())); }
 
 // Nothing but what the rest follows from.
 Json Bare() {
@@ -28,8 +26,8 @@ Json Bare() {
   return json;
 }
 
-TEST(Draft, NeedsNoMoreThanTheRestFollowsFrom) {
-  const base::Expected<Draft> draft = ReadDraft(Bare().dump(), "plan.json");
+TEST(files::Draft, NeedsNoMoreThanTheRestFollowsFrom) {
+  const base::Expected<files::Draft> draft = files::ReadDraft(Bare().dump(), "plan.json");
   ASSERT_TRUE(draft.has_value()) << base::Format(draft.error());
   ASSERT_EQ(draft->subgraphs.size(), 1U);
   EXPECT_EQ(draft->subgraphs[0].interval, (graph::Interval{0, 0}));
@@ -38,11 +36,11 @@ TEST(Draft, NeedsNoMoreThanTheRestFollowsFrom) {
   EXPECT_TRUE(draft->objective.weights.empty());
 }
 
-TEST(Draft, OfAWholePlanHoldsEveryAddress) {
-  const base::Expected<Draft> draft = ReadDraft(Whole().dump(), "plan.json");
+TEST(files::Draft, OfAWholePlanHoldsEveryAddress) {
+  const base::Expected<files::Draft> draft = files::ReadDraft(Whole().dump(), "plan.json");
   ASSERT_TRUE(draft.has_value()) << base::Format(draft.error());
   std::vector<std::string> pins;
-  for (const Pin& pin : draft->pins)
+  for (const files::Pin& pin : draft->pins)
     pins.push_back(pin.memory + ":" + pin.id + "=" + std::to_string(pin.offset));
   EXPECT_THAT(pins, testing::ElementsAre(":s0/x@0=0", ":s0/w=128", ":s0/y@0=64", "dram:x=0", "dram:w=64",
                                          "dram:y=224"));
@@ -51,18 +49,18 @@ TEST(Draft, OfAWholePlanHoldsEveryAddress) {
   EXPECT_EQ(draft->seed, 7U);
 }
 
-TEST(Draft, LeavesOpenWhatHasNoOffset) {
+TEST(files::Draft, LeavesOpenWhatHasNoOffset) {
   Json json = Whole();
   json["subgraphs"][0]["buffers"][1].erase("offset");
   json["homes"] = Json::array();
-  const base::Expected<Draft> draft = ReadDraft(json.dump(), "plan.json");
+  const base::Expected<files::Draft> draft = files::ReadDraft(json.dump(), "plan.json");
   ASSERT_TRUE(draft.has_value()) << base::Format(draft.error());
   EXPECT_EQ(draft->pins.size(), 2U);
 }
 
-TEST(Draft, ThatDoesNotReadIsRefusedWhereItIsWrong) {
+TEST(files::Draft, ThatDoesNotReadIsRefusedWhereItIsWrong) {
   const auto fault_of = [](const Json& json) {
-    const base::Expected<Draft> draft = ReadDraft(json.dump(), "plan.json");
+    const base::Expected<files::Draft> draft = files::ReadDraft(json.dump(), "plan.json");
     EXPECT_FALSE(draft.has_value());
     return draft ? base::Diagnostic{} : draft.error();
   };

@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "fixture.h"
-#include "tessera/plan/home_stays.h"
-#include "tessera/plan/validator.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/validator.h"
 
 // Addresses outside the tile memory: what must be there when, and every way in which a plan can be wrong about it.
 namespace tessera::plan {
@@ -21,7 +21,7 @@ Plan SplitPlan() {
   return plan;
 }
 
-std::string TextOf(const HomeStay& stay, const Plan& plan) {
+std::string TextOf(const verify::HomeStay& stay, const Plan& plan) {
   return plan.network.tensors[static_cast<size_t>(stay.tensor)].id + " " + std::to_string(stay.size) + " [" +
          std::to_string(stay.subgraphs.lower) + ", " + std::to_string(stay.subgraphs.upper) + ")";
 }
@@ -29,7 +29,7 @@ std::string TextOf(const HomeStay& stay, const Plan& plan) {
 TEST(HomeStays, LastFromTheMakerToTheLastReader) {
   const Plan plan = SplitPlan();
   std::vector<std::string> stays;
-  for (const HomeStay& stay : FindHomeStays(plan)) {
+  for (const verify::HomeStay& stay : verify::FindHomeStays(plan)) {
     EXPECT_EQ(stay.memory, 1);
     EXPECT_EQ(stay.alignment, 16);
     stays.push_back(TextOf(stay, plan));
@@ -40,13 +40,13 @@ TEST(HomeStays, LastFromTheMakerToTheLastReader) {
 TEST(HomeStays, OfWhatIsKeptOnChipAreInTheTileMemory) {
   Plan plan = SplitPlan();
   plan.kept = {2};
-  for (const HomeStay& stay : FindHomeStays(plan))
+  for (const verify::HomeStay& stay : verify::FindHomeStays(plan))
     EXPECT_EQ(stay.memory, stay.tensor == 2 ? plan.profile.tile_memory : 1) << TextOf(stay, plan);
 }
 
 TEST(HomeStays, LeaveOutWhatNeverLeavesItsSubgraph) {
   const Plan plan = TwoConvsPlan();
-  for (const HomeStay& stay : FindHomeStays(plan)) EXPECT_NE(stay.tensor, 3);
+  for (const verify::HomeStay& stay : verify::FindHomeStays(plan)) EXPECT_NE(stay.tensor, 3);
 }
 
 struct HomeFault {
@@ -63,8 +63,8 @@ TEST_P(SeededHomeFault, IsNamed) {
   Plan plan = OneConvPlan();
   GetParam().spoil(plan.homes.at(0));
   std::vector<std::string> messages;
-  for (const Violation& violation : Validate(plan))
-    messages.push_back(std::string(NameOf(violation.kind)) + ": " + violation.message);
+  for (const verify::Violation& violation : verify::Validate(plan))
+    messages.push_back(std::string(verify::NameOf(violation.kind)) + ": " + violation.message);
   EXPECT_THAT(messages, Contains(HasSubstr(GetParam().message)));
 }
 
@@ -104,9 +104,9 @@ INSTANTIATE_TEST_SUITE_P(Plan, SeededHomeFault, testing::ValuesIn(kHomeFaults),
 TEST(PlanHomes, MustAllBeThereOnce) {
   Plan plan = OneConvPlan();
   plan.homes.push_back(plan.homes[0]);
-  EXPECT_THAT(Validate(plan).at(0).message, HasSubstr("home 'dram' is there twice"));
+  EXPECT_THAT(verify::Validate(plan).at(0).message, HasSubstr("home 'dram' is there twice"));
   plan.homes.clear();
-  EXPECT_THAT(Validate(plan).at(0).message, HasSubstr("home 'dram' has no addresses"));
+  EXPECT_THAT(verify::Validate(plan).at(0).message, HasSubstr("home 'dram' has no addresses"));
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include "tessera/plan/in_place.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +5,8 @@
 #include <vector>
 
 #include "fixture.h"
-#include "tessera/plan/derivation.h"
+#include "tessera/plan/verify/derivation.h"
+#include "tessera/plan/verify/in_place.h"
 
 namespace tessera::plan {
 namespace {
@@ -48,8 +47,8 @@ Plan ChainOf(int length, int64_t tile_rows) {
 
 std::vector<std::string> Pairs(const Plan& plan) {
   std::vector<std::string> pairs;
-  for (const auto& [operand, result] : Derive(plan).pairs)
-    pairs.push_back(BufferId(plan.network, operand) + " = " + BufferId(plan.network, result));
+  for (const auto& [operand, result] : verify::Derive(plan).pairs)
+    pairs.push_back(verify::BufferId(plan.network, operand) + " = " + verify::BufferId(plan.network, result));
   return pairs;
 }
 
@@ -115,7 +114,7 @@ Plan DepthwisePlan() {
 // Loads of w and x are steps 0 and 1.
 TEST(ByChannel, HasScratchForAChannelWhereItIsInPlace) {
   Plan plan = DepthwisePlan();
-  const Derivation derivation = Derive(plan);
+  const verify::Derivation derivation = verify::Derive(plan);
   EXPECT_THAT(Pairs(plan), ElementsAre("s0/x@0 = s0/y@0"));
   const BufferUse scratch = {BufferKind::kScratch, 0, -1, 0, 0, 0};
   ASSERT_TRUE(derivation.trace.buffers.contains(scratch));
@@ -123,9 +122,9 @@ TEST(ByChannel, HasScratchForAChannelWhereItIsInPlace) {
   EXPECT_EQ(derivation.trace.buffers.at(scratch).lifespans, lives);
   EXPECT_EQ(derivation.footprints.at(scratch).size, 16);
   plan.profile.scratch = {{base::OperatorKind::kDepthwise, 5, {}}};
-  EXPECT_EQ(Derive(plan).footprints.at(scratch).size, 21);
+  EXPECT_EQ(verify::Derive(plan).footprints.at(scratch).size, 21);
   plan.subgraphs[0].in_place = false;
-  EXPECT_EQ(Derive(plan).footprints.at(scratch).size, 5);
+  EXPECT_EQ(verify::Derive(plan).footprints.at(scratch).size, 5);
 }
 
 TEST(ByChannel, NeedsColumnsThatBeginAtTheSamePlaces) {

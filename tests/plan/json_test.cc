@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "fixture.h"
-#include "tessera/plan/digest.h"
-#include "tessera/plan/json_read.h"
-#include "tessera/plan/json_write.h"
-#include "tessera/plan/validator.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/verify/validator.h"
 
 namespace tessera::plan {
 namespace {
@@ -19,11 +17,11 @@ using testing::IsEmpty;
 
 TEST(PlanJson, GivesTheSameBytesAfterReading) {
   for (const Plan& plan : {OneConvPlan(), TwoConvsPlan(), OneSramPlan(), BankedPlan()}) {
-    const std::string text = WritePlanJson(plan);
-    const base::Expected<Plan> read = ReadPlanJson(text, "plan.json");
+    const std::string text = files::WritePlanJson(plan);
+    const base::Expected<Plan> read = files::ReadPlanJson(text, "plan.json");
     ASSERT_TRUE(read.has_value()) << base::Format(read.error());
-    EXPECT_EQ(WritePlanJson(*read), text);
-    EXPECT_THAT(Validate(*read), IsEmpty());
+    EXPECT_EQ(files::WritePlanJson(*read), text);
+    EXPECT_THAT(verify::Validate(*read), IsEmpty());
   }
 }
 
@@ -40,7 +38,7 @@ TEST(PlanJson, KeepsWhatIsOptional) {
   plan.objective.weights = {{"latency", 0.1}, {"energy", 0.2}};
   plan.objective.limits = {{"peak", 1e6}};
   plan.baseline.do_not_fit = {0};
-  const base::Expected<Plan> read = ReadPlanJson(WritePlanJson(plan), "plan.json");
+  const base::Expected<Plan> read = files::ReadPlanJson(files::WritePlanJson(plan), "plan.json");
   ASSERT_TRUE(read.has_value()) << base::Format(read.error());
   EXPECT_EQ(read->problem.buffers[1].name, "weights of conv");
   EXPECT_EQ(read->problem.buffers[1].role, "weights");
@@ -75,8 +73,8 @@ std::vector<Demand> EveryDemand() {
 }
 
 TEST(Digest, ChangesWithEveryChoice) {
-  const std::string before = DigestOf(TwoConvsPlan());
-  EXPECT_EQ(DigestOf(TwoConvsPlan()), before);
+  const std::string before = files::DigestOf(TwoConvsPlan());
+  EXPECT_EQ(files::DigestOf(TwoConvsPlan()), before);
   const std::vector<std::function<void(Plan&)>> changes = {
       [](Plan& plan) { --plan.subgraphs[0].interval.last; },
       [](Plan& plan) { --plan.subgraphs[0].tile.back(); },
@@ -92,20 +90,20 @@ TEST(Digest, ChangesWithEveryChoice) {
   for (size_t i = 0; i < changes.size(); ++i) {
     Plan plan = TwoConvsPlan();
     changes[i](plan);
-    EXPECT_NE(DigestOf(plan), before) << i;
+    EXPECT_NE(files::DigestOf(plan), before) << i;
   }
 }
 
 TEST(PlanJson, KeepsWhatWasDemanded) {
   Plan plan = TwoConvsPlan();
   plan.demands = EveryDemand();
-  EXPECT_THAT(Validate(plan), IsEmpty());
-  const std::string text = WritePlanJson(plan);
-  const base::Expected<Plan> read = ReadPlanJson(text, "plan.json");
+  EXPECT_THAT(verify::Validate(plan), IsEmpty());
+  const std::string text = files::WritePlanJson(plan);
+  const base::Expected<Plan> read = files::ReadPlanJson(text, "plan.json");
   ASSERT_TRUE(read.has_value()) << base::Format(read.error());
   EXPECT_EQ(read->demands, plan.demands);
-  EXPECT_EQ(WritePlanJson(*read), text);
-  EXPECT_THAT(WritePlanJson(TwoConvsPlan()), testing::Not(HasSubstr("demands")));
+  EXPECT_EQ(files::WritePlanJson(*read), text);
+  EXPECT_THAT(files::WritePlanJson(TwoConvsPlan()), testing::Not(HasSubstr("demands")));
 }
 
 // Each demand is made one that the plan does not keep.
@@ -113,7 +111,7 @@ TEST(PlanJson, DemandsThatAreNotKeptAreRefused) {
   const auto told_of = [](const Demand& demand) {
     Plan plan = TwoConvsPlan();
     plan.demands = {demand};
-    const std::vector<Violation> violations = Validate(plan);
+    const std::vector<verify::Violation> violations = verify::Validate(plan);
     return violations.empty() ? "" : violations.front().message;
   };
   std::vector<Demand> demands = EveryDemand();
@@ -146,10 +144,10 @@ TEST(PlanJson, KeepsWhatWasPassedOver) {
   refused.taken = 12.5;
   refused.needs_bytes = 77;
   plan.subgraphs.front().rejected = {refused};
-  const std::string text = WritePlanJson(plan);
-  const base::Expected<Plan> read = ReadPlanJson(text, "plan.json");
+  const std::string text = files::WritePlanJson(plan);
+  const base::Expected<Plan> read = files::ReadPlanJson(text, "plan.json");
   ASSERT_TRUE(read.has_value()) << base::Format(read.error());
-  EXPECT_EQ(WritePlanJson(*read), text);
+  EXPECT_EQ(files::WritePlanJson(*read), text);
   const Rejection& found = read->subgraphs.front().rejected.at(0);
   EXPECT_EQ(found.tile, refused.tile);
   EXPECT_EQ(found.depth, 16);
@@ -161,14 +159,14 @@ TEST(PlanJson, KeepsWhatWasPassedOver) {
 
 TEST(PlanJson, TimeStandsInNoFile) {
   const Plan plan = OneConvPlan();
-  EXPECT_THAT(WritePlanJson(plan), testing::Not(HasSubstr("time_ms")));
-  const std::string shown = WritePlanJson(plan, 12.5);
+  EXPECT_THAT(files::WritePlanJson(plan), testing::Not(HasSubstr("time_ms")));
+  const std::string shown = files::WritePlanJson(plan, 12.5);
   EXPECT_THAT(shown, HasSubstr("\"time_ms\": 12.5"));
-  EXPECT_TRUE(ReadPlanJson(shown, "-").has_value());
+  EXPECT_TRUE(files::ReadPlanJson(shown, "-").has_value());
 }
 
 TEST(PlanJson, SyntaxErrorsHaveAPosition) {
-  const base::Expected<Plan> read = ReadPlanJson("{\n  \"format\": }", "plan.json");
+  const base::Expected<Plan> read = files::ReadPlanJson("{\n  \"format\": }", "plan.json");
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().line, 2);
   EXPECT_EQ(read.error().column, 13);
@@ -190,11 +188,11 @@ class CorruptDocument : public testing::TestWithParam<Corruption> {};
 
 TEST_P(CorruptDocument, IsRefusedWhereItIsWrong) {
   const Corruption& corruption = GetParam();
-  std::string text = WritePlanJson(corruption.plan());
+  std::string text = files::WritePlanJson(corruption.plan());
   const size_t at = text.find(corruption.from);
   ASSERT_NE(at, std::string::npos) << text;
   text.replace(at, corruption.from.size(), corruption.to);
-  const base::Expected<Plan> read = ReadPlanJson(text, "plan.json");
+  const base::Expected<Plan> read = files::ReadPlanJson(text, "plan.json");
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().pointer, corruption.pointer) << base::Format(read.error());
   EXPECT_THAT(read.error().message, HasSubstr(corruption.message));

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "fixture.h"
-#include "tessera/graph/region.h"
-#include "tessera/graph/yaml.h"
-#include "tessera/plan/derivation.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/graph/ops/region.h"
+#include "tessera/plan/verify/derivation.h"
 
 // The partitions that msf-CNN (Huang, Baccelli 2025) published for its MobileNetV2. A block of several convolutions makes one element
 // of its result at a time, sliding along the row: columns are cached, rows are made again for every row of the result.
@@ -18,7 +18,7 @@ namespace {
 graph::Graph Network() {
   std::stringstream text;
   text << std::ifstream(std::string(EXAMPLES_FOLDER) + "/networks/mobilenet_v2_035.yaml").rdbuf();
-  return graph::ReadNetwork(text.str(), "mobilenet_v2_035.yaml").value();
+  return graph::import::yaml::ReadNetwork(text.str(), "mobilenet_v2_035.yaml").value();
 }
 
 // Operators `from`, `from` + 3, .. up to the last of the 53.
@@ -56,8 +56,8 @@ const graph::Tensor& ResultOf(const graph::Graph& network, int op) {
 int64_t RowsOf(const graph::Graph& network, int op) { return ResultOf(network, op).shape[2]; }
 
 int64_t MacsOf(const graph::Graph& network, int op) {
-  return graph::MacsOf(network, network.operators[static_cast<size_t>(op)],
-                       graph::WholeBox(ResultOf(network, op).shape));
+  return graph::ops::MacsOf(network, network.operators[static_cast<size_t>(op)],
+                       graph::ops::WholeBox(ResultOf(network, op).shape));
 }
 
 // The formula: a convolution of a block makes T rows for each position that a window of T rows, moved by what the strides behind it
@@ -98,7 +98,7 @@ Plan PlanOf(const graph::Graph& network, const std::vector<int>& ends) {
 
 int64_t MacsCounted(const Plan& plan) {
   int64_t macs = 0;
-  for (const Work& work : Derive(plan).work) macs += work.macs;
+  for (const verify::Work& work : verify::Derive(plan).work) macs += work.macs;
   return macs;
 }
 

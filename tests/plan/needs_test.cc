@@ -1,5 +1,3 @@
-#include "tessera/plan/needs.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 
 #include "fixture.h"
 #include "tessera/base/random.h"
+#include "tessera/plan/verify/operand_regions.h"
 
 namespace tessera::plan {
 namespace {
@@ -46,9 +45,9 @@ Case MakeCase(OperatorKind kind, const std::vector<Shape>& inputs, const Shape& 
 Operator& OpOf(Case& made) { return made.network.operators.front(); }
 
 // Every index of a box, row-major.
-std::vector<Index> IndicesOf(const Box& box) {
+std::vector<Index> IndicesOf(const verify::Box& box) {
   std::vector<Index> indices = {{}};
-  for (const Range& range : box) {
+  for (const verify::Range& range : box) {
     std::vector<Index> longer;
     for (const Index& index : indices) {
       for (int64_t i = range.begin; i < range.end; ++i) {
@@ -61,26 +60,26 @@ std::vector<Index> IndicesOf(const Box& box) {
   return indices;
 }
 
-Box BruteForceNeed(const Case& made, const Box& output) {
+verify::Box BruteForceNeed(const Case& made, const verify::Box& output) {
   const Operator& op = made.network.operators.front();
   const Shape& shape = made.network.tensors[static_cast<size_t>(op.inputs[made.operand])].shape;
-  Box hull = EmptyOf(shape);
+  verify::Box hull = verify::EmptyOf(shape);
   for (const Index& out : IndicesOf(output)) {
     for (const Index& in : made.reads(out)) {
-      Box element;
+      verify::Box element;
       bool inside = true;
       for (size_t axis = 0; axis < in.size(); ++axis) {
         inside = inside && in[axis] >= 0 && in[axis] < shape[axis];
         element.push_back({in[axis], in[axis] + 1});
       }
-      if (inside) Enclose(hull, element);
+      if (inside) verify::Enclose(hull, element);
     }
   }
   return hull;
 }
 
-Box RandomBox(const Shape& shape, base::Random& random) {
-  Box box;
+verify::Box RandomBox(const Shape& shape, base::Random& random) {
+  verify::Box box;
   for (const int64_t extent : shape) {
     const int64_t begin = random.Uniform(0, extent - 1);
     box.push_back({begin, random.Uniform(begin + 1, extent)});
@@ -88,9 +87,9 @@ Box RandomBox(const Shape& shape, base::Random& random) {
   return box;
 }
 
-std::string TextOf(const Box& box) {
+std::string TextOf(const verify::Box& box) {
   std::string text;
-  for (const Range& range : box) {
+  for (const verify::Range& range : box) {
     text += "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ") ";
   }
   return text;
@@ -101,15 +100,15 @@ void ExpectExact(const Case& made, uint64_t seed) {
   const Operator& op = made.network.operators.front();
   const Shape& shape = made.network.tensors[static_cast<size_t>(op.outputs.front())].shape;
   for (int round = 0; round < 40; ++round) {
-    const Box output = RandomBox(shape, random);
-    EXPECT_EQ(TextOf(NeedOf(made.network, op, made.operand, output)), TextOf(BruteForceNeed(made, output)))
+    const verify::Box output = RandomBox(shape, random);
+    EXPECT_EQ(TextOf(verify::NeedOf(made.network, op, made.operand, output)), TextOf(BruteForceNeed(made, output)))
         << TextOf(output);
   }
 }
 
 // Adds every index of `shape` along `axes` to the one index given.
 std::vector<Index> AllAlong(const Index& index, const Shape& shape, const std::vector<size_t>& axes) {
-  Box box;
+  verify::Box box;
   for (const int64_t i : index) box.push_back({i, i + 1});
   for (const size_t axis : axes) box[axis] = {0, shape[axis]};
   return IndicesOf(box);
@@ -264,7 +263,7 @@ TEST(Needs, ReshapesThatMergeOrSplitAxesAreFollowed) {
 
 TEST(Needs, ReshapesThatMixAxesNeedAllOfThem) {
   const Case made = MakeCase(OperatorKind::kReshape, {{2, 4, 6}}, {2, 6, 4});
-  const Box need = NeedOf(made.network, made.network.operators[0], 0, {{1, 2}, {0, 1}, {0, 1}});
+  const verify::Box need = verify::NeedOf(made.network, made.network.operators[0], 0, {{1, 2}, {0, 1}, {0, 1}});
   EXPECT_EQ(TextOf(need), "[1, 2) [0, 4) [0, 6) ");
 }
 
@@ -296,13 +295,13 @@ TEST(Needs, ResizesReadHalfPixelNeighbours) {
 
 TEST(Needs, OpaqueOperatorsReadEverything) {
   const Case made = MakeCase(OperatorKind::kOpaque, {{3, 5}}, {7});
-  EXPECT_THAT(NeedOf(made.network, made.network.operators[0], 0, {{2, 3}}),
-              ElementsAre(Range{0, 3}, Range{0, 5}));
+  EXPECT_THAT(verify::NeedOf(made.network, made.network.operators[0], 0, {{2, 3}}),
+              ElementsAre(verify::Range{0, 3}, verify::Range{0, 5}));
 }
 
 TEST(Needs, NothingIsReadForNothing) {
   const Case made = MakeCase(OperatorKind::kElementwise, {{3, 5}}, {3, 5});
-  EXPECT_TRUE(IsEmpty(NeedOf(made.network, made.network.operators[0], 0, {{2, 2}, {0, 5}})));
+  EXPECT_TRUE(verify::IsEmpty(verify::NeedOf(made.network, made.network.operators[0], 0, {{2, 2}, {0, 5}})));
 }
 
 }  // namespace

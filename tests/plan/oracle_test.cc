@@ -4,12 +4,12 @@
 
 #include "random_graph.h"
 #include "region_oracle.h"
-#include "tessera/graph/region.h"
-#include "tessera/graph/tiling.h"
+#include "tessera/graph/ops/region.h"
+#include "tessera/graph/tiling/tiling.h"
 #include "tessera/plan/execute/reads.h"
-#include "tessera/plan/needs.h"
-#include "tessera/plan/tiles.h"
-#include "tessera/plan/traffic.h"
+#include "tessera/plan/verify/cost_terms.h"
+#include "tessera/plan/verify/operand_regions.h"
+#include "tessera/plan/verify/tiles.h"
 
 // What plan/ derives, against the oracle of elements and against graph/, on random graphs of every kind of operator.
 namespace tessera::plan {
@@ -19,23 +19,23 @@ using graph::Graph;
 using graph::Interval;
 using graph::Operator;
 
-graph::Box AsGraphBox(const Box& box) {
-  graph::Box same;
-  for (const Range& range : box) same.push_back({range.begin, range.end});
+graph::ops::Box AsGraphBox(const verify::Box& box) {
+  graph::ops::Box same;
+  for (const verify::Range& range : box) same.push_back({range.begin, range.end});
   return same;
 }
 
-std::string TextOf(const graph::Box& box) {
+std::string TextOf(const graph::ops::Box& box) {
   std::string text;
-  for (const graph::Extent& extent : box) {
+  for (const graph::ops::Extent& extent : box) {
     text += "[" + std::to_string(extent.begin) + ", " + std::to_string(extent.end) + ")";
   }
   return text;
 }
 
-Box AsPlanBox(const graph::Box& box) {
-  Box same;
-  for (const graph::Extent& extent : box) same.push_back({extent.begin, extent.end});
+verify::Box AsPlanBox(const graph::ops::Box& box) {
+  verify::Box same;
+  for (const graph::ops::Extent& extent : box) same.push_back({extent.begin, extent.end});
   return same;
 }
 
@@ -45,7 +45,7 @@ std::string Describe(const Graph& graph) {
     text += "\n  " + std::string(base::NameOf(op.kind));
     for (const int input : op.inputs) text += " " + graph.tensors[static_cast<size_t>(input)].id;
     const graph::Tensor& output = graph.tensors[static_cast<size_t>(op.outputs[0])];
-    text += " -> " + output.id + " " + graph::ToText(output.shape);
+    text += " -> " + output.id + " " + graph::ops::ToText(output.shape);
   }
   return text;
 }
@@ -58,15 +58,15 @@ TEST(Needs, OfEveryKindAreTheSmallestBoxAroundWhatTheElementsRead) {
     for (const Operator& op : graph.operators) {
       ++seen[op.kind];
       const graph::Shape& shape = graph.tensors[static_cast<size_t>(op.outputs[0])].shape;
-      const graph::Box output = graph::RandomBox(random, shape);
+      const graph::ops::Box output = graph::RandomBox(random, shape);
       graph::ElementSet asked(shape);
       asked.AddBox(output);
       for (size_t operand = 0; operand < op.inputs.size(); ++operand) {
-        const Box need = NeedOf(graph, op, operand, AsPlanBox(output));
+        const verify::Box need = verify::NeedOf(graph, op, operand, AsPlanBox(output));
         ASSERT_EQ(TextOf(AsGraphBox(need)), TextOf(graph::NeedOf(graph, op, operand, asked).Hull()))
             << Describe(graph);
       }
-      ASSERT_EQ(MacsFor(graph, op, AsPlanBox(output)), graph::MacsOf(graph, op, output)) << Describe(graph);
+      ASSERT_EQ(verify::MacsFor(graph, op, AsPlanBox(output)), graph::ops::MacsOf(graph, op, output)) << Describe(graph);
     }
   }
   for (const std::string_view name : base::OperatorKindNames()) {
@@ -102,11 +102,11 @@ TEST(Reads, OfEveryKindAreTheElementsThatItsDefinitionReads) {
     const Graph graph = graph::RandomGraph(random, 5);
     for (const Operator& op : graph.operators) {
       const graph::Shape& shape = graph.tensors[static_cast<size_t>(op.outputs[0])].shape;
-      const graph::Box output = graph::RandomBox(random, shape);
+      const graph::ops::Box output = graph::RandomBox(random, shape);
       graph::ElementSet asked(shape);
       asked.AddBox(output);
       execute::Box box;
-      for (const graph::Extent& extent : output) box.push_back({extent.begin, extent.end});
+      for (const graph::ops::Extent& extent : output) box.push_back({extent.begin, extent.end});
       for (size_t input = 0; input < op.inputs.size(); ++input) {
         const graph::ElementSet needed = graph::NeedOf(graph, op, input, asked);
         ASSERT_EQ(FlagsOf(execute::ReadsOfInput(graph, op, input, box), *needed.shape), needed.has)
@@ -131,19 +131,19 @@ TEST(Tiles, NeedAndShareWhatGraphSaysOfThem) {
     for (const int64_t extent : graph.tensors[static_cast<size_t>(tiled)].shape) {
       subgraph.tile.push_back(random.Chance(0.4) ? extent : random.Uniform(1, extent));
     }
-    const graph::TiledSubgraph counted = graph::Tile(graph, subgraph.interval, subgraph.tile);
+    const graph::tiling::TiledSubgraph counted = graph::tiling::Tile(graph, subgraph.interval, subgraph.tile);
     size_t number = 0;
-    ForEachTile(graph, FindUsers(graph), subgraph, [&](const Tile& tile) {
-      const graph::TileClass& alike = counted.classes[static_cast<size_t>(counted.class_of[number++])];
-      const std::vector<graph::Box> regions =
-          graph::RegionsOfTile(graph, subgraph.interval, AsGraphBox(tile.shares.at(tiled)));
+    verify::ForEachTile(graph, verify::FindUsers(graph), subgraph, [&](const verify::Tile& tile) {
+      const graph::tiling::TileClass& alike = counted.classes[static_cast<size_t>(counted.class_of[number++])];
+      const std::vector<graph::ops::Box> regions =
+          graph::tiling::RegionsOfTile(graph, subgraph.interval, AsGraphBox(tile.shares.at(tiled)));
       for (size_t slot = 0; slot < counted.tensors.size(); ++slot) {
         const int tensor = counted.tensors[slot];
         ASSERT_EQ(TextOf(AsGraphBox(tile.needs.at(tensor))), TextOf(regions[slot]))
             << Describe(graph) << "\ntensor " << tensor;
         const auto share = tile.shares.find(tensor);
-        const graph::Extents stated =
-            share == tile.shares.end() ? graph::Extents{} : ExtentsOf(share->second);
+        const graph::tiling::Extents stated =
+            share == tile.shares.end() ? graph::tiling::Extents{} : verify::ExtentsOf(share->second);
         ASSERT_EQ(stated, alike.share[slot]) << Describe(graph) << "\ntensor " << tensor;
       }
       ++tiles_seen;
@@ -164,12 +164,12 @@ TEST(Tiles, HoldAllThatTheirElementsNeed) {
     for (const int64_t extent : graph.tensors[static_cast<size_t>(tiled)].shape) {
       subgraph.tile.push_back(random.Uniform((extent + 1) / 2, extent));
     }
-    ForEachTile(graph, FindUsers(graph), subgraph, [&](const Tile& tile) {
+    verify::ForEachTile(graph, verify::FindUsers(graph), subgraph, [&](const verify::Tile& tile) {
       const auto needs = graph::NeedsOfTile(graph, subgraph.interval, AsGraphBox(tile.shares.at(tiled)));
       for (const auto& [tensor, set] : needs) {
-        Box hull = AsPlanBox(set.Hull());
-        const Box held = tile.needs.at(tensor);
-        Enclose(hull, held);
+        verify::Box hull = AsPlanBox(set.Hull());
+        const verify::Box held = tile.needs.at(tensor);
+        verify::Enclose(hull, held);
         ASSERT_EQ(TextOf(AsGraphBox(hull)), TextOf(AsGraphBox(held)))
             << Describe(graph) << "\ntensor " << tensor;
       }

@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "fixture.h"
-#include "tessera/base/checked.h"
-#include "tessera/graph/yaml.h"
-#include "tessera/plan/derivation.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/plan/verify/derivation.h"
 
 // Figures that others published, counted tile by tile by the validator's own rules.
 namespace tessera::plan {
@@ -18,7 +18,7 @@ Plan WholeTiles(const std::string& network, int operators_each) {
   std::stringstream text;
   text << std::ifstream(name).rdbuf();
   Plan plan;
-  plan.network = graph::ReadNetwork(text.str(), network).value();
+  plan.network = graph::import::yaml::ReadNetwork(text.str(), network).value();
   plan.profile = SmallProfile();
   const auto operators = static_cast<int>(plan.network.operators.size());
   for (int first = 0; first < operators; first += operators_each) {
@@ -50,7 +50,7 @@ struct Counted {
 
 Counted Count(const Plan& plan) {
   Counted counted;
-  for (const Work& work : Derive(plan).work) {
+  for (const verify::Work& work : verify::Derive(plan).work) {
     counted.macs += work.macs;
     counted.recomputed += work.recomputed_macs;
     counted.features += work.off_chip.at("inputs") + work.off_chip.at("outputs");
@@ -89,7 +89,7 @@ TEST(Published, VggEKeepsTwoRowsForEachConvolution) {
   EXPECT_EQ(Count(plan).recomputed, 0);
   int lines = 0;
   int64_t bytes = 0;
-  for (const auto& [use, footprint] : Derive(plan).footprints) {
+  for (const auto& [use, footprint] : verify::Derive(plan).footprints) {
     if (use.kind != BufferKind::kLine) continue;
     ++lines;
     bytes += footprint.size;
@@ -108,7 +108,7 @@ graph::Graph WithoutAdditions(const std::string& network) {
     if (sum != std::string::npos) line.replace(sum, 5, "_project]");
     text += line + "\n";
   }
-  return graph::ReadNetwork(text, network).value();
+  return graph::import::yaml::ReadNetwork(text, network).value();
 }
 
 // Sixteen patches up to the map of 28 x 28 x 32, everything behind it operator by operator.

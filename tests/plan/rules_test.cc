@@ -1,12 +1,10 @@
-#include "tessera/plan/rules.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fixture.h"
-#include "tessera/plan/json_read.h"
-#include "tessera/plan/json_write.h"
-#include "tessera/plan/validator.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/verify/derivation.h"
+#include "tessera/plan/verify/validator.h"
 
 // A plan must state the profile's rules of the buffers that they are about, and its placement must keep them.
 namespace tessera::plan {
@@ -22,8 +20,8 @@ using testing::IsEmpty;
 
 std::vector<std::string> Messages(const Plan& plan) {
   std::vector<std::string> messages;
-  for (const Violation& violation : Validate(plan)) {
-    messages.push_back(std::string(NameOf(violation.kind)) + ": " + violation.message);
+  for (const verify::Violation& violation : verify::Validate(plan)) {
+    messages.push_back(std::string(verify::NameOf(violation.kind)) + ": " + violation.message);
   }
   return messages;
 }
@@ -87,7 +85,7 @@ TEST(PlanRules, AreReadBackFromThePlansJson) {
   plan.problem.rules = {{"test", plan.profile.rules[0].require, {}, {{0, 1}}, {}}};
   plan.problem.rules[0].requirement.multiple = 1;
   plan.profile.rules[0].require.multiple = 1;
-  const auto read = ReadPlanJson(WritePlanJson(plan, std::nullopt), "plan.json");
+  const auto read = files::ReadPlanJson(files::WritePlanJson(plan, std::nullopt), "plan.json");
   ASSERT_TRUE(read.has_value()) << base::Format(read.error());
   EXPECT_EQ(read->problem.rules, plan.problem.rules);
   EXPECT_EQ(read->profile.rules, plan.profile.rules);

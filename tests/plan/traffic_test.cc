@@ -1,9 +1,8 @@
-#include "tessera/plan/traffic.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fixture.h"
+#include "tessera/plan/verify/cost_terms.h"
 
 namespace tessera::plan {
 namespace {
@@ -12,15 +11,15 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-Work CountWork(const Plan& plan) {
-  const std::vector<Users> users = FindUsers(plan.network);
-  WorkCount count(plan, users, plan.subgraphs.front());
-  ForEachTile(plan.network, users, plan.subgraphs.front(), [&](const Tile& tile) { count.Add(tile); });
+verify::Work CountWork(const Plan& plan) {
+  const std::vector<verify::Users> users = verify::FindUsers(plan.network);
+  verify::WorkCount count(plan, users, plan.subgraphs.front());
+  verify::ForEachTile(plan.network, users, plan.subgraphs.front(), [&](const verify::Tile& tile) { count.Add(tile); });
   return count.Finish();
 }
 
 TEST(Traffic, HaloRowsAreFetchedAndComputedAgain) {
-  const Work work = CountWork(TwoConvsPlan());
+  const verify::Work work = CountWork(TwoConvsPlan());
   EXPECT_EQ(work.macs, (18 + 10) * 16 * 36);  // a makes 3 + 4 + 4 + 4 + 3 rows of 4 x 4, b makes 10
   EXPECT_EQ(work.recomputed_macs, 8 * 16 * 36);
   EXPECT_THAT(work.off_chip, ElementsAre(Pair("inputs", (4 + 6 + 6 + 6 + 4) * 16), Pair("outputs", 10 * 16),

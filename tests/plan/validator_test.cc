@@ -1,11 +1,10 @@
-#include "tessera/plan/validator.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "fixture.h"
+#include "tessera/plan/verify/validator.h"
 
 namespace tessera::plan {
 namespace {
@@ -16,8 +15,8 @@ using testing::IsEmpty;
 
 std::vector<std::string> Messages(const Plan& plan) {
   std::vector<std::string> messages;
-  for (const Violation& violation : Validate(plan)) {
-    messages.push_back(std::string(NameOf(violation.kind)) + ": " + violation.message);
+  for (const verify::Violation& violation : verify::Validate(plan)) {
+    messages.push_back(std::string(verify::NameOf(violation.kind)) + ": " + violation.message);
   }
   return messages;
 }
@@ -294,7 +293,7 @@ INSTANTIATE_TEST_SUITE_P(Plan, SeededFault, testing::ValuesIn(kFaults),
 TEST(PlanValidator, StopsAfterTheGivenNumberOfViolations) {
   Plan plan = TwoConvsPlan();
   for (problem::Buffer& buffer : plan.problem.buffers) buffer.size += 16;
-  EXPECT_EQ(Validate(plan, 3).size(), 3U);
+  EXPECT_EQ(verify::Validate(plan, 3).size(), 3U);
 }
 
 TEST(PlanValidator, RefusesTileCountsThatOverflow) {

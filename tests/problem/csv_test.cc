@@ -1,10 +1,9 @@
-#include "tessera/problem/csv.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "fixture.h"
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/problem/files/problem_files.h"
 
 namespace tessera::problem {
 namespace {
@@ -12,14 +11,14 @@ namespace {
 using base::Diagnostic;
 
 Problem ReadSound(std::string_view text) {
-  base::Expected<Problem> problem = ReadCsv(text, "p.csv");
+  base::Expected<Problem> problem = files::ReadCsv(text, "p.csv");
   EXPECT_TRUE(problem.has_value()) << base::Format(problem.error());
   return problem ? *problem : Problem{};
 }
 
 // "line:column message" of the fault in a text that must have one.
 std::string FaultOf(std::string_view text) {
-  const base::Expected<Problem> problem = ReadCsv(text, "p.csv");
+  const base::Expected<Problem> problem = files::ReadCsv(text, "p.csv");
   if (problem) return "sound";
   EXPECT_EQ(problem.error().file, "p.csv");
   return std::to_string(problem.error().line) + ":" + std::to_string(problem.error().column) + " " +
@@ -79,7 +78,7 @@ TEST(ReadCsvFaultTest, NoHeader) {
 }
 
 TEST(ReadCsvFaultTest, UnknownColumnWithTheNearest) {
-  const auto problem = ReadCsv("id,lower,uper,size\n", "p.csv");
+  const auto problem = files::ReadCsv("id,lower,uper,size\n", "p.csv");
   ASSERT_FALSE(problem.has_value());
   EXPECT_EQ(problem.error().message, "unknown column 'uper'");
   EXPECT_EQ(problem.error().column, 10);
@@ -88,8 +87,8 @@ TEST(ReadCsvFaultTest, UnknownColumnWithTheNearest) {
 }
 
 TEST(ReadCsvFaultTest, StartAndEndAreExplained) {
-  const auto start = ReadCsv("id,start,upper,size\n", "p.csv");
-  const auto end = ReadCsv("id,lower,end,size\n", "p.csv");
+  const auto start = files::ReadCsv("id,start,upper,size\n", "p.csv");
+  const auto end = files::ReadCsv("id,lower,end,size\n", "p.csv");
   ASSERT_FALSE(start.has_value() || end.has_value());
   EXPECT_EQ(start.error().column, 4);
   EXPECT_NE(start.error().hint.find("rename it to 'lower'"), std::string::npos);
@@ -152,12 +151,12 @@ TEST(ReadCsvFaultTest, TotalsBeyondTheLimit) {
 }
 
 TEST(WriteCsvTest, WritesOnlyTheColumnsNeeded) {
-  EXPECT_EQ(*WriteCsv(PlainProblem({MakeBuffer("a", 0, 2, 4)})), "id,lower,upper,size\na,0,2,4\n");
+  EXPECT_EQ(*files::WriteCsv(PlainProblem({MakeBuffer("a", 0, 2, 4)})), "id,lower,upper,size\na,0,2,4\n");
 }
 
 TEST(WriteCsvTest, AnAllocationFillsTheOffsetColumn) {
   const Allocation allocation = {{12}, {}};
-  EXPECT_EQ(*WriteCsv(PlainProblem({MakeBuffer("a", 0, 2, 4)}), &allocation),
+  EXPECT_EQ(*files::WriteCsv(PlainProblem({MakeBuffer("a", 0, 2, 4)}), &allocation),
             "id,lower,upper,size,offset\na,0,2,4,12\n");
 }
 
@@ -166,24 +165,24 @@ TEST(WriteCsvTest, QuotesAnIdThatHoldsSeparators) {
   const std::vector<std::string> ids = {"a,b", "say \"hi\"", " outer ", "plain", "=1+1", "\""};
   std::vector<Buffer> buffers;
   for (const std::string& id : ids) buffers.push_back(MakeBuffer(id, 0, 2, 4));
-  const auto text = WriteCsv(PlainProblem(buffers));
+  const auto text = files::WriteCsv(PlainProblem(buffers));
   ASSERT_TRUE(text.has_value());
   EXPECT_EQ(*text,
             "id,lower,upper,size\n\"a,b\",0,2,4\n\"say \"\"hi\"\"\",0,2,4\n\" outer \",0,2,4\nplain,0,2,4\n"
             "=1+1,0,2,4\n\"\"\"\",0,2,4\n");
-  const auto read = ReadCsv(*text, "quoted.csv");
+  const auto read = files::ReadCsv(*text, "quoted.csv");
   ASSERT_TRUE(read.has_value()) << read.error().message;
   for (size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(read->buffers[i].id, ids[i]);
 }
 
 TEST(WriteCsvTest, EscapesControlCharactersInIds) {
-  const auto text = WriteCsv(PlainProblem({MakeBuffer("a\nb\x1b[31m,", 0, 2, 4)}));
+  const auto text = files::WriteCsv(PlainProblem({MakeBuffer("a\nb\x1b[31m,", 0, 2, 4)}));
   ASSERT_TRUE(text.has_value());
   EXPECT_EQ(*text, "id,lower,upper,size\n\"a\\nb\\u001b[31m,\",0,2,4\n");
 }
 
 TEST(ReadCsvTest, BytesThatAreNoUtf8AreEscapedWhereTheyComeIn) {
-  const auto read = ReadCsv("id,lower,upper,size\n\xff\xc3\xa4,0,1,1\n\xfe,0,1,1\n", "latin.csv");
+  const auto read = files::ReadCsv("id,lower,upper,size\n\xff\xc3\xa4,0,1,1\n\xfe,0,1,1\n", "latin.csv");
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(read->buffers[0].id, "\\xff\xc3\xa4");
   EXPECT_EQ(read->buffers[1].id, "\\xfe");
@@ -191,7 +190,7 @@ TEST(ReadCsvTest, BytesThatAreNoUtf8AreEscapedWhereTheyComeIn) {
 
 TEST(WriteCsvTest, RefusesWhatCsvCannotSay) {
   const auto refusal = [](const Problem& problem) {
-    const auto text = WriteCsv(problem);
+    const auto text = files::WriteCsv(problem);
     return text ? "" : text.error().message;
   };
   const Problem plain = PlainProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 0, 2, 4)});
@@ -230,8 +229,8 @@ RC_GTEST_PROP(CsvTest, WhatIsWrittenReadsBack, ()) {
     if (*rc::gen::arbitrary<bool>()) buffer.hint = *rc::gen::inRange<Bytes>(0, 99);
     problem.buffers.push_back(buffer);
   }
-  const std::string text = WriteCsv(problem).value();
-  const Problem read = ReadCsv(text, "").value();
+  const std::string text = files::WriteCsv(problem).value();
+  const Problem read = files::ReadCsv(text, "").value();
   RC_ASSERT(read.buffers.size() == problem.buffers.size());
   for (size_t i = 0; i < count; ++i) {
     const Buffer& a = read.buffers[i];
@@ -239,7 +238,7 @@ RC_GTEST_PROP(CsvTest, WhatIsWrittenReadsBack, ()) {
     RC_ASSERT(a.id == b.id && a.size == b.size && a.lifespans == b.lifespans && a.alignment == b.alignment);
     RC_ASSERT(a.offset == b.offset && a.hint == b.hint);
   }
-  RC_ASSERT(WriteCsv(read).value() == text);
+  RC_ASSERT(files::WriteCsv(read).value() == text);
 }
 
 }  // namespace

@@ -1,12 +1,9 @@
-#include "tessera/problem/explanation.h"
-
 #include <gmock/gmock.h>
 
 #include "fixture.h"
-#include "tessera/problem/collision.h"
-#include "tessera/problem/explanation_text.h"
-#include "tessera/problem/json.h"
-#include "tessera/problem/svg.h"
+#include "tessera/problem/draw/pictures.h"
+#include "tessera/problem/explanation.h"
+#include "tessera/problem/files/problem_files.h"
 
 namespace tessera::problem {
 namespace {
@@ -229,8 +226,8 @@ TEST(ExplanationTextTest, LongListsAreCutShort) {
   EXPECT_EQ(lines[2 + kMostListed], "  and 16 more");
 }
 
-AllocationDocument Infeasible(Explanation explanation) {
-  AllocationDocument document;
+files::AllocationDocument Infeasible(Explanation explanation) {
+  files::AllocationDocument document;
   document.result.status = Status::kInfeasible;
   document.result.explanation = std::move(explanation);
   document.capacity = 12;
@@ -251,17 +248,17 @@ TEST(ExplanationJsonTest, ReadsBack) {
   explanation.minimal = true;
   Problem problem = EveryCondition();
   problem.rules = {{"r", Asking(RequirementKind::kOffset, 4), {0}, {}, {}}};
-  const std::string text = WriteAllocation(problem, Infeasible(explanation));
-  const auto document = ReadAllocation(text, "a.json", problem);
+  const std::string text = files::WriteAllocation(problem, Infeasible(explanation));
+  const auto document = files::ReadAllocation(text, "a.json", problem);
   ASSERT_TRUE(document.has_value()) << base::Format(document.error());
   EXPECT_EQ(document->result.explanation, explanation);
-  EXPECT_EQ(WriteAllocation(problem, *document), text);
+  EXPECT_EQ(files::WriteAllocation(problem, *document), text);
 }
 
 // What is refused when an explanation of EveryCondition() is read for a problem that lacks what it speaks of.
 std::string FaultOf(const Condition& condition, const Problem& problem) {
-  const std::string text = WriteAllocation(EveryCondition(), Infeasible(Made({condition})));
-  const auto document = ReadAllocation(text, "a.json", problem);
+  const std::string text = files::WriteAllocation(EveryCondition(), Infeasible(Made({condition})));
+  const auto document = files::ReadAllocation(text, "a.json", problem);
   return document ? "sound" : document.error().pointer + " " + document.error().message;
 }
 
@@ -283,14 +280,14 @@ TEST(CollisionTest, BuffersArePiledUpBeyondTheCapacity) {
       PlainProblem({MakeBuffer("a", 0, 2, 6), MakeBuffer("b", 1, 3, 8), MakeBuffer("c", 2, 4, 8)});
   problem.buffers[0].alignment = 4;
   problem.memories[0].reserved = {{{8, 10}, ""}};
-  const Window pile = PileUp(problem, Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1)}));
+  const draw::Window pile = draw::PileUp(problem, Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1)}));
   ASSERT_EQ(pile.problem.buffers.size(), 2U);
   EXPECT_THAT(pile.allocation.offsets, ElementsAre(12, 0));
 }
 
 TEST(CollisionTest, FixedBuffersStayWhereTheyAreAndOnlyNamedAccessesRemain) {
   const Problem problem = EveryCondition();
-  const Window pile = PileUp(problem, Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
+  const draw::Window pile = draw::PileUp(problem, Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
                                             Of(ConditionKind::kAccess, 1, 1)}));
   EXPECT_THAT(pile.allocation.offsets, ElementsAre(8, 2));
   EXPECT_EQ(pile.problem.buffers[1].accesses, std::vector<Access>{problem.buffers[1].accesses[1]});
@@ -301,7 +298,7 @@ TEST(CollisionTest, ThePictureMarksWhatCollidesAndWhatSticksOut) {
       PlainProblem({MakeBuffer("a", 0, 2, 12), MakeBuffer("b", 1, 3, 8), MakeBuffer("c", 0, 3, 1)});
   const Explanation explanation =
       Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1), Of(ConditionKind::kCapacity)});
-  const std::string picture = WriteCollisionSvg(problem, explanation, 16);
+  const std::string picture = draw::WriteCollisionSvg(problem, explanation, 16);
   EXPECT_THAT(picture, HasSubstr("memory 0: what collides, piled up, 20 of 16 bytes"));
   EXPECT_THAT(picture, HasSubstr("stroke=\"#c1121f\""));
   EXPECT_THAT(picture, HasSubstr("fill=\"url(#beyond)\""));
@@ -310,7 +307,7 @@ TEST(CollisionTest, ThePictureMarksWhatCollidesAndWhatSticksOut) {
 }
 
 TEST(CollisionTest, AccessesOfTheReasonAreLetters) {
-  const std::string picture = WriteCollisionSvg(
+  const std::string picture = draw::WriteCollisionSvg(
       EveryCondition(),
       Made({Of(ConditionKind::kBuffer, 1), Of(ConditionKind::kAccess, 1, 1), Of(ConditionKind::kModes)}), 16);
   EXPECT_THAT(picture, HasSubstr(">w</text>"));

@@ -1,9 +1,8 @@
-#include "tessera/problem/fold_rules.h"
-
 #include <gtest/gtest.h>
 
 #include "fixture.h"
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/problem/tile_candidates.h"
 
 namespace tessera::problem {
 namespace {

@@ -1,10 +1,9 @@
-#include "tessera/problem/json.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "fixture.h"
 #include "tessera/base/random.h"
+#include "tessera/problem/files/problem_files.h"
 
 namespace tessera::problem {
 namespace {
@@ -59,15 +58,15 @@ std::string Replace(std::string_view text, std::string_view from, std::string_vi
 
 // Pointer and message of the fault that the change makes.
 std::string FaultAfter(std::string_view from, std::string_view to) {
-  const auto document = ReadProblem(Replace(kSmall, from, to), "p.json");
+  const auto document = files::ReadProblem(Replace(kSmall, from, to), "p.json");
   return document ? "sound" : document.error().pointer + " " + document.error().message;
 }
 
 TEST(ProblemJsonTest, EverythingReadsBackAsTheSameBytes) {
-  const std::string text = WriteProblem(Everything());
-  const auto document = ReadProblem(text, "p.json");
+  const std::string text = files::WriteProblem(Everything());
+  const auto document = files::ReadProblem(text, "p.json");
   ASSERT_TRUE(document.has_value()) << base::Format(document.error());
-  EXPECT_EQ(WriteProblem(document->problem), text);
+  EXPECT_EQ(files::WriteProblem(document->problem), text);
   const Problem& problem = document->problem;
   const Problem expected = Everything();
   EXPECT_EQ(problem.buffers[0].accesses, expected.buffers[0].accesses);
@@ -85,7 +84,7 @@ TEST(ProblemJsonTest, EverythingReadsBackAsTheSameBytes) {
 TEST(ProblemJsonTest, WritesWhatAPersonWouldWrite) {
   Problem problem = PlainProblem({MakeBuffer("a", 0, 2, 4)});
   EXPECT_EQ(
-      WriteProblem(problem),
+      files::WriteProblem(problem),
       "{\n  \"format\": \"tessera-problem\",\n  \"version\": 1,\n  \"memories\": [{\"capacity\": 16}],\n"
       "  \"buffers\": [{\"id\": \"a\", \"size\": 4, \"lifespans\": [[0, 2]]}]\n}\n");
 }
@@ -95,18 +94,18 @@ TEST(ProblemJsonTest, NamelessThingsGoByIndex) {
   for (Memory& memory : problem.memories) memory.name.clear();
   for (Bank& bank : problem.memories[0].banks) bank.name.clear();
   for (Mode& mode : problem.memories[0].modes) mode.name = "same";
-  const std::string text = WriteProblem(problem);
-  const auto document = ReadProblem(text, "p.json");
+  const std::string text = files::WriteProblem(problem);
+  const auto document = files::ReadProblem(text, "p.json");
   ASSERT_TRUE(document.has_value()) << base::Format(document.error());
   EXPECT_EQ(document->problem.buffers[2].memory, 1);
   EXPECT_EQ(document->problem.memories[0].transitions, problem.memories[0].transitions);
-  EXPECT_EQ(WriteProblem(document->problem), text);
+  EXPECT_EQ(files::WriteProblem(document->problem), text);
 }
 
 TEST(ProblemJsonTest, ALadderComesAlong) {
   const Problem problem = Everything();
   const Ladder ladder = {{{"rows=1", {1, 2, 3}}, {"rows=2", {3, 2, 1}}}};
-  const auto document = ReadProblem(WriteProblem(problem, &ladder), "p.json");
+  const auto document = files::ReadProblem(files::WriteProblem(problem, &ladder), "p.json");
   ASSERT_TRUE(document.has_value()) << base::Format(document.error());
   ASSERT_TRUE(document->ladder.has_value());
   ASSERT_EQ(document->ladder->rungs.size(), 2U);
@@ -145,28 +144,28 @@ TEST(ProblemJsonTest, FaultsPointAtTheValue) {
 }
 
 TEST(ProblemJsonTest, SyntaxErrorsNameTheLine) {
-  const auto document = ReadProblem(Replace(kSmall, "\"version\": 1", "\"version\": ?"), "p.json");
+  const auto document = files::ReadProblem(Replace(kSmall, "\"version\": 1", "\"version\": ?"), "p.json");
   ASSERT_FALSE(document.has_value());
   EXPECT_EQ(document.error().line, 3);
   EXPECT_EQ(document.error().column, 14);
 }
 
 TEST(ProblemJsonTest, EveryTruncationIsRefusedWithoutACrash) {
-  const std::string text = WriteProblem(Everything());
+  const std::string text = files::WriteProblem(Everything());
   for (size_t length = 0; length + 2 < text.size(); ++length) {
-    EXPECT_FALSE(ReadProblem(std::string_view(text).substr(0, length), "p.json").has_value()) << length;
+    EXPECT_FALSE(files::ReadProblem(std::string_view(text).substr(0, length), "p.json").has_value()) << length;
   }
 }
 
 RC_GTEST_PROP(ProblemJsonTest, RandomDamageIsReadOrRefusedButNeverCrashes, ()) {
-  std::string text = WriteProblem(Everything());
+  std::string text = files::WriteProblem(Everything());
   base::Random random(*rc::gen::arbitrary<uint64_t>());
   for (int i = 0; i < 3; ++i) {
     text[static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(text.size()) - 1))] =
         "{}[],:\"019-ae.x"[random.Uniform(0, 13)];
   }
-  const auto document = ReadProblem(text, "p.json");
-  if (document) RC_ASSERT(ReadProblem(WriteProblem(document->problem), "p.json").has_value());
+  const auto document = files::ReadProblem(text, "p.json");
+  if (document) RC_ASSERT(files::ReadProblem(files::WriteProblem(document->problem), "p.json").has_value());
 }
 
 RC_GTEST_PROP(ProblemJsonTest, RandomProblemsReadBackAsTheSameBytes, ()) {
@@ -185,15 +184,15 @@ RC_GTEST_PROP(ProblemJsonTest, RandomProblemsReadBackAsTheSameBytes, ()) {
     const Bytes delta = kind == RelationKind::kColocate ? *rc::gen::inRange<Bytes>(-9, 9) : 0;
     problem.relations.push_back({kind, static_cast<int>(i - 1), static_cast<int>(i), delta});
   }
-  const std::string text = WriteProblem(problem);
-  const auto document = ReadProblem(text, "p.json");
+  const std::string text = files::WriteProblem(problem);
+  const auto document = files::ReadProblem(text, "p.json");
   // Bytes that are no UTF-8 are replaced, after which two ids may meet; nothing else may fail.
   RC_ASSERT(document.has_value() || document.error().message.find("already that of") != std::string::npos);
-  if (document) RC_ASSERT(WriteProblem(document->problem) == text);
+  if (document) RC_ASSERT(files::WriteProblem(document->problem) == text);
 }
 
-AllocationDocument Placed() {
-  AllocationDocument document;
+files::AllocationDocument Placed() {
+  files::AllocationDocument document;
   document.result.status = Status::kOptimal;
   document.result.allocation = Allocation{{0, 8, 3}, {{0, 1, 2, 0}, {}}};
   document.result.lower_bound = 10;
@@ -207,25 +206,25 @@ AllocationDocument Placed() {
 
 TEST(AllocationJsonTest, ReadsBack) {
   const Problem problem = Everything();
-  const std::string text = WriteAllocation(problem, Placed());
+  const std::string text = files::WriteAllocation(problem, Placed());
   EXPECT_NE(text.find("\"gap\": 2"), std::string::npos);
   EXPECT_NE(text.find("\"offsets\": {\"a\": 0, \"b\": 8, \"c\": 3}"), std::string::npos);
   EXPECT_NE(text.find("\"schedule\": [\"rw\", \"wr\", \"sleep\", \"rw\"]"), std::string::npos);
-  const auto document = ReadAllocation(text, "a.json", problem);
+  const auto document = files::ReadAllocation(text, "a.json", problem);
   ASSERT_TRUE(document.has_value()) << base::Format(document.error());
   EXPECT_EQ(document->result.status, Status::kOptimal);
   EXPECT_EQ(document->result.allocation->offsets, (std::vector<Bytes>{0, 8, 3}));
   EXPECT_EQ(document->result.allocation->modes, (std::vector<ModeSchedule>{{0, 1, 2, 0}, {}}));
   EXPECT_EQ(document->capacity, 16);
-  EXPECT_EQ(WriteAllocation(problem, *document), text);
+  EXPECT_EQ(files::WriteAllocation(problem, *document), text);
 }
 
 TEST(AllocationJsonTest, AnInfeasibleResultHasNoOffsets) {
-  AllocationDocument document;
+  files::AllocationDocument document;
   document.result.status = Status::kInfeasible;
   document.result.reason = "the load is 20";
   document.result.lower_bound = 20;
-  const auto read = ReadAllocation(WriteAllocation(Everything(), document), "a.json", Everything());
+  const auto read = files::ReadAllocation(files::WriteAllocation(Everything(), document), "a.json", Everything());
   ASSERT_TRUE(read.has_value()) << base::Format(read.error());
   EXPECT_EQ(read->result.status, Status::kInfeasible);
   EXPECT_EQ(read->result.reason, "the load is 20");
@@ -234,9 +233,9 @@ TEST(AllocationJsonTest, AnInfeasibleResultHasNoOffsets) {
 
 TEST(AllocationJsonTest, FaultsPointAtTheValue) {
   const Problem problem = Everything();
-  const std::string text = WriteAllocation(problem, Placed());
+  const std::string text = files::WriteAllocation(problem, Placed());
   const auto fault = [&](std::string_view from, std::string_view to) {
-    const auto document = ReadAllocation(Replace(text, from, to), "a.json", problem);
+    const auto document = files::ReadAllocation(Replace(text, from, to), "a.json", problem);
     return document ? "sound" : document.error().pointer + " " + document.error().message;
   };
   EXPECT_EQ(fault("\"b\": 8", "\"bb\": 8"), "/offsets/bb there is no buffer 'bb'");

@@ -1,9 +1,8 @@
-#include "tessera/problem/problem.h"
-
 #include <gtest/gtest.h>
 
-#include "tessera/problem/ladder.h"
+#include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
+#include "tessera/problem/tile_candidates.h"
 
 namespace tessera::problem {
 namespace {

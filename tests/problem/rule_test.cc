@@ -1,12 +1,11 @@
-#include "tessera/problem/rule.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "fixture.h"
-#include "tessera/problem/json.h"
-#include "tessera/problem/ladder.h"
+#include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/problem.h"
+#include "tessera/problem/tile_candidates.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
@@ -319,7 +318,7 @@ TEST(RuleTest, EveryKindReadsBackAsItWasWritten) {
     problem.rules.push_back(rule);
   }
   problem.costs = {{"spread", CostKind::kReuse, 5, 0, 1, 0}, {"", CostKind::kModeSwitch, 3, 0, 0, 0}};
-  const auto document = ReadProblem(WriteProblem(problem), "p.json");
+  const auto document = files::ReadProblem(files::WriteProblem(problem), "p.json");
   ASSERT_TRUE(document.has_value()) << base::Format(document.error());
   EXPECT_EQ(document->problem.rules, problem.rules);
   EXPECT_EQ(document->problem.costs, problem.costs);
@@ -330,7 +329,7 @@ std::string JsonFault(const std::string& rule) {
   const std::string text = R"({"format": "tessera-problem", "version": 1, "memories": [{"capacity": 16}],
     "buffers": [{"id": "a", "size": 4, "lifespans": [[0, 2]]}, {"id": "b", "size": 4, "lifespans": [[1, 3]]}],
     "rules": [)" + rule + "]}";
-  const auto document = ReadProblem(text, "p.json");
+  const auto document = files::ReadProblem(text, "p.json");
   if (document) return "sound";
   return document.error().pointer + " " + document.error().message +
          (document.error().hint.empty() ? "" : "; " + document.error().hint);

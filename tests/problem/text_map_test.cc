@@ -1,11 +1,10 @@
-#include "tessera/problem/text_map.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
 #include "fixture.h"
+#include "tessera/problem/draw/pictures.h"
 
 namespace tessera::problem {
 namespace {
@@ -14,7 +13,7 @@ using testing::HasSubstr;
 
 TEST(TextMapTest, RowsEndWhereBuffersDoAndColumnsWhereLivesDo) {
   const Problem problem = PlainProblem({MakeBuffer("x", 0, 2, 4), MakeBuffer("y", 1, 4, 8)});
-  EXPECT_EQ(WriteTextMap(problem, {{8, 0}, {}}, 16, 40),
+  EXPECT_EQ(draw::WriteTextMap(problem, {{8, 0}, {}}, 16, 40),
             "memory 0: peak 12 of 16 bytes\n"
             "    step  0        1        2\n"
             "12 .. 16  ...........................\n"
@@ -29,7 +28,7 @@ TEST(TextMapTest, TellsBanksModesRolesAndWhatIsReserved) {
   problem.buffers[0].role = "weights";
   problem.memories[0].name = "sram";
   problem.memories[0].reserved = {{{12, 16}, "stack"}};
-  EXPECT_EQ(WriteTextMap(problem, {{0}, {{1, 0}}}, 16),
+  EXPECT_EQ(draw::WriteTextMap(problem, {{0}, {{1, 0}}}, 16),
             "sram: peak 4 of 16 bytes\n"
             "          step  0        1\n"
             "12 .. 16  high  ##################\n"
@@ -45,11 +44,11 @@ TEST(TextMapTest, TellsBanksModesRolesAndWhatIsReserved) {
 TEST(TextMapTest, WhatIsTooWideContinuesBelow) {
   std::vector<Buffer> buffers;
   for (int i = 0; i < 70; ++i) buffers.push_back(MakeBuffer("b" + std::to_string(i), i, i + 1, 4));
-  const std::string text = WriteTextMap(PlainProblem(buffers), {std::vector<Bytes>(70, 0), {}}, 16);
+  const std::string text = draw::WriteTextMap(PlainProblem(buffers), {std::vector<Bytes>(70, 0), {}}, 16);
   std::istringstream lines(text);
   int heads = 0;
   for (std::string line; std::getline(lines, line);) {
-    EXPECT_LE(line.size(), kTextMapColumns);
+    EXPECT_LE(line.size(), draw::kTextMapColumns);
     if (line.starts_with("    step")) ++heads;
   }
   EXPECT_EQ(heads, 2);
@@ -58,11 +57,11 @@ TEST(TextMapTest, WhatIsTooWideContinuesBelow) {
 
 TEST(TextMapTest, NamesCannotSteerTheTerminal) {
   const Problem problem = PlainProblem({MakeBuffer("\x1b[2J\xC3\xA4", 0, 1, 4)});
-  EXPECT_THAT(WriteTextMap(problem, {{0}, {}}, 16), HasSubstr("a  \\u001b[2J?? 4 bytes"));
+  EXPECT_THAT(draw::WriteTextMap(problem, {{0}, {}}, 16), HasSubstr("a  \\u001b[2J?? 4 bytes"));
 }
 
 TEST(TextMapTest, NothingIsSaidInWords) {
-  EXPECT_EQ(WriteTextMap(PlainProblem({}), {{}, {}}, 16), "no buffers\n");
+  EXPECT_EQ(draw::WriteTextMap(PlainProblem({}), {{}, {}}, 16), "no buffers\n");
 }
 
 }  // namespace

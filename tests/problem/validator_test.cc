@@ -1,5 +1,3 @@
-#include "tessera/problem/validator.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -7,7 +5,7 @@
 #include <set>
 
 #include "fixture.h"
-#include "tessera/problem/overlap.h"
+#include "tessera/problem/validator.h"
 
 namespace tessera::problem {
 namespace {

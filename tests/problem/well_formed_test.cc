@@ -1,9 +1,8 @@
-#include "tessera/problem/well_formed.h"
-
 #include <gtest/gtest.h>
 
 #include "fixture.h"
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/problem/well_formed.h"
 
 namespace tessera::problem {
 namespace {

@@ -1,5 +1,3 @@
-#include "tessera/encoder/adapt/assign_homes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,8 +7,8 @@
 #include "random_graph.h"
 #include "small_networks.h"
 #include "tessera/base/random.h"
-#include "tessera/encoder/adapt/homes.h"
-#include "tessera/graph/reorder.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/graph/operator_order.h"
 
 // docs/program.md, "Several homes".
 namespace tessera::encoder {
@@ -43,9 +41,9 @@ Profile WithTcm(int64_t capacity, const std::vector<TensorRole>& roles) {
 // The ids of the tensors in "tcm", in the order of the network.
 std::vector<std::string> InTcm(const graph::Graph& graph, const Profile& profile) {
   std::vector<std::string> ids;
-  const graph::Graph placed = WithHomes(graph, profile);
+  const graph::Graph placed = program::WithHomes(graph, profile);
   for (int tensor = 0; tensor < static_cast<int>(placed.tensors.size()); ++tensor) {
-    if (HomeOf(placed, profile, tensor, RoleAtHome(placed, tensor)) == 2)
+    if (program::HomeOf(placed, profile, tensor, program::RoleAtHome(placed, tensor)) == 2)
       ids.push_back(placed.tensors[static_cast<size_t>(tensor)].id);
   }
   return ids;
@@ -79,7 +77,7 @@ graph::Graph Reading(const std::vector<int64_t>& bytes) {
   return net.graph;
 }
 
-TEST(WithHomes, FillsTheFirstHomeWithTheLargestConstantsThatHaveRoom) {
+TEST(program::WithHomes, FillsTheFirstHomeWithTheLargestConstantsThatHaveRoom) {
   const graph::Graph graph = Reading({10, 60, 30, 50, 20});
   const std::vector<TensorRole> roles = {TensorRole::kConstant};
   EXPECT_THAT(InTcm(graph, WithTcm(170, roles)), ElementsAre("w0", "w1", "w2", "w3", "w4"));
@@ -89,12 +87,12 @@ TEST(WithHomes, FillsTheFirstHomeWithTheLargestConstantsThatHaveRoom) {
 }
 
 // Ten of 100 bytes: each has room in 256, all together have not.
-TEST(WithHomes, OfEqualOnesPutsAsManyAsHaveRoom) {
+TEST(program::WithHomes, OfEqualOnesPutsAsManyAsHaveRoom) {
   const graph::Graph graph = Reading(std::vector<int64_t>(10, 100));
   EXPECT_THAT(InTcm(graph, WithTcm(256, {TensorRole::kConstant})), ElementsAre("w0", "w1"));
 }
 
-TEST(WithHomes, OfEqualOnesTakesWhatIsReadFirst) {
+TEST(program::WithHomes, OfEqualOnesTakesWhatIsReadFirst) {
   Network net;
   int last = net.Input("x", {1, 1, 1, 4});
   for (const std::string id : {"z", "y", "a"}) {
@@ -107,7 +105,7 @@ TEST(WithHomes, OfEqualOnesTakesWhatIsReadFirst) {
   EXPECT_THAT(InTcm(net.graph, WithTcm(40, {TensorRole::kConstant})), ElementsAre("z", "y"));
 }
 
-TEST(WithHomes, CountsBytesRoundedUpToAlignments) {
+TEST(program::WithHomes, CountsBytesRoundedUpToAlignments) {
   Profile profile = WithTcm(32, {TensorRole::kConstant});
   const graph::Graph graph = Reading({9, 9, 9, 9});
   EXPECT_EQ(InTcm(graph, profile).size(), 3U);
@@ -120,7 +118,7 @@ TEST(WithHomes, CountsBytesRoundedUpToAlignments) {
 }
 
 // Of the borders a, b, c and d, two are there at most, the two largest at worst.
-TEST(WithHomes, BordersOfAChainTakeTurns) {
+TEST(program::WithHomes, BordersOfAChainTakeTurns) {
   const graph::Graph graph = Chain({40, 30, 20, 10, 5});
   const std::vector<TensorRole> roles = {TensorRole::kBorder};
   EXPECT_THAT(InTcm(graph, WithTcm(70, roles)), ElementsAre("a", "b", "c", "d"));
@@ -129,7 +127,7 @@ TEST(WithHomes, BordersOfAChainTakeTurns) {
 }
 
 // a is there until its last reader has run, so it takes turns with nothing before that.
-TEST(WithHomes, WhatSkipsOthersTakesNoTurnsWithThem) {
+TEST(program::WithHomes, WhatSkipsOthersTakesNoTurnsWithThem) {
   graph::Graph graph = Chain({10, 10, 10, 10});
   const std::vector<TensorRole> roles = {TensorRole::kBorder};
   EXPECT_THAT(InTcm(graph, WithTcm(20, roles)), ElementsAre("a", "b", "c"));
@@ -138,7 +136,7 @@ TEST(WithHomes, WhatSkipsOthersTakesNoTurnsWithThem) {
   EXPECT_THAT(InTcm(graph, WithTcm(30, roles)), ElementsAre("a", "b", "c"));
 }
 
-TEST(WithHomes, WhatHasOneHomeComesFirstAndBordersLast) {
+TEST(program::WithHomes, WhatHasOneHomeComesFirstAndBordersLast) {
   graph::Graph graph = Chain({40, 30, 4});
   graph.operators[0].weights = {static_cast<int>(graph.tensors.size())};
   graph::Tensor& weights = graph.tensors.emplace_back();
@@ -153,22 +151,22 @@ TEST(WithHomes, WhatHasOneHomeComesFirstAndBordersLast) {
   EXPECT_THAT(InTcm(graph, profile), ElementsAre("c", "w"));
 }
 
-TEST(WithHomes, TheLastHomeTakesWhatIsLeftWhateverItsRoom) {
+TEST(program::WithHomes, TheLastHomeTakesWhatIsLeftWhateverItsRoom) {
   const graph::Graph graph = Reading({10, 60});
   Profile profile = WithTcm(10, {TensorRole::kConstant});
   profile.memories[0].capacity_bytes = 50;
   EXPECT_THAT(InTcm(graph, profile), ElementsAre("w0"));
-  const auto overflow = FindConstantOverflow(WithHomes(graph, profile), profile);
+  const auto overflow = program::FindConstantOverflow(program::WithHomes(graph, profile), profile);
   ASSERT_TRUE(overflow);
   EXPECT_EQ(overflow->message,
             "memory 'dram' of profile 'small' has room for 50 bytes, and is home to 60, constants and state "
             "alone");
 }
 
-TEST(WithHomes, OneHomeForEachRoleIsTheFirst) {
+TEST(program::WithHomes, OneHomeForEachRoleIsTheFirst) {
   graph::Graph graph = Reading({10, 60});
   for (graph::Tensor& tensor : graph.tensors) tensor.home = 3;
-  for (const graph::Tensor& tensor : WithHomes(graph, WithTcm(1, {})).tensors) EXPECT_EQ(tensor.home, 0);
+  for (const graph::Tensor& tensor : program::WithHomes(graph, WithTcm(1, {})).tensors) EXPECT_EQ(tensor.home, 0);
 }
 
 std::vector<int> AnyOrder(base::Random& random, const graph::Graph& graph) {
@@ -187,7 +185,7 @@ std::vector<int> AnyOrder(base::Random& random, const graph::Graph& graph) {
 }
 
 // In every order and every partition, the memory before the last holds what the rule puts there: the claim on which bounds rest.
-TEST(WithHomes, NoOrderAndNoPartitionOverflowsAHomeBeforeTheLast) {
+TEST(program::WithHomes, NoOrderAndNoPartitionOverflowsAHomeBeforeTheLast) {
   base::Random random(17);
   int full = 0;    // where a few bytes less would give other homes
   int shared = 0;  // where the sum of all tensors would be too much
@@ -198,29 +196,29 @@ TEST(WithHomes, NoOrderAndNoPartitionOverflowsAHomeBeforeTheLast) {
                               {TensorRole::kBorder, TensorRole::kNetworkInput, TensorRole::kNetworkOutput});
     profile.memories[0].capacity_bytes = int64_t{1} << 40;
     Layout(profile, TensorRole::kState).home = profile.tile_memory;
-    const graph::Graph placed = WithHomes(graph, profile);
+    const graph::Graph placed = program::WithHomes(graph, profile);
     const std::vector<std::string> in_tcm = InTcm(graph, profile);
     if (in_tcm.empty()) continue;
     int64_t sum = 0;
     const std::vector<graph::Usage> usages = graph::UsagesOf(placed);
     for (const std::string& id : in_tcm) {
       const int tensor = *graph::FindTensor(placed, id);
-      sum += BytesAtHome(placed, profile, usages[static_cast<size_t>(tensor)], tensor,
-                         RoleAtHome(placed, tensor));
+      sum += program::BytesAtHome(placed, profile, usages[static_cast<size_t>(tensor)], tensor,
+                         program::RoleAtHome(placed, tensor));
     }
     shared += sum > profile.memories[2].capacity_bytes ? 1 : 0;
     for (int attempt = 0; attempt < 5; ++attempt) {
       const graph::Graph ordered = graph::Reordered(placed, AnyOrder(random, placed));
       ASSERT_EQ(InTcm(ordered, profile), in_tcm) << "round " << round;
-      std::vector<SubgraphChoice> choices;
+      std::vector<program::SubgraphChoice> choices;
       const int last = static_cast<int>(ordered.operators.size()) - 1;
       for (int first = 0; first <= last; first = choices.back().interval.last + 1)
         choices.emplace_back().interval = {first, static_cast<int>(random.Uniform(first, last))};
-      const auto overflow = FindHomeOverflow(ordered, profile, choices);
+      const auto overflow = program::FindHomeOverflow(ordered, profile, choices);
       ASSERT_FALSE(overflow) << "round " << round << ": " << overflow->message;
       Profile smaller = profile;
       smaller.memories[2].capacity_bytes = std::max<int64_t>(1, profile.memories[2].capacity_bytes * 9 / 10);
-      full += FindHomeOverflow(ordered, smaller, choices) ? 1 : 0;
+      full += program::FindHomeOverflow(ordered, smaller, choices) ? 1 : 0;
     }
   }
   EXPECT_GE(full, 300);

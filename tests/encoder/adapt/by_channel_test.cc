@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
-#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/program/program.h"
 
 namespace tessera::encoder {
 namespace {
@@ -42,9 +42,9 @@ Profile WithByChannel(Profile profile) {
   return profile;
 }
 
-std::string ScratchIn(const graph::Graph& graph, const Profile& profile, const graph::TileShape& tile) {
-  const SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, tile, kInPlace};
-  return Describe(BuildProgram(graph, profile, {&choice, 1}).value().problem, "s0/dw/scratch@0");
+std::string ScratchIn(const graph::Graph& graph, const Profile& profile, const graph::tiling::TileShape& tile) {
+  const program::SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, tile, kInPlace};
+  return Describe(program::BuildProgram(graph, profile, {&choice, 1}).value().problem, "s0/dw/scratch@0");
 }
 
 TEST(ByChannel, TakesThePlaceOfALargerOperandToo) {
@@ -90,8 +90,8 @@ TEST(ByChannel, NeedsColumnsThatBeginAtTheSamePlaces) {
     Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
     Layout(profile, role).channel_block = block;
     Layout(profile, role).row_pitch_bytes = pitch;
-    const SubgraphChoice choice = {{1, 1}, {1, 2, 4, 4}, kInPlace};
-    return !BuildProgram(graph, profile, {&choice, 1}).value().problem.relations.empty();
+    const program::SubgraphChoice choice = {{1, 1}, {1, 2, 4, 4}, kInPlace};
+    return !program::BuildProgram(graph, profile, {&choice, 1}).value().problem.relations.empty();
   };
   EXPECT_TRUE(in_place(base::TensorRole::kFeature, 1, 1));  // of no border: both are borders here
   EXPECT_TRUE(in_place(base::TensorRole::kBorder, 1, 2));
@@ -107,8 +107,8 @@ TEST(ByChannel, NeedsColumnsThatBeginAtTheSamePlaces) {
   }();
   Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
   Layout(profile, base::TensorRole::kNetworkOutput).channel_block = 4;
-  const SubgraphChoice choice = {{1, 1}, {1, 2, 4, 4}, kInPlace};
-  EXPECT_THAT(BuildProgram(alone, profile, {&choice, 1}).value().problem.relations, IsEmpty());
+  const program::SubgraphChoice choice = {{1, 1}, {1, 2, 4, 4}, kInPlace};
+  EXPECT_THAT(program::BuildProgram(alone, profile, {&choice, 1}).value().problem.relations, IsEmpty());
 }
 
 // The next tile's window reads rows of x again.
@@ -116,8 +116,8 @@ TEST(ByChannel, OfAWholeOperandNeedsASingleTile) {
   const graph::Graph graph = ConvThenStridedDepthwise().graph;
   const Profile profile = WithByChannel(OneSram());
   const auto pairs = [&](int64_t rows) {
-    const SubgraphChoice choice = {{1, 1}, {1, 2, rows, 4}, {WeightPolicy::kDirect, true}};
-    return BuildProgram(graph, profile, {&choice, 1}).value().problem.relations.size();
+    const program::SubgraphChoice choice = {{1, 1}, {1, 2, rows, 4}, {WeightPolicy::kDirect, true}};
+    return program::BuildProgram(graph, profile, {&choice, 1}).value().problem.relations.size();
   };
   EXPECT_EQ(pairs(4), 1U);
   EXPECT_EQ(pairs(2), 0U);
@@ -126,7 +126,7 @@ TEST(ByChannel, OfAWholeOperandNeedsASingleTile) {
 TEST(ByChannel, IsNotForOperandsThatAreKeptPaddedOrReadAgain) {
   const graph::Graph graph = ConvThenDepthwise().graph;
   Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
-  Policy ring = kInPlace;
+  program::Policy ring = kInPlace;
   ring.halo = hw_profiles::HaloStorage::kRing;
   EXPECT_THAT(ColocationsOf(graph, profile, {1, 2, 2, 4}, ring), IsEmpty());
   Network again = ConvThenDepthwise();

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
-#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/program/program.h"
 
 // conv2 of TwoConvs, 1x1 from 4 channels to 3, held by depth: slices of 3 and 1.
 namespace tessera::encoder {
@@ -15,7 +15,7 @@ using hw_profiles::WeightPolicy;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr Policy kByDepth = {WeightPolicy::kByDepth, false};
+constexpr program::Policy kByDepth = {WeightPolicy::kByDepth, false};
 
 Profile Deep(DmaSteps dma) {
   Profile profile = TwoLevels(dma);
@@ -24,20 +24,20 @@ Profile Deep(DmaSteps dma) {
   return profile;
 }
 
-SubgraphChoice ChoiceOf(graph::Interval interval, int64_t rows, Policy policy = kByDepth) {
+program::SubgraphChoice ChoiceOf(graph::Interval interval, int64_t rows, program::Policy policy = kByDepth) {
   return {interval, {1, interval.last == 0 ? 4 : 3, rows, 4}, policy};
 }
 
-Program Build(const Profile& profile, int64_t rows) {
+program::Program Build(const Profile& profile, int64_t rows) {
   return ProgramOf(TwoConvs().graph, profile, ChoiceOf({1, 1}, rows));
 }
 
-std::string RefusalByDepth(const Profile& profile, graph::Interval interval, Policy policy = kByDepth) {
+std::string RefusalByDepth(const Profile& profile, graph::Interval interval, program::Policy policy = kByDepth) {
   return RefusalOf(TwoConvs().graph, profile, {ChoiceOf(interval, 4, policy)});
 }
 
 TEST(ByDepth, SlicesOfBothFactorsLoopAroundTheSums) {
-  const Program program = Build(Deep(DmaSteps::kOwnSteps), 4);
+  const program::Program program = Build(Deep(DmaSteps::kOwnSteps), 4);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 load conv2: a", "1 load conv2: w2", "2 compute conv2", "3 store: y"));
   EXPECT_THAT(Describe(program.problem),
@@ -49,7 +49,7 @@ TEST(ByDepth, SlicesOfBothFactorsLoopAroundTheSums) {
 }
 
 TEST(ByDepth, SlotsTakeTurnsBesideCompute) {
-  const Program program = Build(Deep(DmaSteps::kOverlapped), 4);
+  const program::Program program = Build(Deep(DmaSteps::kOverlapped), 4);
   EXPECT_THAT(
       DescribeSteps(TwoConvs().graph, program),
       ElementsAre("0 prologue: a w2", "1 compute conv2: a w2", "2 compute conv2: a y w2", "3 epilogue: y"));
@@ -71,8 +71,8 @@ TEST(ByDepth, SlotsTakeTurnsBesideCompute) {
 TEST(ByDepth, ASliceOfTheConstantHasTheTilesChannelsAndRoomForTheirTables) {
   Profile profile = Deep(DmaSteps::kOwnSteps);
   profile.table_bytes_per_channel = 5;
-  const SubgraphChoice choice = {{1, 1}, {1, 2, 8, 4}, kByDepth};
-  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  const program::SubgraphChoice choice = {{1, 1}, {1, 2, 8, 4}, kByDepth};
+  const base::Expected<program::Program> program = program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_THAT(Describe(program->problem, "s0/conv2/w2@0.0"), HasSubstr(": 16 bytes"));
   EXPECT_THAT(Describe(program->problem, "s0/conv2/a@0.0"), HasSubstr(": 96 bytes"));
@@ -82,7 +82,7 @@ TEST(ByDepth, ASliceOfTheConstantHasTheTilesChannelsAndRoomForTheirTables) {
 TEST(ByDepth, WhatIsOnChipIsReadWhereItLies) {
   Profile profile = Deep(DmaSteps::kOwnSteps);
   Layout(profile, TensorRole::kBorder).home = profile.tile_memory;
-  const Program program = Build(profile, 8);
+  const program::Program program = Build(profile, 8);
   EXPECT_EQ(Describe(program.problem, "s0/conv2/a@0.0"), "");
   EXPECT_THAT(Describe(program.problem, "a"), HasSubstr("128 bytes"));
   EXPECT_NE(Describe(program.problem, "s0/conv2/w2@0.0"), "");
@@ -91,14 +91,14 @@ TEST(ByDepth, WhatIsOnChipIsReadWhereItLies) {
 TEST(ByDepth, ALadderHasTheSizesOfEachTile) {
   for (const DmaSteps dma : {DmaSteps::kOwnSteps, DmaSteps::kOverlapped}) {
     const Profile profile = Deep(dma);
-    std::vector<graph::TileShape> shapes;
+    std::vector<graph::tiling::TileShape> shapes;
     for (const int64_t rows : {1, 2, 3, 4, 8}) shapes.push_back({1, 3, rows, 4});
-    const auto ladders = BuildLadders(TwoConvs().graph, profile, {1, 1}, kByDepth, shapes);
+    const auto ladders = program::BuildLadders(TwoConvs().graph, profile, {1, 1}, kByDepth, shapes);
     ASSERT_TRUE(ladders.has_value());
     size_t rungs = 0;
-    for (const SubgraphLadder& ladder : *ladders) {
+    for (const program::SubgraphLadder& ladder : *ladders) {
       for (size_t rung = 0; rung < ladder.tilings.size(); ++rung, ++rungs) {
-        const Program alone = Build(profile, ladder.tilings[rung]->tile[2]);
+        const program::Program alone = Build(profile, ladder.tilings[rung]->tile[2]);
         std::vector<problem::Bytes> sizes;
         for (const problem::Buffer& buffer : alone.problem.buffers) sizes.push_back(buffer.size);
         EXPECT_EQ(ladder.ladder.rungs[rung].sizes, sizes);
@@ -112,7 +112,7 @@ TEST(ByDepth, IsOfferedToOneOperatorThatIsDeepEnough) {
   const Profile profile = Deep(DmaSteps::kOverlapped);
   const auto weights_of = [&profile](graph::Interval interval) {
     std::vector<WeightPolicy> weights;
-    for (const Policy& policy : PoliciesOf(TwoConvs().graph, profile, interval))
+    for (const program::Policy& policy : program::PoliciesOf(TwoConvs().graph, profile, interval))
       weights.push_back(policy.weights);
     return weights;
   };
@@ -130,12 +130,12 @@ TEST(ByDepth, SlicesAreLongOrShort) {
   const int y = net.Tensor("y", {1, 3, 4, 4});
   net.Output(y);
   net.Conv("deep", x, net.Constant("w", {3, 40, 1, 1}), y, 1, 0);
-  const auto depths_of = [](const std::vector<Policy>& policies) {
+  const auto depths_of = [](const std::vector<program::Policy>& policies) {
     std::vector<int64_t> depths;
-    for (const Policy& policy : policies) depths.push_back(policy.depth);
+    for (const program::Policy& policy : policies) depths.push_back(policy.depth);
     return depths;
   };
-  const OfferedPolicies offered = OfferPolicies(net.graph, profile, {0, 0});
+  const program::OfferedPolicies offered = program::OfferPolicies(net.graph, profile, {0, 0});
   EXPECT_THAT(depths_of(offered.first), ElementsAre(0, 0, 1, 4, 16));
   std::vector<int64_t> others;
   for (int64_t depth = 2; depth < 40; ++depth) {
@@ -143,10 +143,10 @@ TEST(ByDepth, SlicesAreLongOrShort) {
   }
   EXPECT_EQ(depths_of(offered.further), others);
   EXPECT_TRUE(offered.all);
-  Policy policy = kByDepth;
+  program::Policy policy = kByDepth;
   policy.depth = 16;
-  const SubgraphChoice choice = {{0, 0}, {1, 3, 2, 4}, policy};
-  const base::Expected<Program> program = BuildProgram(net.graph, profile, {&choice, 1});
+  const program::SubgraphChoice choice = {{0, 0}, {1, 3, 2, 4}, policy};
+  const base::Expected<program::Program> program = program::BuildProgram(net.graph, profile, {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_THAT(Describe(program->problem, "s0/deep/x@0.0"), HasSubstr(": 128 bytes"));
   EXPECT_THAT(Describe(program->problem, "s0/deep/w@0.0"), HasSubstr(": 48 bytes"));
@@ -157,7 +157,7 @@ TEST(ByDepth, WhatCannotBeCutIsRefused) {
   EXPECT_THAT(RefusalByDepth(profile, {0, 1}),
               HasSubstr("what ends with operator 'conv2' cannot be cut by depth"));
   EXPECT_THAT(RefusalByDepth(profile, {0, 0}), HasSubstr("deeper than 3"));
-  Policy uneven = kByDepth;
+  program::Policy uneven = kByDepth;
   uneven.depth = 2;
   EXPECT_THAT(RefusalByDepth(profile, {1, 1}, uneven), HasSubstr("deeper than 2, a multiple of 3"));
   uneven.weights = WeightPolicy::kResident;

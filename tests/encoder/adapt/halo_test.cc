@@ -1,9 +1,8 @@
-#include "tessera/encoder/adapt/halo.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
+#include "tessera/encoder/program/choices.h"
 
 // Rows of TwoConvs' network input x, the only tensor of it that a window reads. Of 8 rows in tiles of 2, tiles want
 // [0, 3), [1, 5), [3, 7) and [5, 8) of x; in tiles of 3, [0, 4), [2, 7) and [5, 8); in tiles of 4, [0, 5) and [3, 8).
@@ -18,14 +17,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Policy Caching(HaloStorage halo) { return {WeightPolicy::kResident, false, halo}; }
+program::Policy Caching(HaloStorage halo) { return {WeightPolicy::kResident, false, halo}; }
 
-Program BuildTwoConvs(DmaSteps dma, int64_t rows, HaloStorage halo) {
+program::Program BuildTwoConvs(DmaSteps dma, int64_t rows, HaloStorage halo) {
   return ProgramOf(TwoConvs().graph, TwoLevels(dma), {{0, 1}, {1, 3, rows, 4}, Caching(halo)});
 }
 
 TEST(Ring, OfOwnStepsHoldsKeptAndMadeRowsAllThroughTheLoop) {
-  const Program program = BuildTwoConvs(DmaSteps::kOwnSteps, 2, HaloStorage::kRing);
+  const program::Program program = BuildTwoConvs(DmaSteps::kOwnSteps, 2, HaloStorage::kRing);
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[2,6) exits 6"));
   EXPECT_EQ(Describe(program.problem, "s0/x@ring"), "s0/x@ring: 32 bytes, [2,6), 2 dma w, 3 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/a@0"), "s0/a@0: 32 bytes, [3,5), 3 pe w, 4 pe r");
@@ -33,14 +32,14 @@ TEST(Ring, OfOwnStepsHoldsKeptAndMadeRowsAllThroughTheLoop) {
 }
 
 TEST(Ring, OfALoadedTensorTakesTheNextTileBesideTheOneUnderWork) {
-  const Program program = BuildTwoConvs(DmaSteps::kOverlapped, 2, HaloStorage::kRing);
+  const program::Program program = BuildTwoConvs(DmaSteps::kOverlapped, 2, HaloStorage::kRing);
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[1,5) exits 5"));
   EXPECT_EQ(Describe(program.problem, "s0/x@ring"),
             "s0/x@ring: 48 bytes, [0,5), 0 dma w, 1 pe r, 1 dma w, 2 dma w, 3 pe r, 3 dma w, 4 dma w");
 }
 
 TEST(Ring, OfAFewTilesEndsWithTheLastReader) {
-  const Program program = BuildTwoConvs(DmaSteps::kOverlapped, 3, HaloStorage::kRing);
+  const program::Program program = BuildTwoConvs(DmaSteps::kOverlapped, 3, HaloStorage::kRing);
   EXPECT_THAT(program.problem.loops, IsEmpty());
   EXPECT_EQ(
       Describe(program.problem, "s0/x@ring"),
@@ -48,7 +47,7 @@ TEST(Ring, OfAFewTilesEndsWithTheLastReader) {
 }
 
 TEST(Copy, OfOwnStepsRestoresBeforeAndSavesBehindTheReader) {
-  const Program program = BuildTwoConvs(DmaSteps::kOwnSteps, 2, HaloStorage::kCopy);
+  const program::Program program = BuildTwoConvs(DmaSteps::kOwnSteps, 2, HaloStorage::kCopy);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 load: w1", "1 load: w2", "2 load: x", "3 copy conv1", "4 compute conv1",
                           "5 copy conv1", "6 compute conv2", "7 store: y"));
@@ -58,7 +57,7 @@ TEST(Copy, OfOwnStepsRestoresBeforeAndSavesBehindTheReader) {
 }
 
 TEST(Copy, OfAFewTilesRestoresNothingFirstAndSavesNothingLast) {
-  const Program program = BuildTwoConvs(DmaSteps::kOverlapped, 3, HaloStorage::kCopy);
+  const program::Program program = BuildTwoConvs(DmaSteps::kOverlapped, 3, HaloStorage::kCopy);
   EXPECT_THAT(
       DescribeSteps(TwoConvs().graph, program),
       ElementsAre("0 prologue: x w1 w2", "1 compute conv1: x", "2 copy conv1: x", "3 compute conv2: x",
@@ -75,7 +74,7 @@ TEST(Copy, OfAFewTilesRestoresNothingFirstAndSavesNothingLast) {
 }
 
 TEST(Adjacent, TilesHoldWhatIsMadeAndTheHaloLiesBeforeThem) {
-  const Program program = BuildTwoConvs(DmaSteps::kOwnSteps, 2, HaloStorage::kAdjacent);
+  const program::Program program = BuildTwoConvs(DmaSteps::kOwnSteps, 2, HaloStorage::kAdjacent);
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[2,7) exits 7"));
   EXPECT_EQ(Describe(program.problem, "s0/x@0"), "s0/x@0: 24 bytes, [2,5), 2 dma w, 3 pe r, 4 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/x@0.halo"), "s0/x@0.halo: 16 bytes, [2,7), 3 pe r, 4 pe r, 4 pe w");
@@ -87,7 +86,7 @@ TEST(Adjacent, TilesHoldWhatIsMadeAndTheHaloLiesBeforeThem) {
 }
 
 TEST(Adjacent, OfTwoTilesTheSecondAloneHasAHalo) {
-  const Program program = BuildTwoConvs(DmaSteps::kOverlapped, 4, HaloStorage::kAdjacent);
+  const program::Program program = BuildTwoConvs(DmaSteps::kOverlapped, 4, HaloStorage::kAdjacent);
   EXPECT_EQ(Describe(program.problem, "s0/x@0"), "s0/x@0: 40 bytes, [0,3), 0 dma w, 1 pe r, 2 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/x@1"),
             "s0/x@1: 40 bytes, [1,5), 1 dma w, 2 dma w, 3 dma w, 4 pe r");
@@ -99,7 +98,7 @@ TEST(Adjacent, HalosAreRoundedUpToTheAlignmentOfTheirTiles) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.links[0].alignment_bytes = 12;
   profile.memories[1].alignment_bytes = 8;
-  const Program program =
+  const program::Program program =
       ProgramOf(TwoConvs().graph, profile, {{0, 1}, {1, 3, 2, 4}, Caching(HaloStorage::kAdjacent)});
   EXPECT_THAT(Describe(program.problem, "s0/x@0.halo"), HasSubstr("x@0.halo: 24 bytes"));
 }
@@ -107,7 +106,7 @@ TEST(Adjacent, HalosAreRoundedUpToTheAlignmentOfTheirTiles) {
 TEST(Adjacent, HalosHoldThePadRowsAbove) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.implicit_padding = false;
-  const Program program =
+  const program::Program program =
       ProgramOf(TwoConvs().graph, profile, {{0, 1}, {1, 3, 2, 4}, Caching(HaloStorage::kAdjacent)});
   EXPECT_THAT(Describe(program.problem, "s0/x@0.halo"), HasSubstr("x@0.halo: 24 bytes"));  // 16 and a row
 }
@@ -127,10 +126,10 @@ Network StoredInside() {
 
 // Tiles of 1 row of y make rows [0, 2), 2, 3, 4, 5 and none of a, and hold 2, 3, 3, 3, 3, 2. A row leaves with its share.
 TEST(Ring, OfAStoredTensorKeepsWhatLeavesBesideWhatIsMade) {
-  const SubgraphChoice choice = {{0, 1}, {1, 1, 1, 4}, Caching(HaloStorage::kRing)};
-  const Program own = ProgramOf(StoredInside().graph, TwoLevels(DmaSteps::kOwnSteps), choice);
+  const program::SubgraphChoice choice = {{0, 1}, {1, 1, 1, 4}, Caching(HaloStorage::kRing)};
+  const program::Program own = ProgramOf(StoredInside().graph, TwoLevels(DmaSteps::kOwnSteps), choice);
   EXPECT_EQ(Describe(own.problem, "s0/a@ring"), "s0/a@ring: 12 bytes, [2,7), 3 pe w, 4 dma r, 5 pe r");
-  const Program overlapped = ProgramOf(StoredInside().graph, TwoLevels(DmaSteps::kOverlapped), choice);
+  const program::Program overlapped = ProgramOf(StoredInside().graph, TwoLevels(DmaSteps::kOverlapped), choice);
   EXPECT_EQ(Describe(overlapped.problem, "s0/a@ring"),
             "s0/a@ring: 16 bytes, [1,6), 1 dma r, 1 pe w, 2 dma r, 2 pe r, 3 dma r, 3 pe w, 4 dma r, 4 pe r, "
             "5 dma r");
@@ -148,26 +147,26 @@ TEST(Halo, CachedTensorsAreNotInPlace) {
   net.Conv("conv", b, net.Constant("w", {1, 1, 3, 1}), y, 3, 1);
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.in_place = {base::OperatorKind::kElementwise};
-  const SubgraphChoice choice = {{0, 2}, {1, 1, 2, 4}, {WeightPolicy::kResident, true, HaloStorage::kRing}};
-  const Program program = ProgramOf(net.graph, profile, choice);
+  const program::SubgraphChoice choice = {{0, 2}, {1, 1, 2, 4}, {WeightPolicy::kResident, true, HaloStorage::kRing}};
+  const program::Program program = ProgramOf(net.graph, profile, choice);
   ASSERT_EQ(program.problem.relations.size(), 1U);  // a takes the place of x, but b, a ring, not that of a
   EXPECT_EQ(program.problem.buffers[static_cast<size_t>(program.problem.relations[0].second)].id, "s0/a@0");
 }
 
 TEST(Halo, IsRefusedForTilesThatDoNotLieOneBelowTheOther) {
   const Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  const SubgraphChoice choice = {{0, 1}, {1, 3, 8, 4}, Caching(HaloStorage::kRing)};
-  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  const program::SubgraphChoice choice = {{0, 1}, {1, 3, 8, 4}, Caching(HaloStorage::kRing)};
+  const base::Expected<program::Program> program = program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
   ASSERT_FALSE(program.has_value());
   EXPECT_THAT(base::Format(program.error()), HasSubstr("keeps no rows for the next"));
 }
 
 TEST(Halo, IsKeptInStripsWherePaddingIsImplicit) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  const SubgraphChoice choice = {{0, 1}, {1, 3, 2, 2}, Caching(HaloStorage::kRing)};
-  EXPECT_TRUE(BuildProgram(TwoConvs().graph, profile, {&choice, 1}).has_value());
+  const program::SubgraphChoice choice = {{0, 1}, {1, 3, 2, 2}, Caching(HaloStorage::kRing)};
+  EXPECT_TRUE(program::BuildProgram(TwoConvs().graph, profile, {&choice, 1}).has_value());
   profile.tiling.implicit_padding = false;
-  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  const base::Expected<program::Program> program = program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
   ASSERT_FALSE(program.has_value());
   EXPECT_THAT(base::Format(program.error()), HasSubstr("keeps no rows for the next"));
 }
@@ -175,13 +174,13 @@ TEST(Halo, IsKeptInStripsWherePaddingIsImplicit) {
 TEST(Halo, LaddersLeaveOutShapesThatKeepNothing) {
   const graph::Graph graph = TwoConvs().graph;
   const Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  const std::vector<graph::TileShape> shapes = {{1, 3, 1, 4}, {1, 3, 2, 4}, {1, 3, 8, 4}};
-  const auto both = BuildLadders(graph, profile, {0, 1}, Caching(HaloStorage::kAdjacent), shapes);
+  const std::vector<graph::tiling::TileShape> shapes = {{1, 3, 1, 4}, {1, 3, 2, 4}, {1, 3, 8, 4}};
+  const auto both = program::BuildLadders(graph, profile, {0, 1}, Caching(HaloStorage::kAdjacent), shapes);
   ASSERT_TRUE(both.has_value());
   ASSERT_EQ(both->size(), 1U);
   EXPECT_EQ(both->front().ladder.rungs.size(), 2U);
   EXPECT_EQ(both->front().program.problem.relations.size(), 1U);
-  const auto second = BuildLadders(graph, profile, {1, 1}, Caching(HaloStorage::kRing), shapes);
+  const auto second = program::BuildLadders(graph, profile, {1, 1}, Caching(HaloStorage::kRing), shapes);
   ASSERT_TRUE(second.has_value());
   EXPECT_THAT(*second, IsEmpty());
 }
@@ -203,25 +202,25 @@ TEST(Halo, IsOfferedWhereTilesShareARowThatLeaves) {
   profile.tiling.halo = {HaloStorage::kRing};
   const auto halos_of = [&](graph::Interval interval) {
     std::vector<HaloStorage> halos;
-    for (const Policy& policy : PoliciesOf(net.graph, profile, interval)) halos.push_back(policy.halo);
+    for (const program::Policy& policy : program::PoliciesOf(net.graph, profile, interval)) halos.push_back(policy.halo);
     return halos;
   };
   EXPECT_THAT(halos_of({0, 1}), ElementsAre(HaloStorage::kRing, HaloStorage::kRecompute));
   EXPECT_THAT(halos_of({1, 1}), ElementsAre(HaloStorage::kRecompute));
-  const std::vector<graph::TileShape> shapes = {{1, 1, 1, 4}, {1, 1, 2, 4}, {1, 1, 3, 4}};
-  const auto rungs_of = [&](TilesMade made) {
-    SharedTilings tilings(net.graph, {0, 1});
-    const auto ladders = BuildLadders(
+  const std::vector<graph::tiling::TileShape> shapes = {{1, 1, 1, 4}, {1, 1, 2, 4}, {1, 1, 3, 4}};
+  const auto rungs_of = [&](program::TilesMade made) {
+    program::SharedTilings tilings(net.graph, {0, 1});
+    const auto ladders = program::BuildLadders(
         net.graph, profile, {0, 1}, Caching(HaloStorage::kRing), shapes,
-        [&](const graph::TileShape& tile, HaloStorage halo) { return tilings.Cut(tile, halo); }, made);
+        [&](const graph::tiling::TileShape& tile, HaloStorage halo) { return tilings.Cut(tile, halo); }, made);
     std::vector<std::string> names;
-    for (const SubgraphLadder& ladder : *ladders) {
+    for (const program::SubgraphLadder& ladder : *ladders) {
       for (const problem::Rung& rung : ladder.ladder.rungs) names.push_back(rung.name);
     }
     return names;
   };
-  EXPECT_THAT(rungs_of(TilesMade::kThatDiffer), ElementsAre("rows=1", "rows=2"));
-  EXPECT_THAT(rungs_of(TilesMade::kAll), ElementsAre("rows=1", "rows=2", "rows=3"));
+  EXPECT_THAT(rungs_of(program::TilesMade::kThatDiffer), ElementsAre("rows=1", "rows=2"));
+  EXPECT_THAT(rungs_of(program::TilesMade::kAll), ElementsAre("rows=1", "rows=2", "rows=3"));
 }
 
 // In strips the narrow tiles on the right come last; row by row one comes after each wide tile.
@@ -234,16 +233,16 @@ TEST(Halo, IsOfferedLaterWhereItChangesTheOrderOfTilesAlone) {
   Profile profile = TwoLevels(DmaSteps::kOverlapped);
   profile.tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}};
   profile.tiling.halo = {HaloStorage::kRing};
-  const auto offered = OfferPolicies(net.graph, profile, {0, 0});
-  EXPECT_THAT(offered.first, ElementsAre(Policy{WeightPolicy::kResident, false}));
-  EXPECT_THAT(offered.further, ElementsAre(Policy{WeightPolicy::kResident, false, HaloStorage::kRing}));
-  const auto ladders = BuildLadders(net.graph, profile, {0, 0}, Caching(HaloStorage::kRing),
-                                    std::vector<graph::TileShape>{{1, 1, 2, 3}, {1, 1, 2, 5}, {1, 1, 6, 3}});
+  const auto offered = program::OfferPolicies(net.graph, profile, {0, 0});
+  EXPECT_THAT(offered.first, ElementsAre(program::Policy{WeightPolicy::kResident, false}));
+  EXPECT_THAT(offered.further, ElementsAre(program::Policy{WeightPolicy::kResident, false, HaloStorage::kRing}));
+  const auto ladders = program::BuildLadders(net.graph, profile, {0, 0}, Caching(HaloStorage::kRing),
+                                    std::vector<graph::tiling::TileShape>{{1, 1, 2, 3}, {1, 1, 2, 5}, {1, 1, 6, 3}});
   ASSERT_TRUE(ladders.has_value());
   ASSERT_EQ(ladders->size(), 1U);
   EXPECT_EQ(ladders->front().ladder.rungs.size(), 1U);
   profile.tiling.dma = DmaSteps::kOwnSteps;
-  EXPECT_THAT(OfferPolicies(net.graph, profile, {0, 0}).further, IsEmpty());
+  EXPECT_THAT(program::OfferPolicies(net.graph, profile, {0, 0}).further, IsEmpty());
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
-#include "tessera/encoder/adapt/program.h"
-#include "tessera/graph/tiling.h"
+#include "tessera/encoder/program/program.h"
+#include "tessera/graph/tiling/tiling.h"
 
 namespace tessera::encoder {
 namespace {
@@ -14,8 +14,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // Every colocation of a program of one subgraph.
-std::vector<std::string> HandedOn(const graph::Graph& graph, const Profile& profile, graph::TileShape tile) {
-  return ColocationsOf(graph, profile, std::move(tile), Policy());
+std::vector<std::string> HandedOn(const graph::Graph& graph, const Profile& profile, graph::tiling::TileShape tile) {
+  return ColocationsOf(graph, profile, std::move(tile), program::Policy());
 }
 
 // A cache [1, 2, past, 4] of keys, rows outermost, and x, the keys of one token more: concat -> all -> conv -> y.
@@ -84,9 +84,9 @@ TEST(HandedOn, NeedsReadersThatAreDone) {
 
 TEST(HandedOn, LetsNoTileReadWhatAnotherHasReplaced) {
   const graph::Graph graph = StateReadTwice(true).graph;
-  EXPECT_FALSE(graph::CanCut(graph, {0, 1}, 2));
-  EXPECT_TRUE(graph::CanCut(graph, {0, 0}, 2));
-  EXPECT_TRUE(graph::CanCut(graph, {1, 1}, 2));
+  EXPECT_FALSE(graph::tiling::CanCut(graph, {0, 1}, 2));
+  EXPECT_TRUE(graph::tiling::CanCut(graph, {0, 0}, 2));
+  EXPECT_TRUE(graph::tiling::CanCut(graph, {1, 1}, 2));
 }
 
 // state, x -> sum -> conv -> y: tiles of y share rows of the sum if the convolution is more than one row high.
@@ -105,11 +105,11 @@ graph::Graph SumThatIsRead(int64_t kernel) {
 }
 
 TEST(HandedOn, LetsNoTwoTilesReplaceTheSame) {
-  EXPECT_TRUE(graph::CanCut(SumThatIsRead(1), {0, 1}, 2));
-  EXPECT_FALSE(graph::CanCut(SumThatIsRead(3), {0, 1}, 2));
-  EXPECT_TRUE(graph::CanCut(SumThatIsRead(3), {0, 1}, 3));  // columns of tiles side by side
-  EXPECT_TRUE(graph::CanCut(SumThatIsRead(3), {0, 0}, 2));
-  EXPECT_TRUE(graph::CanCut(SumThatIsRead(3), {1, 1}, 2));
+  EXPECT_TRUE(graph::tiling::CanCut(SumThatIsRead(1), {0, 1}, 2));
+  EXPECT_FALSE(graph::tiling::CanCut(SumThatIsRead(3), {0, 1}, 2));
+  EXPECT_TRUE(graph::tiling::CanCut(SumThatIsRead(3), {0, 1}, 3));  // columns of tiles side by side
+  EXPECT_TRUE(graph::tiling::CanCut(SumThatIsRead(3), {0, 0}, 2));
+  EXPECT_TRUE(graph::tiling::CanCut(SumThatIsRead(3), {1, 1}, 2));
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
-#include "tessera/encoder/adapt/homes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "small_networks.h"
+#include "tessera/encoder/program/homes.h"
 
 namespace tessera::encoder {
 namespace {
@@ -16,12 +15,12 @@ using hw_profiles::Profile;
 using testing::HasSubstr;
 
 // TwoConvs: x 64 bytes, a 128, y 96, constants 36.
-const std::vector<SubgraphChoice>& Together() {
-  static const std::vector<SubgraphChoice> choices = {{{0, 1}, {1, 3, 8, 4}, kResident}};
+const std::vector<program::SubgraphChoice>& Together() {
+  static const std::vector<program::SubgraphChoice> choices = {{{0, 1}, {1, 3, 8, 4}, kResident}};
   return choices;
 }
-const std::vector<SubgraphChoice>& Apart() {
-  static const std::vector<SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kResident},
+const std::vector<program::SubgraphChoice>& Apart() {
+  static const std::vector<program::SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kResident},
                                                       {{1, 1}, {1, 3, 8, 4}, kResident}};
   return choices;
 }
@@ -32,8 +31,8 @@ Profile WithDram(int64_t capacity) {
   return profile;
 }
 
-std::string OverflowOf(const Profile& profile, const std::vector<SubgraphChoice>& choices) {
-  const std::optional<base::Diagnostic> overflow = FindHomeOverflow(TwoConvs().graph, profile, choices);
+std::string OverflowOf(const Profile& profile, const std::vector<program::SubgraphChoice>& choices) {
+  const std::optional<base::Diagnostic> overflow = program::FindHomeOverflow(TwoConvs().graph, profile, choices);
   return overflow ? overflow->message : "fits";
 }
 
@@ -78,15 +77,15 @@ TEST(Homes, InTheTileMemoryDoNotCount) {
 }
 
 TEST(Homes, HoldForAPartOfTheNetworkWhatItTouchesAndWhatPassesOver) {
-  const std::vector<SubgraphChoice> second = {Apart()[1]};
+  const std::vector<program::SubgraphChoice> second = {Apart()[1]};
   EXPECT_EQ(OverflowOf(WithDram(128 + 96 + 36), second), "fits");
   EXPECT_THAT(OverflowOf(WithDram(128 + 96 + 36 - 1), second), HasSubstr("is home to 260 "));
 }
 
 TEST(Homes, ThatConstantsAloneOverflowAreKnownWithoutAPartition) {
   const graph::Graph graph = TwoConvs().graph;
-  EXPECT_FALSE(FindConstantOverflow(graph, WithDram(36)).has_value());
-  const std::optional<base::Diagnostic> overflow = FindConstantOverflow(graph, WithDram(35));
+  EXPECT_FALSE(program::FindConstantOverflow(graph, WithDram(36)).has_value());
+  const std::optional<base::Diagnostic> overflow = program::FindConstantOverflow(graph, WithDram(35));
   ASSERT_TRUE(overflow.has_value());
   EXPECT_EQ(
       overflow->message,
@@ -100,7 +99,7 @@ TEST(Homes, BecomeAProblemWhoseStepsAreTheSubgraphs) {
   for (hw_profiles::RoleLayout& layout : profile.roles) layout.alignment_bytes = 6;
   for (hw_profiles::Link& link : profile.links) link.alignment_bytes = 8;
   const Network network = TwoConvs();
-  const std::vector<HomeProblem> homes = BuildHomes(network.graph, profile, Apart());
+  const std::vector<program::HomeProblem> homes = program::BuildHomes(network.graph, profile, Apart());
   ASSERT_EQ(homes.size(), 1U);
   EXPECT_EQ(homes[0].memory, 0);
   EXPECT_EQ(homes[0].problem.memories.at(0).name, "dram");
@@ -116,9 +115,9 @@ TEST(Homes, BecomeAProblemWhoseStepsAreTheSubgraphs) {
 
 TEST(Homes, DoNotHoldWhatIsKeptOnChip) {
   const graph::Graph graph = TwoConvs().graph;
-  std::vector<SubgraphChoice> choices = Apart();
+  std::vector<program::SubgraphChoice> choices = Apart();
   choices[0].policy.kept = {*graph::FindTensor(graph, "a")};
-  const std::vector<HomeProblem> homes = BuildHomes(graph, WithDram(4096), choices);
+  const std::vector<program::HomeProblem> homes = program::BuildHomes(graph, WithDram(4096), choices);
   ASSERT_EQ(homes.size(), 1U);
   for (const problem::Buffer& buffer : homes[0].problem.buffers) EXPECT_NE(buffer.id, "a");
 }
@@ -126,15 +125,15 @@ TEST(Homes, DoNotHoldWhatIsKeptOnChip) {
 TEST(Homes, ThatHoldNothingAreNoProblem) {
   Profile profile = OneSram(/*capacity=*/1 << 20);
   for (hw_profiles::RoleLayout& layout : profile.roles) layout.home = profile.tile_memory;
-  EXPECT_TRUE(BuildHomes(TwoConvs().graph, profile, Together()).empty());
+  EXPECT_TRUE(program::BuildHomes(TwoConvs().graph, profile, Together()).empty());
 }
 
 TEST(Homes, ThatOverflowRefuseTheWholeProgramOnly) {
   const graph::Graph graph = TwoConvs().graph;
-  const base::Expected<Program> whole = BuildProgram(graph, WithDram(195), Together());
+  const base::Expected<program::Program> whole = program::BuildProgram(graph, WithDram(195), Together());
   ASSERT_FALSE(whole.has_value());
   EXPECT_THAT(whole.error().message, HasSubstr("memory 'dram'"));
-  EXPECT_TRUE(BuildProgram(graph, WithDram(195), {Apart().data(), 1}).has_value());
+  EXPECT_TRUE(program::BuildProgram(graph, WithDram(195), {Apart().data(), 1}).has_value());
 }
 
 }  // namespace

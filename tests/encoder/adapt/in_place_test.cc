@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
-#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/program/program.h"
 
 namespace tessera::encoder {
 namespace {
@@ -73,7 +73,7 @@ TEST(InPlace, HoldsForBothParities) {
 TEST(InPlace, NeedsThePolicyAndAKindThatTheProfileNames) {
   const graph::Graph graph = ConvThenRelu().graph;
   EXPECT_THAT(ColocationsOf(graph, TwoLevels(DmaSteps::kOwnSteps), {1, 2, 4, 4}), IsEmpty());
-  const Policy without = {WeightPolicy::kResident, false};
+  const program::Policy without = {WeightPolicy::kResident, false};
   EXPECT_THAT(ColocationsOf(graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}, without),
               IsEmpty());
 }
@@ -167,7 +167,7 @@ TEST(InPlace, OfAWholeOperandNeedsASinglePass) {
   const int y = net.Tensor("y", {1, 2, 8, 4});
   net.Output(y);
   net.Elementwise("relu", {x}, y);
-  const Policy direct = {WeightPolicy::kDirect, true};
+  const program::Policy direct = {WeightPolicy::kDirect, true};
   Profile profile = WithInPlace(OneSram());
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 8, 4}, direct), ElementsAre("x = y"));
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}, direct), ElementsAre("x = y"));

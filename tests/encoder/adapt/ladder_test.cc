@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
-#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/program/program.h"
 #include "tessera/problem/well_formed.h"
 
 namespace tessera::encoder {
@@ -13,35 +13,35 @@ using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 using testing::ElementsAre;
 
-std::vector<graph::TileShape> RowShapes(const std::vector<int64_t>& rows) {
-  std::vector<graph::TileShape> shapes;
+std::vector<graph::tiling::TileShape> RowShapes(const std::vector<int64_t>& rows) {
+  std::vector<graph::tiling::TileShape> shapes;
   for (const int64_t each : rows) shapes.push_back({1, 3, each, 4});
   return shapes;
 }
 
-std::vector<std::string> RungNames(const SubgraphLadder& ladder) {
+std::vector<std::string> RungNames(const program::SubgraphLadder& ladder) {
   std::vector<std::string> names;
   for (const problem::Rung& rung : ladder.ladder.rungs) names.push_back(rung.name);
   return names;
 }
 
-std::vector<SubgraphLadder> Build(const graph::Graph& graph, const Profile& profile, Policy policy,
-                                  const std::vector<graph::TileShape>& shapes) {
+std::vector<program::SubgraphLadder> Build(const graph::Graph& graph, const Profile& profile, program::Policy policy,
+                                  const std::vector<graph::tiling::TileShape>& shapes) {
   const graph::Interval all = {0, static_cast<int>(graph.operators.size()) - 1};
-  base::Expected<std::vector<SubgraphLadder>> ladders = BuildLadders(graph, profile, all, policy, shapes);
+  base::Expected<std::vector<program::SubgraphLadder>> ladders = program::BuildLadders(graph, profile, all, policy, shapes);
   EXPECT_TRUE(ladders.has_value());
   return *std::move(ladders);
 }
 
 // Every rung says the same Problem as BuildProgram.
-void ExpectSamePrograms(const graph::Graph& graph, const Profile& profile, Policy policy,
-                        const std::vector<SubgraphLadder>& ladders) {
-  for (const SubgraphLadder& ladder : ladders) {
+void ExpectSamePrograms(const graph::Graph& graph, const Profile& profile, program::Policy policy,
+                        const std::vector<program::SubgraphLadder>& ladders) {
+  for (const program::SubgraphLadder& ladder : ladders) {
     ASSERT_FALSE(problem::FindFault(ladder.program.problem, ladder.ladder).has_value());
     ASSERT_EQ(ladder.tilings.size(), ladder.ladder.rungs.size());
     for (size_t rung = 0; rung < ladder.tilings.size(); ++rung) {
-      const SubgraphChoice choice = {ladder.tilings[rung]->interval, ladder.tilings[rung]->tile, policy};
-      const base::Expected<Program> program = BuildProgram(graph, profile, {&choice, 1});
+      const program::SubgraphChoice choice = {ladder.tilings[rung]->interval, ladder.tilings[rung]->tile, policy};
+      const base::Expected<program::Program> program = program::BuildProgram(graph, profile, {&choice, 1});
       ASSERT_TRUE(program.has_value());
       const problem::Problem at_rung = AtRung(ladder.program.problem, ladder.ladder.rungs[rung]);
       EXPECT_EQ(Describe(at_rung), Describe(program->problem));
@@ -55,8 +55,8 @@ void ExpectSamePrograms(const graph::Graph& graph, const Profile& profile, Polic
 TEST(Ladders, OfOwnStepsTellOneTileFromSeveral) {
   const graph::Graph graph = TwoConvs().graph;
   const Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  const Policy policy = {WeightPolicy::kResident, false};
-  const std::vector<SubgraphLadder> ladders = Build(graph, profile, policy, RowShapes({8, 1, 2, 3, 4, 2}));
+  const program::Policy policy = {WeightPolicy::kResident, false};
+  const std::vector<program::SubgraphLadder> ladders = Build(graph, profile, policy, RowShapes({8, 1, 2, 3, 4, 2}));
   ASSERT_EQ(ladders.size(), 2U);
   EXPECT_THAT(RungNames(ladders[0]), ElementsAre("rows=1", "rows=2", "rows=3", "rows=4"));
   EXPECT_THAT(RungNames(ladders[1]), ElementsAre("whole"));
@@ -66,8 +66,8 @@ TEST(Ladders, OfOwnStepsTellOneTileFromSeveral) {
 TEST(Ladders, OfOverlappedTransfersTellFewTilesApartAndOddFromEven) {
   const graph::Graph graph = TwoConvs(10).graph;
   const Profile profile = TwoLevels(DmaSteps::kOverlapped);
-  const Policy policy = {WeightPolicy::kStreamed, false};
-  const std::vector<SubgraphLadder> ladders = Build(graph, profile, policy, RowShapes({1, 2, 3, 4, 5, 10}));
+  const program::Policy policy = {WeightPolicy::kStreamed, false};
+  const std::vector<program::SubgraphLadder> ladders = Build(graph, profile, policy, RowShapes({1, 2, 3, 4, 5, 10}));
   ASSERT_EQ(ladders.size(), 5U);
   EXPECT_THAT(RungNames(ladders[0]), ElementsAre("rows=1", "rows=3"));  // ten tiles, four
   EXPECT_THAT(RungNames(ladders[1]), ElementsAre("rows=2"));            // five
@@ -88,8 +88,8 @@ TEST(Ladders, TellApartWhatLiesInPlace) {
   net.Elementwise("sum", {x, a}, y);
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.in_place = {base::OperatorKind::kElementwise};
-  const Policy policy = {WeightPolicy::kResident, true};
-  const std::vector<SubgraphLadder> ladders = Build(net.graph, profile, policy, RowShapes({2, 4, 8}));
+  const program::Policy policy = {WeightPolicy::kResident, true};
+  const std::vector<program::SubgraphLadder> ladders = Build(net.graph, profile, policy, RowShapes({2, 4, 8}));
   ASSERT_EQ(ladders.size(), 2U);
   ASSERT_EQ(ladders[0].program.problem.relations.size(), 1U);
   ASSERT_EQ(ladders[1].program.problem.relations.size(), 1U);
@@ -99,8 +99,8 @@ TEST(Ladders, TellApartWhatLiesInPlace) {
 
 TEST(Ladders, RefuseAShapeThatIsNoTile) {
   const graph::Graph graph = TwoConvs().graph;
-  const base::Expected<std::vector<SubgraphLadder>> ladders =
-      BuildLadders(graph, TwoLevels(DmaSteps::kOwnSteps), {0, 1}, {}, RowShapes({4, 0}));
+  const base::Expected<std::vector<program::SubgraphLadder>> ladders =
+      program::BuildLadders(graph, TwoLevels(DmaSteps::kOwnSteps), {0, 1}, {}, RowShapes({4, 0}));
   ASSERT_FALSE(ladders.has_value());
   EXPECT_EQ(ladders.error().message, "[1, 3, 0, 4] is no tile of an output [1, 3, 8, 4]");
 }
@@ -109,21 +109,21 @@ TEST(Policies, ComeInTheOrderOfTheProfileWithoutThoseThatCannotRun) {
   Profile profile =
       TwoLevels(DmaSteps::kOwnSteps);  // names resident, streamed, direct; dram is not read directly
   const graph::Graph graph = TwoConvs().graph;
-  EXPECT_THAT(PoliciesOf(graph, profile, {0, 1}),
-              ElementsAre(Policy{WeightPolicy::kResident, false}, Policy{WeightPolicy::kStreamed, false}));
+  EXPECT_THAT(program::PoliciesOf(graph, profile, {0, 1}),
+              ElementsAre(program::Policy{WeightPolicy::kResident, false}, program::Policy{WeightPolicy::kStreamed, false}));
   profile.links.clear();
   profile.memories[0].direct_read = profile.memories[0].direct_write = true;
-  EXPECT_THAT(PoliciesOf(graph, profile, {0, 1}), ElementsAre(Policy{WeightPolicy::kDirect, false}));
+  EXPECT_THAT(program::PoliciesOf(graph, profile, {0, 1}), ElementsAre(program::Policy{WeightPolicy::kDirect, false}));
 }
 
 TEST(Policies, KeepRowsInEveryWayThatTheProfileOffers) {
   using hw_profiles::HaloStorage;
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.weights = {WeightPolicy::kResident};
-  profile.tiling.axes = {{graph::Axis::kRows, 1}};
+  profile.tiling.axes = {{graph::tiling::Axis::kRows, 1}};
   profile.tiling.halo = {HaloStorage::kAdjacent, HaloStorage::kCopy, HaloStorage::kRing};
   std::vector<HaloStorage> halos;
-  for (const Policy& policy : PoliciesOf(TwoConvs().graph, profile, {0, 1})) halos.push_back(policy.halo);
+  for (const program::Policy& policy : program::PoliciesOf(TwoConvs().graph, profile, {0, 1})) halos.push_back(policy.halo);
   EXPECT_THAT(halos, ElementsAre(HaloStorage::kAdjacent, HaloStorage::kCopy, HaloStorage::kRing,
                                  HaloStorage::kRecompute));
 }
@@ -135,8 +135,8 @@ TEST(Policies, DoNotStreamWhatHasNoSlices) {
   net.Output(y);
   net.Elementwise("scale", {x}, y);
   net.graph.operators.back().weights = {net.Constant("factors", {2, 1, 1})};
-  EXPECT_THAT(PoliciesOf(net.graph, TwoLevels(DmaSteps::kOwnSteps), {0, 0}),
-              ElementsAre(Policy{WeightPolicy::kResident, false}));
+  EXPECT_THAT(program::PoliciesOf(net.graph, TwoLevels(DmaSteps::kOwnSteps), {0, 0}),
+              ElementsAre(program::Policy{WeightPolicy::kResident, false}));
 }
 
 TEST(Policies, OfferOneWayOfHoldingWeightsWhereThereAreNone) {
@@ -146,10 +146,10 @@ TEST(Policies, OfferOneWayOfHoldingWeightsWhereThereAreNone) {
   net.Output(y);
   net.Elementwise("relu", {x}, y);
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  EXPECT_THAT(PoliciesOf(net.graph, profile, {0, 0}), ElementsAre(Policy{WeightPolicy::kResident, false}));
+  EXPECT_THAT(program::PoliciesOf(net.graph, profile, {0, 0}), ElementsAre(program::Policy{WeightPolicy::kResident, false}));
   profile.tiling.in_place = {base::OperatorKind::kElementwise};
-  EXPECT_THAT(PoliciesOf(net.graph, profile, {0, 0}),
-              ElementsAre(Policy{WeightPolicy::kResident, true}, Policy{WeightPolicy::kResident, false}));
+  EXPECT_THAT(program::PoliciesOf(net.graph, profile, {0, 0}),
+              ElementsAre(program::Policy{WeightPolicy::kResident, true}, program::Policy{WeightPolicy::kResident, false}));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include "small_networks.h"
 #include "tessera/base/diagnostic.h"
-#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/program/program.h"
 #include "tessera/problem/well_formed.h"
 
 // Constants that arrive while the subgraph before theirs runs.
@@ -20,12 +20,12 @@ constexpr int kA = 1;
 constexpr int kW2 = 4;
 
 // Each convolution by itself in tiles of so many rows of 8, the second's constants prefetched.
-std::vector<SubgraphChoice> Apart(int64_t rows, Policy policy = kResident) {
+std::vector<program::SubgraphChoice> Apart(int64_t rows, program::Policy policy = kResident) {
   return {{{0, 0}, {1, 4, rows, 4}, policy}, {{1, 1}, {1, 3, rows, 4}, policy, /*prefetch=*/true}};
 }
 
-Program Build(const Profile& profile, const std::vector<SubgraphChoice>& choices) {
-  base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, choices);
+program::Program Build(const Profile& profile, const std::vector<program::SubgraphChoice>& choices) {
+  base::Expected<program::Program> program = program::BuildProgram(TwoConvs().graph, profile, choices);
   EXPECT_TRUE(program.has_value()) << base::Format(program.error());
   EXPECT_FALSE(problem::FindFault(program->problem).has_value());
   return *std::move(program);
@@ -33,7 +33,7 @@ Program Build(const Profile& profile, const std::vector<SubgraphChoice>& choices
 
 // 0 P | 1 conv1 | 2 E | 3 P | 4 conv2 | 5 E
 TEST(Prefetch, ArrivesBesideTheOnlyTileAndItsStore) {
-  const Program program = Build(TwoLevels(DmaSteps::kOverlapped), Apart(8));
+  const program::Program program = Build(TwoLevels(DmaSteps::kOverlapped), Apart(8));
   EXPECT_EQ(Describe(program.problem, "s1/w2"), "s1/w2: 12 bytes, [1,5), 1 dma w, 2 dma w, 4 pe r");
   EXPECT_THAT(program.steps[1].transfers, ElementsAre(kW2));
   EXPECT_THAT(program.steps[2].transfers, ElementsAre(kA, kW2));
@@ -42,15 +42,15 @@ TEST(Prefetch, ArrivesBesideTheOnlyTileAndItsStore) {
 
 // 0 P | 1 conv1 | 2 conv1 | 3 E | 4 P | 5 conv2 | 6 conv2 | 7 E: four tiles, the last in the second pass of either loop.
 TEST(Prefetch, ArrivesInThePassOfTheLastTile) {
-  const Program program = Build(TwoLevels(DmaSteps::kOverlapped), Apart(2));
+  const program::Program program = Build(TwoLevels(DmaSteps::kOverlapped), Apart(2));
   EXPECT_EQ(Describe(program.problem, "s1/w2"), "s1/w2: 12 bytes, [2,7), 2 dma w, 3 dma w, 5 pe r, 6 pe r");
 }
 
 // The same with five tiles, for 8 rows in twos but one of one: the last in the first pass.
 TEST(Prefetch, IsNotThereInThePassBehindTheLastTiles) {
-  std::vector<SubgraphChoice> choices = Apart(2);
+  std::vector<program::SubgraphChoice> choices = Apart(2);
   const graph::Graph graph = TwoConvs(10).graph;
-  const auto program = BuildProgram(graph, TwoLevels(DmaSteps::kOverlapped), choices);
+  const auto program = program::BuildProgram(graph, TwoLevels(DmaSteps::kOverlapped), choices);
   ASSERT_TRUE(program.has_value());
   EXPECT_EQ(Describe(program->problem, "s1/w2"),
             "s1/w2: 12 bytes, [1,2) [3,7), 1 dma w, 3 dma w, 5 pe r, 6 pe r");
@@ -60,14 +60,14 @@ TEST(Prefetch, IsNotThereInThePassBehindTheLastTiles) {
 TEST(Prefetch, LeavesNoPrologueForNothing) {
   Profile profile = TwoLevels(DmaSteps::kOverlapped);
   Layout(profile, base::TensorRole::kBorder).home = profile.tile_memory;
-  const Program program = Build(profile, Apart(8));
+  const program::Program program = Build(profile, Apart(8));
   ASSERT_EQ(program.steps.size(), 4U);
-  EXPECT_EQ(program.steps[2].kind, StepKind::kCompute);
+  EXPECT_EQ(program.steps[2].kind, program::StepKind::kCompute);
   EXPECT_EQ(Describe(program.problem, "s1/w2"), "s1/w2: 12 bytes, [1,3), 1 dma w, 2 pe r");
 }
 
 TEST(Prefetch, IsRefusedWhereItMeansNothing) {
-  std::vector<SubgraphChoice> first = Apart(8);
+  std::vector<program::SubgraphChoice> first = Apart(8);
   first[0].prefetch = true;
   EXPECT_THAT(RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kOverlapped), first),
               HasSubstr("the program begins with 'conv1', whose constants are to be prefetched"));

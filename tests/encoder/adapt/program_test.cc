@@ -1,9 +1,8 @@
-#include "tessera/encoder/adapt/program.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
+#include "tessera/encoder/program/program.h"
 
 namespace tessera::encoder {
 namespace {
@@ -16,7 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 TEST(OwnSteps, OneTileHasNoLoopAndConstantsDieWithTheirLastUser) {
-  const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOwnSteps), 8, kResident);
+  const program::Program program = TwoConvsIn(TwoLevels(DmaSteps::kOwnSteps), 8, kResident);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 load: w1", "1 load: w2", "2 load: x", "3 compute conv1", "4 compute conv2",
                           "5 store: y"));
@@ -29,7 +28,7 @@ TEST(OwnSteps, OneTileHasNoLoopAndConstantsDieWithTheirLastUser) {
 }
 
 TEST(OwnSteps, SeveralTilesLoopOverThePassAndKeepConstants) {
-  const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOwnSteps), 4, kResident);
+  const program::Program program = TwoConvsIn(TwoLevels(DmaSteps::kOwnSteps), 4, kResident);
   EXPECT_THAT(Describe(program.problem), ElementsAre("s0/w1: 24 bytes, [0,6), 0 dma w, 3 pe r",   //
                                                      "s0/w2: 12 bytes, [1,6), 1 dma w, 4 pe r",   //
                                                      "s0/x@0: 40 bytes, [2,4), 2 dma w, 3 pe r",  //
@@ -41,7 +40,7 @@ TEST(OwnSteps, SeveralTilesLoopOverThePassAndKeepConstants) {
 TEST(OwnSteps, SlicesOfAConstantLoopAroundTheirOperator) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.weight_granule_channels = 2;  // two slices each: 2 of 4 channels, 2 of 3
-  const Program program = TwoConvsIn(profile, 4, kStreamed);
+  const program::Program program = TwoConvsIn(profile, 4, kStreamed);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 load: x", "1 load conv1: w1", "2 compute conv1", "3 load conv2: w2",
                           "4 compute conv2", "5 store: y"));
@@ -56,7 +55,7 @@ TEST(OwnSteps, SlicesOfAConstantLoopAroundTheirOperator) {
 TEST(OwnSteps, AConstantInOneSliceNeedsNoLoopOfItsOwn) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.weight_granule_channels = 4;
-  const Program program = TwoConvsIn(profile, 4, kStreamed);
+  const program::Program program = TwoConvsIn(profile, 4, kStreamed);
   EXPECT_EQ(Describe(program.problem, "s0/a@0"), "s0/a@0: 64 bytes, [2,5), 2 pe w, 4 pe r");
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,6) exits 6"));
 }
@@ -64,15 +63,15 @@ TEST(OwnSteps, AConstantInOneSliceNeedsNoLoopOfItsOwn) {
 TEST(OwnSteps, ASliceLoopThatIsTheWholePassIsOneLoop) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.memories[0].direct_read = profile.memories[0].direct_write = true;
-  const SubgraphChoice choice = {{1, 1}, {1, 3, 4, 4}, kStreamed};
-  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  const program::SubgraphChoice choice = {{1, 1}, {1, 3, 4, 4}, kStreamed};
+  const base::Expected<program::Program> program = program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_THAT(Describe(program->problem), ElementsAre("s0/conv2/w2@0.0: 4 bytes, [0,2), 0 dma w, 1 pe r"));
   EXPECT_THAT(DescribeLoops(program->problem), ElementsAre("[0,2) exits 2"));
 }
 
 TEST(Overlapped, OneTileHasPrologueAndEpilogue) {
-  const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 8, kResident);
+  const program::Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 8, kResident);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 prologue: x w1 w2", "1 compute conv1", "2 compute conv2", "3 epilogue: y"));
   EXPECT_THAT(Describe(program.problem), ElementsAre("s0/w1: 24 bytes, [0,2), 0 dma w, 1 pe r",   //
@@ -84,7 +83,7 @@ TEST(Overlapped, OneTileHasPrologueAndEpilogue) {
 }
 
 TEST(Overlapped, TwoTilesRunStraightThrough) {
-  const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 4, kResident);
+  const program::Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 4, kResident);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 prologue: x w1 w2", "1 compute conv1: x", "2 compute conv2: x",
                           "3 compute conv1: y", "4 compute conv2: y", "5 epilogue: y"));
@@ -102,7 +101,7 @@ TEST(Overlapped, TwoTilesRunStraightThrough) {
 
 // The incoming and the outgoing tile of parity 1 never meet, as they would in a loop.
 TEST(Overlapped, ThreeTilesRunStraightThroughWithTwoOfParityZero) {
-  const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 3, kResident);
+  const program::Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 3, kResident);
   EXPECT_THAT(Describe(program.problem),
               ElementsAre("s0/w1: 24 bytes, [0,6), 0 dma w, 1 pe r, 3 pe r, 5 pe r",                   //
                           "s0/w2: 12 bytes, [0,7), 0 dma w, 2 pe r, 4 pe r, 6 pe r",                   //
@@ -118,7 +117,7 @@ TEST(Overlapped, ThreeTilesRunStraightThroughWithTwoOfParityZero) {
 TEST(Overlapped, SlicesOfTheFirstOfTwoTilesArriveInThePrologueAlone) {
   Profile profile = TwoLevels(DmaSteps::kOverlapped);
   profile.tiling.weight_granule_channels = 4;
-  const Program program = TwoConvsIn(profile, 4, kStreamed);
+  const program::Program program = TwoConvsIn(profile, 4, kStreamed);
   EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.0"),
             "s0/conv1/w1@0.0: 24 bytes, [0,2), 0 dma w, 1 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@1.0"),
@@ -126,7 +125,7 @@ TEST(Overlapped, SlicesOfTheFirstOfTwoTilesArriveInThePrologueAlone) {
 }
 
 TEST(Overlapped, AnEvenNumberOfTilesLeavesAtTheEndWithParityOne) {
-  const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 2, kResident);
+  const program::Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 2, kResident);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 prologue: x w1 w2", "1 compute conv1: x y", "2 compute conv2: x y",
                           "3 compute conv1: x y", "4 compute conv2: x y", "5 epilogue: y"));
@@ -143,7 +142,7 @@ TEST(Overlapped, AnEvenNumberOfTilesLeavesAtTheEndWithParityOne) {
 }
 
 TEST(Overlapped, AnOddNumberOfTilesLeavesBetweenThePassesWithParityZero) {
-  const Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 2, kResident, /*of=*/10);
+  const program::Program program = TwoConvsIn(TwoLevels(DmaSteps::kOverlapped), 2, kResident, /*of=*/10);
   EXPECT_EQ(Describe(program.problem, "s0/y@0"),
             "s0/y@0: 24 bytes, [2,6), 2 pe w, 3 dma r, 4 dma r, 5 dma r");
   EXPECT_EQ(Describe(program.problem, "s0/y@1"), "s0/y@1: 24 bytes, [1,3) [4,5), 1 dma r, 2 dma r, 4 pe w");
@@ -154,7 +153,7 @@ TEST(Overlapped, AnOddNumberOfTilesLeavesBetweenThePassesWithParityZero) {
 TEST(Overlapped, SlicesAlternateBetweenTwoSlots) {
   Profile profile = TwoLevels(DmaSteps::kOverlapped);
   profile.tiling.weight_granule_channels = 2;
-  const Program program = TwoConvsIn(profile, 2, kStreamed);
+  const program::Program program = TwoConvsIn(profile, 2, kStreamed);
   EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.0"),
             "s0/conv1/w1@0.0: 12 bytes, [0,2) [4,5), 0 dma w, 1 pe r, 1 dma w, 4 dma w");
   EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.1"),
@@ -170,7 +169,7 @@ TEST(Overlapped, SlicesAlternateBetweenTwoSlots) {
 TEST(Overlapped, ASingleSliceIsNotWrittenWhileItIsRead) {
   Profile profile = TwoLevels(DmaSteps::kOverlapped);
   profile.tiling.weight_granule_channels = 4;
-  const Program program = TwoConvsIn(profile, 8, kStreamed);
+  const program::Program program = TwoConvsIn(profile, 8, kStreamed);
   EXPECT_EQ(Describe(program.problem, "s0/conv1/w1@0.0"),
             "s0/conv1/w1@0.0: 24 bytes, [0,2), 0 dma w, 1 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/conv2/w2@0.0"),
@@ -181,17 +180,17 @@ TEST(Overlapped, ASingleSliceIsNotWrittenWhileItIsRead) {
 TEST(Overlapped, NothingToMoveNeedsNeitherPrologueNorEpilogue) {
   Profile profile = TwoLevels(DmaSteps::kOverlapped);
   profile.memories[0].direct_read = profile.memories[0].direct_write = true;
-  const Program program = TwoConvsIn(profile, 2, kDirect);
+  const program::Program program = TwoConvsIn(profile, 2, kDirect);
   EXPECT_THAT(Describe(program.problem), ElementsAre("s0/a@0: 32 bytes, [0,2), 0 pe w, 1 pe r",  //
                                                      "s0/a@1: 32 bytes, [2,4), 2 pe w, 3 pe r"));
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,4) exits 4"));
 }
 
 TEST(Border, IsStoredByOneSubgraphAndLoadedByTheNext) {
-  const std::vector<SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kResident},
+  const std::vector<program::SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kResident},
                                                {{1, 1}, {1, 3, 8, 4}, kResident}};
-  const base::Expected<Program> program =
-      BuildProgram(TwoConvs().graph, TwoLevels(DmaSteps::kOwnSteps), choices);
+  const base::Expected<program::Program> program =
+      program::BuildProgram(TwoConvs().graph, TwoLevels(DmaSteps::kOwnSteps), choices);
   ASSERT_TRUE(program.has_value());
   EXPECT_EQ(Describe(program->problem, "s0/a@0"), "s0/a@0: 128 bytes, [2,4), 2 pe w, 3 dma r");
   EXPECT_EQ(Describe(program->problem, "s1/a@0"), "s1/a@0: 128 bytes, [5,7), 5 dma w, 6 pe r");
@@ -210,9 +209,9 @@ TEST(ThreeValidConvolutions, GrowByTwoRowsAndColumnsEach) {
   net.Conv("c2", f1, w, f2, 3, 0);
   net.Conv("c3", f2, w, out, 3, 0);
   for (graph::Operator& op : net.graph.operators) op.window.kernel = {3, 3};
-  const SubgraphChoice choice = {{0, 2}, {1, 1, 4, 4}, kResident};
-  const base::Expected<Program> program =
-      BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&choice, 1});
+  const program::SubgraphChoice choice = {{0, 2}, {1, 1, 4, 4}, kResident};
+  const base::Expected<program::Program> program =
+      program::BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_THAT(Describe(program->problem),
               ElementsAre("s0/w: 9 bytes, [0,6), 0 dma w, 2 pe r, 3 pe r, 4 pe r",  // one buffer, three users
@@ -224,7 +223,7 @@ TEST(ThreeValidConvolutions, GrowByTwoRowsAndColumnsEach) {
 
 TEST(Refuses, WhatTheProfileCannotRun) {
   const graph::Graph graph = TwoConvs().graph;
-  const SubgraphChoice both = {{0, 1}, {1, 3, 8, 4}, kResident};
+  const program::SubgraphChoice both = {{0, 1}, {1, 3, 8, 4}, kResident};
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.links.clear();
   EXPECT_THAT(RefusalOf(graph, profile, {both}),
@@ -269,8 +268,8 @@ TEST(Engines, AreChosenByDataType) {
   profile.engines[0].throughputs[0].type = base::DataType::kInt8;
   graph::Graph graph = TwoConvs().graph;
   graph.tensors[1].type = base::DataType::kFloat32;
-  const SubgraphChoice choice = {{0, 1}, {1, 3, 8, 4}, kResident};
-  const base::Expected<Program> program = BuildProgram(graph, profile, {&choice, 1});
+  const program::SubgraphChoice choice = {{0, 1}, {1, 3, 8, 4}, kResident};
+  const base::Expected<program::Program> program = program::BuildProgram(graph, profile, {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_EQ(Describe(program->problem, "s0/a@0"), "s0/a@0: 512 bytes, [3,5), 3 pe w, 4 float r");
 }
@@ -286,9 +285,9 @@ TEST(Streamed, AConstantWithoutSlicesIsResident) {
   net.graph.operators.back().weights.push_back(net.Constant("table", {4}));
   net.Elementwise("scale", {a}, y);
   net.graph.operators.back().weights = {net.Constant("factors", {4, 1, 1})};
-  const SubgraphChoice choice = {{0, 1}, {1, 4, 4, 4}, kStreamed};
-  const base::Expected<Program> program =
-      BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&choice, 1});
+  const program::SubgraphChoice choice = {{0, 1}, {1, 4, 4, 4}, kStreamed};
+  const base::Expected<program::Program> program =
+      program::BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_THAT(DescribeSteps(net.graph, *program),
               ElementsAre("0 load: table", "1 load: factors", "2 load: x", "3 load conv: w", "4 compute conv",
@@ -309,22 +308,22 @@ TEST(Streamed, AConstantSharedWithAnElementwiseOperatorIsResident) {
   net.Conv("conv", x, w, a, 1, 0);
   net.Elementwise("scale", {a}, y);
   net.graph.operators.back().weights = {w};
-  const SubgraphChoice both = {{0, 1}, {1, 4, 4, 1}, kStreamed};
-  const base::Expected<Program> together =
-      BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&both, 1});
+  const program::SubgraphChoice both = {{0, 1}, {1, 4, 4, 1}, kStreamed};
+  const base::Expected<program::Program> together =
+      program::BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&both, 1});
   ASSERT_TRUE(together.has_value());
   EXPECT_EQ(Describe(together->problem, "s0/w"), "s0/w: 4 bytes, [0,4), 0 dma w, 2 pe r, 3 pe r");
-  const SubgraphChoice alone = {{0, 0}, {1, 4, 4, 1}, kStreamed};
-  const base::Expected<Program> apart = BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&alone, 1});
+  const program::SubgraphChoice alone = {{0, 0}, {1, 4, 4, 1}, kStreamed};
+  const base::Expected<program::Program> apart = program::BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&alone, 1});
   ASSERT_TRUE(apart.has_value());
   EXPECT_EQ(Describe(apart->problem, "s0/w"), "");
 }
 
-TEST(BuildProgram, RefusesToKeepWhatIsNoBorder) {
+TEST(program::BuildProgram, RefusesToKeepWhatIsNoBorder) {
   const graph::Graph graph = TwoConvs().graph;
-  SubgraphChoice choice = {{0, 1}, {1, 3, 8, 4}, {}};
+  program::SubgraphChoice choice = {{0, 1}, {1, 3, 8, 4}, {}};
   choice.policy.kept = {*graph::FindTensor(graph, "a")};
-  const base::Expected<Program> program = BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), {&choice, 1});
+  const base::Expected<program::Program> program = program::BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), {&choice, 1});
   ASSERT_FALSE(program.has_value());
   EXPECT_EQ(program.error().message, "tensor 'a' cannot be kept on chip between subgraphs");
 }

@@ -1,9 +1,8 @@
-#include "tessera/encoder/adapt/rules.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
+#include "tessera/encoder/program/program_template.h"
 #include "tessera/problem/well_formed.h"
 
 // Which buffers of a program a profile's rule is about.
@@ -23,8 +22,8 @@ std::vector<std::string> SelectedBy(const hw_profiles::Selector& select, Require
   profile.rules = {{"test", select, {}}};
   profile.rules[0].require.kind = kind;
   profile.tiling.weight_granule_channels = 2;
-  const SubgraphChoice choice = {{0, 1}, {1, 3, 2, 4}, {weights, false}};
-  const base::Expected<Program> program = BuildProgram(graph, profile, {&choice, 1});
+  const program::SubgraphChoice choice = {{0, 1}, {1, 3, 2, 4}, {weights, false}};
+  const base::Expected<program::Program> program = program::BuildProgram(graph, profile, {&choice, 1});
   EXPECT_TRUE(program.has_value());
   if (!program || program->problem.rules.empty()) return {};
   EXPECT_FALSE(problem::FindFault(program->problem).has_value());

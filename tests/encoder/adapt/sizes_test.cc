@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
-#include "tessera/encoder/adapt/layout.h"
-#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/program/layout.h"
+#include "tessera/encoder/program/program.h"
 
 // How large buffers are, and how they are aligned.
 namespace tessera::encoder {
@@ -18,7 +18,7 @@ TEST(Sizes, ChannelBlocksAndRowPitchesRoundUp) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   Layout(profile, TensorRole::kFeature).channel_block = 16;
   Layout(profile, TensorRole::kNetworkOutput).row_pitch_bytes = 32;
-  const Program program = TwoConvsIn(profile, 4, kResident);
+  const program::Program program = TwoConvsIn(profile, 4, kResident);
   EXPECT_THAT(Describe(program.problem, "s0/a@0"), HasSubstr(": 256 bytes"));  // 4 rows of 4 columns by 16
   EXPECT_THAT(Describe(program.problem, "s0/y@0"),
               HasSubstr(": 128 bytes"));  // 4 rows of 4 by 3, padded to 32
@@ -28,7 +28,7 @@ TEST(Sizes, ChannelBlocksAndRowPitchesRoundUp) {
 TEST(Sizes, ExplicitPaddingIsStoredWithWhatAWindowReads) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.implicit_padding = false;
-  const Program program = TwoConvsIn(profile, 4, kResident);
+  const program::Program program = TwoConvsIn(profile, 4, kResident);
   EXPECT_THAT(Describe(program.problem, "s0/x@0"), HasSubstr(": 56 bytes"));  // 5 + 2 rows of 8
   EXPECT_THAT(Describe(program.problem, "s0/a@0"), HasSubstr(": 64 bytes"));  // conv2 pads nothing
 }
@@ -53,9 +53,9 @@ TEST(Sizes, ASharedConstantHasTheLargestTableOfItsUsers) {
   net.Elementwise("multiply", {net.Input("z", {5, 4})}, net.Tensor("y", {5, 8}));
   for (graph::Operator& op : net.graph.operators) op.weights = {weights};
   net.graph.operators[1].kind = base::OperatorKind::kMatmul;
-  EXPECT_EQ(ConstantBytes(net.graph, profile, weights, {0}), 32 + 4 * 10);
-  EXPECT_EQ(ConstantBytes(net.graph, profile, weights, {1}), 32 + 8 * 10);
-  EXPECT_EQ(ConstantBytes(net.graph, profile, weights, {0, 1}), 32 + 8 * 10);
+  EXPECT_EQ(program::ConstantBytes(net.graph, profile, weights, {0}), 32 + 4 * 10);
+  EXPECT_EQ(program::ConstantBytes(net.graph, profile, weights, {1}), 32 + 8 * 10);
+  EXPECT_EQ(program::ConstantBytes(net.graph, profile, weights, {0, 1}), 32 + 8 * 10);
 }
 
 TEST(Sizes, ScratchFollowsTheFormulasAtTheLargestTile) {
@@ -74,11 +74,11 @@ TEST(Sizes, ScratchThatADescribedOperatorStatesIsAdded) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   Network net = TwoConvs();
   net.graph.operators[0].scratch_bytes = 50;
-  const SubgraphChoice choice = {{0, 1}, {1, 3, 3, 4}, kResident};
-  EXPECT_EQ(Describe(BuildProgram(net.graph, profile, {&choice, 1})->problem, "s0/conv1/scratch@0"),
+  const program::SubgraphChoice choice = {{0, 1}, {1, 3, 3, 4}, kResident};
+  EXPECT_EQ(Describe(program::BuildProgram(net.graph, profile, {&choice, 1})->problem, "s0/conv1/scratch@0"),
             "s0/conv1/scratch@0: 50 bytes, [3,4), 3 pe r, 3 pe w");
   profile.scratch = {{base::OperatorKind::kConv, 2, {hw_profiles::ScratchFactor::kKernelRows}}};
-  EXPECT_EQ(Describe(BuildProgram(net.graph, profile, {&choice, 1})->problem, "s0/conv1/scratch@0"),
+  EXPECT_EQ(Describe(program::BuildProgram(net.graph, profile, {&choice, 1})->problem, "s0/conv1/scratch@0"),
             "s0/conv1/scratch@0: 56 bytes, [3,4), 3 pe r, 3 pe w");
 }
 
@@ -87,7 +87,7 @@ TEST(Sizes, AlignmentIsTheRolesAndTheLinksForWhatMoves) {
   Layout(profile, TensorRole::kNetworkInput).alignment_bytes = 6;
   Layout(profile, TensorRole::kFeature).alignment_bytes = 8;
   profile.links[0].alignment_bytes = 4;
-  const Program program = TwoConvsIn(profile, 4, kResident);
+  const program::Program program = TwoConvsIn(profile, 4, kResident);
   EXPECT_EQ(program.problem.buffers[0].alignment, 4);   // w1
   EXPECT_EQ(program.problem.buffers[2].alignment, 12);  // x
   EXPECT_EQ(program.problem.buffers[3].alignment, 8);   // a is never moved

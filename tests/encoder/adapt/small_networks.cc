@@ -1,10 +1,9 @@
-#include "small_networks.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <utility>
 
+#include "small_networks.h"
 #include "tessera/base/diagnostic.h"
 #include "tessera/problem/well_formed.h"
 
@@ -167,28 +166,28 @@ std::vector<std::string> DescribeColocations(const problem::Problem& problem) {
   return pairs;
 }
 
-Program ProgramOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                  const SubgraphChoice& choice) {
-  base::Expected<Program> program = BuildProgram(graph, profile, {&choice, 1});
+program::Program ProgramOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                  const program::SubgraphChoice& choice) {
+  base::Expected<program::Program> program = program::BuildProgram(graph, profile, {&choice, 1});
   EXPECT_TRUE(program.has_value()) << base::Format(program.error());
   EXPECT_FALSE(problem::FindFault(program->problem).has_value());
   return *std::move(program);
 }
 
 std::string RefusalOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                      const std::vector<SubgraphChoice>& choices) {
-  const base::Expected<Program> program = BuildProgram(graph, profile, choices);
+                      const std::vector<program::SubgraphChoice>& choices) {
+  const base::Expected<program::Program> program = program::BuildProgram(graph, profile, choices);
   return program ? "accepted" : base::Format(program.error());
 }
 
-Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, Policy policy, int64_t of) {
+program::Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, program::Policy policy, int64_t of) {
   return ProgramOf(TwoConvs(of).graph, profile, {{0, 1}, {1, 3, rows, 4}, std::move(policy)});
 }
 
 std::vector<std::string> ColocationsOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                       graph::TileShape tile, Policy policy) {
-  const SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, std::move(tile), policy};
-  return DescribeColocations(BuildProgram(graph, profile, {&choice, 1}).value().problem);
+                                       graph::tiling::TileShape tile, program::Policy policy) {
+  const program::SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, std::move(tile), policy};
+  return DescribeColocations(program::BuildProgram(graph, profile, {&choice, 1}).value().problem);
 }
 
 std::vector<std::string> DescribeLoops(const problem::Problem& problem) {
@@ -201,11 +200,11 @@ std::vector<std::string> DescribeLoops(const problem::Problem& problem) {
   return lines;
 }
 
-std::vector<std::string> DescribeSteps(const graph::Graph& graph, const Program& program) {
+std::vector<std::string> DescribeSteps(const graph::Graph& graph, const program::Program& program) {
   constexpr const char* kNames[] = {"prologue", "load", "compute", "store", "epilogue", "copy"};
   std::vector<std::string> lines;
   for (size_t step = 0; step < program.steps.size(); ++step) {
-    const ProgramStep& at = program.steps[step];
+    const program::ProgramStep& at = program.steps[step];
     std::string line = fmt::format("{} {}", step, kNames[static_cast<size_t>(at.kind)]);
     if (at.op >= 0) line += " " + graph.operators[static_cast<size_t>(at.op)].id;
     if (!at.transfers.empty()) line += ":";

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/program/program.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 
@@ -50,33 +50,33 @@ std::string Describe(const problem::Problem& problem, const std::string& id);
 // "s0/a@0 = s0/y@0": every colocation, in order.
 std::vector<std::string> DescribeColocations(const problem::Problem& problem);
 
-inline constexpr Policy kResident = {hw_profiles::WeightPolicy::kResident, false};
-inline constexpr Policy kStreamed = {hw_profiles::WeightPolicy::kStreamed, false};
-inline constexpr Policy kDirect = {hw_profiles::WeightPolicy::kDirect, false};
+inline constexpr program::Policy kResident = {hw_profiles::WeightPolicy::kResident, false};
+inline constexpr program::Policy kStreamed = {hw_profiles::WeightPolicy::kStreamed, false};
+inline constexpr program::Policy kDirect = {hw_profiles::WeightPolicy::kDirect, false};
 
 // The program of that one subgraph, which is well-formed.
-Program ProgramOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                  const SubgraphChoice& choice);
+program::Program ProgramOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                  const program::SubgraphChoice& choice);
 
 // Why there is no program of that cut, with its cure; "accepted" when there is one.
 std::string RefusalOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                      const std::vector<SubgraphChoice>& choices);
+                      const std::vector<program::SubgraphChoice>& choices);
 
 // That of TwoConvs as one subgraph cut into tiles of `rows` of its `of` output rows. Of 8, 4 rows: two tiles, each with one halo row: x has 5
 // rows. 3 rows: three tiles, the middle one needs 5 rows of x. 2 rows: four tiles, two of which need 4 rows of x.
-Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, Policy policy, int64_t of = 8);
+program::Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, program::Policy policy, int64_t of = 8);
 
 // In place where it may be.
-inline constexpr Policy kInPlace = {hw_profiles::WeightPolicy::kResident, true};
+inline constexpr program::Policy kInPlace = {hw_profiles::WeightPolicy::kResident, true};
 
 // Those of the program in which the whole network is one subgraph.
 std::vector<std::string> ColocationsOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                       graph::TileShape tile, Policy policy = kInPlace);
+                                       graph::tiling::TileShape tile, program::Policy policy = kInPlace);
 
 // "[2,6) exits 6": every loop in order.
 std::vector<std::string> DescribeLoops(const problem::Problem& problem);
 
 // "0 load x w1": every step in order with its kind and transfers; computes name their operator.
-std::vector<std::string> DescribeSteps(const graph::Graph& graph, const Program& program);
+std::vector<std::string> DescribeSteps(const graph::Graph& graph, const program::Program& program);
 
 }  // namespace tessera::encoder

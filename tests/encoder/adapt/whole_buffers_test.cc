@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
-#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/program/program.h"
 
 // Tensors at home in the tile memory, and those that are kept there: one buffer each over program time.
 namespace tessera::encoder {
@@ -14,9 +14,9 @@ using hw_profiles::Profile;
 using testing::ElementsAre;
 
 TEST(WholeBuffers, LiveFromTheirMakerToTheirLastReaderWithOneTileEach) {
-  const std::vector<SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kDirect},
+  const std::vector<program::SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kDirect},
                                                {{1, 1}, {1, 3, 8, 4}, kDirect}};
-  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, OneSram(), choices);
+  const base::Expected<program::Program> program = program::BuildProgram(TwoConvs().graph, OneSram(), choices);
   ASSERT_TRUE(program.has_value());
   EXPECT_THAT(Describe(program->problem), ElementsAre("x: 64 bytes, [0,1), 0 pe r",           //
                                                       "a: 128 bytes, [0,2), 0 pe w, 1 pe r",  //
@@ -26,18 +26,18 @@ TEST(WholeBuffers, LiveFromTheirMakerToTheirLastReaderWithOneTileEach) {
 TEST(WholeBuffers, AreKeptBordersToo) {
   const graph::Graph graph = TwoConvs().graph;
   const int a = *graph::FindTensor(graph, "a");
-  std::vector<SubgraphChoice> choices = {{{0, 0}, {1, 4, 4, 4}, {}}, {{1, 1}, {1, 3, 8, 4}, {}}};
+  std::vector<program::SubgraphChoice> choices = {{{0, 0}, {1, 4, 4, 4}, {}}, {{1, 1}, {1, 3, 8, 4}, {}}};
   choices[1].policy.kept = {a};
-  const base::Expected<Program> program = BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), choices);
+  const base::Expected<program::Program> program = program::BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), choices);
   ASSERT_TRUE(program.has_value());
   // load w1 | load x, conv1, twice | load w2, conv2, store y
   EXPECT_THAT(Describe(program->problem, "a"), "a: 128 bytes, [1,5), 2 pe w, 4 pe r");
-  for (const ProgramStep& step : program->steps)
+  for (const program::ProgramStep& step : program->steps)
     EXPECT_THAT(step.transfers, testing::Not(testing::Contains(a)));
 }
 
 TEST(WholeBuffers, SpanTheLoopsThatTouchThem) {
-  const Program program = TwoConvsIn(OneSram(), 4, kDirect);
+  const program::Program program = TwoConvsIn(OneSram(), 4, kDirect);
   EXPECT_THAT(Describe(program.problem), ElementsAre("x: 64 bytes, [0,2), 0 pe r",  //
                                                      "y: 96 bytes, [0,2), 1 pe w",  //
                                                      "s0/a@0: 64 bytes, [0,2), 0 pe w, 1 pe r"));
@@ -45,20 +45,20 @@ TEST(WholeBuffers, SpanTheLoopsThatTouchThem) {
 }
 
 // TwoConvs in tiles of so many rows of 8.
-Program OverlappedIn(int64_t rows) {
+program::Program OverlappedIn(int64_t rows) {
   Profile profile = OneSram();
   profile.tiling.dma = DmaSteps::kOverlapped;
   return TwoConvsIn(profile, rows, kDirect);
 }
 
 TEST(WholeBuffers, AreTouchedInBothPassesOfAnOverlappedLoop) {
-  const Program program = OverlappedIn(2);
+  const program::Program program = OverlappedIn(2);
   EXPECT_EQ(Describe(program.problem, "x"), "x: 64 bytes, [0,4), 0 pe r, 2 pe r");
   EXPECT_EQ(Describe(program.problem, "y"), "y: 96 bytes, [0,4), 1 pe w, 3 pe w");
 }
 
 TEST(WholeBuffers, OfTwoOverlappedTilesLiveFromTheFirstMakerToTheLastReader) {
-  const Program program = OverlappedIn(4);
+  const program::Program program = OverlappedIn(4);
   EXPECT_EQ(Describe(program.problem, "x"), "x: 64 bytes, [0,3), 0 pe r, 2 pe r");
   EXPECT_EQ(Describe(program.problem, "y"), "y: 96 bytes, [1,4), 1 pe w, 3 pe w");
 }
@@ -76,8 +76,8 @@ TEST(WholeBuffers, OfTensorsThatPassOverAPartialProgramAreHeldUntouched) {
   net.Elementwise("op1", {a}, b);
   net.Elementwise("op2", {b}, c);
   net.Elementwise("op3", {a, c}, d);
-  const SubgraphChoice choice = {{2, 2}, {1, 1, 4, 4}, kDirect};
-  const base::Expected<Program> program = BuildProgram(net.graph, OneSram(), {&choice, 1});
+  const program::SubgraphChoice choice = {{2, 2}, {1, 1, 4, 4}, kDirect};
+  const base::Expected<program::Program> program = program::BuildProgram(net.graph, OneSram(), {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_THAT(Describe(program->problem), ElementsAre("a: 16 bytes, [0,1)",          //
                                                       "b: 16 bytes, [0,1), 0 pe r",  //
@@ -87,8 +87,8 @@ TEST(WholeBuffers, OfTensorsThatPassOverAPartialProgramAreHeldUntouched) {
 TEST(WholeBuffers, OfConstantsAtHomeInTheTileMemoryAreAllThereAllTheTime) {
   Profile profile = OneSram();
   Layout(profile, TensorRole::kConstant).home = profile.tile_memory;
-  const SubgraphChoice choice = {{0, 0}, {1, 4, 8, 4}, kDirect};
-  const base::Expected<Program> program = BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  const program::SubgraphChoice choice = {{0, 0}, {1, 4, 8, 4}, kDirect};
+  const base::Expected<program::Program> program = program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_EQ(Describe(program->problem, "w1"), "w1: 24 bytes, [0,1), 0 pe r");
   EXPECT_EQ(Describe(program->problem, "w2"), "w2: 12 bytes, [0,1)");
@@ -103,8 +103,8 @@ TEST(WholeBuffers, OfStateLiveForAllSteps) {
   net.Output(z);
   net.Elementwise("op0", {x}, y);
   net.Elementwise("op1", {y, state}, z);
-  const SubgraphChoice choice = {{0, 1}, {4, 4}, kDirect};
-  const base::Expected<Program> program = BuildProgram(net.graph, OneSram(), {&choice, 1});
+  const program::SubgraphChoice choice = {{0, 1}, {4, 4}, kDirect};
+  const base::Expected<program::Program> program = program::BuildProgram(net.graph, OneSram(), {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_EQ(Describe(program->problem, "state"), "state: 16 bytes, [0,2), 1 pe r");
 }

@@ -14,16 +14,16 @@ using testing::HasSubstr;
 
 const std::string kModel = "c a solver\ns SATISFIABLE\nv 1 -2 -3 -4 5 6 -7 8\nv 9 -10 0\n";
 
-base::Expected<Decoded> Read(const std::string& output) {
-  FormulaOptions options;
+base::Expected<exports::Decoded> Read(const std::string& output) {
+  exports::FormulaOptions options;
   options.capacity = 64;
-  return Decode(TwoBanks(), options, output, "model.txt");
+  return exports::Decode(TwoBanks(), options, output, "model.txt");
 }
 
 TEST(DimacsModel, BecomesAnAllocation) {
-  const base::Expected<Decoded> decoded = Read(kModel);
+  const base::Expected<exports::Decoded> decoded = Read(kModel);
   ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());
-  EXPECT_EQ(decoded->claim, Decoded::Claim::kModel);
+  EXPECT_EQ(decoded->claim, exports::Decoded::Claim::kModel);
   ASSERT_TRUE(decoded->allocation.has_value()) << decoded->broken;
   EXPECT_EQ(decoded->allocation->offsets, (std::vector<problem::Bytes>{0, 32}));
   EXPECT_EQ(decoded->allocation->modes, (std::vector<problem::ModeSchedule>{{0}}));
@@ -32,23 +32,23 @@ TEST(DimacsModel, BecomesAnAllocation) {
 
 TEST(DimacsModel, MayLeaveOpenWhatNoClauseNeeds) {
   // With m0 chosen, the bound of `in` at 16 follows from no clause: [in >= 32] is false either way.
-  const base::Expected<Decoded> decoded = Read("s SATISFIABLE\nv 1 -3 -4 5 6 -7 8 9 -10 0\n");
+  const base::Expected<exports::Decoded> decoded = Read("s SATISFIABLE\nv 1 -3 -4 5 6 -7 8 9 -10 0\n");
   ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());
   EXPECT_TRUE(decoded->allocation.has_value()) << decoded->broken;
 }
 
 TEST(DimacsModel, AClaimIsNoAllocation) {
-  const base::Expected<Decoded> refuted = Read("s UNSATISFIABLE\n");
+  const base::Expected<exports::Decoded> refuted = Read("s UNSATISFIABLE\n");
   ASSERT_TRUE(refuted.has_value());
-  EXPECT_EQ(refuted->claim, Decoded::Claim::kNothingFits);
+  EXPECT_EQ(refuted->claim, exports::Decoded::Claim::kNothingFits);
   EXPECT_FALSE(refuted->allocation.has_value());
-  const base::Expected<Decoded> unknown = Read("c timeout\ns UNKNOWN\n");
+  const base::Expected<exports::Decoded> unknown = Read("c timeout\ns UNKNOWN\n");
   ASSERT_TRUE(unknown.has_value());
-  EXPECT_EQ(unknown->claim, Decoded::Claim::kUndecided);
+  EXPECT_EQ(unknown->claim, exports::Decoded::Claim::kUndecided);
 }
 
 TEST(DimacsModel, ThatBreaksAConditionIsRefusedInWords) {
-  const base::Expected<Decoded> decoded = Read("s SATISFIABLE\nv 1 -2 -3 -4 5 6 -7 8 -9 10 0\n");
+  const base::Expected<exports::Decoded> decoded = Read("s SATISFIABLE\nv 1 -2 -3 -4 5 6 -7 8 -9 10 0\n");
   ASSERT_TRUE(decoded.has_value());
   EXPECT_FALSE(decoded->allocation.has_value());
   EXPECT_EQ(decoded->broken, "modes: if mode of sram at step 1 is m1, then offset of in >= 32");

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tessera/encoder/export/formula.h"
-#include "tessera/encoder/sat/cadical_solver.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "two_banks.h"
 
 // What formulas look like to those who read them.
@@ -15,13 +15,13 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-Formula Write(const problem::ProblemDocument& document, FormulaFormat format,
-              IntegerEncoding integers = IntegerEncoding::kByMagnitude) {
-  FormulaOptions options;
+exports::Formula Write(const problem::files::ProblemDocument& document, exports::FormulaFormat format,
+              sat::IntegerEncoding integers = sat::IntegerEncoding::kByMagnitude) {
+  exports::FormulaOptions options;
   options.format = format;
   options.capacity = document.problem.memories[0].capacity;
   options.integers = integers;
-  return Encode(document, options).value();
+  return exports::Encode(document, options).value();
 }
 
 // From the line that begins with `first` on, so many lines.
@@ -32,14 +32,14 @@ std::string LinesFrom(const std::string& text, const std::string& first, int cou
   return found;
 }
 
-problem::ProblemDocument WithLadder() {
-  problem::ProblemDocument document = TwoBanks();
+problem::files::ProblemDocument WithLadder() {
+  problem::files::ProblemDocument document = TwoBanks();
   document.ladder = problem::Ladder{{{"rows=1", {16, 16}}, {"rows=2", {32, 16}}}};
   return document;
 }
 
 TEST(EncodeText, StatesTheConditionsInSentences) {
-  const std::string text = Write(TwoBanks(), FormulaFormat::kText).text;
+  const std::string text = Write(TwoBanks(), exports::FormulaFormat::kText).text;
   EXPECT_EQ(
       LinesFrom(text, "offsets:", 13),
       "offsets: each buffer starts at a multiple of its alignment and ends within its memory\n"
@@ -58,7 +58,7 @@ TEST(EncodeText, StatesTheConditionsInSentences) {
 }
 
 TEST(EncodeText, EndsWithTheSizes) {
-  const std::string text = Write(TwoBanks(), FormulaFormat::kText).text;
+  const std::string text = Write(TwoBanks(), exports::FormulaFormat::kText).text;
   EXPECT_EQ(LinesFrom(text, "size as conditions", 5),
             "size as conditions\n"
             "topic        variables  conditions\n"
@@ -69,14 +69,14 @@ TEST(EncodeText, EndsWithTheSizes) {
 }
 
 TEST(EncodeText, SaysWhatARungMeans) {
-  const std::string text = Write(WithLadder(), FormulaFormat::kText).text;
+  const std::string text = Write(WithLadder(), exports::FormulaFormat::kText).text;
   EXPECT_THAT(text, HasSubstr("  if rung is rows=2: offset of in + 32 <= end of in\n"));
   EXPECT_THAT(text, HasSubstr("  if rung is rows=2: end of in <= offset of in + 32\n"));
   EXPECT_THAT(text, HasSubstr("  rung is rows=1 or rung is rows=2\n"));
 }
 
 TEST(EncodeDimacs, MapsEveryVariable) {
-  const std::string text = Write(TwoBanks(), FormulaFormat::kDimacs).text;
+  const std::string text = Write(TwoBanks(), exports::FormulaFormat::kDimacs).text;
   EXPECT_THAT(text, StartsWith("c tessera-formula {\"version\":1,"));
   EXPECT_EQ(LinesFrom(text, "c 1 ", 12),
             "c 1 true\n"
@@ -94,13 +94,13 @@ TEST(EncodeDimacs, MapsEveryVariable) {
 }
 
 TEST(EncodeDimacs, NamesDigitsAndTheBoundsMadeOfThem) {
-  const std::string text = Write(TwoBanks(), FormulaFormat::kDimacs, IntegerEncoding::kBits).text;
+  const std::string text = Write(TwoBanks(), exports::FormulaFormat::kDimacs, sat::IntegerEncoding::kBits).text;
   EXPECT_THAT(text, HasSubstr("c 2 offset of in counts a 16\nc 3 offset of in counts a 32\n"));
 }
 
 TEST(EncodeDimacs, CountsItsClausesTruly) {
-  for (const IntegerEncoding integers : {IntegerEncoding::kOrder, IntegerEncoding::kBits}) {
-    const std::string text = Write(WithLadder(), FormulaFormat::kDimacs, integers).text;
+  for (const sat::IntegerEncoding integers : {sat::IntegerEncoding::kOrder, sat::IntegerEncoding::kBits}) {
+    const std::string text = Write(WithLadder(), exports::FormulaFormat::kDimacs, integers).text;
     std::istringstream lines(text);
     int variables = 0;
     int announced = 0;
@@ -124,7 +124,7 @@ TEST(EncodeDimacs, CountsItsClausesTruly) {
 }
 
 TEST(EncodeSmtlib, DeclaresReadableSymbolsAndNamesItsAssertions) {
-  const std::string text = Write(TwoBanks(), FormulaFormat::kSmtlib).text;
+  const std::string text = Write(TwoBanks(), exports::FormulaFormat::kSmtlib).text;
   EXPECT_THAT(text, HasSubstr("(set-logic QF_LIA)\n"
                               "(declare-const |offset of in / 16| Int)\n"
                               "(assert (! (<= 0 |offset of in / 16| 3) :named offsets.1))\n"));
@@ -137,45 +137,45 @@ TEST(EncodeSmtlib, DeclaresReadableSymbolsAndNamesItsAssertions) {
 
 // An id may hold what a quoted symbol may not, and two ids may differ in nothing else.
 TEST(EncodeSmtlib, SymbolsStayApartWhateverTheIds) {
-  problem::ProblemDocument document = TwoBanks();
+  problem::files::ProblemDocument document = TwoBanks();
   document.problem.buffers[0].id = "a|";
   document.problem.buffers[1].id = "a\\";
-  const std::string text = Write(document, FormulaFormat::kSmtlib).text;
+  const std::string text = Write(document, exports::FormulaFormat::kSmtlib).text;
   EXPECT_THAT(text, HasSubstr("(declare-const |offset of a? / 16| Int)\n"));
   EXPECT_THAT(text, HasSubstr("(declare-const |offset of a? / 16 (2)| Int)\n"));
 }
 
 TEST(EncodeDimacs, ALineBreakInAnIdBreaksNoComment) {
-  problem::ProblemDocument document = TwoBanks();
+  problem::files::ProblemDocument document = TwoBanks();
   document.problem.buffers[0].id = "a\np cnf 1 1";
-  EXPECT_THAT(Write(document, FormulaFormat::kDimacs).text, HasSubstr("c 2 offset of a\\np cnf 1 1 >= 16\n"));
+  EXPECT_THAT(Write(document, exports::FormulaFormat::kDimacs).text, HasSubstr("c 2 offset of a\\np cnf 1 1 >= 16\n"));
 }
 
-TEST(Encode, AnEmptyProblemIsSatisfiable) {
-  problem::ProblemDocument document;
+TEST(exports::Encode, AnEmptyProblemIsSatisfiable) {
+  problem::files::ProblemDocument document;
   document.problem.memories.emplace_back().capacity = 8;
-  EXPECT_THAT(Write(document, FormulaFormat::kDimacs).text, testing::EndsWith("c 1 true\np cnf 1 1\n1 0\n"));
+  EXPECT_THAT(Write(document, exports::FormulaFormat::kDimacs).text, testing::EndsWith("c 1 true\np cnf 1 1\n1 0\n"));
 }
 
-TEST(Encode, ABufferLargerThanTheMemoryIsAContradiction) {
-  problem::ProblemDocument document = TwoBanks();
+TEST(exports::Encode, ABufferLargerThanTheMemoryIsAContradiction) {
+  problem::files::ProblemDocument document = TwoBanks();
   document.problem.buffers[0].size = 80;
-  EXPECT_THAT(Write(document, FormulaFormat::kDimacs).text, HasSubstr("\n0\n"));
-  EXPECT_THAT(Write(document, FormulaFormat::kSmtlib).text, HasSubstr("(assert (! false :named offsets."));
-  EXPECT_THAT(Write(document, FormulaFormat::kText).text, HasSubstr("  this cannot hold\n"));
+  EXPECT_THAT(Write(document, exports::FormulaFormat::kDimacs).text, HasSubstr("\n0\n"));
+  EXPECT_THAT(Write(document, exports::FormulaFormat::kSmtlib).text, HasSubstr("(assert (! false :named offsets."));
+  EXPECT_THAT(Write(document, exports::FormulaFormat::kText).text, HasSubstr("  this cannot hold\n"));
 }
 
-TEST(Encode, StatesWhatRulesAsk) {
-  problem::ProblemDocument document = TwoBanks();
+TEST(exports::Encode, StatesWhatRulesAsk) {
+  problem::files::ProblemDocument document = TwoBanks();
   problem::Rule& rule = document.problem.rules.emplace_back();
   rule.requirement.kind = problem::RequirementKind::kDifference;
   rule.requirement.multiple = 32;
   rule.requirement.residue = 16;
   rule.pairs = {{0, 1}};
-  const std::string text = Write(document, FormulaFormat::kText).text;
+  const std::string text = Write(document, exports::FormulaFormat::kText).text;
   EXPECT_THAT(text, HasSubstr(": (offset of in mod 32) + 16 <= (offset of out mod 32)\n"));
   EXPECT_THAT(text, HasSubstr("  offset of in mod 32 = (offset of in mod 32)\n"));
-  EXPECT_THAT(Write(document, FormulaFormat::kSmtlib).text,
+  EXPECT_THAT(Write(document, exports::FormulaFormat::kSmtlib).text,
               HasSubstr("(= (mod |offset of in / 16| 2) |(offset of in mod 32) / 16|)"));
 }
 

@@ -26,8 +26,8 @@ constexpr int kProblems = DrawsOf(120);
 struct Solver {
   const char* name;  // of the program, and of the test
   const char* arguments;
-  FormulaFormat format;
-  IntegerEncoding integers;
+  exports::FormulaFormat format;
+  sat::IntegerEncoding integers;
 };
 
 bool IsInstalled(const Solver& solver) {
@@ -51,22 +51,22 @@ class ForeignSolver : public testing::TestWithParam<Solver> {
   ForeignSolver()
       : formula_(std::filesystem::temp_directory_path() /
                  ("tessera-formula-" + std::to_string(getpid()) +
-                  (GetParam().format == FormulaFormat::kDimacs ? ".cnf" : ".smt2"))) {}
+                  (GetParam().format == exports::FormulaFormat::kDimacs ? ".cnf" : ".smt2"))) {}
   ~ForeignSolver() override { std::filesystem::remove(formula_); }
 
   void SetUp() override {
     if (!IsInstalled(GetParam())) GTEST_SKIP() << GetParam().name << " is not installed";
   }
 
-  base::Expected<Decoded> Ask(const problem::ProblemDocument& document, problem::Bytes capacity) {
-    FormulaOptions options;
+  base::Expected<exports::Decoded> Ask(const problem::files::ProblemDocument& document, problem::Bytes capacity) {
+    exports::FormulaOptions options;
     options.format = GetParam().format;
     options.capacity = capacity;
     options.integers = GetParam().integers;
-    const base::Expected<Formula> formula = Encode(document, options);
+    const base::Expected<exports::Formula> formula = exports::Encode(document, options);
     if (!formula) return tl::unexpected(formula.error());
     std::ofstream(formula_, std::ios::binary) << formula->text;
-    return Decode(document, options, OutputOf(GetParam(), formula_), "output");
+    return exports::Decode(document, options, OutputOf(GetParam(), formula_), "output");
   }
 
  private:
@@ -78,14 +78,14 @@ TEST_P(ForeignSolver, AgreesWithEnumeration) {
   int infeasible = 0;
   for (int i = 0; i < kProblems && !HasFailure(); ++i) {
     SCOPED_TRACE("problem " + std::to_string(i));
-    const problem::ProblemDocument document{DrawProblem(random), std::nullopt};
+    const problem::files::ProblemDocument document{DrawProblem(random), std::nullopt};
     const problem::Bytes capacity = document.problem.memories[0].capacity;
     const bool feasible = Enumerate(document.problem, capacity).has_value();
     infeasible += feasible ? 0 : 1;
-    const base::Expected<Decoded> decoded = Ask(document, capacity);
+    const base::Expected<exports::Decoded> decoded = Ask(document, capacity);
     ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());
     EXPECT_EQ(decoded->broken, "");
-    EXPECT_EQ(decoded->claim, feasible ? Decoded::Claim::kModel : Decoded::Claim::kNothingFits);
+    EXPECT_EQ(decoded->claim, feasible ? exports::Decoded::Claim::kModel : exports::Decoded::Claim::kNothingFits);
     if (!decoded->allocation) continue;
     const auto violations = problem::Validate(document.problem, *decoded->allocation, capacity);
     EXPECT_TRUE(violations.empty()) << violations.front().message;
@@ -95,7 +95,7 @@ TEST_P(ForeignSolver, AgreesWithEnumeration) {
 
 // Two buffers that live together in 10 bytes: 4 + 4 and 6 + 4 fit, 8 + 4 do not.
 TEST_P(ForeignSolver, ChoosesARungOfALadder) {
-  problem::ProblemDocument document;
+  problem::files::ProblemDocument document;
   document.problem.memories.emplace_back().capacity = 10;
   for (const char* id : {"a", "b"}) {
     problem::Buffer& buffer = document.problem.buffers.emplace_back();
@@ -103,21 +103,21 @@ TEST_P(ForeignSolver, ChoosesARungOfALadder) {
     buffer.lifespans = {{0, 1}};
   }
   document.ladder = problem::Ladder{{{"rows=3", {8, 4}}, {"rows=2", {6, 4}}, {"rows=4", {9, 4}}}};
-  const base::Expected<Decoded> decoded = Ask(document, 10);
+  const base::Expected<exports::Decoded> decoded = Ask(document, 10);
   ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());
   EXPECT_EQ(decoded->rung, 1U);
-  const base::Expected<Decoded> refused = Ask(document, 9);
+  const base::Expected<exports::Decoded> refused = Ask(document, 9);
   ASSERT_TRUE(refused.has_value()) << base::Format(refused.error());
-  EXPECT_EQ(refused->claim, Decoded::Claim::kNothingFits);
+  EXPECT_EQ(refused->claim, exports::Decoded::Claim::kNothingFits);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Of, ForeignSolver,
-    testing::Values(Solver{"cryptominisat5", "--verb 0", FormulaFormat::kDimacs, IntegerEncoding::kOrder},
-                    Solver{"cryptominisat5", "--verb 0", FormulaFormat::kDimacs, IntegerEncoding::kBits},
-                    Solver{"cvc5", "", FormulaFormat::kSmtlib, IntegerEncoding::kByMagnitude}),
+    testing::Values(Solver{"cryptominisat5", "--verb 0", exports::FormulaFormat::kDimacs, sat::IntegerEncoding::kOrder},
+                    Solver{"cryptominisat5", "--verb 0", exports::FormulaFormat::kDimacs, sat::IntegerEncoding::kBits},
+                    Solver{"cvc5", "", exports::FormulaFormat::kSmtlib, sat::IntegerEncoding::kByMagnitude}),
     [](const auto& info) {
-      const bool bits = info.param.integers == IntegerEncoding::kBits;
+      const bool bits = info.param.integers == sat::IntegerEncoding::kBits;
       return std::string(info.param.name) + (bits ? "_bits" : "");
     });
 

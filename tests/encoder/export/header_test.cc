@@ -9,47 +9,47 @@ namespace {
 
 using testing::HasSubstr;
 
-problem::ProblemDocument WithHostileLadder() {
-  problem::ProblemDocument document = TwoBanks();
+problem::files::ProblemDocument WithHostileLadder() {
+  problem::files::ProblemDocument document = TwoBanks();
   document.ladder = problem::Ladder{{{"rows=1", {16, 16}}, {"\"rows\"\n=2", {32, 16}}}};
   return document;
 }
 
-class HeaderTest : public testing::TestWithParam<FormulaFormat> {};
+class HeaderTest : public testing::TestWithParam<exports::FormulaFormat> {};
 
 TEST_P(HeaderTest, GivesTheOptionsBack) {
-  FormulaOptions options;
+  exports::FormulaOptions options;
   options.format = GetParam();
   options.capacity = 63;
   options.rung = 1;
-  options.integers = IntegerEncoding::kBits;
-  const Formula formula = Encode(WithHostileLadder(), options).value();
-  const base::Expected<FormulaOptions> read = ReadOptions(formula.text, "f", WithHostileLadder());
+  options.integers = sat::IntegerEncoding::kBits;
+  const exports::Formula formula = exports::Encode(WithHostileLadder(), options).value();
+  const base::Expected<exports::FormulaOptions> read = exports::ReadOptions(formula.text, "f", WithHostileLadder());
   ASSERT_TRUE(read.has_value()) << base::Format(read.error());
   EXPECT_EQ(read->capacity, 63);
   EXPECT_EQ(read->rung, 1U);
-  EXPECT_EQ(read->integers, IntegerEncoding::kBits);
+  EXPECT_EQ(read->integers, sat::IntegerEncoding::kBits);
 }
 
 TEST_P(HeaderTest, RefusesAnotherProblem) {
-  FormulaOptions options;
+  exports::FormulaOptions options;
   options.format = GetParam();
   options.capacity = 64;
-  const Formula formula = Encode(TwoBanks(), options).value();
-  problem::ProblemDocument other = TwoBanks();
+  const exports::Formula formula = exports::Encode(TwoBanks(), options).value();
+  problem::files::ProblemDocument other = TwoBanks();
   other.problem.buffers[0].size = 17;
-  const base::Expected<FormulaOptions> read = ReadOptions(formula.text, "f", other);
+  const base::Expected<exports::FormulaOptions> read = exports::ReadOptions(formula.text, "f", other);
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().message, "this is the formula of another problem");
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, HeaderTest,
-                         testing::Values(FormulaFormat::kDimacs, FormulaFormat::kSmtlib,
-                                         FormulaFormat::kText));
+                         testing::Values(exports::FormulaFormat::kDimacs, exports::FormulaFormat::kSmtlib,
+                                         exports::FormulaFormat::kText));
 
 TEST(Header, RefusesWhatIsNoFormula) {
   for (const char* text : {"", "p cnf 1 1\n1 0\n", "a comment about tessera-formula {}\n"}) {
-    const base::Expected<FormulaOptions> read = ReadOptions(text, "f", TwoBanks());
+    const base::Expected<exports::FormulaOptions> read = exports::ReadOptions(text, "f", TwoBanks());
     ASSERT_FALSE(read.has_value()) << text;
     EXPECT_EQ(read.error().line, 1);
     EXPECT_THAT(read.error().message, HasSubstr("no formula"));
@@ -62,7 +62,7 @@ TEST(Header, RefusesABrokenLine) {
         "c tessera-formula {\"version\":2,\"capacity\":1,\"problem\":\"\",\"integers\":\"auto\"}",
         "c tessera-formula {\"version\":1,\"capacity\":-1,\"problem\":\"\",\"integers\":\"auto\"}",
         "c tessera-formula {\"version\":1,\"capacity\":1,\"problem\":\"\",\"integers\":\"odd\"}"}) {
-    EXPECT_FALSE(ReadOptions(text, "f", TwoBanks()).has_value()) << text;
+    EXPECT_FALSE(exports::ReadOptions(text, "f", TwoBanks()).has_value()) << text;
   }
 }
 

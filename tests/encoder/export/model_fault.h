@@ -20,7 +20,7 @@ struct ModelFault {
 
 inline void PrintTo(const ModelFault& fault, std::ostream* out) { *out << fault.name; }
 
-inline void ExpectRefused(const base::Expected<Decoded>& decoded, const ModelFault& fault) {
+inline void ExpectRefused(const base::Expected<exports::Decoded>& decoded, const ModelFault& fault) {
   ASSERT_FALSE(decoded.has_value());
   EXPECT_EQ(decoded.error().file, "model.txt");
   EXPECT_EQ(decoded.error().line, fault.line);

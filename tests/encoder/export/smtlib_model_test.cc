@@ -19,14 +19,14 @@ std::string Output(const std::string& offset = "0", const std::string& m1 = "fal
          m1 + "))\n";
 }
 
-base::Expected<Decoded> ReadModel(const std::string& output) {
-  FormulaOptions options;
+base::Expected<exports::Decoded> ReadModel(const std::string& output) {
+  exports::FormulaOptions options;
   options.capacity = 64;
-  return Decode(TwoBanks(), options, output, "model.txt");
+  return exports::Decode(TwoBanks(), options, output, "model.txt");
 }
 
 TEST(SmtlibModel, OfGetValueBecomesAnAllocation) {
-  const base::Expected<Decoded> decoded = ReadModel(Output());
+  const base::Expected<exports::Decoded> decoded = ReadModel(Output());
   ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());
   ASSERT_TRUE(decoded->allocation.has_value()) << decoded->broken;
   EXPECT_EQ(decoded->allocation->offsets, (std::vector<problem::Bytes>{0, 32}));
@@ -34,7 +34,7 @@ TEST(SmtlibModel, OfGetValueBecomesAnAllocation) {
 }
 
 TEST(SmtlibModel, OfGetModelBecomesAnAllocation) {
-  const base::Expected<Decoded> decoded = ReadModel(
+  const base::Expected<exports::Decoded> decoded = ReadModel(
       "sat\n(\n(define-fun |offset of in / 16| () Int 2)\n"
       "(define-fun |offset of out / 16| () Int 1) ; a comment\n"
       "(define-fun |in below out| () Bool false)\n"
@@ -57,16 +57,16 @@ TEST(SmtlibModel, ThatBreaksAnOrderIsRefusedInWords) {
   const std::string output =
       "sat ((|offset of in / 16| 1) (|offset of out / 16| 1) (|in below out| true)\n"
       "(|mode of sram at step 1 is m0| true) (|mode of sram at step 1 is m1| false))";
-  const base::Expected<Decoded> decoded = ReadModel(output);
+  const base::Expected<exports::Decoded> decoded = ReadModel(output);
   ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());
   EXPECT_THAT(decoded->broken, HasSubstr("offset of out"));
 }
 
 TEST(SmtlibModel, AClaimIsNoAllocationWhateverErrorFollows) {
-  const base::Expected<Decoded> refuted = ReadModel("unsat\n(error \"cannot get a model: \"\"unsat\"\"\")\n");
+  const base::Expected<exports::Decoded> refuted = ReadModel("unsat\n(error \"cannot get a model: \"\"unsat\"\"\")\n");
   ASSERT_TRUE(refuted.has_value()) << base::Format(refuted.error());
-  EXPECT_EQ(refuted->claim, Decoded::Claim::kNothingFits);
-  EXPECT_EQ(ReadModel("unknown")->claim, Decoded::Claim::kUndecided);
+  EXPECT_EQ(refuted->claim, exports::Decoded::Claim::kNothingFits);
+  EXPECT_EQ(ReadModel("unknown")->claim, exports::Decoded::Claim::kUndecided);
 }
 
 class SmtlibFault : public testing::TestWithParam<ModelFault> {};

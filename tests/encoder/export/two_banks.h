@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tessera/problem/json.h"
+#include "tessera/problem/files/problem_files.h"
 
 namespace tessera::encoder {
 
@@ -12,8 +12,8 @@ namespace tessera::encoder {
 //     32 +--------+   m1: b0 write, b1 read
 //        |   b0   |
 //      0 +--------+
-inline problem::ProblemDocument TwoBanks() {
-  problem::ProblemDocument document;
+inline problem::files::ProblemDocument TwoBanks() {
+  problem::files::ProblemDocument document;
   problem::Problem& problem = document.problem;
   problem.name = "two banks";
   problem::Memory& memory = problem.memories.emplace_back();

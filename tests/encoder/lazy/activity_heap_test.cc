@@ -1,10 +1,10 @@
-#include "tessera/encoder/lazy/activity_heap.h"
-
 #include <gmock/gmock.h>
 
 #include <vector>
 
-namespace tessera::encoder::lazy {
+#include "tessera/search/engines/lazy/decisions.h"
+
+namespace tessera::search::engines::lazy {
 namespace {
 
 std::vector<int> Drain(ActivityHeap& heap) {
@@ -28,4 +28,4 @@ TEST(ActivityHeap, RemembersRaisesOfItemsThatAreOut) {
 }
 
 }  // namespace
-}  // namespace tessera::encoder::lazy
+}  // namespace tessera::search::engines::lazy

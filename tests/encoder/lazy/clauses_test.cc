@@ -1,16 +1,19 @@
-// Clauses of the caller's own, which carry what a Problem cannot say to this solver.
-
-#include "tessera/encoder/lazy/clauses.h"
-
 #include <gmock/gmock.h>
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "tessera/encoder/lazy/solver.h"
+#include "tessera/search/engines/lazy/clause_learning.h"
+#include "tessera/search/engines/lazy/solver.h"
 
-namespace tessera::encoder::lazy {
+// Clauses of the caller's own, which carry what a Problem cannot say to this solver.
+
+
+
+
+
+namespace tessera::search::engines::lazy {
 namespace {
 
 using problem::Problem;
@@ -106,4 +109,4 @@ TEST(Implies, LargerBuffersUnderLowerCeilingsDo) {
 }
 
 }  // namespace
-}  // namespace tessera::encoder::lazy
+}  // namespace tessera::search::engines::lazy

@@ -4,10 +4,9 @@
 #include <map>
 
 #include "tessera/base/random.h"
-#include "tessera/encoder/lazy/lazy_engine.h"
-#include "tessera/encoder/lazy/lazy_prover.h"
-#include "tessera/problem/json.h"
+#include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/validator.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/tests/draws.h"
 
 // Relations that make bounds chase each other, in memories of gigabytes: raised a byte at a time
@@ -43,7 +42,7 @@ Problem MakeProblem(std::vector<problem::Buffer> buffers, std::vector<Relation> 
 }
 
 Result Ask(const Problem& problem) {
-  return LazyEngine().Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {20'000}, {});
+  return search::engines::lazy::LazyEngine().Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {20'000}, {});
 }
 
 // x lies 1 above y, and y 1 above x.
@@ -88,7 +87,7 @@ TEST(Climbs, OfOrdersAndTiesAreConflictsThatTeach) {
 TEST(Climbs, EndTheProverToo) {
   const Problem problem = MakeProblem({MakeBuffer("a", 4, {0, 1}, 4), MakeBuffer("b", 4, {0, 1}, 4)},
                                       {{RelationKind::kColocate, 0, 1, 1}});
-  const problem::proof::Attempt attempt = LazyProver().Prove(problem, kHuge, {20'000}, {});
+  const problem::proof::Attempt attempt = search::engines::lazy::LazyProver().Prove(problem, kHuge, {20'000}, {});
   EXPECT_FALSE(attempt.proof);
   EXPECT_FALSE(attempt.reason.empty());
 }
@@ -140,7 +139,7 @@ TEST(Climbs, AreDecidedAsByTryingEveryOffset) {
     const Result result = Ask(problem);
     EXPECT_EQ(result.status, fits ? Status::kFeasible : Status::kInfeasible)
         << "draw " << i << ": " << result.reason << "\n"
-        << problem::WriteProblem(problem);
+        << problem::files::WriteProblem(problem);
     ++(fits ? feasible : infeasible);
   }
   ExpectEnough(feasible, DrawsOf(120));

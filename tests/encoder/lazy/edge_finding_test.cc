@@ -1,10 +1,10 @@
-#include "tessera/encoder/lazy/edge_finding.h"
-
 #include <gmock/gmock.h>
 
 #include <vector>
 
-namespace tessera::encoder::lazy {
+#include "tessera/search/engines/lazy/section_rules.h"
+
+namespace tessera::search::engines::lazy {
 namespace {
 
 // Three buffers of 4, 3 and 2 units that live together under a ceiling.
@@ -72,4 +72,4 @@ TEST(EdgeFinding, IsSilentWhereEverythingFits) {
 }
 
 }  // namespace
-}  // namespace tessera::encoder::lazy
+}  // namespace tessera::search::engines::lazy

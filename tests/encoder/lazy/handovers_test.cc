@@ -1,10 +1,10 @@
-#include "tessera/encoder/lazy/handovers.h"
-
 #include <gmock/gmock.h>
 
 #include <vector>
 
-namespace tessera::encoder::lazy {
+#include "tessera/search/engines/lazy/section_pair_cuts.h"
+
+namespace tessera::search::engines::lazy {
 namespace {
 
 constexpr int kStayer = 0, kOther = 1, kLeaver = 2, kEnterer = 3;
@@ -94,4 +94,4 @@ TEST(Handovers, AnOrderUndoneIsInNobodysWay) {
 }
 
 }  // namespace
-}  // namespace tessera::encoder::lazy
+}  // namespace tessera::search::engines::lazy

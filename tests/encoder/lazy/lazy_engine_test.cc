@@ -1,5 +1,3 @@
-#include "tessera/encoder/lazy/lazy_engine.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -7,9 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "tessera/base/checked.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/base/random.h"
 #include "tessera/problem/validator.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
 
 namespace tessera::encoder {
 namespace {
@@ -42,11 +41,11 @@ Problem DrawTight(uint64_t seed, int buffers) {
   return problem;
 }
 
-Result Solve(const Problem& problem, const LazyOptions& options = {}, const base::Budget& budget = {}) {
-  return LazyEngine(options).Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, budget, {});
+Result Solve(const Problem& problem, const search::engines::lazy::LazyOptions& options = {}, const base::Budget& budget = {}) {
+  return search::engines::lazy::LazyEngine(options).Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, budget, {});
 }
 
-TEST(LazyEngine, ProvesACapacityBelowTheLoadInfeasibleAndBoundsThePeak) {
+TEST(search::engines::lazy::LazyEngine, ProvesACapacityBelowTheLoadInfeasibleAndBoundsThePeak) {
   Problem problem = DrawTight(1, 12);
   const Bytes load = problem.memories[0].capacity--;
   const Result result = Solve(problem);
@@ -55,35 +54,35 @@ TEST(LazyEngine, ProvesACapacityBelowTheLoadInfeasibleAndBoundsThePeak) {
   EXPECT_EQ(result.engine, "lazy");
 }
 
-TEST(LazyEngine, SaysUnknownWithoutABudget) {
+TEST(search::engines::lazy::LazyEngine, SaysUnknownWithoutABudget) {
   const Result result = Solve(DrawTight(1, 12), {}, {0});
   EXPECT_EQ(result.status, Status::kUnknown);
   EXPECT_THAT(result.reason, HasSubstr("budget"));
 }
 
-TEST(LazyEngine, SaysUnknownWhenStopped) {
+TEST(search::engines::lazy::LazyEngine, SaysUnknownWhenStopped) {
   const Problem problem = DrawTight(1, 12);
   base::Stop stop;
   stop.Request();
-  const Result result = LazyEngine().Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {}, stop);
+  const Result result = search::engines::lazy::LazyEngine().Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {}, stop);
   EXPECT_EQ(result.status, Status::kUnknown);
 }
 
 // Its budget is spent after seconds.
-TEST(LazyEngine, ADeadlineEndsTheSearch) {
+TEST(search::engines::lazy::LazyEngine, ADeadlineEndsTheSearch) {
   Problem problem = DrawTight(1, 60);
   for (size_t i = 0; i < problem.buffers.size(); i += 2) problem.buffers[i].alignment = 16;
   const base::Budget budget{20'000};
   const base::Stop soon(base::Stop::Clock::now() + std::chrono::milliseconds(20));
   const Result result =
-      LazyEngine().Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, budget, soon);
+      search::engines::lazy::LazyEngine().Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, budget, soon);
   EXPECT_EQ(result.status, Status::kUnknown);
   EXPECT_LT(result.statistics.conflicts, budget.units);
 }
 
-TEST(LazyEngine, ASpentBudgetIsNoProofAndMoreOfItGoesOn) {
+TEST(search::engines::lazy::LazyEngine, ASpentBudgetIsNoProofAndMoreOfItGoesOn) {
   const Problem problem = DrawTight(36, 30);
-  const auto session = LazyEngine().Open(problem, nullptr);
+  const auto session = search::engines::lazy::LazyEngine().Open(problem, nullptr);
   const Bytes capacity = problem.memories[0].capacity;
   const Status whole = Solve(problem).status;
   Result result = session->Solve(0, capacity, {1}, {});
@@ -96,10 +95,10 @@ TEST(LazyEngine, ASpentBudgetIsNoProofAndMoreOfItGoesOn) {
   EXPECT_EQ(result.status, whole);
 }
 
-TEST(LazyEngine, GivesTheSameAnswerAndTheSameEffortEachTime) {
+TEST(search::engines::lazy::LazyEngine, GivesTheSameAnswerAndTheSameEffortEachTime) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const Problem problem = DrawTight(seed, 30);
-    LazyOptions options;
+    search::engines::lazy::LazyOptions options;
     options.seed = seed;
     const Result first = Solve(problem, options);
     const Result second = Solve(problem, options);
@@ -114,17 +113,17 @@ TEST(LazyEngine, GivesTheSameAnswerAndTheSameEffortEachTime) {
 }
 
 // One session that sweeps must say what fresh sessions say, up, down, with the capacity assumed or constant.
-TEST(LazyEngine, ASweepOfCapacitiesEqualsFreshSessions) {
+TEST(search::engines::lazy::LazyEngine, ASweepOfCapacitiesEqualsFreshSessions) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const Problem problem = DrawTight(seed, 14);
     for (const bool assumed : {false, true}) {
-      LazyOptions options;
+      search::engines::lazy::LazyOptions options;
       options.assume_capacity = assumed;
-      const auto session = LazyEngine(options).Open(problem, nullptr);
+      const auto session = search::engines::lazy::LazyEngine(options).Open(problem, nullptr);
       for (const Bytes delta : {20, 4, -1, 8, 0, 2, 1, 0}) {
         const Bytes capacity = problem.memories[0].capacity + delta;
         const Result swept = session->Solve(0, capacity, {}, {});
-        const Result fresh = LazyEngine(options).Open(problem, nullptr)->Solve(0, capacity, {}, {});
+        const Result fresh = search::engines::lazy::LazyEngine(options).Open(problem, nullptr)->Solve(0, capacity, {}, {});
         ASSERT_EQ(swept.status, fresh.status) << seed << " " << delta;
         if (swept.allocation) {
           EXPECT_TRUE(problem::Validate(problem, *swept.allocation, capacity).empty());
@@ -134,10 +133,10 @@ TEST(LazyEngine, ASweepOfCapacitiesEqualsFreshSessions) {
   }
 }
 
-TEST(LazyEngine, RemembersThatALargerCapacityWasRefuted) {
+TEST(search::engines::lazy::LazyEngine, RemembersThatALargerCapacityWasRefuted) {
   Problem problem = DrawTight(1, 12);
   const Bytes load = problem.memories[0].capacity;
-  const auto session = LazyEngine().Open(problem, nullptr);
+  const auto session = search::engines::lazy::LazyEngine().Open(problem, nullptr);
   EXPECT_EQ(session->Solve(0, load - 1, {}, {}).status, Status::kInfeasible);
   EXPECT_NE(session->Solve(0, load + 50, {}, {}).status, Status::kInfeasible);
   const Result again = session->Solve(0, load - 2, {}, {});
@@ -145,25 +144,25 @@ TEST(LazyEngine, RemembersThatALargerCapacityWasRefuted) {
   EXPECT_EQ(again.statistics.conflicts, 0);
 }
 
-TEST(LazyEngine, TriesHintsFirst) {
+TEST(search::engines::lazy::LazyEngine, TriesHintsFirst) {
   Problem problem = DrawTight(1, 1);
   problem.buffers[0].size = 10;
   problem.buffers[0].hint = 30;
   problem.memories[0].capacity = 200;
   EXPECT_EQ(Solve(problem).allocation->offsets[0], 30);
-  LazyOptions deaf;
+  search::engines::lazy::LazyOptions deaf;
   deaf.follow_hints = false;
   EXPECT_EQ(Solve(problem, deaf).allocation->offsets[0], 0);
 }
 
-TEST(LazyEngine, ACapacityBeyondAllSizesIsNoOverflow) {
+TEST(search::engines::lazy::LazyEngine, ACapacityBeyondAllSizesIsNoOverflow) {
   Problem problem = DrawTight(2, 20);
   problem.memories[0].capacity = base::kMaxTotal;
   EXPECT_EQ(Solve(problem).status, Status::kFeasible);
 }
 
 // Each of the two would have to lie right above the other, however much room there is.
-TEST(LazyEngine, TiesInACircleAreRefutedAtOnce) {
+TEST(search::engines::lazy::LazyEngine, TiesInACircleAreRefutedAtOnce) {
   Problem problem = DrawTight(2, 2);
   problem.memories[0].capacity = Bytes{1} << 50;
   problem.relations = {{problem::RelationKind::kAdjacent, 0, 1, 0},
@@ -173,7 +172,7 @@ TEST(LazyEngine, TiesInACircleAreRefutedAtOnce) {
   EXPECT_EQ(result.statistics.conflicts, 0);
 }
 
-TEST(LazyEngine, RefusesAddressesThatCouldOverflow) {
+TEST(search::engines::lazy::LazyEngine, RefusesAddressesThatCouldOverflow) {
   Problem problem = DrawTight(2, 2);
   problem.buffers[0].size = base::kMaxTotal / 2;
   const Result result = Solve(problem);
@@ -181,7 +180,7 @@ TEST(LazyEngine, RefusesAddressesThatCouldOverflow) {
   EXPECT_THAT(result.reason, HasSubstr("2^60"));
 }
 
-TEST(LazyEngine, RefusesWhatItCannotHonourByName) {
+TEST(search::engines::lazy::LazyEngine, RefusesWhatItCannotHonourByName) {
   Problem problem = DrawTight(1, 2);
   problem.memories[0].banks = {{"left", {0, 60}, {}}, {"right", {60, 120}, {}}};
   problem.buffers[1].allowed_banks = {1};
@@ -193,7 +192,7 @@ TEST(LazyEngine, RefusesWhatItCannotHonourByName) {
   EXPECT_EQ(Solve(problem).status, Status::kUnsupported);
 }
 
-TEST(LazyEngine, RefusesModesThatRestrictAndKeepsToOneThatDoesNot) {
+TEST(search::engines::lazy::LazyEngine, RefusesModesThatRestrictAndKeepsToOneThatDoesNot) {
   Problem problem = DrawTight(1, 1);
   problem.memories[0].banks = {{"only", {0, 60}, {}}};
   problem.memories[0].modes = {{"off", {{true, {}}}}, {"on", {{false, {{"", problem::AccessKind::kRead}}}}}};
@@ -206,10 +205,10 @@ TEST(LazyEngine, RefusesModesThatRestrictAndKeepsToOneThatDoesNot) {
   EXPECT_EQ(Solve(problem).status, Status::kUnsupported);
 }
 
-TEST(LazyEngine, SaysThatARungDoesNotExist) {
+TEST(search::engines::lazy::LazyEngine, SaysThatARungDoesNotExist) {
   const Problem problem = DrawTight(1, 2);
   const problem::Ladder ladder{{{"only", {1, 1}}}};
-  EXPECT_EQ(LazyEngine().Open(problem, &ladder)->Solve(1, 100, {}, {}).status, Status::kInvalid);
+  EXPECT_EQ(search::engines::lazy::LazyEngine().Open(problem, &ladder)->Solve(1, 100, {}, {}).status, Status::kInvalid);
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-// Every infeasible answer of the lazy engine comes with a proof that the checker accepts.
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,8 +7,13 @@
 #include "brute_force.h"
 #include "random_packing.h"
 #include "tessera/base/random.h"
-#include "tessera/encoder/lazy/lazy_prover.h"
 #include "tessera/problem/proof/checker.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
+
+// Every infeasible answer of the lazy engine comes with a proof that the checker accepts.
+
+
+
 
 namespace tessera::encoder {
 namespace {
@@ -19,12 +22,12 @@ using problem::Bytes;
 using problem::Problem;
 using problem::proof::Attempt;
 
-TEST(LazyProver, ProvesExactlyWhatBruteForceFindsInfeasible) {
+TEST(search::engines::lazy::LazyProver, ProvesExactlyWhatBruteForceFindsInfeasible) {
   int infeasible = 0;
   for (uint64_t seed = 1; seed <= 2400; ++seed) {
     base::Random random(seed);
     const Problem problem = DrawPacking(random);
-    const LazyProver prover(DrawOptions(random));
+    const search::engines::lazy::LazyProver prover(DrawOptions(random));
     const Bytes capacity = problem.memories[0].capacity;
     const Attempt attempt = prover.Prove(problem, capacity, {}, {});
     ASSERT_NE(attempt.proof.has_value(), Enumerate(problem, capacity).has_value())
@@ -40,7 +43,7 @@ TEST(LazyProver, ProvesExactlyWhatBruteForceFindsInfeasible) {
 }
 
 // Three buffers stay from the first step to the second; what leaves and enters beside them does not matter.
-TEST(LazyProver, WhoeverStaysAndIsTooMuchAloneIsAStack) {
+TEST(search::engines::lazy::LazyProver, WhoeverStaysAndIsTooMuchAloneIsAStack) {
   Problem problem;
   problem.memories.resize(1);
   const std::vector<std::pair<Bytes, problem::Lifespan>> buffers = {
@@ -51,9 +54,9 @@ TEST(LazyProver, WhoeverStaysAndIsTooMuchAloneIsAStack) {
     buffer.size = size;
     buffer.lifespans = {lifespan};
   }
-  LazyOptions options;
+  search::engines::lazy::LazyOptions options;
   options.edge_finding = false;
-  const Attempt attempt = LazyProver(options).Prove(problem, 11, {}, {});
+  const Attempt attempt = search::engines::lazy::LazyProver(options).Prove(problem, 11, {}, {});
   ASSERT_TRUE(attempt.proof) << attempt.reason;
   EXPECT_EQ(*attempt.proof, "tessera-proof 1\nclause 1 :\nstack 0 1 2 3 :\nend\n");
   EXPECT_TRUE(problem::proof::CheckProof(problem, 11, *attempt.proof).accepted);

@@ -1,9 +1,9 @@
-#include "random_packing.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "random_packing.h"
 
 namespace tessera::encoder {
 namespace {
@@ -115,8 +115,8 @@ problem::Ladder DrawLadder(Random& random, const Problem& problem) {
   return ladder;
 }
 
-LazyOptions DrawOptions(Random& random) {
-  LazyOptions options;
+search::engines::lazy::LazyOptions DrawOptions(Random& random) {
+  search::engines::lazy::LazyOptions options;
   options.seed = static_cast<uint64_t>(random.Uniform(0, 3));
   options.edge_finding = random.Chance(0.5);
   options.handovers = Draw(random, 0, 3);

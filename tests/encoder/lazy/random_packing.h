@@ -1,9 +1,9 @@
 #pragma once
 
 #include "tessera/base/random.h"
-#include "tessera/encoder/lazy/options.h"
-#include "tessera/problem/ladder.h"
 #include "tessera/problem/problem.h"
+#include "tessera/problem/tile_candidates.h"
+#include "tessera/search/engines/lazy/lazy_options.h"
 
 namespace tessera::encoder {
 
@@ -15,6 +15,6 @@ problem::Problem DrawPacking(base::Random& random);
 problem::Ladder DrawLadder(base::Random& random, const problem::Problem& problem);
 
 // Every switch drawn.
-LazyOptions DrawOptions(base::Random& random);
+search::engines::lazy::LazyOptions DrawOptions(base::Random& random);
 
 }  // namespace tessera::encoder

@@ -1,5 +1,3 @@
-// The lazy engine against brute force on instances small enough to enumerate, each with its switches drawn.
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -7,9 +5,14 @@
 #include "brute_force.h"
 #include "random_packing.h"
 #include "tessera/base/random.h"
-#include "tessera/encoder/lazy/lazy_engine.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
+
+// The lazy engine against brute force on instances small enough to enumerate, each with its switches drawn.
+
+
+
 
 namespace tessera::encoder {
 namespace {
@@ -45,7 +48,7 @@ TEST(LazySoundness, AgreesWithBruteForceUnderEveryDrawOfSwitches) {
     base::Random random(seed);
     const Problem problem = DrawPacking(random);
     ASSERT_FALSE(problem::FindFault(problem)) << seed;
-    const LazyEngine engine(DrawOptions(random));
+    const search::engines::lazy::LazyEngine engine(DrawOptions(random));
     const Bytes capacity = problem.memories[0].capacity;
     const Result result = engine.Open(problem, nullptr)->Solve(0, capacity, {}, {});
     ExpectAgreement(result, problem, capacity, "seed " + std::to_string(seed), tally);
@@ -61,7 +64,7 @@ TEST(LazySoundness, ASessionThatSweepsCapacitiesAnswersAsBruteForceDoes) {
   for (uint64_t seed = 1; seed <= 250; ++seed) {
     base::Random random(seed);
     const Problem problem = DrawPacking(random);
-    const auto session = LazyEngine(DrawOptions(random)).Open(problem, nullptr);
+    const auto session = search::engines::lazy::LazyEngine(DrawOptions(random)).Open(problem, nullptr);
     for (int question = 0; question < 6; ++question) {
       const Bytes capacity = random.Uniform(1, 12);
       const Result result = session->Solve(0, capacity, {}, {});
@@ -81,7 +84,7 @@ TEST(LazySoundness, ASessionThatMovesOverALadderAnswersAsBruteForceDoes) {
     const Problem problem = DrawPacking(random);
     const problem::Ladder ladder = DrawLadder(random, problem);
     ASSERT_FALSE(problem::FindFault(problem, ladder)) << seed;
-    const auto session = LazyEngine(DrawOptions(random)).Open(problem, &ladder);
+    const auto session = search::engines::lazy::LazyEngine(DrawOptions(random)).Open(problem, &ladder);
     for (int question = 0; question < 6; ++question) {
       const auto rung = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(ladder.rungs.size()) - 1));
       const Bytes capacity = random.Uniform(4, 12);

@@ -1,10 +1,10 @@
-#include "tessera/encoder/lazy/trail.h"
-
 #include <gmock/gmock.h>
 
 #include <vector>
 
-namespace tessera::encoder::lazy {
+#include "tessera/search/engines/lazy/trail.h"
+
+namespace tessera::search::engines::lazy {
 namespace {
 
 constexpr Reason kDecided{Reason::Kind::kDecision, 0, 0};
@@ -75,4 +75,4 @@ TEST(Trail, AContradictedImplicationBecomesAConflictOfTrueLiterals) {
 }
 
 }  // namespace
-}  // namespace tessera::encoder::lazy
+}  // namespace tessera::search::engines::lazy

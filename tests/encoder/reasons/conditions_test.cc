@@ -1,12 +1,11 @@
-#include "tessera/encoder/reasons/conditions.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
 #include "tessera/problem/well_formed.h"
+#include "tessera/search/reasons/query.h"
 
-namespace tessera::encoder::reasons {
+namespace tessera::search::reasons {
 namespace {
 
 using problem::AccessKind;
@@ -202,4 +201,4 @@ TEST(ConditionsTest, ASmallerCapacityThanTheMemorysIsAsked) {
 }
 
 }  // namespace
-}  // namespace tessera::encoder::reasons
+}  // namespace tessera::search::reasons

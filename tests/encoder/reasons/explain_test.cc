@@ -1,5 +1,3 @@
-#include "tessera/encoder/reasons/explain.h"
-
 #include <gmock/gmock.h>
 
 #include <string>
@@ -8,6 +6,7 @@
 #include "brute_force.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
+#include "tessera/search/reasons/explain.h"
 
 // What is explained, and how, on fixtures small enough to check by eye. Enumeration decides.
 namespace tessera::encoder {
@@ -51,9 +50,9 @@ Problem MakeProblem(std::vector<problem::Buffer> buffers, Bytes capacity) {
   return problem;
 }
 
-Explanation Explained(const Problem& problem, const ExplainOptions& options = {}) {
+Explanation Explained(const Problem& problem, const search::reasons::ExplainOptions& options = {}) {
   EXPECT_FALSE(problem::FindFault(problem).has_value());
-  return Explain(problem, problem.memories[0].capacity, Decided, options);
+  return search::reasons::Explain(problem, problem.memories[0].capacity, Decided, options);
 }
 
 Condition Of(ConditionKind kind, int owner = 0, int item = 0) { return {kind, owner, item}; }
@@ -206,13 +205,13 @@ TEST(ExplainTest, ALoopCanBeToBlame) {
 TEST(ExplainTest, AnAnswerThatIsTakenBackIsNotBelieved) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 1, 1), MakeBuffer("b", 0, 1, 1)}, 2);
   int questions = 0;
-  const Decide fickle = [&](const Problem& asked, Bytes capacity, const base::Budget& budget) {
+  const search::reasons::Decide fickle = [&](const Problem& asked, Bytes capacity, const base::Budget& budget) {
     if (++questions > 2) return Decided(asked, capacity, budget);
     Result result;
     result.status = Status::kInfeasible;
     return result;
   };
-  const Explanation explanation = Explain(problem, 2, fickle, {});
+  const Explanation explanation = search::reasons::Explain(problem, 2, fickle, {});
   EXPECT_FALSE(explanation.minimal);
   EXPECT_EQ(explanation.conditions.size(), 3U);
 }
@@ -298,7 +297,7 @@ TEST(ExplainTest, ARuleCanBeToBlame) {
   rule.buffers = {0, 1};
   problem.rules = {rule};
   ASSERT_FALSE(problem::FindFault(problem).has_value());
-  const Explanation explanation = Explain(problem, 8, DecidedByValidator, {});
+  const Explanation explanation = search::reasons::Explain(problem, 8, DecidedByValidator, {});
   EXPECT_TRUE(explanation.minimal);
   EXPECT_THAT(explanation.conditions,
               ElementsAre(Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kRule, 0, 0),
@@ -344,11 +343,11 @@ TEST(ExplainTest, AnUnknownIsNeverTakenForANo) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 2), MakeBuffer("b", 0, 2, 2)}, 8);
   problem.buffers[0].offset = 0;
   problem.buffers[1].offset = 1;
-  const Decide shy = [](const Problem& asked, Bytes capacity, const base::Budget& budget) {
+  const search::reasons::Decide shy = [](const Problem& asked, Bytes capacity, const base::Budget& budget) {
     if (asked.buffers.size() == 2) return Decided(asked, capacity, budget);
     return Result{};
   };
-  const Explanation explanation = Explain(problem, 8, shy, {});
+  const Explanation explanation = search::reasons::Explain(problem, 8, shy, {});
   EXPECT_FALSE(explanation.minimal);
   EXPECT_EQ(explanation.conditions.size(), 4U);
 }
@@ -358,13 +357,13 @@ TEST(ExplainTest, PlacementsAreChecked) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 2), MakeBuffer("b", 0, 2, 2)}, 8);
   problem.buffers[0].offset = 0;
   problem.buffers[1].offset = 1;
-  const Decide liar = [](const Problem& asked, Bytes capacity, const base::Budget& budget) {
+  const search::reasons::Decide liar = [](const Problem& asked, Bytes capacity, const base::Budget& budget) {
     Result result = Decided(asked, capacity, budget);
     if (!result.allocation) return result;
     for (Bytes& offset : result.allocation->offsets) offset = capacity;
     return result;
   };
-  const Explanation explanation = Explain(problem, 8, liar, {});
+  const Explanation explanation = search::reasons::Explain(problem, 8, liar, {});
   EXPECT_FALSE(explanation.minimal);
   EXPECT_THAT(explanation.changes, IsEmpty());
 }
@@ -376,11 +375,11 @@ TEST(ExplainTest, AStopEndsTheQuestions) {
   base::Stop stop;
   stop.Request();
   int questions = 0;
-  const Decide counting = [&](const Problem&, Bytes, const base::Budget&) {
+  const search::reasons::Decide counting = [&](const Problem&, Bytes, const base::Budget&) {
     ++questions;
     return Result{};
   };
-  EXPECT_FALSE(Explain(problem, 8, counting, {.stop = &stop}).minimal);
+  EXPECT_FALSE(search::reasons::Explain(problem, 8, counting, {.stop = &stop}).minimal);
   EXPECT_EQ(questions, 0);
 }
 

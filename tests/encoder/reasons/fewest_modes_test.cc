@@ -1,5 +1,3 @@
-#include "tessera/encoder/reasons/fewest_modes.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -9,8 +7,9 @@
 #include "brute_force.h"
 #include "random_problem.h"
 #include "tessera/base/random.h"
-#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/validator.h"
+#include "tessera/search/reasons/fewest_modes.h"
 
 namespace tessera::encoder {
 namespace {
@@ -24,7 +23,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 Result DecideBySat(const Problem& problem, Bytes capacity, const base::Budget& budget) {
-  static const SatEngine engine;
+  static const sat::SatEngine engine;
   const base::Stop stop;
   return engine.Open(problem, nullptr)->Solve(0, capacity, budget, stop);
 }
@@ -58,29 +57,29 @@ Problem DoubleBufferedLoop(const std::vector<std::string>& rows) {
   return problem;
 }
 
-ModeQuery Asked(const Problem& problem) { return {problem, problem.memories[0].capacity}; }
+search::reasons::ModeQuery Asked(const Problem& problem) { return {problem, problem.memories[0].capacity}; }
 
-FewestModes FindFewest(const std::vector<ModeQuery>& queries) {
-  return FindFewestModes(queries, DecideBySat, {});
+search::reasons::FewestModes FindFewest(const std::vector<search::reasons::ModeQuery>& queries) {
+  return search::reasons::FindFewestModes(queries, DecideBySat, {});
 }
 
 TEST(FewestModesTest, ThePatentsFiveBanksNeedBothModes) {
-  const FewestModes found = FindFewest({Asked(DoubleBufferedLoop({"rrwrw", "wwrrw"}))});
+  const search::reasons::FewestModes found = FindFewest({Asked(DoubleBufferedLoop({"rrwrw", "wwrrw"}))});
   EXPECT_EQ(found.status, Status::kOptimal);
-  EXPECT_THAT(found.kept, ElementsAre(ModeId{0, 0}, ModeId{0, 1}));
+  EXPECT_THAT(found.kept, ElementsAre(search::reasons::ModeId{0, 0}, search::reasons::ModeId{0, 1}));
   EXPECT_THAT(found.needs, testing::SizeIs(2));
 }
 
 TEST(FewestModesTest, AModeThatDoesNothingNewIsRemoved) {
   const Problem problem = DoubleBufferedLoop({"rrwrw", "wwwww", "wwrrw", "rrrrw"});
-  const FewestModes found = FindFewest({Asked(problem)});
+  const search::reasons::FewestModes found = FindFewest({Asked(problem)});
   EXPECT_EQ(found.status, Status::kOptimal);
   EXPECT_EQ(found.kept.size(), 2U);
   EXPECT_TRUE(problem::Validate(problem, found.allocations[0], problem.memories[0].capacity).empty());
 }
 
 TEST(FewestModesTest, ThreeBanksAreNotEnoughWhateverTheModes) {
-  const FewestModes found = FindFewest({Asked(DoubleBufferedLoop({"rrw", "wwr"}))});
+  const search::reasons::FewestModes found = FindFewest({Asked(DoubleBufferedLoop({"rrw", "wwr"}))});
   EXPECT_EQ(found.status, Status::kInfeasible);
   EXPECT_THAT(found.kept, IsEmpty());
 }
@@ -93,10 +92,10 @@ TEST(FewestModesTest, AllQueriesMustKeepAnAnswer) {
   reads.buffers[0].accesses = {{0, "", AccessKind::kRead}};
   Problem writes = reads;
   writes.buffers[0].accesses = {{0, "", AccessKind::kWrite}};
-  EXPECT_THAT(FindFewest({Asked(reads)}).kept, ElementsAre(ModeId{0, 0}));
-  EXPECT_THAT(FindFewest({Asked(writes)}).kept, ElementsAre(ModeId{0, 1}));
-  const FewestModes both = FindFewest({Asked(reads), Asked(writes)});
-  EXPECT_THAT(both.kept, ElementsAre(ModeId{0, 0}, ModeId{0, 1}));
+  EXPECT_THAT(FindFewest({Asked(reads)}).kept, ElementsAre(search::reasons::ModeId{0, 0}));
+  EXPECT_THAT(FindFewest({Asked(writes)}).kept, ElementsAre(search::reasons::ModeId{0, 1}));
+  const search::reasons::FewestModes both = FindFewest({Asked(reads), Asked(writes)});
+  EXPECT_THAT(both.kept, ElementsAre(search::reasons::ModeId{0, 0}, search::reasons::ModeId{0, 1}));
   ASSERT_EQ(both.needs.size(), 2U);
   EXPECT_EQ(both.needs[0].query + both.needs[1].query, 1U);
 }
@@ -105,20 +104,20 @@ TEST(FewestModesTest, AKnownAnswerWithOneModeNeedsNoSolve) {
   Problem problem = DoubleBufferedLoop({"r", "w"});
   problem.buffers.resize(1);
   problem.buffers[0].accesses = {{0, "", AccessKind::kRead}};
-  ModeQuery query = Asked(problem);
+  search::reasons::ModeQuery query = Asked(problem);
   query.known = problem::Allocation{{0}, {{0, 0}}};
-  const FewestModes found = FindFewest({query});
+  const search::reasons::FewestModes found = FindFewest({query});
   EXPECT_EQ(found.status, Status::kOptimal);
   EXPECT_EQ(found.solves, 0);
-  EXPECT_THAT(found.kept, ElementsAre(ModeId{0, 0}));
+  EXPECT_THAT(found.kept, ElementsAre(search::reasons::ModeId{0, 0}));
 }
 
 TEST(FewestModesTest, WhatIsUnknownIsNotCalledLeast) {
-  ModeQuery query = Asked(DoubleBufferedLoop({"rrwrw", "wwrrw"}));
+  search::reasons::ModeQuery query = Asked(DoubleBufferedLoop({"rrwrw", "wwrrw"}));
   query.known = Enumerate(query.problem, query.capacity);
   ASSERT_TRUE(query.known.has_value());
-  const Decide shrugs = [](const Problem&, Bytes, const base::Budget&) { return Result{}; };
-  const FewestModes found = FindFewestModes(std::vector<ModeQuery>{query}, shrugs, {});
+  const search::reasons::Decide shrugs = [](const Problem&, Bytes, const base::Budget&) { return Result{}; };
+  const search::reasons::FewestModes found = search::reasons::FindFewestModes(std::vector<search::reasons::ModeQuery>{query}, shrugs, {});
   EXPECT_EQ(found.status, Status::kFeasible);
   EXPECT_EQ(found.kept.size(), 2U);
 }
@@ -126,7 +125,7 @@ TEST(FewestModesTest, WhatIsUnknownIsNotCalledLeast) {
 TEST(FewestModesTest, TransitionsBetweenWhatRemainsRemain) {
   Problem problem = DoubleBufferedLoop({"rr", "rw", "ww"});
   problem.memories[0].transitions = {{0, 1}, {1, 2}, {2, 0}};
-  const Problem reduced = WithModes(problem, std::vector<ModeId>{{0, 0}, {0, 2}});
+  const Problem reduced = search::reasons::WithModes(problem, std::vector<search::reasons::ModeId>{{0, 0}, {0, 2}});
   EXPECT_EQ(reduced.memories[0].modes.size(), 2U);
   EXPECT_EQ(reduced.memories[0].modes[1].name, "ww");
   EXPECT_THAT(*reduced.memories[0].transitions, ElementsAre(std::pair(1, 0)));
@@ -135,15 +134,15 @@ TEST(FewestModesTest, TransitionsBetweenWhatRemainsRemain) {
 TEST(FewestModesTest, WiresThatNoModeUsesAreFreed) {
   Problem problem = DoubleBufferedLoop({"rr", "rw"});
   problem.memories[0].modes[0].banks[1].allowed.push_back({"dma", AccessKind::kWrite});
-  EXPECT_THAT(FindFreedAccesses(problem, std::vector<ModeId>{{0, 0}}),
-              ElementsAre(FreedAccess{0, 1, {"", AccessKind::kWrite}}));
-  EXPECT_THAT(FindFreedAccesses(problem, std::vector<ModeId>{{0, 1}}),
-              ElementsAre(FreedAccess{0, 1, {"", AccessKind::kRead}}));
+  EXPECT_THAT(search::reasons::FindFreedAccesses(problem, std::vector<search::reasons::ModeId>{{0, 0}}),
+              ElementsAre(search::reasons::FreedAccess{0, 1, {"", AccessKind::kWrite}}));
+  EXPECT_THAT(search::reasons::FindFreedAccesses(problem, std::vector<search::reasons::ModeId>{{0, 1}}),
+              ElementsAre(search::reasons::FreedAccess{0, 1, {"", AccessKind::kRead}}));
 }
 
 // The least number of modes by trying all subsets that leave each memory one; 0 when not even all of them are enough.
 int LeastByEnumeration(const std::vector<Problem>& problems) {
-  std::vector<ModeId> modes;
+  std::vector<search::reasons::ModeId> modes;
   const std::vector<problem::Memory>& memories = problems.front().memories;
   for (size_t m = 0; m < memories.size(); ++m) {
     for (size_t k = 0; k < memories[m].modes.size(); ++k)
@@ -152,12 +151,12 @@ int LeastByEnumeration(const std::vector<Problem>& problems) {
   int least = 0;
   for (unsigned chosen = 1; chosen < 1U << modes.size(); ++chosen) {
     if (least > 0 && std::popcount(chosen) >= least) continue;
-    std::vector<ModeId> kept;
+    std::vector<search::reasons::ModeId> kept;
     for (size_t i = 0; i < modes.size(); ++i) {
       if ((chosen >> i & 1U) != 0) kept.push_back(modes[i]);
     }
     const bool enough = std::all_of(problems.begin(), problems.end(), [&](const Problem& problem) {
-      const Problem reduced = WithModes(problem, kept);
+      const Problem reduced = search::reasons::WithModes(problem, kept);
       for (size_t m = 0; m < memories.size(); ++m) {
         if (!memories[m].modes.empty() && reduced.memories[m].modes.empty()) return false;
       }
@@ -187,9 +186,9 @@ TEST(FewestModesTest, AreAsFewAsAnySubsetThatIsEnough) {
                                        [](const problem::Memory& memory) { return !memory.modes.empty(); });
     if (!has_modes) continue;
     const std::vector<Problem> problems = {WithoutEveryOther(whole, 0), WithoutEveryOther(whole, 1)};
-    std::vector<ModeQuery> queries;
+    std::vector<search::reasons::ModeQuery> queries;
     for (const Problem& problem : problems) queries.push_back(Asked(problem));
-    const FewestModes found = FindFewest(queries);
+    const search::reasons::FewestModes found = FindFewest(queries);
     const int least = LeastByEnumeration(problems);
     EXPECT_EQ(found.status, least == 0 ? Status::kInfeasible : Status::kOptimal);
     EXPECT_EQ(static_cast<int>(found.kept.size()), least);

@@ -1,13 +1,12 @@
-#include "tessera/encoder/reasons/hitting_set.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <bit>
 
 #include "tessera/base/random.h"
+#include "tessera/search/reasons/fewest_modes.h"
 
-namespace tessera::encoder::reasons {
+namespace tessera::search::reasons {
 namespace {
 
 using Sets = std::vector<std::vector<int>>;
@@ -58,4 +57,4 @@ TEST(HittingSetTest, IsAsSmallAsAnySubsetThatHits) {
 }
 
 }  // namespace
-}  // namespace tessera::encoder::reasons
+}  // namespace tessera::search::reasons

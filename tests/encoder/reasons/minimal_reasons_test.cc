@@ -15,16 +15,16 @@
 #include "brute_force.h"
 #include "random_problem.h"
 #include "tessera/base/random.h"
-#include "tessera/encoder/lazy/lazy_engine.h"
-#include "tessera/encoder/reasons/explain.h"
-#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/decider.h"
-#include "tessera/search/allocate/greedy.h"
-#include "tessera/search/allocate/repair.h"
+#include "tessera/search/allocate/engine_queries.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
+#include "tessera/search/engines/local_search/local_search.h"
+#include "tessera/search/reasons/explain.h"
 
 // Problems with every kind of constraint, and every way to explain them: the set that is reported is made into a Problem of its own,
 // by the words of docs/reasons.md and by no code of the explainer, and that Problem is decided by two engines, and by
@@ -242,8 +242,8 @@ class Judges {
     return false;
   }
 
-  SatEngine sat_;
-  LazyEngine lazy_;
+  sat::SatEngine sat_;
+  search::engines::lazy::LazyEngine lazy_;
   int enumerated_ = 0;
 };
 
@@ -255,8 +255,8 @@ class Paths {
         only_canonical_({&canonical_}),
         ways_({{"cadical", Alone(sat_)},
                {"lazy", Alone(lazy_)},
-               {"portfolio", search::MakeDecider(all_, never_)},
-               {"canonical", search::MakeDecider(only_canonical_, never_)},
+               {"portfolio", search::allocate::MakeDecider(all_, never_)},
+               {"canonical", search::allocate::MakeDecider(only_canonical_, never_)},
                {"enumeration", Enumerated},
                {"z3", Alone(z3_)}}) {}
 
@@ -271,10 +271,10 @@ class Paths {
   bool DecidesAll(size_t way) const {
     return NameOf(way) == "cadical" || NameOf(way) == "portfolio" || NameOf(way) == "z3";
   }
-  const Decide& DecideOf(size_t way) const { return ways_[way].second; }
+  const search::reasons::Decide& DecideOf(size_t way) const { return ways_[way].second; }
 
  private:
-  Decide Alone(const problem::Engine& engine) {
+  search::reasons::Decide Alone(const problem::Engine& engine) {
     return [this, &engine](const Problem& problem, Bytes capacity, const base::Budget& budget) {
       return engine.Open(problem, nullptr)->Solve(0, capacity, budget, never_);
     };
@@ -290,15 +290,15 @@ class Paths {
   }
 
   base::Stop never_;
-  search::GreedyEngine greedy_;
-  search::CanonicalEngine canonical_;
-  search::RepairEngine repair_;
-  LazyEngine lazy_;
-  SatEngine sat_;
-  Z3Engine z3_;
+  search::engines::greedy::GreedyEngine greedy_;
+  search::engines::canonical::CanonicalEngine canonical_;
+  search::engines::local_search::RepairEngine repair_;
+  search::engines::lazy::LazyEngine lazy_;
+  sat::SatEngine sat_;
+  smt::Z3Engine z3_;
   std::vector<const problem::Engine*> all_;
   std::vector<const problem::Engine*> only_canonical_;
-  std::vector<std::pair<std::string, Decide>> ways_;
+  std::vector<std::pair<std::string, search::reasons::Decide>> ways_;
 };
 
 // ---- what is asked ----
@@ -423,7 +423,7 @@ TEST_F(MinimalReasons, OfEveryWayToExplainCollideAndAreNeeded) {
     if (!question) continue;
     const size_t way = paths.Take(explained++);
     SCOPED_TRACE("draw " + std::to_string(drawn) + " by " + paths.NameOf(way));
-    const Explanation explanation = Explain(question->problem, question->capacity, paths.DecideOf(way), {});
+    const Explanation explanation = search::reasons::Explain(question->problem, question->capacity, paths.DecideOf(way), {});
     EXPECT_TRUE(explanation.minimal || !paths.DecidesAll(way));
     if (explanation.minimal) ++tally_.ways[paths.NameOf(way)];
     Check(*question, explanation);
@@ -456,7 +456,7 @@ TEST_F(MinimalReasons, WithinAnyBudgetSayWhetherTheyAreMinimal) {
     SCOPED_TRACE("draw " + std::to_string(drawn));
     const base::Budget budget{int64_t{1} << random.Uniform(0, 10)};
     const Explanation explanation =
-        Explain(question->problem, question->capacity, paths.DecideOf(0), {.budget = budget});
+        search::reasons::Explain(question->problem, question->capacity, paths.DecideOf(0), {.budget = budget});
     tally_.cut_short += explanation.minimal ? 0 : 1;
     Check(*question, explanation);
   }

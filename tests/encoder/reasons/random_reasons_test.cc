@@ -7,10 +7,10 @@
 #include "brute_force.h"
 #include "random_problem.h"
 #include "tessera/base/random.h"
-#include "tessera/encoder/reasons/conditions.h"
-#include "tessera/encoder/reasons/explain.h"
-#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/well_formed.h"
+#include "tessera/search/reasons/explain.h"
+#include "tessera/search/reasons/query.h"
 
 // Explanations of random infeasible Problems, found with CaDiCaL and held against enumeration: what is said to collide does, what is
 // said to be needed is, and every change does what it promises and no less would.
@@ -26,7 +26,7 @@ using problem::ConditionKind;
 using problem::Explanation;
 using problem::Memory;
 using problem::Problem;
-using reasons::Query;
+using search::reasons::Query;
 
 constexpr int kProblemsPerShard = 120;
 
@@ -38,7 +38,7 @@ bool Fits(const Query& query) { return Enumerate(query.problem, query.capacity).
 bool IsEnumerable(const Query& query) {
   double placements = 1;
   for (const Buffer& buffer : query.problem.buffers)
-    placements *= static_cast<double>(reasons::CapacityOf(query, buffer.memory)) /
+    placements *= static_cast<double>(search::reasons::CapacityOf(query, buffer.memory)) /
                   static_cast<double>(buffer.alignment);
   return placements < 3e6;
 }
@@ -115,7 +115,7 @@ Query Apply(Query query, const Change& change, Bytes amount) {
       }
       return query;
     case ChangeKind::kDrop:
-      return reasons::Strike(query, change.condition);
+      return search::reasons::Strike(query, change.condition);
     case ChangeKind::kRung:
       break;
   }
@@ -141,7 +141,7 @@ class RandomReasons : public testing::TestWithParam<uint64_t> {
  protected:
   static void ExpectMinimal(const Query& query, const Explanation& explanation) {
     EXPECT_TRUE(explanation.minimal);
-    for (const Query& set : reasons::Readings(query, explanation.conditions)) {
+    for (const Query& set : search::reasons::Readings(query, explanation.conditions)) {
       ASSERT_FALSE(problem::FindFault(set.problem).has_value());
       if (IsEnumerable(set)) {
         EXPECT_FALSE(Fits(set));
@@ -150,7 +150,7 @@ class RandomReasons : public testing::TestWithParam<uint64_t> {
     for (size_t left_out = 0; left_out < explanation.conditions.size(); ++left_out) {
       std::vector<Condition> others = explanation.conditions;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(left_out));
-      const std::vector<Query> rest = reasons::Readings(query, others);
+      const std::vector<Query> rest = search::reasons::Readings(query, others);
       if (std::all_of(rest.begin(), rest.end(), IsEnumerable)) {
         EXPECT_TRUE(std::any_of(rest.begin(), rest.end(), Fits)) << "without condition " << left_out;
       }
@@ -175,7 +175,7 @@ class RandomReasons : public testing::TestWithParam<uint64_t> {
 
   // Everything that can be struck out and then fits is listed.
   static void ExpectNothingMissed(const Query& query, const Explanation& explanation) {
-    for (const Condition& condition : reasons::ListConditions(query)) {
+    for (const Condition& condition : search::reasons::ListConditions(query)) {
       const bool strikable =
           condition.kind == ConditionKind::kRelation || condition.kind == ConditionKind::kReserved ||
           condition.kind == ConditionKind::kFixedOffset || condition.kind == ConditionKind::kModes ||
@@ -185,7 +185,7 @@ class RandomReasons : public testing::TestWithParam<uint64_t> {
           std::any_of(explanation.changes.begin(), explanation.changes.end(), [&](const Change& change) {
             return change.kind == ChangeKind::kDrop && change.condition == condition;
           });
-      EXPECT_EQ(Fits(reasons::Strike(query, condition)), listed);
+      EXPECT_EQ(Fits(search::reasons::Strike(query, condition)), listed);
     }
   }
 
@@ -194,9 +194,9 @@ class RandomReasons : public testing::TestWithParam<uint64_t> {
 
 TEST_P(RandomReasons, AreMinimalAndTheirChangesLeast) {
   base::Random random(GetParam());
-  const SatEngine engine;
+  const sat::SatEngine engine;
   const base::Stop stop;
-  const Decide decide = [&](const Problem& problem, Bytes capacity, const base::Budget& budget) {
+  const search::reasons::Decide decide = [&](const Problem& problem, Bytes capacity, const base::Budget& budget) {
     return engine.Open(problem, nullptr)->Solve(0, capacity, budget, stop);
   };
   int explained = 0;
@@ -205,7 +205,7 @@ TEST_P(RandomReasons, AreMinimalAndTheirChangesLeast) {
     const Query query = Ask(DrawProblem(random));
     if (Fits(query)) continue;
     ++explained;
-    const Explanation explanation = Explain(query.problem, query.capacity, decide, {});
+    const Explanation explanation = search::reasons::Explain(query.problem, query.capacity, decide, {});
     ExpectMinimal(query, explanation);
     ExpectChangesHold(query, explanation);
     ExpectNothingMissed(query, explanation);

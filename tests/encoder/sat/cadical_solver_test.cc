@@ -1,23 +1,23 @@
-#include "tessera/encoder/sat/cadical_solver.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <optional>
 #include <vector>
 
+#include "tessera/encoder/sat/cadical_engine.h"
+
 namespace tessera::encoder {
 namespace {
 
 class CadicalSolverContract : public testing::Test {
  protected:
-  Verdict Decide(std::vector<Literal> assumptions = {}) {
+  formulation::Verdict Decide(std::vector<formulation::Literal> assumptions = {}) {
     return solver_.Decide(assumptions, {}, stop_).verdict;
   }
 
   // n + 1 pigeons, n holes: short to write, long to refute.
   void AddPigeons(int holes) {
-    std::vector<std::vector<Literal>> sits;
+    std::vector<std::vector<formulation::Literal>> sits;
     for (int pigeon = 0; pigeon <= holes; ++pigeon) {
       sits.emplace_back();
       for (int hole = 0; hole < holes; ++hole) sits.back().push_back(solver_.NewVariable());
@@ -30,36 +30,36 @@ class CadicalSolverContract : public testing::Test {
     }
   }
 
-  CadicalSolver solver_{0, 1'000'000};
+  sat::CadicalSolver solver_{0, 1'000'000};
   base::Stop stop_;
 };
 
 TEST_F(CadicalSolverContract, KnowsTheConstant) {
-  EXPECT_EQ(Decide(), Verdict::kSatisfiable);
-  EXPECT_EQ(solver_.ValueOf(kTrue), true);
-  EXPECT_EQ(solver_.ValueOf(kFalse), false);
-  EXPECT_EQ(Decide({kFalse}), Verdict::kUnsatisfiable);
+  EXPECT_EQ(Decide(), formulation::Verdict::kSatisfiable);
+  EXPECT_EQ(solver_.ValueOf(formulation::kTrue), true);
+  EXPECT_EQ(solver_.ValueOf(formulation::kFalse), false);
+  EXPECT_EQ(Decide({formulation::kFalse}), formulation::Verdict::kUnsatisfiable);
 }
 
 TEST_F(CadicalSolverContract, ValuesOnlyWithAModel) {
-  const Literal a = solver_.NewVariable();
+  const formulation::Literal a = solver_.NewVariable();
   EXPECT_EQ(solver_.ValueOf(a), std::nullopt) << "before Decide";
   solver_.Add({a});
-  EXPECT_EQ(Decide(), Verdict::kSatisfiable);
+  EXPECT_EQ(Decide(), formulation::Verdict::kSatisfiable);
   EXPECT_EQ(solver_.ValueOf(a), true);
   solver_.Add({a, solver_.NewVariable()});
   EXPECT_EQ(solver_.ValueOf(a), std::nullopt) << "after Add";
-  EXPECT_EQ(Decide({~a}), Verdict::kUnsatisfiable);
+  EXPECT_EQ(Decide({~a}), formulation::Verdict::kUnsatisfiable);
   EXPECT_EQ(solver_.ValueOf(a), std::nullopt) << "after a refutation";
 }
 
 TEST_F(CadicalSolverContract, FailedNamesTheAssumptionsThatCollide) {
-  const Literal a = solver_.NewVariable();
-  const Literal b = solver_.NewVariable();
-  const Literal c = solver_.NewVariable();
+  const formulation::Literal a = solver_.NewVariable();
+  const formulation::Literal b = solver_.NewVariable();
+  const formulation::Literal c = solver_.NewVariable();
   EXPECT_EQ(solver_.Failed(a), std::nullopt) << "before Decide";
   solver_.Add({~a, ~b});
-  EXPECT_EQ(Decide({c, a, b}), Verdict::kUnsatisfiable);
+  EXPECT_EQ(Decide({c, a, b}), formulation::Verdict::kUnsatisfiable);
   EXPECT_EQ(solver_.Failed(a), true);
   EXPECT_EQ(solver_.Failed(b), true);
   EXPECT_EQ(solver_.Failed(c), false);
@@ -67,31 +67,31 @@ TEST_F(CadicalSolverContract, FailedNamesTheAssumptionsThatCollide) {
 }
 
 TEST_F(CadicalSolverContract, AssumptionsHoldForOneDecideOnly) {
-  const Literal a = solver_.NewVariable();
+  const formulation::Literal a = solver_.NewVariable();
   solver_.Add({a});
-  EXPECT_EQ(Decide({~a}), Verdict::kUnsatisfiable);
-  EXPECT_EQ(Decide(), Verdict::kSatisfiable);
+  EXPECT_EQ(Decide({~a}), formulation::Verdict::kUnsatisfiable);
+  EXPECT_EQ(Decide(), formulation::Verdict::kSatisfiable);
 }
 
 TEST_F(CadicalSolverContract, AForeignLiteralMakesEveryAnswerUnknown) {
-  solver_.Add({Literal(77)});
-  EXPECT_EQ(Decide(), Verdict::kUnknown);
+  solver_.Add({formulation::Literal(77)});
+  EXPECT_EQ(Decide(), formulation::Verdict::kUnknown);
 }
 
 TEST_F(CadicalSolverContract, AForeignAssumptionIsRefused) {
-  EXPECT_EQ(Decide({Literal(77)}), Verdict::kUnknown);
+  EXPECT_EQ(Decide({formulation::Literal(77)}), formulation::Verdict::kUnknown);
 }
 
 TEST_F(CadicalSolverContract, AnEmptyClauseIsAContradiction) {
   solver_.Add({});
-  EXPECT_EQ(Decide(), Verdict::kUnsatisfiable);
+  EXPECT_EQ(Decide(), formulation::Verdict::kUnsatisfiable);
 }
 
 TEST_F(CadicalSolverContract, ClausesBeyondTheLimitMakeItFull) {
-  CadicalSolver small(0, 2);
-  const Literal a = small.NewVariable();
+  sat::CadicalSolver small(0, 2);
+  const formulation::Literal a = small.NewVariable();
   small.Add({a});
-  small.Add({kTrue, a});
+  small.Add({formulation::kTrue, a});
   small.Add({a, ~a});
   small.Add({~a, small.NewVariable()});
   EXPECT_FALSE(small.Full());
@@ -101,17 +101,17 @@ TEST_F(CadicalSolverContract, ClausesBeyondTheLimitMakeItFull) {
 
 TEST_F(CadicalSolverContract, TheBudgetOfConflictsHoldsForOneCall) {
   AddPigeons(6);
-  const Answer cut = solver_.Decide({}, {.units = 5}, stop_);
-  EXPECT_EQ(cut.verdict, Verdict::kUnknown);
+  const formulation::Answer cut = solver_.Decide({}, {.units = 5}, stop_);
+  EXPECT_EQ(cut.verdict, formulation::Verdict::kUnknown);
   EXPECT_LE(cut.conflicts, 6);
-  EXPECT_EQ(solver_.Decide({}, {.units = 0}, stop_).verdict, Verdict::kUnknown);
-  EXPECT_EQ(Decide(), Verdict::kUnsatisfiable);
+  EXPECT_EQ(solver_.Decide({}, {.units = 0}, stop_).verdict, formulation::Verdict::kUnknown);
+  EXPECT_EQ(Decide(), formulation::Verdict::kUnsatisfiable);
 }
 
 TEST_F(CadicalSolverContract, AStopEndsTheWork) {
   AddPigeons(14);
   stop_.Request();
-  EXPECT_EQ(Decide(), Verdict::kUnknown);
+  EXPECT_EQ(Decide(), formulation::Verdict::kUnknown);
 }
 
 }  // namespace

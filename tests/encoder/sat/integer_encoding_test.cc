@@ -4,9 +4,8 @@
 #include <vector>
 
 #include "tessera/base/random.h"
-#include "tessera/encoder/sat/bit_encoding.h"
-#include "tessera/encoder/sat/cadical_solver.h"
-#include "tessera/encoder/sat/order_encoding.h"
+#include "tessera/encoder/sat/cadical_engine.h"
+#include "tessera/encoder/sat/integer_encoding.h"
 
 // Both encodings of integers mean the same: what they say is compared with arithmetic for all values of small
 // domains.
@@ -16,36 +15,36 @@ namespace {
 template <typename Encoding>
 class IntegerEncodingOf : public testing::Test {
  protected:
-  bool Allows(std::vector<Literal> assumptions) {
-    return solver_.Decide(assumptions, {}, stop_).verdict == Verdict::kSatisfiable;
+  bool Allows(std::vector<formulation::Literal> assumptions) {
+    return solver_.Decide(assumptions, {}, stop_).verdict == formulation::Verdict::kSatisfiable;
   }
 
   // Literals that hold when the integer has the value.
-  std::array<Literal, 2> Is(Integer integer, int64_t value) {
+  std::array<formulation::Literal, 2> Is(formulation::Integer integer, int64_t value) {
     return {integers_.AtLeast({integer}, value), ~integers_.AtLeast({integer}, value + 1)};
   }
 
-  Domain DrawDomain(base::Random& random) {
+  formulation::Domain DrawDomain(base::Random& random) {
     return {random.Uniform(0, 5), random.Uniform(1, 4), random.Uniform(1, 6)};
   }
 
-  static bool Contains(const Domain& domain, int64_t value) {
+  static bool Contains(const formulation::Domain& domain, int64_t value) {
     return value >= domain.first && value <= domain.Last() && (value - domain.first) % domain.step == 0;
   }
 
-  CadicalSolver solver_{0, 1'000'000};
+  sat::CadicalSolver solver_{0, 1'000'000};
   Encoding integers_{solver_, solver_};
   base::Stop stop_;
 };
 
-using Encodings = testing::Types<OrderEncoding, BitEncoding>;
+using Encodings = testing::Types<sat::OrderEncoding, sat::BitEncoding>;
 TYPED_TEST_SUITE(IntegerEncodingOf, Encodings);
 
 TYPED_TEST(IntegerEncodingOf, TakesTheValuesOfItsDomainAndNoOthers) {
   base::Random random(1);
   for (int i = 0; i < 40; ++i) {
-    const Domain domain = this->DrawDomain(random);
-    const Integer x = this->integers_.NewInteger(domain);
+    const formulation::Domain domain = this->DrawDomain(random);
+    const formulation::Integer x = this->integers_.NewInteger(domain);
     for (int64_t value = 0; value <= domain.Last() + 2; ++value) {
       const auto is = this->Is(x, value);
       const bool possible = this->Allows({is[0], is[1]});
@@ -60,13 +59,13 @@ TYPED_TEST(IntegerEncodingOf, TakesTheValuesOfItsDomainAndNoOthers) {
 TYPED_TEST(IntegerEncodingOf, OrdersHoldUnderTheirGuardOnly) {
   base::Random random(2);
   for (int i = 0; i < 40; ++i) {
-    const Domain a = this->DrawDomain(random);
-    const Domain b = this->DrawDomain(random);
-    const Integer x = this->integers_.NewInteger(a);
-    const Integer y = this->integers_.NewInteger(b);
+    const formulation::Domain a = this->DrawDomain(random);
+    const formulation::Domain b = this->DrawDomain(random);
+    const formulation::Integer x = this->integers_.NewInteger(a);
+    const formulation::Integer y = this->integers_.NewInteger(b);
     const int64_t low = random.Uniform(-6, 6);
     const int64_t high = random.Uniform(-6, 6);
-    const Literal guard = this->solver_.NewVariable();
+    const formulation::Literal guard = this->solver_.NewVariable();
     this->integers_.AddOrder(guard, {x, low}, {y, high});
     for (int64_t v = a.first; v <= a.Last(); v += a.step) {
       for (int64_t w = b.first; w <= b.Last(); w += b.step) {
@@ -80,22 +79,22 @@ TYPED_TEST(IntegerEncodingOf, OrdersHoldUnderTheirGuardOnly) {
 }
 
 TYPED_TEST(IntegerEncodingOf, EqualBoundsAreEqualLiterals) {
-  const Integer x = this->integers_.NewInteger({0, 4, 5});
-  EXPECT_EQ(this->integers_.AtLeast({x}, 0), kTrue);
-  EXPECT_EQ(this->integers_.AtLeast({x}, 17), kFalse);
+  const formulation::Integer x = this->integers_.NewInteger({0, 4, 5});
+  EXPECT_EQ(this->integers_.AtLeast({x}, 0), formulation::kTrue);
+  EXPECT_EQ(this->integers_.AtLeast({x}, 17), formulation::kFalse);
   EXPECT_EQ(this->integers_.AtLeast({x}, 5), this->integers_.AtLeast({x}, 8));
   EXPECT_EQ(this->integers_.AtLeast({x, 3}, 8), this->integers_.AtLeast({x}, 5));
 }
 
 TYPED_TEST(IntegerEncodingOf, APreferredValueIsTriedFirst) {
-  const Integer x = this->integers_.NewInteger({0, 1, 32});
+  const formulation::Integer x = this->integers_.NewInteger({0, 1, 32});
   this->integers_.Prefer(x, 21);
   ASSERT_TRUE(this->Allows({}));
   EXPECT_EQ(this->integers_.ValueOf(x), 21);
 }
 
 TYPED_TEST(IntegerEncodingOf, AnUnwelcomePreferenceIsNoConstraint) {
-  const Integer x = this->integers_.NewInteger({0, 1, 32});
+  const formulation::Integer x = this->integers_.NewInteger({0, 1, 32});
   this->integers_.Prefer(x, 21);
   EXPECT_TRUE(this->Allows({~this->integers_.AtLeast({x}, 10)}));
 }
@@ -103,10 +102,10 @@ TYPED_TEST(IntegerEncodingOf, AnUnwelcomePreferenceIsNoConstraint) {
 TYPED_TEST(IntegerEncodingOf, RemaindersFollowTheirInteger) {
   base::Random random(4);
   for (int i = 0; i < 30; ++i) {
-    const Domain domain = this->DrawDomain(random);
+    const formulation::Domain domain = this->DrawDomain(random);
     const int64_t modulus = random.Uniform(1, 9);
-    const Integer x = this->integers_.NewInteger(domain);
-    const Integer remainder = this->integers_.Remainder(x, modulus);
+    const formulation::Integer x = this->integers_.NewInteger(domain);
+    const formulation::Integer remainder = this->integers_.Remainder(x, modulus);
     for (int64_t v = domain.first; v <= domain.Last(); v += domain.step) {
       for (int64_t r = 0; r < modulus + 1; ++r) {
         const auto is_v = this->Is(x, v);
@@ -121,12 +120,12 @@ TYPED_TEST(IntegerEncodingOf, RemaindersFollowTheirInteger) {
 TYPED_TEST(IntegerEncodingOf, SumsHoldUnderTheirGuardOnly) {
   base::Random random(5);
   for (int i = 0; i < 6; ++i) {
-    const std::array<Domain, 3> domains = {this->DrawDomain(random), this->DrawDomain(random),
+    const std::array<formulation::Domain, 3> domains = {this->DrawDomain(random), this->DrawDomain(random),
                                            this->DrawDomain(random)};
-    std::array<Integer, 3> integers;
+    std::array<formulation::Integer, 3> integers;
     for (size_t k = 0; k < 3; ++k) integers[k] = this->integers_.NewInteger(domains[k]);
     const int64_t shift = random.Uniform(0, 6);
-    const Literal guard = this->solver_.NewVariable();
+    const formulation::Literal guard = this->solver_.NewVariable();
     this->integers_.AddSum(guard, integers[0], integers[1], {integers[2], shift});
     for (int64_t u = domains[0].first; u <= domains[0].Last(); u += domains[0].step) {
       for (int64_t v = domains[1].first; v <= domains[1].Last(); v += domains[1].step) {
@@ -145,12 +144,12 @@ TYPED_TEST(IntegerEncodingOf, SumsHoldUnderTheirGuardOnly) {
 TYPED_TEST(IntegerEncodingOf, FlippedBitsHoldUnderTheirGuardOnly) {
   base::Random random(6);
   for (int i = 0; i < 30; ++i) {
-    const Domain a = this->DrawDomain(random);
-    const Domain b = this->DrawDomain(random);
-    const Integer x = this->integers_.NewInteger(a);
-    const Integer y = this->integers_.NewInteger(b);
+    const formulation::Domain a = this->DrawDomain(random);
+    const formulation::Domain b = this->DrawDomain(random);
+    const formulation::Integer x = this->integers_.NewInteger(a);
+    const formulation::Integer y = this->integers_.NewInteger(b);
     const int64_t mask = random.Uniform(0, 40);
-    const Literal guard = this->solver_.NewVariable();
+    const formulation::Literal guard = this->solver_.NewVariable();
     this->integers_.AddXor(guard, x, y, mask);
     for (int64_t v = a.first; v <= a.Last(); v += a.step) {
       for (int64_t w = b.first; w <= b.Last(); w += b.step) {

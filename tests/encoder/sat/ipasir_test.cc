@@ -6,7 +6,6 @@
 #include "brute_force.h"
 #include "random_problem.h"
 #include "tessera/encoder/sat/ipasir_engine.h"
-#include "tessera/encoder/sat/ipasir_solver.h"
 #include "tessera/problem/validator.h"
 
 // A solver behind IPASIR answers like any other; which library it is, the build decides.
@@ -15,15 +14,15 @@ namespace {
 
 class IpasirSolverTest : public testing::Test {
  protected:
-  Answer Decide(std::vector<Literal> assumptions, int64_t budget = 1'000'000) {
+  formulation::Answer Decide(std::vector<formulation::Literal> assumptions, int64_t budget = 1'000'000) {
     return solver_.Decide(assumptions, {budget}, stop_);
   }
 
   // 8 pigeons, each in one of 7 holes: unsatisfiable, and not without search.
   void AddPigeons() {
-    std::array<std::array<Literal, 7>, 8> sits;
+    std::array<std::array<formulation::Literal, 7>, 8> sits;
     for (auto& pigeon : sits) {
-      for (Literal& hole : pigeon) hole = solver_.NewVariable();
+      for (formulation::Literal& hole : pigeon) hole = solver_.NewVariable();
       solver_.Add(pigeon);
     }
     for (size_t hole = 0; hole < 7; ++hole) {
@@ -33,68 +32,68 @@ class IpasirSolverTest : public testing::Test {
     }
   }
 
-  IpasirSolver solver_{1'000'000};
+  sat::IpasirSolver solver_{1'000'000};
   base::Stop stop_;
 };
 
 TEST_F(IpasirSolverTest, KnowsTheConstant) {
-  ASSERT_EQ(Decide({}).verdict, Verdict::kSatisfiable);
-  EXPECT_TRUE(solver_.IsTrue(kTrue));
-  EXPECT_FALSE(solver_.IsTrue(kFalse));
+  ASSERT_EQ(Decide({}).verdict, formulation::Verdict::kSatisfiable);
+  EXPECT_TRUE(solver_.IsTrue(formulation::kTrue));
+  EXPECT_FALSE(solver_.IsTrue(formulation::kFalse));
 }
 
 TEST_F(IpasirSolverTest, AssumptionsHoldForOneDecideOnly) {
-  const Literal a = solver_.NewVariable();
-  const Literal b = solver_.NewVariable();
+  const formulation::Literal a = solver_.NewVariable();
+  const formulation::Literal b = solver_.NewVariable();
   solver_.Add({a, b});
-  EXPECT_EQ(Decide({~a, ~b}).verdict, Verdict::kUnsatisfiable);
-  ASSERT_EQ(Decide({~a}).verdict, Verdict::kSatisfiable);
+  EXPECT_EQ(Decide({~a, ~b}).verdict, formulation::Verdict::kUnsatisfiable);
+  ASSERT_EQ(Decide({~a}).verdict, formulation::Verdict::kSatisfiable);
   EXPECT_TRUE(solver_.IsTrue(b));
   EXPECT_TRUE(solver_.IsTrue(~a));
 }
 
 TEST_F(IpasirSolverTest, ForgetsItsModelWhenAClauseIsAdded) {
-  const Literal a = solver_.NewVariable();
+  const formulation::Literal a = solver_.NewVariable();
   solver_.Add({a});
-  ASSERT_EQ(Decide({}).verdict, Verdict::kSatisfiable);
+  ASSERT_EQ(Decide({}).verdict, formulation::Verdict::kSatisfiable);
   EXPECT_TRUE(solver_.IsTrue(a));
-  solver_.Add({a, kFalse});
+  solver_.Add({a, formulation::kFalse});
   EXPECT_FALSE(solver_.IsTrue(a));
 }
 
 TEST_F(IpasirSolverTest, AVariableThatNoClauseNamesIsFalse) {
-  const Literal unused = solver_.NewVariable();
-  ASSERT_EQ(Decide({}).verdict, Verdict::kSatisfiable);
+  const formulation::Literal unused = solver_.NewVariable();
+  ASSERT_EQ(Decide({}).verdict, formulation::Verdict::kSatisfiable);
   EXPECT_FALSE(solver_.IsTrue(unused));
 }
 
 TEST_F(IpasirSolverTest, AnEmptyClauseIsAContradiction) {
   solver_.Add({});
-  EXPECT_EQ(Decide({}).verdict, Verdict::kUnsatisfiable);
+  EXPECT_EQ(Decide({}).verdict, formulation::Verdict::kUnsatisfiable);
 }
 
 TEST_F(IpasirSolverTest, TheBudgetEndsTheWork) {
   AddPigeons();
-  EXPECT_EQ(Decide({}, 0).verdict, Verdict::kUnknown);
-  const Answer cut_off = Decide({}, 5);
-  EXPECT_EQ(cut_off.verdict, Verdict::kUnknown);
+  EXPECT_EQ(Decide({}, 0).verdict, formulation::Verdict::kUnknown);
+  const formulation::Answer cut_off = Decide({}, 5);
+  EXPECT_EQ(cut_off.verdict, formulation::Verdict::kUnknown);
   EXPECT_EQ(cut_off.reason, "the budget of conflicts is spent");
-  EXPECT_EQ(Decide({}).verdict, Verdict::kUnsatisfiable);
+  EXPECT_EQ(Decide({}).verdict, formulation::Verdict::kUnsatisfiable);
 }
 
 TEST_F(IpasirSolverTest, AStopEndsTheWork) {
   AddPigeons();
   stop_.Request();
-  const Answer answer = Decide({});
-  EXPECT_EQ(answer.verdict, Verdict::kUnknown);
+  const formulation::Answer answer = Decide({});
+  EXPECT_EQ(answer.verdict, formulation::Verdict::kUnknown);
   EXPECT_EQ(answer.reason, "stopped");
 }
 
 TEST(IpasirEngineTest, AgreesWithEnumeration) {
-  ASSERT_FALSE(IpasirEngine::Signature().empty());
+  ASSERT_FALSE(sat::IpasirEngine::Signature().empty());
   base::Random random(11);
-  const IpasirEngine order({.encoding = IntegerEncoding::kOrder});
-  const IpasirEngine bits({.encoding = IntegerEncoding::kBits});
+  const sat::IpasirEngine order({.encoding = sat::IntegerEncoding::kOrder});
+  const sat::IpasirEngine bits({.encoding = sat::IntegerEncoding::kBits});
   const base::Stop stop;
   constexpr int kProblems = DrawsOf(150);
   int infeasible = 0;

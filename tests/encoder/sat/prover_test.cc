@@ -1,5 +1,3 @@
-// CaDiCaL's proofs over everything that a Problem can state.
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,6 +8,11 @@
 #include "tessera/base/random.h"
 #include "tessera/encoder/sat/sat_prover.h"
 #include "tessera/problem/proof/checker.h"
+
+// CaDiCaL's proofs over everything that a Problem can state.
+
+
+
 
 namespace tessera::encoder {
 namespace {
@@ -27,7 +30,7 @@ TEST_P(SatProverOnRandomProblems, ProvesExactlyWhatBruteForceFindsInfeasible) {
   for (int i = 0; i < kProblems; ++i) {
     const Problem problem = DrawProblem(random);
     const Bytes capacity = problem.memories[0].capacity;
-    const Attempt attempt = SatProver().Prove(problem, capacity, {}, {});
+    const Attempt attempt = sat::SatProver().Prove(problem, capacity, {}, {});
     ASSERT_NE(attempt.proof.has_value(), Enumerate(problem, capacity).has_value())
         << "problem " << i << ": " << attempt.reason;
     if (!attempt.proof) {
@@ -46,7 +49,7 @@ TEST_P(SatProverOnRandomProblems, ProvesExactlyWhatBruteForceFindsInfeasible) {
 INSTANTIATE_TEST_SUITE_P(Seeds, SatProverOnRandomProblems, testing::Values(11, 12, 13, 14));
 
 // The second must begin where the first ends, and a byte later.
-TEST(SatProver, GuardsComeBetweenAdjacentBuffersToo) {
+TEST(sat::SatProver, GuardsComeBetweenAdjacentBuffersToo) {
   Problem problem;
   problem.memories.resize(1);
   for (const char* const id : {"a", "b"}) {
@@ -60,15 +63,15 @@ TEST(SatProver, GuardsComeBetweenAdjacentBuffersToo) {
   rule.requirement.kind = problem::RequirementKind::kGuard;
   rule.requirement.after = 1;
   rule.buffers = {0};
-  const Attempt attempt = SatProver().Prove(problem, 4, {}, {});
+  const Attempt attempt = sat::SatProver().Prove(problem, 4, {}, {});
   ASSERT_TRUE(attempt.proof) << attempt.reason;
   EXPECT_TRUE(problem::proof::CheckProof(problem, 4, *attempt.proof).accepted);
   problem.buffers[1].lifespans = {{1, 2}};
-  EXPECT_FALSE(SatProver().Prove(problem, 4, {}, {}).proof);
+  EXPECT_FALSE(sat::SatProver().Prove(problem, 4, {}, {}).proof);
 }
 
 // b lies 4 above a, so d must lie 4 above c; beside a and b, which leave [0, 4) and [12, 19), there is no room.
-TEST(SatProver, SpeaksOfCommonDistances) {
+TEST(sat::SatProver, SpeaksOfCommonDistances) {
   Problem problem;
   problem.memories.resize(1);
   for (const char* const id : {"a", "b", "c", "d"}) {
@@ -81,7 +84,7 @@ TEST(SatProver, SpeaksOfCommonDistances) {
   problem.buffers[1].offset = 8;
   problem.rules.emplace_back().requirement.kind = problem::RequirementKind::kCommonDelta;
   problem.rules[0].pairs = {{0, 1}, {2, 3}};
-  const Attempt attempt = SatProver().Prove(problem, 19, {}, {});
+  const Attempt attempt = sat::SatProver().Prove(problem, 19, {}, {});
   ASSERT_TRUE(attempt.proof) << attempt.reason;
   EXPECT_NE(attempt.proof->find("delta 0 0 1"), std::string::npos);
   EXPECT_TRUE(problem::proof::CheckProof(problem, 19, *attempt.proof).accepted);
@@ -93,7 +96,7 @@ TEST(SatProver, SpeaksOfCommonDistances) {
 }
 
 // Three buffers on two banks of a megabyte: two of them on one bank do not fit, whatever their offsets.
-TEST(SatProver, ComparesWithSomeOffsetsWhereThereAreTooManyForAll) {
+TEST(sat::SatProver, ComparesWithSomeOffsetsWhereThereAreTooManyForAll) {
   Problem problem;
   problem.memories.resize(1);
   problem.memories[0].capacity = 2 << 20;
@@ -105,7 +108,7 @@ TEST(SatProver, ComparesWithSomeOffsetsWhereThereAreTooManyForAll) {
     buffer.lifespans = {{0, 1}};
     buffer.span = problem::Span::kSingle;
   }
-  const Attempt attempt = SatProver().Prove(problem, 2 << 20, {}, {});
+  const Attempt attempt = sat::SatProver().Prove(problem, 2 << 20, {}, {});
   ASSERT_TRUE(attempt.proof) << attempt.reason;
   EXPECT_TRUE(problem::proof::CheckProof(problem, 2 << 20, *attempt.proof).accepted);
   problem.buffers[2].size -= 2;

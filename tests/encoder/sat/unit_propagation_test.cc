@@ -1,10 +1,10 @@
-#include "tessera/encoder/sat/unit_propagation.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
+
+#include "tessera/encoder/sat/unit_propagation.h"
 
 namespace tessera::encoder {
 namespace {
@@ -17,7 +17,7 @@ class UnitPropagationTest : public testing::Test {
   void Add(int32_t number, const std::vector<int>& literals) { propagation_.Add(number, literals); }
   bool Refutes(const std::vector<int>& literals) { return propagation_.Refutes(literals); }
 
-  UnitPropagation propagation_;
+  sat::UnitPropagation propagation_;
 };
 
 TEST_F(UnitPropagationTest, ChainsLeadFromTheNegationToTheContradiction) {

@@ -1,10 +1,10 @@
-#include "accounts.h"
-
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "accounts.h"
 
 namespace tessera::graph::onnx {
 namespace {
@@ -52,7 +52,7 @@ bool MakesRandomNumbers(const std::string& type) {
 
 class Accounts {
  public:
-  Accounts(const std::string& bytes, const Import& import) : import_(import) {
+  Accounts(const std::string& bytes, const import::onnx::Import& import) : import_(import) {
     ::onnx::ModelProto model;
     if (!model.ParseFromString(bytes)) {
       Complain("the file cannot be read");
@@ -113,7 +113,7 @@ class Accounts {
       return Complain(std::to_string(steps_.size()) + " nodes, of which " +
                       std::to_string(import_.nodes.size()) + " are listed");
     for (size_t i = 0; i < steps_.size(); ++i) {
-      const NodeFate& fate = import_.nodes[i];
+      const import::common::NodeFate& fate = import_.nodes[i];
       if (fate.node != static_cast<int>(i) || fate.type != steps_[i].type)
         Complain("entry " + std::to_string(i) + " is of another node");
       for (const std::string& op : fate.operators) {
@@ -125,7 +125,7 @@ class Accounts {
 
   void CheckOrigins() {
     std::set<std::string> named;
-    for (const NodeFate& fate : import_.nodes) named.insert(fate.operators.begin(), fate.operators.end());
+    for (const import::common::NodeFate& fate : import_.nodes) named.insert(fate.operators.begin(), fate.operators.end());
     for (const Operator& op : import_.graph.operators) {
       const bool hands_on = op.function == "identity" && TensorAt(op.outputs.front()).network_output;
       if (named.count(op.id) == 0 && !hands_on) Complain("operator '" + op.id + "' comes from no node");
@@ -135,8 +135,8 @@ class Accounts {
   const Tensor& TensorAt(int tensor) const { return import_.graph.tensors[static_cast<size_t>(tensor)]; }
 
   bool IsThere(size_t node) const {
-    const Fate fate = import_.nodes[node].fate;
-    return fate == Fate::kOperator || fate == Fate::kBarrier || fate == Fate::kFused;
+    const import::common::Fate fate = import_.nodes[node].fate;
+    return fate == import::common::Fate::kOperator || fate == import::common::Fate::kBarrier || fate == import::common::Fate::kFused;
   }
 
   // Operands whose elements reach the results; of a CastLike the second one gives its type alone.
@@ -184,13 +184,13 @@ class Accounts {
 
   void CheckFate(size_t node) {
     const Step& step = steps_[node];
-    const NodeFate& fate = import_.nodes[node];
+    const import::common::NodeFate& fate = import_.nodes[node];
     const bool changes = std::any_of(step.outputs.begin(), step.outputs.end(),
                                      [this](const std::string& output) { return Changes(output); });
-    if (fate.fate == Fate::kFolded && changes)
+    if (fate.fate == import::common::Fate::kFolded && changes)
       Complain(NameOf(node) + " changes from run to run, and is a constant");
-    if (fate.fate == Fate::kBarrier && fate.reason.empty()) Complain(NameOf(node) + " has no reason");
-    if (fate.fate != Fate::kRemoved) return;
+    if (fate.fate == import::common::Fate::kBarrier && fate.reason.empty()) Complain(NameOf(node) + " has no reason");
+    if (fate.fate != import::common::Fate::kRemoved) return;
     if (fate.reason.empty()) Complain(NameOf(node) + " is removed without a reason");
     if (!IsLive(node) || !changes) return;
     if (!MayHandOn(step.type)) Complain(NameOf(node) + " is removed, and an output depends on it");
@@ -208,9 +208,9 @@ class Accounts {
       const auto tensor = tensors_.find(value);
       return tensor == tensors_.end() ? std::set<int>{} : std::set<int>{tensor->second};
     }
-    const NodeFate& fate = import_.nodes[maker->second];
+    const import::common::NodeFate& fate = import_.nodes[maker->second];
     const Step& step = steps_[maker->second];
-    if (fate.fate == Fate::kRemoved && !step.inputs.empty()) return CarriersOf(step.inputs.front());
+    if (fate.fate == import::common::Fate::kRemoved && !step.inputs.empty()) return CarriersOf(step.inputs.front());
     std::set<int> made;
     for (const std::string& id : fate.operators) {
       const Operator& op = OperatorNamed(id);
@@ -222,7 +222,7 @@ class Accounts {
       made.merge(CarriersOf(step.inputs.front()));
       return made;
     }
-    if (fate.fate == Fate::kFused) AddReshaped(made);
+    if (fate.fate == import::common::Fate::kFused) AddReshaped(made);
     const auto named = tensors_.find(value);
     return named == tensors_.end() ? made : std::set<int>{named->second};
   }
@@ -258,7 +258,7 @@ class Accounts {
       const std::set<int> carriers = CarriersOf(value);
       const auto carries = [&carriers](int tensor) { return carriers.count(tensor) > 0; };
       const std::vector<std::string>& ids = import_.nodes[node].operators;
-      const bool fused = import_.nodes[node].fate == Fate::kFused;
+      const bool fused = import_.nodes[node].fate == import::common::Fate::kFused;
       const bool read = std::any_of(ids.begin(), ids.end(), [&](const std::string& id) {
         const Operator& op = OperatorNamed(id);
         return std::any_of(op.inputs.begin(), op.inputs.end(), carries) ||
@@ -298,7 +298,7 @@ class Accounts {
     if (carriers.count(tensor) == 0) Complain("output '" + output + "' is another value");
   }
 
-  const Import& import_;
+  const import::onnx::Import& import_;
   std::vector<Step> steps_;
   std::set<std::string> inputs_;
   std::set<std::string> constants_;
@@ -313,7 +313,7 @@ class Accounts {
 
 }  // namespace
 
-std::vector<std::string> FindUnaccounted(const std::string& bytes, const Import& import) {
+std::vector<std::string> FindUnaccounted(const std::string& bytes, const import::onnx::Import& import) {
   return Accounts(bytes, import).Run();
 }
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tessera/graph/onnx/import.h"
+#include "tessera/graph/import/onnx/import_onnx.h"
 
 // What a file computes, held against the graph that import made of it.
 namespace tessera::graph::onnx {
@@ -18,6 +18,6 @@ namespace tessera::graph::onnx {
 // - each output of the file is an output of the graph under its name.
 //
 // Cost: linear in the edges, times the operands that stand for one value.
-std::vector<std::string> FindUnaccounted(const std::string& bytes, const Import& import);
+std::vector<std::string> FindUnaccounted(const std::string& bytes, const import::onnx::Import& import);
 
 }  // namespace tessera::graph::onnx

@@ -10,10 +10,10 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Descriptions Describing(const std::string& text) {
-  const base::Expected<Descriptions> read = ReadDescriptions(text, "ops.yaml");
+import::onnx::Descriptions Describing(const std::string& text) {
+  const base::Expected<import::onnx::Descriptions> read = import::onnx::ReadDescriptions(text, "ops.yaml");
   EXPECT_TRUE(read.has_value()) << (read ? "" : base::Format(read.error()));
-  return read.value_or(Descriptions{});
+  return read.value_or(import::onnx::Descriptions{});
 }
 
 TEST(Barrier, IsWhatDependsOnData) {
@@ -22,7 +22,7 @@ TEST(Barrier, IsWhatDependsOnData) {
   model.Add("Relu", {"x"}, "r");
   model.AddMany("TopK", {"r", model.Integers("k", {3})}, {"values", "indices"});
   model.Output("values");
-  const Import import = MustImport(model);
+  const import::onnx::Import import = MustImport(model);
   EXPECT_EQ(Describe(import.graph), "elementwise relu (x) -> r [4, 8]\nopaque (r) -> values [4, 3]\n");
   EXPECT_THAT(import.notes, Contains("barrier values: TopK: which elements it reads depends on data"));
   EXPECT_EQ(import.graph.operators[1].annotations.at("x-op_type"), "TopK");
@@ -35,7 +35,7 @@ TEST(Barrier, IsARecurrentOperator) {
   model.Weight("r", {1, 64, 16});
   model.AddMany("LSTM", {"x", "w", "r"}, {"y"}, {{"hidden_size", int64_t{16}}});
   model.Output("y");
-  const Import import = MustImport(model);
+  const import::onnx::Import import = MustImport(model);
   EXPECT_EQ(Describe(import.graph), "opaque (x, w, r) -> y [5, 1, 1, 16]\n");
   EXPECT_THAT(import.notes,
               ElementsAre("barrier y: LSTM: a recurrent operator: each step needs the one before"));
@@ -65,13 +65,13 @@ TEST(Barrier, OfAnotherDomainNeedsADeclaredShape) {
   EXPECT_EQ(fault.hint, "or describe operator my.domain:Warp under 'ops'");
 }
 
-TEST(Description, MakesAnUnknownOperatorTileable) {
+TEST(import::onnx::Description, MakesAnUnknownOperatorTileable) {
   ModelBuilder model;
   model.Input("x", {1, 4, 8, 8});
   model.Weight("table", {16});
   model.Add("my.domain:Blur", {"x", "table"}, "y", {{"strength", 0.5}});
   model.Output("y");
-  ImportOptions options;
+  import::onnx::ImportOptions options;
   options.descriptions = Describing(
       "ops:\n"
       "  my.domain:Blur:\n"
@@ -80,7 +80,7 @@ TEST(Description, MakesAnUnknownOperatorTileable) {
       "    macs_per_output: 9\n"
       "    scratch_bytes: 64\n"
       "    engine: npu\n");
-  const Import import = MustImport(model, options);
+  const import::onnx::Import import = MustImport(model, options);
   EXPECT_EQ(Describe(import.graph), "opaque (x, table) -> y [1, 4, 8, 8]\n");
   const Operator& op = import.graph.operators[0];
   EXPECT_FALSE(IsBarrier(op));
@@ -92,19 +92,19 @@ TEST(Description, MakesAnUnknownOperatorTileable) {
   EXPECT_THAT(import.notes, ElementsAre("assumed of y: my.domain:Blur is as described under 'ops'"));
 }
 
-TEST(Description, MustFitTheOperands) {
+TEST(import::onnx::Description, MustFitTheOperands) {
   ModelBuilder model;
   model.Input("x", {4, 8});
   model.Add("my.domain:Blur", {"x"}, "y");
   model.Output("y");
-  ImportOptions options;
+  import::onnx::ImportOptions options;
   options.descriptions = Describing("ops: {\"my.domain:Blur\": {accesses: [{kernel: 3}], shape_of: 0}}");
   EXPECT_THAT(FaultOf(model.Bytes(), options).message,
               HasSubstr("operator 'y' (Blur): its description does not fit"));
 }
 
-TEST(Description, IsReadStrictly) {
-  const auto read = ReadDescriptions("ops:\n  Blur: {accesses: [full], macs_per_outptu: 9}\n", "ops.yaml");
+TEST(import::onnx::Description, IsReadStrictly) {
+  const auto read = import::onnx::ReadDescriptions("ops:\n  Blur: {accesses: [full], macs_per_outptu: 9}\n", "ops.yaml");
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().line, 2);
   EXPECT_EQ(read.error().hint, "did you mean 'macs_per_output'?");
@@ -186,7 +186,7 @@ TEST(Work, OfAllElseIsUnknown) {
   model.Input("x", {4});
   model.Add("my.domain:Blur", {"x"}, "y");
   model.Output("y");
-  ImportOptions options;
+  import::onnx::ImportOptions options;
   options.descriptions = Describing("ops: {\"my.domain:Blur\": {accesses: [elementwise], shape_of: 0}}");
   EXPECT_TRUE(HasUnknownWork(MustImportGraph(model, options).operators[0]));
 }
@@ -206,7 +206,7 @@ TEST(Tables, OfAnEmbeddingAreFetchedByIndex) {
   model.Input("ids", {1, 6}, kInt64);
   model.Add("Gather", {model.Weight("embedding", {1000, 8}), "ids"}, "y");
   model.Output("y");
-  const Import import = MustImport(model);
+  const import::onnx::Import import = MustImport(model);
   EXPECT_EQ(Describe(import.graph),
             "reshape (ids) -> y/places [1, 6, 1]\nopaque (y/places) -> y [1, 6, 8]\n");
   EXPECT_FALSE(IsBarrier(import.graph.operators[1]));
@@ -219,7 +219,7 @@ TEST(State, IsACacheThatGoesInAsPastAndOutAsPresent) {
   model.Input("k", {1, 2, 1, 4});
   model.Add("Concat", {"past_key_values.0.key", "k"}, "present.0.key", {{"axis", int64_t{2}}});
   model.Output("present.0.key");
-  const Import import = MustImport(model);
+  const import::onnx::Import import = MustImport(model);
   EXPECT_TRUE(TensorNamed(import.graph, "past_key_values.0.key").state);
   EXPECT_FALSE(TensorNamed(import.graph, "k").state);
   EXPECT_EQ(TensorNamed(import.graph, "present.0.key").next_of,
@@ -233,7 +233,7 @@ TEST(State, MayBeStated) {
   model.Input("x", {1, 8});
   model.Add("Add", {"h", "x"}, "h_next");
   model.Output("h_next");
-  ImportOptions options;
+  import::onnx::ImportOptions options;
   options.states = {{"h", "h_next"}};
   const Graph graph = MustImportGraph(model, options);
   EXPECT_TRUE(TensorNamed(graph, "h").state);

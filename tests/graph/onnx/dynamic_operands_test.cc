@@ -6,7 +6,7 @@
 #include "../../draws.h"
 #include "examples.h"
 #include "tessera/base/random.h"
-#include "tessera/graph/onnx/translators.h"
+#include "tessera/graph/import/onnx/translations.h"
 
 // Any operand of any operator may be computed while the network runs. Whatever import then makes of the operator, what computes the
 // operand is not lost; MustImport holds every node and edge of the file against the graph.
@@ -39,7 +39,7 @@ void ExpectNothingLost(const Example& example, const std::set<size_t>& dynamic) 
       operands.push_back(Compute(model, operand, name));
       which += " " + std::to_string(i);
     } else {
-      operands.push_back(Constant(model, operand, name));
+      operands.push_back(import::common::Constant(model, operand, name));
     }
   }
   SCOPED_TRACE(example.type + " of version " + std::to_string(example.version) + ", computed:" + which);
@@ -71,7 +71,7 @@ TEST(DynamicOperands, AreNotLostInAnyPosition) {
 TEST(DynamicOperands, CoverEveryTypeThatIsTranslated) {
   std::set<std::string> covered;
   for (const Example& example : Examples()) covered.insert(example.type);
-  for (const std::string& type : TranslatedTypes()) EXPECT_EQ(covered.count(type), 1U) << type;
+  for (const std::string& type : import::onnx::TranslatedTypes()) EXPECT_EQ(covered.count(type), 1U) << type;
 }
 
 // x [1, 8, 16, 16] and one value computed from all of it.
@@ -194,7 +194,7 @@ class RandomModel {
       return chosen.name;
     }
     if (random_.Chance(0.6) || operand.shape == std::vector<int64_t>{0})
-      return Constant(model_, operand, Fresh());
+      return import::common::Constant(model_, operand, Fresh());
     changes = true;
     return Compute(model_, operand, Fresh());
   }

@@ -33,7 +33,7 @@ TEST(OnnxFault, AnyTruncation) {
   Build(model);
   const std::string whole = model.Bytes();
   for (size_t length = 1; length < whole.size(); ++length) {
-    const base::Expected<Import> import = ImportOnnx(whole.substr(0, length), "model.onnx", {});
+    const base::Expected<import::onnx::Import> import = import::onnx::ImportOnnx(whole.substr(0, length), "model.onnx", {});
     EXPECT_FALSE(import.has_value()) << length;
   }
 }
@@ -46,7 +46,7 @@ TEST(OnnxFault, AnyByteChanged) {
     for (const int flip : {0x01, 0x10, 0x80, 0xff}) {
       std::string spoilt = whole;
       spoilt[place] = static_cast<char>(spoilt[place] ^ flip);
-      const base::Expected<Import> import = ImportOnnx(spoilt, "model.onnx", {});
+      const base::Expected<import::onnx::Import> import = import::onnx::ImportOnnx(spoilt, "model.onnx", {});
       if (!import) {
         EXPECT_FALSE(import.error().message.empty());
       }
@@ -202,7 +202,7 @@ TEST(Dimensions, NeedAnExtentEach) {
   const base::Diagnostic fault = FaultOf(model.Bytes());
   EXPECT_EQ(fault.message, "the extent of dimension 'batch' is not in the file");
   EXPECT_EQ(fault.expected, "--dim batch=1 --dim width=1");
-  ImportOptions options;
+  import::onnx::ImportOptions options;
   options.dims = {{"batch", 2}, {"width", 5}};
   EXPECT_EQ(Describe(MustImportGraph(model, options)), "elementwise add (a, b) -> y [2, 3, 5]\n");
 }
@@ -212,7 +212,7 @@ TEST(Dimensions, WithoutASymbolGoByTheirPlace) {
   model.Add("Relu", {model.Input("x", {-1, 3})}, "y");
   model.Output("y");
   EXPECT_EQ(FaultOf(model.Bytes()).expected, "--dim x[0]=1");
-  ImportOptions options;
+  import::onnx::ImportOptions options;
   options.dims = {{"x[0]", 4}};
   EXPECT_EQ(Describe(MustImportGraph(model, options)), "elementwise relu (x) -> y [4, 3]\n");
 }
@@ -221,7 +221,7 @@ TEST(Dimensions, OfNobodyAreRefused) {
   ModelBuilder model;
   model.Add("Relu", {model.Input("x", {"batch"})}, "y");
   model.Output("y");
-  ImportOptions options;
+  import::onnx::ImportOptions options;
   options.dims = {{"batch", 2}, {"bacth", 1}};
   EXPECT_EQ(FaultOf(model.Bytes(), options).message, "there is no symbolic dimension 'bacth'");
 }

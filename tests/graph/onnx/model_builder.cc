@@ -1,11 +1,10 @@
-#include "model_builder.h"
-
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
 #include "accounts.h"
-#include "tessera/graph/shape_inference.h"
-#include "tessera/graph/yaml.h"
+#include "model_builder.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/graph/ops/shape_inference.h"
 
 namespace tessera::graph::onnx {
 
@@ -191,31 +190,31 @@ void ModelBuilder::Document(const std::string& operator_name, const std::string&
 
 std::string ModelBuilder::Bytes() const { return message_->model.SerializeAsString(); }
 
-Import MustImport(const ModelBuilder& model, const ImportOptions& options) {
-  base::Expected<Import> import = ImportOnnx(model.Bytes(), "model.onnx", options);
+import::onnx::Import MustImport(const ModelBuilder& model, const import::onnx::ImportOptions& options) {
+  base::Expected<import::onnx::Import> import = import::onnx::ImportOnnx(model.Bytes(), "model.onnx", options);
   if (!import) {
     ADD_FAILURE() << base::Format(import.error());
     return {};
   }
   for (const std::string& complaint : FindUnaccounted(model.Bytes(), *import))
-    ADD_FAILURE() << complaint << "\n" << TextOf(import->nodes) << "\n" << Describe(import->graph);
+    ADD_FAILURE() << complaint << "\n" << import::common::TextOf(import->nodes) << "\n" << Describe(import->graph);
   // Whatever import gives, plans embed and read back.
-  const std::string json = WriteNetworkJson(import->graph);
-  const base::Expected<Graph> again = ReadNetwork(json, "again.json");
+  const std::string json = import::yaml::WriteNetworkJson(import->graph);
+  const base::Expected<Graph> again = import::yaml::ReadNetwork(json, "again.json");
   EXPECT_TRUE(again.has_value()) << (again ? "" : base::Format(again.error()));
   if (again) {
-    EXPECT_EQ(WriteNetworkJson(*again), json);
+    EXPECT_EQ(import::yaml::WriteNetworkJson(*again), json);
     EXPECT_TRUE(*again == import->graph) << json;
   }
   return *std::move(import);
 }
 
-Graph MustImportGraph(const ModelBuilder& model, const ImportOptions& options) {
+Graph MustImportGraph(const ModelBuilder& model, const import::onnx::ImportOptions& options) {
   return MustImport(model, options).graph;
 }
 
-base::Diagnostic FaultOf(const std::string& bytes, const ImportOptions& options) {
-  const base::Expected<Import> import = ImportOnnx(bytes, "model.onnx", options);
+base::Diagnostic FaultOf(const std::string& bytes, const import::onnx::ImportOptions& options) {
+  const base::Expected<import::onnx::Import> import = import::onnx::ImportOnnx(bytes, "model.onnx", options);
   if (!import) return import.error();
   ADD_FAILURE() << "accepted:\n" << Describe(import->graph);
   return {};
@@ -235,7 +234,7 @@ std::string Describe(const Graph& graph) {
     }
     text += ") ->";
     for (const int tensor : op.outputs)
-      text += " " + name(tensor) + " " + ToText(graph.tensors[static_cast<size_t>(tensor)].shape);
+      text += " " + name(tensor) + " " + ops::ToText(graph.tensors[static_cast<size_t>(tensor)].shape);
     text += '\n';
   }
   return text;

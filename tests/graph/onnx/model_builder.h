@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "tessera/graph/onnx/import.h"
+#include "tessera/graph/import/onnx/import_onnx.h"
 
 // ONNX models as exporters write them, made with the ONNX library's own messages.
 namespace tessera::graph::onnx {
@@ -70,11 +70,11 @@ class ModelBuilder {
 };
 
 // The graph, or a failed test.
-Import MustImport(const ModelBuilder& model, const ImportOptions& options = {});
-Graph MustImportGraph(const ModelBuilder& model, const ImportOptions& options = {});
+import::onnx::Import MustImport(const ModelBuilder& model, const import::onnx::ImportOptions& options = {});
+Graph MustImportGraph(const ModelBuilder& model, const import::onnx::ImportOptions& options = {});
 
 // The fault, or a failed test.
-base::Diagnostic FaultOf(const std::string& bytes, const ImportOptions& options = {});
+base::Diagnostic FaultOf(const std::string& bytes, const import::onnx::ImportOptions& options = {});
 
 // "conv relu(a, w) -> b [1, 8, 4, 4]", one line for each operator: kind, activation, inputs with weights, outputs with shapes.
 std::string Describe(const Graph& graph);

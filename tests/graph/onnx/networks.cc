@@ -1,6 +1,6 @@
-#include "networks.h"
-
 #include <cmath>
+
+#include "networks.h"
 
 namespace tessera::graph::onnx {
 namespace {

@@ -1,8 +1,8 @@
-#include "networks.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
+
+#include "networks.h"
 
 // Whole networks as they are exported: no barrier where none need be, nothing left over that folds.
 namespace tessera::graph::onnx {
@@ -17,12 +17,12 @@ int CountKind(const Graph& graph, base::OperatorKind kind) {
                                         [kind](const Operator& op) { return op.kind == kind; }));
 }
 
-Import ImportNetwork(void (*build)(ModelBuilder&), const std::map<std::string, int64_t>& dims = {}) {
+import::onnx::Import ImportNetwork(void (*build)(ModelBuilder&), const std::map<std::string, int64_t>& dims = {}) {
   ModelBuilder model;
   build(model);
-  ImportOptions options;
+  import::onnx::ImportOptions options;
   options.dims = dims;
-  Import import = MustImport(model, options);
+  import::onnx::Import import = MustImport(model, options);
   EXPECT_THAT(import.notes, Each(Not(StartsWith("barrier"))));
   EXPECT_EQ(std::count_if(import.graph.operators.begin(), import.graph.operators.end(), IsBarrier), 0);
   return import;
@@ -67,7 +67,7 @@ TEST(Networks, TransformerEncoder) {
 }
 
 TEST(Networks, DecoderStep) {
-  const Import import = ImportNetwork(BuildDecoderStep, {{"past", 15}});
+  const import::onnx::Import import = ImportNetwork(BuildDecoderStep, {{"past", 15}});
   const Graph& graph = import.graph;
   EXPECT_TRUE(TensorNamed(graph, "past_key_values.0.value").state);
   EXPECT_EQ(TensorNamed(graph, "present.0.key").shape, (Shape{1, 4, 16, 8}));

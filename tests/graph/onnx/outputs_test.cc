@@ -83,7 +83,7 @@ TEST_F(OutputsTest, MayBeConstants) {
 }
 
 TEST_F(OutputsTest, OfAStateAreCopiedWhereTheyLeaveTwice) {
-  ImportOptions options;
+  import::onnx::ImportOptions options;
   options.states = {{"x", "next"}};
   model_.Add("Identity", {"a"}, "next");
   model_.Output("a");
@@ -97,7 +97,7 @@ TEST_F(OutputsTest, WithoutElementsAreLeftOutWithANote) {
   model_.Integers("none", {});
   model_.Output("a");
   model_.Output("none");
-  const base::Expected<Import> import = ImportOnnx(model_.Bytes(), "model.onnx", {});
+  const base::Expected<import::onnx::Import> import = import::onnx::ImportOnnx(model_.Bytes(), "model.onnx", {});
   ASSERT_TRUE(import.has_value());
   EXPECT_THAT(import->notes, Contains("assumed of none: this output has no elements; it is left out"));
 }

@@ -1,9 +1,8 @@
-#include "base_plans.h"
-
 #include <algorithm>
 #include <stdexcept>
 
 #include "../fixture.h"
+#include "base_plans.h"
 #include "plans.h"
 
 namespace tessera::plan::execute {
@@ -61,7 +60,7 @@ Plan StreamedOverlapped() {
 Plan ThreeTiles() { return TwoConvsIn(ProfileWith(DmaSteps::kOverlapped), 4, WeightPolicy::kResident); }
 
 Plan TwoSubgraphs() {
-  const encoder::Policy policy = {WeightPolicy::kResident, false};
+  const encoder::program::Policy policy = {WeightPolicy::kResident, false};
   return Spread(TwoConvs(10), ProfileWith(DmaSteps::kOwnSteps),
                 {{{0, 0}, {1, 4, 5, 4}, policy}, {{1, 1}, {1, 4, 5, 4}, policy}});
 }

@@ -1,10 +1,9 @@
-#include "depth_plans.h"
-
 #include <array>
 
 #include "../fixture.h"
+#include "depth_plans.h"
 #include "plans.h"
-#include "tessera/graph/tiling.h"
+#include "tessera/graph/tiling/tiling.h"
 #include "tessera/tests/graph/random_sum.h"
 
 namespace tessera::plan::execute {
@@ -46,16 +45,16 @@ std::optional<Plan> DrawDepthPlan(base::Random& random) {
   profile.tiling.weights.push_back(WeightPolicy::kByDepth);
   profile.tiling.depth_granule = random.Uniform(1, 5);
   profile.tiling.axes.push_back({base::Axis::kBatch, 1});
-  std::vector<encoder::SubgraphChoice> choices;
+  std::vector<encoder::program::SubgraphChoice> choices;
   const auto operators = static_cast<int>(network.operators.size());
   for (int op = 0; op < operators; ++op) {
     const int result = network.operators[static_cast<size_t>(op)].outputs.front();
-    encoder::SubgraphChoice& choice = choices.emplace_back();
+    encoder::program::SubgraphChoice& choice = choices.emplace_back();
     choice.interval = {op, op};
     choice.tile = network.tensors[static_cast<size_t>(result)].shape;
     for (size_t axis = 0; axis < choice.tile.size(); ++axis) {
       const int64_t extent = choice.tile[axis];
-      if (extent > 1 && random.Chance(0.5) && graph::CanCut(network, choice.interval, axis))
+      if (extent > 1 && random.Chance(0.5) && graph::tiling::CanCut(network, choice.interval, axis))
         choice.tile[axis] = random.Uniform(1, extent - 1);
     }
   }

@@ -1,5 +1,3 @@
-#include "faults.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <ostream>
 
 #include "base_plans.h"
+#include "faults.h"
 #include "plans.h"
 #include "tessera/plan/execute/machine.h"
 #include "tessera/plan/execute/program.h"

@@ -1,8 +1,7 @@
-#include "kept_plans.h"
-
 #include <utility>
 
 #include "../fixture.h"
+#include "kept_plans.h"
 #include "plans.h"
 #include "tessera/plan/execute/elements.h"
 

@@ -1,5 +1,3 @@
-#include "kept_plans.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 
 #include "../fixture.h"
 #include "base_plans.h"
+#include "kept_plans.h"
 #include "plans.h"
 #include "tessera/plan/execute/tile_boxes.h"
 
@@ -95,7 +94,7 @@ std::vector<std::pair<int64_t, int64_t>> RowsOf(const Tiles& tiles, int tensor, 
   for (int64_t i = 0; i < tiles.Count(); ++i) {
     const TilePart part = tiles.At(i).parts.at(tensor);
     const Box box = made ? part.made : KeptOf(part);
-    rows.emplace_back(tessera::plan::execute::IsEmpty(box) ? std::pair<int64_t, int64_t>{0, 0}
+    rows.emplace_back(execute::IsEmpty(box) ? std::pair<int64_t, int64_t>{0, 0}
                                                            : std::pair{box[2].begin, box[2].end});
   }
   return rows;

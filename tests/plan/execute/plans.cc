@@ -1,18 +1,17 @@
-#include "plans.h"
-
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "tessera/base/checked.h"
-#include "tessera/encoder/adapt/halo.h"
-#include "tessera/encoder/sat/sat_engine.h"
-#include "tessera/graph/shape_inference.h"
-#include "tessera/graph/tiling.h"
+#include "plans.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/sat/cadical_engine.h"
+#include "tessera/graph/ops/shape_inference.h"
+#include "tessera/graph/tiling/tiling.h"
 #include "tessera/plan/execute/execute.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/greedy.h"
 #include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/tests/graph/random_graph.h"
 #include "tessera/tests/hw_profiles/engines.h"
 
@@ -46,7 +45,7 @@ void AddConstants(Random& random, graph::Graph& network, graph::Operator& op) {
   std::vector<graph::Shape> shapes;
   for (const int input : op.inputs) shapes.push_back(network.tensors[static_cast<size_t>(input)].shape);
   const graph::Shape out = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
-  if (const auto filters = graph::WeightShapeOf(op, shapes, out)) {
+  if (const auto filters = graph::ops::WeightShapeOf(op, shapes, out)) {
     for (size_t i = 0; i < network.tensors.size(); ++i) {
       const bool same = network.tensors[i].constant && network.tensors[i].shape == *filters;
       if (same && op.weights.empty() && random.Chance(0.4)) op.weights.push_back(static_cast<int>(i));
@@ -106,11 +105,11 @@ hw_profiles::Memory MemoryOf(const std::string& name, int64_t capacity) {
   return memory;
 }
 
-Subgraph SubgraphOf(const graph::Graph& network, const encoder::SubgraphChoice& choice) {
+Subgraph SubgraphOf(const graph::Graph& network, const encoder::program::SubgraphChoice& choice) {
   Subgraph subgraph;
   subgraph.interval = choice.interval;
   subgraph.tile = choice.tile;
-  subgraph.tiles = graph::Tile(network, choice.interval, choice.tile).tiles;
+  subgraph.tiles = graph::tiling::Tile(network, choice.interval, choice.tile).tiles;
   subgraph.weights = choice.policy.weights;
   subgraph.in_place = choice.policy.in_place;
   subgraph.halo = choice.policy.halo;
@@ -120,17 +119,17 @@ Subgraph SubgraphOf(const graph::Graph& network, const encoder::SubgraphChoice& 
 }
 
 Plan PlanOf(const graph::Graph& network, const Profile& profile,
-            const std::vector<encoder::SubgraphChoice>& choices, const encoder::Program& program) {
+            const std::vector<encoder::program::SubgraphChoice>& choices, const encoder::program::Program& program) {
   Plan plan;
   plan.network = network;
   plan.profile = profile;
-  for (const encoder::SubgraphChoice& choice : choices) plan.subgraphs.push_back(SubgraphOf(network, choice));
+  for (const encoder::program::SubgraphChoice& choice : choices) plan.subgraphs.push_back(SubgraphOf(network, choice));
   plan.problem = program.problem;
-  for (const encoder::ProgramBuffer& buffer : program.buffers) {
+  for (const encoder::program::ProgramBuffer& buffer : program.buffers) {
     plan.buffers.push_back({static_cast<BufferKind>(buffer.kind), buffer.subgraph, buffer.tensor, buffer.op,
                             buffer.parity, buffer.slot});
   }
-  for (const encoder::ProgramStep& step : program.steps) {
+  for (const encoder::program::ProgramStep& step : program.steps) {
     plan.steps.push_back(
         {static_cast<StepKind>(step.kind), step.subgraph, step.parity, step.op, step.transfers});
   }
@@ -139,11 +138,11 @@ Plan PlanOf(const graph::Graph& network, const Profile& profile,
 
 // Makes it a choice of tiles one below the other that keep rows, where there are such.
 void KeepRows(Random& random, const graph::Graph& network, const Profile& profile,
-              std::vector<graph::TileShape> shapes, encoder::SubgraphChoice& choice) {
+              std::vector<graph::tiling::TileShape> shapes, encoder::program::SubgraphChoice& choice) {
   const graph::Operator& last = network.operators[static_cast<size_t>(choice.interval.last)];
   const graph::Shape& output = network.tensors[static_cast<size_t>(last.outputs.front())].shape;
   std::erase_if(shapes,
-                [&](const graph::TileShape& tile) { return !encoder::MayKeepRows(profile, output, tile); });
+                [&](const graph::tiling::TileShape& tile) { return !encoder::program::MayKeepRows(profile, output, tile); });
   if (shapes.empty()) return;
   const auto tile = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(shapes.size()) - 1));
   choice.tile = shapes[tile];
@@ -152,14 +151,14 @@ void KeepRows(Random& random, const graph::Graph& network, const Profile& profil
 }
 
 std::optional<problem::Allocation> Allocate(const problem::Problem& problem) {
-  const search::GreedyEngine greedy;
-  const search::CanonicalEngine canonical;
-  const encoder::SatEngine sat;
+  const search::engines::greedy::GreedyEngine greedy;
+  const search::engines::canonical::CanonicalEngine canonical;
+  const encoder::sat::SatEngine sat;
   const std::vector<const problem::Engine*> engines = {&greedy, &canonical, &sat};
-  search::AllocateOptions options;
+  search::allocate::AllocateOptions options;
   options.minimize = problem.memories.front().modes.empty();
   options.budget.units = problem.memories.front().modes.empty() ? 2000 : 200;
-  const auto result = search::Allocate(problem, nullptr, 0, engines, options);
+  const auto result = search::allocate::Allocate(problem, nullptr, 0, engines, options);
   if (!result) return std::nullopt;
   return result->allocation;
 }
@@ -167,8 +166,8 @@ std::optional<problem::Allocation> Allocate(const problem::Problem& problem) {
 }  // namespace
 
 std::optional<Plan> PlaceLow(const graph::Graph& network, const Profile& profile,
-                             const std::vector<encoder::SubgraphChoice>& choices) {
-  const auto program = encoder::BuildProgram(network, profile, choices);
+                             const std::vector<encoder::program::SubgraphChoice>& choices) {
+  const auto program = encoder::program::BuildProgram(network, profile, choices);
   if (!program) return std::nullopt;
   std::optional<problem::Allocation> allocation = Allocate(program->problem);
   if (!allocation) return std::nullopt;
@@ -178,8 +177,8 @@ std::optional<Plan> PlaceLow(const graph::Graph& network, const Profile& profile
 }
 
 Plan Spread(const graph::Graph& network, const Profile& profile,
-            const std::vector<encoder::SubgraphChoice>& choices) {
-  const auto program = encoder::BuildProgram(network, profile, choices);
+            const std::vector<encoder::program::SubgraphChoice>& choices) {
+  const auto program = encoder::program::BuildProgram(network, profile, choices);
   Plan plan = PlanOf(network, profile, choices, program.value());
   std::vector<int64_t>& offsets = plan.allocation.offsets;
   offsets.assign(plan.problem.buffers.size(), -1);
@@ -315,18 +314,18 @@ std::optional<Plan> DrawPlan(Random& random, bool with_modes, Kinds kinds) {
   if (with_modes) DrawModes(random, profile);
   const auto operators = static_cast<int>(network.operators.size());
   const int skipped = random.Chance(0.2) ? static_cast<int>(random.Uniform(0, operators - 1)) : 0;
-  std::vector<encoder::SubgraphChoice> choices;
+  std::vector<encoder::program::SubgraphChoice> choices;
   for (int first = skipped; first < operators;) {
     const int last = static_cast<int>(random.Uniform(first, operators - 1));
-    std::vector<graph::CutAxis> axes;
+    std::vector<graph::tiling::CutAxis> axes;
     for (const hw_profiles::AxisGranule& axis : profile.tiling.axes)
       axes.push_back({axis.axis, axis.granule});
-    const std::vector<graph::TileShape> shapes =
-        graph::ShapesOf(graph::TileShapes(network, {first, last}, axes));
+    const std::vector<graph::tiling::TileShape> shapes =
+        graph::tiling::ShapesOf(graph::tiling::TileShapes(network, {first, last}, axes));
     const auto tile = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(shapes.size()) - 1));
     const auto& weights = profile.tiling.weights;
     const auto policy = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(weights.size()) - 1));
-    encoder::SubgraphChoice& choice = choices.emplace_back();
+    encoder::program::SubgraphChoice& choice = choices.emplace_back();
     choice.interval = {first, last};
     choice.tile = shapes[tile];
     choice.policy = {weights[policy], random.Chance(0.6)};

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tessera/base/random.h"
-#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/program/program.h"
 #include "tessera/plan/execute/finding.h"
 #include "tessera/plan/plan.h"
 
@@ -16,12 +16,12 @@ namespace tessera::plan::execute {
 // The program of these choices with every buffer placed as low as a quick search can; nullopt where the profile cannot run
 // it or nothing fits. With modes, where the memory has any.
 std::optional<Plan> PlaceLow(const graph::Graph& network, const hw_profiles::Profile& profile,
-                             const std::vector<encoder::SubgraphChoice>& choices);
+                             const std::vector<encoder::program::SubgraphChoice>& choices);
 
 // The same with every buffer at an address of its own, in the order of the Problem, but halos directly before their tiles: nothing
 // shares a byte.
 Plan Spread(const graph::Graph& network, const hw_profiles::Profile& profile,
-            const std::vector<encoder::SubgraphChoice>& choices);
+            const std::vector<encoder::program::SubgraphChoice>& choices);
 
 // What to draw: networks of all kinds of operators, mostly of depthwise ones, the latter also for accelerators that store pads and hold
 // most tensors whole, or networks with a state that is read and replaced.

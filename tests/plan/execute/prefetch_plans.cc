@@ -1,11 +1,10 @@
-#include "prefetch_plans.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "../fixture.h"
 #include "plans.h"
-#include "tessera/encoder/adapt/program.h"
+#include "prefetch_plans.h"
+#include "tessera/encoder/program/program.h"
 
 namespace tessera::plan::execute {
 
@@ -15,7 +14,7 @@ Plan Prefetched() {
   hw_profiles::Profile profile = SmallProfile();
   profile.memories[0].capacity_bytes = 4096;
   profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
-  const encoder::Policy policy = {WeightPolicy::kResident, false};
+  const encoder::program::Policy policy = {WeightPolicy::kResident, false};
   return Spread(TwoConvs(10), profile,
                 {{{0, 0}, {1, 4, 2, 4}, policy}, {{1, 1}, {1, 4, 2, 4}, policy, /*prefetch=*/true}});
 }
@@ -25,20 +24,20 @@ std::optional<Plan> DrawPrefetches(base::Random& random, const Plan& plan) {
   profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
   const std::vector<WeightPolicy>& ways = profile.tiling.weights;
   const bool may_reside = std::find(ways.begin(), ways.end(), WeightPolicy::kResident) != ways.end();
-  std::vector<encoder::SubgraphChoice> choices;
+  std::vector<encoder::program::SubgraphChoice> choices;
   for (const Subgraph& subgraph : plan.subgraphs) {
-    encoder::SubgraphChoice& choice = choices.emplace_back();
+    encoder::program::SubgraphChoice& choice = choices.emplace_back();
     choice.interval = subgraph.interval;
     choice.tile = subgraph.tile;
     choice.policy = {.weights = subgraph.weights, .in_place = subgraph.in_place, .halo = subgraph.halo};
     if (may_reside && random.Chance(0.8)) choice.policy.weights = WeightPolicy::kResident;
   }
-  for (encoder::SubgraphChoice& choice : choices) {
+  for (encoder::program::SubgraphChoice& choice : choices) {
     choice.prefetch = random.Chance(0.8);
-    if (choice.prefetch && !encoder::BuildProgram(plan.network, profile, choices)) choice.prefetch = false;
+    if (choice.prefetch && !encoder::program::BuildProgram(plan.network, profile, choices)) choice.prefetch = false;
   }
   const bool any = std::any_of(choices.begin(), choices.end(),
-                               [](const encoder::SubgraphChoice& choice) { return choice.prefetch; });
+                               [](const encoder::program::SubgraphChoice& choice) { return choice.prefetch; });
   return any ? PlaceLow(plan.network, profile, choices) : std::nullopt;
 }
 

@@ -40,8 +40,8 @@ hw_profiles::Profile Accelerator() {
 class SharedConstant : public testing::TestWithParam<hw_profiles::WeightPolicy> {};
 
 TEST_P(SharedConstant, HasATableWhereItIsTheFirst) {
-  const encoder::Policy policy = {.weights = GetParam()};
-  const graph::TileShape whole = {1, 4, 4, 4};
+  const encoder::program::Policy policy = {.weights = GetParam()};
+  const graph::tiling::TileShape whole = {1, 4, 4, 4};
   const Plan apart = Spread(Network(), Accelerator(), {{{0, 0}, whole, policy}, {{1, 1}, whole, policy}});
   EXPECT_THAT(MessagesOf(apart), testing::IsEmpty());
   const Plan together = Spread(Network(), Accelerator(), {{{0, 1}, whole, policy}});

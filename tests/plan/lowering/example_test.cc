@@ -1,14 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "../execute/base_plans.h"
 #include "../execute/kept_plans.h"
 #include "../fixture.h"
 #include "lowered_plans.h"
-#include "tessera/plan/lowering/json_write.h"
-#include "tessera/plan/lowering/lower.h"
+#include "tessera/plan/files/json_sections.h"
+#include "tessera/plan/lowering/lowering.h"
 
 // Lowerings whose every part of interest is written out by hand.
 namespace tessera::plan::lowering {
@@ -18,7 +17,7 @@ using Json = nlohmann::ordered_json;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Json JsonOf(const Plan& plan) { return ToJson(WithLowering(plan)).at(0); }
+Json JsonOf(const Plan& plan) { return files::ToJson(WithLowering(plan)).at(0); }
 
 std::vector<Json> WaitsOf(const Json& lowered, size_t job) {
   const Json& entry = lowered.at("jobs").at(job);
@@ -37,7 +36,7 @@ std::vector<std::string> DeedsOf(const Json& lowered) {
 TEST(LoweringExample, PingPongWaitsForTheTileBeforeLast) {
   Plan plan = TwoConvsPlan();
   plan.lowering = *Lower(plan);
-  const Json lowered = ToJson(plan).at(0);
+  const Json lowered = files::ToJson(plan).at(0);
   EXPECT_EQ(lowered.at("loops"), Json::parse(R"([{"axis": 2, "extent": 10, "tile": 2, "trips": 5}])"));
   EXPECT_EQ(lowered.at("parities"), 2);
   EXPECT_THAT(DeedsOf(lowered),

@@ -8,7 +8,7 @@
 #include "../execute/base_plans.h"
 #include "../execute/kept_plans.h"
 #include "lowered_plans.h"
-#include "tessera/plan/lowering/difference.h"
+#include "tessera/plan/lowering/lowering.h"
 
 // One thing of a lowering that runs is made wrong, every one in turn, and must be found: by the interpreter where it does
 // harm, by the comparison in any case.

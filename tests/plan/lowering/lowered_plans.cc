@@ -1,5 +1,3 @@
-#include "lowered_plans.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,10 +9,10 @@
 #include "../execute/plans.h"
 #include "../execute/prefetch_plans.h"
 #include "../fixture.h"
-#include "tessera/base/checked.h"
-#include "tessera/plan/lowering/interpret.h"
-#include "tessera/plan/lowering/lower.h"
-#include "tessera/plan/sizes.h"
+#include "lowered_plans.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/plan/lowering/lowering.h"
+#include "tessera/plan/verify/buffer_sizes.h"
 
 namespace tessera::plan::lowering {
 namespace {
@@ -42,7 +40,7 @@ Plan WithHomes(Plan plan) {
     problem::Buffer buffer;
     buffer.id = tensor.id;
     buffer.size =
-        StoredBytes(NameExtents(tensor.shape), tensor.type, layout.channel_block, layout.row_pitch_bytes) +
+        verify::StoredBytes(verify::NameExtents(tensor.shape), tensor.type, layout.channel_block, layout.row_pitch_bytes) +
         plan.profile.table_bytes_per_channel * channels;
     buffer.lifespans = {{0, static_cast<int64_t>(plan.subgraphs.size())}};
     home.problem.buffers.push_back(buffer);
@@ -77,7 +75,7 @@ Plan TwoAxes() {
   hw_profiles::Profile profile = SmallProfile();
   profile.memories[0].capacity_bytes = 4096;
   profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
-  const encoder::Policy policy = {hw_profiles::WeightPolicy::kResident, false};
+  const encoder::program::Policy policy = {hw_profiles::WeightPolicy::kResident, false};
   return execute::Spread(TwoConvs(10), profile, {{{0, 1}, {1, 4, 4, 1}, policy}});
 }
 

@@ -1,9 +1,8 @@
-#include "tessera/plan/lowering/precedence.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tessera/base/random.h"
+#include "tessera/plan/lowering/run_order.h"
 
 namespace tessera::plan::lowering {
 namespace {

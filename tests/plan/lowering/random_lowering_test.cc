@@ -1,18 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
+
 #include <optional>
 
 #include "../execute/depth_plans.h"
 #include "../execute/plans.h"
 #include "../execute/prefetch_plans.h"
 #include "lowered_plans.h"
+#include "tessera/base/json_document.h"
 #include "tessera/base/json_reader.h"
-#include "tessera/base/json_writer.h"
-#include "tessera/plan/lowering/json_read.h"
-#include "tessera/plan/lowering/json_write.h"
-#include "tessera/plan/lowering/lower.h"
+#include "tessera/plan/files/json_sections.h"
+#include "tessera/plan/lowering/lowering.h"
 #include "tessera/tests/draws.h"
 
 // Whatever plan runs, its lowering does: in any order that it permits, and after a way through plan.json.
@@ -90,8 +89,8 @@ TEST_P(RandomLowering, RunsByDepth) {
     if (!plan) continue;
     ++lowered;
     ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
-    base::JsonReader reader(base::WriteJson(ToJson(*plan)), "lowering");
-    EXPECT_EQ(*reader.Finish(ReadProgram(reader.Root().Items(), *plan)), *plan->lowering) << "seed " << seed;
+    base::JsonReader reader(base::WriteJson(files::ToJson(*plan)), "lowering");
+    EXPECT_EQ(*reader.Finish(files::ReadProgram(reader.Root().Items(), *plan)), *plan->lowering) << "seed " << seed;
   }
   EXPECT_GT(lowered, DrawsOf(100) / 10);
 }
@@ -130,8 +129,8 @@ TEST_P(RandomLowering, PassesThroughJson) {
     const std::optional<Plan> plan = DrawLowered(seed, /*with_modes=*/draw % 4 == 0);
     if (!plan) continue;
     ++checked;
-    base::JsonReader reader(base::WriteJson(ToJson(*plan)), "lowering");
-    const base::Expected<Program> read = reader.Finish(ReadProgram(reader.Root().Items(), *plan));
+    base::JsonReader reader(base::WriteJson(files::ToJson(*plan)), "lowering");
+    const base::Expected<Program> read = reader.Finish(files::ReadProgram(reader.Root().Items(), *plan));
     ASSERT_TRUE(read.has_value()) << read.error().pointer << ": " << read.error().message << ", seed "
                                   << seed;
     EXPECT_EQ(*read, *plan->lowering) << "seed " << seed;

@@ -6,16 +6,15 @@
 #include <numeric>
 #include <string>
 
-#include "tessera/encoder/adapt/program.h"
-#include "tessera/graph/tiling.h"
-#include "tessera/plan/check_assignment.h"
-#include "tessera/plan/cut_rule.h"
-#include "tessera/plan/program_problem.h"
-#include "tessera/plan/refutation/floors.h"
-#include "tessera/plan/refutation/orders.h"
-#include "tessera/plan/refutation/shape_load.h"
-#include "tessera/plan/refutation/ways.h"
-#include "tessera/problem/json.h"
+#include "tessera/encoder/program/program.h"
+#include "tessera/graph/tiling/tiling.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/derivation.h"
+#include "tessera/plan/verify/infeasibility/lower_bounds.h"
+#include "tessera/plan/verify/infeasibility/refutation.h"
+#include "tessera/plan/verify/infeasibility/tile_configs.h"
+#include "tessera/plan/verify/tiles.h"
+#include "tessera/problem/files/problem_files.h"
 #include "tessera/tests/audit/draw_network.h"
 #include "tessera/tests/audit/draw_profile.h"
 #include "tessera/tests/draws.h"
@@ -34,7 +33,7 @@ Plan DrawQuestion(base::Random& random) {
   Plan question;
   question.network = audit::DrawNetwork(random, static_cast<int>(random.Uniform(1, 6)));
   question.profile = audit::DrawProfile(random, question.network);
-  AssignHomes(question);
+  verify::AssignHomes(question);
   return question;
 }
 
@@ -50,7 +49,7 @@ graph::Interval DrawInterval(base::Random& random, const Plan& question) {
   return {static_cast<int>(first), static_cast<int>(random.Uniform(first, operators - 1))};
 }
 
-std::vector<Way> FindAll(Ways& ways, graph::Interval interval) {
+std::vector<verify::infeasibility::Way> FindAll(verify::infeasibility::Ways& ways, graph::Interval interval) {
   int64_t work = kEndless;
   return ways.Find(interval, {}, work).value();
 }
@@ -64,10 +63,10 @@ TEST(CutRule, AllowsWhateverTheEncoderCuts) {
     const graph::Interval interval = DrawInterval(random, question);
     const graph::Operator& last = question.network.operators[static_cast<size_t>(interval.last)];
     const graph::Shape& output = question.network.tensors[static_cast<size_t>(last.outputs.front())].shape;
-    const std::vector<Users> users = FindUsers(question.network);
+    const std::vector<verify::Users> users = verify::FindUsers(question.network);
     for (size_t axis = 0; axis < output.size(); ++axis) {
-      const bool may = MayCut(question.network, users, interval, axis);
-      const bool can = graph::CanCut(question.network, interval, axis);
+      const bool may = verify::MayCut(question.network, users, interval, axis);
+      const bool can = graph::tiling::CanCut(question.network, interval, axis);
       EXPECT_TRUE(may || !can) << "draw " << i << ", operators " << interval.first << " to " << interval.last
                                << ", axis " << axis;
       (can ? cut : uncut) += may == can ? 1 : 0;
@@ -99,7 +98,7 @@ void ForDrawnIntervals(uint64_t seed, int draws, const Visit& visit) {
   for (int i = 0; i < DrawsOf(draws); ++i) {
     const Plan question = DrawQuestion(random);
     const graph::Interval interval = DrawInterval(random, question);
-    Ways ways(question, OrderOf(question), kEndless, kNoStop);
+    verify::infeasibility::Ways ways(question, OrderOf(question), kEndless, kNoStop);
     if (ways.WorkOf(interval) <= kMostWork) visit(Of(i, interval), ways, interval, FindAll(ways, interval));
   }
 }
@@ -107,11 +106,11 @@ void ForDrawnIntervals(uint64_t seed, int draws, const Visit& visit) {
 TEST(Floors, AreBelowEveryWay) {
   Compared compared;
   ForDrawnIntervals(2, 1500,
-                    [&](const std::string& draw, Ways& ways, graph::Interval interval, const auto& all) {
+                    [&](const std::string& draw, verify::infeasibility::Ways& ways, graph::Interval interval, const auto& all) {
                       if (all.empty()) return;
                       int64_t least = std::numeric_limits<int64_t>::max();
-                      for (const Way& way : all) least = std::min(least, LeastLoad(ways.ProblemOf(way, {})));
-                      const int64_t floor = FloorOf(ways.InOrder(), ways.UsersOf(), interval);
+                      for (const verify::infeasibility::Way& way : all) least = std::min(least, verify::LeastLoad(ways.ProblemOf(way, {})));
+                      const int64_t floor = verify::infeasibility::FloorOf(ways.InOrder(), ways.UsersOf(), interval);
                       EXPECT_LE(floor, least) << draw;
                       compared.Add(2 * floor >= least);
                     });
@@ -123,12 +122,12 @@ TEST(Floors, AreBelowEveryWay) {
 TEST(Floors, OfTilesAreBelowTheirWays) {
   Compared compared;
   ForDrawnIntervals(4, 1000,
-                    [&](const std::string& draw, Ways& ways, graph::Interval interval, const auto& all) {
-                      for (const Way& way : all) {
+                    [&](const std::string& draw, verify::infeasibility::Ways& ways, graph::Interval interval, const auto& all) {
+                      for (const verify::infeasibility::Way& way : all) {
                         const bool keeps_rows = way.subgraph.halo != hw_profiles::HaloStorage::kRecompute;
-                        const int64_t load = LeastLoad(ways.ProblemOf(way, {}));
+                        const int64_t load = verify::LeastLoad(ways.ProblemOf(way, {}));
                         const int64_t floor =
-                            FloorOf(ways.InOrder(), ways.UsersOf(), interval, way.subgraph.tile, keeps_rows);
+                            verify::infeasibility::FloorOf(ways.InOrder(), ways.UsersOf(), interval, way.subgraph.tile, keeps_rows);
                         EXPECT_LE(floor, load) << draw;
                         compared.Add(2 * floor >= load);
                       }
@@ -141,12 +140,12 @@ TEST(Floors, OfTilesAreBelowTheirWays) {
 TEST(ShapeLoad, IsBelowEveryWay) {
   Compared compared;
   ForDrawnIntervals(
-      5, 1000, [&](const std::string& draw, Ways& ways, graph::Interval interval, const auto& all) {
-        for (const Way& way : all) {
+      5, 1000, [&](const std::string& draw, verify::infeasibility::Ways& ways, graph::Interval interval, const auto& all) {
+        for (const verify::infeasibility::Way& way : all) {
           if (way.subgraph.weights == hw_profiles::WeightPolicy::kByDepth) continue;
           const int64_t load =
-              LeastLoad(ways.ProblemOf(way, {}));  // leaves the subgraph among what surrounds it
-          const int64_t least = LoadOfShape(ways.InOrder(), ways.UsersOf(), interval.first > 0 ? 1 : 0);
+              verify::LeastLoad(ways.ProblemOf(way, {}));  // leaves the subgraph among what surrounds it
+          const int64_t least = verify::infeasibility::LoadOfShape(ways.InOrder(), ways.UsersOf(), interval.first > 0 ? 1 : 0);
           EXPECT_LE(least, load) << draw;
           compared.Add(4 * least >= 3 * load);
         }
@@ -172,31 +171,31 @@ TEST(Impossible, IsNoOperatorOfWhichNothingIsNeeded) {
   b.window.stride = {3, 3};
   question.network.operators = {a, b};
   question.profile = SmallProfile();
-  AssignHomes(question);
-  EXPECT_EQ(FindImpossible(question, FindUsers(question.network), 300), std::nullopt);
+  verify::AssignHomes(question);
+  EXPECT_EQ(verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), 300), std::nullopt);
   question.network.operators.back().window.pad_low = {0, 0};
   question.network.operators.back().window.pad_high = {0, 0};
-  EXPECT_NE(FindImpossible(question, FindUsers(question.network), 300), std::nullopt);
+  EXPECT_NE(verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), 300), std::nullopt);
 }
 
 // The Problem of a way is the one that the encoder builds for it, but for what surrounds it.
-TEST(Ways, HaveTheLoadOfTheEncodersProblem) {
+TEST(verify::infeasibility::Ways, HaveTheLoadOfTheEncodersProblem) {
   base::Random random(3);
   int checked = 0;
   for (int i = 0; i < DrawsOf(800); ++i) {
     const Plan question = DrawQuestion(random);
     const auto operators = static_cast<int>(question.network.operators.size());
     const graph::Interval interval = {0, operators - 1};
-    Ways ways(question, OrderOf(question), kEndless, kNoStop);
+    verify::infeasibility::Ways ways(question, OrderOf(question), kEndless, kNoStop);
     if (ways.WorkOf(interval) > kMostWork) continue;
-    for (const Way& way : FindAll(ways, interval)) {
-      const encoder::SubgraphChoice choice{
+    for (const verify::infeasibility::Way& way : FindAll(ways, interval)) {
+      const encoder::program::SubgraphChoice choice{
           interval,
           way.subgraph.tile,
           {way.subgraph.weights, way.subgraph.in_place, way.subgraph.halo, {}, way.subgraph.depth}};
-      const auto program = encoder::BuildProgram(question.network, question.profile, {&choice, 1});
+      const auto program = encoder::program::BuildProgram(question.network, question.profile, {&choice, 1});
       if (!program) continue;
-      EXPECT_EQ(LeastLoad(ways.ProblemOf(way, {})), LeastLoad(program->problem)) << "draw " << i;
+      EXPECT_EQ(verify::LeastLoad(ways.ProblemOf(way, {})), verify::LeastLoad(program->problem)) << "draw " << i;
       ++checked;
     }
   }
@@ -230,14 +229,14 @@ graph::Graph Parallel(int operators) {
 }
 
 TEST(Orders, AreAllThatKeepWhatIsRead) {
-  EXPECT_EQ(OrdersOf(Parallel(4), 24)->size(), 24U);
-  EXPECT_FALSE(OrdersOf(Parallel(4), 23));
+  EXPECT_EQ(verify::infeasibility::OrdersOf(Parallel(4), 24)->size(), 24U);
+  EXPECT_FALSE(verify::infeasibility::OrdersOf(Parallel(4), 23));
   graph::Graph chain = Parallel(3);
   chain.operators[1].inputs = {1};
   chain.operators[2].inputs = {2};
-  EXPECT_EQ(*OrdersOf(chain, 1), (std::vector<std::vector<int>>{{0, 1, 2}}));
+  EXPECT_EQ(*verify::infeasibility::OrdersOf(chain, 1), (std::vector<std::vector<int>>{{0, 1, 2}}));
   chain.operators[2].inputs = {1};
-  EXPECT_EQ(OrdersOf(chain, 9)->size(), 2U);
+  EXPECT_EQ(verify::infeasibility::OrdersOf(chain, 9)->size(), 2U);
 }
 
 }  // namespace

@@ -2,11 +2,10 @@
 
 #include <array>
 
-#include "tessera/encoder/lazy/lazy_prover.h"
-#include "tessera/plan/refutation/document.h"
-#include "tessera/plan/refutation/refute.h"
+#include "tessera/plan/verify/infeasibility/refutation.h"
 #include "tessera/problem/proof/checker.h"
-#include "tessera/search/allocate/certify.h"
+#include "tessera/search/allocate/certificates.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/tests/plan/fixture.h"
 
 // The judge on questions small enough to see why there is no plan, and on proofs that prove
@@ -30,9 +29,9 @@ Plan Question() {
 }
 
 std::optional<std::string> Prove(const Problem& problem, Bytes capacity) {
-  const encoder::LazyProver lazy;
+  const search::engines::lazy::LazyProver lazy;
   const std::array<const problem::proof::Prover*, 1> provers = {&lazy};
-  return search::Certify(problem, capacity, provers, {.units = 10'000}, kNever, {}).proof;
+  return search::allocate::Certify(problem, capacity, provers, {.units = 10'000}, kNever, {}).proof;
 }
 
 std::optional<std::string> NoProof(const Problem&, Bytes) { return std::nullopt; }
@@ -41,52 +40,52 @@ hw_profiles::Memory& TileMemoryOf(Plan& question) {
   return question.profile.memories[static_cast<size_t>(question.profile.tile_memory)];
 }
 
-TEST(Judge, DoesNotRefuseWhatHasAPlan) {
-  const Judgement judgement = Judge(Question(), Prove, kNever);
+TEST(verify::infeasibility::Judge, DoesNotRefuseWhatHasAPlan) {
+  const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(Question(), Prove, kNever);
   EXPECT_FALSE(judgement.refutation);
   EXPECT_THAT(judgement.gap, HasSubstr("combination of subgraphs"));
 }
 
-TEST(Judge, SeesAnOperatorThatFitsNowhere) {
+TEST(verify::infeasibility::Judge, SeesAnOperatorThatFitsNowhere) {
   Plan question = Question();
   TileMemoryOf(question).capacity_bytes = 40;
-  const Judgement judgement = Judge(question, NoProof, kNever);
+  const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(question, NoProof, kNever);
   ASSERT_TRUE(judgement.refutation) << judgement.gap;
 }
 
-TEST(Judge, SeesConstantsThatOverflowTheirHome) {
+TEST(verify::infeasibility::Judge, SeesConstantsThatOverflowTheirHome) {
   Plan question = Question();
   const int home = hw_profiles::LayoutOf(question.profile, base::TensorRole::kConstant).home;
   question.profile.memories[static_cast<size_t>(home)].capacity_bytes = 100;
-  const Judgement judgement = Judge(question, NoProof, kNever);
+  const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(question, NoProof, kNever);
   ASSERT_TRUE(judgement.refutation) << judgement.gap;
   EXPECT_THAT(judgement.refutation->argument, HasSubstr("constants and states take"));
 }
 
 // Each convolution has 4 * 4 * 9 products for each of 4 x 4 results.
-TEST(Judge, SeesLimitsThatNoPlanKeeps) {
+TEST(verify::infeasibility::Judge, SeesLimitsThatNoPlanKeeps) {
   Plan question = Question();
   question.objective.limits = {{"macs", 2 * 4 * 4 * 9 * 16 - 1}};
-  Judgement judgement = Judge(question, NoProof, kNever);
+  verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(question, NoProof, kNever);
   ASSERT_TRUE(judgement.refutation) << judgement.gap;
   EXPECT_THAT(judgement.refutation->argument, HasSubstr("macs 4608 at least"));
   question.objective.limits = {{"macs", 2 * 4 * 4 * 9 * 16}};
-  judgement = Judge(question, NoProof, kNever);
+  judgement = verify::infeasibility::Judge(question, NoProof, kNever);
   EXPECT_FALSE(judgement.refutation);
 }
 
 // The least latency of a plan is between these two, which only the ways through tell.
-TEST(Judge, AddsUpAlongTheWay) {
+TEST(verify::infeasibility::Judge, AddsUpAlongTheWay) {
   Plan question = Question();
   int64_t refused = 0;
   int64_t open = 1 << 20;
   while (open - refused > 1) {
     const int64_t middle = refused + (open - refused) / 2;
     question.objective.limits = {{"latency", static_cast<double>(middle)}};
-    (Judge(question, NoProof, kNever).refutation ? refused : open) = middle;
+    (verify::infeasibility::Judge(question, NoProof, kNever).refutation ? refused : open) = middle;
   }
   question.objective.limits = {{"latency", static_cast<double>(refused)}};
-  const Judgement judgement = Judge(question, NoProof, kNever);
+  const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(question, NoProof, kNever);
   ASSERT_TRUE(judgement.refutation);
   EXPECT_GT(judgement.refutation->ways, 0);
   EXPECT_GT(refused, 300);
@@ -99,19 +98,19 @@ Plan Misaligned() {
   return question;
 }
 
-TEST(Judge, NeedsAProofWhereTheBytesFit) {
-  const Judgement without = Judge(Misaligned(), NoProof, kNever);
+TEST(verify::infeasibility::Judge, NeedsAProofWhereTheBytesFit) {
+  const verify::infeasibility::Judgement without = verify::infeasibility::Judge(Misaligned(), NoProof, kNever);
   EXPECT_FALSE(without.refutation);
-  const Judgement with = Judge(Misaligned(), Prove, kNever);
+  const verify::infeasibility::Judgement with = verify::infeasibility::Judge(Misaligned(), Prove, kNever);
   ASSERT_TRUE(with.refutation) << with.gap;
   EXPECT_FALSE(with.refutation->proofs.empty());
 }
 
-TEST(Judge, BelievesNoForgedProof) {
+TEST(verify::infeasibility::Judge, BelievesNoForgedProof) {
   const auto forged = [](const Problem&, Bytes) {
     return std::optional<std::string>("tessera-proof 1\nclause 1 :\nstack 0 :\nend\n");
   };
-  EXPECT_FALSE(Judge(Misaligned(), forged, kNever).refutation);
+  EXPECT_FALSE(verify::infeasibility::Judge(Misaligned(), forged, kNever).refutation);
   // A proof about another Problem.
   std::optional<std::string> first;
   const auto reused = [&first](const Problem& problem, Bytes capacity) {
@@ -120,57 +119,57 @@ TEST(Judge, BelievesNoForgedProof) {
   };
   Plan question = Misaligned();
   question.network = TwoConvs(8);
-  const Judgement judgement = Judge(question, reused, kNever);
-  for (const PlacementProof& proof : judgement.refutation.value_or(Refutation()).proofs)
+  const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(question, reused, kNever);
+  for (const verify::infeasibility::PlacementProof& proof : judgement.refutation.value_or(verify::infeasibility::Refutation()).proofs)
     EXPECT_TRUE(problem::proof::CheckProof(proof.problem, proof.capacity, proof.text).accepted);
 }
 
-TEST(Judge, GivesUpBeyondItsEffort) {
-  const Judgement judgement = Judge(Misaligned(), Prove, kNever, {.work = 10, .proofs = 10});
+TEST(verify::infeasibility::Judge, GivesUpBeyondItsEffort) {
+  const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(Misaligned(), Prove, kNever, {.work = 10, .proofs = 10});
   EXPECT_FALSE(judgement.refutation);
   EXPECT_THAT(judgement.gap, HasSubstr("more tiles and policies"));
   base::Stop stop;
   stop.Request();
-  EXPECT_THAT(Judge(Misaligned(), Prove, stop).gap, HasSubstr("time ended"));
+  EXPECT_THAT(verify::infeasibility::Judge(Misaligned(), Prove, stop).gap, HasSubstr("time ended"));
 }
 
-TEST(Judge, HoldsToDemands) {
+TEST(verify::infeasibility::Judge, HoldsToDemands) {
   Plan question = Question();
   Demand demand;
   demand.kind = DemandKind::kSubgraph;
   demand.interval = {0, 1};
   demand.way.tile = {1, 4, 3, 4};
   question.demands = {demand};
-  EXPECT_FALSE(Judge(question, Prove, kNever).refutation);
+  EXPECT_FALSE(verify::infeasibility::Judge(question, Prove, kNever).refutation);
   question.demands.front().way.tile = {1, 3, 4, 4};  // the profile cuts no channels
-  EXPECT_TRUE(Judge(question, Prove, kNever).refutation);
+  EXPECT_TRUE(verify::infeasibility::Judge(question, Prove, kNever).refutation);
   question.demands = {
       demand,
       {.kind = DemandKind::kApart, .interval = {1, 1}, .tensor = -1, .way = {}, .memory = {}, .offset = 0}};
-  EXPECT_TRUE(Judge(question, Prove, kNever).refutation);
+  EXPECT_TRUE(verify::infeasibility::Judge(question, Prove, kNever).refutation);
 }
 
 TEST(Question, IsReadAsItWasWritten) {
   Plan question = Misaligned();
   question.objective.limits = {{"energy", 12.5}};
   question.run.keeps_borders = false;
-  const std::string text = WriteRefutation(question, {});
-  const auto read = ReadRefutation(text, "refutation.json");
+  const std::string text = verify::infeasibility::WriteRefutation(question, {});
+  const auto read = verify::infeasibility::ReadRefutation(text, "refutation.json");
   ASSERT_TRUE(read) << base::Format(read.error());
-  EXPECT_EQ(WriteRefutation(read->question, {}), text);
+  EXPECT_EQ(verify::infeasibility::WriteRefutation(read->question, {}), text);
   EXPECT_FALSE(read->question.run.keeps_borders);
 }
 
-TEST(Document, IsHeldAgainstWhatIsFound) {
-  const Refutation refutation{"it does not fit", 2, 3, 4, {}};
-  const auto read = ReadRefutation(WriteRefutation(Question(), refutation), "refutation.json");
+TEST(verify::infeasibility::Document, IsHeldAgainstWhatIsFound) {
+  const verify::infeasibility::Refutation refutation{"it does not fit", 2, 3, 4, {}};
+  const auto read = verify::infeasibility::ReadRefutation(verify::infeasibility::WriteRefutation(Question(), refutation), "refutation.json");
   ASSERT_TRUE(read) << base::Format(read.error());
-  EXPECT_EQ(FindDifference(*read, refutation), "");
-  for (Refutation other :
-       {Refutation{"it fits", 2, 3, 4, {}}, Refutation{"it does not fit", 1, 3, 4, {}},
-        Refutation{"it does not fit", 2, 2, 4, {}}, Refutation{"it does not fit", 2, 3, 5, {}},
-        Refutation{"it does not fit", 2, 3, 4, {PlacementProof{}}}}) {
-    EXPECT_NE(FindDifference(*read, other), "");
+  EXPECT_EQ(verify::infeasibility::FindDifference(*read, refutation), "");
+  for (verify::infeasibility::Refutation other :
+       {verify::infeasibility::Refutation{"it fits", 2, 3, 4, {}}, verify::infeasibility::Refutation{"it does not fit", 1, 3, 4, {}},
+        verify::infeasibility::Refutation{"it does not fit", 2, 2, 4, {}}, verify::infeasibility::Refutation{"it does not fit", 2, 3, 5, {}},
+        verify::infeasibility::Refutation{"it does not fit", 2, 3, 4, {verify::infeasibility::PlacementProof{}}}}) {
+    EXPECT_NE(verify::infeasibility::FindDifference(*read, other), "");
   }
 }
 

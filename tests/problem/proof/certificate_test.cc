@@ -1,9 +1,8 @@
-#include "tessera/problem/proof/certificate.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "../fixture.h"
+#include "tessera/problem/proof/certificate.h"
 
 namespace tessera::problem::proof {
 namespace {
@@ -35,7 +34,7 @@ TEST_F(CertificateTest, ManifestsOfOtherVersionsAreRefused) {
 }
 
 TEST_F(CertificateTest, TheClaimIsAboutItsCapacity) {
-  const std::string problem = WriteProblem(problem_);
+  const std::string problem = files::WriteProblem(problem_);
   for (const auto& [capacity, accepted] : {std::pair(6, true), std::pair(7, false)}) {
     const std::string manifest = WriteManifest({capacity, std::nullopt, ""});
     const auto judgement = CheckCertificate({manifest, problem, kProof});
@@ -45,7 +44,7 @@ TEST_F(CertificateTest, TheClaimIsAboutItsCapacity) {
 }
 
 TEST_F(CertificateTest, TheClaimIsAboutItsRung) {
-  const std::string problem = WriteProblem(problem_, &ladder_);
+  const std::string problem = files::WriteProblem(problem_, &ladder_);
   for (const auto& [rung, accepted] : {std::pair("rows=1", false), std::pair("rows=2", true)}) {
     const std::string manifest = WriteManifest({6, rung, ""});
     const auto judgement = CheckCertificate({manifest, problem, kProof});
@@ -55,8 +54,8 @@ TEST_F(CertificateTest, TheClaimIsAboutItsRung) {
 }
 
 TEST_F(CertificateTest, AClaimAboutNoRungThatThereIsIsAFault) {
-  const std::string with_ladder = WriteProblem(problem_, &ladder_);
-  const std::string without = WriteProblem(problem_);
+  const std::string with_ladder = files::WriteProblem(problem_, &ladder_);
+  const std::string without = files::WriteProblem(problem_);
   const std::string other = WriteManifest({6, "rows=3", ""});
   const auto unknown = CheckCertificate({other, with_ladder, kProof});
   ASSERT_FALSE(unknown);

@@ -1,7 +1,3 @@
-// How a proof is put together, and that nothing else passes for one.
-
-#include "tessera/problem/proof/checker.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +8,14 @@
 #include <vector>
 
 #include "../fixture.h"
+#include "tessera/problem/proof/checker.h"
 #include "tessera/problem/validator.h"
+
+// How a proof is put together, and that nothing else passes for one.
+
+
+
+
 
 namespace tessera::problem::proof {
 namespace {

@@ -1,11 +1,14 @@
-// Each ground on which an axiom can stand: the strongest axiom that holds, and the next one, which does not.
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "../fixture.h"
 #include "tessera/problem/proof/checker.h"
+
+// Each ground on which an axiom can stand: the strongest axiom that holds, and the next one, which does not.
+
+
+
 
 namespace tessera::problem::proof {
 namespace {

@@ -1,9 +1,9 @@
-#include "tessera/problem/proof/log.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
+
+#include "tessera/problem/proof/proof_text.h"
 
 namespace tessera::problem::proof {
 namespace {

@@ -1,8 +1,7 @@
-#include "tessera/search/allocate/bounds.h"
-
 #include <gmock/gmock.h>
 
 #include "random_instance.h"
+#include "tessera/search/allocate/bounds.h"
 
 namespace tessera::search {
 namespace {
@@ -10,52 +9,52 @@ namespace {
 using problem::RelationKind;
 using testing::ElementsAre;
 
-TEST(Bound, IsTheGreatestLoad) {
+TEST(allocate::Bound, IsTheGreatestLoad) {
   const auto problem =
       MakeProblem({MakeBuffer("b1", 0, 4, 4), MakeBuffer("b2", 3, 5, 5), MakeBuffer("b3", 3, 9, 5)}, 12);
-  const Bound bound = FindBound(problem, 0);
+  const allocate::Bound bound = allocate::FindBound(problem, 0);
   EXPECT_EQ(bound.bytes, 14);
   EXPECT_THAT(bound.buffers, ElementsAre(0, 1, 2));
-  EXPECT_EQ(Explain(problem, bound, 12),
+  EXPECT_EQ(allocate::Explain(problem, bound, 12),
             "at step 3 the buffers b1, b2, b3 need 14 bytes together; the memory holds 12");
 }
 
-TEST(Bound, CountsPaddingThatACommonAlignmentForces) {
+TEST(allocate::Bound, CountsPaddingThatACommonAlignmentForces) {
   auto problem = MakeProblem({MakeBuffer("a", 0, 2, 5), MakeBuffer("b", 0, 2, 6)}, 16);
   problem.memories[0].alignment = 8;
-  EXPECT_EQ(FindBound(problem, 0).bytes, 13);  // b below, a from 8 to 13
+  EXPECT_EQ(allocate::FindBound(problem, 0).bytes, 13);  // b below, a from 8 to 13
 }
 
-TEST(Bound, RisesOverReservedBytes) {
+TEST(allocate::Bound, RisesOverReservedBytes) {
   auto problem = MakeProblem({MakeBuffer("a", 0, 2, 3), MakeBuffer("b", 0, 2, 3)}, 16);
   problem.memories[0].reserved = {{{0, 2}, "stack"}, {{6, 7}, "flag"}};
-  EXPECT_EQ(FindBound(problem, 0).bytes, 9);  // 2..6 and 7..9 hold six bytes
+  EXPECT_EQ(allocate::FindBound(problem, 0).bytes, 9);  // 2..6 and 7..9 hold six bytes
 }
 
-TEST(Bound, ReachesOverAFixedOffset) {
+TEST(allocate::Bound, ReachesOverAFixedOffset) {
   auto problem = MakeProblem({MakeBuffer("a", 0, 2, 3)}, 16);
   problem.buffers[0].offset = 9;
-  const Bound bound = FindBound(problem, 0);
+  const allocate::Bound bound = allocate::FindBound(problem, 0);
   EXPECT_EQ(bound.bytes, 12);
-  EXPECT_EQ(Explain(problem, bound, 10), "the buffer a alone reaches up to 12; the memory holds 10");
+  EXPECT_EQ(allocate::Explain(problem, bound, 10), "the buffer a alone reaches up to 12; the memory holds 10");
 }
 
-TEST(Bound, ExclusiveBuffersDoNotAddUp) {
+TEST(allocate::Bound, ExclusiveBuffersDoNotAddUp) {
   auto problem =
       MakeProblem({MakeBuffer("a", 0, 2, 3), MakeBuffer("b", 0, 2, 4), MakeBuffer("c", 0, 2, 2)}, 16);
   problem.relations = {{RelationKind::kExclusive, 0, 1, 0}};
-  EXPECT_EQ(FindBound(problem, 0).bytes, 6);
+  EXPECT_EQ(allocate::FindBound(problem, 0).bytes, 6);
 }
 
-TEST(Bound, NeverExceedsTheTrueMinimum) {
+TEST(allocate::Bound, NeverExceedsTheTrueMinimum) {
   base::Random random(11);
   int tight = 0;
   for (int round = 0; round < 600; ++round) {
     const auto problem = RandomInstance(random);
     const auto least = LeastPeakByBruteForce(problem, 16);
     if (!least) continue;
-    ASSERT_LE(FindBound(problem, 0).bytes, *least) << "round " << round;
-    tight += FindBound(problem, 0).bytes == *least ? 1 : 0;
+    ASSERT_LE(allocate::FindBound(problem, 0).bytes, *least) << "round " << round;
+    tight += allocate::FindBound(problem, 0).bytes == *least ? 1 : 0;
   }
   EXPECT_GE(tight, 300);
 }
@@ -70,7 +69,7 @@ TEST(Granule, DividesSomeBestPeak) {
     }
     const auto least = LeastPeakByBruteForce(problem, 16);
     if (!least) continue;
-    ASSERT_EQ(*least % GranuleOf(problem), 0) << "round " << round;
+    ASSERT_EQ(*least % allocate::GranuleOf(problem), 0) << "round " << round;
   }
 }
 

@@ -1,11 +1,10 @@
-#include "tessera/search/allocate/canonical.h"
-
 #include <gmock/gmock.h>
 
 #include "random_instance.h"
+#include "tessera/bench/problem_generators.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
-#include "tessera/search/allocate/generators.h"
+#include "tessera/search/engines/canonical/canonical.h"
 
 namespace tessera::search {
 namespace {
@@ -19,7 +18,7 @@ using testing::HasSubstr;
 Result Decide(const Problem& problem, problem::Bytes capacity, int64_t units = base::Budget{}.units,
               uint64_t seed = 0) {
   const base::Stop stop;
-  return CanonicalEngine(seed).Open(problem, nullptr)->Solve(0, capacity, {units}, stop);
+  return engines::canonical::CanonicalEngine(seed).Open(problem, nullptr)->Solve(0, capacity, {units}, stop);
 }
 
 Problem MiniMallocExample() {
@@ -93,9 +92,9 @@ TEST(Canonical, AgreesWithBruteForceWhereTheLoadFits) {
 }
 
 // Rules by the bits of `combination`.
-CanonicalOptions RulesOf(unsigned combination) {
+engines::canonical::CanonicalOptions RulesOf(unsigned combination) {
   const auto has = [combination](unsigned rule) { return (combination >> rule & 1) != 0; };
-  CanonicalOptions options;
+  engines::canonical::CanonicalOptions options;
   options.seed = combination % 3;
   options.support = has(0);
   options.witness = has(1);
@@ -115,7 +114,7 @@ TEST(Canonical, EveryCombinationOfRulesAgreesWithBruteForce) {
   base::Random random(4);
   int infeasible = 0;
   for (unsigned combination = 0; combination < kCombinations; ++combination) {
-    const CanonicalEngine engine(RulesOf(combination));
+    const engines::canonical::CanonicalEngine engine(RulesOf(combination));
     for (int round = 0; round < kRounds; ++round) {
       const Problem problem = RandomInstance(random);
       const problem::Bytes capacity = problem.memories[0].capacity;
@@ -141,12 +140,12 @@ TEST(Canonical, RulesDoNotChangeAnswersOfMidSizedInstances) {
                                               0b11101111, 0b11111101, 0b11111110, 0b11111011};
   int decided = 0, infeasible = 0;
   for (const uint64_t seed : {14, 15, 20, 21, 36, 37, 41, 42}) {
-    const Problem problem = GenerateBroken({24, 80, 4096}, seed);
+    const Problem problem = bench::GenerateBroken({24, 80, 4096}, seed);
     std::optional<Status> answer;
     for (const unsigned combination : combinations) {
       const base::Stop stop;
       const Result result =
-          CanonicalEngine(RulesOf(combination)).Open(problem, nullptr)->Solve(0, 4096, {kUnits}, stop);
+          engines::canonical::CanonicalEngine(RulesOf(combination)).Open(problem, nullptr)->Solve(0, 4096, {kUnits}, stop);
       if (result.status == Status::kUnknown) continue;
       ++decided;
       ASSERT_EQ(result.status, answer.value_or(result.status))
@@ -178,8 +177,8 @@ TEST(Canonical, ALimitIsUnknownNeverInfeasible) {
 }
 
 TEST(Canonical, AnotherCallGoesOnWithTheRestarts) {
-  const Problem problem = GenerateFlat(30, 16);  // needs several calls
-  const auto session = CanonicalEngine().Open(problem, nullptr);
+  const Problem problem = bench::GenerateFlat(30, 16);  // needs several calls
+  const auto session = engines::canonical::CanonicalEngine().Open(problem, nullptr);
   const base::Stop stop;
   std::vector<Status> answers;
   while (answers.empty() || (answers.back() == Status::kUnknown && answers.size() < 1000)) {
@@ -193,13 +192,13 @@ TEST(Canonical, AStopRequestedBeforehandIsUnknown) {
   base::Stop stop;
   stop.Request();
   const Problem problem = PatentFigure();
-  EXPECT_EQ(CanonicalEngine().Open(problem, nullptr)->Solve(0, 9, {}, stop).status, Status::kUnknown);
+  EXPECT_EQ(engines::canonical::CanonicalEngine().Open(problem, nullptr)->Solve(0, 9, {}, stop).status, Status::kUnknown);
 }
 
 TEST(Canonical, SolvesEachRungOfALadder) {
   const Problem problem = MiniMallocExample();
   const problem::Ladder ladder{{{"half", {2, 2, 2, 2, 2}}, {"full", {4, 4, 4, 4, 4}}}};
-  const auto session = CanonicalEngine().Open(problem, &ladder);
+  const auto session = engines::canonical::CanonicalEngine().Open(problem, &ladder);
   const base::Stop stop;
   EXPECT_EQ(session->Solve(0, 6, {}, stop).status, Status::kFeasible);
   EXPECT_EQ(session->Solve(1, 6, {}, stop).status, Status::kInfeasible);

@@ -1,13 +1,12 @@
-#include "tessera/search/allocate/contraction.h"
-
 #include <gmock/gmock.h>
 
 #include "random_instance.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/greedy.h"
+#include "tessera/search/allocate/contraction.h"
 #include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
 
 namespace tessera::search {
 namespace {
@@ -36,8 +35,8 @@ Problem Chain() {
   return problem;
 }
 
-TEST(Contraction, MakesAChainOfInPlaceOperatorsOneBuffer) {
-  const auto contraction = ContractColocated(Chain(), nullptr);
+TEST(allocate::Contraction, MakesAChainOfInPlaceOperatorsOneBuffer) {
+  const auto contraction = allocate::ContractColocated(Chain(), nullptr);
   ASSERT_TRUE(contraction.has_value());
   EXPECT_THAT(contraction->image, ElementsAre(0, 1, 1, 1));
   ASSERT_THAT(contraction->problem.buffers, SizeIs(2));
@@ -45,37 +44,37 @@ TEST(Contraction, MakesAChainOfInPlaceOperatorsOneBuffer) {
   EXPECT_THAT(contraction->problem.buffers[1].lifespans, ElementsAre(Lifespan{0, 7}));
   EXPECT_THAT(contraction->problem.relations, IsEmpty());
   EXPECT_THAT(contraction->contradiction, IsEmpty());
-  EXPECT_THAT(Expand(*contraction, {{4, 0}, {}}).offsets, ElementsAre(4, 0, 0, 0));
+  EXPECT_THAT(allocate::Expand(*contraction, {{4, 0}, {}}).offsets, ElementsAre(4, 0, 0, 0));
 }
 
-TEST(Contraction, NothingColocatedNothingToDo) {
+TEST(allocate::Contraction, NothingColocatedNothingToDo) {
   Problem problem = Chain();
   problem.relations.clear();
-  EXPECT_FALSE(ContractColocated(problem, nullptr).has_value());
+  EXPECT_FALSE(allocate::ContractColocated(problem, nullptr).has_value());
 }
 
-TEST(Contraction, LeavesDistancesAndUnequalSizesToOthers) {
+TEST(allocate::Contraction, LeavesDistancesAndUnequalSizesToOthers) {
   Problem apart = Chain();
   apart.relations[0].delta = 4;
-  EXPECT_FALSE(ContractColocated(apart, nullptr).has_value());
+  EXPECT_FALSE(allocate::ContractColocated(apart, nullptr).has_value());
   Problem unequal = Chain();
   unequal.buffers[2].size = 3;
-  EXPECT_FALSE(ContractColocated(unequal, nullptr).has_value());
-  EXPECT_EQ(Decide(CanonicalEngine(), unequal, 7).status, Status::kUnsupported);
+  EXPECT_FALSE(allocate::ContractColocated(unequal, nullptr).has_value());
+  EXPECT_EQ(Decide(engines::canonical::CanonicalEngine(), unequal, 7).status, Status::kUnsupported);
 }
 
-TEST(Contraction, LooksAtTheSizesOfEveryRung) {
+TEST(allocate::Contraction, LooksAtTheSizesOfEveryRung) {
   const Problem problem = Chain();
   const problem::Ladder equal{{{"small", {1, 2, 2, 2}}, {"large", {3, 4, 4, 4}}}};
-  const auto contraction = ContractColocated(problem, &equal);
+  const auto contraction = allocate::ContractColocated(problem, &equal);
   ASSERT_TRUE(contraction.has_value());
   EXPECT_THAT(contraction->ladder.rungs[0].sizes, ElementsAre(1, 2));
   EXPECT_THAT(contraction->ladder.rungs[1].sizes, ElementsAre(3, 4));
   const problem::Ladder unequal{{{"small", {1, 2, 2, 2}}, {"large", {3, 4, 4, 5}}}};
-  EXPECT_FALSE(ContractColocated(problem, &unequal).has_value());
+  EXPECT_FALSE(allocate::ContractColocated(problem, &unequal).has_value());
 }
 
-TEST(Contraction, TheJoinedBufferObeysEachMember) {
+TEST(allocate::Contraction, TheJoinedBufferObeysEachMember) {
   Problem problem = Chain();
   problem.buffers[1].alignment = 4;
   problem.buffers[2].alignment = 6;
@@ -83,7 +82,7 @@ TEST(Contraction, TheJoinedBufferObeysEachMember) {
   problem.buffers[1].lifespans = {{0, 1}, {2, 3}};
   problem.buffers[1].accesses = {{0, "dma", problem::AccessKind::kWrite}};
   problem.buffers[3].accesses = {{6, "pe", problem::AccessKind::kRead}};
-  const auto contraction = ContractColocated(problem, nullptr);
+  const auto contraction = allocate::ContractColocated(problem, nullptr);
   ASSERT_TRUE(contraction.has_value());
   const problem::Buffer& joined = contraction->problem.buffers[1];
   EXPECT_EQ(joined.alignment, 12);
@@ -92,19 +91,19 @@ TEST(Contraction, TheJoinedBufferObeysEachMember) {
   EXPECT_THAT(joined.accesses, SizeIs(2));
 }
 
-TEST(Contraction, JoinsTheBanksThatAllMembersMayTouch) {
+TEST(allocate::Contraction, JoinsTheBanksThatAllMembersMayTouch) {
   Problem problem = Chain();
   problem.memories[0].capacity = 8;
   problem.memories[0].banks = {{"low", {0, 4}, {}}, {"high", {4, 8}, {}}};
   problem.buffers[1].allowed_banks = {0, 1};
   problem.buffers[2].allowed_banks = {1};
   problem.buffers[3].span = problem::Span::kSingle;
-  const auto contraction = ContractColocated(problem, nullptr);
+  const auto contraction = allocate::ContractColocated(problem, nullptr);
   ASSERT_TRUE(contraction.has_value());
   EXPECT_THAT(contraction->problem.buffers[1].allowed_banks, ElementsAre(1));
   EXPECT_EQ(contraction->problem.buffers[1].span, problem::Span::kSingle);
   problem.buffers[1].allowed_banks = {0};
-  EXPECT_FALSE(ContractColocated(problem, nullptr).has_value());
+  EXPECT_FALSE(allocate::ContractColocated(problem, nullptr).has_value());
 }
 
 struct Contradiction {
@@ -112,7 +111,7 @@ struct Contradiction {
   std::function<void(Problem&)> state;
 };
 
-TEST(Contraction, TellsWhatContradictsIt) {
+TEST(allocate::Contraction, TellsWhatContradictsIt) {
   const std::vector<Contradiction> cases = {
       {"y and z are colocated but live together",
        [](Problem& p) {
@@ -132,8 +131,8 @@ TEST(Contraction, TellsWhatContradictsIt) {
          p.relations.push_back({RelationKind::kAdjacent, 3, 1, 0});
        }},
   };
-  const GreedyEngine greedy;
-  const CanonicalEngine canonical;
+  const engines::greedy::GreedyEngine greedy;
+  const engines::canonical::CanonicalEngine canonical;
   const std::vector<const problem::Engine*> engines = {&greedy, &canonical};
   for (const Contradiction& contradiction : cases) {
     Problem problem = Chain();
@@ -147,17 +146,17 @@ TEST(Contraction, TellsWhatContradictsIt) {
   }
 }
 
-TEST(Contraction, ExclusiveSurvivesOnlyWhereNoOtherPairConflicts) {
+TEST(allocate::Contraction, ExclusiveSurvivesOnlyWhereNoOtherPairConflicts) {
   Problem problem = Chain();
   problem.relations.push_back({RelationKind::kExclusive, 0, 1, 0});
-  EXPECT_THAT(ContractColocated(problem, nullptr)->problem.relations, IsEmpty());  // a lives with y as well
+  EXPECT_THAT(allocate::ContractColocated(problem, nullptr)->problem.relations, IsEmpty());  // a lives with y as well
   problem.buffers[0].lifespans = {{0, 2}};
-  EXPECT_THAT(ContractColocated(problem, nullptr)->problem.relations, SizeIs(1));
+  EXPECT_THAT(allocate::ContractColocated(problem, nullptr)->problem.relations, SizeIs(1));
 }
 
-TEST(Contraction, AgreesWithBruteForce) {
-  const GreedyEngine greedy;
-  const CanonicalEngine canonical;
+TEST(allocate::Contraction, AgreesWithBruteForce) {
+  const engines::greedy::GreedyEngine greedy;
+  const engines::canonical::CanonicalEngine canonical;
   base::Random random(71);
   int decided = 0, infeasible = 0, placed_by_greedy = 0;
   for (int round = 0; round < 4000; ++round) {
@@ -186,16 +185,16 @@ TEST(Contraction, AgreesWithBruteForce) {
 }
 
 // The load of a step counts a group once, at its own place, so that greedy answers are known to be optimal.
-TEST(Contraction, TheBoundCountsEachGroupOnce) {
+TEST(allocate::Contraction, TheBoundCountsEachGroupOnce) {
   Problem problem = Chain();
   problem.buffers.push_back(MakeBuffer("u", 0, 3, 2));
   problem.buffers.push_back(MakeBuffer("v", 2, 5, 2));
   problem.relations.push_back({RelationKind::kColocate, 4, 5, 0});
-  const GreedyEngine greedy;
+  const engines::greedy::GreedyEngine greedy;
   const std::vector<const problem::Engine*> engines = {&greedy};
-  AllocateOptions options;
+  allocate::AllocateOptions options;
   options.capacity = 9;
-  const auto result = Allocate(problem, nullptr, 0, engines, options);
+  const auto result = allocate::Allocate(problem, nullptr, 0, engines, options);
   ASSERT_TRUE(result.has_value());
   EXPECT_EQ(result->status, Status::kOptimal);
   EXPECT_EQ(result->lower_bound, 9);

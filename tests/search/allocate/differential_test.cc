@@ -1,8 +1,3 @@
-// All engines and the portfolio of them against an enumeration that shares no code with any, on small Problems
-// over everything that a Problem can state. TESSERA_DIFFERENTIAL says how many are drawn (scripts/soak asks for
-// twenty times the default); Problem i is always the same. Shares of what the Problems contain are printed, and
-// asserted, so that an easy generator cannot pass.
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,23 +15,31 @@
 #include "brute_force.h"
 #include "random_packing.h"
 #include "random_problem.h"
-#include "tessera/encoder/lazy/lazy_engine.h"
-#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
-#include "tessera/problem/json.h"
+#include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/cheapest.h"
-#include "tessera/search/allocate/greedy.h"
+#include "tessera/search/allocate/engine_queries.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/allocate/repair.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
+#include "tessera/search/engines/local_search/local_search.h"
+
+// All engines and the portfolio of them against an enumeration that shares no code with any, on small Problems
+// over everything that a Problem can state. TESSERA_DIFFERENTIAL says how many are drawn (scripts/soak asks for
+// twenty times the default); Problem i is always the same. Shares of what the Problems contain are printed, and
+// asserted, so that an easy generator cannot pass.
+
+
+
 
 namespace tessera::search {
 namespace {
 
-using encoder::IntegerEncoding;
-using encoder::Refinements;
+using encoder::sat::IntegerEncoding;
+using encoder::formulation::Refinements;
 using problem::Buffer;
 using problem::Bytes;
 using problem::Memory;
@@ -213,10 +216,10 @@ class Differential : public testing::Test {
     Problem problem = DrawAnything(random);
     if (random.Chance(0.4)) encoder::DrawCosts(random, problem);
     ASSERT_FALSE(problem::FindFault(problem)) << base::Format(*problem::FindFault(problem));
-    SCOPED_TRACE(fmt::format("problem {}: {}", draw, problem::WriteProblem(problem)));
+    SCOPED_TRACE(fmt::format("problem {}: {}", draw, problem::files::WriteProblem(problem)));
     const Truth truth = Enumerate(problem);
-    const encoder::SatEngine order({0, IntegerEncoding::kOrder, {}, DrawRefinements(random)});
-    const encoder::SatEngine bits({0, IntegerEncoding::kBits, {}, DrawRefinements(random)});
+    const encoder::sat::SatEngine order({0, IntegerEncoding::kOrder, {}, DrawRefinements(random)});
+    const encoder::sat::SatEngine bits({0, IntegerEncoding::kBits, {}, DrawRefinements(random)});
     for (const Party& party :
          {Party{&greedy_, "greedy", false, false, false}, Party{&canonical_, "canonical"},
           Party{&repair_, "repair", false, false, false}, Party{&lazy_, "lazy"},
@@ -270,15 +273,15 @@ class Differential : public testing::Test {
 
   void AskPortfolio(const std::vector<const problem::Engine*>& engines, bool minimize, const Truth& truth) {
     SCOPED_TRACE(minimize ? "portfolio, least peak" : "portfolio");
-    AllocateOptions options;
+    allocate::AllocateOptions options;
     options.capacity = truth.capacity;
     options.minimize = minimize;
-    const auto result = Allocate(truth.problem, nullptr, 0, engines, options);
+    const auto result = allocate::Allocate(truth.problem, nullptr, 0, engines, options);
     ASSERT_TRUE(result) << base::Format(result.error());
     ++tally_.decided["portfolio"];
     ExpectVerdict(truth, *result);
     if (minimize && truth.feasible) ExpectLeastPeak(truth, *result);
-    const auto cheapest = FindCheapest(truth.problem, *result, truth.capacity, engines, {}, {});
+    const auto cheapest = allocate::FindCheapest(truth.problem, *result, truth.capacity, engines, {}, {});
     ASSERT_TRUE(cheapest) << base::Format(cheapest.error());
     if (!truth.problem.costs.empty()) ExpectLeastCost(truth, *cheapest);
   }
@@ -318,11 +321,11 @@ class Differential : public testing::Test {
   Tally tally_;
 
  private:
-  const GreedyEngine greedy_{};
-  const CanonicalEngine canonical_{};
-  const RepairEngine repair_{};
-  const encoder::LazyEngine lazy_{};
-  const encoder::Z3Engine z3_{};
+  const engines::greedy::GreedyEngine greedy_{};
+  const engines::canonical::CanonicalEngine canonical_{};
+  const engines::local_search::RepairEngine repair_{};
+  const engines::lazy::LazyEngine lazy_{};
+  const encoder::smt::Z3Engine z3_{};
 };
 
 TEST_F(Differential, AllEnginesAgreeWithEnumerationOverAllKinds) {

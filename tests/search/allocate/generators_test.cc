@@ -1,15 +1,14 @@
-#include "tessera/search/allocate/generators.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <functional>
 
-#include "tessera/problem/json.h"
+#include "tessera/bench/problem_generators.h"
+#include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/well_formed.h"
 #include "tessera/search/allocate/bounds.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/greedy.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
 
 namespace tessera::search {
 namespace {
@@ -46,12 +45,12 @@ struct Family {
 };
 
 std::vector<Family> Families() {
-  return {{"perfect", [](uint64_t seed) { return GeneratePerfect({}, seed); }, 80},
-          {"broken", [](uint64_t seed) { return GenerateBroken({}, seed); }, 80},
-          {"flat", [](uint64_t seed) { return GenerateFlat(40, seed); }, 40},
-          {"random", [](uint64_t seed) { return GenerateRandom(100, 20, seed); }, 100},
-          {"compiler-like", [](uint64_t seed) { return GenerateCompilerLike(60, seed); }, 60},
-          {"banked", [](uint64_t seed) { return GenerateBanked({.buffers = 60}, seed); }, 60}};
+  return {{"perfect", [](uint64_t seed) { return bench::GeneratePerfect({}, seed); }, 80},
+          {"broken", [](uint64_t seed) { return bench::GenerateBroken({}, seed); }, 80},
+          {"flat", [](uint64_t seed) { return bench::GenerateFlat(40, seed); }, 40},
+          {"random", [](uint64_t seed) { return bench::GenerateRandom(100, 20, seed); }, 100},
+          {"compiler-like", [](uint64_t seed) { return bench::GenerateCompilerLike(60, seed); }, 60},
+          {"banked", [](uint64_t seed) { return bench::GenerateBanked({.buffers = 60}, seed); }, 60}};
 }
 
 TEST(Generators, ProblemsAreWellFormedAndOfTheSizeAskedFor) {
@@ -73,28 +72,28 @@ TEST(Generators, TheSeedAloneDecides) {
 
 TEST(Generators, PerfectFillsEveryStepToTheCapacity) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    EXPECT_THAT(LoadsOf(GeneratePerfect({30, 12, 64}, seed)), Each(64));
+    EXPECT_THAT(LoadsOf(bench::GeneratePerfect({30, 12, 64}, seed)), Each(64));
   }
 }
 
 TEST(Generators, PerfectIsFeasible) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    EXPECT_EQ(DecideWithin(CanonicalEngine(), GeneratePerfect({16, 12, 64}, seed), base::Budget{}.units),
+    EXPECT_EQ(DecideWithin(engines::canonical::CanonicalEngine(), bench::GeneratePerfect({16, 12, 64}, seed), base::Budget{}.units),
               Status::kFeasible);
   }
 }
 
 TEST(Generators, PerfectCutsDownToSingleBytes) {
-  EXPECT_THAT(GeneratePerfect({12, 3, 4}, 1).buffers, SizeIs(12));
+  EXPECT_THAT(bench::GeneratePerfect({12, 3, 4}, 1).buffers, SizeIs(12));
 }
 
 TEST(Generators, BrokenKeepsTheLoadWithinTheCapacityAndGreedySolvesFew) {
   int greedy = 0;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Problem problem = GenerateBroken({}, seed);
-    EXPECT_LE(FindBound(problem, 0).bytes, problem.memories[0].capacity);
-    EXPECT_NE(WriteProblem(problem), WriteProblem(GeneratePerfect({}, seed)));
-    greedy += DecideWithin(GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1 : 0;
+    const Problem problem = bench::GenerateBroken({}, seed);
+    EXPECT_LE(allocate::FindBound(problem, 0).bytes, problem.memories[0].capacity);
+    EXPECT_NE(WriteProblem(problem), WriteProblem(bench::GeneratePerfect({}, seed)));
+    greedy += DecideWithin(engines::greedy::GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1 : 0;
   }
   EXPECT_LE(greedy, static_cast<int>(kSeeds / 5));
 }
@@ -103,7 +102,7 @@ TEST(Generators, BrokenKeepsTheLoadWithinTheCapacityAndGreedySolvesFew) {
 TEST(Generators, BrokenMayOrMayNotBeFeasible) {
   int feasible = 0, infeasible = 0;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Status status = DecideWithin(CanonicalEngine(), GenerateBroken({20, 30, 256}, seed), 200'000);
+    const Status status = DecideWithin(engines::canonical::CanonicalEngine(), bench::GenerateBroken({20, 30, 256}, seed), 200'000);
     feasible += status == Status::kFeasible ? 1 : 0;
     infeasible += status == Status::kInfeasible ? 1 : 0;
   }
@@ -114,17 +113,17 @@ TEST(Generators, BrokenMayOrMayNotBeFeasible) {
 TEST(Generators, FlatHasItsLoadForCapacityAndGreedySolvesFew) {
   int greedy = 0;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Problem problem = GenerateFlat(40, seed);
-    EXPECT_EQ(FindBound(problem, 0).bytes, problem.memories[0].capacity);
+    const Problem problem = bench::GenerateFlat(40, seed);
+    EXPECT_EQ(allocate::FindBound(problem, 0).bytes, problem.memories[0].capacity);
     const problem::Lifespan horizon = problem::Horizon(problem);
     EXPECT_LE(horizon.upper, 24);
-    greedy += DecideWithin(GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1 : 0;
+    greedy += DecideWithin(engines::greedy::GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1 : 0;
   }
   EXPECT_LE(greedy, static_cast<int>(kSeeds / 5));
 }
 
 TEST(Generators, RandomHasTheConcurrencyAskedFor) {
-  const Problem problem = GenerateRandom(2000, 50, 3);
+  const Problem problem = bench::GenerateRandom(2000, 50, 3);
   const problem::Lifespan horizon = problem::Horizon(problem);
   Step lived = 0;
   for (const problem::Buffer& buffer : problem.buffers) {
@@ -159,10 +158,10 @@ bool FindRoom(const std::vector<User>& users, const problem::Mode& mode, std::ve
 }
 
 TEST(Generators, EachStepOfABankedProblemAloneHasAFeasibleMode) {
-  for (const BankedShape& shape :
-       {BankedShape{}, BankedShape{30, 20, 3, 2, 20}, BankedShape{9, 20, 1, 1, 40}}) {
+  for (const bench::BankedShape& shape :
+       {bench::BankedShape{}, bench::BankedShape{30, 20, 3, 2, 20}, bench::BankedShape{9, 20, 1, 1, 40}}) {
     for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-      const Problem problem = GenerateBanked(shape, seed);
+      const Problem problem = bench::GenerateBanked(shape, seed);
       const problem::Memory& memory = problem.memories[0];
       ASSERT_THAT(memory.banks, SizeIs(static_cast<size_t>(shape.banks)));
       ASSERT_THAT(memory.modes, SizeIs(static_cast<size_t>(shape.modes)));
@@ -184,7 +183,7 @@ TEST(Generators, EachStepOfABankedProblemAloneHasAFeasibleMode) {
 
 TEST(Generators, BankedLeavesLittleRoomOverTheHeaviestStep) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Problem problem = GenerateBanked({}, seed);
+    const Problem problem = bench::GenerateBanked({}, seed);
     const std::vector<Bytes> loads = LoadsOf(problem);
     const Bytes load = *std::max_element(loads.begin(), loads.end());
     EXPECT_LE(load, problem.memories[0].capacity);

@@ -1,10 +1,8 @@
-#include "tessera/search/allocate/greedy.h"
-
 #include <gmock/gmock.h>
 
 #include "random_instance.h"
 #include "tessera/problem/validator.h"
-#include "tessera/search/allocate/greedy_placement.h"
+#include "tessera/search/engines/greedy/greedy.h"
 
 namespace tessera::search {
 namespace {
@@ -18,7 +16,7 @@ using testing::Optional;
 
 Result Decide(const Problem& problem, problem::Bytes capacity) {
   const base::Stop stop;
-  return GreedyEngine().Open(problem, nullptr)->Solve(0, capacity, {}, stop);
+  return engines::greedy::GreedyEngine().Open(problem, nullptr)->Solve(0, capacity, {}, stop);
 }
 
 TEST(Greedy, FirstFitInBirthOrderFailsOnThePatentsFigure) {
@@ -26,10 +24,10 @@ TEST(Greedy, FirstFitInBirthOrderFailsOnThePatentsFigure) {
                                        MakeBuffer("C", 2, 4, 2), MakeBuffer("D", 3, 4, 5)},
                                       10);
   const base::Stop stop;
-  const GreedyPlacement placement(problem, 0);
-  const auto offsets = placement.Place(GreedyOrder::kBirth, Fit::kFirst, false, 14, stop);
+  const engines::greedy::GreedyPlacement placement(problem, 0);
+  const auto offsets = placement.Place(engines::greedy::GreedyOrder::kBirth, allocate::Fit::kFirst, false, 14, stop);
   EXPECT_THAT(offsets, Optional(ElementsAre(0, 4, 7, 9)));  // D from 9 to 14
-  EXPECT_FALSE(placement.Place(GreedyOrder::kBirth, Fit::kFirst, false, 13, stop).has_value());
+  EXPECT_FALSE(placement.Place(engines::greedy::GreedyOrder::kBirth, allocate::Fit::kFirst, false, 13, stop).has_value());
 }
 
 TEST(Greedy, AllocationsAreRightAndRefusalsTrue) {
@@ -55,7 +53,7 @@ TEST(Greedy, CapacitiesAskedForBeforeDoNotMatter) {
   base::Random random(42);
   for (int round = 0; round < 500; ++round) {
     const Problem problem = RandomInstance(random);
-    const auto session = GreedyEngine().Open(problem, nullptr);
+    const auto session = engines::greedy::GreedyEngine().Open(problem, nullptr);
     const base::Stop stop;
     for (const problem::Bytes capacity : {4, 9, 6, 16, 8, 12}) {
       ASSERT_EQ(session->Solve(0, capacity, {}, stop).status, Decide(problem, capacity).status)

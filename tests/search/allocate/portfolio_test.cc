@@ -1,16 +1,15 @@
-#include "tessera/search/allocate/portfolio.h"
-
 #include <gmock/gmock.h>
 
 #include <functional>
 
 #include "random_instance.h"
-#include "tessera/base/memory.h"
+#include "tessera/base/process.h"
+#include "tessera/bench/problem_generators.h"
 #include "tessera/problem/validator.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/generators.h"
-#include "tessera/search/allocate/greedy.h"
-#include "tessera/search/allocate/repair.h"
+#include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/local_search/local_search.h"
 
 namespace tessera::search {
 namespace {
@@ -21,18 +20,18 @@ using problem::Session;
 using problem::Status;
 using testing::HasSubstr;
 
-const GreedyEngine kGreedy;
-const CanonicalEngine kCanonical;
+const engines::greedy::GreedyEngine kGreedy;
+const engines::canonical::CanonicalEngine kCanonical;
 
 Result MustAllocate(const Problem& problem, std::vector<const problem::Engine*> engines,
-                    const AllocateOptions& options) {
-  auto result = Allocate(problem, nullptr, 0, engines, options);
+                    const allocate::AllocateOptions& options) {
+  auto result = allocate::Allocate(problem, nullptr, 0, engines, options);
   EXPECT_TRUE(result.has_value());
   return result ? *result : Result{};
 }
 
-AllocateOptions Within(problem::Bytes capacity) {
-  AllocateOptions options;
+allocate::AllocateOptions Within(problem::Bytes capacity) {
+  allocate::AllocateOptions options;
   options.capacity = capacity;
   return options;
 }
@@ -47,7 +46,7 @@ Problem RoomyPatentFigure() {
 TEST(Portfolio, AMemoryLimitThatIsExceededAlreadyIsSaid) {
   base::Stop stop;
   stop.LimitMemory(1);
-  AllocateOptions options;
+  allocate::AllocateOptions options;
   options.stop = &stop;
   const Result result = MustAllocate(RoomyPatentFigure(), {&kGreedy}, options);
   EXPECT_EQ(result.status, Status::kUnknown);
@@ -89,7 +88,7 @@ Result Answer(Status status, std::string reason = {}) {
   return result;
 }
 
-TEST(Allocate, MinimisesToTheBruteForceMinimum) {
+TEST(allocate::Allocate, MinimisesToTheBruteForceMinimum) {
   base::Random random(51);
   int lifted = 0;
   for (int round = 0; round < 400; ++round) {
@@ -109,7 +108,7 @@ TEST(Allocate, MinimisesToTheBruteForceMinimum) {
   EXPECT_GE(lifted, 5);
 }
 
-TEST(Allocate, TellsWhichBuffersDoNotFitTogether) {
+TEST(allocate::Allocate, TellsWhichBuffersDoNotFitTogether) {
   const Problem problem =
       MakeProblem({MakeBuffer("b1", 0, 4, 4), MakeBuffer("b2", 3, 5, 5), MakeBuffer("b3", 3, 9, 5)}, 64);
   const Result result = MustAllocate(problem, {&kGreedy}, Within(12));
@@ -118,13 +117,13 @@ TEST(Allocate, TellsWhichBuffersDoNotFitTogether) {
   EXPECT_EQ(result.lower_bound, 14);
 }
 
-TEST(Allocate, DecidesThePatentsFigureWhereGreedyMayFail) {
+TEST(allocate::Allocate, DecidesThePatentsFigureWhereGreedyMayFail) {
   const Result result = MustAllocate(RoomyPatentFigure(), {&kGreedy, &kCanonical}, Within(10));
   EXPECT_EQ(result.status, Status::kOptimal);
   EXPECT_EQ(result.peak, 10);
 }
 
-TEST(Allocate, RoutesAroundAnEngineThatCannotHonourTheProblem) {
+TEST(allocate::Allocate, RoutesAroundAnEngineThatCannotHonourTheProblem) {
   const ScriptedEngine shy("shy", Answer(Status::kUnsupported, "ports"));
   const Result result = MustAllocate(RoomyPatentFigure(), {&shy, &kCanonical}, Within(12));
   EXPECT_EQ(result.engine, "canonical");
@@ -133,7 +132,7 @@ TEST(Allocate, RoutesAroundAnEngineThatCannotHonourTheProblem) {
   EXPECT_EQ(none.reason, "ports");
 }
 
-TEST(Allocate, ALimitIsUnknownNeverInfeasible) {
+TEST(allocate::Allocate, ALimitIsUnknownNeverInfeasible) {
   const ScriptedEngine lost("lost", Answer(Status::kUnknown, "limit"));
   const Result result = MustAllocate(RoomyPatentFigure(), {&lost}, Within(12));
   EXPECT_EQ(result.status, Status::kUnknown);
@@ -142,7 +141,7 @@ TEST(Allocate, ALimitIsUnknownNeverInfeasible) {
 
 // Stacked without sharing the figure needs 14; below that the engine gives up. The bound stays 10, so 14 is
 // not optimal.
-TEST(Allocate, APeakAboveTheBoundIsOptimalOnlyWhenProven) {
+TEST(allocate::Allocate, APeakAboveTheBoundIsOptimalOnlyWhenProven) {
   Result stacked = Answer(Status::kFeasible);
   stacked.allocation = problem::Allocation{{0, 4, 7, 9}, {{}}};
   const auto script = [&](Status below) {
@@ -170,7 +169,7 @@ TEST(Allocate, APeakAboveTheBoundIsOptimalOnlyWhenProven) {
 }
 
 // One buffer of 4 bytes that only the engine knows must lie at 700 000: no bound sees that, and there are as many capacities.
-TEST(Allocate, CrossesAWideGapInFewQuestions) {
+TEST(allocate::Allocate, CrossesAWideGapInFewQuestions) {
   constexpr problem::Bytes kPlace = 700'000;
   const Problem problem = MakeProblem({MakeBuffer("A", 0, 1, 4)}, 1 << 20);
   for (const size_t engines : {1, 3}) {
@@ -181,7 +180,7 @@ TEST(Allocate, CrossesAWideGapInFewQuestions) {
       if (result.status == Status::kFeasible) result.allocation = problem::Allocation{{capacity - 4}, {}};
       return result;
     });
-    AllocateOptions options;
+    allocate::AllocateOptions options;
     options.minimize = true;
     const Result result =
         MustAllocate(problem, std::vector<const problem::Engine*>(engines, &picky), options);
@@ -191,14 +190,14 @@ TEST(Allocate, CrossesAWideGapInFewQuestions) {
   }
 }
 
-TEST(Allocate, MinimisingEndsWithItsBudget) {
+TEST(allocate::Allocate, MinimisingEndsWithItsBudget) {
   const ScriptedEngine endless("endless", [](problem::Bytes capacity) {
     Result result = Answer(capacity >= 14 ? Status::kFeasible : Status::kUnknown);
     result.statistics.nodes = 50'000;
     if (capacity >= 14) result.allocation = problem::Allocation{{0, 4, 7, 9}, {{}}};
     return result;
   });
-  AllocateOptions options;
+  allocate::AllocateOptions options;
   options.budget.units = 200'000;
   const Result result = MustAllocate(RoomyPatentFigure(), {&endless}, options);
   EXPECT_EQ(result.status, Status::kFeasible);
@@ -206,25 +205,25 @@ TEST(Allocate, MinimisingEndsWithItsBudget) {
   EXPECT_EQ(result.statistics.nodes, 200'000);
 }
 
-TEST(Allocate, AWrongAllocationIsAnErrorNotAnAnswer) {
+TEST(allocate::Allocate, AWrongAllocationIsAnErrorNotAnAnswer) {
   Result wrong = Answer(Status::kFeasible);
   wrong.allocation = problem::Allocation{{0, 0, 0, 0}, {{}}};
   const ScriptedEngine liar("liar", wrong);
   const std::vector<const problem::Engine*> engines = {&liar};
-  const auto result = Allocate(RoomyPatentFigure(), nullptr, 0, engines, Within(12));
+  const auto result = allocate::Allocate(RoomyPatentFigure(), nullptr, 0, engines, Within(12));
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().message, "the engine 'liar' returned a wrong allocation");
 }
 
-TEST(Allocate, AnEngineThatClaimsSuccessMustShowAnAllocation) {
+TEST(allocate::Allocate, AnEngineThatClaimsSuccessMustShowAnAllocation) {
   const ScriptedEngine boaster("boaster", Answer(Status::kFeasible));
   const std::vector<const problem::Engine*> engines = {&boaster};
-  const auto result = Allocate(RoomyPatentFigure(), nullptr, 0, engines, Within(12));
+  const auto result = allocate::Allocate(RoomyPatentFigure(), nullptr, 0, engines, Within(12));
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().found, "no allocation");
 }
 
-TEST(Allocate, RefusesAMalformedProblem) {
+TEST(allocate::Allocate, RefusesAMalformedProblem) {
   Problem problem = RoomyPatentFigure();
   problem.buffers[1].size = 0;
   const Result result = MustAllocate(problem, {&kCanonical}, Within(12));
@@ -232,18 +231,18 @@ TEST(Allocate, RefusesAMalformedProblem) {
   EXPECT_THAT(result.reason, HasSubstr("/buffers/1"));
 }
 
-TEST(Allocate, AStopRequestedBeforehandIsUnknown) {
+TEST(allocate::Allocate, AStopRequestedBeforehandIsUnknown) {
   base::Stop stop;
   stop.Request();
-  AllocateOptions options = Within(12);
+  allocate::AllocateOptions options = Within(12);
   options.stop = &stop;
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&kGreedy, &kCanonical}, options).status, Status::kUnknown);
 }
 
 // Two engines that are complete fill both lanes, and one that only finds joins them.
 std::vector<const problem::Engine*> BothLanes() {
-  static const CanonicalEngine reshuffled(7);
-  static const RepairEngine repair;
+  static const engines::canonical::CanonicalEngine reshuffled(7);
+  static const engines::local_search::RepairEngine repair;
   return {&kGreedy, &kCanonical, &reshuffled, &repair};
 }
 
@@ -256,13 +255,13 @@ bool SameBytes(const Result& a, const Result& b) {
 }
 
 // Finders alone come down from 14, 14 being what the engine that decides is content with.
-TEST(Allocate, AnEngineThatOnlyFindsLowersThePeak) {
+TEST(allocate::Allocate, AnEngineThatOnlyFindsLowersThePeak) {
   Result stacked = Answer(Status::kFeasible);
   stacked.allocation = problem::Allocation{{0, 4, 7, 9}, {{}}};
   const ScriptedEngine content("content", [&](problem::Bytes capacity) {
     return capacity >= 14 ? stacked : Answer(Status::kUnknown);
   });
-  const RepairEngine repair;
+  const engines::local_search::RepairEngine repair;
   for (const bool both_lanes : {false, true}) {
     std::vector<const problem::Engine*> engines = {&content, &repair};
     if (both_lanes) engines = {&content, &content, &content, &repair};
@@ -273,33 +272,33 @@ TEST(Allocate, AnEngineThatOnlyFindsLowersThePeak) {
   }
 }
 
-TEST(Allocate, AnEngineThatOnlyFindsDecidesWhereItIsAlone) {
-  const RepairEngine repair;
+TEST(allocate::Allocate, AnEngineThatOnlyFindsDecidesWhereItIsAlone) {
+  const engines::local_search::RepairEngine repair;
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&repair}, Within(10)).status, Status::kOptimal);
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&repair}, {}).peak, 10);
 }
 
 // Those who decide are lost; the finder is asked once they have been so for long.
-TEST(Allocate, AnEngineThatOnlyFindsHelpsToDecideLate) {
+TEST(allocate::Allocate, AnEngineThatOnlyFindsHelpsToDecideLate) {
   const ScriptedEngine lost("lost", [](problem::Bytes) {
     Result result = Answer(Status::kUnknown, "limit");
     result.statistics.nodes = 1'000'000;
     return result;
   });
-  const RepairEngine repair;
-  AllocateOptions options = Within(10);
+  const engines::local_search::RepairEngine repair;
+  allocate::AllocateOptions options = Within(10);
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&lost, &repair}, options).engine, "repair");
   options.budget.units = 1'000'000;
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&lost, &repair}, options).status, Status::kUnknown);
 }
 
 // Hard enough that several rounds are needed, with a budget that ends some of them early.
-TEST(Allocate, OneTwoAndEightThreadsGiveTheSameBytes) {
+TEST(allocate::Allocate, OneTwoAndEightThreadsGiveTheSameBytes) {
   int open = 0, closed = 0;
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     for (const bool minimize : {false, true}) {
-      const Problem problem = GenerateBroken({}, seed);
-      AllocateOptions options = Within(problem.memories[0].capacity + (minimize ? 1000 : 0));
+      const Problem problem = bench::GenerateBroken({}, seed);
+      allocate::AllocateOptions options = Within(problem.memories[0].capacity + (minimize ? 1000 : 0));
       options.minimize = minimize;
       options.budget.units = 20'000;
       const Result one = MustAllocate(problem, BothLanes(), options);
@@ -317,19 +316,19 @@ TEST(Allocate, OneTwoAndEightThreadsGiveTheSameBytes) {
   EXPECT_GE(closed, 2);
 }
 
-TEST(Allocate, TheSecondLaneAnswersWhereTheFirstCannot) {
+TEST(allocate::Allocate, TheSecondLaneAnswersWhereTheFirstCannot) {
   const ScriptedEngine shy("shy", Answer(Status::kUnsupported, "ports"));
   const ScriptedEngine lost("lost", Answer(Status::kUnknown, "limit"));
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&shy, &lost, &kCanonical}, Within(12)).engine, "canonical");
 }
 
-TEST(Allocate, AReserveIsAskedOnlyWhereTheOthersOfItsLaneRefuseOrGiveUp) {
+TEST(allocate::Allocate, AReserveIsAskedOnlyWhereTheOthersOfItsLaneRefuseOrGiveUp) {
   const ScriptedEngine shy("shy", Answer(Status::kUnsupported, "ports"));
   const ScriptedEngine lost("lost", Answer(Status::kUnknown, "no order fits"));
   Result limit = Answer(Status::kUnknown, "limit");
   limit.statistics.nodes = 1'000'000;
   const ScriptedEngine busy("busy", limit);
-  AllocateOptions options = Within(12);
+  allocate::AllocateOptions options = Within(12);
   options.budget.units = 1000;
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&shy, &busy, &lost, &kCanonical}, options).status,
             Status::kUnknown);
@@ -338,30 +337,30 @@ TEST(Allocate, AReserveIsAskedOnlyWhereTheOthersOfItsLaneRefuseOrGiveUp) {
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&shy, &shy, &lost, &kCanonical}, options).engine, "canonical");
 }
 
-TEST(Allocate, AWrongAllocationOfTheSecondLaneIsAnErrorToo) {
+TEST(allocate::Allocate, AWrongAllocationOfTheSecondLaneIsAnErrorToo) {
   Result wrong = Answer(Status::kFeasible);
   wrong.allocation = problem::Allocation{{0, 0, 0, 0}, {{}}};
   const ScriptedEngine lost("lost", Answer(Status::kUnknown, "limit"));
   const ScriptedEngine liar("liar", wrong);
   const std::vector<const problem::Engine*> engines = {&lost, &lost, &liar};
   for (const int threads : {1, 2}) {
-    AllocateOptions options = Within(12);
+    allocate::AllocateOptions options = Within(12);
     options.threads = threads;
-    const auto result = Allocate(RoomyPatentFigure(), nullptr, 0, engines, options);
+    const auto result = allocate::Allocate(RoomyPatentFigure(), nullptr, 0, engines, options);
     ASSERT_FALSE(result.has_value());
     EXPECT_EQ(result.error().message, "the engine 'liar' returned a wrong allocation");
   }
 }
 
 // Whatever the budget, what brute force can place is never called infeasible.
-TEST(Allocate, NoBudgetTurnsALimitIntoAProof) {
+TEST(allocate::Allocate, NoBudgetTurnsALimitIntoAProof) {
   base::Random random(53);
   int limited = 0;
   for (int round = 0; round < 300; ++round) {
     const Problem problem = RandomInstance(random);
     const problem::Bytes capacity = problem.memories[0].capacity;
     const bool fits = FitsByBruteForce(problem, capacity);
-    AllocateOptions options = Within(capacity);
+    allocate::AllocateOptions options = Within(capacity);
     options.budget.units = random.Uniform(0, 12);
     options.threads = 2;
     const Result result = MustAllocate(problem, BothLanes(), options);
@@ -372,26 +371,26 @@ TEST(Allocate, NoBudgetTurnsALimitIntoAProof) {
   EXPECT_GE(limited, 30);
 }
 
-TEST(Allocate, UsesTheSizesOfTheRung) {
+TEST(allocate::Allocate, UsesTheSizesOfTheRung) {
   const problem::Ladder ladder{{{"small", {1, 1, 1, 1}}, {"full", {4, 3, 2, 5}}}};
   const std::vector<const problem::Engine*> engines = {&kGreedy, &kCanonical};
-  const auto small = Allocate(RoomyPatentFigure(), &ladder, 0, engines, {});
-  const auto full = Allocate(RoomyPatentFigure(), &ladder, 1, engines, {});
+  const auto small = allocate::Allocate(RoomyPatentFigure(), &ladder, 0, engines, {});
+  const auto full = allocate::Allocate(RoomyPatentFigure(), &ladder, 1, engines, {});
   EXPECT_EQ(small->peak, 3);
   EXPECT_EQ(full->peak, 10);
-  EXPECT_EQ(Allocate(RoomyPatentFigure(), &ladder, 2, engines, {})->status, Status::kInvalid);
+  EXPECT_EQ(allocate::Allocate(RoomyPatentFigure(), &ladder, 2, engines, {})->status, Status::kInvalid);
 }
 
-TEST(Allocate, TellsOfEachImprovement) {
+TEST(allocate::Allocate, TellsOfEachImprovement) {
   std::vector<std::string> lines;
-  AllocateOptions options;
+  allocate::AllocateOptions options;
   options.progress = [&](std::string_view line) { lines.emplace_back(line); };
   const Result result = MustAllocate(RoomyPatentFigure(), {&kGreedy, &kCanonical}, options);
   EXPECT_THAT(lines, testing::Contains(HasSubstr("peak " + std::to_string(*result.peak))));
   EXPECT_THAT(lines.back(), testing::StartsWith("greedy: in all "));
 }
 
-TEST(Allocate, SameInputSameAnswer) {
+TEST(allocate::Allocate, SameInputSameAnswer) {
   base::Random random(52);
   for (int round = 0; round < 100; ++round) {
     const Problem problem = RandomInstance(random);

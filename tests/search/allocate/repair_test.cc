@@ -1,13 +1,11 @@
-#include "tessera/search/allocate/repair.h"
-
 #include <gmock/gmock.h>
 
 #include "random_instance.h"
+#include "tessera/bench/problem_generators.h"
 #include "tessera/problem/validator.h"
-#include "tessera/search/allocate/canonical_model.h"
-#include "tessera/search/allocate/generators.h"
-#include "tessera/search/allocate/greedy.h"
-#include "tessera/search/allocate/repair_search.h"
+#include "tessera/search/allocate/conflict_model.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/local_search/local_search.h"
 
 namespace tessera::search {
 namespace {
@@ -28,7 +26,7 @@ TEST(Repair, FindsWhatBruteForceFindsAndNothingElse) {
   for (int round = 0; round < 2000; ++round) {
     const Problem problem = RandomInstance(random);
     const problem::Bytes capacity = problem.memories[0].capacity;
-    const Result result = Decide(RepairEngine(7), problem, capacity, 2000);
+    const Result result = Decide(engines::local_search::RepairEngine(7), problem, capacity, 2000);
     const bool fits = FitsByBruteForce(problem, capacity);
     fitting += fits ? 1 : 0;
     if (!fits || !result.allocation) {
@@ -48,19 +46,19 @@ TEST(Repair, FindsWhatBruteForceFindsAndNothingElse) {
 TEST(Repair, PacksWithSomeSlackWhereNoGreedyOrderDoes) {
   int found = 0, greedy = 0;
   for (uint64_t seed = 1; seed <= 10; ++seed) {
-    const Problem problem = GenerateFlat(60, seed);
+    const Problem problem = bench::GenerateFlat(60, seed);
     const problem::Bytes capacity = problem.memories[0].capacity * 106 / 100;
-    found += Decide(RepairEngine(), problem, capacity, 20'000).allocation ? 1 : 0;
-    greedy += Decide(GreedyEngine(), problem, capacity, 1'000'000).allocation ? 1 : 0;
+    found += Decide(engines::local_search::RepairEngine(), problem, capacity, 20'000).allocation ? 1 : 0;
+    greedy += Decide(engines::greedy::GreedyEngine(), problem, capacity, 1'000'000).allocation ? 1 : 0;
   }
   EXPECT_EQ(found, 10);
   EXPECT_LE(greedy, 5);
 }
 
 TEST(Repair, GoesOnFromWhereItWasWhateverTheCapacity) {
-  const Problem problem = GenerateFlat(40, 3);
+  const Problem problem = bench::GenerateFlat(40, 3);
   const problem::Bytes load = problem.memories[0].capacity;
-  const auto session = RepairEngine().Open(problem, nullptr);
+  const auto session = engines::local_search::RepairEngine().Open(problem, nullptr);
   const base::Stop stop;
   for (const int percent : {150, 120, 100, 110, 130}) {
     const problem::Bytes capacity = load * percent / 100;
@@ -76,10 +74,10 @@ TEST(Repair, GoesOnFromWhereItWasWhateverTheCapacity) {
 }
 
 TEST(Repair, OneSeedGivesOneAnswerAndAnotherAnother) {
-  const Problem problem = GenerateFlat(60, 1);
+  const Problem problem = bench::GenerateFlat(60, 1);
   const problem::Bytes capacity = problem.memories[0].capacity * 12 / 10;
   const auto offsets = [&](uint64_t seed) {
-    const Result result = Decide(RepairEngine(seed), problem, capacity, 20'000);
+    const Result result = Decide(engines::local_search::RepairEngine(seed), problem, capacity, 20'000);
     return result.allocation ? result.allocation->offsets : std::vector<problem::Bytes>{};
   };
   EXPECT_FALSE(offsets(1).empty());
@@ -89,8 +87,8 @@ TEST(Repair, OneSeedGivesOneAnswerAndAnotherAnother) {
 
 TEST(Repair, NeverRefutesAndSpendsItsBudgetInstead) {
   const Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 5), MakeBuffer("b", 1, 3, 5)}, 9);
-  EXPECT_FALSE(RepairEngine().Refutes());
-  const Result result = Decide(RepairEngine(), problem, 9, 100);
+  EXPECT_FALSE(engines::local_search::RepairEngine().Refutes());
+  const Result result = Decide(engines::local_search::RepairEngine(), problem, 9, 100);
   EXPECT_EQ(result.status, Status::kUnknown);
   EXPECT_EQ(result.statistics.nodes, 100);
   EXPECT_EQ(result.reason, "repair reached its limit of 100 nodes");
@@ -99,7 +97,7 @@ TEST(Repair, NeverRefutesAndSpendsItsBudgetInstead) {
 TEST(Repair, SaysWhereABufferHasNoPlaceAtAll) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 5)}, 8);
   problem.memories[0].reserved.push_back({{4, 5}, "stack"});
-  const Result result = Decide(RepairEngine(), problem, 8, 100);
+  const Result result = Decide(engines::local_search::RepairEngine(), problem, 8, 100);
   EXPECT_EQ(result.status, Status::kUnknown);
   EXPECT_EQ(result.statistics.nodes, 0);
   EXPECT_EQ(result.reason, "some buffer has no place of its own in memory 'sram'");
@@ -108,7 +106,7 @@ TEST(Repair, SaysWhereABufferHasNoPlaceAtAll) {
 TEST(Repair, RefusesWhatItCannotHonour) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 5), MakeBuffer("b", 1, 3, 5)}, 16);
   problem.relations.push_back({problem::RelationKind::kAdjacent, 0, 1, 0});
-  const Result result = Decide(RepairEngine(), problem, 16, 100);
+  const Result result = Decide(engines::local_search::RepairEngine(), problem, 16, 100);
   EXPECT_EQ(result.status, Status::kUnsupported);
   EXPECT_THAT(result.reason, HasSubstr("the repair engine does not honour"));
 }
@@ -116,18 +114,18 @@ TEST(Repair, RefusesWhatItCannotHonour) {
 TEST(Repair, LeavesCrowdsToOthers) {
   std::vector<problem::Buffer> crowd;
   for (int i = 0; i <= 2000; ++i) crowd.push_back(MakeBuffer("b" + std::to_string(i), 0, 1, 1));
-  const Result result = Decide(RepairEngine(), MakeProblem(crowd, 4000), 4000, 100);
+  const Result result = Decide(engines::local_search::RepairEngine(), MakeProblem(crowd, 4000), 4000, 100);
   EXPECT_EQ(result.status, Status::kUnknown);
   EXPECT_EQ(result.statistics.nodes, 0);
   EXPECT_THAT(result.reason, HasSubstr("2000000 conflicts"));
 }
 
 // Two of three buffers fit side by side at a time; the third must leave its place for good.
-TEST(RepairSearch, ConfinesAndMends) {
+TEST(engines::local_search::RepairSearch, ConfinesAndMends) {
   const Problem problem =
       MakeProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 1, 4, 4), MakeBuffer("c", 3, 5, 4)}, 8);
-  const CanonicalModel model = BuildModel(problem, 0);
-  RepairSearch search(model, 1);
+  const allocate::CanonicalModel model = allocate::BuildModel(problem, 0);
+  engines::local_search::RepairSearch search(model, 1);
   const base::Stop stop;
   EXPECT_FALSE(search.Confine(3));
   ASSERT_TRUE(search.Confine(8));
@@ -138,10 +136,10 @@ TEST(RepairSearch, ConfinesAndMends) {
   EXPECT_THAT(search.Offsets(), testing::AnyOf(testing::ElementsAre(0, 4, 0), testing::ElementsAre(4, 0, 4)));
 }
 
-TEST(RepairSearch, AStopEndsIt) {
+TEST(engines::local_search::RepairSearch, AStopEndsIt) {
   const Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 5), MakeBuffer("b", 1, 3, 5)}, 9);
-  const CanonicalModel model = BuildModel(problem, 0);
-  RepairSearch search(model, 1);
+  const allocate::CanonicalModel model = allocate::BuildModel(problem, 0);
+  engines::local_search::RepairSearch search(model, 1);
   ASSERT_TRUE(search.Confine(9));
   base::Stop stop;
   stop.Request();

@@ -1,46 +1,45 @@
-#include "tessera/search/allocate/sections.h"
-
 #include <gmock/gmock.h>
 
 #include "random_instance.h"
+#include "tessera/search/allocate/occupancy.h"
 
 namespace tessera::search {
 namespace {
 
 using testing::ElementsAre;
 
-TEST(Sections, KeepOnlyMaximalOnes) {
+TEST(allocate::Sections, KeepOnlyMaximalOnes) {
   const auto problem =
       MakeProblem({MakeBuffer("a", 0, 4, 1), MakeBuffer("b", 2, 8, 1), MakeBuffer("c", 6, 10, 1)}, 4);
-  const Sections sections = FindSections(problem, std::vector{0, 1, 2});
+  const allocate::Sections sections = allocate::FindSections(problem, std::vector{0, 1, 2});
   EXPECT_THAT(sections.steps, ElementsAre(2, 6));
-  EXPECT_THAT(sections.ranges[0], ElementsAre(SectionRange{0, 1}));
-  EXPECT_THAT(sections.ranges[1], ElementsAre(SectionRange{0, 2}));
-  EXPECT_THAT(sections.ranges[2], ElementsAre(SectionRange{1, 2}));
+  EXPECT_THAT(sections.ranges[0], ElementsAre(allocate::SectionRange{0, 1}));
+  EXPECT_THAT(sections.ranges[1], ElementsAre(allocate::SectionRange{0, 2}));
+  EXPECT_THAT(sections.ranges[2], ElementsAre(allocate::SectionRange{1, 2}));
 }
 
-TEST(Sections, OfNothingAreNone) { EXPECT_EQ(FindSections(MakeProblem({}, 1), {}).Count(), 0); }
+TEST(allocate::Sections, OfNothingAreNone) { EXPECT_EQ(allocate::FindSections(MakeProblem({}, 1), {}).Count(), 0); }
 
-TEST(Sections, AGapLeavesOutTheSectionsWithin) {
+TEST(allocate::Sections, AGapLeavesOutTheSectionsWithin) {
   auto problem = MakeProblem({MakeBuffer("a", 0, 9, 1), MakeBuffer("b", 3, 5, 1)}, 4);
   problem.buffers[0].lifespans = {{0, 2}, {6, 9}};
-  const Sections sections = FindSections(problem, std::vector{0, 1});
+  const allocate::Sections sections = allocate::FindSections(problem, std::vector{0, 1});
   EXPECT_THAT(sections.steps, ElementsAre(0, 3, 6));
-  EXPECT_THAT(sections.ranges[0], ElementsAre(SectionRange{0, 1}, SectionRange{2, 3}));
+  EXPECT_THAT(sections.ranges[0], ElementsAre(allocate::SectionRange{0, 1}, allocate::SectionRange{2, 3}));
 }
 
 // Two buffers live together exactly when they share a section.
-TEST(Sections, TellWhoLivesTogether) {
+TEST(allocate::Sections, TellWhoLivesTogether) {
   base::Random random(7);
   for (int round = 0; round < 500; ++round) {
     const auto problem = RandomInstance(random);
-    const auto buffers = BuffersOf(problem, 0);
-    const Sections sections = FindSections(problem, buffers);
+    const auto buffers = allocate::BuffersOf(problem, 0);
+    const allocate::Sections sections = allocate::FindSections(problem, buffers);
     for (size_t a = 0; a < buffers.size(); ++a) {
       for (size_t b = 0; b < a; ++b) {
         bool share = false;
-        for (const SectionRange& x : sections.ranges[a]) {
-          for (const SectionRange& y : sections.ranges[b])
+        for (const allocate::SectionRange& x : sections.ranges[a]) {
+          for (const allocate::SectionRange& y : sections.ranges[b])
             share = share || (x.first < y.last && y.first < x.last);
         }
         ASSERT_EQ(share, LiveTogether(problem.buffers[a], problem.buffers[b]));

@@ -1,6 +1,3 @@
-// Engines, switches and portfolios, all drawn, against brute force on instances small enough to enumerate.
-// TESSERA_SOAK says how many are drawn (scripts/soak asks for twenty times the default); draw i is always the same.
-
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -11,14 +8,20 @@
 #include "brute_force.h"
 #include "random_instance.h"
 #include "random_packing.h"
-#include "tessera/encoder/lazy/lazy_engine.h"
+#include "tessera/bench/problem_generators.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/generators.h"
-#include "tessera/search/allocate/greedy.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/allocate/repair.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
+#include "tessera/search/engines/local_search/local_search.h"
+
+// Engines, switches and portfolios, all drawn, against brute force on instances small enough to enumerate.
+// TESSERA_SOAK says how many are drawn (scripts/soak asks for twenty times the default); draw i is always the same.
+
+
+
 
 namespace tessera::search {
 namespace {
@@ -34,13 +37,13 @@ int DrawsWanted() {
   return wanted != nullptr ? std::atoi(wanted) : kDefault;
 }
 
-CanonicalOptions DrawCanonical(base::Random& random) {
-  CanonicalOptions options;
+engines::canonical::CanonicalOptions DrawCanonical(base::Random& random) {
+  engines::canonical::CanonicalOptions options;
   options.seed = static_cast<uint64_t>(random.Uniform(0, 3));
-  for (bool CanonicalOptions::*rule :
-       {&CanonicalOptions::support, &CanonicalOptions::witness, &CanonicalOptions::sections,
-        &CanonicalOptions::backjumping, &CanonicalOptions::duplicates, &CanonicalOptions::decomposition,
-        &CanonicalOptions::cache, &CanonicalOptions::both_directions}) {
+  for (bool engines::canonical::CanonicalOptions::*rule :
+       {&engines::canonical::CanonicalOptions::support, &engines::canonical::CanonicalOptions::witness, &engines::canonical::CanonicalOptions::sections,
+        &engines::canonical::CanonicalOptions::backjumping, &engines::canonical::CanonicalOptions::duplicates, &engines::canonical::CanonicalOptions::decomposition,
+        &engines::canonical::CanonicalOptions::cache, &engines::canonical::CanonicalOptions::both_directions}) {
     options.*rule = random.Chance(0.5);
   }
   options.cache_after = random.Uniform(0, 8);
@@ -83,18 +86,18 @@ void ExpectTruth(const Result& result, const Problem& problem, bool may_decline,
 }
 
 Result AskPortfolio(const Problem& problem, base::Random& random) {
-  const GreedyEngine greedy;
-  const CanonicalEngine canonical(DrawCanonical(random));
-  const encoder::LazyEngine lazy(encoder::DrawOptions(random));
-  const RepairEngine repair(random.Next());
+  const engines::greedy::GreedyEngine greedy;
+  const engines::canonical::CanonicalEngine canonical(DrawCanonical(random));
+  const engines::lazy::LazyEngine lazy(encoder::DrawOptions(random));
+  const engines::local_search::RepairEngine repair(random.Next());
   std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy, &repair};
   if (random.Chance(0.2)) engines = {&lazy};
   if (random.Chance(0.2)) engines = {&canonical, &greedy, &lazy};
-  AllocateOptions options;
+  allocate::AllocateOptions options;
   options.capacity = problem.memories[0].capacity;
   options.minimize = random.Chance(0.5);
   options.threads = random.Chance(0.1) ? 2 : 1;
-  auto result = Allocate(problem, nullptr, 0, engines, options);
+  auto result = allocate::Allocate(problem, nullptr, 0, engines, options);
   EXPECT_TRUE(result.has_value());
   if (result && options.minimize && result->allocation) {
     EXPECT_EQ(result->status, Status::kOptimal) << result->reason;
@@ -113,10 +116,10 @@ TEST(Soak, EveryDrawOfEnginesAndSwitchesAgreesWithBruteForce) {
     SCOPED_TRACE("draw " + std::to_string(draw));
     const int64_t engine = random.Uniform(0, 2);
     if (engine == 0) {
-      const CanonicalEngine canonical(DrawCanonical(random));
+      const engines::canonical::CanonicalEngine canonical(DrawCanonical(random));
       ExpectTruth(canonical.Open(problem, nullptr)->Solve(0, capacity, {}, {}), problem, true, tally);
     } else if (engine == 1) {
-      const encoder::LazyEngine lazy(encoder::DrawOptions(random));
+      const engines::lazy::LazyEngine lazy(encoder::DrawOptions(random));
       ExpectTruth(lazy.Open(problem, nullptr)->Solve(0, capacity, {}, {}), problem, false, tally);
     } else {
       ExpectTruth(AskPortfolio(problem, random), problem, false, tally);
@@ -131,20 +134,20 @@ TEST(Soak, EveryDrawOfEnginesAndSwitchesAgreesWithBruteForce) {
 }
 
 TEST(Soak, ThreadsChangeNothingWhereBothLanesLearn) {
-  const GreedyEngine greedy;
-  const CanonicalEngine canonical;
-  const encoder::LazyEngine lazy;
+  const engines::greedy::GreedyEngine greedy;
+  const engines::canonical::CanonicalEngine canonical;
+  const engines::lazy::LazyEngine lazy;
   const std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy};
   for (uint64_t seed = 1; seed <= 4; ++seed) {
-    const Problem problem = GenerateBroken({}, seed);
-    AllocateOptions options;
+    const Problem problem = bench::GenerateBroken({}, seed);
+    allocate::AllocateOptions options;
     options.minimize = true;
     options.capacity = 2 * problem.memories[0].capacity;
     options.budget.units = 15'000;
-    const auto one = Allocate(problem, nullptr, 0, engines, options);
+    const auto one = allocate::Allocate(problem, nullptr, 0, engines, options);
     for (const int threads : {2, 8}) {
       options.threads = threads;
-      const auto more = Allocate(problem, nullptr, 0, engines, options);
+      const auto more = allocate::Allocate(problem, nullptr, 0, engines, options);
       ASSERT_TRUE(one && more);
       ASSERT_EQ(one->status, more->status) << seed;
       ASSERT_EQ(one->lower_bound, more->lower_bound) << seed;

@@ -10,11 +10,9 @@
 
 #include "../simulate/small_machine.h"
 #include "tessera/base/random.h"
-#include "tessera/graph/reorder.h"
-#include "tessera/search/orders/every_order.h"
-#include "tessera/search/orders/least_live_order.h"
-#include "tessera/search/orders/swaps.h"
-#include "tessera/search/orders/walks.h"
+#include "tessera/graph/operator_order.h"
+#include "tessera/search/orders/legal_orders.h"
+#include "tessera/search/orders/low_memory_orders.h"
 
 // Orders of operators: which are legal, and which are good by rules.
 namespace tessera::search {
@@ -55,11 +53,11 @@ struct Orderable {
   Orderable& operator=(const Orderable&) = delete;
 
   graph::Graph graph;
-  Precedence precedence;
-  LiveBytes live;
+  orders::Precedence precedence;
+  orders::LiveBytes live;
 };
 
-bool IsLegal(const graph::Graph& graph, const Order& order) {
+bool IsLegal(const graph::Graph& graph, const orders::Order& order) {
   std::vector<bool> done(graph.operators.size());
   const std::vector<std::vector<int>> dependencies = graph::DependenciesOf(graph);
   for (const int op : order) {
@@ -73,10 +71,10 @@ bool IsLegal(const graph::Graph& graph, const Order& order) {
 }
 
 // By trying all permutations.
-std::set<Order> LegalOrders(const graph::Graph& graph) {
-  Order order(graph.operators.size());
+std::set<orders::Order> LegalOrders(const graph::Graph& graph) {
+  orders::Order order(graph.operators.size());
   std::iota(order.begin(), order.end(), 0);
-  std::set<Order> legal;
+  std::set<orders::Order> legal;
   do {
     if (IsLegal(graph, order)) legal.insert(order);
   } while (std::next_permutation(order.begin(), order.end()));
@@ -84,7 +82,7 @@ std::set<Order> LegalOrders(const graph::Graph& graph) {
 }
 
 // By the definition: everything that is made or given and still to be read, or an output.
-int64_t PeakByDefinition(const graph::Graph& graph, const Order& order) {
+int64_t PeakByDefinition(const graph::Graph& graph, const orders::Order& order) {
   const graph::Graph ordered = graph::Reordered(graph, order);
   const std::vector<graph::Usage> usages = graph::UsagesOf(ordered);
   const std::vector<int64_t> bytes = BytesOf(ordered);
@@ -114,7 +112,7 @@ graph::Graph Diamond() {
 
 TEST(Reordered, IsTheSameNetworkInAnotherOrder) {
   const graph::Graph graph = Diamond();
-  const Order order = {0, 2, 1, 3};
+  const orders::Order order = {0, 2, 1, 3};
   const graph::Graph reordered = graph::Reordered(graph, order);
   EXPECT_EQ(reordered.tensors, graph.tensors);
   EXPECT_EQ(reordered.operators[1], graph.operators[2]);
@@ -126,19 +124,19 @@ TEST(EveryOrder, IsEveryLegalPermutationAndTheGivenOneFirst) {
   base::Random random(3);
   for (int draw = 0; draw < 60; ++draw) {
     const graph::Graph graph = Forked(random, static_cast<int>(random.Uniform(1, 6)));
-    const std::set<Order> legal = LegalOrders(graph);
-    const Precedence precedence(graph);
-    const auto every = FindEveryOrder(precedence, legal.size(), base::Stop());
+    const std::set<orders::Order> legal = LegalOrders(graph);
+    const orders::Precedence precedence(graph);
+    const auto every = orders::FindEveryOrder(precedence, legal.size(), base::Stop());
     ASSERT_TRUE(every);
     EXPECT_EQ(every->size(), legal.size());
-    EXPECT_EQ(std::set<Order>(every->begin(), every->end()), legal);
+    EXPECT_EQ(std::set<orders::Order>(every->begin(), every->end()), legal);
     EXPECT_TRUE(std::is_sorted(every->front().begin(), every->front().end()));
     EXPECT_EQ(precedence.IsChain(), legal.size() == 1);
-    EXPECT_FALSE(FindEveryOrder(precedence, legal.size() - 1, base::Stop()));
+    EXPECT_FALSE(orders::FindEveryOrder(precedence, legal.size() - 1, base::Stop()));
   }
 }
 
-TEST(Precedence, KeepsBlocksTogether) {
+TEST(orders::Precedence, KeepsBlocksTogether) {
   NetworkBuilder net;
   const int x = net.Input({1, 2, 4, 4});
   const int a = net.Conv(x, 1, 2);
@@ -146,12 +144,12 @@ TEST(Precedence, KeepsBlocksTogether) {
   const int c = net.Conv(a, 1, 2);
   const graph::Graph graph = net.Finish(net.Add(b, c));
   const std::vector<graph::Interval> blocks = {{1, 2}};
-  const Precedence precedence(graph, blocks);
+  const orders::Precedence precedence(graph, blocks);
   EXPECT_TRUE(precedence.IsChain());
-  EXPECT_THAT(precedence.OperatorsOf(FindEveryOrder(precedence, 1, base::Stop())->front()),
+  EXPECT_THAT(precedence.OperatorsOf(orders::FindEveryOrder(precedence, 1, base::Stop())->front()),
               ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(precedence.NodesOf({0, 1, 2, 3}), ElementsAre(0, 1, 2));
-  EXPECT_EQ(FindEveryOrder(Precedence(graph), 9, base::Stop())->size(), 3U);
+  EXPECT_EQ(orders::FindEveryOrder(orders::Precedence(graph), 9, base::Stop())->size(), 3U);
 }
 
 TEST(LeastLiveOrder, HasTheLeastPeakOfAll) {
@@ -161,13 +159,13 @@ TEST(LeastLiveOrder, HasTheLeastPeakOfAll) {
     const auto& [graph, precedence, live] = Orderable(Forked(random, 6));
     int64_t least = std::numeric_limits<int64_t>::max();
     int64_t given = 0;
-    for (const Order& order : LegalOrders(graph)) {
+    for (const orders::Order& order : LegalOrders(graph)) {
       const int64_t peak = PeakByDefinition(graph, order);
       EXPECT_EQ(live.PeakOf(order), peak);
       least = std::min(least, peak);
       if (std::is_sorted(order.begin(), order.end())) given = peak;
     }
-    const Order found = FindLeastLiveOrder(precedence, live, LiveGoal::kPeak, base::Stop()).value();
+    const orders::Order found = orders::FindLeastLiveOrder(precedence, live, orders::LiveGoal::kPeak, base::Stop()).value();
     ASSERT_TRUE(IsLegal(graph, found));
     EXPECT_EQ(live.PeakOf(found), least);
     improved += least < given ? 1 : 0;
@@ -176,7 +174,7 @@ TEST(LeastLiveOrder, HasTheLeastPeakOfAll) {
 }
 
 // Bytes alive while a node runs, over all nodes.
-int64_t SumOf(const LiveBytes& live, const Order& order) {
+int64_t SumOf(const orders::LiveBytes& live, const orders::Order& order) {
   std::vector<bool> done(order.size());
   int64_t held = live.AtStart();
   int64_t sum = 0;
@@ -194,9 +192,9 @@ TEST(LeastLiveOrder, HasTheLeastSumOfAllAndThenTheLeastPeak) {
   for (int draw = 0; draw < 80; ++draw) {
     const auto& [graph, precedence, live] = Orderable(Forked(random, 6));
     std::pair<int64_t, int64_t> least = {std::numeric_limits<int64_t>::max(), 0};
-    for (const Order& order : LegalOrders(graph))
+    for (const orders::Order& order : LegalOrders(graph))
       least = std::min(least, std::pair(SumOf(live, order), live.PeakOf(order)));
-    const Order found = FindLeastLiveOrder(precedence, live, LiveGoal::kSum, base::Stop()).value();
+    const orders::Order found = orders::FindLeastLiveOrder(precedence, live, orders::LiveGoal::kSum, base::Stop()).value();
     EXPECT_EQ(std::pair(SumOf(live, found), live.PeakOf(found)), least);
   }
 }
@@ -205,8 +203,8 @@ TEST(LeastLiveOrder, IsLegalHoweverNarrowTheSearch) {
   base::Random random(5);
   for (int draw = 0; draw < 20; ++draw) {
     const auto& [graph, precedence, live] = Orderable(Forked(random, 30));
-    for (const LiveGoal goal : {LiveGoal::kPeak, LiveGoal::kSum})
-      EXPECT_TRUE(IsLegal(graph, FindLeastLiveOrder(precedence, live, goal, base::Stop(), 2).value()));
+    for (const orders::LiveGoal goal : {orders::LiveGoal::kPeak, orders::LiveGoal::kSum})
+      EXPECT_TRUE(IsLegal(graph, orders::FindLeastLiveOrder(precedence, live, goal, base::Stop(), 2).value()));
   }
 }
 
@@ -214,10 +212,10 @@ TEST(Walks, AreLegal) {
   base::Random random(6);
   for (int draw = 0; draw < 40; ++draw) {
     const auto& [graph, precedence, live] = Orderable(Forked(random, 12));
-    for (const Turn turn : {Turn::kFirst, Turn::kLast, Turn::kHungriest})
-      EXPECT_TRUE(IsLegal(graph, WalkDepthFirst(precedence, live, turn)));
-    for (const Pace pace : {Pace::kEarliest, Pace::kLatest})
-      EXPECT_TRUE(IsLegal(graph, WalkBreadthFirst(precedence, pace)));
+    for (const orders::Turn turn : {orders::Turn::kFirst, orders::Turn::kLast, orders::Turn::kHungriest})
+      EXPECT_TRUE(IsLegal(graph, orders::WalkDepthFirst(precedence, live, turn)));
+    for (const orders::Pace pace : {orders::Pace::kEarliest, orders::Pace::kLatest})
+      EXPECT_TRUE(IsLegal(graph, orders::WalkBreadthFirst(precedence, pace)));
   }
 }
 
@@ -232,20 +230,20 @@ graph::Graph TwoBranches() {
 
 TEST(Walks, TakeBranchesOneByOneOrSideBySide) {
   const auto& [graph, precedence, live] = Orderable(TwoBranches());
-  EXPECT_THAT(WalkDepthFirst(precedence, live, Turn::kLast), ElementsAre(3, 4, 0, 1, 2, 5));
-  EXPECT_THAT(WalkBreadthFirst(precedence, Pace::kEarliest), ElementsAre(0, 3, 1, 4, 2, 5));
-  EXPECT_THAT(WalkBreadthFirst(precedence, Pace::kLatest), ElementsAre(0, 1, 3, 2, 4, 5));
+  EXPECT_THAT(orders::WalkDepthFirst(precedence, live, orders::Turn::kLast), ElementsAre(3, 4, 0, 1, 2, 5));
+  EXPECT_THAT(orders::WalkBreadthFirst(precedence, orders::Pace::kEarliest), ElementsAre(0, 3, 1, 4, 2, 5));
+  EXPECT_THAT(orders::WalkBreadthFirst(precedence, orders::Pace::kLatest), ElementsAre(0, 1, 3, 2, 4, 5));
 }
 
 TEST(Swaps, PassEveryCutOfTwoBranches) {
   const graph::Graph graph = TwoBranches();
-  const Precedence precedence(graph);
-  const Order given = {0, 1, 2, 3, 4, 5};
+  const orders::Precedence precedence(graph);
+  const orders::Order given = {0, 1, 2, 3, 4, 5};
   std::set<std::pair<int, int>> cuts;  // how far each branch is
-  std::vector<Order> orders = FindSwapped(precedence, given, 5, 100);
+  std::vector<orders::Order> orders = orders::FindSwapped(precedence, given, 5, 100);
   EXPECT_EQ(std::count(orders.begin(), orders.end(), given), 0);
   orders.push_back(given);
-  for (const Order& order : orders) {
+  for (const orders::Order& order : orders) {
     EXPECT_TRUE(IsLegal(graph, order));
     int first = 0;
     int second = 0;
@@ -265,13 +263,13 @@ TEST(Swaps, AreLegalAndAsManyAsAsked) {
   base::Random random(7);
   for (int draw = 0; draw < 40; ++draw) {
     const graph::Graph graph = Forked(random, 14);
-    const Precedence precedence(graph);
-    Order given(graph.operators.size());
+    const orders::Precedence precedence(graph);
+    orders::Order given(graph.operators.size());
     std::iota(given.begin(), given.end(), 0);
-    const std::vector<Order> orders = FindSwapped(precedence, given, 8, 5);
+    const std::vector<orders::Order> orders = orders::FindSwapped(precedence, given, 8, 5);
     EXPECT_LE(orders.size(), 5U);
     EXPECT_EQ(orders.empty(), precedence.IsChain());
-    for (const Order& order : orders) EXPECT_TRUE(IsLegal(graph, order));
+    for (const orders::Order& order : orders) EXPECT_TRUE(IsLegal(graph, order));
   }
 }
 

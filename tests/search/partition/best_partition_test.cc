@@ -9,7 +9,7 @@
 #include "networks.h"
 #include "search_options.h"
 #include "tessera/base/random.h"
-#include "tessera/plan/validator.h"
+#include "tessera/plan/verify/validator.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/draws.h"
 #include "tessera/tests/search/simulate/small_machine.h"
@@ -31,7 +31,7 @@ plan::Scope SpillingAll() {
 // What the search finds is no better and no worse than the best of everything.
 void ExpectBest(const ExhaustiveSearch& everything, const graph::Graph& graph, const Profile& profile,
                 const plan::Objective& objective) {
-  const auto found = SearchPartition(graph, profile, KeepingNothing(objective));
+  const auto found = partition::SearchPartition(graph, profile, KeepingNothing(objective));
   ASSERT_TRUE(found) << base::Format(found.error());
   const plan::Metrics bounds = found->plan ? found->plan->lower_bounds : plan::Metrics{};
   const std::optional<double> best = everything.BestScore(objective, bounds);
@@ -73,7 +73,7 @@ TEST_P(Exhaustive, LimitsAreKeptExactly) {
   base::Random random(static_cast<uint64_t>(GetParam()) + 1000);
   const graph::Graph graph = AnyNetwork(random, 3);
   const Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
-  const auto free = SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
+  const auto free = partition::SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
   ASSERT_TRUE(free && free->plan);
   const plan::Metrics& totals = free->plan->totals;
   const ExhaustiveSearch everything(graph, profile);
@@ -110,16 +110,16 @@ TEST(ByDepth, IsTakenWhereItIsBest) {
     const graph::Graph graph = DeepNetwork(random);
     const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
     Profile profile = SmallMachine(dma, random.Uniform(40, 250));
-    const auto without = SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
+    const auto without = partition::SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
     profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kByDepth);
     profile.tiling.depth_granule = random.Uniform(2, 12);
     const ExhaustiveSearch everything(graph, profile);
     for (const std::string metric : {"latency", "energy", "off_chip_bytes", "peak"})
       ExpectBest(everything, graph, profile, Minimise(metric));
-    const auto with = SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
+    const auto with = partition::SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
     ASSERT_TRUE(without && with);
     if (!with->plan) continue;
-    EXPECT_TRUE(plan::Validate(*with->plan).empty());
+    EXPECT_TRUE(plan::verify::Validate(*with->plan).empty());
     const bool by_depth = std::any_of(with->plan->subgraphs.begin(), with->plan->subgraphs.end(),
                                       [](const plan::Subgraph& subgraph) {
                                         return subgraph.weights == hw_profiles::WeightPolicy::kByDepth;
@@ -151,7 +151,7 @@ TEST_P(MoreAxes, NeverMakeAPlanWorse) {
     std::optional<double> before;
     for (size_t axes = 1; axes <= all.size(); ++axes) {
       profile.tiling.axes.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(axes));
-      const auto result = SearchPartition(graph, profile, KeepingNothing(objective));
+      const auto result = partition::SearchPartition(graph, profile, KeepingNothing(objective));
       ASSERT_TRUE(result) << base::Format(result.error());
       EXPECT_TRUE(result->plan || !before) << result->reason;
       if (!result->plan) continue;

@@ -1,5 +1,3 @@
-#include "tessera/search/partition/cuts.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,28 +5,29 @@
 
 #include "tessera/base/random.h"
 #include "tessera/base/stop.h"
+#include "tessera/search/partition/paths/label_search.h"
 
 namespace tessera::search {
 namespace {
 
-Scale ScaleOf(const plan::Objective& objective) {
+cost::Scale ScaleOf(const plan::Objective& objective) {
   plan::Metrics ones;
   ones.latency_cycles = 1;
   ones.energy_pj = 1;
   ones.off_chip_bytes = 1;
   ones.peak_bytes = 1;
-  return *Scale::Make(objective, ones);
+  return *cost::Scale::Make(objective, ones);
 }
 
-Arc ArcOf(int begin, int end, size_t choice, double score, double peak = 0) {
-  Arc arc{.begin = begin, .end = end, .choice = choice, .cost = {}};
+partition::paths::Arc ArcOf(int begin, int end, size_t choice, double score, double peak = 0) {
+  partition::paths::Arc arc{.begin = begin, .end = end, .choice = choice, .cost = {}};
   arc.cost.score = score;
   arc.cost.peak = peak;
   return arc;
 }
 
 // Every path, one after another.
-void ForEachPath(int operators, const std::vector<Arc>& arcs, int at, std::vector<size_t>& path,
+void ForEachPath(int operators, const std::vector<partition::paths::Arc>& arcs, int at, std::vector<size_t>& path,
                  const std::function<void(const std::vector<size_t>&)>& visit) {
   if (at == operators) return visit(path);
   for (size_t i = 0; i < arcs.size(); ++i) {
@@ -39,43 +38,43 @@ void ForEachPath(int operators, const std::vector<Arc>& arcs, int at, std::vecto
   }
 }
 
-TEST(CountIntervals, ChainOfFourHasTen) {
-  EXPECT_EQ(CountIntervals(4, 4), 10);
-  EXPECT_EQ(CountIntervals(4, 1), 4);
-  EXPECT_EQ(CountIntervals(64, 12), 702);
+TEST(partition::paths::CountIntervals, ChainOfFourHasTen) {
+  EXPECT_EQ(partition::paths::CountIntervals(4, 4), 10);
+  EXPECT_EQ(partition::paths::CountIntervals(4, 1), 4);
+  EXPECT_EQ(partition::paths::CountIntervals(64, 12), 702);
 }
 
-TEST(CountPartitions, ChainOfFourHasEight) {
-  EXPECT_EQ(CountPartitions(4, 4), 8);
-  EXPECT_EQ(CountPartitions(4, 1), 1);
-  EXPECT_EQ(CountPartitions(4, 2), 5);
+TEST(partition::paths::CountPartitions, ChainOfFourHasEight) {
+  EXPECT_EQ(partition::paths::CountPartitions(4, 4), 8);
+  EXPECT_EQ(partition::paths::CountPartitions(4, 1), 1);
+  EXPECT_EQ(partition::paths::CountPartitions(4, 2), 5);
 }
 
-TEST(FindBestPath, TakesTheCheapestSum) {
-  const std::vector<Arc> arcs = {ArcOf(0, 1, 0, 2), ArcOf(0, 2, 0, 5), ArcOf(1, 2, 0, 2), ArcOf(2, 3, 0, 1)};
-  const auto path = FindBestPath(ScaleOf({}), 3, arcs, {});
+TEST(partition::paths::FindBestPath, TakesTheCheapestSum) {
+  const std::vector<partition::paths::Arc> arcs = {ArcOf(0, 1, 0, 2), ArcOf(0, 2, 0, 5), ArcOf(1, 2, 0, 2), ArcOf(2, 3, 0, 1)};
+  const auto path = partition::paths::FindBestPath(ScaleOf({}), 3, arcs, {});
   ASSERT_TRUE(path);
   EXPECT_EQ(path->arcs, (std::vector<size_t>{0, 2, 3}));
   EXPECT_EQ(path->cost.score, 5);
 }
 
-TEST(FindBestPath, NoneWhereACutPointIsOutOfReach) {
-  EXPECT_FALSE(FindBestPath(ScaleOf({}), 3, std::vector<Arc>{ArcOf(0, 1, 0, 1), ArcOf(2, 3, 0, 1)}, {}));
+TEST(partition::paths::FindBestPath, NoneWhereACutPointIsOutOfReach) {
+  EXPECT_FALSE(partition::paths::FindBestPath(ScaleOf({}), 3, std::vector<partition::paths::Arc>{ArcOf(0, 1, 0, 1), ArcOf(2, 3, 0, 1)}, {}));
 }
 
-TEST(FindBestPath, AHighPeakIsWorthNothingWhenAnotherIsHigher) {
-  const Scale scale = ScaleOf({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
+TEST(partition::paths::FindBestPath, AHighPeakIsWorthNothingWhenAnotherIsHigher) {
+  const cost::Scale scale = ScaleOf({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
   // The first operator could save peak at a price, but the second needs 10 anyway.
-  const std::vector<Arc> arcs = {ArcOf(0, 1, 0, 1, 9), ArcOf(0, 1, 1, 3, 2), ArcOf(1, 2, 0, 1, 10)};
-  const auto path = FindBestPath(scale, 2, arcs, {});
+  const std::vector<partition::paths::Arc> arcs = {ArcOf(0, 1, 0, 1, 9), ArcOf(0, 1, 1, 3, 2), ArcOf(1, 2, 0, 1, 10)};
+  const auto path = partition::paths::FindBestPath(scale, 2, arcs, {});
   ASSERT_TRUE(path);
   EXPECT_EQ(path->arcs, (std::vector<size_t>{0, 2}));
 }
 
-TEST(FindBestPath, ForbiddenPathsGiveTheNextBest) {
+TEST(partition::paths::FindBestPath, ForbiddenPathsGiveTheNextBest) {
   base::Random random(7);
   for (int round = 0; round < 50; ++round) {
-    std::vector<Arc> arcs;
+    std::vector<partition::paths::Arc> arcs;
     const int operators = 4;
     for (int begin = 0; begin < operators; ++begin) {
       for (int end = begin + 1; end <= operators; ++end) {
@@ -85,77 +84,77 @@ TEST(FindBestPath, ForbiddenPathsGiveTheNextBest) {
         }
       }
     }
-    const Scale scale = ScaleOf({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {{"peak", 8}}});
+    const cost::Scale scale = ScaleOf({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {{"peak", 8}}});
     std::vector<double> scores;
     std::vector<size_t> path;
     ForEachPath(operators, arcs, 0, path, [&](const std::vector<size_t>& each) {
-      Cost cost;
-      for (const size_t arc : each) cost = Join(cost, arcs[arc].cost);
+      cost::Cost cost;
+      for (const size_t arc : each) cost = cost::Join(cost, arcs[arc].cost);
       if (scale.WithinLimits(cost)) scores.push_back(scale.ScoreOf(cost));
     });
     std::sort(scores.begin(), scores.end());
-    std::vector<Forbidden> forbidden;
+    std::vector<partition::paths::Forbidden> forbidden;
     for (size_t rank = 0; rank < std::min<size_t>(6, scores.size()); ++rank) {
-      const auto found = FindBestPath(scale, operators, arcs, forbidden);
+      const auto found = partition::paths::FindBestPath(scale, operators, arcs, forbidden);
       ASSERT_TRUE(found);
       EXPECT_DOUBLE_EQ(scale.ScoreOf(found->cost), scores[rank]);
-      Forbidden& next = forbidden.emplace_back();
+      partition::paths::Forbidden& next = forbidden.emplace_back();
       for (const size_t arc : found->arcs) next.push_back(arcs[arc]);
     }
   }
 }
 
-TEST(FindBestPath, EndsAtAStop) {
+TEST(partition::paths::FindBestPath, EndsAtAStop) {
   constexpr int kStates = 1000;
-  std::vector<Arc> arcs;
+  std::vector<partition::paths::Arc> arcs;
   for (int state = 0; state < kStates; ++state) arcs.push_back(ArcOf(state, state + 1, 0, 1));
   base::Stop stop;
-  PathLook look{.stop = &stop};
-  EXPECT_TRUE(FindBestPath(ScaleOf({}), kStates, arcs, {}, look));
+  partition::paths::PathLook look{.stop = &stop};
+  EXPECT_TRUE(partition::paths::FindBestPath(ScaleOf({}), kStates, arcs, {}, look));
   stop.Request();
-  EXPECT_FALSE(FindBestPath(ScaleOf({}), kStates, arcs, {}, look));
+  EXPECT_FALSE(partition::paths::FindBestPath(ScaleOf({}), kStates, arcs, {}, look));
 }
 
-TEST(Dominates, TiesDecideInTheirOrderBetweenEqualScores) {
-  Cost fast;
+TEST(cost::Dominates, TiesDecideInTheirOrderBetweenEqualScores) {
+  cost::Cost fast;
   fast.tie = {.latency = 1, .energy = 9, .off_chip_bytes = 9, .peak = 9};
-  Cost slow;
+  cost::Cost slow;
   slow.tie = {.latency = 2, .energy = 1, .off_chip_bytes = 1, .peak = 1};
-  EXPECT_TRUE(Dominates(fast, slow));
-  EXPECT_FALSE(Dominates(slow, fast));
-  Cost small = fast;
+  EXPECT_TRUE(cost::Dominates(fast, slow));
+  EXPECT_FALSE(cost::Dominates(slow, fast));
+  cost::Cost small = fast;
   small.tie.peak = 8;
-  EXPECT_TRUE(Dominates(small, fast));
-  EXPECT_FALSE(Dominates(fast, small));
+  EXPECT_TRUE(cost::Dominates(small, fast));
+  EXPECT_FALSE(cost::Dominates(fast, small));
   slow.score = -1;
-  EXPECT_FALSE(Dominates(fast, slow));
-  EXPECT_TRUE(Dominates(slow, fast));
+  EXPECT_FALSE(cost::Dominates(fast, slow));
+  EXPECT_TRUE(cost::Dominates(slow, fast));
 }
 
-TEST(Scale, AMeanIsOneWhereEveryBoundIsMet) {
+TEST(cost::Scale, AMeanIsOneWhereEveryBoundIsMet) {
   plan::Metrics bounds;
   bounds.latency_cycles = 50;
   bounds.energy_pj = 7;
-  const Scale scale = *Scale::Make({.weights = {{"latency", 3}, {"energy", 1}}, .limits = {}}, bounds);
+  const cost::Scale scale = *cost::Scale::Make({.weights = {{"latency", 3}, {"energy", 1}}, .limits = {}}, bounds);
   EXPECT_DOUBLE_EQ(scale.ScoreOf(bounds), 1.0);
   bounds.latency_cycles = 100;
   EXPECT_DOUBLE_EQ(scale.ScoreOf(bounds), 1.75);
 }
 
-TEST(Scale, EveryMetricMayBeLimited) {
+TEST(cost::Scale, EveryMetricMayBeLimited) {
   plan::Metrics metrics;
   metrics.latency_cycles = metrics.off_chip_bytes = metrics.macs = metrics.peak_bytes = 10;
   metrics.energy_pj = 10;
   for (const std::string_view name : plan::MetricNames()) {
     SCOPED_TRACE(name);
-    const Scale at = ScaleOf({.weights = {}, .limits = {{std::string(name), 10}}});
+    const cost::Scale at = ScaleOf({.weights = {}, .limits = {{std::string(name), 10}}});
     EXPECT_TRUE(at.WithinLimits(at.CostOf(metrics)));
-    const Scale below = ScaleOf({.weights = {}, .limits = {{std::string(name), 9}}});
+    const cost::Scale below = ScaleOf({.weights = {}, .limits = {{std::string(name), 9}}});
     EXPECT_FALSE(below.WithinLimits(below.CostOf(metrics)));
   }
 }
 
-TEST(Scale, ASingleMetricIsItsOwnScoreWhateverItsWeight) {
+TEST(cost::Scale, ASingleMetricIsItsOwnScoreWhateverItsWeight) {
   plan::Metrics metrics;
   metrics.off_chip_bytes = 123;
   EXPECT_EQ(ScaleOf({.weights = {{"off_chip_bytes", 4}}, .limits = {}}).ScoreOf(metrics), 123);

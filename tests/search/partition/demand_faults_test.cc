@@ -1,5 +1,3 @@
-#include "tessera/search/partition/demand_faults.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +6,7 @@
 
 #include "demand_words.h"
 #include "networks.h"
+#include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
 // Demands that no plan can keep are refused before any search.
@@ -18,9 +17,9 @@ using hw_profiles::DmaSteps;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string FaultIn(const graph::Graph& graph, const std::vector<Demand>& demands,
+std::string FaultIn(const graph::Graph& graph, const std::vector<partition::constraints::Demand>& demands,
                     std::optional<int> most = {}) {
-  const auto fault = FindFault(graph, SmallMachine(DmaSteps::kOwnSteps), demands, most);
+  const auto fault = partition::constraints::FindFault(graph, SmallMachine(DmaSteps::kOwnSteps), demands, most);
   return fault ? fmt::format("{}: {}", fault->demand, fault->diagnostic.message) : "";
 }
 
@@ -40,10 +39,10 @@ TEST(DemandFaults, AreDemandsThatContradictEachOther) {
 
 TEST(DemandFaults, AreDemandsThatNoPlanCouldKeep) {
   const graph::Graph graph = Chain(3);
-  const auto tiles = [](graph::TileShape tile) {
-    return WayDemand{.tile = std::move(tile), .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
+  const auto tiles = [](graph::tiling::TileShape tile) {
+    return partition::constraints::WayDemand{.tile = std::move(tile), .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
   };
-  const WayDemand direct = {
+  const partition::constraints::WayDemand direct = {
       .tile = {}, .weights = hw_profiles::WeightPolicy::kDirect, .in_place = {}, .halo = {}, .addresses = {}};
   EXPECT_THAT(FaultIn(graph, {Together(1, 1)}), HasSubstr("no operators to put together"));
   EXPECT_THAT(FaultIn(graph, {Together(0, 2)}, 2), HasSubstr("a subgraph of 3 operators is demanded"));

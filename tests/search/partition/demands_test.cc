@@ -1,5 +1,3 @@
-#include "tessera/search/partition/demands.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,10 +11,10 @@
 #include "exhaustive.h"
 #include "networks.h"
 #include "tessera/base/random.h"
-#include "tessera/plan/check_demands.h"
-#include "tessera/plan/validator.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/validator.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/partition/demand_faults.h"
+#include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/tiling/tile_driver.h"
 #include "tessera/tests/draws.h"
@@ -26,7 +24,7 @@
 namespace tessera::search {
 namespace {
 
-using encoder::SubgraphChoice;
+using encoder::program::SubgraphChoice;
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using ::testing::Contains;
@@ -35,19 +33,19 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-PartitionOptions Under(std::vector<Demand> demands, const std::string& metric = "off_chip_bytes") {
-  PartitionOptions options;
+partition::answer::PartitionOptions Under(std::vector<partition::constraints::Demand> demands, const std::string& metric = "off_chip_bytes") {
+  partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = {}};
   options.engines = TestEngines();
   options.demands = std::move(demands);
   return options;
 }
 
-plan::Plan PlanUnder(const graph::Graph& graph, const Profile& profile, const PartitionOptions& options) {
-  const auto result = SearchPartition(graph, profile, options);
+plan::Plan PlanUnder(const graph::Graph& graph, const Profile& profile, const partition::answer::PartitionOptions& options) {
+  const auto result = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(result && result->plan) << (result ? result->reason : base::Format(result.error()));
   if (!result || !result->plan) return {};
-  EXPECT_TRUE(plan::Validate(*result->plan).empty());
+  EXPECT_TRUE(plan::verify::Validate(*result->plan).empty());
   return *result->plan;
 }
 
@@ -57,9 +55,9 @@ std::vector<int> FirstsOf(const plan::Plan& plan) {
   return firsts;
 }
 
-TEST(Demands, CutWhereTheyAreTold) {
-  PartitionOptions options = Under({Apart(2)});
-  options.keeping = Keeping::kNothing;
+TEST(partition::constraints::Demands, CutWhereTheyAreTold) {
+  partition::answer::PartitionOptions options = Under({Apart(2)});
+  options.keeping = partition::paths::Keeping::kNothing;
   const plan::Plan plan = PlanUnder(Chain(4), SmallMachine(DmaSteps::kOwnSteps), options);
   EXPECT_THAT(FirstsOf(plan), ElementsAre(0, 2));
   EXPECT_TRUE(plan.proven);
@@ -67,17 +65,17 @@ TEST(Demands, CutWhereTheyAreTold) {
   EXPECT_THAT(plan.notes, Contains("as demanded, a subgraph that begins with operator 'conv2'"));
 }
 
-TEST(Demands, HoldTogetherWhatTheSearchWouldNot) {
+TEST(partition::constraints::Demands, HoldTogetherWhatTheSearchWouldNot) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 120);
   ASSERT_GT(FirstsOf(PlanUnder(Chain(3), profile, Under({}))).size(), 1U);
   EXPECT_THAT(FirstsOf(PlanUnder(Chain(3), profile, Under({Together(0, 2)}))), ElementsAre(0));
 }
 
-TEST(Demands, StateASubgraphWithItsTileAndPolicies) {
+TEST(partition::constraints::Demands, StateASubgraphWithItsTileAndPolicies) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   profile.tiling.weights = {hw_profiles::WeightPolicy::kResident, hw_profiles::WeightPolicy::kStreamed};
   profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute, hw_profiles::HaloStorage::kRing};
-  const WayDemand way = {.tile = graph::TileShape{1, 2, 3, 4},  // of no even cut of 8 rows into equal parts
+  const partition::constraints::WayDemand way = {.tile = graph::tiling::TileShape{1, 2, 3, 4},  // of no even cut of 8 rows into equal parts
                          .weights = hw_profiles::WeightPolicy::kStreamed,
                          .in_place = false,
                          .halo = hw_profiles::HaloStorage::kRing,
@@ -90,31 +88,31 @@ TEST(Demands, StateASubgraphWithItsTileAndPolicies) {
   EXPECT_FALSE(plan.subgraphs[1].largest_proven);
 }
 
-TEST(Demands, LeaveTheBaselineAlone) {
+TEST(partition::constraints::Demands, LeaveTheBaselineAlone) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   const plan::Plan free = PlanUnder(Chain(3), profile, Under({}));
-  const WayDemand small = {
-      .tile = graph::TileShape{1, 2, 1, 4}, .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
+  const partition::constraints::WayDemand small = {
+      .tile = graph::tiling::TileShape{1, 2, 1, 4}, .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
   const plan::Plan plan = PlanUnder(Chain(3), profile, Under({Subgraph(1, 1, small)}));
   EXPECT_TRUE(plan.baseline.complete);
   EXPECT_EQ(plan.baseline.score, free.baseline.score);
   EXPECT_EQ(plan.subgraphs[1].tile, *small.tile);
 }
 
-TEST(Demands, KeepAndSpillBorders) {
+TEST(partition::constraints::Demands, KeepAndSpillBorders) {
   const graph::Graph graph = Chain(3);
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 400);
   const int first = ResultOf(graph, 0);
-  PartitionOptions options = Under({Spill(first)});
+  partition::answer::PartitionOptions options = Under({Spill(first)});
   options.max_operators = 1;
   EXPECT_THAT(PlanUnder(graph, profile, options).kept, ElementsAre(ResultOf(graph, 1)));
   options.demands = {Keep(first)};
-  options.keeping = Keeping::kNothing;
+  options.keeping = partition::paths::Keeping::kNothing;
   EXPECT_THAT(PlanUnder(graph, profile, options).kept, ElementsAre(first));
 }
 
 // Three results cross a cut; no search keeps more than two by itself.
-TEST(Demands, KeepMoreThanASearchWouldTry) {
+TEST(partition::constraints::Demands, KeepMoreThanASearchWouldTry) {
   NetworkBuilder net;
   const int x = net.Input({1, 2, 8, 4});
   const int a = net.Conv(x, 1, 2);
@@ -124,15 +122,15 @@ TEST(Demands, KeepMoreThanASearchWouldTry) {
   const int e = net.Conv(x, 1, 2);
   const std::vector<int> branches = {a, b, c, d, e};
   const graph::Graph graph = net.Finish(net.Add(net.Add(net.Add(net.Add(a, b), c), d), e));
-  PartitionOptions options = Under({});
+  partition::answer::PartitionOptions options = Under({});
   options.max_operators = 1;
-  options.ordering = Ordering::kGiven;
+  options.ordering = partition::answer::Ordering::kGiven;
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
   ASSERT_LT(PlanUnder(graph, profile, options).kept.size(), 8U);
   for (const int branch : branches) options.demands.push_back(Keep(branch));
   const plan::Plan plan = PlanUnder(graph, profile, options);
   EXPECT_TRUE(std::includes(plan.kept.begin(), plan.kept.end(), branches.begin(), branches.end()));
-  options.keeping = Keeping::kNothing;
+  options.keeping = partition::paths::Keeping::kNothing;
   EXPECT_EQ(PlanUnder(graph, profile, options).kept, branches);
 }
 
@@ -144,7 +142,7 @@ std::optional<int64_t> OffsetOf(const problem::Problem& problem, const problem::
   return std::nullopt;
 }
 
-TEST(Demands, PinBuffersOfASubgraph) {
+TEST(partition::constraints::Demands, PinBuffersOfASubgraph) {
   const Profile profile = SmallMachine(DmaSteps::kOverlapped, 2000);
   const plan::Plan plan = PlanUnder(Chain(3), profile, Under({Apart(1), Subgraph(1, 2, At("t2@0", 777))}));
   EXPECT_EQ(OffsetOf(plan.problem, plan.allocation, "s1/t2@0"), 777);
@@ -152,10 +150,10 @@ TEST(Demands, PinBuffersOfASubgraph) {
                            [](const problem::Buffer& buffer) { return buffer.offset.has_value(); }));
 }
 
-TEST(Demands, PinTensorsOnChipAndAtHome) {
+TEST(partition::constraints::Demands, PinTensorsOnChipAndAtHome) {
   const graph::Graph graph = Chain(3);
   const int border = ResultOf(graph, 0);
-  PartitionOptions options = Under({Keep(border), Address(border, "sram", 500), Address(0, "dram", 4096)});
+  partition::answer::PartitionOptions options = Under({Keep(border), Address(border, "sram", 500), Address(0, "dram", 4096)});
   options.max_operators = 1;
   const plan::Plan plan = PlanUnder(graph, SmallMachine(DmaSteps::kOwnSteps, 2000), options);
   EXPECT_EQ(OffsetOf(plan.problem, plan.allocation, "t0"), 500);
@@ -163,9 +161,9 @@ TEST(Demands, PinTensorsOnChipAndAtHome) {
   EXPECT_EQ(OffsetOf(plan.homes[0].problem, plan.homes[0].allocation, "x"), 4096);
 }
 
-TEST(Demands, AddressesWithoutRoomRuleOutPlans) {
+TEST(partition::constraints::Demands, AddressesWithoutRoomRuleOutPlans) {
   const Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
-  const auto result = SearchPartition(
+  const auto result = partition::SearchPartition(
       Chain(3), profile, Under({Apart(1), Subgraph(1, 2, At("t2@0", 399)), Keep(ResultOf(Chain(3), 0))}));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible) << result->reason;
@@ -173,21 +171,21 @@ TEST(Demands, AddressesWithoutRoomRuleOutPlans) {
               ElementsAre("operators 'conv1' to 'conv2' as a subgraph, t2@0 at address 399"));
 }
 
-TEST(Demands, ReachFurtherThanTheSearchWould) {
-  PartitionOptions options = Under({Together(3, 22)});
+TEST(partition::constraints::Demands, ReachFurtherThanTheSearchWould) {
+  partition::answer::PartitionOptions options = Under({Together(3, 22)});
   options.effort = 1;  // draws back to 12 operators at once
   const plan::Plan plan = PlanUnder(Chain(24), SmallMachine(DmaSteps::kOwnSteps), options);
-  EXPECT_TRUE(plan::Keeps(plan, options.demands.front()));
+  EXPECT_TRUE(plan::verify::Keeps(plan, options.demands.front()));
 }
 
-TEST(Demands, ThatRuleOutEveryPlanAreNamedAndNoOthers) {
+TEST(partition::constraints::Demands, ThatRuleOutEveryPlanAreNamedAndNoOthers) {
   const graph::Graph graph = Chain(4);
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 100);  // 64 bytes are a whole tensor
-  const WayDemand whole = {
-      .tile = graph::TileShape{1, 2, 8, 4}, .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
-  ASSERT_TRUE(SearchPartition(graph, profile, Under({Apart(2)}))->plan);
+  const partition::constraints::WayDemand whole = {
+      .tile = graph::tiling::TileShape{1, 2, 8, 4}, .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
+  ASSERT_TRUE(partition::SearchPartition(graph, profile, Under({Apart(2)}))->plan);
   const auto result =
-      SearchPartition(graph, profile, Under({Apart(2), Subgraph(0, 1, whole), Spill(ResultOf(graph, 2))}));
+      partition::SearchPartition(graph, profile, Under({Apart(2), Subgraph(0, 1, whole), Spill(ResultOf(graph, 2))}));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_FALSE(result->obstacle);
@@ -196,17 +194,17 @@ TEST(Demands, ThatRuleOutEveryPlanAreNamedAndNoOthers) {
   EXPECT_THAT(result->reason, StartsWith("no plan keeps what is demanded: "));
 }
 
-TEST(Demands, ThatNeedTooMuchAreBlamedWithoutTalkOfOperatorsThatFitAlone) {
+TEST(partition::constraints::Demands, ThatNeedTooMuchAreBlamedWithoutTalkOfOperatorsThatFitAlone) {
   const auto result =
-      SearchPartition(Chain(3), SmallMachine(DmaSteps::kOwnSteps, 100), Under({Together(0, 2)}));
+      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOwnSteps, 100), Under({Together(0, 2)}));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_THAT(result->demands, ElementsAre("operators 'conv0' to 'conv2' in one subgraph"));
   EXPECT_THAT(result->reason, Not(HasSubstr("alone")));
 }
 
-TEST(Demands, AreNotBlamedWhereNothingFitsAnyway) {
-  const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), Under({Apart(1)}));
+TEST(partition::constraints::Demands, AreNotBlamedWhereNothingFitsAnyway) {
+  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), Under({Apart(1)}));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_TRUE(result->demands.empty());
@@ -214,7 +212,7 @@ TEST(Demands, AreNotBlamedWhereNothingFitsAnyway) {
 }
 
 // What a demand means, said anew.
-bool IsKept(const graph::Graph& graph, const Demand& demand, const std::vector<SubgraphChoice>& choices,
+bool IsKept(const graph::Graph& graph, const partition::constraints::Demand& demand, const std::vector<SubgraphChoice>& choices,
             const std::vector<int>& kept) {
   const auto subgraph_of = [&](int op) {
     return std::find_if(choices.begin(), choices.end(),
@@ -223,39 +221,39 @@ bool IsKept(const graph::Graph& graph, const Demand& demand, const std::vector<S
   const bool on_chip = std::count(kept.begin(), kept.end(), demand.tensor) > 0;
   const SubgraphChoice& choice = *subgraph_of(demand.interval.first);
   switch (demand.kind) {
-    case DemandKind::kTogether:
+    case partition::constraints::DemandKind::kTogether:
       return subgraph_of(demand.interval.first) == subgraph_of(demand.interval.last);
-    case DemandKind::kApart:
+    case partition::constraints::DemandKind::kApart:
       return choice.interval.first == demand.interval.first;
-    case DemandKind::kSubgraph:
+    case partition::constraints::DemandKind::kSubgraph:
       return choice.interval == demand.interval && (!demand.way.tile || choice.tile == *demand.way.tile) &&
              (!demand.way.halo || choice.policy.halo == *demand.way.halo);
-    case DemandKind::kKeep: {
+    case partition::constraints::DemandKind::kKeep: {
       const graph::Usage usage = graph::UsagesOf(graph)[static_cast<size_t>(demand.tensor)];
       return on_chip || std::all_of(usage.consumers.begin(), usage.consumers.end(), [&](int reader) {
                return subgraph_of(reader) == subgraph_of(usage.producer);
              });
     }
-    case DemandKind::kSpill:
+    case partition::constraints::DemandKind::kSpill:
       return !on_chip;
-    case DemandKind::kAddress:
+    case partition::constraints::DemandKind::kAddress:
       return true;  // FitsAsPinned sees to it
   }
   return false;
 }
 
 // Whether the joint Problem has a placement that keeps all addresses.
-bool FitsAsPinned(const graph::Graph& graph, const Profile& profile, const std::vector<Demand>& demands,
+bool FitsAsPinned(const graph::Graph& graph, const Profile& profile, const std::vector<partition::constraints::Demand>& demands,
                   const std::vector<SubgraphChoice>& choices) {
-  auto program = encoder::BuildProgram(graph, profile, choices);
+  auto program = encoder::program::BuildProgram(graph, profile, choices);
   if (!program) return false;
   std::map<std::string, int64_t> pins;
   std::vector<std::string> required;
-  for (const Demand& demand : demands) {
-    if (demand.kind == DemandKind::kAddress && demand.memory == "sram")
+  for (const partition::constraints::Demand& demand : demands) {
+    if (demand.kind == partition::constraints::DemandKind::kAddress && demand.memory == "sram")
       pins.emplace(graph.tensors[static_cast<size_t>(demand.tensor)].id, demand.offset);
     for (size_t s = 0; s < choices.size(); ++s) {
-      if (demand.kind != DemandKind::kSubgraph || choices[s].interval != demand.interval) continue;
+      if (demand.kind != partition::constraints::DemandKind::kSubgraph || choices[s].interval != demand.interval) continue;
       for (const auto& [id, offset] : demand.way.addresses) {
         required.push_back(fmt::format("s{}/{}", s, id));
         pins.emplace(required.back(), offset);
@@ -266,13 +264,13 @@ bool FitsAsPinned(const graph::Graph& graph, const Profile& profile, const std::
     std::erase(required, buffer.id);
     if (pins.contains(buffer.id)) buffer.offset = pins.at(buffer.id);
   }
-  AllocateOptions options;
+  allocate::AllocateOptions options;
   options.capacity = program->problem.memories.front().capacity;
   return required.empty() &&
          Allocate(program->problem, nullptr, 0, TestEngines(), options)->allocation.has_value();
 }
 
-Demand AnyDemand(base::Random& random, const graph::Graph& graph, const Profile& profile) {
+partition::constraints::Demand AnyDemand(base::Random& random, const graph::Graph& graph, const Profile& profile) {
   const auto operators = static_cast<int>(graph.operators.size());
   const auto draw = [&random](int least, int most) { return static_cast<int>(random.Uniform(least, most)); };
   const int first = draw(0, operators - 1);
@@ -283,9 +281,9 @@ Demand AnyDemand(base::Random& random, const graph::Graph& graph, const Profile&
     case 1:
       return Apart(first);
     case 2: {
-      WayDemand way;
-      const graph::ShapeGrid grid = graph::WithEveryExtent(GridOf(graph, profile, {first, last}));
-      graph::TileShape tile;
+      partition::constraints::WayDemand way;
+      const graph::tiling::ShapeGrid grid = graph::tiling::WithEveryExtent(tiling::GridOf(graph, profile, {first, last}));
+      graph::tiling::TileShape tile;
       for (const std::vector<int64_t>& extents : grid.extents)
         tile.push_back(extents[static_cast<size_t>(draw(0, static_cast<int>(extents.size()) - 1))]);
       if (random.Chance(0.7)) way.tile = tile;
@@ -303,17 +301,17 @@ Demand AnyDemand(base::Random& random, const graph::Graph& graph, const Profile&
 }
 
 // Draws until there are no contradictions; often a demand that the best plan keeps anyway is among them.
-std::vector<Demand> AnyDemands(base::Random& random, const graph::Graph& graph, const Profile& profile) {
-  std::vector<Demand> demands;
+std::vector<partition::constraints::Demand> AnyDemands(base::Random& random, const graph::Graph& graph, const Profile& profile) {
+  std::vector<partition::constraints::Demand> demands;
   const int64_t wanted = random.Uniform(1, 3);
   for (int tries = 0; tries < 50 && static_cast<int64_t>(demands.size()) < wanted; ++tries) {
     demands.push_back(AnyDemand(random, graph, profile));
-    if (FindFault(graph, profile, demands, std::nullopt)) demands.pop_back();
+    if (partition::constraints::FindFault(graph, profile, demands, std::nullopt)) demands.pop_back();
   }
   return demands;
 }
 
-TEST(Demands, BestPlanIsThatOfAllPlansThatKeepThem) {
+TEST(partition::constraints::Demands, BestPlanIsThatOfAllPlansThatKeepThem) {
   base::Random random(2211);
   int worse = 0;
   int none = 0;
@@ -323,18 +321,18 @@ TEST(Demands, BestPlanIsThatOfAllPlansThatKeepThem) {
     const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
     Profile profile = SmallMachine(dma, random.Uniform(25, 110));
     profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute, hw_profiles::HaloStorage::kRing};
-    const std::vector<Demand> demands = AnyDemands(random, graph, profile);
+    const std::vector<partition::constraints::Demand> demands = AnyDemands(random, graph, profile);
     SCOPED_TRACE(fmt::format("round {}: {}", round, Describe(graph, demands)));
     const std::string metric = random.Chance(0.5) ? "latency" : "off_chip_bytes";
     EveryPlan every(graph, profile, metric);
     const double free = every.BestScore();
     const double best = every.BestScore([&](const auto& choices, const auto& kept) {
       return std::all_of(demands.begin(), demands.end(),
-                         [&](const Demand& demand) { return IsKept(graph, demand, choices, kept); }) &&
+                         [&](const partition::constraints::Demand& demand) { return IsKept(graph, demand, choices, kept); }) &&
              FitsAsPinned(graph, profile, demands, choices);
     });
     const bool best_keeps = best == free;
-    const auto found = SearchPartition(graph, profile, Under(demands, metric));
+    const auto found = partition::SearchPartition(graph, profile, Under(demands, metric));
     ASSERT_TRUE(found) << base::Format(found.error());
     ASSERT_EQ(found->plan.has_value(), best < std::numeric_limits<double>::infinity()) << found->reason;
     if (!found->plan) {
@@ -352,17 +350,17 @@ TEST(Demands, BestPlanIsThatOfAllPlansThatKeepThem) {
   EXPECT_GE(same, 8);
 }
 
-TEST(Demands, ThatTheBestPlanKeepsAnywayChangeNoScore) {
+TEST(partition::constraints::Demands, ThatTheBestPlanKeepsAnywayChangeNoScore) {
   base::Random random(77);
   int checked = 0;
   for (int round = 0; round < 20; ++round) {
     const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(3, 7)));
     const Profile profile = SmallMachine(DmaSteps::kOverlapped, random.Uniform(40, 150));
-    const auto free = SearchPartition(graph, profile, Under({}, "latency"));
+    const auto free = partition::SearchPartition(graph, profile, Under({}, "latency"));
     ASSERT_TRUE(free);
     if (!free->plan) continue;
     ++checked;
-    std::vector<Demand> demands;
+    std::vector<partition::constraints::Demand> demands;
     for (const plan::Subgraph& subgraph : free->plan->subgraphs) {
       demands.push_back(Subgraph(subgraph.interval.first, subgraph.interval.last,
                                  {.tile = subgraph.tile,
@@ -380,8 +378,8 @@ TEST(Demands, ThatTheBestPlanKeepsAnywayChangeNoScore) {
   ExpectEnough(checked, 15);
 }
 
-TEST(Demands, DoNotDependOnThreads) {
-  PartitionOptions options = Under({Apart(3), Keep(ResultOf(Chain(6), 2))}, "latency");
+TEST(partition::constraints::Demands, DoNotDependOnThreads) {
+  partition::answer::PartitionOptions options = Under({Apart(3), Keep(ResultOf(Chain(6), 2))}, "latency");
   const Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
   const plan::Plan one = PlanUnder(Chain(6), profile, options);
   options.threads = 2;

@@ -1,16 +1,15 @@
-#include "tessera/search/partition/demands_yaml.h"
-
 #include <gtest/gtest.h>
 
 #include "networks.h"
+#include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
 // What people may demand in a file, and what is wrong with it.
 namespace tessera::search {
 namespace {
 
-base::Expected<std::vector<Demand>> Read(const std::string& text, std::optional<int> max_operators = {}) {
-  return ReadDemands("schema: 1\n" + text, "demands.yaml", Chain(6),
+base::Expected<std::vector<partition::constraints::Demand>> Read(const std::string& text, std::optional<int> max_operators = {}) {
+  return partition::constraints::ReadDemands("schema: 1\n" + text, "demands.yaml", Chain(6),
                      SmallMachine(hw_profiles::DmaSteps::kOwnSteps), max_operators);
 }
 

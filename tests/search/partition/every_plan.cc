@@ -1,12 +1,11 @@
-#include "every_plan.h"
-
 #include <algorithm>
 #include <utility>
 
+#include "every_plan.h"
 #include "exhaustive.h"
-#include "tessera/encoder/adapt/choice.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/simulate/simulate.h"
+#include "tessera/search/cost/simulator.h"
 #include "tessera/search/tiling/shape_search.h"
 #include "tessera/search/tiling/tile_driver.h"
 
@@ -14,9 +13,9 @@ namespace tessera::search {
 namespace {
 
 bool Fits(const problem::Problem& problem) {
-  AllocateOptions options;
+  allocate::AllocateOptions options;
   options.capacity = problem.memories.front().capacity;
-  return Allocate(problem, nullptr, 0, TestEngines(), options)->allocation.has_value();
+  return allocate::Allocate(problem, nullptr, 0, TestEngines(), options)->allocation.has_value();
 }
 
 }  // namespace
@@ -27,7 +26,7 @@ EveryPlan::EveryPlan(const graph::Graph& graph, const hw_profiles::Profile& prof
 double EveryPlan::BestScore(Filter filter) {
   filter_ = std::move(filter);
   best_ = std::numeric_limits<double>::infinity();
-  std::vector<encoder::SubgraphChoice> none;
+  std::vector<encoder::program::SubgraphChoice> none;
   Complete(0, {}, none, 0);
   return best_;
 }
@@ -65,9 +64,9 @@ double EveryPlan::LeastFrom(int first, const std::vector<int>& crossing) {
 
 // Everything that begins with these choices, which cost that much. `crossing`: what is kept where they end.
 void EveryPlan::Complete(int first, const std::vector<int>& crossing,
-                         std::vector<encoder::SubgraphChoice>& so_far, double cost) {
+                         std::vector<encoder::program::SubgraphChoice>& so_far, double cost) {
   if (first == static_cast<int>(graph_.operators.size())) {
-    if ((!filter_ || filter_(so_far, encoder::KeptBy(so_far))) && FitsJointly(so_far)) best_ = cost;
+    if ((!filter_ || filter_(so_far, encoder::program::KeptBy(so_far))) && FitsJointly(so_far)) best_ = cost;
     return;
   }
   std::vector<Step> steps;
@@ -107,18 +106,18 @@ std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval interval, c
   const auto [place, is_new] = choices_.try_emplace({interval.first, interval.last, kept});
   std::vector<Priced>& priced = place->second;
   if (!is_new) return priced;
-  TileOptions options;
+  tiling::TileOptions options;
   options.engines = TestEngines();
-  options.policies = encoder::AllowedPolicies(graph_, profile_, interval, kept);
-  options.made = encoder::TilesMade::kAll;
-  options.shapes = graph::ShapesOf(graph::WithEveryExtent(GridOf(graph_, profile_, interval)));
-  const auto tiles = IntervalTiles::Build(graph_, profile_, interval, options);
+  options.policies = encoder::program::AllowedPolicies(graph_, profile_, interval, kept);
+  options.made = encoder::program::TilesMade::kAll;
+  options.shapes = graph::tiling::ShapesOf(graph::tiling::WithEveryExtent(tiling::GridOf(graph_, profile_, interval)));
+  const auto tiles = tiling::IntervalTiles::Build(graph_, profile_, interval, options);
   if (!tiles) return priced;
   for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
     problem::Problem problem = tiles->ProblemOf(i);
     if (tiles->Candidates()[i].lower_bound > problem.memories.front().capacity) continue;
-    const encoder::SubgraphChoice& choice = tiles->Candidates()[i].choice;
-    const plan::Metrics metrics = Simulate(graph_, profile_, tiles->TilingOf(i), choice.policy);
+    const encoder::program::SubgraphChoice& choice = tiles->Candidates()[i].choice;
+    const plan::Metrics metrics = cost::Simulate(graph_, profile_, tiles->TilingOf(i), choice.policy);
     priced.push_back({choice, std::move(problem), plan::ValueOf(metrics, metric_), std::nullopt});
   }
   std::stable_sort(priced.begin(), priced.end(),
@@ -126,8 +125,8 @@ std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval interval, c
   return priced;
 }
 
-bool EveryPlan::FitsJointly(const std::vector<encoder::SubgraphChoice>& choices) const {
-  const auto program = encoder::BuildProgram(graph_, profile_, choices);
+bool EveryPlan::FitsJointly(const std::vector<encoder::program::SubgraphChoice>& choices) const {
+  const auto program = encoder::program::BuildProgram(graph_, profile_, choices);
   return program && Fits(program->problem);
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/program/program.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/problem/problem.h"
@@ -31,14 +31,14 @@ class EveryPlan {
 
   // Whether a plan counts.
   using Filter =
-      std::function<bool(const std::vector<encoder::SubgraphChoice>& choices, const std::vector<int>& kept)>;
+      std::function<bool(const std::vector<encoder::program::SubgraphChoice>& choices, const std::vector<int>& kept)>;
 
   // Infinite where nothing fits. `filter` may be empty.
   double BestScore(Filter filter = {});
 
  private:
   struct Priced {
-    encoder::SubgraphChoice choice;
+    encoder::program::SubgraphChoice choice;
     problem::Problem problem;
     double cost = 0;
     std::optional<bool> fits;  // once asked
@@ -54,12 +54,12 @@ class EveryPlan {
   using Visit = std::function<void(std::vector<Priced>& choices, int last, std::vector<int> behind)>;
   void ForEachInterval(int first, const std::vector<int>& crossing, const Visit& visit);
   double LeastFrom(int first, const std::vector<int>& crossing);
-  void Complete(int first, const std::vector<int>& crossing, std::vector<encoder::SubgraphChoice>& so_far,
+  void Complete(int first, const std::vector<int>& crossing, std::vector<encoder::program::SubgraphChoice>& so_far,
                 double cost);
   int LastReader(int tensor) const;
   std::vector<int> MadeFor(int first, int last) const;
   std::vector<Priced>& ChoicesOf(graph::Interval interval, const std::vector<int>& kept);
-  bool FitsJointly(const std::vector<encoder::SubgraphChoice>& choices) const;
+  bool FitsJointly(const std::vector<encoder::program::SubgraphChoice>& choices) const;
 
   const graph::Graph& graph_;
   const hw_profiles::Profile& profile_;

@@ -1,16 +1,15 @@
-#include "every_plan.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 
+#include "every_plan.h"
 #include "exhaustive.h"
 #include "networks.h"
 #include "tessera/base/random.h"
-#include "tessera/graph/yaml.h"
-#include "tessera/plan/validator.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/plan/verify/validator.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/draws.h"
 #include "tessera/tests/search/simulate/small_machine.h"
@@ -31,11 +30,11 @@ int Draws() {
   return wanted == nullptr ? DrawsOf(kDraws) : std::atoi(wanted);
 }
 
-PartitionResult Search(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
-  PartitionOptions options;
+partition::answer::PartitionResult Search(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
+  partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = {}};
   options.engines = TestEngines();
-  auto found = SearchPartition(graph, profile, options);
+  auto found = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(found) << base::Format(found.error());
   return *std::move(found);
 }
@@ -43,13 +42,13 @@ PartitionResult Search(const graph::Graph& graph, const Profile& profile, const 
 // Whether there is a plan; it is as good as any.
 bool ExpectBest(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
   const double best = EveryPlan(graph, profile, metric).BestScore();
-  const PartitionResult found = Search(graph, profile, metric);
+  const partition::answer::PartitionResult found = Search(graph, profile, metric);
   const bool fits = best < std::numeric_limits<double>::infinity();
   EXPECT_EQ(found.plan.has_value(), fits) << found.reason;
   if (!found.plan) return false;
   EXPECT_EQ(found.status, problem::Status::kOptimal);
   EXPECT_DOUBLE_EQ(found.plan->score, best) << metric;  // sums of energies differ in the last bit
-  EXPECT_TRUE(plan::Validate(*found.plan).empty());
+  EXPECT_TRUE(plan::verify::Validate(*found.plan).empty());
   return true;
 }
 
@@ -84,7 +83,7 @@ TEST(EveryPlan, OfWindowsOfMobileNetIsNoBetter) {
   const std::string path = EXAMPLES_FOLDER "/networks/mobilenet_v2.yaml";
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
-  const auto network = graph::ReadNetwork(text.str(), path);
+  const auto network = graph::import::yaml::ReadNetwork(text.str(), path);
   ASSERT_TRUE(network);
   for (int last = 59; last > 39; last -= 20 / DrawsOf(10)) {
     SCOPED_TRACE(last);

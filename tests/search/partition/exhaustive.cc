@@ -1,12 +1,11 @@
-#include "exhaustive.h"
-
 #include <algorithm>
 
-#include "tessera/encoder/lazy/lazy_engine.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/greedy.h"
+#include "exhaustive.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/simulate/simulate.h"
+#include "tessera/search/cost/simulator.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/search/tiling/tile_driver.h"
 
 namespace tessera::search {
@@ -18,20 +17,20 @@ using Values = std::array<double, 5>;
 
 std::vector<Values> ChoicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                               graph::Interval interval) {
-  TileOptions options;
+  tiling::TileOptions options;
   options.engines = TestEngines();
-  options.policies = encoder::AllowedPolicies(graph, profile, interval);
-  options.made = encoder::TilesMade::kAll;
-  const auto tiles = IntervalTiles::Build(graph, profile, interval, options);
+  options.policies = encoder::program::AllowedPolicies(graph, profile, interval);
+  options.made = encoder::program::TilesMade::kAll;
+  const auto tiles = tiling::IntervalTiles::Build(graph, profile, interval, options);
   std::vector<Values> fitting;
   for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
-    AllocateOptions allocate;
+    allocate::AllocateOptions allocate;
     allocate.minimize = true;
     allocate.capacity = profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes;
-    const auto result = Allocate(tiles->ProblemOf(i), nullptr, 0, TestEngines(), allocate);
+    const auto result = allocate::Allocate(tiles->ProblemOf(i), nullptr, 0, TestEngines(), allocate);
     if (!result->allocation) continue;
     const plan::Metrics metrics =
-        Simulate(graph, profile, tiles->TilingOf(i), tiles->Candidates()[i].choice.policy);
+        cost::Simulate(graph, profile, tiles->TilingOf(i), tiles->Candidates()[i].choice.policy);
     fitting.push_back({plan::ValueOf(metrics, "latency"), plan::ValueOf(metrics, "energy"),
                        plan::ValueOf(metrics, "off_chip_bytes"), static_cast<double>(*result->peak),
                        plan::ValueOf(metrics, "macs")});
@@ -71,9 +70,9 @@ struct Walk {
 }  // namespace
 
 const std::vector<const problem::Engine*>& TestEngines() {
-  static const GreedyEngine greedy;
-  static const CanonicalEngine canonical;
-  static const encoder::LazyEngine lazy;
+  static const engines::greedy::GreedyEngine greedy;
+  static const engines::canonical::CanonicalEngine canonical;
+  static const engines::lazy::LazyEngine lazy;
   static const std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy};
   return engines;
 }

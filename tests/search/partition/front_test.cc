@@ -1,5 +1,3 @@
-#include "tessera/search/partition/front.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +8,8 @@
 #include "search_options.h"
 #include "tessera/base/random.h"
 #include "tessera/base/stop.h"
-#include "tessera/search/partition/pricing.h"
+#include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/partition/analysis/front.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
 namespace tessera::search {
@@ -21,27 +20,27 @@ using hw_profiles::DmaSteps;
 Subject DrawFrontCase(uint64_t seed) { return AnySubject(seed, {3, 5}, {60, 150}); }
 
 // The least latency of a point that keeps the limit.
-double BestWithin(const Front& front, std::string_view metric, double limit) {
+double BestWithin(const partition::analysis::Front& front, std::string_view metric, double limit) {
   double best = std::numeric_limits<double>::infinity();
-  for (const FrontPoint& point : front.points) {
+  for (const partition::analysis::FrontPoint& point : front.points) {
     if (plan::ValueOf(point.plan.totals, metric) <= limit)
       best = std::min(best, static_cast<double>(point.plan.totals.latency_cycles));
   }
   return best;
 }
 
-TEST(FindFront, FollowsTheCurveOfAllPlans) {
+TEST(partition::analysis::FindFront, FollowsTheCurveOfAllPlans) {
   constexpr int kSteps = 40;
   int curves = 0;
   for (uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
     const Subject subject = DrawFrontCase(seed);
-    const auto front = FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
+    const auto front = partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
     ASSERT_TRUE(front);
     if (front->points.empty()) continue;
     EXPECT_TRUE(front->complete);
     const ExhaustiveSearch everything(subject.graph, subject.profile);
-    const plan::Metrics bounds = FindLowerBounds(subject.graph, subject.profile);
+    const plan::Metrics bounds = cost::FindLowerBounds(subject.graph, subject.profile);
     for (const std::string metric : {"energy", "off_chip_bytes", "peak"}) {
       const double low = *everything.BestScore({.weights = {{metric, 1}}, .limits = {}}, bounds);
       const double slow = BestWithin(*front, metric, low);
@@ -66,37 +65,37 @@ TEST(FindFront, FollowsTheCurveOfAllPlans) {
   EXPECT_GE(curves, 6);
 }
 
-TEST(FindFront, NamesObjectivesThatFindItsPlans) {
+TEST(partition::analysis::FindFront, NamesObjectivesThatFindItsPlans) {
   const Subject subject = DrawFrontCase(3);
-  const auto front = FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
+  const auto front = partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
   ASSERT_TRUE(front);
   ASSERT_GE(front->points.size(), 2U);
-  for (const FrontPoint& point : front->points) {
-    PartitionOptions options = KeepingNothing();
+  for (const partition::analysis::FrontPoint& point : front->points) {
+    partition::answer::PartitionOptions options = KeepingNothing();
     options.objective = point.objective;
-    const auto again = SearchPartition(subject.graph, subject.profile, options);
+    const auto again = partition::SearchPartition(subject.graph, subject.profile, options);
     ASSERT_TRUE(again && again->plan);
     EXPECT_EQ(again->plan->totals.latency_cycles, point.plan.totals.latency_cycles);
     EXPECT_EQ(again->plan->allocation.offsets, point.plan.allocation.offsets);
   }
 }
 
-TEST(FindFront, KeepsLimitsOfItsOwn) {
+TEST(partition::analysis::FindFront, KeepsLimitsOfItsOwn) {
   const Subject subject = DrawFrontCase(3);
-  const auto free = FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
+  const auto free = partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
   ASSERT_TRUE(free);
   const int64_t most =
       (free->points.front().plan.totals.peak_bytes + free->points.back().plan.totals.peak_bytes) / 2;
-  PartitionOptions options = KeepingNothing();
+  partition::answer::PartitionOptions options = KeepingNothing();
   options.objective.limits["peak"] = static_cast<double>(most);
-  const auto limited = FindFront(subject.graph, subject.profile, options, 1000);
+  const auto limited = partition::analysis::FindFront(subject.graph, subject.profile, options, 1000);
   ASSERT_TRUE(limited);
   ASSERT_FALSE(limited->points.empty());
-  for (const FrontPoint& point : limited->points) EXPECT_LE(point.plan.totals.peak_bytes, most);
+  for (const partition::analysis::FrontPoint& point : limited->points) EXPECT_LE(point.plan.totals.peak_bytes, most);
 }
 
-TEST(FindFront, SaysWhyThereIsNone) {
-  const auto front = FindFront(Chain(2), SmallMachine(DmaSteps::kOwnSteps, 10), KeepingNothing(), 10);
+TEST(partition::analysis::FindFront, SaysWhyThereIsNone) {
+  const auto front = partition::analysis::FindFront(Chain(2), SmallMachine(DmaSteps::kOwnSteps, 10), KeepingNothing(), 10);
   ASSERT_TRUE(front);
   EXPECT_TRUE(front->points.empty());
   EXPECT_EQ(front->refusal.status, problem::Status::kInfeasible);
@@ -104,10 +103,10 @@ TEST(FindFront, SaysWhyThereIsNone) {
 }
 
 // Whether the ends of curves are not all known, or gaps are left.
-TEST(FindFront, CountsItsSearches) {
+TEST(partition::analysis::FindFront, CountsItsSearches) {
   for (const int most : {1, 2, 4, 5}) {
     const Subject subject = DrawFrontCase(3);
-    const auto front = FindFront(subject.graph, subject.profile, KeepingNothing(), most);
+    const auto front = partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), most);
     ASSERT_TRUE(front);
     EXPECT_EQ(front->searches, most);
     EXPECT_FALSE(front->complete);

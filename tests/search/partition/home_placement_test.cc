@@ -1,11 +1,10 @@
-#include "tessera/search/partition/home_placement.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tessera/problem/validator.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/greedy.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/partition/placement/home_and_joint_placement.h"
 
 namespace tessera::search {
 namespace {
@@ -18,8 +17,8 @@ struct Guest {
   problem::Lifespan subgraphs;
 };
 
-encoder::HomeProblem HomeOf(Bytes capacity, Bytes alignment, const std::vector<Guest>& guests) {
-  encoder::HomeProblem home;
+encoder::program::HomeProblem HomeOf(Bytes capacity, Bytes alignment, const std::vector<Guest>& guests) {
+  encoder::program::HomeProblem home;
   home.memory = 1;
   problem::Memory memory;
   memory.name = "dram";
@@ -37,18 +36,18 @@ encoder::HomeProblem HomeOf(Bytes capacity, Bytes alignment, const std::vector<G
   return home;
 }
 
-HomePlacement Place(encoder::HomeProblem home, const base::Stop& stop) {
-  const GreedyEngine greedy;
-  const CanonicalEngine canonical;
-  base::Expected<HomePlacement> placement =
-      PlaceHomes({std::move(home)}, {&greedy, &canonical}, {100'000}, stop);
+partition::placement::HomePlacement Place(encoder::program::HomeProblem home, const base::Stop& stop) {
+  const engines::greedy::GreedyEngine greedy;
+  const engines::canonical::CanonicalEngine canonical;
+  base::Expected<partition::placement::HomePlacement> placement =
+      partition::placement::PlaceHomes({std::move(home)}, {&greedy, &canonical}, {100'000}, stop);
   EXPECT_TRUE(placement.has_value());
   return *std::move(placement);
 }
 
-TEST(HomePlacement, SharesBytesBetweenTensorsThatNeverMeet) {
+TEST(partition::placement::HomePlacement, SharesBytesBetweenTensorsThatNeverMeet) {
   const base::Stop never;
-  const HomePlacement placement = Place(HomeOf(64, 16, {{48, {0, 1}}, {16, {0, 3}}, {48, {1, 3}}}), never);
+  const partition::placement::HomePlacement placement = Place(HomeOf(64, 16, {{48, {0, 1}}, {16, {0, 3}}, {48, {1, 3}}}), never);
   EXPECT_EQ(placement.reason, "");
   ASSERT_EQ(placement.homes.size(), 1U);
   const plan::Home& home = placement.homes[0];
@@ -58,15 +57,15 @@ TEST(HomePlacement, SharesBytesBetweenTensorsThatNeverMeet) {
 }
 
 // 48 + 16 bytes are 64, but only 0 and 32 are addresses.
-TEST(HomePlacement, SaysWhichMemoryHasNoPlacementAlthoughTheLoadFits) {
+TEST(partition::placement::HomePlacement, SaysWhichMemoryHasNoPlacementAlthoughTheLoadFits) {
   const base::Stop never;
-  const HomePlacement placement = Place(HomeOf(64, 32, {{48, {0, 1}}, {16, {0, 1}}}), never);
+  const partition::placement::HomePlacement placement = Place(HomeOf(64, 32, {{48, {0, 1}}, {16, {0, 1}}}), never);
   EXPECT_EQ(placement.status, problem::Status::kInfeasible);
   EXPECT_THAT(placement.reason, testing::StartsWith("tensors at home in memory 'dram' have no addresses: "));
   EXPECT_TRUE(placement.homes.empty());
 }
 
-TEST(HomePlacement, StillPlacesWhatIsEasyAfterAStop) {
+TEST(partition::placement::HomePlacement, StillPlacesWhatIsEasyAfterAStop) {
   const base::Stop stopped(base::Stop::Clock::now());
   EXPECT_EQ(Place(HomeOf(64, 16, {{48, {0, 1}}, {16, {0, 1}}}), stopped).homes.size(), 1U);
 }

@@ -5,9 +5,9 @@
 
 #include "exhaustive.h"
 #include "networks.h"
-#include "tessera/plan/validator.h"
-#include "tessera/search/partition/cut_states.h"
+#include "tessera/plan/verify/validator.h"
 #include "tessera/search/partition/partition.h"
+#include "tessera/search/partition/paths/lattice.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
 // Borders that stay on chip: what may be kept where, and when the search does.
@@ -17,19 +17,19 @@ namespace {
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 
-PartitionOptions Minimising(const std::string& metric, Keeping keeping = Keeping::kWherePossible) {
-  PartitionOptions options;
+partition::answer::PartitionOptions Minimising(const std::string& metric, partition::paths::Keeping keeping = partition::paths::Keeping::kWherePossible) {
+  partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = {}};
   options.engines = TestEngines();
   options.keeping = keeping;
   return options;
 }
 
-plan::Plan Plan(const graph::Graph& graph, const Profile& profile, const PartitionOptions& options) {
-  const auto result = SearchPartition(graph, profile, options);
+plan::Plan Plan(const graph::Graph& graph, const Profile& profile, const partition::answer::PartitionOptions& options) {
+  const auto result = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(result && result->plan);
   if (!result || !result->plan) return {};
-  EXPECT_TRUE(plan::Validate(*result->plan).empty());
+  EXPECT_TRUE(plan::verify::Validate(*result->plan).empty());
   return *result->plan;
 }
 
@@ -46,23 +46,23 @@ struct Skip {
   graph::Graph graph;
 };
 
-std::vector<std::vector<int>> KeptOn(const CutStates& states, graph::Interval interval) {
+std::vector<std::vector<int>> KeptOn(const partition::paths::CutStates& states, graph::Interval interval) {
   std::vector<std::vector<int>> kept;
-  for (const Crossing& crossing : states.CrossingsOf(interval)) kept.push_back(crossing.kept);
+  for (const partition::paths::Crossing& crossing : states.CrossingsOf(interval)) kept.push_back(crossing.kept);
   return kept;
 }
 
 using Sets = std::vector<std::vector<int>>;
 
-TEST(CutStates, AreThePositionsWhereNothingIsKept) {
-  const CutStates states(Chain(3), SmallMachine(DmaSteps::kOverlapped), 1000, Keeping::kNothing);
+TEST(partition::paths::CutStates, AreThePositionsWhereNothingIsKept) {
+  const partition::paths::CutStates states(Chain(3), SmallMachine(DmaSteps::kOverlapped), 1000, partition::paths::Keeping::kNothing);
   EXPECT_EQ(states.Last(), 3);
   EXPECT_EQ(KeptOn(states, {1, 2}), Sets{{}});
 }
 
-TEST(CutStates, ATensorIsKeptAllTheWayOrNotAtAll) {
+TEST(partition::paths::CutStates, ATensorIsKeptAllTheWayOrNotAtAll) {
   const Skip net;
-  const CutStates states(net.graph, SmallMachine(DmaSteps::kOverlapped), 1000, Keeping::kWherePossible);
+  const partition::paths::CutStates states(net.graph, SmallMachine(DmaSteps::kOverlapped), 1000, partition::paths::Keeping::kWherePossible);
   // 1 at the begin and the end, 2 behind a, 4 behind b.
   EXPECT_EQ(states.Last() + 1, 1 + 2 + 4 + 1);
   EXPECT_EQ(KeptOn(states, {0, 0}), (Sets{{}, {net.a}}));
@@ -72,24 +72,24 @@ TEST(CutStates, ATensorIsKeptAllTheWayOrNotAtAll) {
   EXPECT_FALSE(states.IsCapped());
 }
 
-TEST(CutStates, KeepNoMoreThanThereIsRoomFor) {
+TEST(partition::paths::CutStates, KeepNoMoreThanThereIsRoomFor) {
   const Skip net;
-  const CutStates one(net.graph, SmallMachine(DmaSteps::kOverlapped), 127, Keeping::kWherePossible);
+  const partition::paths::CutStates one(net.graph, SmallMachine(DmaSteps::kOverlapped), 127, partition::paths::Keeping::kWherePossible);
   EXPECT_EQ(KeptOn(one, {2, 2}), (Sets{{}, {net.a}, {net.b}}));
-  const CutStates none(net.graph, SmallMachine(DmaSteps::kOverlapped), 63, Keeping::kWherePossible);
+  const partition::paths::CutStates none(net.graph, SmallMachine(DmaSteps::kOverlapped), 63, partition::paths::Keeping::kWherePossible);
   EXPECT_EQ(none.Last(), 3);
   // While conv1 runs its operand and its result are there.
-  const CutStates chain(Chain(3), SmallMachine(DmaSteps::kOverlapped), 127, Keeping::kWherePossible);
+  const partition::paths::CutStates chain(Chain(3), SmallMachine(DmaSteps::kOverlapped), 127, partition::paths::Keeping::kWherePossible);
   EXPECT_EQ(KeptOn(chain, {1, 1}).size(), 3U);
 }
 
-TEST(CutStates, KeepNothingWhoseHomeIsOnChip) {
+TEST(partition::paths::CutStates, KeepNothingWhoseHomeIsOnChip) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped);
   LayoutIn(profile, base::TensorRole::kBorder).home = profile.tile_memory;
-  EXPECT_EQ(CutStates(Chain(3), profile, 1000, Keeping::kWherePossible).Last(), 3);
+  EXPECT_EQ(partition::paths::CutStates(Chain(3), profile, 1000, partition::paths::Keeping::kWherePossible).Last(), 3);
 }
 
-TEST(CutStates, SayWhereMoreCouldBeKept) {
+TEST(partition::paths::CutStates, SayWhereMoreCouldBeKept) {
   NetworkBuilder net;
   const int x = net.Input({1, 2, 8, 4});
   const int a = net.Conv(x, 1, 2);
@@ -99,16 +99,16 @@ TEST(CutStates, SayWhereMoreCouldBeKept) {
   const int e = net.Conv(x, 1, 2);
   const graph::Graph graph = net.Finish(net.Add(net.Add(net.Add(net.Add(a, b), c), d), e));
   const Profile profile = SmallMachine(DmaSteps::kOverlapped);
-  EXPECT_TRUE(CutStates(graph, profile, 320, Keeping::kWherePossible).IsCapped());
-  EXPECT_FALSE(CutStates(graph, profile, 319, Keeping::kWherePossible).IsCapped());
+  EXPECT_TRUE(partition::paths::CutStates(graph, profile, 320, partition::paths::Keeping::kWherePossible).IsCapped());
+  EXPECT_FALSE(partition::paths::CutStates(graph, profile, 319, partition::paths::Keeping::kWherePossible).IsCapped());
 }
 
 TEST(KeptBorders, AreNotMoved) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 400);
-  PartitionOptions options = Minimising("off_chip_bytes", Keeping::kNothing);
+  partition::answer::PartitionOptions options = Minimising("off_chip_bytes", partition::paths::Keeping::kNothing);
   options.max_operators = 1;
   const plan::Plan moved = Plan(Chain(3), profile, options);
-  options.keeping = Keeping::kWherePossible;
+  options.keeping = partition::paths::Keeping::kWherePossible;
   const plan::Plan kept = Plan(Chain(3), profile, options);
   EXPECT_EQ(moved.totals.off_chip_bytes, 6 * 64 + 3 * 12);
   EXPECT_EQ(kept.totals.off_chip_bytes, 2 * 64 + 3 * 12);
@@ -120,7 +120,7 @@ TEST(KeptBorders, AreNotMoved) {
 
 TEST(KeptBorders, MayPassOverASubgraph) {
   const Skip net;
-  PartitionOptions options = Minimising("off_chip_bytes");
+  partition::answer::PartitionOptions options = Minimising("off_chip_bytes");
   options.max_operators = 1;
   const plan::Plan plan = Plan(net.graph, SmallMachine(DmaSteps::kOwnSteps, 400), options);
   EXPECT_EQ(plan.kept, (std::vector<int>{net.a, net.b}));
@@ -129,11 +129,11 @@ TEST(KeptBorders, MayPassOverASubgraph) {
 
 TEST(KeptBorders, GoHomeWhereTheyDoNotFit) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 70);
-  PartitionOptions options = Minimising("latency");
+  partition::answer::PartitionOptions options = Minimising("latency");
   options.max_operators = 1;
   const plan::Plan plan = Plan(Chain(2), profile, options);
   EXPECT_TRUE(plan.kept.empty());
-  options.keeping = Keeping::kNothing;
+  options.keeping = partition::paths::Keeping::kNothing;
   EXPECT_EQ(plan.score, Plan(Chain(2), profile, options).score);
 }
 
@@ -143,7 +143,7 @@ TEST(KeptBorders, GoHomeWhereLargerTilesAreWorthMore) {
   NetworkBuilder net;
   const int a = net.Conv(net.Input({1, 4, 16, 4}), 9, 1);
   const graph::Graph graph = net.Finish(net.Conv(a, 1, 1));
-  PartitionOptions options = Minimising("off_chip_bytes");
+  partition::answer::PartitionOptions options = Minimising("off_chip_bytes");
   options.max_operators = 1;
   const int64_t weights = 36 + 1;
   const int64_t moved = 2 * 12 * 16 + 3 * 64 + weights;
@@ -163,15 +163,15 @@ TEST(KeptBorders, AreNotSpokenOfWhereAllAreToBeBroughtHome) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     const auto [graph, profile] = AnySubject(seed, {4, 7}, {40, 90});
-    PartitionOptions options = Minimising("off_chip_bytes");
-    const auto kept = SearchPartition(graph, profile, options);
-    options.keeping = Keeping::kNothing;
-    const auto spilled = SearchPartition(graph, profile, options);
+    partition::answer::PartitionOptions options = Minimising("off_chip_bytes");
+    const auto kept = partition::SearchPartition(graph, profile, options);
+    options.keeping = partition::paths::Keeping::kNothing;
+    const auto spilled = partition::SearchPartition(graph, profile, options);
     ASSERT_TRUE(kept && spilled);
     if (!kept->plan || !spilled->plan || spilled->plan->score == kept->plan->score) continue;
     EXPECT_EQ(spilled->plan->scope.kept, "boundary tensors, as asked");
     options.objective.limits["off_chip_bytes"] = kept->plan->score;
-    const auto none = SearchPartition(graph, profile, options);
+    const auto none = partition::SearchPartition(graph, profile, options);
     ASSERT_TRUE(none);
     EXPECT_EQ(none->status, problem::Status::kInfeasible);
     EXPECT_THAT(none->reason, testing::HasSubstr("brought home"));
@@ -182,7 +182,7 @@ TEST(KeptBorders, AreNotSpokenOfWhereAllAreToBeBroughtHome) {
 
 TEST(KeptBorders, DoNotDependOnThreads) {
   const Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
-  PartitionOptions options = Minimising("latency");
+  partition::answer::PartitionOptions options = Minimising("latency");
   const plan::Plan one = Plan(Chain(6), profile, options);
   options.threads = 2;
   const plan::Plan two = Plan(Chain(6), profile, options);

@@ -18,20 +18,17 @@
 #include "random_batch.h"
 #include "random_graph.h"
 #include "random_sum.h"
-#include "tessera/encoder/adapt/assign_homes.h"
-#include "tessera/encoder/adapt/halo.h"
-#include "tessera/encoder/adapt/policy_tiles.h"
-#include "tessera/encoder/adapt/program.h"
-#include "tessera/encoder/adapt/room_floor.h"
-#include "tessera/graph/yaml.h"
-#include "tessera/hw_profiles/writer.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/memory_lower_bound.h"
+#include "tessera/encoder/program/program.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/partition/peak_floor.h"
-#include "tessera/search/partition/pricing.h"
-#include "tessera/search/simulate/simulate.h"
-#include "tessera/search/simulate/stated_choice.h"
-#include "tessera/search/simulate/subgraph_bounds.h"
+#include "tessera/search/cost/lower_bounds.h"
+#include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/cost/simulator.h"
 
 // No bound is above what some plan has. Networks of every kind of operator, ranks 1 to 6, forks, states and several results, on
 // machines of every kind, are cut in any way: into any subgraphs with tiles of any extents under any policy.
@@ -75,13 +72,13 @@ Profile AnyMachine(Random& random) {
   return profile;
 }
 
-bool Offers(const Profile& profile, const graph::Shape& output, const encoder::SubgraphChoice& choice) {
+bool Offers(const Profile& profile, const graph::Shape& output, const encoder::program::SubgraphChoice& choice) {
   const hw_profiles::Tiling& tiling = profile.tiling;
   for (size_t axis = 0; axis < output.size(); ++axis) {
     if (choice.tile[axis] == output[axis]) continue;
     const bool named = std::any_of(
         tiling.axes.begin(), tiling.axes.end(),
-        [&](const hw_profiles::AxisGranule& cut) { return graph::AxisOf(output, cut.axis) == axis; });
+        [&](const hw_profiles::AxisGranule& cut) { return graph::tiling::AxisOf(output, cut.axis) == axis; });
     if (!named) return false;
   }
   return choice.policy.halo == HaloStorage::kRecompute ||
@@ -89,10 +86,10 @@ bool Offers(const Profile& profile, const graph::Shape& output, const encoder::S
 }
 
 // Small tiles more often than large ones: with these bounds are met.
-encoder::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph, const Profile& profile,
+encoder::program::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph, const Profile& profile,
                                   graph::Interval interval) {
-  const graph::Shape& output = encoder::OutputShape(graph, interval);
-  encoder::SubgraphChoice choice;
+  const graph::Shape& output = encoder::program::OutputShape(graph, interval);
+  encoder::program::SubgraphChoice choice;
   do {
     choice = RandomChoice(random, graph, profile, interval);
     for (size_t axis = 0; axis < output.size(); ++axis) {
@@ -111,7 +108,7 @@ encoder::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph, con
 struct Drawn {
   graph::Graph graph;
   Profile profile;
-  std::vector<encoder::SubgraphChoice> choices;
+  std::vector<encoder::program::SubgraphChoice> choices;
   plan::Plan plan;  // without addresses
 };
 
@@ -120,7 +117,7 @@ std::optional<Drawn> DrawPlan(Random& random) {
   Drawn drawn{AnyNetwork(random), AnyMachine(random), {}, {}};
   if (random.Chance(0.3)) graph::DrawStates(random, drawn.graph);
   DrawWeights(random, drawn.graph);
-  drawn.graph = encoder::WithHomes(std::move(drawn.graph), drawn.profile);
+  drawn.graph = encoder::program::WithHomes(std::move(drawn.graph), drawn.profile);
   const auto operators = static_cast<int>(drawn.graph.operators.size());
   for (int first = 0; first < operators;) {
     const auto last =
@@ -130,16 +127,16 @@ std::optional<Drawn> DrawPlan(Random& random) {
   }
   const std::vector<int> kept =
       random.Chance(0.5) ? std::vector<int>() : RandomKept(random, drawn.graph, drawn.profile, drawn.choices);
-  for (encoder::SubgraphChoice& choice : drawn.choices) choice.policy.kept = kept;
+  for (encoder::program::SubgraphChoice& choice : drawn.choices) choice.policy.kept = kept;
   if (drawn.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped) {
     for (size_t i = 1; i < drawn.choices.size(); ++i) {
       drawn.choices[i].prefetch = random.Chance(0.2);
-      if (!drawn.choices[i].prefetch || encoder::BuildProgram(drawn.graph, drawn.profile, drawn.choices))
+      if (!drawn.choices[i].prefetch || encoder::program::BuildProgram(drawn.graph, drawn.profile, drawn.choices))
         continue;
       drawn.choices[i].prefetch = false;
     }
   }
-  base::Expected<encoder::Program> program = encoder::BuildProgram(drawn.graph, drawn.profile, drawn.choices);
+  base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(drawn.graph, drawn.profile, drawn.choices);
   if (!program) return std::nullopt;
   drawn.plan = AsPlan(drawn.graph, drawn.profile, drawn.choices, *std::move(program));
   return drawn;
@@ -175,8 +172,8 @@ Bytes LoadOf(const problem::Problem& problem, problem::Step steps) {
 
 std::string Describe(const Drawn& drawn) {
   std::string text =
-      "\n" + graph::WriteNetworkJson(drawn.graph) + hw_profiles::WriteProfileJson(drawn.profile);
-  for (const encoder::SubgraphChoice& choice : drawn.choices) {
+      "\n" + graph::import::yaml::WriteNetworkJson(drawn.graph) + hw_profiles::WriteProfileJson(drawn.profile);
+  for (const encoder::program::SubgraphChoice& choice : drawn.choices) {
     text += fmt::format("operators {} to {}, tile {}, weights {}, halo {}, in place {}, kept {}\n",
                         choice.interval.first, choice.interval.last, fmt::join(choice.tile, "x"),
                         hw_profiles::NameOf(choice.policy.weights), hw_profiles::NameOf(choice.policy.halo),
@@ -204,40 +201,40 @@ void ExpectBelow(const plan::Metrics& bound, const plan::Metrics& found, std::st
 
 // What bounds an interval by itself, or as part of a network.
 void CheckSubgraph(const Drawn& drawn, size_t number) {
-  const encoder::SubgraphChoice& choice = drawn.choices[number];
+  const encoder::program::SubgraphChoice& choice = drawn.choices[number];
   const plan::Metrics& found = drawn.plan.subgraphs[number].metrics;
   const std::vector<int>& kept = choice.policy.kept;
   if (choice.prefetch) return;  // the subgraph before has part of the work
   const std::vector<graph::Usage> usages = graph::UsagesOf(drawn.graph);
-  const SubgraphBounds bounds(drawn.graph, drawn.profile, usages, choice.interval);
+  const cost::SubgraphBounds bounds(drawn.graph, drawn.profile, usages, choice.interval);
   ExpectBelow(bounds.Find(kept), found, "subgraph");
-  if (kept.empty()) ExpectBelow(LowerBound(drawn.graph, drawn.profile, choice.interval), found, "interval");
+  if (kept.empty()) ExpectBelow(cost::LowerBound(drawn.graph, drawn.profile, choice.interval), found, "interval");
 }
 
 // What a choice needs of the tile memory, by itself.
-void CheckRoom(const Drawn& drawn, const encoder::SubgraphChoice& choice) {
+void CheckRoom(const Drawn& drawn, const encoder::program::SubgraphChoice& choice) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(drawn.graph);
-  auto tiles = encoder::PolicyTiles::Make(drawn.graph, usages, drawn.profile, choice.interval, choice.policy);
+  auto tiles = encoder::program::PolicyTiles::Make(drawn.graph, usages, drawn.profile, choice.interval, choice.policy);
   ASSERT_TRUE(tiles);
-  const encoder::RoomFloor floor(drawn.graph, usages, drawn.profile, tiles->Uses(), choice.policy.in_place);
-  encoder::SharedTilings tilings(drawn.graph, choice.interval);
+  const encoder::program::RoomFloor floor(drawn.graph, usages, drawn.profile, tiles->Uses(), choice.policy.in_place);
+  encoder::program::SharedTilings tilings(drawn.graph, choice.interval);
   const auto tiling = tiles->Cut(
-      choice.tile, [&](const graph::TileShape& tile, HaloStorage halo) { return tilings.Cut(tile, halo); });
+      choice.tile, [&](const graph::tiling::TileShape& tile, HaloStorage halo) { return tilings.Cut(tile, halo); });
   if (tiling == nullptr) return;  // keeps no rows
-  encoder::SubgraphChoice alone = choice;
+  encoder::program::SubgraphChoice alone = choice;
   alone.prefetch = false;
-  const base::Expected<encoder::Program> program =
-      encoder::BuildProgram(drawn.graph, drawn.profile, {&alone, 1});
+  const base::Expected<encoder::program::Program> program =
+      encoder::program::BuildProgram(drawn.graph, drawn.profile, {&alone, 1});
   ASSERT_TRUE(program);
   const Bytes load = LoadOf(program->problem, static_cast<problem::Step>(program->steps.size()));
   EXPECT_LE(floor.Find(*tiling), load);
-  AllocateOptions options;
+  allocate::AllocateOptions options;
   options.capacity = program->problem.memories[0].capacity;
   options.minimize = true;
   options.budget = base::Budget{2'000};
-  const auto placed = Allocate(program->problem, nullptr, 0, TestEngines(), options);
+  const auto placed = allocate::Allocate(program->problem, nullptr, 0, TestEngines(), options);
   ASSERT_TRUE(placed && placed->peak);
-  EXPECT_LE(FindBound(program->problem, 0).bytes, *placed->peak);
+  EXPECT_LE(allocate::FindBound(program->problem, 0).bytes, *placed->peak);
   EXPECT_LE(floor.Find(*tiling), *placed->peak);
 }
 
@@ -251,7 +248,7 @@ TEST(LowerBounds, ArePassedByNoProgram) {
     ++programs;
     const int failures_before = FailuresSoFar();
     const Bytes load = LoadOf(drawn->plan.problem, static_cast<problem::Step>(drawn->plan.steps.size()));
-    const plan::Metrics bounds = FindLowerBounds(drawn->graph, drawn->profile);
+    const plan::Metrics bounds = cost::FindLowerBounds(drawn->graph, drawn->profile);
     plan::Metrics totals;
     for (const plan::Subgraph& subgraph : drawn->plan.subgraphs) plan::Accumulate(totals, subgraph.metrics);
     EXPECT_LE(bounds.peak_bytes, load);

@@ -9,9 +9,9 @@
 
 #include "networks.h"
 #include "search_options.h"
-#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/sat/cadical_engine.h"
+#include "tessera/search/partition/analysis/remedies.h"
 #include "tessera/search/partition/partition.h"
-#include "tessera/search/partition/remedies.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
 // What stands in the way of a plan, by name and number; and that what is said to help does.
@@ -31,21 +31,21 @@ using testing::Not;
 
 // A question without a plan, and what is made of it.
 struct Refused {
-  PartitionResult result;
-  std::vector<Remedy> remedies;
+  partition::answer::PartitionResult result;
+  std::vector<partition::analysis::Remedy> remedies;
 };
 
-Refused Ask(const graph::Graph& graph, const Profile& profile, const PartitionOptions& options) {
-  base::Expected<PartitionResult> result = SearchPartition(graph, profile, options);
+Refused Ask(const graph::Graph& graph, const Profile& profile, const partition::answer::PartitionOptions& options) {
+  base::Expected<partition::answer::PartitionResult> result = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(result.has_value());
   const base::Stop never;
-  std::vector<Remedy> remedies = FindRemedies(graph, profile, options, *result, never);
+  std::vector<partition::analysis::Remedy> remedies = partition::analysis::FindRemedies(graph, profile, options, *result, never);
   return {*std::move(result), std::move(remedies)};
 }
 
-const Remedy* Find(const Refused& refused, RemedyKind kind) {
+const partition::analysis::Remedy* Find(const Refused& refused, partition::analysis::RemedyKind kind) {
   const auto found = std::find_if(refused.remedies.begin(), refused.remedies.end(),
-                                  [kind](const Remedy& each) { return each.kind == kind; });
+                                  [kind](const partition::analysis::Remedy& each) { return each.kind == kind; });
   return found == refused.remedies.end() ? nullptr : &*found;
 }
 
@@ -56,8 +56,8 @@ hw_profiles::Memory& MemoryIn(Profile& profile, const std::string& name) {
   return *found;
 }
 
-bool HasPlan(const graph::Graph& graph, const Profile& profile, const PartitionOptions& options) {
-  const auto result = SearchPartition(graph, profile, options);
+bool HasPlan(const graph::Graph& graph, const Profile& profile, const partition::answer::PartitionOptions& options) {
+  const auto result = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(result.has_value());
   return result && result->plan.has_value();
 }
@@ -66,8 +66,8 @@ TEST(Obstacles, AnOperatorIsNamedWithItsTensorsAndTheBytesOfEach) {
   const Refused refused = Ask(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), KeepingNothing());
   EXPECT_EQ(refused.result.status, Status::kInfeasible);
   ASSERT_TRUE(refused.result.obstacle);
-  const Obstacle& obstacle = *refused.result.obstacle;
-  EXPECT_EQ(obstacle.kind, ObstacleKind::kOperator);
+  const partition::placement::Obstacle& obstacle = *refused.result.obstacle;
+  EXPECT_EQ(obstacle.kind, partition::placement::ObstacleKind::kOperator);
   EXPECT_EQ(obstacle.op, 0);
   EXPECT_EQ(obstacle.memory, "sram");
   EXPECT_EQ(obstacle.available, 10);
@@ -75,7 +75,7 @@ TEST(Obstacles, AnOperatorIsNamedWithItsTensorsAndTheBytesOfEach) {
   EXPECT_TRUE(obstacle.step);
   ASSERT_THAT(obstacle.tensors, Not(IsEmpty()));
   Bytes total = 0;
-  for (const Holding& holding : obstacle.tensors) total += holding.bytes;
+  for (const partition::placement::Holding& holding : obstacle.tensors) total += holding.bytes;
   EXPECT_EQ(total, obstacle.needed);
   EXPECT_THAT(obstacle.blocked, ElementsAre(0, 1, 2));
   EXPECT_THAT(refused.result.reason, HasSubstr("operator 'conv0'"));
@@ -88,7 +88,7 @@ TEST(Obstacles, WhereSubgraphsLeadNoFurtherTheOperatorBehindThemIsNamed) {
   const Refused refused = Ask(Chain(3), SmallMachine(DmaSteps::kOverlapped, 40), KeepingNothing());
   EXPECT_EQ(refused.result.status, Status::kInfeasible);
   ASSERT_TRUE(refused.result.obstacle);
-  EXPECT_EQ(refused.result.obstacle->kind, ObstacleKind::kCover);
+  EXPECT_EQ(refused.result.obstacle->kind, partition::placement::ObstacleKind::kCover);
   const std::string id = Chain(3).operators[static_cast<size_t>(refused.result.obstacle->op)].id;
   EXPECT_THAT(refused.result.reason, HasSubstr("goes on from '" + id + "'"));
   EXPECT_THAT(refused.result.reason,
@@ -100,10 +100,10 @@ TEST(Obstacles, TheCapacityThatIsNamedIsEnough) {
     Profile profile = SmallMachine(DmaSteps::kOverlapped, capacity);
     const Refused refused = Ask(Chain(3), profile, KeepingNothing());
     ASSERT_FALSE(refused.result.plan) << capacity;
-    const Remedy* remedy = Find(refused, RemedyKind::kCapacity);
+    const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kCapacity);
     ASSERT_NE(remedy, nullptr) << capacity;
     EXPECT_EQ(remedy->subject, "sram");
-    EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+    EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
     MemoryIn(profile, "sram").capacity_bytes = std::stoll(remedy->value);
     EXPECT_TRUE(HasPlan(Chain(3), profile, KeepingNothing())) << capacity;
   }
@@ -111,13 +111,13 @@ TEST(Obstacles, TheCapacityThatIsNamedIsEnough) {
 
 TEST(Obstacles, WherePeaksAreLimitedTheLimitIsWhatRises) {
   const Profile profile = SmallMachine(DmaSteps::kOverlapped);
-  PartitionOptions options = KeepingNothing({.weights = {{"latency", 1}}, .limits = {{"peak", 40}}});
+  partition::answer::PartitionOptions options = KeepingNothing({.weights = {{"latency", 1}}, .limits = {{"peak", 40}}});
   const Refused refused = Ask(Chain(3), profile, options);
   EXPECT_FALSE(refused.result.plan);
-  const Remedy* remedy = Find(refused, RemedyKind::kLimit);
+  const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kLimit);
   ASSERT_NE(remedy, nullptr);
   EXPECT_EQ(remedy->subject, "peak");
-  EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+  EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
   options.objective.limits["peak"] = std::stod(remedy->value);
   EXPECT_TRUE(HasPlan(Chain(3), profile, options));
 }
@@ -130,14 +130,14 @@ TEST(Obstacles, FloatingPointThatDoesNotFitIsSaidToFitAsInt8) {
   const Refused refused = Ask(graph, profile, KeepingNothing());
   EXPECT_FALSE(refused.result.plan);
   ASSERT_THAT(refused.remedies, Not(IsEmpty()));
-  EXPECT_EQ(refused.remedies.front().kind, RemedyKind::kFloatsAs);
+  EXPECT_EQ(refused.remedies.front().kind, partition::analysis::RemedyKind::kFloatsAs);
   EXPECT_EQ(refused.remedies.front().value, "int8");
-  EXPECT_EQ(refused.remedies.front().evidence, Evidence::kPlan);
+  EXPECT_EQ(refused.remedies.front().evidence, partition::analysis::Evidence::kPlan);
 }
 
 TEST(Obstacles, WithoutFloatingPointNobodyIsToldToUseInt8) {
   const Refused refused = Ask(Chain(3), SmallMachine(DmaSteps::kOverlapped, 40), KeepingNothing());
-  EXPECT_EQ(Find(refused, RemedyKind::kFloatsAs), nullptr);
+  EXPECT_EQ(Find(refused, partition::analysis::RemedyKind::kFloatsAs), nullptr);
 }
 
 // 4 channels out of 64: 512 bytes of weights, or 64 in slices of 8.
@@ -155,11 +155,11 @@ TEST(Obstacles, WeightsThatDoNotFitMayBeStreamed) {
   ASSERT_TRUE(refused.result.obstacle);
   EXPECT_EQ(refused.result.obstacle->tensors.front().part, "whole");
   EXPECT_EQ(refused.result.obstacle->tensors.front().bytes, 64 * 64);
-  const Remedy* remedy = Find(refused, RemedyKind::kPolicy);
+  const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kPolicy);
   ASSERT_NE(remedy, nullptr);
   EXPECT_EQ(remedy->subject, "tiling.weights");
   EXPECT_THAT(remedy->value, HasSubstr("streamed"));
-  EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+  EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
   profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kStreamed);
   EXPECT_TRUE(HasPlan(HeavyWeights(), profile, KeepingNothing()));
 }
@@ -170,7 +170,7 @@ TEST(Obstacles, SlicesThatAreTooLargeMayBeSmaller) {
   profile.tiling.weight_granule_channels = 32;
   const Refused refused = Ask(HeavyWeights(), profile, KeepingNothing());
   ASSERT_FALSE(refused.result.plan);
-  const Remedy* remedy = Find(refused, RemedyKind::kPolicy);
+  const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kPolicy);
   ASSERT_NE(remedy, nullptr);
   EXPECT_EQ(remedy->subject, "tiling.weight_granule_channels");
   profile.tiling.weight_granule_channels = std::stoll(remedy->value);
@@ -192,10 +192,10 @@ Profile PingPong(DmaSteps dma, Bytes bank) {
 }
 
 // With an engine that knows banks and modes.
-PartitionOptions WithModes() {
-  static const encoder::SatEngine engine;
+partition::answer::PartitionOptions WithModes() {
+  static const encoder::sat::SatEngine engine;
   static const std::vector<const problem::Engine*> engines = {&engine};
-  PartitionOptions options = KeepingNothing();
+  partition::answer::PartitionOptions options = KeepingNothing();
   options.engines = engines;
   return options;
 }
@@ -213,10 +213,10 @@ TEST(Obstacles, AModeThatLacksALinkIsNamedWithThePermissionThatHelps) {
   EXPECT_EQ(refused.result.obstacle->op, 0);
   EXPECT_FALSE(refused.result.obstacle->LacksBytes());
   EXPECT_TRUE(refused.result.obstacle->problem);
-  const Remedy* remedy = Find(refused, RemedyKind::kMode);
+  const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kMode);
   ASSERT_NE(remedy, nullptr);
   EXPECT_EQ(remedy->value, "dma");
-  EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+  EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
   EXPECT_THAT(remedy->what, HasSubstr("also letting 'dma' read and write"));
 }
 
@@ -227,9 +227,9 @@ TEST(Obstacles, ABankThatIsTooShortIsNamedAndHowLongItWouldHaveToBe) {
   ASSERT_TRUE(refused.result.obstacle);
   EXPECT_TRUE(refused.result.obstacle->in_one_bank);
   EXPECT_EQ(refused.result.obstacle->available, 8);
-  const Remedy* remedy = Find(refused, RemedyKind::kBanks);
+  const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kBanks);
   ASSERT_NE(remedy, nullptr);
-  EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+  EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
   EXPECT_TRUE(HasPlan(Chain(2), PingPong(DmaSteps::kOwnSteps, std::stoll(remedy->value) / 2), WithModes()));
 }
 
@@ -246,31 +246,31 @@ TEST(Obstacles, AHomeThatHoldsTooLittleIsNamedWithWhatItHolds) {
   NetworkBuilder net;
   const int x = net.Conv(net.Input({1, 2, 8, 8}), 1, 2);
   const graph::Graph graph = net.Finish(net.Add(net.Conv(net.Conv(x, 1, 2), 1, 2), x));
-  PartitionOptions options = KeepingNothing();
+  partition::answer::PartitionOptions options = KeepingNothing();
   options.max_operators = 1;
   const Refused refused = Ask(graph, profile, options);
   ASSERT_FALSE(refused.result.plan);
   ASSERT_TRUE(refused.result.obstacle);
-  const Obstacle& obstacle = *refused.result.obstacle;
-  EXPECT_EQ(obstacle.kind, ObstacleKind::kHome);
+  const partition::placement::Obstacle& obstacle = *refused.result.obstacle;
+  EXPECT_EQ(obstacle.kind, partition::placement::ObstacleKind::kHome);
   EXPECT_EQ(obstacle.memory, "l2");
   EXPECT_EQ(obstacle.available, 100);
   EXPECT_GE(obstacle.needed, 128);
   Bytes total = 0;
-  for (const Holding& holding : obstacle.tensors) total += holding.bytes;
+  for (const partition::placement::Holding& holding : obstacle.tensors) total += holding.bytes;
   EXPECT_EQ(total, obstacle.needed);
-  const Remedy* larger = Find(refused, RemedyKind::kCapacity);
+  const partition::analysis::Remedy* larger = Find(refused, partition::analysis::RemedyKind::kCapacity);
   ASSERT_NE(larger, nullptr);
   EXPECT_EQ(larger->subject, "l2");
-  EXPECT_EQ(larger->evidence, Evidence::kPlan);
+  EXPECT_EQ(larger->evidence, partition::analysis::Evidence::kPlan);
   Profile enough = profile;
   MemoryIn(enough, "l2").capacity_bytes = std::stoll(larger->value);
   EXPECT_TRUE(HasPlan(graph, enough, options));
-  const Remedy* elsewhere = Find(refused, RemedyKind::kHome);
+  const partition::analysis::Remedy* elsewhere = Find(refused, partition::analysis::RemedyKind::kHome);
   ASSERT_NE(elsewhere, nullptr);
   EXPECT_EQ(elsewhere->subject, "roles.border");
   EXPECT_EQ(elsewhere->value, "dram");
-  EXPECT_EQ(elsewhere->evidence, Evidence::kPlan);
+  EXPECT_EQ(elsewhere->evidence, partition::analysis::Evidence::kPlan);
 }
 
 TEST(Obstacles, ConstantsThatTheirHomeDoesNotHoldAreListed) {
@@ -281,9 +281,9 @@ TEST(Obstacles, ConstantsThatTheirHomeDoesNotHoldAreListed) {
   ASSERT_TRUE(refused.result.obstacle);
   EXPECT_EQ(refused.result.obstacle->needed, 36);
   EXPECT_EQ(refused.result.obstacle->tensors.size(), 3U);
-  const Remedy* remedy = Find(refused, RemedyKind::kCapacity);
+  const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kCapacity);
   ASSERT_NE(remedy, nullptr);
-  EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+  EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
   MemoryIn(profile, "dram").capacity_bytes = std::stoll(remedy->value);
   EXPECT_TRUE(HasPlan(Chain(3), profile, KeepingNothing()));
 }
@@ -304,20 +304,20 @@ TEST(Obstacles, LimitsAreNamedWithTheirBoundsAndTheValuesThatWouldDo) {
                                                       {{"macs", 5}},
                                                       {{"latency", 10}, {"energy", 10}},
                                                       {{"latency", 10}, {"off_chip_bytes", 100000}}}) {
-    PartitionOptions options = KeepingNothing({.weights = {{"latency", 1}}, .limits = limits});
+    partition::answer::PartitionOptions options = KeepingNothing({.weights = {{"latency", 1}}, .limits = limits});
     const Refused refused = Ask(Chain(3), profile, options);
     EXPECT_EQ(refused.result.status, Status::kInfeasible);
     ASSERT_TRUE(refused.result.obstacle);
-    EXPECT_EQ(refused.result.obstacle->kind, ObstacleKind::kLimit);
-    for (const BrokenLimit& limit : refused.result.obstacle->limits) {
+    EXPECT_EQ(refused.result.obstacle->kind, partition::placement::ObstacleKind::kLimit);
+    for (const partition::placement::BrokenLimit& limit : refused.result.obstacle->limits) {
       EXPECT_GT(limit.bound, limit.most);
       EXPECT_GE(limit.op, 0);
       EXPECT_GT(limit.part, 0);
       EXPECT_THAT(refused.result.reason, HasSubstr(limit.metric + " is "));
     }
-    const Remedy* remedy = Find(refused, RemedyKind::kLimit);
+    const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kLimit);
     ASSERT_NE(remedy, nullptr);
-    EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+    EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
     options.objective.limits = LimitsOf(remedy->value);
     EXPECT_EQ(options.objective.limits.size(), limits.size());
     EXPECT_TRUE(HasPlan(Chain(3), profile, options)) << remedy->value;
@@ -332,23 +332,23 @@ TEST(Obstacles, AKindWithoutAnEngineIsNamed) {
   const Refused refused = Ask(net.Finish(net.Add(net.Conv(x, 1, 2), x)), profile, KeepingNothing());
   EXPECT_EQ(refused.result.status, Status::kUnsupported);
   ASSERT_TRUE(refused.result.obstacle);
-  EXPECT_EQ(refused.result.obstacle->kind, ObstacleKind::kEngine);
+  EXPECT_EQ(refused.result.obstacle->kind, partition::placement::ObstacleKind::kEngine);
   EXPECT_EQ(refused.result.obstacle->op, 1);
-  const Remedy* remedy = Find(refused, RemedyKind::kEngine);
+  const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kEngine);
   ASSERT_NE(remedy, nullptr);
   EXPECT_EQ(remedy->value, "elementwise");
-  EXPECT_EQ(remedy->evidence, Evidence::kPlan);
+  EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
 }
 
 TEST(Obstacles, AfterAStopNothingIsTriedAndNothingIsClaimed) {
   const Profile profile = SmallMachine(DmaSteps::kOverlapped, 40);
-  const auto result = SearchPartition(Chain(3), profile, KeepingNothing());
+  const auto result = partition::SearchPartition(Chain(3), profile, KeepingNothing());
   ASSERT_TRUE(result && result->obstacle);
   base::Stop stop;
   stop.Request();
-  const std::vector<Remedy> remedies = FindRemedies(Chain(3), profile, KeepingNothing(), *result, stop);
+  const std::vector<partition::analysis::Remedy> remedies = partition::analysis::FindRemedies(Chain(3), profile, KeepingNothing(), *result, stop);
   EXPECT_THAT(remedies, Not(IsEmpty()));
-  EXPECT_THAT(remedies, Each(Field(&Remedy::evidence, Evidence::kBound)));
+  EXPECT_THAT(remedies, Each(Field(&partition::analysis::Remedy::evidence, partition::analysis::Evidence::kBound)));
 }
 
 TEST(Obstacles, APlanHasNoRemedies) {
@@ -365,14 +365,14 @@ TEST(Obstacles, WhatIsSaidToLeadToAPlanDoes) {
   int applied = 0;
   for (uint64_t seed = 1; seed <= 160; ++seed) {
     const Subject subject = AnySubject(seed, {2, 5}, {8, 90});
-    const PartitionOptions options = KeepingNothing();
+    const partition::answer::PartitionOptions options = KeepingNothing();
     const Refused refused = Ask(subject.graph, subject.profile, options);
     if (refused.result.plan) continue;
     ++refused_draws;
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + refused.result.reason);
     EXPECT_TRUE(refused.result.obstacle);
-    for (const Remedy& remedy : refused.remedies) {
-      if (remedy.evidence != Evidence::kPlan || remedy.kind != RemedyKind::kCapacity) continue;
+    for (const partition::analysis::Remedy& remedy : refused.remedies) {
+      if (remedy.evidence != partition::analysis::Evidence::kPlan || remedy.kind != partition::analysis::RemedyKind::kCapacity) continue;
       ++applied;
       Profile profile = subject.profile;
       MemoryIn(profile, remedy.subject).capacity_bytes = std::stoll(remedy.value);

@@ -1,5 +1,3 @@
-#include "tessera/search/partition/order_search.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,17 +10,18 @@
 #include "every_plan.h"
 #include "exhaustive.h"
 #include "networks.h"
-#include "tessera/encoder/adapt/choice.h"
-#include "tessera/graph/reorder.h"
-#include "tessera/plan/check_demands.h"
-#include "tessera/plan/json_write.h"
-#include "tessera/plan/validator.h"
-#include "tessera/search/orders/every_order.h"
-#include "tessera/search/partition/order_candidates.h"
-#include "tessera/search/partition/order_lattice.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/graph/operator_order.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/validator.h"
+#include "tessera/search/cost/lower_bounds.h"
+#include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/orders/legal_orders.h"
+#include "tessera/search/partition/driver/order_search.h"
 #include "tessera/search/partition/partition.h"
-#include "tessera/search/partition/peak_floor.h"
-#include "tessera/search/partition/pricing.h"
+#include "tessera/search/partition/paths/lattice.h"
+#include "tessera/search/partition/paths/ordered_network.h"
 
 // The order of the operators as part of the search.
 namespace tessera::search {
@@ -36,8 +35,8 @@ using testing::HasSubstr;
 using testing::SizeIs;
 using testing::StartsWith;
 
-PartitionOptions With(const std::string& metric, Ordering ordering) {
-  PartitionOptions options;
+partition::answer::PartitionOptions With(const std::string& metric, partition::answer::Ordering ordering) {
+  partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = {}};
   options.engines = TestEngines();
   options.ordering = ordering;
@@ -50,12 +49,12 @@ std::vector<std::string> IdsOf(const graph::Graph& graph) {
   return ids;
 }
 
-PartitionResult Search(const graph::Graph& graph, const Profile& profile, const PartitionOptions& options) {
-  auto found = SearchPartition(graph, profile, options);
+partition::answer::PartitionResult Search(const graph::Graph& graph, const Profile& profile, const partition::answer::PartitionOptions& options) {
+  auto found = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(found) << base::Format(found.error());
   if (found && found->plan) {
-    EXPECT_TRUE(plan::Validate(*found->plan).empty());
-    EXPECT_TRUE(FindMispriced(*found->plan).empty());
+    EXPECT_TRUE(plan::verify::Validate(*found->plan).empty());
+    EXPECT_TRUE(cost::FindMispriced(*found->plan).empty());
     // What is read again has the numbers that were written.
     const std::vector<int> tensors = graph::TensorsByMaker(found->plan->network);
     EXPECT_TRUE(IdsOf(found->plan->network) == IdsOf(graph) ||
@@ -64,8 +63,8 @@ PartitionResult Search(const graph::Graph& graph, const Profile& profile, const 
   return *std::move(found);
 }
 
-std::vector<Order> EveryOrderOf(const graph::Graph& graph) {
-  return *FindEveryOrder(Precedence(graph), 5000, base::Stop());
+std::vector<orders::Order> EveryOrderOf(const graph::Graph& graph) {
+  return *orders::FindEveryOrder(orders::Precedence(graph), 5000, base::Stop());
 }
 
 // In an order that nobody chose.
@@ -73,20 +72,20 @@ graph::Graph ShuffledNetwork(base::Random& random, int operators) {
   const graph::Graph graph = ForkedNetwork(random, operators);
   std::vector<int64_t> keys;
   for (size_t i = 0; i < graph.operators.size(); ++i) keys.push_back(random.Uniform(0, 1000));
-  return graph::Reordered(graph, Precedence(graph).NearestTo(keys));
+  return graph::Reordered(graph, orders::Precedence(graph).NearestTo(keys));
 }
 
 // At most as many borders at each cut as a search keeps.
-bool KeepsFew(const std::vector<encoder::SubgraphChoice>& choices, const graph::Graph& graph) {
+bool KeepsFew(const std::vector<encoder::program::SubgraphChoice>& choices, const graph::Graph& graph) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
-  for (const encoder::SubgraphChoice& choice : choices) {
+  for (const encoder::program::SubgraphChoice& choice : choices) {
     const int cut = choice.interval.last;
     size_t kept = 0;
-    for (const int tensor : encoder::KeptBy(choices)) {
+    for (const int tensor : encoder::program::KeptBy(choices)) {
       const graph::Usage& usage = usages[static_cast<size_t>(tensor)];
       kept += usage.producer <= cut && cut < usage.consumers.back() ? 1 : 0;
     }
-    if (kept > kMostKeptInSmall) return false;
+    if (kept > partition::paths::kMostKeptInSmall) return false;
   }
   return true;
 }
@@ -97,7 +96,7 @@ double BestOf(const graph::Graph& graph, const Profile& profile, const std::stri
   });
 }
 
-TEST(OrderSearch, FindsTheBestPlanOfAllOrdersOfSmallNetworks) {
+TEST(partition::driver::OrderSearch, FindsTheBestPlanOfAllOrdersOfSmallNetworks) {
   base::Random random(71);
   int gained = 0;
   int only_elsewhere = 0;
@@ -111,13 +110,13 @@ TEST(OrderSearch, FindsTheBestPlanOfAllOrdersOfSmallNetworks) {
     const std::string metric = random.Chance(0.5) ? "latency" : "off_chip_bytes";
     const double given = BestOf(graph, profile, metric);
     double best = given;
-    const std::vector<Order> every = EveryOrderOf(graph);
-    if (every.size() > kMostEvery) continue;
-    for (const Order& order : every)
+    const std::vector<orders::Order> every = EveryOrderOf(graph);
+    if (every.size() > partition::driver::kMostEvery) continue;
+    for (const orders::Order& order : every)
       best = std::min(best, BestOf(graph::Reordered(graph, order), profile, metric));
-    PartitionOptions options = With(metric, Ordering::kSearch);
+    partition::answer::PartitionOptions options = With(metric, partition::answer::Ordering::kSearch);
     options.effort = 2'000'000;
-    const PartitionResult found = Search(graph, profile, options);
+    const partition::answer::PartitionResult found = Search(graph, profile, options);
     ASSERT_EQ(found.plan.has_value(), best < std::numeric_limits<double>::infinity()) << found.reason;
     if (!found.plan) {
       EXPECT_TRUE(found.status == problem::Status::kInfeasible ||
@@ -138,36 +137,36 @@ TEST(OrderSearch, FindsTheBestPlanOfAllOrdersOfSmallNetworks) {
   EXPECT_GE(only_elsewhere, 1);
 }
 
-TEST(OrderSearch, IsNeverWorseThanTheOrderOfTheFile) {
+TEST(partition::driver::OrderSearch, IsNeverWorseThanTheOrderOfTheFile) {
   base::Random random(72);
   int gained = 0;
   for (int draw = 0; draw < 8; ++draw) {
     SCOPED_TRACE(draw);
     const graph::Graph graph = ShuffledNetwork(random, 14);
     const Profile profile = SmallMachine(DmaSteps::kOwnSteps, random.Uniform(60, 110));
-    PartitionOptions options = With(random.Chance(0.5) ? "latency" : "off_chip_bytes", Ordering::kGiven);
-    options.keeping = random.Chance(0.8) ? Keeping::kNothing : Keeping::kWherePossible;
-    const PartitionResult given = Search(graph, profile, options);
-    options.ordering = Ordering::kSearch;
-    const PartitionResult found = Search(graph, profile, options);
+    partition::answer::PartitionOptions options = With(random.Chance(0.5) ? "latency" : "off_chip_bytes", partition::answer::Ordering::kGiven);
+    options.keeping = random.Chance(0.8) ? partition::paths::Keeping::kNothing : partition::paths::Keeping::kWherePossible;
+    const partition::answer::PartitionResult given = Search(graph, profile, options);
+    options.ordering = partition::answer::Ordering::kSearch;
+    const partition::answer::PartitionResult found = Search(graph, profile, options);
     if (!given.plan) continue;
     ASSERT_TRUE(found.plan);
     EXPECT_LE(found.plan->score, given.plan->score);
     gained += found.plan->score < given.plan->score ? 1 : 0;
     EXPECT_EQ(found.plan->network == graph, found.plan->score == given.plan->score);
     options.threads = 3;
-    EXPECT_EQ(plan::WritePlanJson(*Search(graph, profile, options).plan), plan::WritePlanJson(*found.plan));
+    EXPECT_EQ(plan::files::WritePlanJson(*Search(graph, profile, options).plan), plan::files::WritePlanJson(*found.plan));
   }
   EXPECT_GE(gained, 2);
 }
 
-TEST(OrderSearch, CostsAChainNothing) {
+TEST(partition::driver::OrderSearch, CostsAChainNothing) {
   const graph::Graph graph = Chain(6);
   const Profile profile = SmallMachine(DmaSteps::kOverlapped, 150);
-  const PartitionResult given = Search(graph, profile, With("latency", Ordering::kGiven));
-  PartitionResult found = Search(graph, profile, With("latency", Ordering::kSearch));
+  const partition::answer::PartitionResult given = Search(graph, profile, With("latency", partition::answer::Ordering::kGiven));
+  partition::answer::PartitionResult found = Search(graph, profile, With("latency", partition::answer::Ordering::kSearch));
   found.plan->run.searches_order = false;  // all that they say differently
-  EXPECT_EQ(plan::WritePlanJson(*found.plan), plan::WritePlanJson(*given.plan));
+  EXPECT_EQ(plan::files::WritePlanJson(*found.plan), plan::files::WritePlanJson(*given.plan));
 }
 
 // Two branches of two convolutions each, in the file side by side: 0 2 is one, 1 3 the other.
@@ -184,59 +183,59 @@ struct SideBySide {
   graph::Graph graph;
 };
 
-TEST(OrderSearch, BringsBranchesTogether) {
+TEST(partition::driver::OrderSearch, BringsBranchesTogether) {
   const SideBySide net;
-  PartitionOptions options = With("off_chip_bytes", Ordering::kSearch);
+  partition::answer::PartitionOptions options = With("off_chip_bytes", partition::answer::Ordering::kSearch);
   options.max_operators = 2;
-  options.keeping = Keeping::kNothing;
+  options.keeping = partition::paths::Keeping::kNothing;
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
-  const PartitionResult found = Search(net.graph, profile, options);
+  const partition::answer::PartitionResult found = Search(net.graph, profile, options);
   ASSERT_TRUE(found.plan);
   EXPECT_THAT(IdsOf(found.plan->network), ElementsAre("conv0", "conv2", "conv1", "conv3", "add4"));
   EXPECT_THAT(found.plan->notes, Contains("all 6 orders of the operators were tried"));
   EXPECT_TRUE(found.plan->proven);
   EXPECT_EQ(found.plan->scope.orders, "");
-  options.ordering = Ordering::kGiven;
-  const PartitionResult given = Search(net.graph, profile, options);
+  options.ordering = partition::answer::Ordering::kGiven;
+  const partition::answer::PartitionResult given = Search(net.graph, profile, options);
   EXPECT_EQ(given.plan->network, net.graph);
   EXPECT_GT(given.plan->score, found.plan->score);
 }
 
 // Operator 1 of the file comes third where branches are together.
-TEST(OrderSearch, DemandsAreAboutTheOrderOfTheFile) {
+TEST(partition::driver::OrderSearch, DemandsAreAboutTheOrderOfTheFile) {
   const SideBySide net;
-  PartitionOptions options = With("off_chip_bytes", Ordering::kSearch);
-  options.keeping = Keeping::kNothing;
+  partition::answer::PartitionOptions options = With("off_chip_bytes", partition::answer::Ordering::kSearch);
+  options.keeping = partition::paths::Keeping::kNothing;
   options.max_operators = 2;
   options.demands = {Apart(1)};
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
-  const PartitionResult found = Search(net.graph, profile, options);
+  const partition::answer::PartitionResult found = Search(net.graph, profile, options);
   ASSERT_TRUE(found.plan);
   ASSERT_EQ(found.plan->network.operators[2].id, "conv1");
-  EXPECT_TRUE(plan::Keeps(*found.plan, Apart(2)));
+  EXPECT_TRUE(plan::verify::Keeps(*found.plan, Apart(2)));
   EXPECT_THAT(found.plan->notes, Contains(HasSubstr("a subgraph that begins with operator 'conv1'")));
 
   options.demands = {Together(0, 1)};
-  const PartitionResult held = Search(net.graph, profile, options);
+  const partition::answer::PartitionResult held = Search(net.graph, profile, options);
   ASSERT_TRUE(held.plan);
   EXPECT_EQ(held.plan->subgraphs[0].interval, (graph::Interval{0, 1}));
   EXPECT_THAT(IdsOf(held.plan->network), ElementsAre("conv0", "conv1", testing::_, testing::_, "add4"));
 }
 
-TEST(OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
+TEST(partition::driver::OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
   base::Random random(73);
   int elsewhere = 0;
   for (int draw = 0; draw < 30; ++draw) {
     SCOPED_TRACE(draw);
     const graph::Graph graph = ForkedNetwork(random, 7);
     const int first = static_cast<int>(random.Uniform(0, 4));
-    PartitionOptions options = With("off_chip_bytes", Ordering::kSearch);
+    partition::answer::PartitionOptions options = With("off_chip_bytes", partition::answer::Ordering::kSearch);
     const int result = graph.operators[static_cast<size_t>(first)].outputs.front();
     options.demands = {
         Together(first, first + 1),
         Apart(static_cast<int>(random.Uniform(first + 2, 6))),
-        {.kind = DemandKind::kSpill, .interval = {}, .tensor = result, .way = {}, .memory = {}}};
-    const PartitionResult found = Search(graph, SmallMachine(DmaSteps::kOwnSteps, 90), options);
+        {.kind = partition::constraints::DemandKind::kSpill, .interval = {}, .tensor = result, .way = {}, .memory = {}}};
+    const partition::answer::PartitionResult found = Search(graph, SmallMachine(DmaSteps::kOwnSteps, 90), options);
     if (!found.plan) continue;
     const std::vector<std::string> ids = IdsOf(found.plan->network);
     const auto place_of = [&](int op) {
@@ -244,29 +243,29 @@ TEST(OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
       return static_cast<int>(std::find(ids.begin(), ids.end(), id) - ids.begin());
     };
     EXPECT_EQ(place_of(first + 1), place_of(first) + 1);
-    EXPECT_TRUE(plan::Keeps(*found.plan, Together(place_of(first), place_of(first) + 1)));
-    EXPECT_TRUE(plan::Keeps(*found.plan, Apart(place_of(options.demands[1].interval.first))));
+    EXPECT_TRUE(plan::verify::Keeps(*found.plan, Together(place_of(first), place_of(first) + 1)));
+    EXPECT_TRUE(plan::verify::Keeps(*found.plan, Apart(place_of(options.demands[1].interval.first))));
     EXPECT_EQ(Describe(found.plan->network, found.plan->demands), Describe(graph, options.demands));
     elsewhere += ids != IdsOf(graph) ? 1 : 0;
   }
   EXPECT_GE(elsewhere, 3);
 }
 
-TEST(OrderSearch, OfEqualsKeepsTheOrderOfAnOlderPlan) {
+TEST(partition::driver::OrderSearch, OfEqualsKeepsTheOrderOfAnOlderPlan) {
   const SideBySide net;
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
-  PartitionOptions options = With("off_chip_bytes", Ordering::kGiven);
-  const Order other = {1, 3, 0, 2, 4};
-  const PartitionResult old = Search(graph::Reordered(net.graph, other), profile, options);
+  partition::answer::PartitionOptions options = With("off_chip_bytes", partition::answer::Ordering::kGiven);
+  const orders::Order other = {1, 3, 0, 2, 4};
+  const partition::answer::PartitionResult old = Search(graph::Reordered(net.graph, other), profile, options);
   ASSERT_TRUE(old.plan);
   options.predecessor = &*old.plan;
-  options.ordering = Ordering::kSearch;
-  const PartitionResult found = Search(net.graph, profile, options);
+  options.ordering = partition::answer::Ordering::kSearch;
+  const partition::answer::PartitionResult found = Search(net.graph, profile, options);
   ASSERT_TRUE(found.plan);
   EXPECT_EQ(found.plan->score, old.plan->score);
   EXPECT_EQ(IdsOf(found.plan->network), IdsOf(old.plan->network));
   EXPECT_EQ(found.plan->allocation.offsets, old.plan->allocation.offsets);
-  options.ordering = Ordering::kGiven;
+  options.ordering = partition::answer::Ordering::kGiven;
   EXPECT_EQ(Search(net.graph, profile, options).plan->network, net.graph);
 }
 
@@ -279,7 +278,7 @@ Profile InOneMemory(problem::Bytes capacity) {
 }
 
 // Results of 64 bytes, in the file all made before the first two are added: there is room for one with a sum, and what comes of them.
-TEST(OrderSearch, FindsRoomWhereTheOrderOfTheFileHasNone) {
+TEST(partition::driver::OrderSearch, FindsRoomWhereTheOrderOfTheFileHasNone) {
   NetworkBuilder net;
   const int x = net.Input({1, 1, 4, 4});
   std::vector<int> ends;
@@ -288,9 +287,9 @@ TEST(OrderSearch, FindsRoomWhereTheOrderOfTheFileHasNone) {
   int sum = ends[0];
   for (int branch = 1; branch < 5; ++branch) sum = net.Add(sum, ends[static_cast<size_t>(branch)]);
   const graph::Graph graph = net.Finish(sum);
-  const PartitionResult given = Search(graph, InOneMemory(240), With("latency", Ordering::kGiven));
+  const partition::answer::PartitionResult given = Search(graph, InOneMemory(240), With("latency", partition::answer::Ordering::kGiven));
   EXPECT_EQ(given.status, problem::Status::kInfeasible);
-  const PartitionResult found = Search(graph, InOneMemory(240), With("latency", Ordering::kSearch));
+  const partition::answer::PartitionResult found = Search(graph, InOneMemory(240), With("latency", partition::answer::Ordering::kSearch));
   ASSERT_TRUE(found.plan) << found.reason;
   EXPECT_LE(found.plan->totals.peak_bytes, 240);
   EXPECT_THAT(found.plan->notes,
@@ -309,54 +308,54 @@ graph::Graph AddedTwice(int bystanders) {
   return net.Finish(sum);
 }
 
-TEST(OrderSearch, WhatFitsInNoOrderIsInfeasible) {
-  const PartitionResult found = Search(AddedTwice(0), InOneMemory(240), With("latency", Ordering::kSearch));
+TEST(partition::driver::OrderSearch, WhatFitsInNoOrderIsInfeasible) {
+  const partition::answer::PartitionResult found = Search(AddedTwice(0), InOneMemory(240), With("latency", partition::answer::Ordering::kSearch));
   EXPECT_EQ(found.status, problem::Status::kInfeasible);
   EXPECT_THAT(found.reason, HasSubstr("the same holds for each of the 4 orders of the operators"));
 }
 
-TEST(OrderSearch, WhatWasNotTriedInAllOrdersIsNotCalledInfeasible) {
+TEST(partition::driver::OrderSearch, WhatWasNotTriedInAllOrdersIsNotCalledInfeasible) {
   const graph::Graph graph = AddedTwice(5);
-  EXPECT_EQ(Search(graph, InOneMemory(240), With("latency", Ordering::kGiven)).status,
+  EXPECT_EQ(Search(graph, InOneMemory(240), With("latency", partition::answer::Ordering::kGiven)).status,
             problem::Status::kInfeasible);
-  const PartitionResult found = Search(graph, InOneMemory(240), With("latency", Ordering::kSearch));
+  const partition::answer::PartitionResult found = Search(graph, InOneMemory(240), With("latency", partition::answer::Ordering::kSearch));
   EXPECT_EQ(found.status, problem::Status::kUnknown);
   EXPECT_THAT(found.reason, StartsWith("in the order of the file "));
 }
 
-TEST(OrderSearch, WhatWasNotTriedInAllOrdersIsNotCalledOptimal) {
-  const PartitionResult found =
-      Search(AddedTwice(5), SmallMachine(DmaSteps::kOwnSteps, 90), With("off_chip_bytes", Ordering::kSearch));
+TEST(partition::driver::OrderSearch, WhatWasNotTriedInAllOrdersIsNotCalledOptimal) {
+  const partition::answer::PartitionResult found =
+      Search(AddedTwice(5), SmallMachine(DmaSteps::kOwnSteps, 90), With("off_chip_bytes", partition::answer::Ordering::kSearch));
   ASSERT_TRUE(found.plan) << found.reason;
   EXPECT_GT(found.plan->score, found.plan->bound);
   EXPECT_EQ(found.status, problem::Status::kFeasible);
   EXPECT_THAT(found.plan->scope.orders, HasSubstr("some orders"));
 }
 
-TEST(PeakFloor, IsTheSameInEveryOrderAndBelowEveryPeak) {
+TEST(cost::PeakFloor, IsTheSameInEveryOrderAndBelowEveryPeak) {
   base::Random random(74);
   for (int draw = 0; draw < 20; ++draw) {
     SCOPED_TRACE(draw);
     const graph::Graph graph = ForkedNetwork(random, 6);
     const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 1000);
-    const problem::Bytes floor = FindPeakFloor(graph, profile).bytes;
-    for (const Order& order : EveryOrderOf(graph)) {
+    const problem::Bytes floor = cost::FindPeakFloor(graph, profile).bytes;
+    for (const orders::Order& order : EveryOrderOf(graph)) {
       const graph::Graph reordered = graph::Reordered(graph, order);
-      EXPECT_EQ(FindPeakFloor(reordered, profile).bytes, floor);
-      const PartitionResult found = Search(reordered, profile, With("peak", Ordering::kGiven));
+      EXPECT_EQ(cost::FindPeakFloor(reordered, profile).bytes, floor);
+      const partition::answer::PartitionResult found = Search(reordered, profile, With("peak", partition::answer::Ordering::kGiven));
       ASSERT_TRUE(found.plan);
       EXPECT_GE(found.plan->totals.peak_bytes, floor);
     }
   }
 }
 
-TEST(OrderLattice, HasOneCutForEachSetOfOperatorsDone) {
-  const OrderLattice lattice({{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 1, 2, 3}});
+TEST(partition::paths::OrderLattice, HasOneCutForEachSetOfOperatorsDone) {
+  const partition::paths::OrderLattice lattice({{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 1, 2, 3}});
   EXPECT_EQ(lattice.Cuts(), 6);
   EXPECT_EQ(lattice.CutAt(0, 1), lattice.CutAt(1, 1));
   EXPECT_NE(lattice.CutAt(0, 2), lattice.CutAt(1, 2));
   EXPECT_EQ(lattice.CutAt(0, 3), lattice.CutAt(1, 3));
-  DistinctIntervals distinct(lattice, false);
+  partition::paths::DistinctIntervals distinct(lattice, false);
   EXPECT_THAT(distinct.Take(0, 4), SizeIs(10));
   EXPECT_THAT(distinct.Take(1, 4),
               ElementsAre(graph::Interval{0, 1}, graph::Interval{0, 2}, graph::Interval{0, 3},
@@ -365,22 +364,22 @@ TEST(OrderLattice, HasOneCutForEachSetOfOperatorsDone) {
   EXPECT_THAT(distinct.Take(2, 4), SizeIs(0));
 }
 
-TEST(OrderLattice, OrdersOfDifferentKindsShareNothingButTheirEnds) {
-  const OrderLattice lattice({{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 1, 2, 3}}, {{}, {7}, {7}});
+TEST(partition::paths::OrderLattice, OrdersOfDifferentKindsShareNothingButTheirEnds) {
+  const partition::paths::OrderLattice lattice({{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 1, 2, 3}}, {{}, {7}, {7}});
   EXPECT_EQ(lattice.Cuts(), 9);
   for (const int position : {0, 4}) EXPECT_EQ(lattice.CutAt(0, position), lattice.CutAt(1, position));
   for (const int position : {1, 2, 3}) EXPECT_NE(lattice.CutAt(0, position), lattice.CutAt(1, position));
   EXPECT_EQ(lattice.CutAt(1, 2), lattice.CutAt(2, 2));
   EXPECT_EQ(lattice.CutAt(0, 4), lattice.Cuts() - 1);
-  DistinctIntervals distinct(lattice, false);
+  partition::paths::DistinctIntervals distinct(lattice, false);
   EXPECT_THAT(distinct.Take(0, 4), SizeIs(10));
   EXPECT_THAT(distinct.Take(1, 4), SizeIs(10));
   EXPECT_THAT(distinct.Take(2, 4), SizeIs(7));  // all but those of the operators 0 and 1
 }
 
-TEST(OrderLattice, OfIntervalsThatAreAlikeTakesOne) {
-  const OrderLattice lattice({{0, 1, 2, 3}, {0, 2, 1, 3}});
-  DistinctIntervals distinct(lattice, true);
+TEST(partition::paths::OrderLattice, OfIntervalsThatAreAlikeTakesOne) {
+  const partition::paths::OrderLattice lattice({{0, 1, 2, 3}, {0, 2, 1, 3}});
+  partition::paths::DistinctIntervals distinct(lattice, true);
   EXPECT_THAT(distinct.Take(0, 4), SizeIs(10));
   EXPECT_THAT(distinct.Take(1, 4),
               ElementsAre(graph::Interval{0, 1}, graph::Interval{0, 2}, graph::Interval{1, 1},
@@ -388,10 +387,10 @@ TEST(OrderLattice, OfIntervalsThatAreAlikeTakesOne) {
 }
 
 TEST(OrderCandidates, StayWithinWhatMayBeVisited) {
-  const std::vector<Order> orders = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 1, 2, 3}, {2, 0, 1, 3}};
-  EXPECT_THAT(TakeFirst(orders, 4, false, 1000), SizeIs(3));
-  EXPECT_THAT(TakeFirst(orders, 4, false, 20), SizeIs(2));
-  EXPECT_THAT(TakeFirst(orders, 4, false, 1), SizeIs(1));
+  const std::vector<orders::Order> orders = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 1, 2, 3}, {2, 0, 1, 3}};
+  EXPECT_THAT(partition::paths::TakeFirst(orders, 4, false, 1000), SizeIs(3));
+  EXPECT_THAT(partition::paths::TakeFirst(orders, 4, false, 20), SizeIs(2));
+  EXPECT_THAT(partition::paths::TakeFirst(orders, 4, false, 1), SizeIs(1));
 }
 
 }  // namespace

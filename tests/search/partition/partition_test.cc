@@ -1,5 +1,3 @@
-#include "tessera/search/partition/partition.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +5,8 @@
 
 #include "networks.h"
 #include "search_options.h"
-#include "tessera/plan/validator.h"
+#include "tessera/plan/verify/validator.h"
+#include "tessera/search/partition/partition.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
 namespace tessera::search {
@@ -34,23 +33,23 @@ Profile OneHome(int64_t capacity) {
   return profile;
 }
 
-TEST(SearchPartition, LatencyIsTheDefaultObjective) {
+TEST(partition::SearchPartition, LatencyIsTheDefaultObjective) {
   const auto by_default =
-      SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), KeepingNothing());
-  const auto by_name = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200),
+      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), KeepingNothing());
+  const auto by_name = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200),
                                        KeepingNothing(Minimise("latency")));
   ASSERT_TRUE(by_default && by_default->plan && by_name && by_name->plan);
   EXPECT_EQ(by_default->plan->score, by_name->plan->score);
   EXPECT_EQ(by_default->plan->score, static_cast<double>(by_default->plan->totals.latency_cycles));
 }
 
-TEST(SearchPartition, ThreadsChangeNothing) {
-  PartitionOptions options =
+TEST(partition::SearchPartition, ThreadsChangeNothing) {
+  partition::answer::PartitionOptions options =
       KeepingNothing({.weights = {{"latency", 1}, {"off_chip_bytes", 1}}, .limits = {}});
   const Profile profile = SmallMachine(DmaSteps::kOverlapped, 150);
-  const auto one = SearchPartition(Chain(6), profile, options);
+  const auto one = partition::SearchPartition(Chain(6), profile, options);
   options.threads = 2;
-  const auto two = SearchPartition(Chain(6), profile, options);
+  const auto two = partition::SearchPartition(Chain(6), profile, options);
   ASSERT_TRUE(one && one->plan && two && two->plan);
   EXPECT_EQ(one->plan->score, two->plan->score);
   EXPECT_EQ(one->plan->allocation.offsets, two->plan->allocation.offsets);
@@ -61,8 +60,8 @@ TEST(SearchPartition, ThreadsChangeNothing) {
   }
 }
 
-TEST(SearchPartition, FusesWhatFitsAndSaysWhatAloneWouldCost) {
-  const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped),
+TEST(partition::SearchPartition, FusesWhatFitsAndSaysWhatAloneWouldCost) {
+  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped),
                                       KeepingNothing(Minimise("off_chip_bytes")));
   ASSERT_TRUE(result && result->plan);
   EXPECT_EQ(result->plan->subgraphs.size(), 1U);
@@ -71,8 +70,8 @@ TEST(SearchPartition, FusesWhatFitsAndSaysWhatAloneWouldCost) {
   EXPECT_EQ(result->plan->baseline.totals.off_chip_bytes, 6 * 64 + 3 * 12);
 }
 
-TEST(SearchPartition, BaselineNamesWhatDoesNotFitAlone) {
-  const auto result = SearchPartition(WideInTheMiddle(), OneHome(140), KeepingNothing());
+TEST(partition::SearchPartition, BaselineNamesWhatDoesNotFitAlone) {
+  const auto result = partition::SearchPartition(WideInTheMiddle(), OneHome(140), KeepingNothing());
   ASSERT_TRUE(result) << base::Format(result.error());
   ASSERT_TRUE(result->plan) << result->reason;
   EXPECT_EQ(result->plan->subgraphs.size(), 1U);
@@ -80,10 +79,10 @@ TEST(SearchPartition, BaselineNamesWhatDoesNotFitAlone) {
   EXPECT_EQ(result->plan->baseline.do_not_fit, (std::vector<int>{0, 1}));
 }
 
-TEST(SearchPartition, CapOnOperatorsIsKeptAndTold) {
-  PartitionOptions options = KeepingNothing(Minimise("off_chip_bytes"));
+TEST(partition::SearchPartition, CapOnOperatorsIsKeptAndTold) {
+  partition::answer::PartitionOptions options = KeepingNothing(Minimise("off_chip_bytes"));
   options.max_operators = 2;
-  const auto result = SearchPartition(Chain(4), SmallMachine(DmaSteps::kOverlapped), options);
+  const auto result = partition::SearchPartition(Chain(4), SmallMachine(DmaSteps::kOverlapped), options);
   ASSERT_TRUE(result && result->plan);
   EXPECT_EQ(result->plan->subgraphs.size(), 2U);
   EXPECT_EQ(result->status, problem::Status::kFeasible);
@@ -91,66 +90,66 @@ TEST(SearchPartition, CapOnOperatorsIsKeptAndTold) {
   EXPECT_EQ(result->plan->scope.cuts, "subgraphs of more than 2 operators, as asked");
 }
 
-TEST(SearchPartition, WhatOnlyTheCapRulesOutIsNotCalledInfeasible) {
-  PartitionOptions options = KeepingNothing();
+TEST(partition::SearchPartition, WhatOnlyTheCapRulesOutIsNotCalledInfeasible) {
+  partition::answer::PartitionOptions options = KeepingNothing();
   options.max_operators = 1;
-  const auto result = SearchPartition(WideInTheMiddle(), OneHome(140), options);
+  const auto result = partition::SearchPartition(WideInTheMiddle(), OneHome(140), options);
   ASSERT_TRUE(result) << base::Format(result.error());
   EXPECT_EQ(result->status, problem::Status::kUnknown);
   EXPECT_THAT(result->reason, HasSubstr("fits in no subgraph of at most 1 operators"));
   EXPECT_THAT(result->reason, HasSubstr("longer subgraphs were not tried, try --max-operators 2"));
 }
 
-TEST(SearchPartition, WhatNoSubgraphCanHoldIsInfeasibleWhateverTheCap) {
-  PartitionOptions options = KeepingNothing();
+TEST(partition::SearchPartition, WhatNoSubgraphCanHoldIsInfeasibleWhateverTheCap) {
+  partition::answer::PartitionOptions options = KeepingNothing();
   options.max_operators = 1;
-  const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), options);
+  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), options);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_THAT(result->reason, HasSubstr("fits in no subgraph: it needs"));
 }
 
-TEST(SearchPartition, TheLowerBoundOfThePeakHoldsForLongerSubgraphsToo) {
-  PartitionOptions options = KeepingNothing(Minimise("peak"));
-  const auto fused = SearchPartition(WideInTheMiddle(), OneHome(400), options);
+TEST(partition::SearchPartition, TheLowerBoundOfThePeakHoldsForLongerSubgraphsToo) {
+  partition::answer::PartitionOptions options = KeepingNothing(Minimise("peak"));
+  const auto fused = partition::SearchPartition(WideInTheMiddle(), OneHome(400), options);
   options.max_operators = 1;
-  const auto apart = SearchPartition(WideInTheMiddle(), OneHome(400), options);
+  const auto apart = partition::SearchPartition(WideInTheMiddle(), OneHome(400), options);
   ASSERT_TRUE(fused && fused->plan && apart && apart->plan);
   EXPECT_EQ(fused->plan->lower_bounds.peak_bytes, apart->plan->lower_bounds.peak_bytes);
   EXPECT_LE(apart->plan->lower_bounds.peak_bytes, fused->plan->totals.peak_bytes);
   EXPECT_LT(fused->plan->totals.peak_bytes, apart->plan->totals.peak_bytes);
 }
 
-TEST(SearchPartition, FindsRoomForTheSmallestTilesOfALargeMap) {
+TEST(partition::SearchPartition, FindsRoomForTheSmallestTilesOfALargeMap) {
   // 96 MiB in and out; tiles of a row and up to eight columns fit twice. Single pixels would be 2^21 tiles.
   NetworkBuilder net;
   const int x = net.Input({1, 16, 2048, 1024});
   const graph::Graph graph = net.Finish(net.Add(x, x));
   Profile profile = SmallMachine(DmaSteps::kOverlapped, 512);
   profile.tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}};
-  const auto result = SearchPartition(graph, profile, KeepingNothing());
+  const auto result = partition::SearchPartition(graph, profile, KeepingNothing());
   ASSERT_TRUE(result) << base::Format(result.error());
   ASSERT_TRUE(result->plan) << result->reason;
   EXPECT_LE(graph::ElementsOf(result->plan->subgraphs[0].tile), 16 * 8);
 }
 
-TEST(SearchPartition, ATileIsProvenLargestOnlyAmongAllShapes) {
+TEST(partition::SearchPartition, ATileIsProvenLargestOnlyAmongAllShapes) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 2, 36, 30}), 1, 2));
   Profile profile = SmallMachine(DmaSteps::kOverlapped, 900);
-  const auto by_rows = SearchPartition(graph, profile, KeepingNothing());
+  const auto by_rows = partition::SearchPartition(graph, profile, KeepingNothing());
   ASSERT_TRUE(by_rows && by_rows->plan);
   EXPECT_EQ(by_rows->plan->subgraphs[0].tile, (std::vector<int64_t>{1, 2, 3, 30}));
   EXPECT_TRUE(by_rows->plan->subgraphs[0].largest_proven);  // four rows take 960 bytes
 
   profile.tiling.axes.push_back({base::Axis::kColumns, 1});
-  const auto by_both = SearchPartition(graph, profile, KeepingNothing());
+  const auto by_both = partition::SearchPartition(graph, profile, KeepingNothing());
   ASSERT_TRUE(by_both && by_both->plan);
   EXPECT_FALSE(by_both->plan->subgraphs[0].largest_proven);
 }
 
-TEST(SearchPartition, TooLittleMemoryIsProvenAndExplained) {
-  const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), KeepingNothing());
+TEST(partition::SearchPartition, TooLittleMemoryIsProvenAndExplained) {
+  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), KeepingNothing());
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_FALSE(result->plan);
@@ -158,10 +157,10 @@ TEST(SearchPartition, TooLittleMemoryIsProvenAndExplained) {
   EXPECT_THAT(result->reason, HasSubstr("needs 76 bytes of 'sram' at step 1; 10 are there"));
 }
 
-TEST(SearchPartition, WithoutBudgetOperatorsRunAloneAndNothingIsProven) {
-  PartitionOptions options = KeepingNothing();
+TEST(partition::SearchPartition, WithoutBudgetOperatorsRunAloneAndNothingIsProven) {
+  partition::answer::PartitionOptions options = KeepingNothing();
   options.budget.units = 0;
-  const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), options);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kFeasible);
   ASSERT_TRUE(result->plan) << result->reason;
@@ -169,23 +168,23 @@ TEST(SearchPartition, WithoutBudgetOperatorsRunAloneAndNothingIsProven) {
   EXPECT_FALSE(result->plan->proven);
 }
 
-TEST(SearchPartition, WithoutEnginesOnlyBoundsSpeak) {
-  PartitionOptions options = KeepingNothing();
+TEST(partition::SearchPartition, WithoutEnginesOnlyBoundsSpeak) {
+  partition::answer::PartitionOptions options = KeepingNothing();
   options.engines = {};
-  const auto roomy = SearchPartition(Chain(2), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  const auto roomy = partition::SearchPartition(Chain(2), SmallMachine(DmaSteps::kOverlapped, 200), options);
   ASSERT_TRUE(roomy);
   EXPECT_EQ(roomy->status, problem::Status::kUnknown);
-  const auto tight = SearchPartition(Chain(2), SmallMachine(DmaSteps::kOverlapped, 10), options);
+  const auto tight = partition::SearchPartition(Chain(2), SmallMachine(DmaSteps::kOverlapped, 10), options);
   ASSERT_TRUE(tight);
   EXPECT_EQ(tight->status, problem::Status::kInfeasible);
 }
 
-TEST(SearchPartition, AStopIsNoProof) {
+TEST(partition::SearchPartition, AStopIsNoProof) {
   base::Stop stop;
   stop.Request();
-  PartitionOptions options = KeepingNothing();
+  partition::answer::PartitionOptions options = KeepingNothing();
   options.stop = &stop;
-  const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), options);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kFeasible);
   ASSERT_TRUE(result->plan) << result->reason;
@@ -193,12 +192,12 @@ TEST(SearchPartition, AStopIsNoProof) {
   EXPECT_FALSE(result->plan->proven);
 }
 
-TEST(SearchPartition, AStopAfterTheBaselineLeavesAPlan) {
+TEST(partition::SearchPartition, AStopAfterTheBaselineLeavesAPlan) {
   base::Stop stop;
-  PartitionOptions options = KeepingNothing(Minimise("off_chip_bytes"));
+  partition::answer::PartitionOptions options = KeepingNothing(Minimise("off_chip_bytes"));
   options.stop = &stop;
   options.progress = [&stop](std::string_view) { stop.Request(); };
-  const auto result = SearchPartition(Chain(4), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  const auto result = partition::SearchPartition(Chain(4), SmallMachine(DmaSteps::kOverlapped, 200), options);
   ASSERT_TRUE(result) << base::Format(result.error());
   ASSERT_TRUE(result->plan) << result->reason;
   EXPECT_EQ(result->status, problem::Status::kFeasible);
@@ -207,103 +206,103 @@ TEST(SearchPartition, AStopAfterTheBaselineLeavesAPlan) {
   EXPECT_THAT(result->plan->notes, Contains(HasSubstr("stopped")));
 }
 
-TEST(SearchPartition, AMemoryLimitLeavesAPlanThatSaysSo) {
+TEST(partition::SearchPartition, AMemoryLimitLeavesAPlanThatSaysSo) {
   base::Stop stop;
   stop.LimitMemory(1);
-  PartitionOptions options = KeepingNothing();
+  partition::answer::PartitionOptions options = KeepingNothing();
   options.stop = &stop;
-  const auto result = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), options);
   ASSERT_TRUE(result && result->plan);
   EXPECT_EQ(result->status, problem::Status::kFeasible);
   EXPECT_THAT(result->plan->notes, Contains(HasSubstr("the memory limit was reached")));
-  EXPECT_TRUE(plan::Validate(*result->plan).empty());
-  const auto none = SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), options);
+  EXPECT_TRUE(plan::verify::Validate(*result->plan).empty());
+  const auto none = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), options);
   ASSERT_TRUE(none);
   EXPECT_NE(none->status, problem::Status::kOptimal);
   EXPECT_FALSE(none->plan);
 }
 
-TEST(SearchPartition, AStopLeavesAPlanEvenWhereAddressesMustAgree) {
+TEST(partition::SearchPartition, AStopLeavesAPlanEvenWhereAddressesMustAgree) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   base::Stop stop;
-  PartitionOptions options = KeepingNothing();
+  partition::answer::PartitionOptions options = KeepingNothing();
   options.stop = &stop;
   options.progress = [&stop](std::string_view) { stop.Request(); };
-  const auto result = SearchPartition(Chain(4), profile, options);
+  const auto result = partition::SearchPartition(Chain(4), profile, options);
   ASSERT_TRUE(result) << base::Format(result.error());
   ASSERT_TRUE(result->plan) << result->reason;
   EXPECT_EQ(result->plan->score, result->plan->bound);
 }
 
-TEST(SearchPartition, ALimitThatNoPlanKeepsIsInfeasible) {
+TEST(partition::SearchPartition, ALimitThatNoPlanKeepsIsInfeasible) {
   const plan::Objective objective = {.weights = {{"latency", 1}}, .limits = {{"off_chip_bytes", 100}}};
   const auto result =
-      SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), KeepingNothing(objective));
+      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), KeepingNothing(objective));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_THAT(result->reason, HasSubstr("keeps the limits: off_chip_bytes at most 100"));
 }
 
-TEST(SearchPartition, AnOperatorWithoutAnEngineIsUnsupported) {
+TEST(partition::SearchPartition, AnOperatorWithoutAnEngineIsUnsupported) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped);
   profile.engines[0].throughputs.pop_back();
   NetworkBuilder net;
   const int x = net.Input({1, 2, 4, 4});
-  const auto result = SearchPartition(net.Finish(net.Add(net.Conv(x, 1, 2), x)), profile, KeepingNothing());
+  const auto result = partition::SearchPartition(net.Finish(net.Add(net.Conv(x, 1, 2), x)), profile, KeepingNothing());
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kUnsupported);
   EXPECT_THAT(result->reason, HasSubstr("'add1'"));
 }
 
-TEST(SearchPartition, NoOperatorWithAnEngineIsUnsupportedToo) {
+TEST(partition::SearchPartition, NoOperatorWithAnEngineIsUnsupportedToo) {
   // Every operator alone is refused, so the search looks at few of the longer subgraphs.
   Profile profile = SmallMachine(DmaSteps::kOverlapped);
   profile.engines[0].throughputs.clear();
-  const auto result = SearchPartition(Chain(3), profile, KeepingNothing());
+  const auto result = partition::SearchPartition(Chain(3), profile, KeepingNothing());
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kUnsupported);
   EXPECT_THAT(result->reason, HasSubstr("'conv0'"));
 }
 
-TEST(SearchPartition, WholeBuffersKeepOneAddressThroughout) {
+TEST(partition::SearchPartition, WholeBuffersKeepOneAddressThroughout) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
-  PartitionOptions options = KeepingNothing();
+  partition::answer::PartitionOptions options = KeepingNothing();
   options.max_operators = 1;
-  const auto result = SearchPartition(Chain(4), profile, options);
+  const auto result = partition::SearchPartition(Chain(4), profile, options);
   ASSERT_TRUE(result) << base::Format(result.error());
   ASSERT_TRUE(result->plan) << result->reason;
   EXPECT_EQ(result->plan->subgraphs.size(), 4U);
   EXPECT_LE(result->plan->totals.peak_bytes, 400);
 }
 
-TEST(SearchPartition, BadObjectivesAreRefused) {
+TEST(partition::SearchPartition, BadObjectivesAreRefused) {
   const auto misspelt =
-      SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped), KeepingNothing(Minimise("latncy")));
+      partition::SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped), KeepingNothing(Minimise("latncy")));
   ASSERT_FALSE(misspelt);
   EXPECT_EQ(misspelt.error().hint, "did you mean 'latency'?");
-  EXPECT_FALSE(SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped),
+  EXPECT_FALSE(partition::SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped),
                                KeepingNothing({.weights = {{"latency", -1}}, .limits = {}})));
-  EXPECT_FALSE(SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped),
+  EXPECT_FALSE(partition::SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped),
                                KeepingNothing({.weights = {{"latency", 0}}, .limits = {}})));
-  EXPECT_FALSE(SearchPartition(graph::Graph{}, SmallMachine(DmaSteps::kOverlapped), KeepingNothing()));
+  EXPECT_FALSE(partition::SearchPartition(graph::Graph{}, SmallMachine(DmaSteps::kOverlapped), KeepingNothing()));
 }
 
 // Two convolutions of 8 rows. Tiles of 2 rows do not fit if rows are made again; those of 1 row fetch each row of the input up to
 // five times.
-TEST(SearchPartition, KeepsRowsWhereThatFetchesLess) {
+TEST(partition::SearchPartition, KeepsRowsWhereThatFetchesLess) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps, 100);
-  const auto again = SearchPartition(Chain(2), profile, KeepingNothing(Minimise("off_chip_bytes")));
+  const auto again = partition::SearchPartition(Chain(2), profile, KeepingNothing(Minimise("off_chip_bytes")));
   profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute, hw_profiles::HaloStorage::kRing};
-  const auto kept = SearchPartition(Chain(2), profile, KeepingNothing(Minimise("off_chip_bytes")));
+  const auto kept = partition::SearchPartition(Chain(2), profile, KeepingNothing(Minimise("off_chip_bytes")));
   ASSERT_TRUE(again && again->plan && kept && kept->plan);
   EXPECT_GT(again->plan->totals.off_chip_bytes, 64 + 64 + 24);
   EXPECT_EQ(kept->plan->totals.off_chip_bytes, 64 + 64 + 24);
   EXPECT_EQ(kept->plan->totals.recomputed_macs, 0);
   ASSERT_EQ(kept->plan->subgraphs.size(), 1U);
   EXPECT_EQ(kept->plan->subgraphs[0].halo, hw_profiles::HaloStorage::kRing);
-  EXPECT_TRUE(plan::Validate(*kept->plan).empty());
+  EXPECT_TRUE(plan::verify::Validate(*kept->plan).empty());
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include "tessera/search/partition/peak_floor.h"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -9,8 +7,9 @@
 #include <string_view>
 
 #include "exhaustive.h"
-#include "tessera/graph/yaml.h"
-#include "tessera/hw_profiles/reader.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/partition/partition.h"
 
 namespace tessera::search {
@@ -27,7 +26,7 @@ base::Expected<std::string> ReadFile(std::string_view path) {
 
 graph::Graph NetworkOf(const std::string& name) {
   const std::string file = std::string(SOURCE_FOLDER) + "/tests/search/partition/bounds/" + name + ".yaml";
-  return graph::ReadNetwork(ReadFile(file).value(), file).value();
+  return graph::import::yaml::ReadNetwork(ReadFile(file).value(), file).value();
 }
 
 Profile ProfileOf(const std::string& name) {
@@ -35,14 +34,14 @@ Profile ProfileOf(const std::string& name) {
   return hw_profiles::ReadProfile(ReadFile(file).value(), file, ReadFile).value();
 }
 
-PartitionResult Search(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
-  PartitionOptions options;
+partition::answer::PartitionResult Search(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
+  partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = {}};
   options.engines = TestEngines();
   options.budget = base::Budget{200'000};
-  base::Expected<PartitionResult> result = SearchPartition(graph, profile, options);
+  base::Expected<partition::answer::PartitionResult> result = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(result) << base::Format(result.error());
-  return result ? *std::move(result) : PartitionResult();
+  return result ? *std::move(result) : partition::answer::PartitionResult();
 }
 
 Profile WithoutKeptRows(Profile profile) {
@@ -63,12 +62,12 @@ class PeakFloorBehind : public testing::TestWithParam<Case> {};
 TEST_P(PeakFloorBehind, IsNoHigherThanPlansOfEitherKind) {
   const graph::Graph graph = NetworkOf(GetParam().network);
   const Profile profile = ProfileOf(GetParam().profile);
-  const PeakFloor floor = FindPeakFloor(graph, profile);
+  const cost::PeakFloor floor = cost::FindPeakFloor(graph, profile);
   EXPECT_EQ(floor.bytes, GetParam().floor);
   for (const std::string metric : {"peak", "energy", "latency"}) {
     SCOPED_TRACE(metric);
-    const PartitionResult any = Search(graph, profile, metric);
-    const PartitionResult recomputing = Search(graph, WithoutKeptRows(profile), metric);
+    const partition::answer::PartitionResult any = Search(graph, profile, metric);
+    const partition::answer::PartitionResult recomputing = Search(graph, WithoutKeptRows(profile), metric);
     ASSERT_TRUE(any.plan) << any.reason;
     ASSERT_TRUE(recomputing.plan) << recomputing.reason;
     EXPECT_LE(floor.bytes, any.plan->totals.peak_bytes);

@@ -13,19 +13,17 @@
 #include <vector>
 
 #include "exhaustive.h"
-#include "tessera/encoder/sat/sat_engine.h"
-#include "tessera/graph/reorder.h"
-#include "tessera/graph/yaml.h"
-#include "tessera/hw_profiles/reader.h"
-#include "tessera/plan/check_demands.h"
-#include "tessera/plan/json_read.h"
-#include "tessera/plan/json_write.h"
-#include "tessera/plan/validator.h"
-#include "tessera/search/orders/every_order.h"
-#include "tessera/search/orders/precedence.h"
-#include "tessera/search/partition/demand_faults.h"
+#include "tessera/encoder/sat/cadical_engine.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/graph/operator_order.h"
+#include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/validator.h"
+#include "tessera/search/cost/simulator.h"
+#include "tessera/search/orders/legal_orders.h"
+#include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/partition.h"
-#include "tessera/search/simulate/simulate.h"
 
 // Networks of which the best plan needs a policy that few others need, and policies that only a demand asks for.
 namespace tessera::search {
@@ -52,7 +50,7 @@ std::string PathOf(const std::string& name) {
 
 graph::Graph NetworkOf(const std::string& name) {
   const std::string file = PathOf(name + ".yaml");
-  return graph::ReadNetwork(ReadFile(file).value(), file).value();
+  return graph::import::yaml::ReadNetwork(ReadFile(file).value(), file).value();
 }
 
 Profile ProfileOf(const std::string& name) {
@@ -60,18 +58,18 @@ Profile ProfileOf(const std::string& name) {
   return hw_profiles::ReadProfile(ReadFile(file).value(), file, ReadFile).value();
 }
 
-PartitionResult Search(const graph::Graph& graph, const Profile& profile, const plan::Objective& objective,
-                       std::vector<Demand> demands = {}) {
-  PartitionOptions options;
+partition::answer::PartitionResult Search(const graph::Graph& graph, const Profile& profile, const plan::Objective& objective,
+                       std::vector<partition::constraints::Demand> demands = {}) {
+  partition::answer::PartitionOptions options;
   options.objective = objective;
-  static const encoder::SatEngine sat;  // of these engines it alone knows every rule
+  static const encoder::sat::SatEngine sat;  // of these engines it alone knows every rule
   std::vector<const problem::Engine*> engines(TestEngines().begin(), TestEngines().end());
   engines.push_back(&sat);
   options.engines = engines;
   options.demands = std::move(demands);
-  base::Expected<PartitionResult> result = SearchPartition(graph, profile, options);
+  base::Expected<partition::answer::PartitionResult> result = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(result) << base::Format(result.error());
-  return result ? *std::move(result) : PartitionResult();
+  return result ? *std::move(result) : partition::answer::PartitionResult();
 }
 
 // `best` is the score of the best of all plans, found by trying everything.
@@ -87,12 +85,12 @@ class BestPolicies : public ::testing::TestWithParam<Case> {};
 
 TEST_P(BestPolicies, AreFoundAndProven) {
   const Case& its = GetParam();
-  const PartitionResult found =
+  const partition::answer::PartitionResult found =
       Search(NetworkOf(its.name), ProfileOf(its.name), {.weights = {{its.metric, 1}}, .limits = its.limits});
   ASSERT_TRUE(found.plan) << found.reason;
   EXPECT_EQ(found.plan->score, its.best);
   EXPECT_EQ(found.plan->status, "optimal");
-  EXPECT_TRUE(plan::Validate(*found.plan).empty());
+  EXPECT_TRUE(plan::verify::Validate(*found.plan).empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -104,9 +102,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"shared_rows_of_a_branch", "off_chip_bytes", {{"peak", 575}}, 425},
                       Case{"kept_in_the_place_of_kept", "energy", {}, 6101}));
 
-Demand AsSubgraph(WayDemand way) {
-  Demand demand;
-  demand.kind = DemandKind::kSubgraph;
+partition::constraints::Demand AsSubgraph(partition::constraints::WayDemand way) {
+  partition::constraints::Demand demand;
+  demand.kind = partition::constraints::DemandKind::kSubgraph;
   demand.interval = {0, 1};
   demand.way = std::move(way);
   return demand;
@@ -119,8 +117,8 @@ TEST(DemandedPolicies, ArePlannedThoughTheyChangeNothing) {
   Profile profile = ProfileOf(name);
   profile.tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed};
   profile.tiling.halo = {HaloStorage::kAdjacent, HaloStorage::kRing};
-  std::vector<WayDemand> ways(4);
-  const std::vector<graph::TileShape> tiles = {{2, 1, 2, 4}, {2, 1, 4, 4}, {2, 1, 8, 4}, {2, 1, 8, 4}};
+  std::vector<partition::constraints::WayDemand> ways(4);
+  const std::vector<graph::tiling::TileShape> tiles = {{2, 1, 2, 4}, {2, 1, 4, 4}, {2, 1, 8, 4}, {2, 1, 8, 4}};
   for (size_t i = 0; i < ways.size(); ++i) ways[i].tile = tiles[i];
   ways[0].halo = HaloStorage::kAdjacent;
   ways[1].halo = HaloStorage::kRing;
@@ -128,14 +126,14 @@ TEST(DemandedPolicies, ArePlannedThoughTheyChangeNothing) {
   ways[3].in_place = true;
   const graph::Graph graph = graph::Reordered(given, std::vector<int>{1, 0});
   profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes = 4096;
-  for (const WayDemand& way : ways) {
-    const std::vector<Demand> demands = {AsSubgraph(way)};
+  for (const partition::constraints::WayDemand& way : ways) {
+    const std::vector<partition::constraints::Demand> demands = {AsSubgraph(way)};
     SCOPED_TRACE(plan::Describe(graph, demands.front()));
-    ASSERT_FALSE(FindFault(graph, profile, demands, std::nullopt));
-    const PartitionResult found =
+    ASSERT_FALSE(partition::constraints::FindFault(graph, profile, demands, std::nullopt));
+    const partition::answer::PartitionResult found =
         Search(graph, profile, {.weights = {{"off_chip_bytes", 1}}, .limits = {}}, demands);
     ASSERT_TRUE(found.plan) << found.reason;
-    EXPECT_TRUE(plan::Validate(*found.plan).empty());
+    EXPECT_TRUE(plan::verify::Validate(*found.plan).empty());
     const plan::Subgraph& subgraph = found.plan->subgraphs.front();
     EXPECT_EQ(subgraph.tile, *way.tile);
     EXPECT_EQ(subgraph.halo, way.halo.value_or(subgraph.halo));
@@ -150,10 +148,10 @@ TEST(OddPlans, CostNoLessThanTheirBoundsWhereOutputsAreReadAgain) {
   for (const std::string name : {"output_read_again", "output_written_directly"}) {
     for (const std::string metric : {"latency", "energy", "off_chip_bytes", "macs"}) {
       SCOPED_TRACE(name + ", " + metric);
-      const PartitionResult found =
+      const partition::answer::PartitionResult found =
           Search(NetworkOf(name), ProfileOf(name), {.weights = {{metric, 1}}, .limits = {}});
       ASSERT_TRUE(found.plan) << found.reason;
-      EXPECT_TRUE(plan::Validate(*found.plan).empty());
+      EXPECT_TRUE(plan::verify::Validate(*found.plan).empty());
     }
   }
 }
@@ -163,12 +161,12 @@ TEST(OddPlans, SayThatTilesWereTooManyToLookAt) {
   const std::string name = "many_rows";
   Profile profile = ProfileOf(name);
   const plan::Objective objective = {.weights = {{"latency", 1}}, .limits = {}};
-  const PartitionResult found = Search(NetworkOf(name), profile, objective);
+  const partition::answer::PartitionResult found = Search(NetworkOf(name), profile, objective);
   ASSERT_TRUE(found.plan) << found.reason;
   EXPECT_EQ(found.plan->status, "feasible");
   EXPECT_NE(found.plan->scope.tile_extents, "");
   profile.tiling.axes.front().granule = 2;
-  const PartitionResult fewer = Search(NetworkOf(name), profile, objective);
+  const partition::answer::PartitionResult fewer = Search(NetworkOf(name), profile, objective);
   ASSERT_TRUE(fewer.plan) << fewer.reason;
   EXPECT_EQ(fewer.plan->status, "optimal");
 }
@@ -176,25 +174,25 @@ TEST(OddPlans, SayThatTilesWereTooManyToLookAt) {
 // Engines read and write the operands at home: no step has a mode.
 TEST(OddPlans, HoldNothingInAMemoryWithModes) {
   const std::string name = "modes_without_buffers";
-  const PartitionResult found =
+  const partition::answer::PartitionResult found =
       Search(NetworkOf(name), ProfileOf(name), {.weights = {{"energy", 1}}, .limits = {}});
   ASSERT_TRUE(found.plan) << found.reason;
   EXPECT_TRUE(found.plan->buffers.empty());
-  const std::string text = plan::WritePlanJson(*found.plan);
-  const base::Expected<plan::Plan> read = plan::ReadPlanJson(text, "plan.json");
+  const std::string text = plan::files::WritePlanJson(*found.plan);
+  const base::Expected<plan::Plan> read = plan::files::ReadPlanJson(text, "plan.json");
   ASSERT_TRUE(read) << base::Format(read.error());
-  EXPECT_TRUE(plan::Validate(*read).empty());
-  EXPECT_EQ(plan::WritePlanJson(*read), text);
+  EXPECT_TRUE(plan::verify::Validate(*read).empty());
+  EXPECT_EQ(plan::files::WritePlanJson(*read), text);
 }
 
 // All windows of the last operator lie in the padding, so nothing that comes before it is needed, the barrier included.
 TEST(OddPlans, LeaveOutABarrierWhoseResultsAreNotNeeded) {
   const std::string name = "barrier_without_readers";
   for (const std::string metric : {"latency", "energy", "off_chip_bytes"}) {
-    const PartitionResult found =
+    const partition::answer::PartitionResult found =
         Search(NetworkOf(name), ProfileOf(name), {.weights = {{metric, 1}}, .limits = {}});
     ASSERT_TRUE(found.plan) << found.reason;
-    EXPECT_TRUE(plan::Validate(*found.plan).empty());
+    EXPECT_TRUE(plan::verify::Validate(*found.plan).empty());
   }
 }
 
@@ -203,24 +201,24 @@ TEST(OrdersOfStates, AreAllTriedWhateverTheOrderOfTheFile) {
   for (const std::string name : {"state_read_twice", "state_that_grows"}) {
     const graph::Graph given = NetworkOf(name);
     const Profile profile = ProfileOf(name);
-    const Precedence precedence(given);
-    const std::optional<std::vector<Order>> orders = FindEveryOrder(precedence, 100, base::Stop());
+    const orders::Precedence precedence(given);
+    const std::optional<std::vector<orders::Order>> orders = orders::FindEveryOrder(precedence, 100, base::Stop());
     ASSERT_TRUE(orders && orders->size() > 1);
     for (const std::string metric : {"latency", "energy", "off_chip_bytes", "peak"}) {
       std::set<double> scores;
-      for (const Order& order : *orders) {
+      for (const orders::Order& order : *orders) {
         SCOPED_TRACE(name + ", " + metric + ", " + ::testing::PrintToString(order));
         const graph::Graph graph = graph::Reordered(given, order);
-        const PartitionResult found = Search(graph, profile, {.weights = {{metric, 1}}, .limits = {}});
+        const partition::answer::PartitionResult found = Search(graph, profile, {.weights = {{metric, 1}}, .limits = {}});
         ASSERT_TRUE(found.plan) << found.reason;
         EXPECT_EQ(found.plan->status, "optimal")
             << ::testing::PrintToString(plan::DescribeProof(*found.plan));
-        EXPECT_TRUE(plan::Validate(*found.plan).empty());
+        EXPECT_TRUE(plan::verify::Validate(*found.plan).empty());
         scores.insert(found.plan->score);
         // What is found in some order is above the bounds taken in any.
-        for (const Order& other : *orders) {
+        for (const orders::Order& other : *orders) {
           const plan::Metrics bounds =
-              LowerBound(graph::Reordered(given, other), profile, {0, static_cast<int>(order.size()) - 1});
+              cost::LowerBound(graph::Reordered(given, other), profile, {0, static_cast<int>(order.size()) - 1});
           EXPECT_LE(bounds.latency_cycles, found.plan->totals.latency_cycles);
           EXPECT_LE(bounds.energy_pj, found.plan->totals.energy_pj);
           EXPECT_LE(bounds.off_chip_bytes, found.plan->totals.off_chip_bytes);

@@ -1,5 +1,3 @@
-#include "tessera/search/partition/predecessor.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +10,9 @@
 #include "exhaustive.h"
 #include "networks.h"
 #include "tessera/base/random.h"
-#include "tessera/plan/difference.h"
-#include "tessera/plan/validator.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/verify/validator.h"
+#include "tessera/search/partition/choices/search_context.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/draws.h"
 #include "tessera/tests/search/simulate/small_machine.h"
@@ -26,8 +25,8 @@ using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using ::testing::HasSubstr;
 
-PartitionOptions After(const plan::Plan* old, const std::string& metric) {
-  PartitionOptions options;
+partition::answer::PartitionOptions After(const plan::Plan* old, const std::string& metric) {
+  partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = {}};
   options.engines = TestEngines();
   options.predecessor = old;
@@ -36,10 +35,10 @@ PartitionOptions After(const plan::Plan* old, const std::string& metric) {
 
 plan::Plan PlanAfter(const plan::Plan* old, const graph::Graph& graph, const Profile& profile,
                      const std::string& metric = "off_chip_bytes") {
-  const auto result = SearchPartition(graph, profile, After(old, metric));
+  const auto result = partition::SearchPartition(graph, profile, After(old, metric));
   EXPECT_TRUE(result && result->plan) << (result ? result->reason : base::Format(result.error()));
   if (!result || !result->plan) return {};
-  EXPECT_TRUE(plan::Validate(*result->plan).empty());
+  EXPECT_TRUE(plan::verify::Validate(*result->plan).empty());
   return *result->plan;
 }
 
@@ -51,19 +50,19 @@ graph::Graph ChainEndingIn(int64_t channels) {
   return net.Finish(net.Conv(last, 3, channels));
 }
 
-TEST(Predecessor, OfTheSameNetworkStaysAsItIs) {
+TEST(partition::choices::Predecessor, OfTheSameNetworkStaysAsItIs) {
   base::Random random(5);
   int checked = 0;
   for (int round = 0; round < 20; ++round) {
     SCOPED_TRACE(round);
     const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(2, 6)));
     const Profile profile = SmallMachine(DmaSteps::kOverlapped, random.Uniform(40, 200));
-    const auto first = SearchPartition(graph, profile, After(nullptr, "latency"));
+    const auto first = partition::SearchPartition(graph, profile, After(nullptr, "latency"));
     ASSERT_TRUE(first);
     if (!first->plan) continue;
     ++checked;
     const plan::Plan second = PlanAfter(&*first->plan, graph, profile, "latency");
-    const plan::Difference difference = plan::FindDifference(*first->plan, second);
+    const plan::files::Difference difference = plan::files::FindDifference(*first->plan, second);
     EXPECT_TRUE(difference.stretches.empty());
     EXPECT_TRUE(difference.shifts.empty());
     EXPECT_EQ(second.kept, first->plan->kept);
@@ -74,21 +73,21 @@ TEST(Predecessor, OfTheSameNetworkStaysAsItIs) {
   ExpectEnough(checked, 15);
 }
 
-TEST(Predecessor, KeepsWhatIsPrefetched) {
+TEST(partition::choices::Predecessor, KeepsWhatIsPrefetched) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
   profile.memories[0].port.shared = false;
   profile.links[0].outstanding = 2;
   const graph::Graph graph = Chain(3);
-  PartitionOptions options = After(nullptr, "latency");
+  partition::answer::PartitionOptions options = After(nullptr, "latency");
   options.max_operators = 1;
   options.prefetch = true;
-  const auto first = SearchPartition(graph, profile, options);
+  const auto first = partition::SearchPartition(graph, profile, options);
   ASSERT_TRUE(first && first->plan);
   ASSERT_TRUE(first->plan->subgraphs.back().prefetch);
   options.predecessor = &*first->plan;
-  const auto second = SearchPartition(graph, profile, options);
+  const auto second = partition::SearchPartition(graph, profile, options);
   ASSERT_TRUE(second && second->plan);
-  const plan::Difference difference = plan::FindDifference(*first->plan, *second->plan);
+  const plan::files::Difference difference = plan::files::FindDifference(*first->plan, *second->plan);
   EXPECT_TRUE(difference.stretches.empty());
   EXPECT_TRUE(difference.shifts.empty());
   const size_t buffers = first->plan->buffers.size() + first->plan->homes.front().problem.buffers.size();
@@ -99,30 +98,30 @@ TEST(Predecessor, KeepsWhatIsPrefetched) {
 }
 
 // Of many plans that score alike an old one is any; the new one is that again, whatever the search would have come to by itself.
-TEST(Predecessor, DecidesBetweenPlansThatScoreAlike) {
+TEST(partition::choices::Predecessor, DecidesBetweenPlansThatScoreAlike) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
   const graph::Graph graph = Chain(4);
   const plan::Plan usual = PlanAfter(nullptr, graph, profile);
   for (int cut = 1; cut < 4; ++cut) {
-    PartitionOptions options = After(nullptr, "off_chip_bytes");
+    partition::answer::PartitionOptions options = After(nullptr, "off_chip_bytes");
     const int kept = graph.operators[static_cast<size_t>(cut - 1)].outputs.front();
-    options.demands = {{.kind = DemandKind::kApart, .interval = {cut, cut}, .way = {}, .memory = {}},
-                       {.kind = DemandKind::kKeep, .interval = {}, .tensor = kept, .way = {}, .memory = {}}};
-    const auto old = SearchPartition(graph, profile, options);
+    options.demands = {{.kind = partition::constraints::DemandKind::kApart, .interval = {cut, cut}, .way = {}, .memory = {}},
+                       {.kind = partition::constraints::DemandKind::kKeep, .interval = {}, .tensor = kept, .way = {}, .memory = {}}};
+    const auto old = partition::SearchPartition(graph, profile, options);
     ASSERT_TRUE(old && old->plan);
     ASSERT_EQ(old->plan->score, usual.score);
     const plan::Plan plan = PlanAfter(&*old->plan, graph, profile);
-    EXPECT_TRUE(plan::FindDifference(*old->plan, plan).stretches.empty()) << cut;
+    EXPECT_TRUE(plan::files::FindDifference(*old->plan, plan).stretches.empty()) << cut;
     EXPECT_EQ(plan.kept, old->plan->kept);
   }
 }
 
 // How many operators run elsewhere than in the old plan of a network in which only operator `changed` is another, counted anew.
-int ChangeFrom(const plan::Plan& old, int changed, const std::vector<encoder::SubgraphChoice>& choices,
+int ChangeFrom(const plan::Plan& old, int changed, const std::vector<encoder::program::SubgraphChoice>& choices,
                const std::vector<int>& kept) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(old.network);
   int change = 0;
-  for (const encoder::SubgraphChoice& choice : choices) {
+  for (const encoder::program::SubgraphChoice& choice : choices) {
     const auto crossing = [&](const std::vector<int>& tensors) {
       std::set<int> found;
       for (const int tensor : tensors) {
@@ -145,7 +144,7 @@ int ChangeFrom(const plan::Plan& old, int changed, const std::vector<encoder::Su
   return change;
 }
 
-TEST(Predecessor, DiffersLeastFromTheBestOfAllPlans) {
+TEST(partition::choices::Predecessor, DiffersLeastFromTheBestOfAllPlans) {
   base::Random random(41);
   int partly = 0;
   for (int round = 0; round < 40; ++round) {
@@ -155,9 +154,9 @@ TEST(Predecessor, DiffersLeastFromTheBestOfAllPlans) {
     graph::Graph before = graph;
     const int changed = static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
     before.operators[static_cast<size_t>(changed)].activation = "relu";
-    PartitionOptions options = After(nullptr, "off_chip_bytes");
+    partition::answer::PartitionOptions options = After(nullptr, "off_chip_bytes");
     options.max_operators = 2;
-    const auto old = SearchPartition(before, profile, options);
+    const auto old = partition::SearchPartition(before, profile, options);
     ASSERT_TRUE(old);
     if (!old->plan) continue;
     EveryPlan every(graph, profile, "off_chip_bytes");
@@ -170,7 +169,7 @@ TEST(Predecessor, DiffersLeastFromTheBestOfAllPlans) {
       return ChangeFrom(*old->plan, changed, choices, kept) <= least;
     }) > best)
       ++least;
-    std::vector<encoder::SubgraphChoice> choices;
+    std::vector<encoder::program::SubgraphChoice> choices;
     for (const plan::Subgraph& subgraph : plan.subgraphs) {
       choices.push_back(
           {subgraph.interval,
@@ -183,15 +182,15 @@ TEST(Predecessor, DiffersLeastFromTheBestOfAllPlans) {
   EXPECT_GE(partly, 3);
 }
 
-TEST(Predecessor, NeverCostsAnything) {
+TEST(partition::choices::Predecessor, NeverCostsAnything) {
   base::Random random(17);
   int checked = 0;
   for (int round = 0; round < 20; ++round) {
     const Profile profile = SmallMachine(DmaSteps::kOverlapped, random.Uniform(40, 200));
     const graph::Graph before = AnyNetwork(random, static_cast<int>(random.Uniform(2, 6)));
     const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(2, 6)));
-    const auto old = SearchPartition(before, profile, After(nullptr, "latency"));
-    const auto fresh = SearchPartition(graph, profile, After(nullptr, "latency"));
+    const auto old = partition::SearchPartition(before, profile, After(nullptr, "latency"));
+    const auto fresh = partition::SearchPartition(graph, profile, After(nullptr, "latency"));
     ASSERT_TRUE(old && fresh);
     if (!old->plan || !fresh->plan) continue;
     ++checked;
@@ -202,22 +201,22 @@ TEST(Predecessor, NeverCostsAnything) {
   ExpectEnough(checked, 12);
 }
 
-TEST(Predecessor, SubgraphsWhoseOperatorsChangedAreNoLongerThere) {
+TEST(partition::choices::Predecessor, SubgraphsWhoseOperatorsChangedAreNoLongerThere) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
   const graph::Graph before = ChainEndingIn(2);
-  PartitionOptions options = After(nullptr, "off_chip_bytes");
+  partition::answer::PartitionOptions options = After(nullptr, "off_chip_bytes");
   options.max_operators = 2;
-  options.keeping = Keeping::kNothing;
-  const auto old = SearchPartition(before, profile, options);
+  options.keeping = partition::paths::Keeping::kNothing;
+  const auto old = partition::SearchPartition(before, profile, options);
   ASSERT_TRUE(old && old->plan);
   ASSERT_EQ(old->plan->subgraphs.size(), 2U);
   const graph::Graph graph = ChainEndingIn(3);
-  const Predecessor predecessor(*old->plan, graph);
+  const partition::choices::Predecessor predecessor(*old->plan, graph);
   EXPECT_NE(predecessor.TileOf({0, 1}), nullptr);
   EXPECT_EQ(predecessor.TileOf({2, 3}), nullptr);
   EXPECT_EQ(predecessor.TileOf({0, 2}), nullptr);
   options.predecessor = &*old->plan;
-  const auto plan = SearchPartition(graph, profile, options);
+  const auto plan = partition::SearchPartition(graph, profile, options);
   ASSERT_TRUE(plan && plan->plan);
   EXPECT_THAT(plan->plan->notes.back(),
               HasSubstr("of the plan before 1 of 2 subgraphs have operators that are there as they were; of "
@@ -225,12 +224,12 @@ TEST(Predecessor, SubgraphsWhoseOperatorsChangedAreNoLongerThere) {
 }
 
 // The last weights are smaller than before, and leave a gap in DRAM.
-TEST(Predecessor, TensorsStayAtHomeWhereTheyWere) {
+TEST(partition::choices::Predecessor, TensorsStayAtHomeWhereTheyWere) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
   const plan::Plan old = PlanAfter(nullptr, ChainEndingIn(8), profile);
   const auto moved = [&old](const plan::Plan& plan) {
     std::vector<std::string> ids;
-    for (const plan::Shift& shift : plan::FindDifference(old, plan).shifts) {
+    for (const plan::files::Shift& shift : plan::files::FindDifference(old, plan).shifts) {
       if (shift.memory == "dram" && shift.first_offset != shift.second_offset) ids.push_back(shift.id);
     }
     return ids;
@@ -240,20 +239,20 @@ TEST(Predecessor, TensorsStayAtHomeWhereTheyWere) {
   EXPECT_TRUE(moved(PlanAfter(&old, graph, profile)).empty());
 }
 
-TEST(Predecessor, OperatorsAreTheSameWithTheirTensors) {
+TEST(partition::choices::Predecessor, OperatorsAreTheSameWithTheirTensors) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
-  PartitionOptions options = After(nullptr, "off_chip_bytes");
-  options.keeping = Keeping::kNothing;
-  const auto whole = SearchPartition(Chain(3), profile, options);
+  partition::answer::PartitionOptions options = After(nullptr, "off_chip_bytes");
+  options.keeping = partition::paths::Keeping::kNothing;
+  const auto whole = partition::SearchPartition(Chain(3), profile, options);
   ASSERT_TRUE(whole && whole->plan);
   const plan::Plan& old = *whole->plan;
   graph::Graph graph = Chain(4);
   for (graph::Operator& op : graph.operators) op.id = op.id == "conv3" ? "other" : op.id;
-  const Predecessor longer(old, graph);
+  const partition::choices::Predecessor longer(old, graph);
   EXPECT_EQ(longer.TileOf({0, 2}), nullptr);  // its result is no output of the network any more
   EXPECT_EQ(longer.LeastChange({0, 3}, {}), 4);
-  EXPECT_NE(Predecessor(old, Chain(3)).TileOf({0, 2}), nullptr);
-  EXPECT_EQ(Predecessor(old, Chain(3)).LeastChange({0, 2}, {}), 0);
+  EXPECT_NE(partition::choices::Predecessor(old, Chain(3)).TileOf({0, 2}), nullptr);
+  EXPECT_EQ(partition::choices::Predecessor(old, Chain(3)).LeastChange({0, 2}, {}), 0);
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include "tessera/search/partition/prefetch.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,9 +7,10 @@
 #include "../simulate/small_machine.h"
 #include "exhaustive.h"
 #include "networks.h"
-#include "tessera/plan/validator.h"
+#include "tessera/plan/verify/validator.h"
+#include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/partition/driver/order_search.h"
 #include "tessera/search/partition/partition.h"
-#include "tessera/search/partition/pricing.h"
 #include "tessera/tests/draws.h"
 
 // Constants that arrive while the subgraph before theirs runs, where that is better.
@@ -33,20 +32,20 @@ Profile Machine(Profile profile) {
   return profile;
 }
 
-PartitionOptions Prefetching() {
-  PartitionOptions options;
+partition::answer::PartitionOptions Prefetching() {
+  partition::answer::PartitionOptions options;
   options.engines = TestEngines();
   options.max_operators = 2;  // so that there are several subgraphs
   options.prefetch = true;
   return options;
 }
 
-plan::Plan FindPlan(const graph::Graph& graph, const Profile& profile, const PartitionOptions& options) {
-  auto found = SearchPartition(graph, profile, options);
+plan::Plan FindPlan(const graph::Graph& graph, const Profile& profile, const partition::answer::PartitionOptions& options) {
+  auto found = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(found && found->plan) << (found ? found->reason : base::Format(found.error()));
   if (!found || !found->plan) return {};
-  EXPECT_TRUE(plan::Validate(*found->plan).empty());
-  EXPECT_TRUE(FindMispriced(*found->plan).empty());
+  EXPECT_TRUE(plan::verify::Validate(*found->plan).empty());
+  EXPECT_TRUE(cost::FindMispriced(*found->plan).empty());
   return *std::move(found->plan);
 }
 
@@ -62,15 +61,15 @@ bool RejectsItself(const plan::Subgraph& subgraph) {
   });
 }
 
-TEST(Prefetch, IsNeverWorseAndOftenBetter) {
+TEST(partition::driver::Prefetch, IsNeverWorseAndOftenBetter) {
   int better = 0;
   int subgraphs = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
     Subject subject = AnySubject(seed, {3, 7}, {200, 2000});
     const Profile profile = Machine(subject.profile);
-    PartitionOptions options = Prefetching();
+    partition::answer::PartitionOptions options = Prefetching();
     options.prefetch = false;
-    const auto plain = SearchPartition(subject.graph, profile, options);
+    const auto plain = partition::SearchPartition(subject.graph, profile, options);
     ASSERT_TRUE(plain.has_value());
     if (!plain->plan) continue;
     options.prefetch = true;
@@ -87,13 +86,13 @@ TEST(Prefetch, IsNeverWorseAndOftenBetter) {
 }
 
 // With room for everything, no further subgraph would gain.
-TEST(Prefetch, LeavesNoGainWhereThereIsRoom) {
+TEST(partition::driver::Prefetch, LeavesNoGainWhereThereIsRoom) {
   int checked = 0;
   for (uint64_t seed = 100; seed < 120; ++seed) {
     Subject subject = AnySubject(seed, {3, 7}, {4000, 8000});
     const Profile profile = Machine(subject.profile);
     const plan::Plan plan = FindPlan(subject.graph, profile, Prefetching());
-    const Simulator simulator(plan.network, profile);
+    const cost::Simulator simulator(plan.network, profile);
     for (size_t i = 1; i < plan.subgraphs.size(); ++i) {
       if (plan.subgraphs[i].prefetch) continue;
       ++checked;
@@ -101,17 +100,17 @@ TEST(Prefetch, LeavesNoGainWhereThereIsRoom) {
       with[i].prefetch = true;
       int64_t cycles = 0;
       for (size_t s = 0; s < with.size(); ++s)
-        cycles += PriceOf(plan.network, profile, simulator, with, s, plan.kept).latency_cycles;
+        cycles += cost::PriceOf(plan.network, profile, simulator, with, s, plan.kept).latency_cycles;
       EXPECT_GE(cycles, plan.totals.latency_cycles) << "seed " << seed << ", subgraph " << i;
     }
   }
   ExpectEnough(checked, 10);
 }
 
-TEST(Prefetch, SaysWhatTheStatusIsAbout) {
+TEST(partition::driver::Prefetch, SaysWhatTheStatusIsAbout) {
   const graph::Graph graph = Chain(3);
   const Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 400));
-  PartitionOptions options = Prefetching();
+  partition::answer::PartitionOptions options = Prefetching();
   options.max_operators = 1;
   const plan::Plan plan = FindPlan(graph, profile, options);
   EXPECT_EQ(Prefetched(plan), 2);
@@ -122,11 +121,11 @@ TEST(Prefetch, SaysWhatTheStatusIsAbout) {
 }
 
 // 64 bytes come and go, and 12 are weights: 2 * 64 + 12 of 140.
-TEST(Prefetch, NeedsRoom) {
+TEST(partition::driver::Prefetch, NeedsRoom) {
   const graph::Graph graph = Chain(3);
-  PartitionOptions options = Prefetching();
+  partition::answer::PartitionOptions options = Prefetching();
   options.max_operators = 1;
-  options.keeping = Keeping::kNothing;
+  options.keeping = partition::paths::Keeping::kNothing;
   Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 152));
   profile.tiling.axes.clear();
   EXPECT_EQ(Prefetched(FindPlan(graph, profile, options)), 2);
@@ -138,15 +137,15 @@ TEST(Prefetch, NeedsRoom) {
 }
 
 // Three convolutions apart from each other, of weights that are streamed or resident; the way of the second may be demanded.
-plan::Plan FindPlanApart(Keeping keeping, const std::optional<plan::WayDemand>& second) {
+plan::Plan FindPlanApart(partition::paths::Keeping keeping, const std::optional<plan::WayDemand>& second) {
   Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 1000));
   profile.tiling.weights = {WeightPolicy::kStreamed, WeightPolicy::kResident};
-  PartitionOptions options = Prefetching();
+  partition::answer::PartitionOptions options = Prefetching();
   options.max_operators = 1;
   options.keeping = keeping;
   if (second) {
-    Demand demand;
-    demand.kind = DemandKind::kSubgraph;
+    partition::constraints::Demand demand;
+    demand.kind = partition::constraints::DemandKind::kSubgraph;
     demand.interval = {1, 1};
     demand.way = *second;
     options.demands = {demand};
@@ -154,26 +153,26 @@ plan::Plan FindPlanApart(Keeping keeping, const std::optional<plan::WayDemand>& 
   return FindPlan(Chain(3), profile, options);
 }
 
-TEST(Prefetch, KeepsWeightsAsDemanded) {
+TEST(partition::driver::Prefetch, KeepsWeightsAsDemanded) {
   plan::WayDemand streamed;
   streamed.weights = WeightPolicy::kStreamed;
-  const plan::Plan plan = FindPlanApart(Keeping::kWherePossible, streamed);
+  const plan::Plan plan = FindPlanApart(partition::paths::Keeping::kWherePossible, streamed);
   EXPECT_EQ(plan.subgraphs[1].weights, WeightPolicy::kStreamed);
   EXPECT_TRUE(plan.subgraphs[2].prefetch);
 }
 
 // Resident weights have no slices that could lie there.
-TEST(Prefetch, KeepsSlicesWhoseAddressesAreDemanded) {
-  EXPECT_TRUE(FindPlanApart(Keeping::kNothing, std::nullopt).subgraphs[1].prefetch);
+TEST(partition::driver::Prefetch, KeepsSlicesWhoseAddressesAreDemanded) {
+  EXPECT_TRUE(FindPlanApart(partition::paths::Keeping::kNothing, std::nullopt).subgraphs[1].prefetch);
   plan::WayDemand pinned;
   pinned.addresses = {{"conv1/w3@0.0", 512}};
-  const plan::Plan plan = FindPlanApart(Keeping::kNothing, pinned);
+  const plan::Plan plan = FindPlanApart(partition::paths::Keeping::kNothing, pinned);
   EXPECT_EQ(plan.subgraphs[1].weights, WeightPolicy::kStreamed);
   EXPECT_FALSE(plan.subgraphs[1].prefetch);
   EXPECT_TRUE(plan.subgraphs[2].prefetch);
 }
 
-TEST(Prefetch, IsNothingWhereTransfersHaveStepsOfTheirOwn) {
+TEST(partition::driver::Prefetch, IsNothingWhereTransfersHaveStepsOfTheirOwn) {
   const plan::Plan plan = FindPlan(Chain(3), SmallMachine(DmaSteps::kOwnSteps, 1000), Prefetching());
   EXPECT_EQ(Prefetched(plan), 0);
   EXPECT_TRUE(plan.proven);

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "exhaustive.h"
-#include "tessera/graph/yaml.h"
-#include "tessera/hw_profiles/reader.h"
-#include "tessera/plan/validator.h"
-#include "tessera/search/partition/demands_yaml.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/plan/verify/validator.h"
+#include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/partition.h"
 
 // Plans beside what others published: docs/comparisons.md.
@@ -34,12 +34,12 @@ struct Subject {
 Subject ReadSubject(const std::string& network, const std::string& profile) {
   const std::string file = InExamples("networks/" + network);
   const std::string hw = InExamples(profile);
-  return {graph::ReadNetwork(ReadFile(file).value(), file).value(),
+  return {graph::import::yaml::ReadNetwork(ReadFile(file).value(), file).value(),
           hw_profiles::ReadProfile(ReadFile(hw).value(), hw, ReadFile).value()};
 }
 
-PartitionOptions Least(const std::string& metric, std::map<std::string, double> limits = {}) {
-  PartitionOptions options;
+partition::answer::PartitionOptions Least(const std::string& metric, std::map<std::string, double> limits = {}) {
+  partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = std::move(limits)};
   options.engines = TestEngines();
   options.threads = 2;
@@ -59,11 +59,11 @@ class MsfCnn : public testing::TestWithParam<MsfPoint> {};
 TEST_P(MsfCnn, SchemeRunsAsAPlan) {
   const auto [network, profile] = ReadSubject("mobilenet_v2_035.yaml", "comparisons/msf_cnn.yaml");
   const std::string file = InExamples("comparisons/msf_cnn_" + std::to_string(GetParam().memory) + ".yaml");
-  PartitionOptions options = Least("peak");
-  const auto demands = ReadDemands(ReadFile(file).value(), file, network, profile, std::nullopt);
+  partition::answer::PartitionOptions options = Least("peak");
+  const auto demands = partition::constraints::ReadDemands(ReadFile(file).value(), file, network, profile, std::nullopt);
   ASSERT_TRUE(demands) << demands.error().message;
   options.demands = *demands;
-  const auto found = SearchPartition(network, profile, options);
+  const auto found = partition::SearchPartition(network, profile, options);
   ASSERT_TRUE(found && found->plan);
   EXPECT_EQ(found->plan->totals.macs, GetParam().counted);
   EXPECT_EQ(found->plan->totals.peak_bytes, GetParam().run_in);
@@ -73,11 +73,11 @@ TEST_P(MsfCnn, SchemeRunsAsAPlan) {
 TEST_P(MsfCnn, NeedsNoFewerMacsThanOurPlan) {
   const auto [network, profile] = ReadSubject("mobilenet_v2_035.yaml", "comparisons/msf_cnn.yaml");
   const auto found =
-      SearchPartition(network, profile, Least("macs", {{"peak", static_cast<double>(GetParam().memory)}}));
+      partition::SearchPartition(network, profile, Least("macs", {{"peak", static_cast<double>(GetParam().memory)}}));
   ASSERT_TRUE(found && found->plan) << found->reason;
   EXPECT_LE(found->plan->totals.macs, GetParam().counted);
   EXPECT_LE(found->plan->totals.peak_bytes, GetParam().memory);
-  EXPECT_TRUE(plan::Validate(*found->plan).empty());
+  EXPECT_TRUE(plan::verify::Validate(*found->plan).empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Vela, NeedsNoLessSramThanOurPlanOfMobileNetV2WithoutRecompute) {
   const auto [network, profile] = ReadSubject("mobilenet_v2.yaml", "../hw_profiles/ethos_u55_256.yaml");
-  const auto found = SearchPartition(network, profile, Least("peak", {{"macs", 300'774'272}}));
+  const auto found = partition::SearchPartition(network, profile, Least("peak", {{"macs", 300'774'272}}));
   ASSERT_TRUE(found && found->plan);
   EXPECT_EQ(found->plan->totals.recomputed_macs, 0);
   EXPECT_LE(found->plan->totals.peak_bytes, 361'984);
@@ -103,14 +103,14 @@ int64_t FeatureBytes(const plan::Plan& plan) {
 
 TEST(Vela, MovesNoFewerFeaturesThanOurPlanOfMobileNetV2) {
   const auto [network, profile] = ReadSubject("mobilenet_v2.yaml", "../hw_profiles/ethos_u65_256.yaml");
-  const auto found = SearchPartition(network, profile, Least("off_chip_bytes"));
+  const auto found = partition::SearchPartition(network, profile, Least("off_chip_bytes"));
   ASSERT_TRUE(found && found->plan);
   EXPECT_LE(FeatureBytes(*found->plan), 1'360'912 + 414'952);
 }
 
 TEST(Fsrcnn, MovesInputAndOutputAlone) {
   const auto [network, profile] = ReadSubject("fsrcnn_same.yaml", "../hw_profiles/edge_npu_1mib.yaml");
-  const auto found = SearchPartition(network, profile, Least("off_chip_bytes"));
+  const auto found = partition::SearchPartition(network, profile, Least("off_chip_bytes"));
   ASSERT_TRUE(found && found->plan);
   EXPECT_EQ(FeatureBytes(*found->plan), 8'812'800);
 }

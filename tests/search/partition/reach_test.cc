@@ -6,7 +6,7 @@
 #include "exhaustive.h"
 #include "networks.h"
 #include "tessera/base/stop.h"
-#include "tessera/plan/validator.h"
+#include "tessera/plan/verify/validator.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
@@ -16,27 +16,27 @@ namespace {
 
 Subject DrawSubject(uint64_t seed) { return AnySubject(seed, {4, 9}, {40, 90}); }
 
-PartitionResult Search(const Subject& subject, int64_t effort, plan::Objective objective,
+partition::answer::PartitionResult Search(const Subject& subject, int64_t effort, plan::Objective objective,
                        const base::Stop* stop = nullptr) {
-  PartitionOptions options;
+  partition::answer::PartitionOptions options;
   options.objective = std::move(objective);
   options.engines = TestEngines();
   options.effort = effort;
   options.stop = stop;
-  auto result = SearchPartition(subject.graph, subject.profile, options);
+  auto result = partition::SearchPartition(subject.graph, subject.profile, options);
   EXPECT_TRUE(result) << result.error().message;
   return *std::move(result);
 }
 
 struct Both {
-  PartitionResult all;
-  PartitionResult some;
+  partition::answer::PartitionResult all;
+  partition::answer::PartitionResult some;
 };
 
 // With effort enough, and with as good as none.
 Both SearchBoth(const Subject& subject) {
   const plan::Objective traffic{.weights = {{"off_chip_bytes", 1}}, .limits = {}};
-  return {Search(subject, kUsualEffort, traffic), Search(subject, 1, traffic)};
+  return {Search(subject, partition::answer::kUsualEffort, traffic), Search(subject, 1, traffic)};
 }
 
 bool TellsWhatItLeftOut(const plan::Plan& plan) {
@@ -51,7 +51,7 @@ TEST(LimitedEffort, FindsAPlanWhereThereIsOneAndSaysWhatItLeftOut) {
     const auto [all, some] = SearchBoth(subject);
     ASSERT_EQ(all.plan.has_value(), some.plan.has_value());
     if (!all.plan) continue;
-    EXPECT_TRUE(plan::Validate(*some.plan).empty());
+    EXPECT_TRUE(plan::verify::Validate(*some.plan).empty());
     EXPECT_FALSE(TellsWhatItLeftOut(*all.plan));
     EXPECT_GE(some.plan->score, all.plan->score);
     EXPECT_TRUE(some.plan->kept.empty() || !TellsWhatItLeftOut(*some.plan));
@@ -66,7 +66,7 @@ TEST(LimitedEffort, SaysThatExtentsOfTilesWereLeftOut) {
   NetworkBuilder net;
   const Subject subject = {net.Finish(net.Conv(net.Input({1, 1, 1000, 2}), 3, 1)),
                            SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200)};
-  const PartitionResult some = Search(subject, 1, {.weights = {{"latency", 1}}, .limits = {}});
+  const partition::answer::PartitionResult some = Search(subject, 1, {.weights = {{"latency", 1}}, .limits = {}});
   ASSERT_TRUE(some.plan.has_value()) << some.reason;
   EXPECT_GT(some.plan->score, some.plan->bound);
   EXPECT_EQ(some.status, problem::Status::kFeasible);
@@ -83,7 +83,7 @@ TEST(LimitedEffort, IsNotHeldToWhereOnlyWhatWasLeftOutKeepsALimit) {
     if (!all.plan || some.plan->score == all.plan->score) continue;
     const plan::Objective limited{.weights = {{"latency", 1}},
                                   .limits = {{"off_chip_bytes", all.plan->score}}};
-    const PartitionResult within = Search(subject, 1, limited);
+    const partition::answer::PartitionResult within = Search(subject, 1, limited);
     ASSERT_TRUE(within.plan.has_value()) << within.reason;
     EXPECT_LE(within.plan->totals.off_chip_bytes, all.plan->totals.off_chip_bytes);
     ++needed;
@@ -99,15 +99,15 @@ TEST(LimitedTime, ClaimsNoMoreThanItFound) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     const Subject subject = DrawSubject(seed);
-    const PartitionResult all = Search(subject, kUsualEffort, latency);
+    const partition::answer::PartitionResult all = Search(subject, partition::answer::kUsualEffort, latency);
     for (const int milliseconds : {0, 1, 2, 4, 8, 16}) {
       const base::Stop stop(base::Stop::Clock::now() + std::chrono::milliseconds(milliseconds));
-      const PartitionResult some = Search(subject, kUsualEffort, latency, &stop);
+      const partition::answer::PartitionResult some = Search(subject, partition::answer::kUsualEffort, latency, &stop);
       EXPECT_FALSE(all.plan && some.status == problem::Status::kInfeasible) << some.reason;
       if (!some.plan) continue;
       ++plans;
       ASSERT_TRUE(all.plan);
-      EXPECT_TRUE(plan::Validate(*some.plan).empty());
+      EXPECT_TRUE(plan::verify::Validate(*some.plan).empty());
       EXPECT_GE(some.plan->score, all.plan->score);
       EXPECT_TRUE(some.plan->score == all.plan->score || some.status == problem::Status::kFeasible);
     }

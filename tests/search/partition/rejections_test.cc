@@ -1,5 +1,3 @@
-#include "tessera/search/partition/rejections.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +7,9 @@
 #include "networks.h"
 #include "search_options.h"
 #include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/cost/simulator.h"
+#include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/partition.h"
-#include "tessera/search/simulate/simulate.h"
 #include "tessera/search/tiling/tile_driver.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
@@ -22,9 +21,9 @@ using plan::Rejection;
 using plan::RejectionCause;
 
 bool HasRoom(const problem::Problem& problem) {
-  AllocateOptions options;
+  allocate::AllocateOptions options;
   options.capacity = problem.memories.front().capacity;
-  return Allocate(problem, nullptr, 0, TestEngines(), options)->allocation.has_value();
+  return allocate::Allocate(problem, nullptr, 0, TestEngines(), options)->allocation.has_value();
 }
 
 // The least latency of the tile, and whether it fits under some policy that agrees with the rejection.
@@ -34,19 +33,19 @@ struct Truth {
 };
 
 Truth FindTruth(const Subject& subject, const Rejection& rejection) {
-  TileOptions options;
+  tiling::TileOptions options;
   options.engines = TestEngines();
   options.shapes = {rejection.tile};
-  options.policies = encoder::AllowedPolicies(subject.graph, subject.profile, rejection.interval);
-  options.made = encoder::TilesMade::kAll;
+  options.policies = encoder::program::AllowedPolicies(subject.graph, subject.profile, rejection.interval);
+  options.made = encoder::program::TilesMade::kAll;
   const auto tiles =
-      IntervalTiles::Build(subject.graph, subject.profile, rejection.interval, options).value();
+      tiling::IntervalTiles::Build(subject.graph, subject.profile, rejection.interval, options).value();
   Truth truth;
   for (size_t i = 0; i < tiles.Candidates().size(); ++i) {
-    const encoder::Policy& policy = tiles.Candidates()[i].choice.policy;
+    const encoder::program::Policy& policy = tiles.Candidates()[i].choice.policy;
     if (policy.weights != rejection.weights || policy.halo != rejection.halo) continue;
     if (policy.depth != rejection.depth) continue;
-    const plan::Metrics metrics = Simulate(subject.graph, subject.profile, tiles.TilingOf(i), policy);
+    const plan::Metrics metrics = cost::Simulate(subject.graph, subject.profile, tiles.TilingOf(i), policy);
     truth.latency = static_cast<double>(metrics.latency_cycles);
     truth.fits = truth.fits || HasRoom(tiles.ProblemOf(i));
   }
@@ -54,7 +53,7 @@ Truth FindTruth(const Subject& subject, const Rejection& rejection) {
 }
 
 plan::Plan PlanOf(const Subject& subject) {
-  const auto result = SearchPartition(subject.graph, subject.profile, KeepingNothing(Minimise("latency")));
+  const auto result = partition::SearchPartition(subject.graph, subject.profile, KeepingNothing(Minimise("latency")));
   return result && result->plan ? *result->plan : plan::Plan();
 }
 
@@ -110,7 +109,7 @@ TEST_F(RejectionsTest, NameEachWayOnceAndNeverTheOneTaken) {
     SCOPED_TRACE(seed);
     const Subject subject = seed < 40 ? AnySubject(seed, {2, 7}, {40, 90}) : DeepSubject(seed);
     for (const plan::Subgraph& subgraph : PlanOf(subject).subgraphs) {
-      std::vector<Way> ways = {{subgraph.tile, subgraph.weights, subgraph.halo, subgraph.depth}};
+      std::vector<partition::choices::Way> ways = {{subgraph.tile, subgraph.weights, subgraph.halo, subgraph.depth}};
       for (const Rejection& rejection : subgraph.rejected) {
         if (rejection.interval.last == subgraph.interval.last)
           ways.push_back({rejection.tile, rejection.weights, rejection.halo, rejection.depth});
@@ -118,7 +117,7 @@ TEST_F(RejectionsTest, NameEachWayOnceAndNeverTheOneTaken) {
       }
       std::sort(ways.begin(), ways.end());
       EXPECT_EQ(
-          std::adjacent_find(ways.begin(), ways.end(), [](const Way& a, const Way& b) { return !(a < b); }),
+          std::adjacent_find(ways.begin(), ways.end(), [](const partition::choices::Way& a, const partition::choices::Way& b) { return !(a < b); }),
           ways.end());
     }
   }

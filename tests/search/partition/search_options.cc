@@ -1,18 +1,17 @@
-#include "search_options.h"
-
 #include <utility>
 
 #include "exhaustive.h"
+#include "search_options.h"
 
 namespace tessera::search {
 
 plan::Objective Minimise(const std::string& metric) { return {.weights = {{metric, 1}}, .limits = {}}; }
 
-PartitionOptions KeepingNothing(plan::Objective objective) {
-  PartitionOptions options;
+partition::answer::PartitionOptions KeepingNothing(plan::Objective objective) {
+  partition::answer::PartitionOptions options;
   options.objective = std::move(objective);
   options.engines = TestEngines();
-  options.keeping = Keeping::kNothing;
+  options.keeping = partition::paths::Keeping::kNothing;
   return options;
 }
 

@@ -12,6 +12,6 @@ namespace tessera::search {
 plan::Objective Minimise(const std::string& metric);
 
 // With TestEngines, all borders at home between subgraphs.
-PartitionOptions KeepingNothing(plan::Objective objective = {});
+partition::answer::PartitionOptions KeepingNothing(plan::Objective objective = {});
 
 }  // namespace tessera::search

@@ -1,10 +1,9 @@
-#include "tessera/search/partition/sensitivity.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "../simulate/small_machine.h"
-#include "tessera/search/allocate/canonical.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/partition/analysis/sensitivity.h"
 
 namespace tessera::search {
 namespace {
@@ -30,20 +29,20 @@ Profile Balanced(double mac_pj) {
 
 struct Found {
   plan::Plan plan;
-  std::vector<Sensitivity> sensitivities;
+  std::vector<partition::analysis::Sensitivity> sensitivities;
 };
 
 Found Find(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
-  const CanonicalEngine engine;
+  const engines::canonical::CanonicalEngine engine;
   const std::vector<const problem::Engine*> engines = {&engine};
-  PartitionOptions options;
+  partition::answer::PartitionOptions options;
   options.objective.weights = {{metric, 1}};
   options.engines = engines;
-  options.keeping = Keeping::kNothing;
-  auto result = SearchPartition(graph, profile, options);
+  options.keeping = partition::paths::Keeping::kNothing;
+  auto result = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(result && result->plan);
   Found found{*std::move(result->plan), {}};
-  auto sensitivities = FindSensitivities(graph, found.plan, options);
+  auto sensitivities = partition::analysis::FindSensitivities(graph, found.plan, options);
   EXPECT_TRUE(sensitivities);
   found.sensitivities = *std::move(sensitivities);
   return found;
@@ -51,43 +50,43 @@ Found Find(const graph::Graph& graph, const Profile& profile, const std::string&
 
 std::vector<std::string> Sentences(const Found& found) {
   std::vector<std::string> sentences;
-  for (const Sensitivity& each : found.sensitivities) sentences.push_back(Describe(each));
+  for (const partition::analysis::Sensitivity& each : found.sensitivities) sentences.push_back(partition::analysis::Describe(each));
   return sentences;
 }
 
-TEST(Sensitivity, IsNoneWhereTheObjectiveDoesNotLookAtEnergy) {
+TEST(partition::analysis::Sensitivity, IsNoneWhereTheObjectiveDoesNotLookAtEnergy) {
   EXPECT_THAT(Find(Pair(), Balanced(0.5), "latency").sensitivities, IsEmpty());
 }
 
-TEST(Sensitivity, ClaimsNothingOfASearchThatWasStopped) {
+TEST(partition::analysis::Sensitivity, ClaimsNothingOfASearchThatWasStopped) {
   const Profile profile = Balanced(0.5);
   const graph::Graph graph = Pair();
   const plan::Plan plan = Find(graph, profile, "energy").plan;
-  const CanonicalEngine engine;
+  const engines::canonical::CanonicalEngine engine;
   const std::vector<const problem::Engine*> engines = {&engine};
   base::Stop stop;
   stop.Request();
-  PartitionOptions options;
+  partition::answer::PartitionOptions options;
   options.objective.weights = {{"energy", 1}};
   options.engines = engines;
   options.stop = &stop;
-  const auto sensitivities = FindSensitivities(graph, plan, options);
+  const auto sensitivities = partition::analysis::FindSensitivities(graph, plan, options);
   ASSERT_TRUE(sensitivities);
   ASSERT_FALSE(sensitivities->empty());
-  for (const Sensitivity& each : *sensitivities) {
+  for (const partition::analysis::Sensitivity& each : *sensitivities) {
     EXPECT_TRUE(each.undecided);
     EXPECT_FALSE(each.Survives());
-    EXPECT_THAT(Describe(each), HasSubstr("no better choice was found before the limit"));
+    EXPECT_THAT(partition::analysis::Describe(each), HasSubstr("no better choice was found before the limit"));
   }
 }
 
-TEST(Sensitivity, LeavesOutWhatCostsNothing) {
+TEST(partition::analysis::Sensitivity, LeavesOutWhatCostsNothing) {
   EXPECT_THAT(Sentences(Find(Pair(), Balanced(0), "energy")),
               ElementsAre("with the energy of dram halved the choice survives",
                           "with the energy of dram doubled the choice survives"));
 }
 
-TEST(Sensitivity, SaysWhatAnotherChoiceWouldGain) {
+TEST(partition::analysis::Sensitivity, SaysWhatAnotherChoiceWouldGain) {
   EXPECT_THAT(Sentences(Find(Pair(), Balanced(32), "energy")),
               ElementsAre("with the energy of dram halved another choice is 1.8 % better",
                           "with the energy of dram doubled the choice survives",
@@ -96,13 +95,13 @@ TEST(Sensitivity, SaysWhatAnotherChoiceWouldGain) {
 }
 
 // Whatever is found under another profile is what a search from the start finds there.
-TEST(Sensitivity, IsWhatAFreshSearchFinds) {
+TEST(partition::analysis::Sensitivity, IsWhatAFreshSearchFinds) {
   int changed = 0;
   for (const double mac_pj : {2.0, 4.0, 8.0, 12.0, 16.0, 32.0}) {
     const Profile profile = Balanced(mac_pj);
     const Found found = Find(Pair(), profile, "energy");
     ASSERT_EQ(found.sensitivities.size(), 4U);
-    for (const Sensitivity& sensitivity : found.sensitivities) {
+    for (const partition::analysis::Sensitivity& sensitivity : found.sensitivities) {
       Profile other = profile;
       if (sensitivity.what == "the energy of dram") {
         other.memories[0].read_pj_per_byte *= sensitivity.factor;

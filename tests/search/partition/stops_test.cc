@@ -11,15 +11,15 @@
 #include "networks.h"
 #include "search_options.h"
 #include "tessera/base/stop.h"
-#include "tessera/plan/json_write.h"
-#include "tessera/plan/validator.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/verify/validator.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/orders/every_order.h"
-#include "tessera/search/orders/least_live_order.h"
-#include "tessera/search/partition/front.h"
-#include "tessera/search/partition/judged.h"
+#include "tessera/search/orders/legal_orders.h"
+#include "tessera/search/orders/low_memory_orders.h"
+#include "tessera/search/partition/analysis/front.h"
+#include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/partition.h"
-#include "tessera/search/tiling/staircase.h"
+#include "tessera/search/tiling/feasible_frontier.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
 // Every search is cut off at its polls of the stop, one run for each of them. A poll that follows
@@ -56,10 +56,10 @@ int ForEachPoll(int64_t polls, const Run& run) {
 }
 
 void ExpectRight(const plan::Plan& plan) {
-  for (const plan::Violation& violation : plan::Validate(plan)) ADD_FAILURE() << violation.message;
+  for (const plan::verify::Violation& violation : plan::verify::Validate(plan)) ADD_FAILURE() << violation.message;
 }
 
-void ExpectHonest(const PartitionResult& cut_off, const PartitionResult& whole) {
+void ExpectHonest(const partition::answer::PartitionResult& cut_off, const partition::answer::PartitionResult& whole) {
   if (cut_off.plan) {
     ExpectRight(*cut_off.plan);
     EXPECT_TRUE(cut_off.plan->run.cut_off);
@@ -80,17 +80,17 @@ void ExpectHonest(const PartitionResult& cut_off, const PartitionResult& whole) 
   }
 }
 
-std::string TextOf(const PartitionResult& result) {
-  return result.plan ? plan::WritePlanJson(*result.plan) : result.reason;
+std::string TextOf(const partition::answer::PartitionResult& result) {
+  return result.plan ? plan::files::WritePlanJson(*result.plan) : result.reason;
 }
 
 // The search under a stop that never comes, which must change nothing, and then under stops that
 // do.
-int CutOffEverywhere(const Subject& subject, PartitionOptions options) {
-  const auto free = SearchPartition(subject.graph, subject.profile, options);
+int CutOffEverywhere(const Subject& subject, partition::answer::PartitionOptions options) {
+  const auto free = partition::SearchPartition(subject.graph, subject.profile, options);
   const base::Stop never(base::Stop::AtPoll{kNever});
   options.stop = &never;
-  const auto whole = SearchPartition(subject.graph, subject.profile, options);
+  const auto whole = partition::SearchPartition(subject.graph, subject.profile, options);
   if (!free || !whole) {
     ADD_FAILURE() << (free ? whole.error().message : free.error().message);
     return 0;
@@ -99,15 +99,15 @@ int CutOffEverywhere(const Subject& subject, PartitionOptions options) {
   EXPECT_GT(never.Polls(), 0);
   return ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
     options.stop = &stop;
-    const auto result = SearchPartition(subject.graph, subject.profile, options);
+    const auto result = partition::SearchPartition(subject.graph, subject.profile, options);
     ASSERT_TRUE(result) << result.error().message;
     ExpectHonest(*result, *whole);
   });
 }
 
-PartitionOptions KeepingWherePossible(plan::Objective objective = {}) {
-  PartitionOptions options = KeepingNothing(std::move(objective));
-  options.keeping = Keeping::kWherePossible;
+partition::answer::PartitionOptions KeepingWherePossible(plan::Objective objective = {}) {
+  partition::answer::PartitionOptions options = KeepingNothing(std::move(objective));
+  options.keeping = partition::paths::Keeping::kWherePossible;
   return options;
 }
 
@@ -123,7 +123,7 @@ TEST(Stops, EndASearchForPartitionsAtEachPoll) {
 TEST(Stops, EndASearchOverOrdersUnderLimitsAtEachPoll) {
   base::Random random(3);
   const Subject subject{ForkedNetwork(random, 5), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 300)};
-  PartitionOptions options = KeepingWherePossible({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
+  partition::answer::PartitionOptions options = KeepingWherePossible({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
   EXPECT_GE(CutOffEverywhere(subject, options), 20);
   options.objective.limits = {{"energy", 1e9}, {"off_chip_bytes", 4000}, {"macs", 1e6}};
   options.prefetch = true;
@@ -140,8 +140,8 @@ TEST(Stops, EndASearchWhereNothingFitsAtEachPoll) {
 
 TEST(Stops, EndASearchThatTakesAnOlderPlanAsItsModel) {
   const Subject subject{Chain(4), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200)};
-  PartitionOptions options = KeepingWherePossible();
-  const auto older = SearchPartition(subject.graph, subject.profile, options);
+  partition::answer::PartitionOptions options = KeepingWherePossible();
+  const auto older = partition::SearchPartition(subject.graph, subject.profile, options);
   ASSERT_TRUE(older && older->plan);
   options.predecessor = &*older->plan;
   EXPECT_GE(CutOffEverywhere(subject, options), 20);
@@ -149,16 +149,16 @@ TEST(Stops, EndASearchThatTakesAnOlderPlanAsItsModel) {
 
 TEST(Stops, EndASearchForAFrontAtEachPoll) {
   const Subject subject{Chain(4), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200)};
-  PartitionOptions options = KeepingWherePossible();
+  partition::answer::PartitionOptions options = KeepingWherePossible();
   const base::Stop never(base::Stop::AtPoll{kNever});
   options.stop = &never;
-  ASSERT_TRUE(FindFront(subject.graph, subject.profile, options, 6));
+  ASSERT_TRUE(partition::analysis::FindFront(subject.graph, subject.profile, options, 6));
   const int runs = ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
     options.stop = &stop;
-    const auto front = FindFront(subject.graph, subject.profile, options, 6);
+    const auto front = partition::analysis::FindFront(subject.graph, subject.profile, options, 6);
     ASSERT_TRUE(front) << front.error().message;
     EXPECT_FALSE(front->complete);
-    for (const FrontPoint& point : front->points) ExpectRight(point.plan);
+    for (const partition::analysis::FrontPoint& point : front->points) ExpectRight(point.plan);
     if (front->points.empty()) {
       EXPECT_EQ(front->refusal.status, Status::kUnknown);
     }
@@ -168,15 +168,15 @@ TEST(Stops, EndASearchForAFrontAtEachPoll) {
 
 TEST(Stops, EndASearchForTilesAtEachPoll) {
   const Subject subject{Chain(3), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 250)};
-  TileOptions options;
+  tiling::TileOptions options;
   const auto engines = KeepingNothing().engines;
-  options.engines = Engines(engines.begin(), engines.end());
+  options.engines = tiling::Engines(engines.begin(), engines.end());
   const base::Stop never(base::Stop::AtPoll{kNever});
-  const auto whole = FindStaircase(subject.graph, subject.profile, {0, 2}, options, never);
+  const auto whole = tiling::FindStaircase(subject.graph, subject.profile, {0, 2}, options, never);
   ASSERT_TRUE(whole && whole->largest);
   const int64_t most = graph::ElementsOf(whole->tiles.Candidates()[*whole->largest].choice.tile);
   ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
-    const auto cut_off = FindStaircase(subject.graph, subject.profile, {0, 2}, options, stop);
+    const auto cut_off = tiling::FindStaircase(subject.graph, subject.profile, {0, 2}, options, stop);
     ASSERT_TRUE(cut_off) << cut_off.error().message;
     if (!cut_off->largest_proven) return;
     ASSERT_TRUE(cut_off->largest);
@@ -186,20 +186,20 @@ TEST(Stops, EndASearchForTilesAtEachPoll) {
 
 TEST(Stops, EndAnAllocationAtEachPoll) {
   const auto plan =
-      SearchPartition(Chain(5), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200), KeepingNothing());
+      partition::SearchPartition(Chain(5), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200), KeepingNothing());
   ASSERT_TRUE(plan && plan->plan);
   const problem::Problem& problem = plan->plan->problem;
   const auto listed = KeepingNothing().engines;
-  const Engines engines(listed.begin(), listed.end());
-  AllocateOptions options;
+  const tiling::Engines engines(listed.begin(), listed.end());
+  allocate::AllocateOptions options;
   options.minimize = true;
   const base::Stop never(base::Stop::AtPoll{kNever});
   options.stop = &never;
-  const auto whole = Allocate(problem, nullptr, 0, engines, options);
+  const auto whole = allocate::Allocate(problem, nullptr, 0, engines, options);
   ASSERT_TRUE(whole && whole->peak);
   ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
     options.stop = &stop;
-    const auto result = Allocate(problem, nullptr, 0, engines, options);
+    const auto result = allocate::Allocate(problem, nullptr, 0, engines, options);
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_NE(result->status, Status::kInfeasible);
     if (result->status == Status::kOptimal) {
@@ -210,13 +210,13 @@ TEST(Stops, EndAnAllocationAtEachPoll) {
 
 TEST(Stops, EndAJudgementAtEachPoll) {
   const Subject subject{Chain(3), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 60)};
-  PartitionOptions options = KeepingWherePossible();
+  partition::answer::PartitionOptions options = KeepingWherePossible();
   const base::Stop never(base::Stop::AtPoll{kNever});
   options.stop = &never;
-  const bool refuted = JudgeWhetherNone(subject.graph, subject.profile, options).refutation.has_value();
+  const bool refuted = partition::answer::JudgeWhetherNone(subject.graph, subject.profile, options).refutation.has_value();
   ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
     options.stop = &stop;
-    const plan::refutation::Judgement judgement = JudgeWhetherNone(subject.graph, subject.profile, options);
+    const plan::verify::infeasibility::Judgement judgement = partition::answer::JudgeWhetherNone(subject.graph, subject.profile, options);
     if (judgement.refutation) {
       EXPECT_TRUE(refuted);
     } else {
@@ -236,25 +236,25 @@ graph::Graph Parallel(int operators) {
 
 TEST(Stops, EndASearchForOrdersAtEachPoll) {
   const graph::Graph graph = Parallel(24);
-  const Precedence precedence(graph);
-  const LiveBytes live(graph, precedence, std::vector<int64_t>(graph.tensors.size(), 16));
+  const orders::Precedence precedence(graph);
+  const orders::LiveBytes live(graph, precedence, std::vector<int64_t>(graph.tensors.size(), 16));
   const base::Stop never(base::Stop::AtPoll{kNever});
-  ASSERT_TRUE(FindLeastLiveOrder(precedence, live, LiveGoal::kPeak, never));
+  ASSERT_TRUE(orders::FindLeastLiveOrder(precedence, live, orders::LiveGoal::kPeak, never));
   const int runs = ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
-    EXPECT_FALSE(FindLeastLiveOrder(precedence, live, LiveGoal::kPeak, stop));
+    EXPECT_FALSE(orders::FindLeastLiveOrder(precedence, live, orders::LiveGoal::kPeak, stop));
   });
   EXPECT_GE(runs, 20);
-  EXPECT_FALSE(FindEveryOrder(precedence, 1'000, base::Stop(base::Stop::AtPoll{40})));
+  EXPECT_FALSE(orders::FindEveryOrder(precedence, 1'000, base::Stop(base::Stop::AtPoll{40})));
 }
 
 // par400: the work between two polls is a node and a cut, whatever the number of nodes.
 TEST(Stops, OfManyOperatorsSideBySideEndAtOnce) {
   const Subject subject{Parallel(100), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 400)};
-  PartitionOptions options = KeepingWherePossible();
+  partition::answer::PartitionOptions options = KeepingWherePossible();
   for (const int64_t k : {1, 500, 5'000}) {
     const base::Stop stop(base::Stop::AtPoll{k});
     options.stop = &stop;
-    const auto result = SearchPartition(subject.graph, subject.profile, options);
+    const auto result = partition::SearchPartition(subject.graph, subject.profile, options);
     ASSERT_TRUE(result && result->plan);
     ExpectRight(*result->plan);
     EXPECT_TRUE(result->plan->run.cut_off);

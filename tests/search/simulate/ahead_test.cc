@@ -1,13 +1,12 @@
-#include "tessera/search/simulate/ahead.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "small_machine.h"
-#include "tessera/search/simulate/simulate.h"
-#include "tessera/search/simulate/subgraph_bounds.h"
-#include "tessera/search/simulate/timeline.h"
+#include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/lower_bounds.h"
+#include "tessera/search/cost/simulator.h"
+#include "tessera/search/cost/timeline.h"
 
 // What prefetched constants cost, and whom.
 namespace tessera::search {
@@ -23,8 +22,8 @@ struct Pair {
   std::vector<plan::Subgraph> subgraphs;
 
   plan::Metrics Price(const Profile& profile, size_t number) const {
-    return Simulate(graph, profile, graph::Tile(graph, subgraphs[number].interval, subgraphs[number].tile),
-                    {}, AheadOf(graph, profile, subgraphs, number));
+    return cost::Simulate(graph, profile, graph::tiling::Tile(graph, subgraphs[number].interval, subgraphs[number].tile),
+                    {}, cost::AheadOf(graph, profile, subgraphs, number));
   }
 };
 
@@ -47,30 +46,30 @@ Profile WithTwoPorts() {
   return profile;
 }
 
-TEST(Ahead, TakesWhatTheLastTileAndItsStoreLeaveFree) {
+TEST(cost::Ahead, TakesWhatTheLastTileAndItsStoreLeaveFree) {
   const Pair pair = Prefetching();
   EXPECT_EQ(pair.Price(WithTwoPorts(), 0).latency_cycles, (11 + 13) + (13 + 14) + 14);
   EXPECT_EQ(pair.Price(WithTwoPorts(), 1).latency_cycles, 13 + (13 + 14) + 14);
 }
 
 // Over one port the weights wait until both stores are through, and gain nothing.
-TEST(Ahead, WaitsForABusyPort) {
+TEST(cost::Ahead, WaitsForABusyPort) {
   const Pair pair = Prefetching();
   const Profile profile = SmallMachine(DmaSteps::kOverlapped);
   EXPECT_EQ(pair.Price(profile, 0).latency_cycles, (11 + 13) + 13 + (14 + 14 + 11));
   EXPECT_EQ(pair.Price(profile, 1).latency_cycles, 13 + (13 + 14) + 14);
 }
 
-TEST(Ahead, HoldsUpTheSubgraphBeforeWhereItTakesLonger) {
+TEST(cost::Ahead, HoldsUpTheSubgraphBeforeWhereItTakesLonger) {
   const Pair pair = Prefetching();
-  const graph::TiledSubgraph tiling = graph::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
-  const Ahead ahead{.own = false, .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
-  const plan::Metrics metrics = Simulate(pair.graph, WithTwoPorts(), tiling, {}, ahead);
+  const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
+  const cost::Ahead ahead{.own = false, .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
+  const plan::Metrics metrics = cost::Simulate(pair.graph, WithTwoPorts(), tiling, {}, ahead);
   EXPECT_EQ(metrics.latency_cycles, (11 + 13) + 13 + 40);
   EXPECT_EQ(metrics.bound_by, "dma");
 }
 
-TEST(Ahead, BytesAreThoseOfWhoeverUsesThem) {
+TEST(cost::Ahead, BytesAreThoseOfWhoeverUsesThem) {
   Pair pair = Prefetching();
   const plan::Metrics before = pair.Price(WithTwoPorts(), 0);
   const plan::Metrics after = pair.Price(WithTwoPorts(), 1);
@@ -81,15 +80,15 @@ TEST(Ahead, BytesAreThoseOfWhoeverUsesThem) {
 }
 
 // Of the 40 cycles 14 are beside the last tile, 14 beside its store, and the rest come behind.
-TEST(Ahead, IsDrawnWhereItIsCounted) {
+TEST(cost::Ahead, IsDrawnWhereItIsCounted) {
   const Pair pair = Prefetching();
-  const graph::TiledSubgraph tiling = graph::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
-  const Ahead ahead{.own = false, .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
-  const SubgraphTimeline timeline = TimelineOf(pair.graph, WithTwoPorts(), tiling, {}, kAllTiles, ahead);
+  const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
+  const cost::Ahead ahead{.own = false, .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
+  const cost::SubgraphTimeline timeline = cost::TimelineOf(pair.graph, WithTwoPorts(), tiling, {}, cost::kAllTiles, ahead);
   EXPECT_EQ(timeline.cycles, 24 + 13 + 40);
   std::vector<std::pair<int64_t, int64_t>> drawn;
-  for (const Activity& activity : timeline.activities) {
-    if (activity.kind == ActivityKind::kPrefetch) drawn.emplace_back(activity.begin, activity.end);
+  for (const cost::Activity& activity : timeline.activities) {
+    if (activity.kind == cost::ActivityKind::kPrefetch) drawn.emplace_back(activity.begin, activity.end);
   }
   const std::vector<std::pair<int64_t, int64_t>> expected = {{37, 51}, {51, 77}};
   EXPECT_EQ(drawn, expected);
@@ -125,21 +124,21 @@ TwoHomes InTwoHomes(DmaSteps dma) {
 // The weights of 4 bytes take 11 cycles from dram and 2 from tcm, x 16, y 20, and each convolution 5 + 12.
 TEST(TwoHomes, SendOneAfterAnotherWhereTransfersHaveTheirOwnSteps) {
   const TwoHomes two = InTwoHomes(DmaSteps::kOwnSteps);
-  const graph::TiledSubgraph tiling = graph::Tile(two.graph, {0, 1}, {1, 2, 4, 3});
-  const plan::Metrics metrics = Simulate(two.graph, two.profile, tiling, {});
+  const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(two.graph, {0, 1}, {1, 2, 4, 3});
+  const plan::Metrics metrics = cost::Simulate(two.graph, two.profile, tiling, {});
   EXPECT_EQ(metrics.latency_cycles, 11 + 2 + 16 + 17 + 17 + 20);
   EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 8);
   EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("tcm"), 4 * 3);
-  EXPECT_EQ(TimelineOf(two.graph, two.profile, tiling, {}, kAllTiles).cycles, metrics.latency_cycles);
+  EXPECT_EQ(cost::TimelineOf(two.graph, two.profile, tiling, {}, cost::kAllTiles).cycles, metrics.latency_cycles);
 }
 
 TEST(TwoHomes, SendSideBySideWhereTransfersOverlap) {
   const TwoHomes two = InTwoHomes(DmaSteps::kOverlapped);
-  const graph::TiledSubgraph tiling = graph::Tile(two.graph, {0, 1}, {1, 2, 4, 3});
-  const plan::Metrics metrics = Simulate(two.graph, two.profile, tiling, {});
+  const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(two.graph, {0, 1}, {1, 2, 4, 3});
+  const plan::Metrics metrics = cost::Simulate(two.graph, two.profile, tiling, {});
   EXPECT_EQ(metrics.latency_cycles, (11 + 16) + 17 + 17 + 20);
-  EXPECT_EQ(TimelineOf(two.graph, two.profile, tiling, {}, kAllTiles).cycles, metrics.latency_cycles);
-  EXPECT_LE(SubgraphBound(two.graph, two.profile, {0, 1}, {}).latency_cycles, metrics.latency_cycles);
+  EXPECT_EQ(cost::TimelineOf(two.graph, two.profile, tiling, {}, cost::kAllTiles).cycles, metrics.latency_cycles);
+  EXPECT_LE(cost::SubgraphBound(two.graph, two.profile, {0, 1}, {}).latency_cycles, metrics.latency_cycles);
 }
 
 // Each home prefetches over its own port: 11 cycles of one and 2 of the other, where a tile takes 11 to compute and 14 to store.
@@ -149,7 +148,7 @@ TEST(TwoHomes, PrefetchSideBySide) {
   subgraphs[0].interval = {0, 0};
   subgraphs[1].interval = {1, 1};
   subgraphs[1].prefetch = true;
-  const Ahead ahead = AheadOf(two.graph, two.profile, subgraphs, 0);
+  const cost::Ahead ahead = cost::AheadOf(two.graph, two.profile, subgraphs, 0);
   ASSERT_EQ(ahead.next.size(), 1U);
   EXPECT_EQ(ahead.next.front().home, 2);
   EXPECT_EQ(ahead.next.front().cycles, 2);

@@ -5,7 +5,7 @@
 
 #include "small_machine.h"
 #include "tessera/base/random.h"
-#include "tessera/search/simulate/simulate.h"
+#include "tessera/search/cost/simulator.h"
 
 // The loop's cost in closed form, from intervals of rows alone.
 namespace tessera::search {
@@ -87,8 +87,8 @@ int64_t ResidentTime(const Loop& loop) {
 int64_t SimulatedLatency(const Loop& loop, DmaSteps dma) {
   const graph::Graph graph = Build(loop);
   const int last = static_cast<int>(loop.layers.size()) - 1;
-  const graph::TileShape tile = {1, loop.layers.back().channels, loop.tile, loop.columns};
-  return Simulate(graph, SmallMachine(dma), graph::Tile(graph, {0, last}, tile), {}).latency_cycles;
+  const graph::tiling::TileShape tile = {1, loop.layers.back().channels, loop.tile, loop.columns};
+  return cost::Simulate(graph, SmallMachine(dma), graph::tiling::Tile(graph, {0, last}, tile), {}).latency_cycles;
 }
 
 TEST(ClosedForm, OwnStepsAddUp) {
@@ -174,8 +174,8 @@ int64_t SimulatedLatency(const Sum& sum, DmaSteps dma) {
   hw_profiles::Profile profile = SmallMachine(dma);
   profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kByDepth);
   profile.tiling.depth_granule = sum.granule;
-  const graph::TileShape tile = {1, sum.channels, sum.tile, sum.columns};
-  return Simulate(graph, profile, graph::Tile(graph, {0, 0}, tile),
+  const graph::tiling::TileShape tile = {1, sum.channels, sum.tile, sum.columns};
+  return cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 0}, tile),
                   {.weights = hw_profiles::WeightPolicy::kByDepth})
       .latency_cycles;
 }

@@ -10,13 +10,13 @@
 #include "random_batch.h"
 #include "random_graph.h"
 #include "random_program.h"
-#include "tessera/encoder/adapt/assign_homes.h"
-#include "tessera/encoder/adapt/halo.h"
-#include "tessera/encoder/adapt/program.h"
-#include "tessera/plan/check_partition.h"
-#include "tessera/plan/holdings.h"
-#include "tessera/search/simulate/simulate.h"
-#include "tessera/search/simulate/timeline.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/program.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/residency.h"
+#include "tessera/search/cost/simulator.h"
+#include "tessera/search/cost/timeline.h"
 
 // docs/program.md is derived twice: by encoder/adapt and search/simulate in closed form, by plan/ step by step. Random networks
 // on random machines, cut in random ways: both must say the same.
@@ -42,7 +42,7 @@ int64_t HandedOn(const plan::Plan& plan) {
 bool HasBoth(const plan::Plan& plan) {
   std::array<bool, 2> has = {};
   for (const graph::Tensor& tensor : plan.network.tensors) {
-    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan.profile, plan::RoleAtHome(tensor));
+    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan.profile, plan::verify::RoleAtHome(tensor));
     if (!layout.next_homes.empty()) has.at(static_cast<size_t>(tensor.home)) = true;
   }
   return has[0] && has[1];
@@ -64,8 +64,8 @@ std::optional<plan::Plan> AnyPlan(Random& random, graph::Graph graph) {
   if (random.Chance(0.5)) graph::DrawStates(random, graph);
   DrawWeights(random, graph);
   const Profile profile = RandomMachine(random);
-  graph = encoder::WithHomes(std::move(graph), profile);
-  std::vector<encoder::SubgraphChoice> choices;
+  graph = encoder::program::WithHomes(std::move(graph), profile);
+  std::vector<encoder::program::SubgraphChoice> choices;
   const auto operators = static_cast<int>(graph.operators.size());
   for (int first = 0; first < operators;) {
     const auto last = static_cast<int>(random.Uniform(first, operators - 1));
@@ -73,8 +73,8 @@ std::optional<plan::Plan> AnyPlan(Random& random, graph::Graph graph) {
     first = last + 1;
   }
   const std::vector<int> kept = RandomKept(random, graph, profile, choices);
-  for (encoder::SubgraphChoice& choice : choices) choice.policy.kept = kept;
-  base::Expected<encoder::Program> program = encoder::BuildProgram(graph, profile, choices);
+  for (encoder::program::SubgraphChoice& choice : choices) choice.policy.kept = kept;
+  base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(graph, profile, choices);
   if (!program) return std::nullopt;
   return AsPlan(graph, profile, choices, *std::move(program));
 }
@@ -95,7 +95,7 @@ TEST(Derivations, AgreeOnRandomPrograms) {
     handed_on += HandedOn(*plan);
     ASSERT_EQ(Disagreements(*plan), "") << "round " << round;
     for (size_t i = 0; i < plan->subgraphs.size(); ++i) {
-      ASSERT_EQ(TimelineOf(*plan, i, kAllTiles).cycles, plan->subgraphs[i].metrics.latency_cycles)
+      ASSERT_EQ(cost::TimelineOf(*plan, i, cost::kAllTiles).cycles, plan->subgraphs[i].metrics.latency_cycles)
           << "round " << round;
     }
     for (const plan::BufferUse& use : plan->buffers) {
@@ -136,7 +136,7 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
     Profile profile = plain->profile;
     DrawPaces(random, profile);
     if (random.Chance(0.9)) profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
-    std::vector<encoder::SubgraphChoice> choices;
+    std::vector<encoder::program::SubgraphChoice> choices;
     for (const plan::Subgraph& subgraph : plain->subgraphs) {
       choices.push_back(
           {subgraph.interval,
@@ -144,11 +144,11 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
            {subgraph.weights, subgraph.in_place, subgraph.halo, plain->kept},
            random.Chance(choices.empty() || subgraph.weights == WeightPolicy::kDirect ? 0.02 : 0.4)});
     }
-    const auto program = encoder::BuildProgram(plain->network, profile, choices);
-    const plan::Plan plan = AsPlan(plain->network, profile, choices, program ? *program : encoder::Program{});
+    const auto program = encoder::program::BuildProgram(plain->network, profile, choices);
+    const plan::Plan plan = AsPlan(plain->network, profile, choices, program ? *program : encoder::program::Program{});
     if (!program) {
-      plan::Findings findings(10);
-      plan::CheckPartition(plan, findings);
+      plan::verify::Findings findings(10);
+      plan::verify::CheckPartition(plan, findings);
       ASSERT_FALSE(findings.Empty()) << "round " << round;
       ++refused;
       continue;
@@ -158,12 +158,12 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
     for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
       const plan::Subgraph& subgraph = plan.subgraphs[i];
       plan::Accumulate(totals, subgraph.metrics);
-      const SubgraphTimeline timeline = TimelineOf(plan, i, kAllTiles);
+      const cost::SubgraphTimeline timeline = cost::TimelineOf(plan, i, cost::kAllTiles);
       EXPECT_EQ(timeline.cycles, subgraph.metrics.latency_cycles) << "round " << round;
       if (subgraph.prefetch) ++prefetched.at(std::min<size_t>(5, plan.subgraphs[i - 1].tiles));
     }
     const int last = static_cast<int>(plan.network.operators.size()) - 1;
-    const plan::Metrics bound = LowerBound(plan.network, profile, {0, last});
+    const plan::Metrics bound = cost::LowerBound(plan.network, profile, {0, last});
     if (plan.kept.empty()) {
       EXPECT_GE(totals.latency_cycles, bound.latency_cycles) << "round " << round;
     }
@@ -180,17 +180,17 @@ TEST(Derivations, AgreeOnSweepsThroughABatch) {
     graph::Graph graph = graph::RandomBatch(random);
     DrawWeights(random, graph);
     const Profile profile = RandomMachine(random);
-    graph = encoder::WithHomes(std::move(graph), profile);
+    graph = encoder::program::WithHomes(std::move(graph), profile);
     const graph::Interval interval = {0, static_cast<int>(graph.operators.size()) - 1};
-    encoder::SubgraphChoice choice{interval, encoder::OutputShape(graph, interval), {}};
-    for (const graph::Axis axis : {graph::Axis::kBatch, graph::Axis::kRows}) {
-      int64_t& extent = choice.tile[*graph::AxisOf(choice.tile, axis)];
+    encoder::program::SubgraphChoice choice{interval, encoder::program::OutputShape(graph, interval), {}};
+    for (const graph::tiling::Axis axis : {graph::tiling::Axis::kBatch, graph::tiling::Axis::kRows}) {
+      int64_t& extent = choice.tile[*graph::tiling::AxisOf(choice.tile, axis)];
       extent = random.Uniform(1, extent - 1);
     }
-    ASSERT_TRUE(encoder::MayKeepRows(profile, encoder::OutputShape(graph, interval), choice.tile));
+    ASSERT_TRUE(encoder::program::MayKeepRows(profile, encoder::program::OutputShape(graph, interval), choice.tile));
     choice.policy.halo = static_cast<HaloStorage>(random.Uniform(1, 3));
     choice.policy.weights = static_cast<WeightPolicy>(random.Uniform(0, 1));
-    base::Expected<encoder::Program> program = encoder::BuildProgram(graph, profile, {&choice, 1});
+    base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(graph, profile, {&choice, 1});
     if (!program) continue;
     const plan::Plan plan = AsPlan(graph, profile, {choice}, *std::move(program));
     ASSERT_EQ(Disagreements(plan), "") << "round " << round;

@@ -1,29 +1,27 @@
-#include "disagreements.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "tessera/encoder/adapt/halo.h"
-#include "tessera/plan/check_partition.h"
-#include "tessera/plan/check_program.h"
-#include "tessera/plan/costs.h"
-#include "tessera/plan/derivation.h"
-#include "tessera/search/simulate/simulate.h"
+#include "disagreements.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/costs.h"
+#include "tessera/plan/verify/derivation.h"
+#include "tessera/search/cost/simulator.h"
 
 namespace tessera::search {
 
 using hw_profiles::Profile;
 
 plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
-                  const std::vector<encoder::SubgraphChoice>& choices, encoder::Program program) {
+                  const std::vector<encoder::program::SubgraphChoice>& choices, encoder::program::Program program) {
   plan::Plan plan;
   plan.network = graph;
   plan.profile = profile;
-  plan.kept = encoder::KeptBy(choices);
-  for (const encoder::SubgraphChoice& choice : choices) {
-    const graph::TiledSubgraph tiling =
-        encoder::CutTiles(graph, choice.interval, choice.tile, choice.policy.halo);
+  plan.kept = encoder::program::KeptBy(choices);
+  for (const encoder::program::SubgraphChoice& choice : choices) {
+    const graph::tiling::TiledSubgraph tiling =
+        encoder::program::CutTiles(graph, choice.interval, choice.tile, choice.policy.halo);
     plan::Subgraph& subgraph = plan.subgraphs.emplace_back();
     subgraph.interval = choice.interval;
     subgraph.tile = choice.tile;
@@ -35,16 +33,16 @@ plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
     subgraph.prefetch = choice.prefetch;
   }
   for (size_t i = 0; i < choices.size(); ++i) {
-    const encoder::SubgraphChoice& choice = choices[i];
+    const encoder::program::SubgraphChoice& choice = choices[i];
     plan.subgraphs[i].metrics =
-        Simulate(graph, profile, encoder::CutTiles(graph, choice.interval, choice.tile, choice.policy.halo),
-                 choice.policy, AheadOf(graph, profile, plan.subgraphs, i));
+        cost::Simulate(graph, profile, encoder::program::CutTiles(graph, choice.interval, choice.tile, choice.policy.halo),
+                 choice.policy, cost::AheadOf(graph, profile, plan.subgraphs, i));
   }
-  for (const encoder::ProgramBuffer& buffer : program.buffers) {
+  for (const encoder::program::ProgramBuffer& buffer : program.buffers) {
     plan.buffers.push_back({static_cast<plan::BufferKind>(buffer.kind), buffer.subgraph, buffer.tensor,
                             buffer.op, buffer.parity, buffer.slot});
   }
-  for (const encoder::ProgramStep& step : program.steps) {
+  for (const encoder::program::ProgramStep& step : program.steps) {
     plan.steps.push_back(
         {static_cast<plan::StepKind>(step.kind), step.subgraph, step.parity, step.op, step.transfers});
   }
@@ -81,17 +79,17 @@ std::string CostDifference(const plan::Metrics& told, const plan::Metrics& found
 }
 
 std::string Disagreements(const plan::Plan& plan) {
-  plan::Findings findings(10);
-  plan::CheckPartition(plan, findings);
+  plan::verify::Findings findings(10);
+  plan::verify::CheckPartition(plan, findings);
   std::string text;
   if (findings.Empty()) {
-    const plan::Derivation derivation = plan::Derive(plan);
-    plan::CheckProgram(plan, derivation, findings);
-    const std::vector<plan::Users> users = plan::FindUsers(plan.network);
+    const plan::verify::Derivation derivation = plan::verify::Derive(plan);
+    plan::verify::CheckProgram(plan, derivation, findings);
+    const std::vector<plan::verify::Users> users = plan::verify::FindUsers(plan.network);
     for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
       const plan::Metrics& told = plan.subgraphs[i].metrics;
-      text += CostDifference(told, plan::CostOf(plan, users, static_cast<int>(i)));
-      const plan::Work& found = derivation.work[i];
+      text += CostDifference(told, plan::verify::CostOf(plan, users, static_cast<int>(i)));
+      const plan::verify::Work& found = derivation.work[i];
       if (told.macs != found.macs || told.recomputed_macs != found.recomputed_macs) text += "macs\n";
       for (const auto& [cause, bytes] : told.off_chip_by_cause) {
         const auto counted = found.off_chip.find(cause);
@@ -99,7 +97,7 @@ std::string Disagreements(const plan::Plan& plan) {
       }
     }
   }
-  for (const plan::Violation& violation : findings.Take()) text += violation.message + "\n";
+  for (const plan::verify::Violation& violation : findings.Take()) text += violation.message + "\n";
   return text;
 }
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "tessera/encoder/adapt/choice.h"
-#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/program.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
@@ -15,7 +15,7 @@ namespace tessera::search {
 
 // What the search would say of these choices, but for addresses.
 plan::Plan AsPlan(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                  const std::vector<encoder::SubgraphChoice>& choices, encoder::Program program);
+                  const std::vector<encoder::program::SubgraphChoice>& choices, encoder::program::Program program);
 
 // Where two costs of a subgraph differ, peak and bound_by apart: a line each. Sums of doubles may be rounded differently.
 std::string CostDifference(const plan::Metrics& told, const plan::Metrics& found);

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "small_machine.h"
-#include "tessera/base/checked.h"
-#include "tessera/encoder/adapt/halo.h"
-#include "tessera/search/simulate/simulate.h"
-#include "tessera/search/simulate/timeline.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/search/cost/simulator.h"
+#include "tessera/search/cost/timeline.h"
 
 // A cache that a concatenation makes longer: what lies there already costs nothing, unless the next value lies elsewhere.
 namespace tessera::search {
@@ -72,18 +72,18 @@ TEST(Growth, OnlyWhatIsNewIsMoved) {
     const graph::Graph graph = GrowingCache(past, fresh);
     for (int64_t tile = 1; tile <= past + fresh; ++tile) {
       SCOPED_TRACE(testing::Message() << past << " + " << fresh << " rows in tiles of " << tile);
-      const graph::TiledSubgraph tiling = graph::Tile(graph, {0, 0}, {1, 2, tile, 4});
-      const plan::Metrics metrics = Simulate(graph, profile, tiling, {});
+      const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(graph, {0, 0}, {1, 2, tile, 4});
+      const plan::Metrics metrics = cost::Simulate(graph, profile, tiling, {});
       EXPECT_EQ(metrics.latency_cycles, CyclesOf(past + fresh, tile, past));
       EXPECT_DOUBLE_EQ(metrics.energy_pj, static_cast<double>(fresh * kRowBytes * (1 + 2)));
-      EXPECT_EQ(TimelineOf(graph, profile, tiling, {}, kAllTiles).cycles, metrics.latency_cycles);
+      EXPECT_EQ(cost::TimelineOf(graph, profile, tiling, {}, cost::kAllTiles).cycles, metrics.latency_cycles);
       for (const plan::Metrics& bound :
-           {LowerBound(graph, profile, {0, 0}), SubgraphBound(graph, profile, {0, 0}, {})}) {
+           {cost::LowerBound(graph, profile, {0, 0}), cost::SubgraphBound(graph, profile, {0, 0}, {})}) {
         EXPECT_LE(bound.latency_cycles, metrics.latency_cycles);
         EXPECT_LE(bound.energy_pj, metrics.energy_pj);
       }
     }
-    EXPECT_EQ(SubgraphBound(graph, profile, {0, 0}, {}).latency_cycles, 5 + fresh * kRowBytes);
+    EXPECT_EQ(cost::SubgraphBound(graph, profile, {0, 0}, {}).latency_cycles, 5 + fresh * kRowBytes);
   }
 }
 
@@ -92,7 +92,7 @@ TEST(Growth, ThePortMovesWhatIsNew) {
   Profile profile = OneMemory();
   profile.memories[1].port.read_bytes_per_cycle = 0.5;
   const graph::Graph graph = GrowingCache(7, 2);
-  const plan::Metrics metrics = Simulate(graph, profile, graph::Tile(graph, {0, 0}, {1, 2, 9, 4}), {});
+  const plan::Metrics metrics = cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 0}, {1, 2, 9, 4}), {});
   EXPECT_EQ(metrics.latency_cycles, 2 * kRowBytes * 2 + 2 * kRowBytes / 4);
 }
 
@@ -101,7 +101,7 @@ TEST(Growth, ThePortMovesWhatIsNew) {
 TEST(Growth, AllIsMovedWhereTheNextValueLiesElsewhere) {
   const auto energy_of = [](const graph::Graph& graph, const Profile& profile) {
     const graph::Shape& whole = graph.tensors[2].shape;
-    return Simulate(graph, profile, graph::Tile(graph, {0, 0}, whole), {}).energy_by_part.at("sram");
+    return cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 0}, whole), {}).energy_by_part.at("sram");
   };
   const Profile profile = OneMemory();
   const double all = 8 * kRowBytes * (1 + 2);

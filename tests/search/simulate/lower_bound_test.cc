@@ -3,7 +3,7 @@
 
 #include "random_graph.h"
 #include "small_machine.h"
-#include "tessera/search/simulate/simulate.h"
+#include "tessera/search/cost/simulator.h"
 
 namespace tessera::search {
 namespace {
@@ -37,24 +37,24 @@ hw_profiles::Profile AnyMachine() {
   return profile;
 }
 
-RC_GTEST_PROP(LowerBound, NoTileOrPolicyOrCutUndercutsIt, ()) {
+RC_GTEST_PROP(cost::LowerBound, NoTileOrPolicyOrCutUndercutsIt, ()) {
   const graph::Graph graph = AnyNetwork();
   const hw_profiles::Profile profile = AnyMachine();
   const int operators = static_cast<int>(graph.operators.size());
   const graph::Interval all{0, operators - 1};
-  const plan::Metrics bound_of_all = LowerBound(graph, profile, all);
+  const plan::Metrics bound_of_all = cost::LowerBound(graph, profile, all);
   plan::Metrics total;
   for (int first = 0; first < operators;) {
     const int last = *rc::gen::inRange(first, operators);
     const graph::Interval interval{first, last};
     const int result = graph.operators[static_cast<size_t>(last)].outputs.front();
-    graph::TileShape tile = graph.tensors[static_cast<size_t>(result)].shape;
+    graph::tiling::TileShape tile = graph.tensors[static_cast<size_t>(result)].shape;
     tile[2] = *rc::gen::inRange<int64_t>(1, tile[2] + 1);
     const bool direct = profile.memories[0].direct_read && *rc::gen::arbitrary<bool>();
     const WeightPolicy weights =
         direct ? WeightPolicy::kDirect : *rc::gen::element(WeightPolicy::kResident, WeightPolicy::kStreamed);
-    const plan::Metrics cost = Simulate(graph, profile, graph::Tile(graph, interval, tile), {weights, false});
-    const plan::Metrics bound = LowerBound(graph, profile, interval);
+    const plan::Metrics cost = cost::Simulate(graph, profile, graph::tiling::Tile(graph, interval, tile), {weights, false});
+    const plan::Metrics bound = cost::LowerBound(graph, profile, interval);
     for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
       RC_ASSERT(plan::ValueOf(bound, metric) <= plan::ValueOf(cost, metric) * (1 + 1e-12));
     }
@@ -67,7 +67,7 @@ RC_GTEST_PROP(LowerBound, NoTileOrPolicyOrCutUndercutsIt, ()) {
   }
 }
 
-TEST(LowerBound, HoldsForEveryKindOfOperator) {
+TEST(cost::LowerBound, HoldsForEveryKindOfOperator) {
   hw_profiles::Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   for (const std::string_view name : base::OperatorKindNames()) {
     const hw_profiles::Throughput throughput{*base::ParseOperatorKind(name), std::nullopt, {}, 1, 1, 2};
@@ -80,14 +80,14 @@ TEST(LowerBound, HoldsForEveryKindOfOperator) {
     const int last = static_cast<int>(graph.operators.size()) - 1;
     const graph::Interval interval{static_cast<int>(random.Uniform(0, last)), last};
     const int result = graph.operators[static_cast<size_t>(last)].outputs.front();
-    graph::TileShape tile = graph.tensors[static_cast<size_t>(result)].shape;
+    graph::tiling::TileShape tile = graph.tensors[static_cast<size_t>(result)].shape;
     for (size_t axis = 0; axis < tile.size(); ++axis) {
-      if (graph::CanCut(graph, interval, axis)) tile[axis] = random.Uniform(1, tile[axis]);
+      if (graph::tiling::CanCut(graph, interval, axis)) tile[axis] = random.Uniform(1, tile[axis]);
     }
-    const graph::TiledSubgraph tiled = graph::Tile(graph, interval, tile);
+    const graph::tiling::TiledSubgraph tiled = graph::tiling::Tile(graph, interval, tile);
     several_tiles += tiled.tiles > 1 ? 1 : 0;
-    const plan::Metrics cost = Simulate(graph, profile, tiled, {WeightPolicy::kResident, false});
-    const plan::Metrics bound = LowerBound(graph, profile, interval);
+    const plan::Metrics cost = cost::Simulate(graph, profile, tiled, {WeightPolicy::kResident, false});
+    const plan::Metrics bound = cost::LowerBound(graph, profile, interval);
     EXPECT_LE(bound.macs, cost.macs) << round;
     for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
       EXPECT_LE(plan::ValueOf(bound, metric), plan::ValueOf(cost, metric) * (1 + 1e-12)) << metric << round;
@@ -96,38 +96,38 @@ TEST(LowerBound, HoldsForEveryKindOfOperator) {
   EXPECT_GE(several_tiles, 100);
 }
 
-TEST(LowerBound, IsMetByOneWholeTileWhereNothingIsLost) {
+TEST(cost::LowerBound, IsMetByOneWholeTileWhereNothingIsLost) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Conv(net.Input({1, 2, 8, 2}), 3, 2), 3, 2));
   const hw_profiles::Profile profile = SmallMachine(DmaSteps::kOwnSteps);
-  const plan::Metrics bound = LowerBound(graph, profile, {0, 1});
-  const plan::Metrics whole = Simulate(graph, profile, graph::Tile(graph, {0, 1}, {1, 2, 8, 2}), {});
+  const plan::Metrics bound = cost::LowerBound(graph, profile, {0, 1});
+  const plan::Metrics whole = cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 1}, {1, 2, 8, 2}), {});
   EXPECT_EQ(bound.off_chip_bytes, whole.off_chip_bytes);
   EXPECT_EQ(bound.macs, whole.macs);
 }
 
 // One tile, transfers beside the engines: what is left out is the way of the input in and of the result out.
-TEST(SubgraphBound, IsOneWholeTileLessTheWayInAndOut) {
+TEST(cost::SubgraphBound, IsOneWholeTileLessTheWayInAndOut) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Conv(net.Input({1, 2, 8, 2}), 3, 2), 3, 2));
   hw_profiles::Profile profile = SmallMachine(DmaSteps::kOverlapped);
   profile.memories[1].port.read_bytes_per_cycle = 1;  // slower than the arithmetic
   profile.tiling.weights = {WeightPolicy::kResident};
-  const plan::Metrics whole = Simulate(graph, profile, graph::Tile(graph, {0, 1}, {1, 2, 8, 2}), {});
+  const plan::Metrics whole = cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 1}, {1, 2, 8, 2}), {});
   const int64_t in = 3 + 7 + 8;    // set up, wait, 32 bytes at 4 a cycle
   const int64_t out = 3 + 5 + 32;  // 32 bytes at the pace of the slower end
-  EXPECT_EQ(SubgraphBound(graph, profile, {0, 1}).latency_cycles, whole.latency_cycles - in - out);
-  EXPECT_LT(LowerBound(graph, profile, {0, 1}).latency_cycles, whole.latency_cycles - in - out);
+  EXPECT_EQ(cost::SubgraphBound(graph, profile, {0, 1}).latency_cycles, whole.latency_cycles - in - out);
+  EXPECT_LT(cost::LowerBound(graph, profile, {0, 1}).latency_cycles, whole.latency_cycles - in - out);
   const double constants =
       24 * 1;  // bytes that engines read in the tile memory, unless a policy lets them read elsewhere
-  EXPECT_EQ(SubgraphBound(graph, profile, {0, 1}).energy_pj, whole.energy_pj - constants);
+  EXPECT_EQ(cost::SubgraphBound(graph, profile, {0, 1}).energy_pj, whole.energy_pj - constants);
 }
 
-TEST(LowerBound, DoesNotCountWhatAStrideMaySkip) {
+TEST(cost::LowerBound, DoesNotCountWhatAStrideMaySkip) {
   NetworkBuilder net;
   const graph::Graph graph =
       net.Finish(net.Conv(net.Conv(net.Input({1, 1, 8, 1}), 1, 1), 1, 1, /*stride=*/2));
-  const plan::Metrics bound = LowerBound(graph, SmallMachine(DmaSteps::kOwnSteps), {0, 1});
+  const plan::Metrics bound = cost::LowerBound(graph, SmallMachine(DmaSteps::kOwnSteps), {0, 1});
   EXPECT_EQ(bound.macs, 4);  // of the second convolution; tiles of one row make the first do 4, one tile 7
 }
 

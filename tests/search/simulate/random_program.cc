@@ -1,10 +1,9 @@
-#include "random_program.h"
-
 #include <string>
 #include <utility>
 
-#include "tessera/encoder/adapt/halo.h"
-#include "tessera/encoder/adapt/program.h"
+#include "random_program.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/program.h"
 #include "tessera/tests/hw_profiles/engines.h"
 
 namespace tessera::search {
@@ -137,33 +136,33 @@ void DrawPaces(Random& random, Profile& profile) {
   }
 }
 
-encoder::SubgraphChoice RandomChoice(Random& random, const graph::Graph& graph, const Profile& profile,
+encoder::program::SubgraphChoice RandomChoice(Random& random, const graph::Graph& graph, const Profile& profile,
                                      graph::Interval interval) {
   const graph::Operator& last = graph.operators[static_cast<size_t>(interval.last)];
   const graph::Shape& output = graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
-  encoder::SubgraphChoice choice{interval, output, {}};
+  encoder::program::SubgraphChoice choice{interval, output, {}};
   for (size_t axis = 0; axis < output.size(); ++axis) {
-    const bool rows = graph::AxisOf(output, graph::Axis::kRows) == axis;
-    const bool named = rows || graph::AxisOf(output, graph::Axis::kColumns) == axis ||
-                       graph::AxisOf(output, graph::Axis::kChannels) == axis ||
-                       graph::AxisOf(output, graph::Axis::kBatch) == axis;
+    const bool rows = graph::tiling::AxisOf(output, graph::tiling::Axis::kRows) == axis;
+    const bool named = rows || graph::tiling::AxisOf(output, graph::tiling::Axis::kColumns) == axis ||
+                       graph::tiling::AxisOf(output, graph::tiling::Axis::kChannels) == axis ||
+                       graph::tiling::AxisOf(output, graph::tiling::Axis::kBatch) == axis;
     if (!named || output[axis] < 2 || !random.Chance(rows ? 0.8 : 0.2)) continue;
-    if (graph::CanCut(graph, interval, axis)) choice.tile[axis] = random.Uniform(1, output[axis] - 1);
+    if (graph::tiling::CanCut(graph, interval, axis)) choice.tile[axis] = random.Uniform(1, output[axis] - 1);
   }
   choice.policy.weights = static_cast<WeightPolicy>(random.Uniform(0, 2));
   choice.policy.in_place = random.Chance(0.5);
-  if (encoder::MayKeepRows(profile, output, choice.tile) && random.Chance(0.8))
+  if (encoder::program::MayKeepRows(profile, output, choice.tile) && random.Chance(0.8))
     choice.policy.halo = static_cast<HaloStorage>(random.Uniform(1, 3));
   return choice;
 }
 
 std::vector<int> RandomKept(Random& random, const graph::Graph& graph, const Profile& profile,
-                            const std::vector<encoder::SubgraphChoice>& choices) {
+                            const std::vector<encoder::program::SubgraphChoice>& choices) {
   std::vector<int> kept;
   if (hw_profiles::LayoutOf(profile, base::TensorRole::kBorder).home == profile.tile_memory) return kept;
   for (int tensor = 0; tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
     const bool wanted = random.Chance(0.5);
-    if (wanted && !encoder::FindUnkeepable(graph, choices, {&tensor, 1})) kept.push_back(tensor);
+    if (wanted && !encoder::program::FindUnkeepable(graph, choices, {&tensor, 1})) kept.push_back(tensor);
   }
   return kept;
 }

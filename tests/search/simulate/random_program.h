@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "tessera/base/random.h"
-#include "tessera/encoder/adapt/choice.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 
@@ -22,12 +22,12 @@ hw_profiles::Profile RandomMachine(base::Random& random);
 void DrawPaces(base::Random& random, hw_profiles::Profile& profile);
 
 // Tile and policy of these operators, with nothing kept; tiles are cut along rows more often than along other axes.
-encoder::SubgraphChoice RandomChoice(base::Random& random, const graph::Graph& graph,
+encoder::program::SubgraphChoice RandomChoice(base::Random& random, const graph::Graph& graph,
                                      const hw_profiles::Profile& profile, graph::Interval interval);
 
 // Some borders of this cut, which stay on chip.
 std::vector<int> RandomKept(base::Random& random, const graph::Graph& graph,
                             const hw_profiles::Profile& profile,
-                            const std::vector<encoder::SubgraphChoice>& choices);
+                            const std::vector<encoder::program::SubgraphChoice>& choices);
 
 }  // namespace tessera::search

@@ -1,15 +1,14 @@
-#include "tessera/search/simulate/simulate.h"
-
 #include <gtest/gtest.h>
 
 #include "small_machine.h"
-#include "tessera/encoder/adapt/halo.h"
-#include "tessera/search/simulate/cycles.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/simulator.h"
 
 namespace tessera::search {
 namespace {
 
-using encoder::Policy;
+using encoder::program::Policy;
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
@@ -28,24 +27,24 @@ plan::Metrics RunRows(const graph::Graph& graph, const Profile& profile, int64_t
   const int last = static_cast<int>(graph.operators.size()) - 1;
   graph::Shape tile = graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
   tile[2] = rows;
-  return Simulate(graph, profile, encoder::CutTiles(graph, {0, last}, tile, policy.halo), policy);
+  return cost::Simulate(graph, profile, encoder::program::CutTiles(graph, {0, last}, tile, policy.halo), policy);
 }
 
 // A tile of two rows: 13 cycles to load 12 bytes (3 + 7 + 12/4), 11 to compute (6 steps + 5), 14 to store (3 + 5 + 12/2); the
 // weights take 11 cycles to load (3 + 7 + 4/4).
-TEST(Simulate, OwnStepsRunInSequence) {
+TEST(cost::Simulate, OwnStepsRunInSequence) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOwnSteps), 2, kResident);
   EXPECT_EQ(metrics.latency_cycles, 11 + 2 * (13 + 11 + 14));
 }
 
-TEST(Simulate, OverlappedSlotsLastAsLongAsTheBusiest) {
+TEST(cost::Simulate, OverlappedSlotsLastAsLongAsTheBusiest) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kResident);
   const int64_t prologue = 11 + 13;
   const int64_t slots = 13 + 14;  // compute 0 beside load 1, compute 1 beside store 0
   EXPECT_EQ(metrics.latency_cycles, prologue + slots + 14);
 }
 
-TEST(Simulate, LoadAndStoreShareAPortUnlessItIsDouble) {
+TEST(cost::Simulate, LoadAndStoreShareAPortUnlessItIsDouble) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped);
   // Tiles of one row: load 3+7+2 = 12, compute 8, store 3+5+4 = 12 (two bursts).
   EXPECT_EQ(RunRows(Pointwise(), profile, 1, kResident).latency_cycles, (11 + 12) + (12 + 24 + 24 + 12) + 12);
@@ -56,12 +55,12 @@ TEST(Simulate, LoadAndStoreShareAPortUnlessItIsDouble) {
   EXPECT_EQ(RunRows(Pointwise(), profile, 1, kResident).latency_cycles, (11 + 12) + (12 + 24 + 24 + 12) + 12);
 }
 
-TEST(Simulate, OneTileHasNothingToOverlapWith) {
+TEST(cost::Simulate, OneTileHasNothingToOverlapWith) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 4, kResident);
   EXPECT_EQ(metrics.latency_cycles, (11 + 3 + 7 + 6) + (12 + 5) + (3 + 5 + 12));
 }
 
-TEST(Simulate, RaggedLastTileCostsWhatItIs) {
+TEST(cost::Simulate, RaggedLastTileCostsWhatItIs) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOwnSteps), 3, kResident);
   const int64_t three_rows = (3 + 7 + 5) + (9 + 5) + (3 + 5 + 10);  // 18 bytes are 5 bursts of 4
   const int64_t one_row = (3 + 7 + 2) + (3 + 5) + (3 + 5 + 4);
@@ -69,14 +68,14 @@ TEST(Simulate, RaggedLastTileCostsWhatItIs) {
   EXPECT_EQ(metrics.off_chip_by_cause.at("inputs"), 24);
 }
 
-TEST(Simulate, StreamedWeightsComeBeforeEachUse) {
+TEST(cost::Simulate, StreamedWeightsComeBeforeEachUse) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOwnSteps), 2, kStreamed);
   // One output channel a slice: two slices of 2 bytes, each 3 + 7 + 1 cycles.
   EXPECT_EQ(metrics.latency_cycles, 2 * (13 + 2 * 11 + 11 + 14));
   EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 2 * 4);
 }
 
-TEST(Simulate, OverlappedSlicesArriveBesideTheirStep) {
+TEST(cost::Simulate, OverlappedSlicesArriveBesideTheirStep) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kStreamed);
   const int64_t prologue = 13 + 11;
   const int64_t first = 11 + 11 + 13;  // port: second slice of tile 0, first of tile 1, load 1
@@ -84,7 +83,7 @@ TEST(Simulate, OverlappedSlicesArriveBesideTheirStep) {
   EXPECT_EQ(metrics.latency_cycles, prologue + first + second + 14);
 }
 
-TEST(Simulate, DirectConstantsAreReadWithEveryTile) {
+TEST(cost::Simulate, DirectConstantsAreReadWithEveryTile) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   profile.memories[0].direct_read = true;
   // The input is direct too: 7 + 3 cycles for 12 bytes and 7 + 1 for the weights, longer than 11 cycles of compute.
@@ -94,7 +93,7 @@ TEST(Simulate, DirectConstantsAreReadWithEveryTile) {
   EXPECT_EQ(metrics.off_chip_by_cause.at("inputs"), 24);
 }
 
-TEST(Simulate, HomesInTheTileMemoryMoveNothing) {
+TEST(cost::Simulate, HomesInTheTileMemoryMoveNothing) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   const plan::Metrics metrics = RunRows(Pointwise(), profile, 2, kResident);
@@ -103,7 +102,7 @@ TEST(Simulate, HomesInTheTileMemoryMoveNothing) {
   EXPECT_EQ(metrics.bound_by, "compute");
 }
 
-TEST(Simulate, EnergyAddsUpByPart) {
+TEST(cost::Simulate, EnergyAddsUpByPart) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   profile.memories[0].leakage_mw = 2;
   const plan::Metrics metrics = RunRows(Pointwise(), profile, 2, kResident);
@@ -116,7 +115,7 @@ TEST(Simulate, EnergyAddsUpByPart) {
 }
 
 // 24 bytes come in, 48 go out, and 2 of weights stay: each is read once and written once in the tile memory.
-TEST(Simulate, TransfersReadAndWriteTheTileMemoryOnce) {
+TEST(cost::Simulate, TransfersReadAndWriteTheTileMemoryOnce) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 1, 8, 3}), 1, 2));
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
@@ -130,13 +129,13 @@ TEST(Simulate, TransfersReadAndWriteTheTileMemoryOnce) {
 }
 
 // Three loop levels, the run itself being the innermost.
-TEST(Simulate, TransfersAreSplitAtTheLevelsOfADescriptor) {
+TEST(cost::Simulate, TransfersAreSplitAtTheLevelsOfADescriptor) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   const int home = hw_profiles::LayoutOf(profile, base::TensorRole::kBorder).home;
-  const Runs runs{.bytes = 4, .count = 6, .loops = {2, 3}};
+  const cost::Runs runs{.bytes = 4, .count = 6, .loops = {2, 3}};
   const auto cycles_with = [&](int dims) {
     profile.links[0].dims = dims;
-    return TransferCycles(profile, home, Direction::kRead, runs);
+    return cost::TransferCycles(profile, home, cost::Direction::kRead, runs);
   };
   const int64_t one = cycles_with(3);
   EXPECT_EQ(cycles_with(4), one);
@@ -144,7 +143,7 @@ TEST(Simulate, TransfersAreSplitAtTheLevelsOfADescriptor) {
   EXPECT_EQ(cycles_with(1) - one, profile.links[0].setup_cycles * (2 * 3 - 1));
 }
 
-TEST(Simulate, HaloIsFetchedAndComputedAgain) {
+TEST(cost::Simulate, HaloIsFetchedAndComputedAgain) {
   NetworkBuilder net;
   const int x = net.Input({1, 1, 6, 1});
   const graph::Graph graph = net.Finish(net.Conv(net.Conv(x, 3, 1), 3, 1));
@@ -157,7 +156,7 @@ TEST(Simulate, HaloIsFetchedAndComputedAgain) {
 }
 
 // The second half makes 2 rows in between, and loads 1 row: it finds 2 of each.
-TEST(Simulate, KeptRowsAreNeitherFetchedNorComputedAgain) {
+TEST(cost::Simulate, KeptRowsAreNeitherFetchedNorComputedAgain) {
   NetworkBuilder net;
   const int x = net.Input({1, 1, 6, 1});
   const graph::Graph graph = net.Finish(net.Conv(net.Conv(x, 3, 1), 3, 1));
@@ -179,7 +178,7 @@ TEST(Simulate, KeptRowsAreNeitherFetchedNorComputedAgain) {
   EXPECT_EQ(RunRows(graph, profile, 3, policy).latency_cycles, ring.latency_cycles + 2);
 }
 
-TEST(Simulate, ChannelBlocksCountAndRowPitchDoesNot) {
+TEST(cost::Simulate, ChannelBlocksCountAndRowPitchDoesNot) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   LayoutIn(profile, base::TensorRole::kNetworkInput).channel_block = 16;
   LayoutIn(profile, base::TensorRole::kNetworkOutput).row_pitch_bytes = 64;
@@ -188,7 +187,7 @@ TEST(Simulate, ChannelBlocksCountAndRowPitchDoesNot) {
   EXPECT_EQ(metrics.off_chip_by_cause.at("outputs"), 24);
 }
 
-TEST(Simulate, SharedConstantIsResidentOnceAndStreamedForEachUser) {
+TEST(cost::Simulate, SharedConstantIsResidentOnceAndStreamedForEachUser) {
   NetworkBuilder net;
   const int x = net.Input({1, 2, 4, 1});
   const int w = net.Weights({2, 2, 1, 1});
@@ -199,7 +198,7 @@ TEST(Simulate, SharedConstantIsResidentOnceAndStreamedForEachUser) {
   EXPECT_EQ(RunRows(graph, profile, 2, kStreamed).off_chip_by_cause.at("weights"), 2 * 2 * 14);
 }
 
-TEST(Simulate, SlowTileMemoryHoldsTheEngineUp) {
+TEST(cost::Simulate, SlowTileMemoryHoldsTheEngineUp) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   profile.memories[1].port = {.read_bytes_per_cycle = 1, .write_bytes_per_cycle = 2, .shared = true};
@@ -209,7 +208,7 @@ TEST(Simulate, SlowTileMemoryHoldsTheEngineUp) {
 }
 
 // Its engine takes no cycles for it, but the port reads 24 bytes and writes them again.
-TEST(Simulate, AReshapeIsACopyInTheTileMemory) {
+TEST(cost::Simulate, AReshapeIsACopyInTheTileMemory) {
   graph::Graph graph = Pointwise();
   graph.operators[0].kind = base::OperatorKind::kReshape;
   graph.operators[0].weights.clear();
@@ -225,7 +224,7 @@ TEST(Simulate, AReshapeIsACopyInTheTileMemory) {
 }
 
 // The filter comes with each of two tiles, the table once: 3 + 7 + 1 cycles for 2 bytes.
-TEST(Simulate, ConstantsWithoutSlicesAreLoadedOnceWhereOthersStream) {
+TEST(cost::Simulate, ConstantsWithoutSlicesAreLoadedOnceWhereOthersStream) {
   graph::Graph graph = Pointwise();
   graph::Tensor table;
   table.id = "table";
@@ -238,7 +237,7 @@ TEST(Simulate, ConstantsWithoutSlicesAreLoadedOnceWhereOthersStream) {
   EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 2 + 2 * 4);
 }
 
-TEST(Simulate, AConstantThatIsTwoOperandsComesOnce) {
+TEST(cost::Simulate, AConstantThatIsTwoOperandsComesOnce) {
   graph::Graph graph = Pointwise();
   graph.operators[0].weights.push_back(graph.operators[0].weights.front());
   const plan::Metrics metrics = RunRows(graph, SmallMachine(DmaSteps::kOwnSteps), 2, kStreamed);
@@ -246,7 +245,7 @@ TEST(Simulate, AConstantThatIsTwoOperandsComesOnce) {
 }
 
 // x -> t0 -> t1, and t0 is a network output as well: its next reader fetches it where it lies.
-TEST(Simulate, AResultThatIsReadInItsHomeCrossesTwice) {
+TEST(cost::Simulate, AResultThatIsReadInItsHomeCrossesTwice) {
   NetworkBuilder net;
   const int x = net.Input({1, 2, 4, 3});
   const int t0 = net.Conv(x, 1, 2);
@@ -260,7 +259,7 @@ TEST(Simulate, AResultThatIsReadInItsHomeCrossesTwice) {
   EXPECT_EQ(metrics.off_chip_by_cause.at("outputs"), 24 + 24);
 }
 
-TEST(Simulate, RunsAnOperatorOnTheEngineForItsDataType) {
+TEST(cost::Simulate, RunsAnOperatorOnTheEngineForItsDataType) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   profile.engines.push_back(profile.engines[0]);
@@ -276,7 +275,7 @@ TEST(Simulate, RunsAnOperatorOnTheEngineForItsDataType) {
 }
 
 // Three convolutions of 12 cycles each.
-TEST(Simulate, StartsHideBehindOperatorsUnderWay) {
+TEST(cost::Simulate, StartsHideBehindOperatorsUnderWay) {
   NetworkBuilder net;
   int last = net.Input({1, 2, 4, 3});
   for (int i = 0; i < 3; ++i) last = net.Conv(last, 1, 2);
@@ -294,18 +293,18 @@ TEST(Simulate, StartsHideBehindOperatorsUnderWay) {
   EXPECT_EQ(latency(40, 3), (40 + 12) + 12 + 12);
 }
 
-TEST(Simulate, BoundByTheLinkThatWorksLongest) {
+TEST(cost::Simulate, BoundByTheLinkThatWorksLongest) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kResident);
   EXPECT_EQ(metrics.bound_by, "dma");
 }
 
-TEST(Simulate, PeakBandwidthIsThatOfTheBusiestSlot) {
+TEST(cost::Simulate, PeakBandwidthIsThatOfTheBusiestSlot) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kResident);
   // Slot 0 with the prologue: 4 + 12 + 12 bytes in 24 + 13 cycles; slot 1 with the epilogue: 12 + 12 in 14 + 14.
   EXPECT_DOUBLE_EQ(metrics.peak_bytes_per_cycle, 24.0 / 28);
 }
 
-TEST(Simulate, InPlaceCostsTheSame) {
+TEST(cost::Simulate, InPlaceCostsTheSame) {
   const Profile profile = SmallMachine(DmaSteps::kOverlapped);
   const plan::Metrics apart = RunRows(Pointwise(), profile, 2, {WeightPolicy::kStreamed, false});
   const plan::Metrics together = RunRows(Pointwise(), profile, 2, {WeightPolicy::kStreamed, true});

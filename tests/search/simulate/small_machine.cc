@@ -1,6 +1,6 @@
-#include "small_machine.h"
-
 #include <utility>
+
+#include "small_machine.h"
 
 namespace tessera::search {
 

@@ -5,17 +5,17 @@
 #include "random_graph.h"
 #include "random_program.h"
 #include "tessera/base/random.h"
-#include "tessera/encoder/adapt/assign_homes.h"
-#include "tessera/encoder/adapt/halo.h"
-#include "tessera/encoder/adapt/program.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/program.h"
 #include "tessera/plan/plan.h"
-#include "tessera/search/simulate/simulate.h"
+#include "tessera/search/cost/simulator.h"
 
 namespace tessera::search {
 namespace {
 
 // No program costs less than the bound of its subgraph, which is often closer than the bound that holds for every cut.
-TEST(SubgraphBound, HoldsForEveryProgram) {
+TEST(cost::SubgraphBound, HoldsForEveryProgram) {
   base::Random random(2027);
   int programs = 0;
   int closer = 0;
@@ -24,17 +24,17 @@ TEST(SubgraphBound, HoldsForEveryProgram) {
     DrawWeights(random, graph);
     hw_profiles::Profile profile = RandomMachine(random);
     DrawPaces(random, profile);
-    graph = encoder::WithHomes(std::move(graph), profile);
+    graph = encoder::program::WithHomes(std::move(graph), profile);
     const auto last = static_cast<int>(graph.operators.size()) - 1;
     const graph::Interval interval{static_cast<int>(random.Uniform(0, last)), last};
-    encoder::SubgraphChoice choice = RandomChoice(random, graph, profile, interval);
+    encoder::program::SubgraphChoice choice = RandomChoice(random, graph, profile, interval);
     choice.policy.kept = RandomKept(random, graph, profile, {choice});
-    if (!encoder::BuildProgram(graph, profile, {&choice, 1})) continue;
+    if (!encoder::program::BuildProgram(graph, profile, {&choice, 1})) continue;
     ++programs;
-    const plan::Metrics cost = Simulate(
-        graph, profile, encoder::CutTiles(graph, interval, choice.tile, choice.policy.halo), choice.policy);
-    const plan::Metrics any_cut = LowerBound(graph, profile, interval);
-    const plan::Metrics bound = SubgraphBound(graph, profile, interval, choice.policy.kept);
+    const plan::Metrics cost = cost::Simulate(
+        graph, profile, encoder::program::CutTiles(graph, interval, choice.tile, choice.policy.halo), choice.policy);
+    const plan::Metrics any_cut = cost::LowerBound(graph, profile, interval);
+    const plan::Metrics bound = cost::SubgraphBound(graph, profile, interval, choice.policy.kept);
     for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
       const double found = plan::ValueOf(bound, metric);
       EXPECT_LE(found, plan::ValueOf(cost, metric) * (1 + 1e-12)) << metric << ", round " << round;

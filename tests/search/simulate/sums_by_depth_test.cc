@@ -10,12 +10,12 @@
 #include "random_graph.h"
 #include "random_program.h"
 #include "random_sum.h"
-#include "tessera/encoder/adapt/assign_homes.h"
-#include "tessera/encoder/adapt/program.h"
-#include "tessera/plan/check_partition.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/program.h"
 #include "tessera/plan/plan.h"
-#include "tessera/search/simulate/simulate.h"
-#include "tessera/search/simulate/timeline.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/search/cost/simulator.h"
+#include "tessera/search/cost/timeline.h"
 
 // Operators whose weights are held by depth: both derivations, the simulator and its bounds are held against each other.
 namespace tessera::search {
@@ -30,13 +30,13 @@ using hw_profiles::WeightPolicy;
 struct SumByDepth {
   graph::Graph graph;
   Profile profile;
-  std::vector<encoder::SubgraphChoice> choices;  // the last is the sum's
+  std::vector<encoder::program::SubgraphChoice> choices;  // the last is the sum's
 };
 
 SumByDepth AnySumByDepth(Random& random) {
   SumByDepth sum{graph::RandomSum(random), RandomMachine(random), {}};
   DrawPaces(random, sum.profile);
-  sum.graph = encoder::WithHomes(std::move(sum.graph), sum.profile);
+  sum.graph = encoder::program::WithHomes(std::move(sum.graph), sum.profile);
   sum.profile.tiling.weights.push_back(WeightPolicy::kByDepth);
   sum.profile.tiling.depth_granule = random.Uniform(1, 5);
   for (hw_profiles::Throughput& throughput : sum.profile.engines[0].throughputs)
@@ -44,19 +44,19 @@ SumByDepth AnySumByDepth(Random& random) {
   const auto operators = static_cast<int>(sum.graph.operators.size());
   for (int op = 0; op < operators; ++op)
     sum.choices.push_back(RandomChoice(random, sum.graph, sum.profile, {op, op}));
-  encoder::SubgraphChoice& last = sum.choices.back();
+  encoder::program::SubgraphChoice& last = sum.choices.back();
   last.policy.halo = HaloStorage::kRecompute;
   last.policy.weights = WeightPolicy::kByDepth;
   last.policy.depth = sum.profile.tiling.depth_granule * random.Uniform(0, 3);
-  const graph::Shape& output = encoder::OutputShape(sum.graph, last.interval);
+  const graph::Shape& output = encoder::program::OutputShape(sum.graph, last.interval);
   for (size_t axis = 0; axis < output.size(); ++axis) {
     const bool leading = axis + 2 < output.size() && output.size() != 4;
     const bool cuts = random.Chance(0.3) && output[axis] > 1 && !leading;
-    if (cuts && graph::CanCut(sum.graph, last.interval, axis))
+    if (cuts && graph::tiling::CanCut(sum.graph, last.interval, axis))
       last.tile[axis] = random.Uniform(1, output[axis] - 1);
   }
   const std::vector<int> kept = RandomKept(random, sum.graph, sum.profile, sum.choices);
-  for (encoder::SubgraphChoice& choice : sum.choices) choice.policy.kept = kept;
+  for (encoder::program::SubgraphChoice& choice : sum.choices) choice.policy.kept = kept;
   return sum;
 }
 
@@ -67,7 +67,7 @@ TEST(Derivations, AgreeOnSumsByDepth) {
   int several = 0;  // tiles
   for (int round = 0; round < 4000; ++round) {
     const SumByDepth sum = AnySumByDepth(random);
-    base::Expected<encoder::Program> program = encoder::BuildProgram(sum.graph, sum.profile, sum.choices);
+    base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(sum.graph, sum.profile, sum.choices);
     if (!program) continue;
     const plan::Plan plan = AsPlan(sum.graph, sum.profile, sum.choices, *std::move(program));
     ASSERT_EQ(Disagreements(plan), "") << "round " << round;
@@ -92,23 +92,23 @@ TEST(Derivations, AgreeOnWhatMayBeHeldByDepth) {
     graph::Graph graph = random.Chance(0.5) ? graph::RandomSum(random) : graph::RandomGraph(random, 2);
     DrawWeights(random, graph);
     Profile profile = RandomMachine(random);
-    graph = encoder::WithHomes(std::move(graph), profile);
+    graph = encoder::program::WithHomes(std::move(graph), profile);
     profile.tiling.weights.push_back(WeightPolicy::kByDepth);
     profile.tiling.depth_granule = random.Uniform(1, 5);
     const auto operators = static_cast<int>(graph.operators.size());
-    std::vector<encoder::SubgraphChoice> choices;
+    std::vector<encoder::program::SubgraphChoice> choices;
     for (int op = 0; op < operators; ++op)
-      choices.push_back({{op, op}, encoder::OutputShape(graph, {op, op}), {WeightPolicy::kResident}});
+      choices.push_back({{op, op}, encoder::program::OutputShape(graph, {op, op}), {WeightPolicy::kResident}});
     const bool together = operators > 1 && random.Chance(0.2);
-    if (together) choices = {{{0, operators - 1}, encoder::OutputShape(graph, {0, operators - 1}), {}}};
-    const base::Expected<encoder::Program> resident = encoder::BuildProgram(graph, profile, choices);
+    if (together) choices = {{{0, operators - 1}, encoder::program::OutputShape(graph, {0, operators - 1}), {}}};
+    const base::Expected<encoder::program::Program> resident = encoder::program::BuildProgram(graph, profile, choices);
     if (!resident) continue;
     choices.back().policy.weights = WeightPolicy::kByDepth;
     choices.back().policy.depth = random.Chance(0.5) ? 0 : random.Uniform(1, 6);
-    const base::Expected<encoder::Program> program = encoder::BuildProgram(graph, profile, choices);
+    const base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(graph, profile, choices);
     plan::Plan plan = AsPlan(graph, profile, choices, program ? *program : *resident);
-    plan::Findings findings(10);
-    plan::CheckPartition(plan, findings);
+    plan::verify::Findings findings(10);
+    plan::verify::CheckPartition(plan, findings);
     ASSERT_EQ(findings.Empty(), program.has_value()) << "round " << round;
     ++seen.at(program ? 1 : 0);
   }
@@ -121,15 +121,15 @@ TEST(SumsByDepth, CostWhatTheTimelineSaysAndNoLessThanTheBounds) {
   int programs = 0;
   for (int round = 0; round < 2000; ++round) {
     const SumByDepth sum = AnySumByDepth(random);
-    const encoder::SubgraphChoice& choice = sum.choices.back();
-    if (!encoder::BuildProgram(sum.graph, sum.profile, sum.choices)) continue;
+    const encoder::program::SubgraphChoice& choice = sum.choices.back();
+    if (!encoder::program::BuildProgram(sum.graph, sum.profile, sum.choices)) continue;
     ++programs;
-    const graph::TiledSubgraph tiling = graph::Tile(sum.graph, choice.interval, choice.tile);
-    const plan::Metrics cost = Simulate(sum.graph, sum.profile, tiling, choice.policy);
-    const SubgraphTimeline timeline =
-        TimelineOf(sum.graph, sum.profile, tiling, choice.policy, random.Uniform(2, 20));
+    const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(sum.graph, choice.interval, choice.tile);
+    const plan::Metrics cost = cost::Simulate(sum.graph, sum.profile, tiling, choice.policy);
+    const cost::SubgraphTimeline timeline =
+        cost::TimelineOf(sum.graph, sum.profile, tiling, choice.policy, random.Uniform(2, 20));
     ASSERT_EQ(timeline.cycles, cost.latency_cycles) << "round " << round;
-    const plan::Metrics bound = SubgraphBound(sum.graph, sum.profile, choice.interval, choice.policy.kept);
+    const plan::Metrics bound = cost::SubgraphBound(sum.graph, sum.profile, choice.interval, choice.policy.kept);
     for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
       EXPECT_LE(plan::ValueOf(bound, metric), plan::ValueOf(cost, metric) * (1 + 1e-12))
           << metric << ", round " << round;

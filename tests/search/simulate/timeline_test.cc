@@ -1,5 +1,3 @@
-#include "tessera/search/simulate/timeline.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,14 +5,15 @@
 #include <algorithm>
 
 #include "small_machine.h"
-#include "tessera/encoder/adapt/halo.h"
-#include "tessera/search/simulate/simulate.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/search/cost/simulator.h"
+#include "tessera/search/cost/timeline.h"
 
 // Every activity has its place, and the last one ends when the simulator says.
 namespace tessera::search {
 namespace {
 
-using encoder::Policy;
+using encoder::program::Policy;
 using hw_profiles::DmaSteps;
 using hw_profiles::HaloStorage;
 using hw_profiles::Profile;
@@ -26,14 +25,14 @@ constexpr Policy kTimedStreamed = {WeightPolicy::kStreamed, false};
 
 // x [1,2,4,3] --1x1--> y [1,2,4,3] in tiles of `rows` rows: as in simulate_test.cc, a tile of two rows takes 13 cycles to load,
 // 11 to compute and 14 to store; the weights take 11.
-SubgraphTimeline PointwiseTimeline(DmaSteps dma, Policy policy, int64_t rows, int64_t most = kAllTiles) {
+cost::SubgraphTimeline PointwiseTimeline(DmaSteps dma, Policy policy, int64_t rows, int64_t most = cost::kAllTiles) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 2, 4, 3}), 1, 2));
-  return TimelineOf(graph, SmallMachine(dma), graph::Tile(graph, {0, 0}, {1, 2, rows, 3}), policy, most);
+  return cost::TimelineOf(graph, SmallMachine(dma), graph::tiling::Tile(graph, {0, 0}, {1, 2, rows, 3}), policy, most);
 }
 
 struct Span {
-  ActivityKind kind;
+  cost::ActivityKind kind;
   int64_t tile;
   int64_t begin;
   int64_t end;
@@ -44,43 +43,43 @@ struct Span {
   }
 };
 
-std::vector<Span> SpansOf(const SubgraphTimeline& timeline) {
+std::vector<Span> SpansOf(const cost::SubgraphTimeline& timeline) {
   std::vector<Span> spans;
-  for (const Activity& activity : timeline.activities)
+  for (const cost::Activity& activity : timeline.activities)
     spans.push_back({activity.kind, activity.tile, activity.begin, activity.end});
   return spans;
 }
 
 TEST(Timeline, OwnStepsStandOneAfterAnother) {
-  const SubgraphTimeline timeline = PointwiseTimeline(DmaSteps::kOwnSteps, kTimedResident, 2);
+  const cost::SubgraphTimeline timeline = PointwiseTimeline(DmaSteps::kOwnSteps, kTimedResident, 2);
   EXPECT_THAT(SpansOf(timeline),
-              ElementsAre(Span{ActivityKind::kConstants, 0, 0, 11}, Span{ActivityKind::kLoad, 0, 11, 24},
-                          Span{ActivityKind::kCompute, 0, 24, 35}, Span{ActivityKind::kStore, 0, 35, 49},
-                          Span{ActivityKind::kLoad, 1, 49, 62}, Span{ActivityKind::kCompute, 1, 62, 73},
-                          Span{ActivityKind::kStore, 1, 73, 87}));
+              ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11}, Span{cost::ActivityKind::kLoad, 0, 11, 24},
+                          Span{cost::ActivityKind::kCompute, 0, 24, 35}, Span{cost::ActivityKind::kStore, 0, 35, 49},
+                          Span{cost::ActivityKind::kLoad, 1, 49, 62}, Span{cost::ActivityKind::kCompute, 1, 62, 73},
+                          Span{cost::ActivityKind::kStore, 1, 73, 87}));
   EXPECT_EQ(timeline.cycles, 87);
   EXPECT_THAT(timeline.busy, ElementsAre(22, 65));
 }
 
 TEST(Timeline, OverlappedTilesComeAndGoBesideCompute) {
-  const SubgraphTimeline timeline = PointwiseTimeline(DmaSteps::kOverlapped, kTimedResident, 2);
+  const cost::SubgraphTimeline timeline = PointwiseTimeline(DmaSteps::kOverlapped, kTimedResident, 2);
   EXPECT_THAT(SpansOf(timeline),
-              ElementsAre(Span{ActivityKind::kConstants, 0, 0, 11}, Span{ActivityKind::kLoad, 0, 11, 24},
-                          Span{ActivityKind::kCompute, 0, 24, 35}, Span{ActivityKind::kLoad, 1, 24, 37},
-                          Span{ActivityKind::kCompute, 1, 37, 48}, Span{ActivityKind::kStore, 0, 37, 51},
-                          Span{ActivityKind::kStore, 1, 51, 65}));
+              ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11}, Span{cost::ActivityKind::kLoad, 0, 11, 24},
+                          Span{cost::ActivityKind::kCompute, 0, 24, 35}, Span{cost::ActivityKind::kLoad, 1, 24, 37},
+                          Span{cost::ActivityKind::kCompute, 1, 37, 48}, Span{cost::ActivityKind::kStore, 0, 37, 51},
+                          Span{cost::ActivityKind::kStore, 1, 51, 65}));
   EXPECT_EQ(timeline.cycles, 65);
 }
 
 // Of tile 0: its second slice during its step, then the first of tile 1, then tile 1 itself.
 TEST(Timeline, SlicesBeginWithTheirStepAndOthersGiveWay) {
-  const SubgraphTimeline timeline = PointwiseTimeline(DmaSteps::kOverlapped, kTimedStreamed, 2);
+  const cost::SubgraphTimeline timeline = PointwiseTimeline(DmaSteps::kOverlapped, kTimedStreamed, 2);
   EXPECT_THAT(SpansOf(timeline),
-              ElementsAre(Span{ActivityKind::kLoad, 0, 0, 13}, Span{ActivityKind::kSlices, 0, 13, 24},
-                          Span{ActivityKind::kCompute, 0, 24, 35}, Span{ActivityKind::kSlices, 0, 24, 35},
-                          Span{ActivityKind::kSlices, 1, 35, 46}, Span{ActivityKind::kLoad, 1, 46, 59},
-                          Span{ActivityKind::kCompute, 1, 59, 70}, Span{ActivityKind::kSlices, 1, 59, 70},
-                          Span{ActivityKind::kStore, 0, 70, 84}, Span{ActivityKind::kStore, 1, 84, 98}));
+              ElementsAre(Span{cost::ActivityKind::kLoad, 0, 0, 13}, Span{cost::ActivityKind::kSlices, 0, 13, 24},
+                          Span{cost::ActivityKind::kCompute, 0, 24, 35}, Span{cost::ActivityKind::kSlices, 0, 24, 35},
+                          Span{cost::ActivityKind::kSlices, 1, 35, 46}, Span{cost::ActivityKind::kLoad, 1, 46, 59},
+                          Span{cost::ActivityKind::kCompute, 1, 59, 70}, Span{cost::ActivityKind::kSlices, 1, 59, 70},
+                          Span{cost::ActivityKind::kStore, 0, 70, 84}, Span{cost::ActivityKind::kStore, 1, 84, 98}));
 }
 
 TEST(Timeline, ReadsAndWritesHaveTracksOfTheirOwnWhereTheyDoNotTakeTurns) {
@@ -89,24 +88,24 @@ TEST(Timeline, ReadsAndWritesHaveTracksOfTheirOwnWhereTheyDoNotTakeTurns) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped);
   profile.memories[0].port.shared = false;
   profile.links[0].outstanding = 2;
-  const SubgraphTimeline timeline =
-      TimelineOf(graph, profile, graph::Tile(graph, {0, 0}, {1, 2, 1, 3}), kTimedResident, kAllTiles);
+  const cost::SubgraphTimeline timeline =
+      cost::TimelineOf(graph, profile, graph::tiling::Tile(graph, {0, 0}, {1, 2, 1, 3}), kTimedResident, cost::kAllTiles);
   ASSERT_EQ(timeline.tracks.size(), 3U);
-  EXPECT_EQ(timeline.tracks[1].flow, TrackFlow::kIn);
-  EXPECT_EQ(timeline.tracks[2].flow, TrackFlow::kOut);
+  EXPECT_EQ(timeline.tracks[1].flow, cost::TrackFlow::kIn);
+  EXPECT_EQ(timeline.tracks[2].flow, cost::TrackFlow::kOut);
   EXPECT_EQ(timeline.cycles, (11 + 12) + (12 + 12 + 12 + 12) + 12);
 }
 
 TEST(Timeline, TilesInTheMiddleAreLeftOutYetCounted) {
-  const SubgraphTimeline whole = PointwiseTimeline(DmaSteps::kOverlapped, kTimedResident, 1);
-  const SubgraphTimeline part = PointwiseTimeline(DmaSteps::kOverlapped, kTimedResident, 1, 3);
+  const cost::SubgraphTimeline whole = PointwiseTimeline(DmaSteps::kOverlapped, kTimedResident, 1);
+  const cost::SubgraphTimeline part = PointwiseTimeline(DmaSteps::kOverlapped, kTimedResident, 1, 3);
   ASSERT_EQ(part.omissions.size(), 1U);
   EXPECT_EQ(part.omissions[0].first, 2);
   EXPECT_EQ(part.omissions[0].count, 1);
   EXPECT_EQ(part.cycles, whole.cycles);
   EXPECT_EQ(part.busy, whole.busy);
-  for (const Activity& activity : part.activities) {
-    if (activity.kind == ActivityKind::kCompute) {
+  for (const cost::Activity& activity : part.activities) {
+    if (activity.kind == cost::ActivityKind::kCompute) {
       EXPECT_NE(activity.tile, 2);
     }
   }
@@ -119,11 +118,11 @@ TEST(Timeline, DirectWorkKeepsThePortFromTransfers) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped);
   profile.memories[0].direct_read = true;
   const Policy direct = {WeightPolicy::kDirect, false};
-  const graph::TiledSubgraph tiling = graph::Tile(graph, {0, 0}, {1, 2, 2, 3});
-  const SubgraphTimeline timeline = TimelineOf(graph, profile, tiling, direct, kAllTiles);
-  EXPECT_EQ(timeline.cycles, Simulate(graph, profile, tiling, direct).latency_cycles);
-  const auto at = std::find_if(timeline.activities.begin(), timeline.activities.end(), [](const Activity& a) {
-    return a.kind == ActivityKind::kDirect && a.tile == 1;
+  const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(graph, {0, 0}, {1, 2, 2, 3});
+  const cost::SubgraphTimeline timeline = cost::TimelineOf(graph, profile, tiling, direct, cost::kAllTiles);
+  EXPECT_EQ(timeline.cycles, cost::Simulate(graph, profile, tiling, direct).latency_cycles);
+  const auto at = std::find_if(timeline.activities.begin(), timeline.activities.end(), [](const cost::Activity& a) {
+    return a.kind == cost::ActivityKind::kDirect && a.tile == 1;
   });
   ASSERT_NE(at, timeline.activities.end());
   EXPECT_EQ(at->end - at->begin, 10 + 8);
@@ -151,19 +150,19 @@ RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNobodyDoesTwoThingsAt
   if (drawn(0, 4) == 0) LayoutIn(profile, base::TensorRole::kNetworkOutput).home = 1;
   Policy policy = drawn(0, 2) == 0 ? kTimedResident : kTimedStreamed;
   if (profile.memories[0].direct_read && drawn(0, 2) == 0) policy.weights = WeightPolicy::kDirect;
-  graph::TileShape tile = graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
+  graph::tiling::TileShape tile = graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
   tile[2] = drawn(1, rows + 1);
   const int end = static_cast<int>(graph.operators.size()) - 1;
   if (tile[2] < rows)
     policy.halo = *rc::gen::element(HaloStorage::kRecompute, HaloStorage::kRing, HaloStorage::kCopy,
                                     HaloStorage::kAdjacent);
-  const graph::TiledSubgraph tiling = encoder::CutTiles(graph, {0, end}, tile, policy.halo);
+  const graph::tiling::TiledSubgraph tiling = encoder::program::CutTiles(graph, {0, end}, tile, policy.halo);
 
-  const SubgraphTimeline timeline = TimelineOf(graph, profile, tiling, policy, drawn(2, 20));
-  RC_ASSERT(timeline.cycles == Simulate(graph, profile, tiling, policy).latency_cycles);
+  const cost::SubgraphTimeline timeline = cost::TimelineOf(graph, profile, tiling, policy, drawn(2, 20));
+  RC_ASSERT(timeline.cycles == cost::Simulate(graph, profile, tiling, policy).latency_cycles);
   std::vector<int64_t> free(timeline.tracks.size(), 0);
   int64_t latest = 0;
-  for (const Activity& activity : timeline.activities) {
+  for (const cost::Activity& activity : timeline.activities) {
     auto& at = free[static_cast<size_t>(activity.track)];
     RC_ASSERT(activity.begin >= at);
     RC_ASSERT(activity.begin < activity.end);
@@ -174,7 +173,7 @@ RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNobodyDoesTwoThingsAt
   for (const int64_t busy : timeline.busy) RC_ASSERT(busy <= timeline.cycles);
   RC_CLASSIFY(policy.halo != HaloStorage::kRecompute, "keeps rows");
   RC_CLASSIFY(std::any_of(timeline.activities.begin(), timeline.activities.end(),
-                          [](const Activity& activity) { return activity.kind == ActivityKind::kCopy; }),
+                          [](const cost::Activity& activity) { return activity.kind == cost::ActivityKind::kCopy; }),
               "copies rows");
 }
 

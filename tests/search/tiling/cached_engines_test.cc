@@ -1,13 +1,11 @@
-#include "tessera/search/tiling/cached_engines.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/allocate/greedy.h"
-#include "tessera/search/allocate/repair.h"
-#include "tessera/search/tiling/signature.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/local_search/local_search.h"
+#include "tessera/search/tiling/engine_cache.h"
 
 namespace tessera::search {
 namespace {
@@ -29,15 +27,15 @@ Problem ThreeInARow() {
   return problem;
 }
 
-problem::Result Ask(const CachedEngines& engines, const Problem& problem, int64_t budget = 1000) {
+problem::Result Ask(const tiling::CachedEngines& engines, const Problem& problem, int64_t budget = 1000) {
   return engines.Pointers()[0]
       ->Open(problem, nullptr)
       ->Solve(0, problem.memories[0].capacity, base::Budget{budget}, base::Stop());
 }
 
-TEST(CachedEngines, KnowAProblemUnderOtherNamesAndTimes) {
-  const CanonicalEngine canonical;
-  const CachedEngines engines({&canonical});
+TEST(tiling::CachedEngines, KnowAProblemUnderOtherNamesAndTimes) {
+  const engines::canonical::CanonicalEngine canonical;
+  const tiling::CachedEngines engines({&canonical});
   const problem::Result first = Ask(engines, ThreeInARow());
   Problem renamed = ThreeInARow();
   renamed.name = "another network";
@@ -62,8 +60,8 @@ void PrintTo(const Change& change, std::ostream* out) { *out << change.name; }
 class EveryChange : public testing::TestWithParam<Change> {};
 
 TEST_P(EveryChange, MakesAnotherQuestion) {
-  const CanonicalEngine canonical;
-  const CachedEngines engines({&canonical});
+  const engines::canonical::CanonicalEngine canonical;
+  const tiling::CachedEngines engines({&canonical});
   Ask(engines, ThreeInARow());
   Problem changed = ThreeInARow();
   GetParam().make(changed);
@@ -107,10 +105,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Change{"rule", [](Problem& p) { p.rules = {AboutOffsets()}; }}),
     [](const auto& info) { return info.param.name; });
 
-TEST(CachedEngines, TellEnginesAndBudgetsApart) {
-  const CanonicalEngine canonical;
-  const GreedyEngine greedy;
-  const CachedEngines engines({&canonical, &greedy});
+TEST(tiling::CachedEngines, TellEnginesAndBudgetsApart) {
+  const engines::canonical::CanonicalEngine canonical;
+  const engines::greedy::GreedyEngine greedy;
+  const tiling::CachedEngines engines({&canonical, &greedy});
   Ask(engines, ThreeInARow(), 1000);
   Ask(engines, ThreeInARow(), 1001);
   const Problem problem = ThreeInARow();
@@ -120,17 +118,17 @@ TEST(CachedEngines, TellEnginesAndBudgetsApart) {
   EXPECT_EQ(engines.Count().hits, 0);
 }
 
-TEST(CachedEngines, RefuteAsTheEnginesBehindThemDo) {
-  const CanonicalEngine canonical;
-  const RepairEngine repair;
-  const CachedEngines engines({&canonical, &repair});
+TEST(tiling::CachedEngines, RefuteAsTheEnginesBehindThemDo) {
+  const engines::canonical::CanonicalEngine canonical;
+  const engines::local_search::RepairEngine repair;
+  const tiling::CachedEngines engines({&canonical, &repair});
   EXPECT_TRUE(engines.Pointers()[0]->Refutes());
   EXPECT_FALSE(engines.Pointers()[1]->Refutes());
 }
 
-TEST(CachedEngines, KeepNothingThatAStopCutOff) {
-  const CanonicalEngine canonical;
-  const CachedEngines engines({&canonical});
+TEST(tiling::CachedEngines, KeepNothingThatAStopCutOff) {
+  const engines::canonical::CanonicalEngine canonical;
+  const tiling::CachedEngines engines({&canonical});
   base::Stop stop;
   stop.Request();
   const Problem problem = ThreeInARow();
@@ -139,20 +137,20 @@ TEST(CachedEngines, KeepNothingThatAStopCutOff) {
   EXPECT_EQ(Ask(engines, problem).status, problem::Status::kFeasible);
 }
 
-TEST(WithoutNames, KeepsStepsWhereModesLookAtThem) {
+TEST(tiling::WithoutNames, KeepsStepsWhereModesLookAtThem) {
   Problem problem = ThreeInARow();
   problem.buffers[0].lifespans = {{0, 7}};
   problem.buffers[0].accesses = {{4, "pe", problem::AccessKind::kRead}};
-  EXPECT_EQ(WithoutNames(problem).buffers[0].lifespans[0].upper, 5);  // after 0, 1, 2, 3 and 4
-  EXPECT_TRUE(WithoutNames(problem).buffers[0].accesses.empty());
+  EXPECT_EQ(tiling::WithoutNames(problem).buffers[0].lifespans[0].upper, 5);  // after 0, 1, 2, 3 and 4
+  EXPECT_TRUE(tiling::WithoutNames(problem).buffers[0].accesses.empty());
   problem.memories[0].banks = {HalfBank()};
   problem.memories[0].banks[0].ports.total = 1;
-  EXPECT_EQ(WithoutNames(problem).buffers[0].lifespans[0].upper, 7);
-  EXPECT_EQ(WithoutNames(problem).buffers[0].accesses.size(), 1U);
+  EXPECT_EQ(tiling::WithoutNames(problem).buffers[0].lifespans[0].upper, 7);
+  EXPECT_EQ(tiling::WithoutNames(problem).buffers[0].accesses.size(), 1U);
 }
 
-TEST(RestoreNames, PutsIdsBack) {
-  EXPECT_EQ(RestoreNames("#0 and '#2' collide; # 1", ThreeInARow()), "b0 and 'b2' collide; # 1");
+TEST(tiling::RestoreNames, PutsIdsBack) {
+  EXPECT_EQ(tiling::RestoreNames("#0 and '#2' collide; # 1", ThreeInARow()), "b0 and 'b2' collide; # 1");
 }
 
 }  // namespace

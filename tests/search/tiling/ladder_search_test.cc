@@ -1,5 +1,3 @@
-#include "tessera/search/tiling/ladder_search.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,7 +6,8 @@
 #include <utility>
 
 #include "tessera/problem/validator.h"
-#include "tessera/search/allocate/canonical.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/tiling/candidate_search.h"
 
 namespace tessera::search {
 namespace {
@@ -83,27 +82,27 @@ Ladder Chain(size_t n) {
   return LadderOf(sizes);
 }
 
-LadderOutcome Search(const Problem& problem, const Ladder& ladder, const Engines& engines,
-                     LadderOptions options = {}) {
-  return SearchLadder(problem, ladder, engines, options, base::Stop());
+tiling::LadderOutcome Search(const Problem& problem, const Ladder& ladder, const tiling::Engines& engines,
+                     tiling::LadderOptions options = {}) {
+  return tiling::SearchLadder(problem, ladder, engines, options, base::Stop());
 }
 
-TEST(LadderSearch, BisectsAChain) {
+TEST(tiling::LadderSearch, BisectsAChain) {
   const Problem problem = ProblemOf({{0, 1}}, 1000);
   for (size_t last = 0; last < 16; ++last) {
     const ScriptedEngine engine(
         [last](size_t rung) { return rung <= last ? Status::kFeasible : Status::kInfeasible; });
-    const LadderOutcome outcome = Search(problem, Chain(16), {&engine});
+    const tiling::LadderOutcome outcome = Search(problem, Chain(16), {&engine});
     EXPECT_EQ(outcome.largest, last);
     EXPECT_TRUE(outcome.largest_proven);
     EXPECT_LE(outcome.solves, 5);
-    for (size_t rung = 0; rung < 16; ++rung) EXPECT_EQ(Fits(outcome.rungs[rung]), rung <= last);
+    for (size_t rung = 0; rung < 16; ++rung) EXPECT_EQ(tiling::Fits(outcome.rungs[rung]), rung <= last);
   }
 }
 
-TEST(LadderSearch, AsksOnceWhereTheLargestFits) {
+TEST(tiling::LadderSearch, AsksOnceWhereTheLargestFits) {
   const ScriptedEngine engine([](size_t) { return Status::kFeasible; });
-  const LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 1000), Chain(16), {&engine});
+  const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 1000), Chain(16), {&engine});
   EXPECT_EQ(outcome.solves, 1);
   EXPECT_EQ(outcome.rungs[3].implied_by, 15U);
   EXPECT_EQ(outcome.rungs[3].peak, 4);  // its own, in the places of the largest
@@ -111,43 +110,43 @@ TEST(LadderSearch, AsksOnceWhereTheLargestFits) {
 }
 
 // Rungs are points (r, c) of an 8 by 8 plane, feasible where r + c < 8: a staircase with eight corners.
-TEST(LadderSearch, WalksAlongAStaircase) {
+TEST(tiling::LadderSearch, WalksAlongAStaircase) {
   std::vector<std::vector<Bytes>> sizes;
   for (Bytes r = 0; r < 8; ++r) {
     for (Bytes c = 0; c < 8; ++c) sizes.push_back({r + 1, c + 1});
   }
   const ScriptedEngine engine(
       [](size_t rung) { return rung / 8 + rung % 8 < 8 ? Status::kFeasible : Status::kInfeasible; });
-  const LadderOutcome outcome = Search(ProblemOf({{0, 1}, {1, 2}}, 1000), LadderOf(sizes), {&engine});
+  const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}, {1, 2}}, 1000), LadderOf(sizes), {&engine});
   for (size_t rung = 0; rung < 64; ++rung)
-    EXPECT_EQ(Fits(outcome.rungs[rung]), rung / 8 + rung % 8 < 8) << rung;
+    EXPECT_EQ(tiling::Fits(outcome.rungs[rung]), rung / 8 + rung % 8 < 8) << rung;
   EXPECT_LE(outcome.solves, 24);
 }
 
-TEST(LadderSearch, ScansWhereNothingDominates) {
+TEST(tiling::LadderSearch, ScansWhereNothingDominates) {
   const Ladder ladder = LadderOf({{1, 9}, {2, 8}, {3, 7}, {4, 6}});
   const ScriptedEngine engine(
       [](size_t rung) { return rung == 2 ? Status::kFeasible : Status::kInfeasible; });
-  const LadderOutcome outcome = Search(ProblemOf({{0, 1}, {1, 2}}, 1000), ladder, {&engine});
+  const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}, {1, 2}}, 1000), ladder, {&engine});
   EXPECT_EQ(outcome.solves, 4);
   EXPECT_EQ(outcome.largest, 2U);
 }
 
-TEST(LadderSearch, ScansWhereBuffersMayNotShrinkInPlace) {
+TEST(tiling::LadderSearch, ScansWhereBuffersMayNotShrinkInPlace) {
   Problem problem = ProblemOf({{0, 1}, {1, 2}}, 1000);
   problem.relations.push_back({problem::RelationKind::kSameBank, 0, 1, 0});
   const ScriptedEngine engine([](size_t) { return Status::kInfeasible; });
   EXPECT_EQ(Search(problem, LadderOf({{1, 1}, {2, 2}, {3, 3}}), {&engine}).solves, 3);
   const ScriptedEngine small([](size_t rung) { return rung == 0 ? Status::kInfeasible : Status::kUnknown; });
-  const LadderOutcome outcome = Search(problem, LadderOf({{1, 1}, {2, 2}, {3, 3}}), {&small});
+  const tiling::LadderOutcome outcome = Search(problem, LadderOf({{1, 1}, {2, 2}, {3, 3}}), {&small});
   EXPECT_EQ(outcome.rungs[0].status, Status::kInfeasible);
   EXPECT_EQ(outcome.rungs[1].status, Status::kUnknown);
   EXPECT_EQ(outcome.rungs[2].status, Status::kUnknown);
 }
 
-TEST(LadderSearch, SpendsNoSolveOnALoadBeyondTheCapacity) {
+TEST(tiling::LadderSearch, SpendsNoSolveOnALoadBeyondTheCapacity) {
   const ScriptedEngine engine([](size_t) { return Status::kFeasible; });
-  const LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 4), Chain(16), {&engine});
+  const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 4), Chain(16), {&engine});
   EXPECT_EQ(outcome.largest, 3U);
   EXPECT_TRUE(outcome.largest_proven);
   EXPECT_EQ(outcome.solves, 1);
@@ -155,39 +154,39 @@ TEST(LadderSearch, SpendsNoSolveOnALoadBeyondTheCapacity) {
   EXPECT_THAT(outcome.rungs[4].reason, HasSubstr("reaches up to 5; the memory holds 4"));
 }
 
-TEST(LadderSearch, ShrinksPastALimitAndSaysThatNothingIsProven) {
+TEST(tiling::LadderSearch, ShrinksPastALimitAndSaysThatNothingIsProven) {
   const ScriptedEngine engine([](size_t rung) { return rung < 3 ? Status::kFeasible : Status::kUnknown; });
-  const LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 1000), Chain(6), {&engine});
+  const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 1000), Chain(6), {&engine});
   EXPECT_EQ(outcome.largest, 2U);
   EXPECT_FALSE(outcome.largest_proven);
   EXPECT_EQ(outcome.rungs[5].status, Status::kUnknown);
   EXPECT_EQ(outcome.rungs[5].reason, "as scripted");
 }
 
-TEST(LadderSearch, NeverCallsInfeasibleWhatABudgetOfNothingLeftOpen) {
-  const CanonicalEngine engine;
-  LadderOptions options;
+TEST(tiling::LadderSearch, NeverCallsInfeasibleWhatABudgetOfNothingLeftOpen) {
+  const engines::canonical::CanonicalEngine engine;
+  tiling::LadderOptions options;
   options.budget.units = 0;
   const Problem problem = ProblemOf({{0, 2}, {1, 3}, {2, 4}, {0, 1}, {3, 4}}, 7);
-  const LadderOutcome outcome =
+  const tiling::LadderOutcome outcome =
       Search(problem, LadderOf({{2, 1, 2, 2, 1}, {3, 3, 3, 4, 4}}), {&engine}, options);
-  for (const RungAnswer& answer : outcome.rungs) EXPECT_NE(answer.status, Status::kInfeasible);
+  for (const tiling::RungAnswer& answer : outcome.rungs) EXPECT_NE(answer.status, Status::kInfeasible);
   const ScriptedEngine limited([](size_t) { return Status::kUnknown; });
-  const LadderOutcome open = Search(problem, LadderOf({{2, 1, 2, 2, 1}}), {&limited}, options);
+  const tiling::LadderOutcome open = Search(problem, LadderOf({{2, 1, 2, 2, 1}}), {&limited}, options);
   EXPECT_EQ(open.rungs[0].status, Status::kUnknown);
   EXPECT_FALSE(open.largest_proven);
 }
 
-TEST(LadderSearch, AnswersUnknownAfterAStop) {
+TEST(tiling::LadderSearch, AnswersUnknownAfterAStop) {
   base::Stop stop;
   stop.Request();
   const ScriptedEngine engine([](size_t) { return Status::kInfeasible; });
-  const LadderOutcome outcome = SearchLadder(ProblemOf({{0, 1}}, 1000), Chain(3), {&engine}, {}, stop);
+  const tiling::LadderOutcome outcome = tiling::SearchLadder(ProblemOf({{0, 1}}, 1000), Chain(3), {&engine}, {}, stop);
   EXPECT_EQ(outcome.solves, 0);
   EXPECT_EQ(outcome.rungs[0].status, Status::kUnknown);
 }
 
-TEST(LadderSearch, PassesByEnginesThatCannotHonourTheProblem) {
+TEST(tiling::LadderSearch, PassesByEnginesThatCannotHonourTheProblem) {
   const ScriptedEngine first([](size_t) { return Status::kUnsupported; });
   const ScriptedEngine second([](size_t) { return Status::kFeasible; });
   const Problem problem = ProblemOf({{0, 1}}, 1000);
@@ -197,37 +196,37 @@ TEST(LadderSearch, PassesByEnginesThatCannotHonourTheProblem) {
   EXPECT_EQ(Search(problem, Chain(1), {&limited, &first}).rungs[0].status, Status::kUnknown);
 }
 
-TEST(LadderSearch, BelievesNoWrongAllocation) {
+TEST(tiling::LadderSearch, BelievesNoWrongAllocation) {
   const ScriptedEngine engine([](size_t) { return Status::kFeasible; });
-  const LadderOutcome outcome = Search(ProblemOf({{0, 1}, {0, 1}}, 1000), LadderOf({{4, 4}}), {&engine});
+  const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}, {0, 1}}, 1000), LadderOf({{4, 4}}), {&engine});
   EXPECT_EQ(outcome.rungs[0].status, Status::kUnknown);
   ASSERT_TRUE(outcome.fault.has_value());
   EXPECT_THAT(outcome.fault->message, HasSubstr("'scripted' returned a wrong allocation for rung '0'"));
 }
 
 // The canonical search knows no colocation; what is in place reaches it as one buffer.
-TEST(LadderSearch, SolvesWhatIsInPlaceWithEnginesThatKnowNoColocation) {
+TEST(tiling::LadderSearch, SolvesWhatIsInPlaceWithEnginesThatKnowNoColocation) {
   Problem problem = ProblemOf({{0, 2}, {1, 3}, {0, 3}}, 8);
   problem.relations.push_back({problem::RelationKind::kColocate, 0, 1, 0});
-  const CanonicalEngine engine;
-  const LadderOutcome outcome = Search(problem, LadderOf({{4, 4, 4}, {5, 5, 4}}), {&engine});
+  const engines::canonical::CanonicalEngine engine;
+  const tiling::LadderOutcome outcome = Search(problem, LadderOf({{4, 4, 4}, {5, 5, 4}}), {&engine});
   EXPECT_EQ(outcome.rungs[0].status, Status::kOptimal);
   EXPECT_EQ(outcome.rungs[0].peak, 8);
   EXPECT_EQ(outcome.rungs[1].status, Status::kInfeasible);
   EXPECT_EQ(outcome.rungs[1].engine, "bound");
 }
 
-TEST(LadderSearch, RefusesEveryRungOfAContradiction) {
+TEST(tiling::LadderSearch, RefusesEveryRungOfAContradiction) {
   Problem problem = ProblemOf({{0, 2}, {1, 3}}, 8);
   problem.relations.push_back({problem::RelationKind::kColocate, 0, 1, 0});
   problem.relations.push_back({problem::RelationKind::kSeparate, 0, 1, 0});
-  const LadderOutcome outcome = Search(problem, LadderOf({{1, 1}, {2, 2}}), {});
+  const tiling::LadderOutcome outcome = Search(problem, LadderOf({{1, 1}, {2, 2}}), {});
   EXPECT_EQ(outcome.rungs[0].status, Status::kInfeasible);
   EXPECT_EQ(outcome.rungs[1].status, Status::kInfeasible);
   EXPECT_THAT(outcome.rungs[1].reason, HasSubstr("separate"));
 }
 
-TEST(LadderSearch, CountsColocatedBuffersApartAtAPort) {
+TEST(tiling::LadderSearch, CountsColocatedBuffersApartAtAPort) {
   Problem problem = ProblemOf({{0, 1}, {0, 1}}, 8);
   problem.relations.push_back({problem::RelationKind::kColocate, 0, 1, 0});
   problem::Bank bank;
@@ -253,7 +252,7 @@ TEST(LadderSearch, CountsColocatedBuffersApartAtAPort) {
   EXPECT_EQ(buffers, 2U);
 }
 
-TEST(LadderSearch, RemembersWhatItDecided) {
+TEST(tiling::LadderSearch, RemembersWhatItDecided) {
   int calls = 0;
   const ScriptedEngine engine([&calls](size_t) {
     ++calls;
@@ -261,12 +260,12 @@ TEST(LadderSearch, RemembersWhatItDecided) {
   });
   const Problem problem = ProblemOf({{0, 1}}, 1000);
   const Ladder ladder = Chain(4);
-  LadderSearch search(problem, ladder, {&engine}, {});
+  tiling::LadderSearch search(problem, ladder, {&engine}, {});
   EXPECT_FALSE(search.Known(2).asked);
   EXPECT_EQ(search.Known(2).lower_bound, 3);
-  EXPECT_TRUE(Fits(search.Decide(2, base::Stop())));
-  EXPECT_TRUE(Fits(search.Decide(2, base::Stop())));
-  EXPECT_TRUE(Fits(search.Decide(0, base::Stop())));  // implied
+  EXPECT_TRUE(tiling::Fits(search.Decide(2, base::Stop())));
+  EXPECT_TRUE(tiling::Fits(search.Decide(2, base::Stop())));
+  EXPECT_TRUE(tiling::Fits(search.Decide(0, base::Stop())));  // implied
   EXPECT_FALSE(search.Known(3).asked);
   EXPECT_EQ(calls, 1);
 }
@@ -298,7 +297,7 @@ Ladder RandomLadder(size_t buffers, Growth growth) {
   return LadderOf(sizes);
 }
 
-RC_GTEST_PROP(LadderSearch, InferenceAgreesWithAScanOfEveryRung, ()) {
+RC_GTEST_PROP(tiling::LadderSearch, InferenceAgreesWithAScanOfEveryRung, ()) {
   std::vector<problem::Lifespan> lives;
   const auto buffers = *rc::gen::inRange<size_t>(1, 8);
   for (size_t i = 0; i < buffers; ++i) {
@@ -308,19 +307,19 @@ RC_GTEST_PROP(LadderSearch, InferenceAgreesWithAScanOfEveryRung, ()) {
   const Problem problem = ProblemOf(lives, *rc::gen::inRange<Bytes>(8, 40));
   const auto growth = *rc::gen::element(Growth::kLinear, Growth::kPadded, Growth::kArbitrary);
   const Ladder ladder = RandomLadder(buffers, growth);
-  const CanonicalEngine engine;
-  const LadderOutcome inferred = Search(problem, ladder, {&engine});
-  LadderOptions plain;
+  const engines::canonical::CanonicalEngine engine;
+  const tiling::LadderOutcome inferred = Search(problem, ladder, {&engine});
+  tiling::LadderOptions plain;
   plain.infer = false;
-  const LadderOutcome scanned = Search(problem, ladder, {&engine}, plain);
+  const tiling::LadderOutcome scanned = Search(problem, ladder, {&engine}, plain);
 
   RC_ASSERT(inferred.solves <= scanned.solves);
   RC_ASSERT(inferred.largest == scanned.largest);
   RC_ASSERT(inferred.largest_proven && scanned.largest_proven);
   for (size_t rung = 0; rung < ladder.rungs.size(); ++rung) {
-    RC_ASSERT(IsProven(inferred.rungs[rung]));
-    RC_ASSERT(Fits(inferred.rungs[rung]) == Fits(scanned.rungs[rung]));
-    if (!Fits(inferred.rungs[rung])) continue;
+    RC_ASSERT(tiling::IsProven(inferred.rungs[rung]));
+    RC_ASSERT(tiling::Fits(inferred.rungs[rung]) == tiling::Fits(scanned.rungs[rung]));
+    if (!tiling::Fits(inferred.rungs[rung])) continue;
     const Problem sized = AtRung(problem, ladder.rungs[rung]);
     RC_ASSERT(Validate(sized, *inferred.rungs[rung].allocation, sized.memories[0].capacity).empty());
     RC_ASSERT(PeakOf(sized, *inferred.rungs[rung].allocation) == *inferred.rungs[rung].peak);

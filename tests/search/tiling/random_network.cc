@@ -1,5 +1,3 @@
-#include "random_network.h"
-
 #include <rapidcheck.h>
 
 #include <algorithm>
@@ -7,7 +5,8 @@
 #include <vector>
 
 #include "../../encoder/adapt/small_networks.h"
-#include "tessera/encoder/adapt/program.h"
+#include "random_network.h"
+#include "tessera/encoder/program/program.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/tiling/tile_driver.h"
 
@@ -126,11 +125,11 @@ void DrawBanks(hw_profiles::Memory& sram) {
 }
 
 // The least that a tile of this shape could do with.
-int64_t LoadOf(const RandomSubject& subject, const graph::TileShape& shape) {
-  const encoder::SubgraphChoice choice = {
+int64_t LoadOf(const RandomSubject& subject, const graph::tiling::TileShape& shape) {
+  const encoder::program::SubgraphChoice choice = {
       subject.interval, shape, {subject.profile.tiling.weights.back(), false}};
-  const auto program = encoder::BuildProgram(subject.graph, subject.profile, {&choice, 1});
-  return program ? FindBound(program->problem, 0).bytes : 64;
+  const auto program = encoder::program::BuildProgram(subject.graph, subject.profile, {&choice, 1});
+  return program ? allocate::FindBound(program->problem, 0).bytes : 64;
 }
 
 }  // namespace
@@ -140,9 +139,9 @@ RandomSubject DrawSubject() {
   subject.graph = NetworkDraw().Run();
   subject.profile = DrawProfile();
   subject.interval = {0, static_cast<int>(subject.graph.operators.size()) - 1};
-  const graph::ShapeGrid grid = GridOf(subject.graph, subject.profile, subject.interval);
-  graph::TileShape smallest;
-  graph::TileShape whole;
+  const graph::tiling::ShapeGrid grid = tiling::GridOf(subject.graph, subject.profile, subject.interval);
+  graph::tiling::TileShape smallest;
+  graph::tiling::TileShape whole;
   for (const std::vector<int64_t>& extents : grid.extents) {
     smallest.push_back(extents.front());
     whole.push_back(extents.back());

@@ -11,12 +11,12 @@
 #include "../../encoder/adapt/small_networks.h"
 #include "random_network.h"
 #include "staircases.h"
-#include "tessera/encoder/adapt/halo.h"
-#include "tessera/encoder/sat/sat_engine.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/validator.h"
-#include "tessera/search/allocate/canonical.h"
-#include "tessera/search/tiling/cached_engines.h"
-#include "tessera/search/tiling/staircase.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/tiling/engine_cache.h"
+#include "tessera/search/tiling/feasible_frontier.h"
 
 // Staircases of random networks: right by every shape decided alone, within a budget too, and the same whatever is remembered.
 namespace tessera::search {
@@ -24,7 +24,7 @@ namespace {
 
 using encoder::TwoConvs;
 using encoder::TwoLevels;
-using graph::TileShape;
+using graph::tiling::TileShape;
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using problem::Status;
@@ -53,25 +53,25 @@ struct Truth {
 // Canonical search knows neither banks nor halos that must adjoin nor results in place that are smaller than their operands, and
 // leaves them to CaDiCaL.
 struct CompleteEngines {
-  CanonicalEngine canonical;
-  encoder::SatEngine sat;
-  Engines Pointers() const { return {&canonical, &sat}; }
+  engines::canonical::CanonicalEngine canonical;
+  encoder::sat::SatEngine sat;
+  tiling::Engines Pointers() const { return {&canonical, &sat}; }
 };
 
 bool HasBanks(const Profile& profile) {
   return !profile.memories[static_cast<size_t>(profile.tile_memory)].banks.empty();
 }
 
-bool KeepsRows(const encoder::Program& program) {
+bool KeepsRows(const encoder::program::Program& program) {
   return std::any_of(
-      program.buffers.begin(), program.buffers.end(), [](const encoder::ProgramBuffer& buffer) {
-        return buffer.kind == encoder::BufferKind::kRing || buffer.kind == encoder::BufferKind::kLine ||
-               buffer.kind == encoder::BufferKind::kHalo;
+      program.buffers.begin(), program.buffers.end(), [](const encoder::program::ProgramBuffer& buffer) {
+        return buffer.kind == encoder::program::BufferKind::kRing || buffer.kind == encoder::program::BufferKind::kLine ||
+               buffer.kind == encoder::program::BufferKind::kHalo;
       });
 }
 
 // Of all shapes that the policy applies to.
-Truth DecideAll(const RandomSubject& subject, const graph::ShapeGrid& grid, const encoder::Policy& policy) {
+Truth DecideAll(const RandomSubject& subject, const graph::tiling::ShapeGrid& grid, const encoder::program::Policy& policy) {
   const CompleteEngines engines;
   const bool needs_sat =
       HasBanks(subject.profile) || policy.halo == hw_profiles::HaloStorage::kAdjacent || policy.in_place;
@@ -80,10 +80,10 @@ Truth DecideAll(const RandomSubject& subject, const graph::ShapeGrid& grid, cons
   const bool caches = policy.halo != hw_profiles::HaloStorage::kRecompute;
   const std::vector<TileShape> shapes = ShapesOf(grid);
   for (const TileShape& shape : shapes) {
-    if (caches && !encoder::MayKeepRows(subject.profile, shapes.back(), shape)) continue;
-    const encoder::SubgraphChoice choice = {subject.interval, shape, policy};
-    const base::Expected<encoder::Program> program =
-        encoder::BuildProgram(subject.graph, subject.profile, {&choice, 1});
+    if (caches && !encoder::program::MayKeepRows(subject.profile, shapes.back(), shape)) continue;
+    const encoder::program::SubgraphChoice choice = {subject.interval, shape, policy};
+    const base::Expected<encoder::program::Program> program =
+        encoder::program::BuildProgram(subject.graph, subject.profile, {&choice, 1});
     EXPECT_TRUE(program.has_value());
     if (caches && !KeepsRows(*program)) continue;
     const problem::Result result =
@@ -98,12 +98,12 @@ Truth DecideAll(const RandomSubject& subject, const graph::ShapeGrid& grid, cons
 RC_GTEST_PROP(StaircaseOfRandomNetworks, IsThatOfEveryShapeDecidedAlone, ()) {
   const RandomSubject subject = DrawSubject();
   const CompleteEngines engines;
-  TileOptions options;
+  tiling::TileOptions options;
   options.engines = engines.Pointers();
-  const base::Expected<Staircase> found =
-      FindStaircase(subject.graph, subject.profile, subject.interval, options, base::Stop());
+  const base::Expected<tiling::Staircase> found =
+      tiling::FindStaircase(subject.graph, subject.profile, subject.interval, options, base::Stop());
   RC_PRE(found.has_value());
-  for (const PolicyStaircase& policy : found->policies) {
+  for (const tiling::PolicyStaircase& policy : found->policies) {
     const Truth truth = DecideAll(subject, found->grid, policy.policy);
     RC_ASSERT(policy.complete);
     std::vector<TileShape> corners = CornersOf(*found, policy);
@@ -112,10 +112,10 @@ RC_GTEST_PROP(StaircaseOfRandomNetworks, IsThatOfEveryShapeDecidedAlone, ()) {
     }));
     std::sort(corners.begin(), corners.end());
     RC_ASSERT(corners == truth.Corners());
-    for (const Corner& corner : policy.corners) {
+    for (const tiling::Corner& corner : policy.corners) {
       RC_ASSERT(corner.proven);
       const problem::Problem problem = found->tiles.ProblemOf(corner.candidate);
-      const RungAnswer& answer = found->tiles.Known(corner.candidate);
+      const tiling::RungAnswer& answer = found->tiles.Known(corner.candidate);
       RC_ASSERT(Validate(problem, *answer.allocation, problem.memories[0].capacity).empty());
       for (const size_t larger : corner.beyond)
         RC_ASSERT(!truth.Fits(found->tiles.Candidates()[larger].choice.tile));
@@ -125,11 +125,11 @@ RC_GTEST_PROP(StaircaseOfRandomNetworks, IsThatOfEveryShapeDecidedAlone, ()) {
   RC_ASSERT(!found->fewest || found->fewest->proven);
   RC_CLASSIFY(found->tiles.Solves() > 0, "asked engines");
   RC_CLASSIFY(std::any_of(found->policies.begin(), found->policies.end(),
-                          [](const PolicyStaircase& policy) { return policy.corners.size() > 1; }),
+                          [](const tiling::PolicyStaircase& policy) { return policy.corners.size() > 1; }),
               "several corners");
   RC_CLASSIFY(!found->largest, "nothing fits");
   RC_CLASSIFY(std::any_of(found->policies.begin(), found->policies.end(),
-                          [](const PolicyStaircase& policy) {
+                          [](const tiling::PolicyStaircase& policy) {
                             return policy.policy.halo != hw_profiles::HaloStorage::kRecompute;
                           }),
               "keeps rows");
@@ -138,21 +138,21 @@ RC_GTEST_PROP(StaircaseOfRandomNetworks, IsThatOfEveryShapeDecidedAlone, ()) {
 RC_GTEST_PROP(StaircaseOfRandomNetworks, ProvesNothingWrongWithinABudget, ()) {
   const RandomSubject subject = DrawSubject();
   const CompleteEngines engines;
-  TileOptions options;
+  tiling::TileOptions options;
   options.engines = engines.Pointers();
   options.budget = base::Budget{*rc::gen::inRange<int64_t>(0, 4)};
-  const base::Expected<Staircase> found =
-      FindStaircase(subject.graph, subject.profile, subject.interval, options, base::Stop());
+  const base::Expected<tiling::Staircase> found =
+      tiling::FindStaircase(subject.graph, subject.profile, subject.interval, options, base::Stop());
   RC_PRE(found.has_value());
   bool every_policy_right = true;
-  for (const PolicyStaircase& policy : found->policies) {
+  for (const tiling::PolicyStaircase& policy : found->policies) {
     const Truth truth = DecideAll(subject, found->grid, policy.policy);
     std::vector<TileShape> corners = CornersOf(*found, policy);
     std::sort(corners.begin(), corners.end());
     const bool right = corners == truth.Corners();
     every_policy_right = every_policy_right && right;
     RC_ASSERT(right || !policy.complete);
-    for (const Corner& corner : policy.corners) {
+    for (const tiling::Corner& corner : policy.corners) {
       RC_ASSERT(truth.Fits(found->tiles.Candidates()[corner.candidate].choice.tile));
       for (const size_t larger : corner.beyond)
         RC_ASSERT(!corner.proven || !truth.Fits(found->tiles.Candidates()[larger].choice.tile));
@@ -163,24 +163,24 @@ RC_GTEST_PROP(StaircaseOfRandomNetworks, ProvesNothingWrongWithinABudget, ()) {
                 graph::ElementsOf(shape) <=
                     graph::ElementsOf(found->tiles.Candidates()[*found->largest].choice.tile));
       RC_ASSERT(!found->largest_proven || found->largest);
-      const int64_t tiles = graph::Tile(subject.graph, subject.interval, shape).tiles;
+      const int64_t tiles = graph::tiling::Tile(subject.graph, subject.interval, shape).tiles;
       RC_ASSERT(!found->fewest || !found->fewest->proven || found->fewest->tiles <= tiles);
     }
   }
   RC_TAG(std::string(every_policy_right ? "all found" : "cut off"));
 }
 
-std::string Describe(const Staircase& staircase) {
+std::string Describe(const tiling::Staircase& staircase) {
   std::string text;
   for (size_t i = 0; i < staircase.tiles.Candidates().size(); ++i) {
-    const RungAnswer& answer = staircase.tiles.Known(i);
+    const tiling::RungAnswer& answer = staircase.tiles.Known(i);
     text += std::to_string(static_cast<int>(answer.status)) + answer.engine + answer.reason;
     if (!answer.allocation) continue;
     for (const problem::Bytes offset : answer.allocation->offsets) text += ' ' + std::to_string(offset);
   }
-  for (const PolicyStaircase& policy : staircase.policies) {
+  for (const tiling::PolicyStaircase& policy : staircase.policies) {
     text += policy.complete ? "|complete" : "|open";
-    for (const Corner& corner : policy.corners) text += ' ' + std::to_string(corner.candidate);
+    for (const tiling::Corner& corner : policy.corners) text += ' ' + std::to_string(corner.candidate);
   }
   return text + '|' + std::to_string(staircase.tiles.Solves());
 }
@@ -188,15 +188,15 @@ std::string Describe(const Staircase& staircase) {
 RC_GTEST_PROP(StaircaseOfRandomNetworks, IsTheSameWhateverIsRemembered, ()) {
   const RandomSubject subject = DrawSubject();
   const CompleteEngines engines;
-  const CachedEngines forgetful(engines.Pointers(), 0);
-  const CachedEngines narrow(engines.Pointers(), 20'000);
-  const CachedEngines retentive(engines.Pointers());
-  const auto run = [&](const CachedEngines& cached, graph::Interval interval) {
-    TileOptions options;
+  const tiling::CachedEngines forgetful(engines.Pointers(), 0);
+  const tiling::CachedEngines narrow(engines.Pointers(), 20'000);
+  const tiling::CachedEngines retentive(engines.Pointers());
+  const auto run = [&](const tiling::CachedEngines& cached, graph::Interval interval) {
+    tiling::TileOptions options;
     options.engines = cached.Pointers();
     options.budget = base::Budget{40};
-    const base::Expected<Staircase> found =
-        FindStaircase(subject.graph, subject.profile, interval, options, base::Stop());
+    const base::Expected<tiling::Staircase> found =
+        tiling::FindStaircase(subject.graph, subject.profile, interval, options, base::Stop());
     return found ? Describe(*found) : found.error().message;
   };
   for (int first = subject.interval.first; first <= subject.interval.last; ++first) {
@@ -211,20 +211,20 @@ RC_GTEST_PROP(StaircaseOfRandomNetworks, IsTheSameWhateverIsRemembered, ()) {
 }
 
 TEST(StaircaseOfRandomNetworks, IsTheSameFromTwoThreadsThatShareWhatTheyRemember) {
-  const CanonicalEngine canonical;
-  const CachedEngines shared({&canonical});
+  const engines::canonical::CanonicalEngine canonical;
+  const tiling::CachedEngines shared({&canonical});
   const graph::Graph graph = TwoConvs(60).graph;
-  const auto run = [&graph](const Engines& engines, std::string& text) {
+  const auto run = [&graph](const tiling::Engines& engines, std::string& text) {
     for (const problem::Bytes capacity : {200, 400, 800, 1600}) {
       for (int first = 0; first < 2; ++first) {
-        const auto found = FindStaircase(graph, TwoLevels(DmaSteps::kOverlapped, capacity), {first, 1},
+        const auto found = tiling::FindStaircase(graph, TwoLevels(DmaSteps::kOverlapped, capacity), {first, 1},
                                          ResidentWith(engines), base::Stop());
         text += Describe(*found) + '\n';
       }
     }
   };
   std::string alone;
-  const CachedEngines own({&canonical});
+  const tiling::CachedEngines own({&canonical});
   run(own.Pointers(), alone);
   std::string one;
   std::string two;

@@ -1,30 +1,28 @@
-#include "tessera/encoder/adapt/room_floor.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "random_network.h"
-#include "tessera/encoder/adapt/halo.h"
-#include "tessera/encoder/adapt/policy_tiles.h"
-#include "tessera/encoder/sat/sat_engine.h"
-#include "tessera/search/allocate/canonical.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/memory_lower_bound.h"
+#include "tessera/encoder/sat/cadical_engine.h"
+#include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/tiling/tile_driver.h"
 
 namespace tessera::search {
 namespace {
 
 // Of one candidate, by itself.
-problem::Bytes FloorOf(const RandomSubject& subject, const encoder::SubgraphChoice& choice) {
+problem::Bytes FloorOf(const RandomSubject& subject, const encoder::program::SubgraphChoice& choice) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(subject.graph);
   auto tiles =
-      encoder::PolicyTiles::Make(subject.graph, usages, subject.profile, choice.interval, choice.policy);
+      encoder::program::PolicyTiles::Make(subject.graph, usages, subject.profile, choice.interval, choice.policy);
   RC_ASSERT(tiles.has_value());
-  const encoder::RoomFloor floor(subject.graph, usages, subject.profile, tiles->Uses(),
+  const encoder::program::RoomFloor floor(subject.graph, usages, subject.profile, tiles->Uses(),
                                  choice.policy.in_place);
-  encoder::SharedTilings tilings(subject.graph, choice.interval);
+  encoder::program::SharedTilings tilings(subject.graph, choice.interval);
   const auto tiling = tiles->Cut(
       choice.tile,
-      [&](const graph::TileShape& tile, hw_profiles::HaloStorage halo) { return tilings.Cut(tile, halo); });
+      [&](const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo) { return tilings.Cut(tile, halo); });
   RC_ASSERT(tiling != nullptr);
   return floor.Find(*tiling);
 }
@@ -33,18 +31,18 @@ RC_GTEST_PROP(RoomFloor, IsNeverAboveTheLoadAndForbidsOnlyWhatHasNoRoom, ()) {
   RandomSubject subject = DrawSubject();
   subject.interval.last = *rc::gen::inRange(0, subject.interval.last + 1);
   subject.interval.first = *rc::gen::inRange(0, subject.interval.last + 1);
-  const CanonicalEngine canonical;
-  const encoder::SatEngine sat;
-  TileOptions options;
+  const engines::canonical::CanonicalEngine canonical;
+  const encoder::sat::SatEngine sat;
+  tiling::TileOptions options;
   options.engines = {&canonical, &sat};
-  base::Expected<IntervalTiles> tiles =
-      IntervalTiles::Build(subject.graph, subject.profile, subject.interval, options);
+  base::Expected<tiling::IntervalTiles> tiles =
+      tiling::IntervalTiles::Build(subject.graph, subject.profile, subject.interval, options);
   RC_PRE(tiles.has_value());
   const auto& memory = subject.profile.memories[static_cast<size_t>(subject.profile.tile_memory)];
   bool exact = false;
   bool forbids = false;
   for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
-    const TileCandidate& candidate = tiles->Candidates()[i];
+    const tiling::TileCandidate& candidate = tiles->Candidates()[i];
     const problem::Bytes floor = FloorOf(subject, candidate.choice);
     if (floor > memory.capacity_bytes) {
       forbids = true;

@@ -1,5 +1,3 @@
-#include "tessera/search/tiling/shape_search.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,11 +5,13 @@
 #include <numeric>
 #include <set>
 
+#include "tessera/search/tiling/shape_search.h"
+
 namespace tessera::search {
 namespace {
 
-using graph::ShapeGrid;
-using graph::TileShape;
+using graph::tiling::ShapeGrid;
+using graph::tiling::TileShape;
 
 std::vector<int64_t> UpTo(int64_t last) {
   std::vector<int64_t> values(static_cast<size_t>(last));
@@ -20,7 +20,7 @@ std::vector<int64_t> UpTo(int64_t last) {
 }
 
 // Everything that the search looks at.
-std::set<TileShape> RunToTheEnd(ShapeSearch& search, const ShapeSearch::Rating& rating) {
+std::set<TileShape> RunToTheEnd(tiling::ShapeSearch& search, const tiling::ShapeSearch::Rating& rating) {
   std::set<TileShape> seen;
   for (std::vector<TileShape> next = search.Start(); !next.empty(); next = search.Refine(rating)) {
     for (const TileShape& shape : next) EXPECT_TRUE(seen.insert(shape).second);
@@ -35,78 +35,78 @@ std::optional<double> Bowl(const TileShape& shape) {
   return rows * rows + columns * columns;
 }
 
-TEST(ShapeSearch, TriesEveryExtentOfASingleAxis) {
-  ShapeSearch search({.extents = {{5}, UpTo(100)}, .thinned = false});
+TEST(tiling::ShapeSearch, TriesEveryExtentOfASingleAxis) {
+  tiling::ShapeSearch search({.extents = {{5}, UpTo(100)}, .thinned = false});
   EXPECT_EQ(search.Start().size(), 100U);
   EXPECT_TRUE(search.IsExhausted());
 }
 
-TEST(ShapeSearch, TriesEveryShapeOfASmallGrid) {
-  ShapeSearch search({.extents = {UpTo(5), UpTo(6)}, .thinned = false});
+TEST(tiling::ShapeSearch, TriesEveryShapeOfASmallGrid) {
+  tiling::ShapeSearch search({.extents = {UpTo(5), UpTo(6)}, .thinned = false});
   EXPECT_EQ(search.Start().size(), 30U);
   EXPECT_TRUE(search.IsExhausted());
 }
 
 // Even cuts of 10 are 1, 2, 3, 4, 5 and 10.
-TEST(ShapeSearch, EndsWithTheExtentsThatAreNoEvenCuts) {
-  ShapeSearch search({.extents = {{1, 2, 3, 4, 5, 10}}, .thinned = false, .steps = {1}});
+TEST(tiling::ShapeSearch, EndsWithTheExtentsThatAreNoEvenCuts) {
+  tiling::ShapeSearch search({.extents = {{1, 2, 3, 4, 5, 10}}, .thinned = false, .steps = {1}});
   EXPECT_EQ(search.Start().size(), 6U);
   EXPECT_FALSE(search.IsExhausted());
   EXPECT_EQ(search.Rest(100), (std::vector<TileShape>{{6}, {7}, {8}, {9}}));
   EXPECT_TRUE(search.IsExhausted());
 }
 
-TEST(ShapeSearch, AnswersForNothingThatWasLeftOut) {
-  ShapeSearch thinned({.extents = {UpTo(5)}, .thinned = true});
+TEST(tiling::ShapeSearch, AnswersForNothingThatWasLeftOut) {
+  tiling::ShapeSearch thinned({.extents = {UpTo(5)}, .thinned = true});
   thinned.Start();
   EXPECT_FALSE(thinned.IsExhausted());
-  ShapeSearch crowded({.extents = {{1, 1 << 11}, {1, 1 << 11}}, .thinned = false});
+  tiling::ShapeSearch crowded({.extents = {{1, 1 << 11}, {1, 1 << 11}}, .thinned = false});
   EXPECT_EQ(crowded.Start().size(), 3U);  // 1 x 1 makes 2^22 tiles
   EXPECT_FALSE(crowded.IsExhausted());
 }
 
-TEST(ShapeSearch, ThinsOnlyWhatMakesFewEnoughTiles) {
+TEST(tiling::ShapeSearch, ThinsOnlyWhatMakesFewEnoughTiles) {
   // With one row, two columns are the fewest that make no more than 2^20 tiles.
   ShapeGrid grid{.extents = {UpTo(64), UpTo(64)}, .thinned = false};
   grid.extents[0].push_back(2048);
   grid.extents[1].push_back(1024);
-  ShapeSearch search(grid);
+  tiling::ShapeSearch search(grid);
   EXPECT_THAT(search.Start(), testing::Contains(TileShape{1, 2}));
 }
 
-TEST(ShapeSearch, FindsTheLeastOfABowl) {
-  ShapeSearch search({.extents = {UpTo(40), UpTo(40)}, .thinned = false});
+TEST(tiling::ShapeSearch, FindsTheLeastOfABowl) {
+  tiling::ShapeSearch search({.extents = {UpTo(40), UpTo(40)}, .thinned = false});
   const std::set<TileShape> seen = RunToTheEnd(search, Bowl);
   EXPECT_TRUE(seen.contains({13, 7}));
   EXPECT_LT(seen.size(), 160U);
   EXPECT_FALSE(search.IsExhausted());
 }
 
-TEST(ShapeSearch, GoesAroundWhatIsOfNoUse) {
-  ShapeSearch search({.extents = {UpTo(40), UpTo(40)}, .thinned = false});
+TEST(tiling::ShapeSearch, GoesAroundWhatIsOfNoUse) {
+  tiling::ShapeSearch search({.extents = {UpTo(40), UpTo(40)}, .thinned = false});
   const std::set<TileShape> seen = RunToTheEnd(
       search, [](const TileShape& shape) { return shape[0] * shape[1] <= 60 ? Bowl(shape) : std::nullopt; });
   EXPECT_TRUE(seen.contains({9, 6}) || seen.contains({10, 6}));
 }
 
-TEST(ShapeSearch, LooksAtMoreWithAFurtherAxis) {
-  const ShapeSearch::Rating rugged = [](const TileShape& shape) {
+TEST(tiling::ShapeSearch, LooksAtMoreWithAFurtherAxis) {
+  const tiling::ShapeSearch::Rating rugged = [](const TileShape& shape) {
     double value = 0;
     for (size_t i = 0; i < shape.size(); ++i) value += std::sin(static_cast<double>(shape[i] * (3 + 2 * i)));
     return std::optional(value);
   };
-  const ShapeSearch::Rating without_last = [&rugged](const TileShape& shape) {
+  const tiling::ShapeSearch::Rating without_last = [&rugged](const TileShape& shape) {
     return rugged({shape[0], shape[1], 9});
   };
-  ShapeSearch two({.extents = {UpTo(30), UpTo(20), {9}}, .thinned = false});
-  ShapeSearch three({.extents = {UpTo(30), UpTo(20), UpTo(9)}, .thinned = false});
+  tiling::ShapeSearch two({.extents = {UpTo(30), UpTo(20), {9}}, .thinned = false});
+  tiling::ShapeSearch three({.extents = {UpTo(30), UpTo(20), UpTo(9)}, .thinned = false});
   const std::set<TileShape> few = RunToTheEnd(two, without_last);
   const std::set<TileShape> many = RunToTheEnd(three, rugged);
   EXPECT_TRUE(std::includes(many.begin(), many.end(), few.begin(), few.end()));
 }
 
-TEST(ShapeSearch, GivesTheRestSmallestFirst) {
-  ShapeSearch search({.extents = {UpTo(9), UpTo(9)}, .thinned = false});
+TEST(tiling::ShapeSearch, GivesTheRestSmallestFirst) {
+  tiling::ShapeSearch search({.extents = {UpTo(9), UpTo(9)}, .thinned = false});
   const size_t begun = search.Start().size();
   const std::vector<TileShape> first = search.Rest(2);
   ASSERT_EQ(first.size(), 2U);

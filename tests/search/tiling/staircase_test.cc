@@ -1,5 +1,3 @@
-#include "tessera/search/tiling/staircase.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +9,8 @@
 
 #include "../../encoder/adapt/small_networks.h"
 #include "staircases.h"
-#include "tessera/search/allocate/canonical.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/tiling/feasible_frontier.h"
 
 namespace tessera::search {
 namespace {
@@ -19,15 +18,15 @@ namespace {
 using encoder::Network;
 using encoder::TwoConvs;
 using encoder::TwoLevels;
-using graph::TileShape;
+using graph::tiling::TileShape;
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using problem::Status;
 using testing::ElementsAre;
 
-Staircase Find(const graph::Graph& graph, const Profile& profile, const TileOptions& options) {
+tiling::Staircase Find(const graph::Graph& graph, const Profile& profile, const tiling::TileOptions& options) {
   const graph::Interval all = {0, static_cast<int>(graph.operators.size()) - 1};
-  base::Expected<Staircase> found = FindStaircase(graph, profile, all, options, base::Stop());
+  base::Expected<tiling::Staircase> found = tiling::FindStaircase(graph, profile, all, options, base::Stop());
   EXPECT_TRUE(found.has_value());
   return *std::move(found);
 }
@@ -35,20 +34,20 @@ Staircase Find(const graph::Graph& graph, const Profile& profile, const TileOpti
 // TwoConvs in own steps with both constants resident: tiles of 1, 2, 3, 4 and 8 rows take 76, 100, 124, 148 and 260 bytes.
 class TwoConvsStaircase : public testing::Test {
  protected:
-  Staircase At(problem::Bytes capacity, const Engines& engines) const {
+  tiling::Staircase At(problem::Bytes capacity, const tiling::Engines& engines) const {
     return Find(graph_, TwoLevels(DmaSteps::kOwnSteps, capacity), ResidentWith(engines));
   }
 
   graph::Graph graph_ = TwoConvs().graph;
-  CanonicalEngine canonical_;
+  engines::canonical::CanonicalEngine canonical_;
 };
 
 TEST_F(TwoConvsStaircase, HasOneCornerAlongOneAxis) {
-  const Staircase found = At(148, {&canonical_});
+  const tiling::Staircase found = At(148, {&canonical_});
   ASSERT_EQ(found.policies.size(), 1U);
   EXPECT_TRUE(found.policies[0].complete);
   EXPECT_THAT(CornersOf(found, found.policies[0]), ElementsAre(TileShape{1, 3, 4, 4}));
-  const Corner& corner = found.policies[0].corners[0];
+  const tiling::Corner& corner = found.policies[0].corners[0];
   EXPECT_TRUE(corner.proven);
   ASSERT_EQ(corner.beyond.size(), 1U);
   EXPECT_EQ(found.tiles.Candidates()[corner.beyond[0]].choice.tile, (TileShape{1, 3, 8, 4}));
@@ -62,15 +61,15 @@ TEST_F(TwoConvsStaircase, HasOneCornerAlongOneAxis) {
 }
 
 TEST_F(TwoConvsStaircase, EndsWithTheGrid) {
-  const Staircase found = At(260, {&canonical_});
-  const Corner& whole = found.policies[0].corners[0];
+  const tiling::Staircase found = At(260, {&canonical_});
+  const tiling::Corner& whole = found.policies[0].corners[0];
   EXPECT_TRUE(whole.proven);
   EXPECT_TRUE(whole.beyond.empty());
   EXPECT_EQ(found.fewest->tiles, 1);
 }
 
 TEST_F(TwoConvsStaircase, IsEmptyWhereBoundsRefuseEverything) {
-  const Staircase found = At(60, {&canonical_});
+  const tiling::Staircase found = At(60, {&canonical_});
   EXPECT_TRUE(found.policies[0].corners.empty());
   EXPECT_TRUE(found.policies[0].complete);
   EXPECT_FALSE(found.largest.has_value());
@@ -80,7 +79,7 @@ TEST_F(TwoConvsStaircase, IsEmptyWhereBoundsRefuseEverything) {
 }
 
 TEST_F(TwoConvsStaircase, ProvesNothingWithoutAnEngine) {
-  const Staircase found = At(148, {});
+  const tiling::Staircase found = At(148, {});
   EXPECT_TRUE(found.policies[0].corners.empty());
   EXPECT_FALSE(found.policies[0].complete);
   EXPECT_FALSE(found.largest_proven);
@@ -118,7 +117,7 @@ class ObedientEngine final : public problem::Engine {
   }
 
  private:
-  CanonicalEngine canonical_;
+  engines::canonical::CanonicalEngine canonical_;
   Script script_;
 };
 
@@ -127,7 +126,7 @@ class ScriptedStaircase : public testing::Test {
  protected:
   static constexpr problem::Bytes kRow = 16;
 
-  Staircase Where(ObedientEngine::Script script, DmaSteps dma = DmaSteps::kOwnSteps) const {
+  tiling::Staircase Where(ObedientEngine::Script script, DmaSteps dma = DmaSteps::kOwnSteps) const {
     const ObedientEngine obedient(std::move(script));
     return Find(graph_, TwoLevels(dma, 10'000), ResidentWith({&obedient}));
   }
@@ -136,9 +135,9 @@ class ScriptedStaircase : public testing::Test {
 };
 
 TEST_F(ScriptedStaircase, ShrinksTheTileWhereALimitStrikes) {
-  const Staircase found =
+  const tiling::Staircase found =
       Where([](problem::Bytes most) { return most >= 6 * kRow ? Status::kUnknown : Status::kFeasible; });
-  const PolicyStaircase& policy = found.policies[0];
+  const tiling::PolicyStaircase& policy = found.policies[0];
   EXPECT_THAT(CornersOf(found, policy), ElementsAre(TileShape{1, 3, 4, 4}));
   EXPECT_FALSE(policy.corners[0].proven);
   EXPECT_FALSE(policy.complete);
@@ -147,7 +146,7 @@ TEST_F(ScriptedStaircase, ShrinksTheTileWhereALimitStrikes) {
 }
 
 TEST_F(ScriptedStaircase, GrowsAgainOverALimit) {
-  const Staircase found = Where([](problem::Bytes most) {
+  const tiling::Staircase found = Where([](problem::Bytes most) {
     return most == 4 * kRow || most == 16 * kRow ? Status::kUnknown : Status::kFeasible;
   });
   EXPECT_THAT(CornersOf(found, found.policies[0]), ElementsAre(TileShape{1, 3, 8, 4}));
@@ -156,7 +155,7 @@ TEST_F(ScriptedStaircase, GrowsAgainOverALimit) {
 
 // One, two, three and more tiles run through different steps, so no answer for one stands for another.
 TEST_F(ScriptedStaircase, IsScannedWhereNothingDominates) {
-  const Staircase found = Where(
+  const tiling::Staircase found = Where(
       [](problem::Bytes most) {
         return most == 4 * kRow || most == 16 * kRow ? Status::kInfeasible : Status::kFeasible;
       },
@@ -166,14 +165,14 @@ TEST_F(ScriptedStaircase, IsScannedWhereNothingDominates) {
   EXPECT_TRUE(found.policies[0].complete);
 }
 
-TEST(Staircase, ProvesNothingAboutExtentsThatWereLeftOut) {
+TEST(tiling::Staircase, ProvesNothingAboutExtentsThatWereLeftOut) {
   Network net;
   const int x = net.Input("x", {1, 1, 10'000, 1});
   const int y = net.Tensor("y", {1, 1, 10'000, 1});
   net.Output(y);
   net.Elementwise("relu", {x}, y);
-  const CanonicalEngine engine;
-  const Staircase found = Find(net.graph, TwoLevels(DmaSteps::kOwnSteps, 500), ResidentWith({&engine}));
+  const engines::canonical::CanonicalEngine engine;
+  const tiling::Staircase found = Find(net.graph, TwoLevels(DmaSteps::kOwnSteps, 500), ResidentWith({&engine}));
   ASSERT_TRUE(found.grid.thinned);
   EXPECT_TRUE(found.largest.has_value());
   EXPECT_FALSE(found.policies[0].corners[0].proven);
@@ -181,7 +180,7 @@ TEST(Staircase, ProvesNothingAboutExtentsThatWereLeftOut) {
   EXPECT_FALSE(found.fewest->proven);
 }
 
-TEST(Staircase, AsksAboutAsOftenAsThereAreCorners) {
+TEST(tiling::Staircase, AsksAboutAsOftenAsThereAreCorners) {
   Network net;
   const int x = net.Input("x", {1, 1, 97, 89});
   const int a = net.Tensor("a", {1, 2, 97, 89});
@@ -191,8 +190,8 @@ TEST(Staircase, AsksAboutAsOftenAsThereAreCorners) {
   net.Conv("conv2", a, net.Constant("w2", {1, 2, 3, 1}), y, 3, 1);
   Profile profile = TwoLevels(DmaSteps::kOwnSteps, 900);
   profile.tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}};
-  const CanonicalEngine engine;
-  const Staircase found = Find(net.graph, profile, ResidentWith({&engine}));
+  const engines::canonical::CanonicalEngine engine;
+  const tiling::Staircase found = Find(net.graph, profile, ResidentWith({&engine}));
   EXPECT_GE(found.policies[0].corners.size(), 8U);
   EXPECT_TRUE(found.policies[0].complete);
   EXPECT_LE(found.tiles.Solves(), static_cast<int64_t>(found.policies[0].corners.size()) + 2);

@@ -2,19 +2,19 @@
 
 namespace tessera::search {
 
-using graph::TileShape;
+using graph::tiling::TileShape;
 using hw_profiles::WeightPolicy;
 
-TileOptions ResidentWith(const Engines& engines) {
-  TileOptions options;
+tiling::TileOptions ResidentWith(const tiling::Engines& engines) {
+  tiling::TileOptions options;
   options.engines = engines;
   options.policies = {{WeightPolicy::kResident, false}};
   return options;
 }
 
-std::vector<TileShape> CornersOf(const Staircase& staircase, const PolicyStaircase& policy) {
+std::vector<TileShape> CornersOf(const tiling::Staircase& staircase, const tiling::PolicyStaircase& policy) {
   std::vector<TileShape> shapes;
-  for (const Corner& corner : policy.corners)
+  for (const tiling::Corner& corner : policy.corners)
     shapes.push_back(staircase.tiles.Candidates()[corner.candidate].choice.tile);
   return shapes;
 }

@@ -2,15 +2,15 @@
 
 #include <vector>
 
-#include "tessera/search/tiling/staircase.h"
+#include "tessera/search/tiling/feasible_frontier.h"
 
 // What tests ask of a staircase.
 namespace tessera::search {
 
 // Constants resident, nothing in place, and nothing else to choose from.
-TileOptions ResidentWith(const Engines& engines);
+tiling::TileOptions ResidentWith(const tiling::Engines& engines);
 
 // The tiles at its corners, in their order.
-std::vector<graph::TileShape> CornersOf(const Staircase& staircase, const PolicyStaircase& policy);
+std::vector<graph::tiling::TileShape> CornersOf(const tiling::Staircase& staircase, const tiling::PolicyStaircase& policy);
 
 }  // namespace tessera::search

@@ -1,16 +1,15 @@
-#include "tessera/search/tiling/tile_driver.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "../../encoder/adapt/small_networks.h"
-#include "tessera/search/allocate/canonical.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/tiling/tile_driver.h"
 
 namespace tessera::search {
 namespace {
 
 using encoder::Network;
-using encoder::Policy;
+using encoder::program::Policy;
 using encoder::TwoConvs;
 using encoder::TwoLevels;
 using hw_profiles::DmaSteps;
@@ -25,20 +24,20 @@ constexpr Policy kResident = {WeightPolicy::kResident, false};
 // at once. Tiles of 1, 2, 3, 4 and 8 rows need 3, 4, 5, 5 and 8 rows of x.
 class TwoConvsTiles : public testing::Test {
  protected:
-  TileOptions Options() const {
-    TileOptions options;
+  tiling::TileOptions Options() const {
+    tiling::TileOptions options;
     options.engines = {&engine_};
     options.policies = {kResident};
     return options;
   }
 
-  CanonicalEngine engine_;
+  engines::canonical::CanonicalEngine engine_;
   graph::Graph graph_ = TwoConvs().graph;
 };
 
 TEST_F(TwoConvsTiles, DecidesOneCandidateOnRequest) {
-  base::Expected<IntervalTiles> tiles =
-      IntervalTiles::Build(graph_, TwoLevels(DmaSteps::kOwnSteps, 148), {0, 1}, Options());
+  base::Expected<tiling::IntervalTiles> tiles =
+      tiling::IntervalTiles::Build(graph_, TwoLevels(DmaSteps::kOwnSteps, 148), {0, 1}, Options());
   ASSERT_TRUE(tiles.has_value());
   ASSERT_EQ(tiles->Candidates().size(), 5U);  // 1, 2, 3, 4 and 8 rows
   EXPECT_EQ(tiles->Candidates()[3].lower_bound, 148);
@@ -46,15 +45,15 @@ TEST_F(TwoConvsTiles, DecidesOneCandidateOnRequest) {
   EXPECT_FALSE(tiles->Known(3).asked);
   EXPECT_EQ(tiles->Known(4).status, Status::kInfeasible);  // by its bound
   EXPECT_EQ(tiles->Decide(3, base::Stop()), Status::kOptimal);
-  EXPECT_TRUE(Fits(tiles->Known(0)));  // implied by four rows
+  EXPECT_TRUE(tiling::Fits(tiles->Known(0)));  // implied by four rows
   EXPECT_EQ(tiles->Solves(), 1);
 }
 
 TEST_F(TwoConvsTiles, TriesEveryPolicyOfTheProfile) {
-  TileOptions options = Options();
+  tiling::TileOptions options = Options();
   options.policies.reset();
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  const base::Expected<IntervalTiles> tiles = IntervalTiles::Build(graph_, profile, {0, 1}, options);
+  const base::Expected<tiling::IntervalTiles> tiles = tiling::IntervalTiles::Build(graph_, profile, {0, 1}, options);
   ASSERT_TRUE(tiles.has_value());
   ASSERT_EQ(tiles->Candidates().size(), 10U);
   EXPECT_EQ(tiles->Candidates()[0].choice.policy.weights, WeightPolicy::kResident);
@@ -64,23 +63,23 @@ TEST_F(TwoConvsTiles, TriesEveryPolicyOfTheProfile) {
 TEST_F(TwoConvsTiles, RefusesWhatNoPolicyAllows) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.links.clear();
-  const base::Expected<IntervalTiles> tiles = IntervalTiles::Build(graph_, profile, {0, 1}, Options());
+  const base::Expected<tiling::IntervalTiles> tiles = tiling::IntervalTiles::Build(graph_, profile, {0, 1}, Options());
   ASSERT_FALSE(tiles.has_value());
   EXPECT_THAT(tiles.error().message, HasSubstr("cannot be moved"));
-  const base::Expected<IntervalTiles> none = IntervalTiles::Build(graph_, profile, {1, 0}, Options());
+  const base::Expected<tiling::IntervalTiles> none = tiling::IntervalTiles::Build(graph_, profile, {1, 0}, Options());
   ASSERT_FALSE(none.has_value());
   EXPECT_THAT(none.error().message, HasSubstr("1..0 is no interval"));
 }
 
-TEST(IntervalTiles, TakeFurtherShapes) {
+TEST(tiling::IntervalTiles, TakeFurtherShapes) {
   const graph::Graph graph = TwoConvs().graph;
   const Profile profile = TwoLevels(DmaSteps::kOwnSteps, 148);
-  const CanonicalEngine engine;
-  TileOptions options;
+  const engines::canonical::CanonicalEngine engine;
+  tiling::TileOptions options;
   options.engines = {&engine};
   options.policies = {kResident};
   options.shapes = {{{1, 3, 4, 4}}};
-  base::Expected<IntervalTiles> tiles = IntervalTiles::Build(graph, profile, {0, 1}, options);
+  base::Expected<tiling::IntervalTiles> tiles = tiling::IntervalTiles::Build(graph, profile, {0, 1}, options);
   ASSERT_TRUE(tiles.has_value());
   EXPECT_EQ(tiles->Decide(0, base::Stop()), Status::kOptimal);
   EXPECT_FALSE(tiles->Add({{1, 3, 1, 4}}).has_value());
@@ -88,7 +87,7 @@ TEST(IntervalTiles, TakeFurtherShapes) {
   EXPECT_EQ(tiles->Known(0).status, Status::kOptimal);  // what was known stays
   EXPECT_EQ(tiles->Candidates()[1].lower_bound, 76);
   tiles->Sort();
-  EXPECT_EQ(tiles->Candidates()[0].choice.tile, (graph::TileShape{1, 3, 1, 4}));
+  EXPECT_EQ(tiles->Candidates()[0].choice.tile, (graph::tiling::TileShape{1, 3, 1, 4}));
   EXPECT_TRUE(tiles->Add({{1, 3, 9, 4}}).has_value());  // larger than the output
   EXPECT_EQ(tiles->Candidates().size(), 2U);
 }
@@ -105,18 +104,18 @@ TEST(InPlaceTiles, AreListedBesideThoseThatAreNot) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.weights = {WeightPolicy::kResident};
   profile.tiling.in_place = {base::OperatorKind::kElementwise};
-  const CanonicalEngine engine;
-  TileOptions options;
+  const engines::canonical::CanonicalEngine engine;
+  tiling::TileOptions options;
   options.engines = {&engine};
   options.shapes = {{{1, 2, 4, 4}}};
-  const base::Expected<IntervalTiles> both = IntervalTiles::Build(net.graph, profile, {0, 1}, options);
+  const base::Expected<tiling::IntervalTiles> both = tiling::IntervalTiles::Build(net.graph, profile, {0, 1}, options);
   ASSERT_TRUE(both.has_value());
   ASSERT_EQ(both->Candidates().size(), 2U);
   EXPECT_TRUE(both->Candidates()[0].choice.policy.in_place);
   EXPECT_FALSE(both->Candidates()[1].choice.policy.in_place);
 
   profile.tiling.in_place = {base::OperatorKind::kConv};  // none in the second operator alone
-  const base::Expected<IntervalTiles> conv = IntervalTiles::Build(net.graph, profile, {1, 1}, options);
+  const base::Expected<tiling::IntervalTiles> conv = tiling::IntervalTiles::Build(net.graph, profile, {1, 1}, options);
   ASSERT_TRUE(conv.has_value());
   EXPECT_EQ(conv->Candidates().size(), 1U);
 }

@@ -1,0 +1,260 @@
+#include "tessera/base/json_document.h"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "tessera/base/json_reader.h"
+#include "tessera/base/text.h"
+
+namespace tessera::base {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kLongestExcerpt = 160;  // the caret under a longer line would help nobody
+
+// The library words errors as "[...] parse error at line 1, column 5: syntax error while parsing value -
+// unexpected '}'; expected end of input", with "last read: 'x'" in between.
+struct Wording {
+  std::string message;
+  std::string found;
+  std::string expected;
+};
+
+std::string TakeAfter(std::string& text, std::string_view mark) {
+  const size_t at = text.find(mark);
+  if (at == std::string::npos) return "";
+  std::string tail = text.substr(at + mark.size());
+  text.resize(at);
+  return tail;
+}
+
+Wording WordingOf(std::string_view what) {
+  std::string text(what);
+  if (const size_t at = text.find("syntax error"); at != std::string::npos) text = text.substr(at);
+  Wording wording;
+  wording.expected = TakeAfter(text, "; expected ");
+  wording.found = TakeAfter(text, "; last read: ");
+  wording.message = std::move(text);
+  return wording;
+}
+
+// Builds the document from the parser's events, and stops it at the first thing that JSON allows and we do
+// not.
+class Builder {
+ public:
+  Builder(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+
+  bool null() { return Add(nullptr); }
+  bool boolean(bool value) { return Add(value); }
+  bool number_integer(int64_t value) { return Add(value); }
+  bool number_unsigned(uint64_t value) { return Add(value); }
+  bool number_float(double value, const std::string&) { return Add(value); }
+  bool string(std::string& value) { return Add(std::move(value)); }
+  bool binary(Json::binary_t&) { return false; }
+
+  bool start_object(size_t) { return Open(Json::object()); }
+  bool start_array(size_t) { return Open(Json::array()); }
+  bool end_object() { return Close(); }
+  bool end_array() { return Close(); }
+
+  bool key(std::string& name) {
+    Level& level = levels_.back();
+    level.key = name;
+    if (level.keys.insert(name).second) return true;
+    return Refuse(fmt::format("the key '{}' is given twice", name), "each key once");
+  }
+
+  bool parse_error(size_t position, const std::string& token, const nlohmann::detail::exception& error) {
+    const size_t at = BeginOfToken(position, token);
+    const std::string_view before = text_.substr(0, at);
+    const size_t line_begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+    Wording wording = WordingOf(error.what());
+    fault_ = {};
+    fault_.message = std::move(wording.message);
+    fault_.file = file_;
+    fault_.line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+    fault_.column = static_cast<int>(at - line_begin) + 1;
+    fault_.expected = std::move(wording.expected);
+    fault_.found = std::move(wording.found);
+    fault_.excerpt = LineOf(text_, fault_.line);
+    if (fault_.excerpt.size() > kLongestExcerpt) fault_.excerpt.clear();
+    return false;
+  }
+
+  Json TakeDocument() { return std::move(root_); }
+  Diagnostic TakeFault() { return std::move(fault_); }
+
+ private:
+  // An object or array whose end has not been seen. Its parent does not grow meanwhile, so the pointer holds.
+  struct Level {
+    Json* container = nullptr;
+    std::string key;             // the last key of an object
+    std::set<std::string> keys;  // all of them
+  };
+
+  // The library counts the bytes read up to the fault, which begins where the last token does. What it calls
+  // the last token may hold earlier text too: only a single word or string is trusted.
+  size_t BeginOfToken(size_t position, std::string_view token) const {
+    const size_t end = std::min(position, text_.size() + 1);
+    const bool is_word = token.find_first_of(" \t\r\n\"") == std::string_view::npos;
+    const bool is_string = token.size() >= 2 && token.find('"', 1) == token.size() - 1;
+    const size_t length = std::max<size_t>(1, token.size());
+    if (!(is_word || is_string) || end > text_.size() || length > end) return end == 0 ? 0 : end - 1;
+    return text_.substr(end - length, length) == token ? end - length : end - 1;
+  }
+
+  bool Add(Json value) {
+    Place(std::move(value));
+    return true;
+  }
+
+  Json* Place(Json value) {
+    if (levels_.empty()) {
+      root_ = std::move(value);
+      return &root_;
+    }
+    Level& level = levels_.back();
+    if (level.container->is_array()) {
+      level.container->push_back(std::move(value));
+      return &level.container->back();
+    }
+    // Duplicates are known to be absent; the container's own look-up would make large objects quadratic.
+    auto& members = level.container->get_ref<Json::object_t&>();
+    members.Json::object_t::Container::emplace_back(level.key, std::move(value));
+    return &members.back().second;
+  }
+
+  bool Open(Json value) {
+    if (levels_.size() >= static_cast<size_t>(kMaxDepth)) {
+      return Refuse("the document is nested too deeply", fmt::format("at most {} levels", kMaxDepth));
+    }
+    Level level;
+    level.container = Place(std::move(value));
+    levels_.push_back(std::move(level));
+    return true;
+  }
+
+  bool Close() {
+    levels_.pop_back();
+    return true;
+  }
+
+  bool Refuse(std::string message, std::string expected) {
+    fault_ = {};
+    fault_.message = std::move(message);
+    fault_.expected = std::move(expected);
+    fault_.file = file_;
+    for (const Level& level : levels_) {
+      fault_.pointer += level.container->is_array() ? PointerSegment(std::to_string(IndexIn(level)))
+                                                    : PointerSegment(level.key);
+    }
+    return false;
+  }
+
+  // The element of an array that is being read: the open last one, or the one about to begin.
+  size_t IndexIn(const Level& level) const {
+    const size_t size = level.container->size();
+    return &level == &levels_.back() ? size : size - 1;
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  Json root_;
+  std::vector<Level> levels_;
+  Diagnostic fault_;
+};
+
+}  // namespace
+
+std::string PointerSegment(std::string_view key) {
+  std::string segment = "/";
+  for (const char c : key) {
+    if (c == '~') {
+      segment += "~0";
+    } else if (c == '/') {
+      segment += "~1";
+    } else {
+      segment += c;
+    }
+  }
+  return segment;
+}
+
+Expected<Json> ParseJson(std::string_view text, const std::string& file) {
+  Builder builder(text, file);
+  if (!Json::sax_parse(text, &builder)) return Unexpected(builder.TakeFault());
+  return builder.TakeDocument();
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kColumns = 110;
+
+std::string Scalar(const Json& value) { return WriteJsonLine(value); }
+
+// Appends the value on one line and says whether it stayed within `limit` characters in all; gives up when it
+// does not.
+bool AppendInline(const Json& value, size_t limit, std::string& text) {
+  if (!value.is_structured()) {
+    text += Scalar(value);
+    return text.size() <= limit;
+  }
+  const bool is_object = value.is_object();
+  text += is_object ? '{' : '[';
+  bool first = true;
+  for (auto it = value.begin(); it != value.end(); ++it) {
+    if (!first) text += ", ";
+    first = false;
+    if (is_object) text += Scalar(it.key()) + ": ";
+    if (!AppendInline(*it, limit, text)) return false;
+  }
+  text += is_object ? '}' : ']';
+  return text.size() <= limit;
+}
+
+// `column` is where the value begins on its line.
+void Append(const Json& value, size_t indent, size_t column, std::string& text) {
+  std::string line;
+  const bool fits = AppendInline(value, column < kColumns ? kColumns - column : 0, line);
+  if (fits || !value.is_structured() || value.empty()) {
+    text += fits ? line : Scalar(value);
+    return;
+  }
+  const bool is_object = value.is_object();
+  text += is_object ? '{' : '[';
+  bool first = true;
+  for (auto it = value.begin(); it != value.end(); ++it) {
+    text += first ? "\n" : ",\n";
+    first = false;
+    text.append(indent + 2, ' ');
+    const std::string key = is_object ? Scalar(it.key()) + ": " : "";
+    text += key;
+    Append(*it, indent + 2, indent + 3 + key.size(), text);
+  }
+  text += '\n';
+  text.append(indent, ' ');
+  text += is_object ? '}' : ']';
+}
+
+}  // namespace
+
+std::string WriteJsonLine(const Json& value) {
+  return Printable(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+std::string WriteJson(const Json& value) {
+  std::string text;
+  Append(value, 0, 0, text);
+  text += '\n';
+  return text;
+}
+
+}  // namespace tessera::base

@@ -1,0 +1,189 @@
+#include "tessera/cli/plan_options.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "tessera/base/text.h"
+#include "tessera/cli/common_options.h"
+#include "tessera/cli/files.h"
+#include "tessera/cli/network_options.h"
+#include "tessera/search/partition/constraints/plan_constraints.h"
+
+namespace tessera::cli {
+
+namespace {
+
+// Sums and quotients of such numbers and of metrics stay far within what a double holds.
+constexpr double kLeastNumber = 1e-100;
+constexpr double kMostNumber = 1e100;
+
+base::Diagnostic OptionFault(std::string message, std::string expected, std::string hint = "") {
+  base::Diagnostic fault;
+  fault.message = std::move(message);
+  fault.expected = std::move(expected);
+  fault.hint = std::move(hint);
+  return fault;
+}
+
+base::Expected<std::string> ParseMetric(const std::string& option, const std::string& name) {
+  const std::vector<std::string_view> names = plan::MetricNames();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return name;
+  return tl::unexpected(OptionFault(fmt::format("{}: there is no metric '{}'", option, name),
+                                    "one of " + base::Join(names), base::DidYouMean(name, names)));
+}
+
+// "latency=0.4,energy=0.6". A limit may be 0, a weight not.
+base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& option, const std::string& text,
+                                                           bool may_be_zero) {
+  std::map<std::string, double> numbers;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    begin = end + 1;
+    const size_t equals = part.find('=');
+    const base::Expected<std::string> metric = ParseMetric(option, part.substr(0, equals));
+    if (!metric) return tl::unexpected(metric.error());
+    const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
+    const std::optional<double> number = ParseDecimal(value);
+    if (!number || *number < 0 || (*number == 0 && !may_be_zero)) {
+      return tl::unexpected(
+          OptionFault(fmt::format("{}: '{}' gives no number for {}", option, part, *metric),
+                      fmt::format("{}=NUMBER, {}", *metric, may_be_zero ? "from 0 up" : "above 0")));
+    }
+    if (*number != 0 && (*number < kLeastNumber || *number > kMostNumber)) {
+      return tl::unexpected(OptionFault(fmt::format("{}: the number in '{}' is out of range", option, part),
+                                        fmt::format("{} to {}", kLeastNumber, kMostNumber)));
+    }
+    if (!numbers.emplace(*metric, *number).second) {
+      return tl::unexpected(
+          OptionFault(fmt::format("{}: {} is given twice", option, *metric), "each metric once"));
+    }
+  }
+  return numbers;
+}
+
+}  // namespace
+
+base::Expected<plan::Objective> ParseObjective(const std::string& minimize, const std::string& score,
+                                               const std::string& limits) {
+  plan::Objective objective;
+  if (!score.empty()) {
+    const auto weights = ParseNumbers("--score", score, false);
+    if (!weights) return tl::unexpected(weights.error());
+    objective.weights = *weights;
+  } else {
+    const base::Expected<std::string> metric =
+        ParseMetric("--minimize", minimize.empty() ? "latency" : minimize);
+    if (!metric) return tl::unexpected(metric.error());
+    objective.weights[*metric] = 1;
+  }
+  if (!limits.empty()) {
+    const auto most = ParseNumbers("--limit", limits, true);
+    if (!most) return tl::unexpected(most.error());
+    objective.limits = *most;
+  }
+  return objective;
+}
+
+namespace {
+
+using search::partition::constraints::Demand;
+using search::partition::constraints::DemandKind;
+
+// Demands with the words on the command line that state them.
+class WordReader {
+ public:
+  explicit WordReader(const graph::Graph& network) : network_(network) {}
+
+  void AddTogether(const std::string& words) {
+    Add("--together", words, ParseInterval(words, network_, "--together"), [](graph::Interval interval) {
+      return Demand{.kind = DemandKind::kTogether, .interval = interval, .way = {}, .memory = {}};
+    });
+  }
+
+  void AddApart(const std::string& id) {
+    Add("--apart", id, ParseOperator(id, network_, "--apart"), [](int op) {
+      return Demand{.kind = DemandKind::kApart, .interval = {op, op}, .way = {}, .memory = {}};
+    });
+  }
+
+  void AddStay(const char* option, DemandKind kind, const std::string& id) {
+    Add(option, id, search::partition::constraints::LookUpTensor(network_, id), [kind](int tensor) {
+      return Demand{.kind = kind, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
+    });
+  }
+
+  // Behind the demands of a file, which have no fault among themselves.
+  base::Expected<std::vector<Demand>> Join(std::vector<Demand> demands, const hw_profiles::Profile& profile,
+                                           std::optional<int> max_operators) {
+    if (fault_) return base::Unexpected(*fault_);
+    const size_t before = demands.size();
+    demands.insert(demands.end(), demands_.begin(), demands_.end());
+    const auto fault = search::partition::constraints::FindFault(network_, profile, demands, max_operators);
+    if (!fault) return demands;
+    return base::Unexpected(Said(words_[fault->demand - before], fault->diagnostic));
+  }
+
+ private:
+  template <typename Found, typename Make>
+  void Add(const char* option, const std::string& words, const base::Expected<Found>& found, Make make) {
+    words_.push_back(fmt::format("{} {}", option, words));
+    if (found) {
+      demands_.push_back(make(*found));
+    } else if (!fault_) {
+      fault_ = Said(words_.back(), found.error());
+    }
+  }
+
+  static base::Diagnostic Said(const std::string& words, base::Diagnostic fault) {
+    if (!fault.message.starts_with(words)) fault.message = fmt::format("{}: {}", words, fault.message);
+    return fault;
+  }
+
+  const graph::Graph& network_;
+  std::vector<Demand> demands_;
+  std::vector<std::string> words_;  // parallel, as long as there is no fault
+  std::optional<base::Diagnostic> fault_;
+};
+
+}  // namespace
+
+void DemandOptions::Declare(CLI::App& app) {
+  app.add_option("--demands", file_,
+                 "What the plan must keep to, in YAML: docs/demands.md; - reads standard input");
+  app.add_option("--together", together_,
+                 "FIRST..LAST: these operators run in one subgraph, perhaps with others")
+      ->allow_extra_args(false);
+  app.add_option("--apart", apart_, "OPERATOR: a subgraph begins with it")->allow_extra_args(false);
+  app.add_option("--keep", kept_, "TENSOR: it stays on chip, inside a subgraph or between them")
+      ->allow_extra_args(false);
+  app.add_option("--spill", spilled_, "TENSOR: it goes home where it passes from one subgraph to another")
+      ->allow_extra_args(false);
+}
+
+base::Expected<std::vector<Demand>> DemandOptions::Load(const graph::Graph& network,
+                                                        const hw_profiles::Profile& profile,
+                                                        std::optional<int> max_operators) const {
+  std::vector<Demand> demands;
+  if (!file_.empty()) {
+    const base::Expected<std::string> text = ReadInput(file_);
+    if (!text) return base::Unexpected(text.error());
+    const std::string name = file_ == "-" ? "standard input" : file_;
+    base::Expected<std::vector<Demand>> read =
+        search::partition::constraints::ReadDemands(*text, name, network, profile, max_operators);
+    if (!read) return read;
+    demands = *std::move(read);
+  }
+  WordReader words(network);
+  for (const std::string& each : together_) words.AddTogether(each);
+  for (const std::string& each : apart_) words.AddApart(each);
+  for (const std::string& each : kept_) words.AddStay("--keep", DemandKind::kKeep, each);
+  for (const std::string& each : spilled_) words.AddStay("--spill", DemandKind::kSpill, each);
+  return words.Join(std::move(demands), profile, max_operators);
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/plan.h"
+#include "tessera/search/partition/constraints/plan_constraints.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tessera::cli {
+
+// The objective that options state; texts as the user typed them, each may be empty. At most one of
+// `minimize` and `score` is given; neither means latency.
+//   minimize   a metric: "latency"
+//   score      weights: "latency=0.4,energy=0.6"
+//   limits     the most allowed: "energy=2e9,peak=300000"
+base::Expected<plan::Objective> ParseObjective(const std::string& minimize, const std::string& score,
+                                               const std::string& limits);
+
+// The options by which somebody says what a plan must keep to.
+class DemandOptions {
+ public:
+  // Adds --demands, --together, --apart, --keep and --spill.
+  void Declare(CLI::App& app);
+
+  // The file of demands; empty where none is named.
+  const std::string& File() const { return file_; }
+
+  // The demands of the file, then those of the other options; all of them together without fault (search/partition/demand_faults.h).
+  base::Expected<std::vector<search::partition::constraints::Demand>> Load(const graph::Graph& network,
+                                                   const hw_profiles::Profile& profile,
+                                                   std::optional<int> max_operators) const;
+
+ private:
+  std::string file_;
+  std::vector<std::string> together_;
+  std::vector<std::string> apart_;
+  std::vector<std::string> kept_;
+  std::vector<std::string> spilled_;
+};
+
+}  // namespace tessera::cli

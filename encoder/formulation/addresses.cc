@@ -1,0 +1,382 @@
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/encoder/formulation/formulation.h"
+#include "tessera/encoder/formulation/refinements.h"
+
+// Sizes that are assumptions
+// --------------------------
+// Every buffer has two numbers, where it starts and where it ends, and every constraint but one speaks of
+// those two:
+//
+//     i and j share no byte    end_i <= offset_j  or  end_j <= offset_i
+//     colocate                 offset_j = offset_i + delta
+//     adjacent                 end_i <= offset_j < end_i + alignment_j
+//     capacity                 end_i <= C
+//     reserved [p, q), spans   end_i <= p  or  offset_i >= q
+//     i touches bank [p, q)    offset_i < q  and  end_i > p
+//
+// One literal a pair, "i below j", chooses between the two halves of the first line.
+//
+// Only end_i = offset_i + size_i knows the size. Where it is the same on all rungs, the end is no variable
+// but the offset seen from further up. Where it differs, the end is an integer of its own and each rung r
+// says, guarded by its selector,
+//
+//     rung_r  ->  end_i = offset_i + size_i(r)
+//
+// so a step along the ladder costs two order constraints a buffer instead of two a pair, and no clause of
+// liveness, banks or modes. What the solver learned from those stays; what it learned from sizes carries the
+// selector. The price: propagation between pairs takes one step more. A capacity is a selector too: one
+// binary clause a buffer.
+//
+// Cost: pairs * 2 order constraints, plus about ten clauses for each buffer and bank.
+namespace tessera::encoder::formulation {
+namespace {
+
+using problem::Buffer;
+using problem::Bytes;
+using problem::Relation;
+using problem::RelationKind;
+
+// Sizes of one buffer over the rungs, in granules; one alone without a ladder.
+std::vector<Bytes> GranulesOf(const Question& question, size_t buffer) {
+  std::vector<Bytes> sizes = SizesOf(question.problem, question.ladder, buffer);
+  for (Bytes& size : sizes) size /= question.GranuleOf(buffer);
+  return sizes;
+}
+
+Bytes AlignmentOf(const Question& question, size_t buffer) {
+  return std::max<Bytes>(
+      1, problem::AlignmentOf(question.problem, question.BufferAt(buffer)) / question.GranuleOf(buffer));
+}
+
+Bytes CapacityAround(const Question& question, size_t buffer) {
+  const auto memory = static_cast<size_t>(question.BufferAt(buffer).memory);
+  return question.CapacityOf(memory) / question.GranuleOf(buffer);
+}
+
+// The offsets that the buffer's grid leaves, in granules. A grid of multiple 1 in bytes is one in granules.
+Grid GridOf(const Question& question, size_t buffer) {
+  const Grid& grid = question.demands.grids[buffer];
+  const Bytes granule = question.GranuleOf(buffer);
+  return {std::max<Bytes>(1, grid.multiple / granule), grid.residue / granule};
+}
+
+// The normal positions among these values, where there are fewer.
+std::vector<int64_t> NormalPositionsIn(const Question& question, size_t buffer, const Domain& domain) {
+  if (question.positions.empty()) return {};
+  std::vector<int64_t> only;
+  for (const Bytes position : question.positions[buffer]) {
+    if (position <= domain.Last()) only.push_back(position);
+  }
+  if (static_cast<int64_t>(only.size()) >= domain.count) only.clear();
+  return only;
+}
+
+// Values that the end of a buffer with several sizes can take, given its offset's.
+Domain EndDomain(const Question& question, size_t buffer, const Domain& offset) {
+  const std::vector<Bytes> sizes = GranulesOf(question, buffer);
+  const Bytes least = *std::min_element(sizes.begin(), sizes.end());
+  Bytes step = offset.count > 1 ? offset.step : 0;
+  for (const Bytes size : sizes) step = std::gcd(step, size - least);
+  const Bytes first = offset.first + least;
+  const Bytes greatest = std::min(CapacityAround(question, buffer),
+                                  offset.Last() + *std::max_element(sizes.begin(), sizes.end()));
+  Domain domain{first, step, (greatest - first) / step + 1};
+  for (const int64_t start : offset.only) {
+    for (const Bytes size : sizes) domain.only.push_back(start + size);
+  }
+  std::erase_if(domain.only, [greatest](int64_t end) { return end > greatest; });
+  std::sort(domain.only.begin(), domain.only.end());
+  domain.only.erase(std::unique(domain.only.begin(), domain.only.end()), domain.only.end());
+  if (static_cast<int64_t>(domain.only.size()) >= domain.count) domain.only.clear();
+  return domain;
+}
+
+int64_t CountOf(const Domain& domain) {
+  return domain.only.empty() ? domain.count : static_cast<int64_t>(domain.only.size());
+}
+
+// Whether some constraint speaks of the end of the buffer in another way than "at most".
+bool NeedsExactEnd(const Question& question, size_t buffer) {
+  if (!question.problem.rules.empty() || !question.problem.costs.empty()) return true;
+  const auto names = [buffer](int first, int second) {
+    return static_cast<size_t>(first) == buffer || static_cast<size_t>(second) == buffer;
+  };
+  return std::any_of(
+      question.problem.relations.begin(), question.problem.relations.end(), [&](const Relation& relation) {
+        const bool asks =
+            relation.kind == RelationKind::kAdjacent || relation.kind == RelationKind::kSameBank;
+        return asks && names(relation.first, relation.second);
+      });
+}
+
+bool SizeVaries(const std::vector<Bytes>& sizes) {
+  return std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) != sizes.end();
+}
+
+}  // namespace
+
+const problem::Memory& Question::MemoryOf(size_t buffer) const {
+  return problem.memories[static_cast<size_t>(BufferAt(buffer).memory)];
+}
+
+Bytes Question::GranuleOf(size_t buffer) const {
+  return demands.granules[static_cast<size_t>(BufferAt(buffer).memory)];
+}
+
+Addresses::Addresses(const Question& question, ClauseSink& clauses, IntegerSink& integers)
+    : question_(question), clauses_(clauses), integers_(integers) {}
+
+std::optional<Domain> Addresses::DomainOf(const Question& question, size_t buffer) {
+  const std::vector<Bytes> sizes = GranulesOf(question, buffer);
+  const Bytes last = CapacityAround(question, buffer) - *std::min_element(sizes.begin(), sizes.end());
+  const auto [multiple, residue] = GridOf(question, buffer);
+  if (last < residue) return std::nullopt;
+  const std::optional<Bytes>& fixed = question.BufferAt(buffer).offset;
+  if (!fixed) {
+    Domain domain{residue, multiple, (last - residue) / multiple + 1};
+    domain.only = NormalPositionsIn(question, buffer, domain);
+    return domain;
+  }
+  const Bytes offset = *fixed / question.GranuleOf(buffer);
+  if (*fixed < 0 || offset > last || offset % multiple != residue) return std::nullopt;
+  return Domain{offset, 1, 1};
+}
+
+Magnitude Addresses::Measure(const Question& question) {
+  Magnitude magnitude;
+  magnitude.pairs = static_cast<int64_t>(question.demands.disjoint.size());
+  magnitude.ladder = question.ladder != nullptr;
+  magnitude.banked = question.refinements.bank_sums &&
+                     std::any_of(question.problem.memories.begin(), question.problem.memories.end(),
+                                 [](const problem::Memory& memory) { return memory.banks.size() > 1; });
+  for (size_t i = 0; i < question.problem.buffers.size(); ++i) {
+    const std::optional<Domain> offset = DomainOf(question, i);
+    if (!offset) continue;
+    magnitude.positions = std::max(magnitude.positions, CountOf(*offset));
+    if (SizeVaries(GranulesOf(question, i))) {
+      magnitude.positions = std::max(magnitude.positions, CountOf(EndDomain(question, i, *offset)));
+    }
+    magnitude.greatest = std::max(magnitude.greatest, CapacityAround(question, i));
+  }
+  for (const problem::Rule& rule : question.problem.rules) {
+    if (rule.requirement.kind == problem::RequirementKind::kCommonDelta) {
+      magnitude.sums += static_cast<int64_t>(rule.pairs.size());
+    }
+    if (rule.requirement.kind != problem::RequirementKind::kGuard || rule.sizes.HoldsAll()) continue;
+    for (const int i : rule.buffers) {
+      const Bytes tops = CapacityAround(question, static_cast<size_t>(i)) + 1;
+      magnitude.positions = std::max(magnitude.positions, tops);
+    }
+  }
+  const CostScale costs = ScaleOf(question.problem);
+  magnitude.positions = std::max(magnitude.positions, costs.most + 1);
+  magnitude.greatest = std::max(magnitude.greatest, costs.most);
+  return magnitude;
+}
+
+void Addresses::Write() {
+  for (size_t i = 0; i < question_.problem.buffers.size() && !clauses_.Full(); ++i) {
+    WriteBuffer(i);
+    WriteForbidden(i);
+  }
+  if (clauses_.Full()) return;
+  WriteDisjoint();
+  clauses_.Enter(Topic::kRelations);
+  for (const Relation& relation : question_.problem.relations) WriteRelation(relation);
+}
+
+// Of buffers that are alike each lies below the next, which says all about the others of the group as well.
+void Addresses::WriteDisjoint() {
+  clauses_.Enter(Topic::kLiveness);
+  std::map<int, std::pair<size_t, size_t>> alike;  // buffer to group and place in it
+  if (question_.refinements.symmetry) {
+    const std::vector<std::vector<int>> groups = FindInterchangeable(question_.problem, question_.ladder);
+    for (size_t group = 0; group < groups.size(); ++group) {
+      for (size_t k = 0; k < groups[group].size(); ++k) alike.emplace(groups[group][k], std::pair(group, k));
+    }
+  }
+  for (const auto& [i, j] : question_.demands.disjoint) {
+    if (clauses_.Full()) return;
+    const Place& first = places_[static_cast<size_t>(i)];
+    const Place& second = places_[static_cast<size_t>(j)];
+    const auto one = alike.find(i);
+    const auto other = alike.find(j);
+    if (one != alike.end() && other != alike.end() && one->second.first == other->second.first) {
+      const size_t rank = one->second.second;
+      const size_t other_rank = other->second.second;
+      if (rank + 1 == other_rank) integers_.AddOrder(kTrue, first.end, {second.offset});
+      if (other_rank + 1 == rank) integers_.AddOrder(kTrue, second.end, {first.offset});
+      below_.emplace(std::pair(i, j), rank < other_rank ? kTrue : kFalse);
+      continue;
+    }
+    const Literal below = clauses_.NewVariable();
+    clauses_.Explain(below, Precedence{i, j});
+    below_.emplace(std::pair(i, j), below);
+    PreferOrder(below, question_.BufferAt(static_cast<size_t>(i)),
+                question_.BufferAt(static_cast<size_t>(j)));
+    integers_.AddOrder(below, first.end, {second.offset});
+    integers_.AddOrder(~below, second.end, {first.offset});
+  }
+}
+
+// Hints of two buffers say which is meant to lie below.
+void Addresses::PreferOrder(Literal below, const Buffer& first, const Buffer& second) {
+  if (first.hint && second.hint) clauses_.Prefer(*first.hint < *second.hint ? below : ~below);
+}
+
+void Addresses::WriteBuffer(size_t buffer) {
+  clauses_.Enter(Topic::kOffsets);
+  std::optional<Domain> domain = DomainOf(question_, buffer);
+  if (!domain) {
+    clauses_.Add({});
+    domain = Domain{};
+  }
+  Place place;
+  place.offset = integers_.NewInteger(*domain);
+  const auto quantity = [&](Quantity::Kind kind) {
+    return Quantity{kind, static_cast<int>(buffer), question_.GranuleOf(buffer), 0};
+  };
+  integers_.Explain(place.offset, quantity(Quantity::Kind::kOffset));
+  if (const std::optional<Bytes>& hint = question_.BufferAt(buffer).hint; hint && *hint >= 0) {
+    integers_.Prefer(place.offset, *hint / question_.GranuleOf(buffer));
+  }
+  const std::vector<Bytes> sizes = GranulesOf(question_, buffer);
+  place.sized_by_rung = SizeVaries(sizes);
+  place.exact_end = !question_.refinements.loose_ends || NeedsExactEnd(question_, buffer);
+  place.end =
+      place.sized_by_rung ? Term{NewEnd(place.offset, buffer, *domain)} : Term{place.offset, sizes.front()};
+  if (place.sized_by_rung) integers_.Explain(place.end.base, quantity(Quantity::Kind::kEnd));
+  place.top = place.end;
+  places_.push_back(place);
+  touches_.emplace_back(question_.MemoryOf(buffer).banks.size());
+}
+
+Integer Addresses::NewEnd(Integer offset, size_t buffer, const Domain& domain) {
+  std::vector<Bytes> sizes = GranulesOf(question_, buffer);
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return integers_.NewEnd(offset, sizes, EndDomain(question_, buffer, domain));
+}
+
+void Addresses::WriteForbidden(size_t buffer) {
+  clauses_.Enter(Topic::kAddresses);
+  const Place& place = places_[buffer];
+  const Bytes granule = question_.GranuleOf(buffer);
+  for (const problem::AddressRange& range : question_.demands.forbidden[buffer]) {
+    clauses_.Add({~integers_.AtLeast(place.end, range.begin / granule + 1),
+                  integers_.AtLeast({place.offset}, range.end / granule)});
+  }
+}
+
+void Addresses::WriteRelation(const Relation& relation) {
+  const auto second_index = static_cast<size_t>(relation.second);
+  const Place& first = places_[static_cast<size_t>(relation.first)];
+  const Place& second = places_[second_index];
+  if (relation.kind == RelationKind::kColocate) {
+    const Bytes delta = relation.delta / question_.GranuleOf(second_index);
+    integers_.AddOrder(kTrue, {first.offset, delta}, {second.offset});
+    integers_.AddOrder(kTrue, {second.offset}, {first.offset, delta});
+  }
+  if (relation.kind == RelationKind::kAdjacent) {
+    const Bytes slack = AlignmentOf(question_, second_index) - 1;
+    integers_.AddOrder(kTrue, first.end, {second.offset});
+    integers_.AddOrder(kTrue, {second.offset}, {first.end.base, first.end.shift + slack});
+    const bool ordered = relation.first < relation.second;
+    below_.emplace(std::minmax(relation.first, relation.second), ordered ? kTrue : kFalse);
+  }
+}
+
+void Addresses::WriteBankRelation(const Relation& relation) {
+  const auto first = static_cast<size_t>(relation.first);
+  const auto second = static_cast<size_t>(relation.second);
+  for (size_t bank = 0; bank < question_.MemoryOf(first).banks.size(); ++bank) {
+    const Literal a = Touches(first, bank);
+    const Literal b = Touches(second, bank);
+    clauses_.Enter(Topic::kRelations);
+    if (relation.kind == RelationKind::kDifferentBank) clauses_.Add({~a, ~b});
+    if (relation.kind != RelationKind::kSameBank) continue;
+    clauses_.Add({~a, b});
+    clauses_.Add({a, ~b});
+  }
+}
+
+std::optional<Literal> Addresses::Below(size_t first, size_t second) const {
+  const auto known = below_.find(std::minmax(static_cast<int>(first), static_cast<int>(second)));
+  if (known == below_.end()) return std::nullopt;
+  return first < second ? known->second : ~known->second;
+}
+
+void Addresses::ExpectGuard(size_t buffer) {
+  Place& place = places_[buffer];
+  if (place.top.base.index != place.end.base.index) return;
+  const Term top{integers_.NewInteger({0, 1, CapacityAround(question_, buffer) + 1})};
+  integers_.AddOrder(kTrue, place.top, top);
+  place.top = top;
+}
+
+void Addresses::Guard(Literal guard, size_t buffer, Bytes before, Bytes after) {
+  Place& place = places_[buffer];
+  const Term guarded{place.end.base, place.end.shift + after};
+  clauses_.Add({~guard, integers_.AtLeast({place.offset}, before)});
+  clauses_.Add({~guard, ~integers_.AtLeast(guarded, CapacityAround(question_, buffer) + 1)});
+  if (place.top.base.index != place.end.base.index) {
+    integers_.AddOrder(guard, guarded, place.top);
+  } else {
+    place.top.shift = std::max(place.top.shift, guarded.shift);
+  }
+}
+
+Literal Addresses::Touches(size_t buffer, size_t bank) {
+  std::optional<Literal>& touches = touches_[buffer][bank];
+  if (!touches) {
+    clauses_.Enter(Topic::kBanks);
+    const Place& place = places_[buffer];
+    const Bytes granule = question_.GranuleOf(buffer);
+    const problem::AddressRange& range = question_.MemoryOf(buffer).banks[bank].range;
+    touches = And(clauses_, ~integers_.AtLeast({place.offset}, range.end / granule),
+                  integers_.AtLeast(place.end, range.begin / granule + 1));
+    clauses_.Explain(*touches, Contact{static_cast<int>(buffer), static_cast<int>(bank)});
+  }
+  return *touches;
+}
+
+Literal Addresses::SelectRung(size_t rung) {
+  if (question_.ladder == nullptr) return kTrue;
+  if (const auto known = rungs_.find(rung); known != rungs_.end()) return known->second;
+  clauses_.Enter(Topic::kSizes);
+  const Literal selected = clauses_.NewVariable();
+  clauses_.Explain(selected, RungChoice{static_cast<int>(rung)});
+  clauses_.Prefer(~selected);  // another rung is selected
+  for (size_t i = 0; i < places_.size() && !clauses_.Full(); ++i) {
+    const Place& place = places_[i];
+    if (!place.sized_by_rung) continue;
+    const Bytes size = question_.ladder->rungs[rung].sizes[i] / question_.GranuleOf(i);
+    integers_.ChooseSize(selected, place.offset, size, place.end.base, place.exact_end);
+  }
+  return rungs_[rung] = selected;
+}
+
+Literal Addresses::SelectCapacity(Bytes capacity) {
+  if (places_.empty() || question_.ceiling == capacity) return kTrue;
+  const Bytes granules = capacity / question_.demands.granules.front();
+  if (const auto known = capacities_.find(granules); known != capacities_.end()) return known->second;
+  clauses_.Enter(Topic::kCapacity);
+  const Literal selected = clauses_.NewVariable();
+  clauses_.Explain(selected, CapacityChoice{capacity});
+  clauses_.Prefer(~selected);
+  for (size_t i = 0; i < places_.size() && !clauses_.Full(); ++i) {
+    if (question_.BufferAt(i).memory != 0) continue;
+    clauses_.Add({~selected, ~integers_.AtLeast(places_[i].top, granules + 1)});
+  }
+  return capacities_[granules] = selected;
+}
+
+Bytes Addresses::PlacedAt(size_t buffer) const {
+  return integers_.ValueOf(places_[buffer].offset) * question_.GranuleOf(buffer);
+}
+
+}  // namespace tessera::encoder::formulation

@@ -1,0 +1,318 @@
+#include "tessera/encoder/formulation/decomposition.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+// Cutting a Problem
+// -----------------
+// Over the time of a whole program few buffers meet. Where nothing lives across a step, what lies before and what lies
+// after are two questions, and likewise where lives fall apart within the same steps: in different memories, or in
+// a memory whose loads come and go.
+//
+//     |--a--|     |---d---|          a b | d e   share no byte question across the cut
+//        |---b--|    |--e--|
+//               ^ cut
+//
+// Buffers hang together when some constraint speaks of both: a pair that must be disjoint, a relation, a rule, a port
+// of a bank that both use at one step, a mode of their memory at a step at which it matters to both. Where a memory
+// has transitions, its schedule ties all its buffers. The parts are the connected components, so any solutions of
+// the parts are one of the whole, and a part without solution refutes the whole.
+//
+// A step of a memory's schedule matters to one part at most, whose mode it takes. Where transitions are free, a step
+// that matters to none takes the first mode; where not, the one part of that memory decides, and beyond its steps
+// the schedule stays as it is.
+//
+// A Problem with costs is not cut, for its parts share a least cost.
+namespace tessera::encoder::formulation {
+namespace {
+
+using problem::Bytes;
+using problem::Ladder;
+using problem::Lifespan;
+using problem::Memory;
+using problem::Problem;
+using problem::Result;
+using problem::Status;
+using problem::Step;
+
+constexpr size_t kFewBuffers = 4;
+
+// Union by smaller index, so that the root is a component's first buffer.
+class Components {
+ public:
+  explicit Components(size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0); }
+
+  size_t Root(size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void Join(size_t i, size_t j) {
+    const size_t a = Root(i);
+    const size_t b = Root(j);
+    parent_[std::max(a, b)] = std::min(a, b);
+  }
+
+ private:
+  std::vector<size_t> parent_;
+};
+
+bool SomeBankIsOff(const Memory& memory) {
+  return std::any_of(memory.modes.begin(), memory.modes.end(), [](const problem::Mode& mode) {
+    return std::any_of(mode.banks.begin(), mode.banks.end(), [](const auto& bank) { return bank.off; });
+  });
+}
+
+bool HasPorts(const Memory& memory) {
+  return std::any_of(memory.banks.begin(), memory.banks.end(), [](const problem::Bank& bank) {
+    return bank.ports.total || bank.ports.reads || bank.ports.writes;
+  });
+}
+
+// The steps at which the mode of its memory matters to the buffer.
+std::vector<Step> MattersAt(const Problem& problem, const problem::Buffer& buffer) {
+  const Memory& memory = problem.memories[static_cast<size_t>(buffer.memory)];
+  std::vector<Step> steps;
+  for (const problem::Access& access : buffer.accesses) steps.push_back(access.step);
+  if (!SomeBankIsOff(memory)) return steps;
+  for (const Lifespan& life : buffer.lifespans) {
+    for (Step step = life.lower; step < life.upper; ++step) steps.push_back(step);
+  }
+  return steps;
+}
+
+// Sweeps over the lives of each memory, joining each with the one that ends last so far: whoever else lives then has
+// been joined with that one already.
+void JoinNeighbours(const Problem& problem, Components& components) {
+  struct Life {
+    Step lower;
+    Step upper;
+    size_t buffer;
+  };
+  std::vector<std::vector<Life>> lives(problem.memories.size());
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const problem::Buffer& buffer = problem.buffers[i];
+    for (const Lifespan& life : buffer.lifespans) {
+      lives[static_cast<size_t>(buffer.memory)].push_back({life.lower, life.upper, i});
+    }
+  }
+  for (std::vector<Life>& list : lives) {
+    std::sort(list.begin(), list.end(), [](const Life& a, const Life& b) {
+      return std::pair(a.lower, a.buffer) < std::pair(b.lower, b.buffer);
+    });
+    const Life* last = nullptr;
+    for (const Life& life : list) {
+      if (last != nullptr && life.lower < last->upper) components.Join(last->buffer, life.buffer);
+      if (last == nullptr || life.upper > last->upper) last = &life;
+    }
+  }
+}
+
+void JoinNamed(const Problem& problem, Components& components) {
+  const auto join = [&](int i, int j) { components.Join(static_cast<size_t>(i), static_cast<size_t>(j)); };
+  for (const problem::Relation& relation : problem.relations) join(relation.first, relation.second);
+  for (const problem::Rule& rule : problem.rules) {
+    for (const auto& [first, second] : rule.pairs) {
+      join(rule.pairs.front().first, first);  // a common delta ties all pairs
+      join(first, second);
+    }
+  }
+}
+
+void JoinByTime(const Problem& problem, Components& components) {
+  for (size_t m = 0; m < problem.memories.size(); ++m) {
+    const Memory& memory = problem.memories[m];
+    if (memory.modes.empty() && !HasPorts(memory)) continue;
+    std::map<Step, size_t> first_at;
+    std::optional<size_t> first;
+    for (size_t i = 0; i < problem.buffers.size(); ++i) {
+      const problem::Buffer& buffer = problem.buffers[i];
+      if (static_cast<size_t>(buffer.memory) != m) continue;
+      for (const Step step : MattersAt(problem, buffer))
+        components.Join(first_at.try_emplace(step, i).first->second, i);
+      if (memory.modes.size() > 1 && memory.transitions) components.Join(first.value_or(i), i);
+      first = first.value_or(i);
+    }
+  }
+}
+
+// The constraints of the whole that speak of these buffers.
+Part MakePart(const Problem& whole, const Ladder* ladder, std::vector<size_t> buffers) {
+  Part part;
+  part.buffers = std::move(buffers);
+  std::vector<int> index(whole.buffers.size(), -1);
+  for (const size_t i : part.buffers) {
+    index[i] = static_cast<int>(part.problem.buffers.size());
+    part.problem.buffers.push_back(whole.buffers[i]);
+  }
+  const auto at = [&index](int i) { return index[static_cast<size_t>(i)]; };
+  part.problem.name = whole.name;
+  part.problem.memories = whole.memories;
+  part.problem.loops = whole.loops;
+  for (size_t m = 0; m < whole.memories.size(); ++m) {
+    const bool used =
+        std::any_of(part.problem.buffers.begin(), part.problem.buffers.end(),
+                    [m](const auto& buffer) { return static_cast<size_t>(buffer.memory) == m; });
+    if (!used) part.problem.memories[m].modes.clear(), part.problem.memories[m].transitions.reset();
+  }
+  for (problem::Relation relation : whole.relations) {
+    if (at(relation.first) < 0) continue;
+    relation.first = at(relation.first);
+    relation.second = at(relation.second);
+    part.problem.relations.push_back(relation);
+  }
+  for (problem::Rule rule : whole.rules) {
+    std::erase_if(rule.buffers, [&](int i) { return at(i) < 0; });
+    std::erase_if(rule.pairs, [&](const auto& pair) { return at(pair.first) < 0; });
+    if (rule.buffers.empty() && rule.pairs.empty()) continue;
+    for (int& i : rule.buffers) i = at(i);
+    for (auto& [first, second] : rule.pairs) first = at(first), second = at(second);
+    part.problem.rules.push_back(std::move(rule));
+  }
+  if (ladder == nullptr) return part;
+  for (const problem::Rung& rung : ladder->rungs) {
+    problem::Rung& thin = part.ladder.rungs.emplace_back();
+    thin.name = rung.name;
+    for (const size_t i : part.buffers) thin.sizes.push_back(rung.sizes[i]);
+  }
+  return part;
+}
+
+class PartsSession : public problem::Session {
+ public:
+  PartsSession(const Problem& problem, const Ladder* ladder, std::vector<Part> parts, const PartOpener& open)
+      : problem_(problem), ladder_(ladder), parts_(std::move(parts)) {
+    for (const Part& part : parts_) {
+      sessions_.push_back(open(part.problem, ladder == nullptr ? nullptr : &part.ladder));
+    }
+  }
+
+  Result Solve(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) override {
+    Result whole;
+    whole.status = Status::kFeasible;
+    whole.allocation.emplace();
+    whole.allocation->offsets.resize(problem_.buffers.size());
+    whole.allocation->modes = StillSchedules();
+    for (size_t p = 0; p < parts_.size(); ++p) {
+      const base::Budget left{budget.units - whole.statistics.conflicts};
+      Result part = sessions_[p]->Solve(rung, capacity, left, stop);
+      whole.engine = part.engine;
+      whole.statistics.conflicts += part.statistics.conflicts;
+      whole.lower_bound = std::max(whole.lower_bound, part.lower_bound);
+      if (part.allocation && whole.allocation) Merge(parts_[p], *part.allocation, *whole.allocation);
+      if (part.status == Status::kFeasible) continue;
+      whole.allocation.reset();
+      whole.status = part.status;
+      whole.reason = std::move(part.reason);
+      if (whole.status != Status::kUnknown) return whole;
+    }
+    if (whole.allocation) whole.peak = PeakOf(Sized(rung), *whole.allocation);
+    return whole;
+  }
+
+  // Problems with costs are not cut.
+  Result Minimise(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) override {
+    Result result = Solve(rung, capacity, budget, stop);
+    if (result.allocation) result.cost = 0;
+    return result;
+  }
+
+  std::string Describe() const override {
+    std::string description = std::to_string(parts_.size()) + " parts";
+    for (const auto& session : sessions_) {
+      const std::string part = session->Describe();
+      if (!part.empty()) description += "; " + part;
+    }
+    return description;
+  }
+
+ private:
+  Problem Sized(size_t rung) const {
+    return ladder_ == nullptr ? problem_ : AtRung(problem_, ladder_->rungs[rung]);
+  }
+
+  std::vector<problem::ModeSchedule> StillSchedules() const {
+    const Lifespan horizon = Horizon(problem_);
+    std::vector<problem::ModeSchedule> schedules(problem_.memories.size());
+    for (size_t m = 0; m < schedules.size(); ++m) {
+      if (problem_.memories[m].modes.empty()) continue;
+      schedules[m].assign(static_cast<size_t>(horizon.upper - horizon.lower), 0);
+    }
+    return schedules;
+  }
+
+  void Merge(const Part& part, const problem::Allocation& found, problem::Allocation& whole) const {
+    for (size_t k = 0; k < part.buffers.size(); ++k) whole.offsets[part.buffers[k]] = found.offsets[k];
+    for (size_t m = 0; m < whole.modes.size(); ++m) {
+      if (found.modes[m].empty()) continue;
+      if (problem_.memories[m].transitions) {
+        TakeAll(part, found.modes[m], whole.modes[m]);
+      } else {
+        TakeWhatMatters(part, m, found.modes[m], whole.modes[m]);
+      }
+    }
+  }
+
+  void TakeAll(const Part& part, const problem::ModeSchedule& found, problem::ModeSchedule& whole) const {
+    const auto before = static_cast<size_t>(Horizon(part.problem).lower - Horizon(problem_).lower);
+    for (size_t step = 0; step < whole.size(); ++step) {
+      const size_t at = step < before ? 0 : std::min(step - before, found.size() - 1);
+      whole[step] = found[at];
+    }
+  }
+
+  void TakeWhatMatters(const Part& part, size_t memory, const problem::ModeSchedule& found,
+                       problem::ModeSchedule& whole) const {
+    const Step from = Horizon(part.problem).lower;
+    const Step start = Horizon(problem_).lower;
+    for (const problem::Buffer& buffer : part.problem.buffers) {
+      if (static_cast<size_t>(buffer.memory) != memory) continue;
+      for (const Step step : MattersAt(problem_, buffer)) {
+        whole[static_cast<size_t>(step - start)] = found[static_cast<size_t>(step - from)];
+      }
+    }
+  }
+
+  const Problem& problem_;
+  const Ladder* ladder_;
+  std::vector<Part> parts_;
+  std::vector<std::unique_ptr<problem::Session>> sessions_;  // parallel to parts_
+};
+
+}  // namespace
+
+std::vector<Part> FindParts(const Problem& problem, const Ladder* ladder) {
+  Components components(problem.buffers.size());
+  JoinNeighbours(problem, components);
+  JoinNamed(problem, components);
+  JoinByTime(problem, components);
+  if (!problem.costs.empty()) {
+    for (size_t i = 1; i < problem.buffers.size(); ++i) components.Join(0, i);
+  }
+  std::map<size_t, std::vector<size_t>> members;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) members[components.Root(i)].push_back(i);
+  std::vector<std::vector<size_t>> groups;
+  std::vector<size_t> few;
+  for (auto& [root, buffers] : members) {
+    if (buffers.size() <= kFewBuffers) few.insert(few.end(), buffers.begin(), buffers.end());
+    if (buffers.size() > kFewBuffers) groups.push_back(std::move(buffers));
+  }
+  std::sort(few.begin(), few.end());
+  if (!few.empty()) groups.push_back(std::move(few));
+  std::vector<Part> parts;
+  parts.reserve(groups.size());
+  for (std::vector<size_t>& group : groups) parts.push_back(MakePart(problem, ladder, std::move(group)));
+  return parts;
+}
+
+std::unique_ptr<problem::Session> OpenInParts(const Problem& problem, const Ladder* ladder,
+                                              const PartOpener& open) {
+  std::vector<Part> parts = FindParts(problem, ladder);
+  if (parts.size() < 2) return open(problem, ladder);
+  return std::make_unique<PartsSession>(problem, ladder, std::move(parts), open);
+}
+
+}  // namespace tessera::encoder::formulation

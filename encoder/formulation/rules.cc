@@ -1,0 +1,266 @@
+#include <algorithm>
+#include <numeric>
+
+#include "tessera/encoder/formulation/formulation.h"
+
+// What each requirement becomes. An offset o, an end e and, where a rule asks for it, the remainder o mod m are
+// integers of the sink; everything is counted in granules, which divide what rules name (demands.cc).
+//
+//     offset m, r          o mod m = r                        two bounds of the remainder
+//     difference m, r      (ob - oa) mod m = r                ob mod m is oa mod m + r, or m less: two choices
+//     window [p, q)        o >= p and e <= q
+//     no crossing of m     o mod m <= m - size
+//     natural alignment    o mod 2^k = 0
+//     banks                no other bank is touched
+//     distance d           oa + d <= ob and ob <= oa + d
+//     xor distance d       bits of oa and ob differ as d says
+//     guard                end + after <= offset of whoever lies above, offset - before >= end of whoever below
+//     common delta         oa + D = ob + M, D one integer for all pairs, M large enough to keep it positive
+//
+// A rule that holds on every rung is said once. What depends on the rung, because the rule is about a size or
+// because the size is part of the statement, is said under the rung's selector when the rung is first asked
+// about: sizes remain the only clauses that a step along the ladder adds.
+namespace tessera::encoder::formulation {
+
+using problem::Bytes;
+using problem::RelationKind;
+using problem::Requirement;
+using problem::RequirementKind;
+using problem::Rule;
+
+namespace {
+
+bool AreEqual(const std::vector<Bytes>& sizes) {
+  return std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end();
+}
+
+bool DependsOnSize(RequirementKind kind) {
+  return kind == RequirementKind::kNoCrossing || kind == RequirementKind::kNaturalAlignment;
+}
+
+// On which rungs a statement about one buffer or pair holds.
+enum class Reach : uint8_t { kNoRung, kSomeRungs, kEveryRung };
+
+Reach ReachOf(const Question& question, const Rule& rule, std::initializer_list<int> buffers) {
+  size_t holding = 0;
+  const size_t rungs = question.ladder == nullptr ? 1 : question.ladder->rungs.size();
+  bool constant = true;
+  std::vector<bool> holds(rungs, true);
+  for (const int buffer : buffers) {
+    const std::vector<Bytes> sizes = SizesOf(question.problem, question.ladder, static_cast<size_t>(buffer));
+    constant = constant && AreEqual(sizes);
+    for (size_t rung = 0; rung < rungs; ++rung) holds[rung] = holds[rung] && rule.sizes.Holds(sizes[rung]);
+  }
+  holding = static_cast<size_t>(std::count(holds.begin(), holds.end(), true));
+  if (holding == 0) return Reach::kNoRung;
+  if (holding < rungs || (!constant && DependsOnSize(rule.requirement.kind))) return Reach::kSomeRungs;
+  return Reach::kEveryRung;
+}
+
+// Distances from first to second offset, plus `most`, that some pair of the rule can have: the steps of all
+// domains have a common divisor, and so have the differences of their starts.
+Domain DeltaDomain(const Question& question, const Rule& rule, Bytes most) {
+  Bytes step = 0;
+  std::optional<Bytes> start;
+  for (const auto& [first, second] : rule.pairs) {
+    const std::optional<Domain> a = Addresses::DomainOf(question, static_cast<size_t>(first));
+    const std::optional<Domain> b = Addresses::DomainOf(question, static_cast<size_t>(second));
+    if (!a || !b) continue;  // then the formula is contradictory already
+    if (a->count > 1) step = std::gcd(step, a->step);
+    if (b->count > 1) step = std::gcd(step, b->step);
+    const Bytes distance = most + b->first - a->first;
+    if (start) step = std::gcd(step, distance - *start);
+    start = start.value_or(distance);
+  }
+  if (step == 0) return {start.value_or(0), 1, 1};
+  const Bytes least = start.value_or(0) % step;
+  return {least, step, (2 * most - least) / step + 1};
+}
+
+}  // namespace
+
+Rules::Rules(const Question& question, Addresses& addresses, ClauseSink& clauses, IntegerSink& integers)
+    : question_(question), addresses_(addresses), clauses_(clauses), integers_(integers) {}
+
+Bytes Rules::Granules(size_t buffer, Bytes bytes) const { return bytes / question_.GranuleOf(buffer); }
+
+Integer Rules::RemainderOf(size_t buffer, int64_t modulus) {
+  const Integer remainder = integers_.Remainder(addresses_.OffsetOf(buffer), modulus);
+  const Bytes granule = question_.GranuleOf(buffer);
+  integers_.Explain(
+      remainder, Quantity{Quantity::Kind::kRemainder, static_cast<int>(buffer), granule, modulus * granule});
+  return remainder;
+}
+
+void Rules::Write() {
+  for (const Rule& rule : question_.problem.rules) {
+    if (clauses_.Full()) return;
+    WriteFor(rule, kTrue, std::nullopt);
+  }
+}
+
+void Rules::WriteForRung(size_t rung, Literal selected) {
+  for (const Rule& rule : question_.problem.rules) {
+    if (clauses_.Full()) return;
+    WriteFor(rule, selected, rung);
+  }
+}
+
+// Without a rung, what holds on every rung; with one, what holds there and not on every rung.
+void Rules::WriteFor(const Rule& rule, Literal guard, std::optional<size_t> rung) {
+  topic_ = rung ? Topic::kSizes : Topic::kRules;
+  const auto size_of = [&](int buffer) {
+    return SizesOf(question_.problem, question_.ladder, static_cast<size_t>(buffer))[rung.value_or(0)];
+  };
+  for (const int buffer : rule.buffers) {
+    const Reach reach = ReachOf(question_, rule, {buffer});
+    clauses_.Enter(topic_);
+    if (!rung && reach == Reach::kSomeRungs && rule.requirement.kind == RequirementKind::kGuard) {
+      addresses_.ExpectGuard(static_cast<size_t>(buffer));
+    }
+    if (reach != (rung ? Reach::kSomeRungs : Reach::kEveryRung)) continue;
+    if (rule.sizes.Holds(size_of(buffer))) {
+      WriteForBuffer(rule, guard, static_cast<size_t>(buffer), size_of(buffer));
+    }
+  }
+  for (const auto& [first, second] : rule.pairs) {
+    if (ReachOf(question_, rule, {first, second}) != (rung ? Reach::kSomeRungs : Reach::kEveryRung)) continue;
+    clauses_.Enter(topic_);
+    if (rule.sizes.Holds(size_of(first)) && rule.sizes.Holds(size_of(second))) {
+      WriteForPair(rule, guard, static_cast<size_t>(first), static_cast<size_t>(second));
+    }
+  }
+}
+
+void Rules::WriteForBuffer(const Rule& rule, Literal guard, size_t buffer, Bytes size) {
+  const Requirement& wanted = rule.requirement;
+  const Term offset{addresses_.OffsetOf(buffer)};
+  switch (wanted.kind) {
+    case RequirementKind::kOffset:
+      return WriteResidue(guard, buffer, wanted.multiple, wanted.residue);
+    case RequirementKind::kWindow:
+      clauses_.Add({~guard, integers_.AtLeast(offset, Granules(buffer, wanted.window.begin))});
+      return clauses_.Add(
+          {~guard, ~integers_.AtLeast(addresses_.EndOf(buffer), Granules(buffer, wanted.window.end) + 1)});
+    case RequirementKind::kNoCrossing: {
+      if (size > wanted.multiple) return clauses_.Add({~guard});
+      const Integer remainder = RemainderOf(buffer, Granules(buffer, wanted.multiple));
+      return clauses_.Add(
+          {~guard, ~integers_.AtLeast({remainder}, Granules(buffer, wanted.multiple - size) + 1)});
+    }
+    case RequirementKind::kNaturalAlignment:
+      return WriteResidue(guard, buffer, NaturalAlignmentOf(size), 0);
+    case RequirementKind::kBanks:
+      return WriteBanks(guard, buffer, wanted.banks);
+    case RequirementKind::kGuard:
+      return WriteGuard(guard, buffer, Granules(buffer, wanted.before), Granules(buffer, wanted.after));
+    default:
+      return;
+  }
+}
+
+void Rules::WriteForPair(const Rule& rule, Literal guard, size_t first, size_t second) {
+  const Requirement& wanted = rule.requirement;
+  const Integer a = addresses_.OffsetOf(first);
+  const Integer b = addresses_.OffsetOf(second);
+  switch (wanted.kind) {
+    case RequirementKind::kDifference:
+      return WriteDifference(guard, first, second, wanted.multiple, wanted.residue);
+    case RequirementKind::kSameBank:
+      return WriteBankRelation(guard, RelationKind::kSameBank, first, second);
+    case RequirementKind::kDifferentBank:
+      return WriteBankRelation(guard, RelationKind::kDifferentBank, first, second);
+    case RequirementKind::kDistance: {
+      const Bytes distance = Granules(first, wanted.distance);
+      integers_.AddOrder(guard, {a, distance}, {b});
+      return integers_.AddOrder(guard, {b}, {a, distance});
+    }
+    case RequirementKind::kXorDistance:
+      return integers_.AddXor(guard, a, b, Granules(first, wanted.distance));
+    case RequirementKind::kCommonDelta:
+      return WriteCommonDelta(rule, guard, first, second);
+    default:
+      return;
+  }
+}
+
+// A multiple of 1 divides no granule, and asks nothing.
+void Rules::WriteResidue(Literal guard, size_t buffer, Bytes multiple, Bytes residue) {
+  if (multiple == 1) return;
+  const Integer remainder = RemainderOf(buffer, Granules(buffer, multiple));
+  clauses_.Add({~guard, integers_.AtLeast({remainder}, Granules(buffer, residue))});
+  clauses_.Add({~guard, ~integers_.AtLeast({remainder}, Granules(buffer, residue) + 1)});
+}
+
+void Rules::WriteDifference(Literal guard, size_t first, size_t second, Bytes multiple, Bytes residue) {
+  if (multiple == 1) return;
+  const Bytes modulus = Granules(first, multiple);
+  const Bytes wanted = Granules(first, residue);
+  const Integer a = RemainderOf(first, modulus);
+  const Integer b = RemainderOf(second, modulus);
+  const Literal wraps = clauses_.NewVariable();
+  for (const bool choice : {false, true}) {
+    const Literal chosen = And(clauses_, guard, choice ? wraps : ~wraps);
+    const Bytes distance = choice ? wanted - modulus : wanted;
+    integers_.AddOrder(chosen, {a, distance}, {b});
+    integers_.AddOrder(chosen, {b}, {a, distance});
+  }
+}
+
+void Rules::WriteBanks(Literal guard, size_t buffer, const std::vector<int>& banks) {
+  for (size_t bank = 0; bank < question_.MemoryOf(buffer).banks.size(); ++bank) {
+    if (std::binary_search(banks.begin(), banks.end(), static_cast<int>(bank))) continue;
+    const Literal touches = addresses_.Touches(buffer, bank);
+    clauses_.Enter(topic_);
+    clauses_.Add({~guard, ~touches});
+  }
+}
+
+void Rules::WriteBankRelation(Literal guard, RelationKind kind, size_t first, size_t second) {
+  for (size_t bank = 0; bank < question_.MemoryOf(first).banks.size(); ++bank) {
+    const Literal a = addresses_.Touches(first, bank);
+    const Literal b = addresses_.Touches(second, bank);
+    clauses_.Enter(topic_);
+    if (kind == RelationKind::kDifferentBank) clauses_.Add({~guard, ~a, ~b});
+    if (kind != RelationKind::kSameBank) continue;
+    clauses_.Add({~guard, ~a, b});
+    clauses_.Add({~guard, a, ~b});
+  }
+}
+
+// Who lives beside the guarded buffer already lies below or above it.
+void Rules::WriteGuard(Literal guard, size_t buffer, Bytes before, Bytes after) {
+  addresses_.Guard(guard, buffer, before, after);
+  const Term start{addresses_.OffsetOf(buffer)};
+  const Term end = addresses_.EndOf(buffer);
+  for (const problem::Reserved& reserved : question_.MemoryOf(buffer).reserved) {
+    clauses_.Add({~guard, ~integers_.AtLeast(end, Granules(buffer, reserved.range.begin) - after + 1),
+                  integers_.AtLeast(start, Granules(buffer, reserved.range.end) + before)});
+  }
+  const problem::Buffer& guarded = question_.BufferAt(buffer);
+  for (size_t other = 0; other < question_.problem.buffers.size() && !clauses_.Full(); ++other) {
+    const std::optional<Literal> below = addresses_.Below(buffer, other);
+    if (!below || !LiveTogether(guarded, question_.BufferAt(other))) continue;
+    const std::pair<int, int> pair = std::minmax(static_cast<int>(buffer), static_cast<int>(other));
+    if (question_.demands.may_share.contains(pair)) continue;
+    const Term other_end = addresses_.EndOf(other);
+    integers_.AddOrder(And(clauses_, guard, *below), {end.base, end.shift + after},
+                       {addresses_.OffsetOf(other)});
+    integers_.AddOrder(And(clauses_, guard, ~*below), {other_end.base, other_end.shift + before}, start);
+  }
+}
+
+void Rules::WriteCommonDelta(const Rule& rule, Literal guard, size_t first, size_t second) {
+  const auto memory = static_cast<size_t>(question_.BufferAt(first).memory);
+  const Bytes most = question_.CapacityOf(memory) / question_.GranuleOf(first);
+  auto delta = deltas_.find(&rule);
+  if (delta == deltas_.end()) {
+    delta = deltas_.emplace(&rule, integers_.NewInteger(DeltaDomain(question_, rule, most))).first;
+    const auto index = static_cast<int>(&rule - question_.problem.rules.data());
+    integers_.Explain(delta->second,
+                      Quantity{Quantity::Kind::kCommonDelta, index, question_.GranuleOf(first), 0});
+  }
+  integers_.AddSum(guard, addresses_.OffsetOf(first), delta->second, {addresses_.OffsetOf(second), most});
+}
+
+}  // namespace tessera::encoder::formulation

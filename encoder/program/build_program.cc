@@ -1,0 +1,258 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/encoder/program/buffer_builder.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/layout.h"
+#include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/program_template.h"
+#include "tessera/encoder/program/residence.h"
+#include "tessera/encoder/program/state_aliasing.h"
+
+namespace tessera::encoder::program {
+
+namespace {
+
+using problem::Bytes;
+
+void Append(std::vector<BufferDraft> drafts, Program& program) {
+  for (BufferDraft& draft : drafts) {
+    program.problem.buffers.push_back(std::move(draft.buffer));
+    program.buffers.push_back(draft.meaning);
+  }
+}
+
+const graph::tiling::Extents& LargestOf(const graph::tiling::TiledSubgraph& tiling, int tensor) {
+  return tiling.largest[graph::tiling::SlotOf(tiling, tensor)];
+}
+
+NamedExtents NamedLargest(const graph::Graph& graph, const graph::tiling::TiledSubgraph& tiling,
+                          const std::vector<int>& operands) {
+  if (operands.empty()) return {};
+  const int tensor = operands.front();
+  return NameExtents(graph.tensors[static_cast<size_t>(tensor)].shape, LargestOf(tiling, tensor));
+}
+
+// What an operator makes at most of its result: all that is needed, unless rows of it are kept.
+NamedExtents NamedMade(const graph::Graph& graph, const graph::tiling::TiledSubgraph& tiling,
+                       const std::vector<int>& results) {
+  NamedExtents made = NamedLargest(graph, tiling, results);
+  if (results.empty() || tiling.rows.empty()) return made;
+  const graph::Shape& shape = graph.tensors[static_cast<size_t>(results.front())].shape;
+  if (graph::tiling::AxisOf(shape, graph::tiling::Axis::kRows))
+    made.rows = tiling.rows[graph::tiling::SlotOf(tiling, results.front())].made;
+  return made;
+}
+
+// What a buffer of that kind takes, for one tensor.
+Bytes BytesAs(BufferKind kind, const graph::Graph& graph, const hw_profiles::Profile& profile,
+              const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling, int tensor, int64_t alignment) {
+  const TensorUse& use = UseOf(uses, tensor);
+  std::vector<int> readers = use.readers;
+  for (int& reader : readers) reader += uses.interval.first;
+  const graph::Tensor& feature = graph.tensors[static_cast<size_t>(tensor)];
+  const NamedExtents extents = NameExtents(feature.shape, LargestOf(tiling, tensor));
+  const Pads pads = PadsFor(graph, profile, readers);
+  if (!use.cached) return FeatureBytes(hw_profiles::LayoutOf(profile, use.role), feature.type, extents, pads);
+  return CachedBytes(profile, kind, uses, use, tiling.rows[graph::tiling::SlotOf(tiling, tensor)], feature.type,
+                     extents, pads, alignment);
+}
+
+// What the profile gives an operator, and behind it a channel of its result if that is made so.
+Bytes ScratchOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
+                const graph::tiling::TiledSubgraph& tiling, int index) {
+  const graph::Operator& op = graph.operators[static_cast<size_t>(index)];
+  Bytes bytes = 0;
+  if (HasScratch(profile, op)) {
+    bytes = ScratchBytes(profile, op, NamedLargest(graph, tiling, op.inputs),
+                         NamedMade(graph, tiling, op.outputs));
+  }
+  if (!std::binary_search(uses.by_channel.begin(), uses.by_channel.end(), index - uses.interval.first))
+    return bytes;
+  return base::CheckedAdd(bytes, ChannelBytes(graph, tiling, op)).value_or(base::kMaxTotal);
+}
+
+// Of a slot that takes every slice of the depth in turn.
+Bytes DepthSliceBytes(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                      const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling, int tensor) {
+  const DepthCut& cut = *uses.by_depth;
+  if (cut.constant && cut.constant->tensor == tensor) {
+    const graph::tiling::Extents& result =
+        LargestOf(tiling, graph.operators[static_cast<size_t>(cut.op)].outputs.front());
+    const Bytes content = ConstantSliceBytes(graph, cut, result, cut.granule);
+    const Bytes bytes =
+        base::CheckedAdd(content, ConstantTableBytes(profile, cut, result)).value_or(base::kMaxTotal);
+    return std::max<Bytes>(1, bytes);
+  }
+  const auto feature = std::find_if(cut.features.begin(), cut.features.end(),
+                                    [tensor](const DepthOperand& each) { return each.tensor == tensor; });
+  const graph::Tensor& facts = graph.tensors[static_cast<size_t>(tensor)];
+  const graph::tiling::Extents extents = SliceOf(*feature, LargestOf(tiling, tensor), cut.granule);
+  return FeatureBytes(hw_profiles::LayoutOf(profile, UseOf(uses, tensor).role), facts.type,
+                      NameExtents(facts.shape, extents), PadsFor(graph, profile, {cut.op}));
+}
+
+Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
+             std::span<const graph::tiling::TiledSubgraph> tilings, size_t index) {
+  const ProgramBuffer& buffer = skeleton.program.buffers[index];
+  const auto subgraph = static_cast<size_t>(buffer.subgraph);
+  switch (buffer.kind) {
+    case BufferKind::kTile:
+    case BufferKind::kRing:
+    case BufferKind::kLine:
+    case BufferKind::kHalo:
+      return BytesAs(buffer.kind, graph, profile, skeleton.uses[subgraph], tilings[subgraph], buffer.tensor,
+                     skeleton.program.problem.buffers[index].alignment);
+    case BufferKind::kSlice:
+      if (!skeleton.uses[subgraph].by_depth) return skeleton.program.problem.buffers[index].size;
+      return DepthSliceBytes(graph, profile, skeleton.uses[subgraph], tilings[subgraph], buffer.tensor);
+    case BufferKind::kAccumulator: {
+      const graph::Operator& op = graph.operators[static_cast<size_t>(buffer.op)];
+      return AccumulatorBytes(graph, op, LargestOf(tilings[subgraph], op.outputs.front()));
+    }
+    case BufferKind::kScratch:
+      return ScratchOf(graph, profile, skeleton.uses[subgraph], tilings[subgraph], buffer.op);
+    default:
+      return skeleton.program.problem.buffers[index].size;
+  }
+}
+
+// Each transfer of a step once, ascending.
+void ListOnce(std::vector<ProgramStep>& steps) {
+  for (ProgramStep& step : steps) {
+    std::sort(step.transfers.begin(), step.transfers.end());
+    step.transfers.erase(std::unique(step.transfers.begin(), step.transfers.end()), step.transfers.end());
+  }
+}
+
+// Puts results in place channel by channel where that is sound, and gives scratch to those who had none.
+void WorkByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile, Skeleton& skeleton) {
+  const auto subgraphs = static_cast<int>(skeleton.uses.size());
+  for (int s = 0; s < subgraphs; ++s)
+    AddByChannel(graph, profile, skeleton, s, skeleton.program.problem.relations);
+  for (int s = 0; s < subgraphs; ++s) {
+    const SubgraphUses& uses = skeleton.uses[static_cast<size_t>(s)];
+    for (const int k : uses.by_channel) {
+      if (HasScratch(profile, uses.OperatorAt(graph, k))) continue;
+      Append(DraftScratch(graph, profile, uses, s, skeleton.timelines[static_cast<size_t>(s)], k),
+             skeleton.program);
+    }
+  }
+}
+
+}  // namespace
+
+Skeleton BuildSkeleton(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                       const hw_profiles::Profile& profile, std::vector<SubgraphUses> uses,
+                       std::span<const int64_t> tiles) {
+  Skeleton skeleton;
+  skeleton.uses = std::move(uses);
+  Program& program = skeleton.program;
+  program.problem.name = graph.name;
+  program.problem.memories.push_back(
+      hw_profiles::AsProblemMemory(profile.memories[static_cast<size_t>(profile.tile_memory)]));
+
+  problem::Step begin = 0;
+  std::vector<std::vector<BufferDraft>> drafts;
+  for (size_t s = 0; s < skeleton.uses.size(); ++s) {
+    Timeline timeline = LayOut(graph, profile, skeleton.uses[s], static_cast<int>(s), tiles[s], begin);
+    Timeline* before = s == 0 ? nullptr : &skeleton.timelines.back();
+    drafts.push_back(DraftBuffers(graph, profile, skeleton.uses[s], static_cast<int>(s), timeline, before));
+    begin = timeline.end;
+    skeleton.timelines.push_back(std::move(timeline));
+  }
+  Append(DraftWholeBuffers(graph, usages, profile, skeleton.uses, skeleton.timelines), program);
+  for (std::vector<BufferDraft>& each : drafts) Append(std::move(each), program);
+  program.problem.relations = AdjacentHalos(program.buffers);
+  for (const problem::Relation& relation : HandedOnInPlace(graph, usages, profile, program.buffers))
+    program.problem.relations.push_back(relation);
+  WorkByChannel(graph, profile, skeleton);
+
+  for (Timeline& timeline : skeleton.timelines) {
+    ListOnce(timeline.steps);
+    program.steps.insert(program.steps.end(), timeline.steps.begin(), timeline.steps.end());
+    std::vector<problem::Loop>& loops = program.problem.loops;
+    if (timeline.tile_loop) loops.push_back(*timeline.tile_loop);
+    loops.insert(loops.end(), timeline.slice_loops.begin(), timeline.slice_loops.end());
+  }
+  std::vector<graph::Interval> intervals;
+  for (const SubgraphUses& each : skeleton.uses) intervals.push_back(each.interval);
+  program.problem.rules = ResolveRules(graph, profile, program, intervals);
+  return skeleton;
+}
+
+Bytes TileBytes(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
+                const graph::tiling::TiledSubgraph& tiling, int tensor) {
+  const bool is_ring = uses.halo == hw_profiles::HaloStorage::kRing && UseOf(uses, tensor).cached;
+  return BytesAs(is_ring ? BufferKind::kRing : BufferKind::kTile, graph, profile, uses, tiling, tensor,
+                 /*alignment=*/1);
+}
+
+base::Expected<std::vector<Bytes>> SizesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                           const Skeleton& skeleton,
+                                           std::span<const graph::tiling::TiledSubgraph> tilings) {
+  std::vector<Bytes> sizes;
+  std::optional<Bytes> total = 0;
+  for (size_t i = 0; i < skeleton.program.buffers.size(); ++i) {
+    sizes.push_back(SizeOf(graph, profile, skeleton, tilings, i));
+    total = base::CheckedAdd(*total, sizes.back());
+    if (total && *total < base::kMaxTotal) continue;
+    base::Diagnostic refusal;
+    refusal.message =
+        fmt::format("buffers up to '{}' exceed 2^62 bytes together", skeleton.program.problem.buffers[i].id);
+    refusal.expected = "a network of fewer bytes";
+    return base::Unexpected(refusal);
+  }
+  return sizes;
+}
+
+base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                     std::span<const SubgraphChoice> choices) {
+  if (std::optional<base::Diagnostic> fault = FindFault(graph, profile, choices))
+    return base::Unexpected(*fault);
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  const std::vector<int> kept = KeptBy(choices);
+  std::vector<SubgraphUses> uses;
+  std::vector<graph::tiling::TiledSubgraph> tilings;
+  std::vector<int64_t> tiles;
+  for (const SubgraphChoice& choice : choices) {
+    base::Expected<SubgraphUses> found =
+        FindUses(graph, usages, profile, choice.interval,
+                 {.weights = choice.policy.weights, .kept = kept, .depth = choice.policy.depth});
+    if (!found) return base::Unexpected(found.error());
+    if (choice.prefetch) {
+      if (std::optional<base::Diagnostic> fault = FindNothingToPrefetch(graph, *found))
+        return base::Unexpected(*fault);
+      found->prefetch = true;
+    }
+    uses.push_back(*std::move(found));
+    tilings.push_back(CutTiles(graph, choice.interval, choice.tile, choice.policy.halo));
+    MarkCached(tilings.back(), choice.policy.halo, uses.back());
+    if (choice.policy.in_place) MarkByChannel(graph, profile, tilings.back(), uses.back());
+    tiles.push_back(tilings.back().tiles);
+  }
+
+  Skeleton skeleton = BuildSkeleton(graph, usages, profile, std::move(uses), tiles);
+  const base::Expected<std::vector<problem::Bytes>> sizes = SizesOf(graph, profile, skeleton, tilings);
+  if (!sizes) return base::Unexpected(sizes.error());
+  const bool is_whole = choices.front().interval.first == 0 &&
+                        choices.back().interval.last + 1 == static_cast<int>(graph.operators.size());
+  if (is_whole) {
+    if (std::optional<base::Diagnostic> overflow = FindHomeOverflow(graph, profile, choices))
+      return base::Unexpected(*overflow);
+  }
+  problem::Problem& problem = skeleton.program.problem;
+  for (size_t s = 0; s < choices.size(); ++s) {
+    if (!choices[s].policy.in_place) continue;
+    AddInPlace(graph, profile, skeleton, static_cast<int>(s), tilings[s], *sizes, problem.relations);
+  }
+  for (size_t i = 0; i < sizes->size(); ++i) problem.buffers[i].size = (*sizes)[i];
+  return std::move(skeleton.program);
+}
+
+}  // namespace tessera::encoder::program

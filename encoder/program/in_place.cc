@@ -1,0 +1,352 @@
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "tessera/encoder/program/layout.h"
+#include "tessera/encoder/program/program_template.h"
+
+// Places pass from hand to hand: where b took the place of a, and c is to take that of b, all three lie at one address. So c must
+// keep clear of every buffer that lies there, not of b alone: a may be a loaded tile, filled again in the very pass in which c
+// still leaves. Likewise for whoever has taken c's place already.
+//
+//     a   |-----------|          |--                 place of b: {a, b}
+//     b               |-----|                        place of c: {c, d}     only b and c may meet, while c is made of b
+//     c                    |-------|
+//     d                            |--------|
+namespace tessera::encoder::program {
+
+using problem::Lifespan;
+
+SharedPlaces::SharedPlaces(std::span<const problem::Buffer> buffers,
+                           std::span<const problem::Relation> relations)
+    : buffers_(buffers), place_(buffers.size()), guests_(buffers.size()) {
+  std::iota(place_.begin(), place_.end(), size_t{0});
+  for (size_t i = 0; i < guests_.size(); ++i) guests_[i].push_back(i);
+  for (const problem::Relation& relation : relations) {
+    if (relation.kind == problem::RelationKind::kColocate) Join(relation);
+  }
+}
+
+bool SharedPlaces::MayJoin(size_t operand, size_t result, std::span<const Lifespan> turns) const {
+  if (operands_.contains(operand) || results_.contains(result)) return false;
+  for (const size_t there : guests_[place_[operand]]) {
+    for (const size_t coming : guests_[place_[result]]) {
+      const bool meet = there == operand && coming == result;
+      if (!ShareOnly(meet ? turns : std::span<const Lifespan>(), there, coming)) return false;
+    }
+  }
+  return true;
+}
+
+void SharedPlaces::Join(const problem::Relation& relation) {
+  const auto operand = static_cast<size_t>(relation.first);
+  const auto result = static_cast<size_t>(relation.second);
+  operands_.insert(operand);
+  results_.insert(result);
+  if (place_[operand] == place_[result]) return;
+  std::vector<size_t>& there = guests_[place_[operand]];
+  const std::vector<size_t> coming = std::exchange(guests_[place_[result]], {});
+  for (const size_t guest : coming) place_[guest] = place_[operand];
+  there.insert(there.end(), coming.begin(), coming.end());
+}
+
+// Whether the lives have nothing in common but steps of one of the turns.
+bool SharedPlaces::ShareOnly(std::span<const Lifespan> turns, size_t a, size_t b) const {
+  for (const Lifespan& x : buffers_[a].lifespans) {
+    for (const Lifespan& y : buffers_[b].lifespans) {
+      const Lifespan shared = {std::max(x.lower, y.lower), std::min(x.upper, y.upper)};
+      const auto covers = [&shared](const Lifespan& turn) {
+        return turn.lower <= shared.lower && shared.upper <= turn.upper;
+      };
+      if (shared.lower < shared.upper && std::none_of(turns.begin(), turns.end(), covers)) return false;
+    }
+  }
+  return true;
+}
+
+// A depthwise operator makes channel c of y of channel c of x. Made channel by channel, each through a scratch that holds one
+// channel until all of x's is read, y may overwrite x, provided that nothing of channel c ever lands on a later channel.
+// In each column the channels stand side by side, so this holds wherever columns of x and y begin at the same places:
+//
+//     x, 4 columns of channels a b c    | a b c | a b c | a b c | a b c |
+//     y, stride 2                       | a b c | a b c |
+//
+// that is, where a column takes P bytes in both, and rows begin a multiple of P behind the buffer's begin in both, because the
+// row pitch divides P. How many rows, columns and batches there are does not matter: y may be smaller than x, or larger. A row
+// pitch that leaves a rest of a column is refused, and so are elements that share a byte with the next channel.
+//
+// Ji Lin et al., "MCUNetV2", 2021, describe it for layers of stride 1 and 2.
+//
+// Cost: tile classes for each depthwise operator.
+
+namespace {
+
+// How the channels of one tensor lie.
+struct Columns {
+  const hw_profiles::RoleLayout* layout = nullptr;
+  int64_t bytes = 0;              // of one column
+  std::vector<int64_t> channels;  // held by tiles of each class
+};
+
+class Comparison {
+ public:
+  Comparison(const graph::Graph& graph, const hw_profiles::Profile& profile,
+             const graph::tiling::TiledSubgraph& tiling, const SubgraphUses& uses)
+      : graph_(graph), profile_(profile), tiling_(tiling), uses_(uses) {}
+
+  // A tile next to this one reads a whole operand again.
+  bool IsReadByOtherTiles(int operand) const {
+    return tiling_.tiles > 1 && UseOf(uses_, operand).residence == Residence::kWhole;
+  }
+
+  bool HaveAlikeColumns(int operand, int result) const {
+    const Columns x = ColumnsOf(operand);
+    const Columns y = ColumnsOf(result);
+    const auto divides = [](const Columns& columns) {
+      return columns.bytes % columns.layout->row_pitch_bytes == 0;
+    };
+    return x.bytes == y.bytes && x.channels == y.channels && divides(x) && divides(y);
+  }
+
+ private:
+  Columns ColumnsOf(int tensor) const {
+    const graph::Tensor& facts = graph_.tensors[static_cast<size_t>(tensor)];
+    const TensorUse& use = UseOf(uses_, tensor);
+    const size_t axis = *graph::tiling::AxisOf(facts.shape, graph::tiling::Axis::kChannels);
+    const bool whole = use.residence == Residence::kWhole;
+    const size_t slot = graph::tiling::SlotOf(tiling_, tensor);
+    Columns columns;
+    columns.layout = &hw_profiles::LayoutOf(profile_, use.role);
+    const int64_t most = whole ? facts.shape[axis] : tiling_.largest[slot][axis];
+    columns.bytes =
+        FeatureBytes({.channel_block = columns.layout->channel_block}, facts.type, {.channels = most}, {});
+    for (const graph::tiling::TileClass& tiles : tiling_.classes)
+      columns.channels.push_back(whole ? facts.shape[axis] : tiles.needed[slot][axis]);
+    return columns;
+  }
+
+  const graph::Graph& graph_;
+  const hw_profiles::Profile& profile_;
+  const graph::tiling::TiledSubgraph& tiling_;
+  const SubgraphUses& uses_;
+};
+
+}  // namespace
+
+bool WorksByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                    const graph::Operator& op) {
+  const std::vector<base::OperatorKind>& kinds = profile.tiling.in_place;
+  if (op.kind != base::OperatorKind::kDepthwise ||
+      std::find(kinds.begin(), kinds.end(), op.kind) == kinds.end())
+    return false;
+  const graph::Tensor& x = graph.tensors[static_cast<size_t>(op.inputs.front())];
+  const graph::Tensor& y = graph.tensors[static_cast<size_t>(op.outputs.front())];
+  const size_t channels = *graph::tiling::AxisOf(x.shape, graph::tiling::Axis::kChannels);
+  return x.type == y.type && base::BitsOf(x.type) % 8 == 0 && x.shape[channels] == y.shape[channels];
+}
+
+void MarkByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                   const graph::tiling::TiledSubgraph& tiling, SubgraphUses& uses) {
+  const Comparison comparison(graph, profile, tiling, uses);
+  uses.by_channel.clear();
+  for (int k = 0; k < uses.Operators(); ++k) {
+    const graph::Operator& op = uses.OperatorAt(graph, k);
+    if (WorksByChannel(graph, profile, op) && !comparison.IsReadByOtherTiles(op.inputs.front()) &&
+        comparison.HaveAlikeColumns(op.inputs.front(), op.outputs.front()))
+      uses.by_channel.push_back(k);
+  }
+}
+
+problem::Bytes ChannelBytes(const graph::Graph& graph, const graph::tiling::TiledSubgraph& tiling,
+                            const graph::Operator& op) {
+  const int result = op.outputs.front();
+  const graph::Tensor& facts = graph.tensors[static_cast<size_t>(result)];
+  NamedExtents one = NameExtents(facts.shape, tiling.largest[graph::tiling::SlotOf(tiling, result)]);
+  one.channels = 1;
+  return FeatureBytes({}, facts.type, one, {});
+}
+
+// A result may take the place of an operand when nothing is overwritten before it was read, nobody wants the operand
+// afterwards, and no neighbouring tile or transfer does either: the lives of the two share the operator's own step alone
+// (shared_places.h).
+//
+//     x   |-----------|                 x   |-----------|
+//     y             |--------|          y        |-------------|      y begins while x is still wanted: not in place
+//                  C_k                          C_k
+//
+// Nothing is overwritten too early where element i of both lies at the same address, and each element of y is made of that of x
+// alone; or channel by channel (by_channel.h). The latter come first, for their scratch must be known before any size is.
+//
+// Cost: for each operator, its inputs times tile classes, plus the buffers.
+
+namespace {
+
+using problem::Lifespan;
+using problem::Relation;
+
+class Finder {
+ public:
+  Finder(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
+         int subgraph, std::vector<Relation>& relations)
+      : graph_(graph),
+        profile_(profile),
+        skeleton_(skeleton),
+        uses_(skeleton.uses[static_cast<size_t>(subgraph)]),
+        timeline_(skeleton.timelines[static_cast<size_t>(subgraph)]),
+        subgraph_(subgraph),
+        relations_(relations),
+        places_(skeleton.program.problem.buffers, relations) {}
+
+  // Whether the result of operator k can take the place of the operand, two buffers that are `alike`, for every parity. Then it does.
+  bool Colocate(int k, int operand, int result, const std::function<bool(size_t, size_t)>& alike) {
+    if (ArePadded(operand, result) || IsWantedAfterwards(operand) || IsUnread(result)) return false;
+    if (UseOf(uses_, operand).cached || UseOf(uses_, result).cached) return false;
+    std::vector<Relation> relations;
+    for (size_t parity = 0; parity < timeline_.Parities(); ++parity) {
+      const std::optional<size_t> from = BufferOf(operand, parity);
+      const std::optional<size_t> to = BufferOf(result, parity);
+      if (!from || !to || !alike(*from, *to) || !places_.MayJoin(*from, *to, TurnsOf(k, parity)))
+        return false;
+      relations.push_back(
+          {problem::RelationKind::kColocate, static_cast<int>(*from), static_cast<int>(*to), /*delta=*/0});
+    }
+    for (const Relation& relation : relations) places_.Join(relation);
+    relations_.insert(relations_.end(), relations.begin(), relations.end());
+    return true;
+  }
+
+ private:
+  // Whether either is stored with pads, which need not be the same for both.
+  bool ArePadded(int operand, int result) const {
+    const std::vector<graph::Operator>& operators = graph_.operators;
+    return !profile_.tiling.implicit_padding &&
+           std::any_of(operators.begin(), operators.end(), [&](const graph::Operator& op) {
+             const bool reads = std::any_of(op.inputs.begin(), op.inputs.end(),
+                                            [&](int input) { return input == operand || input == result; });
+             const std::array<int64_t, 2> none = {0, 0};
+             return reads && (op.window.pad_low != none || op.window.pad_high != none);
+           });
+  }
+
+  // A result that dies at once says nothing of whether the operand is wanted on: their lives part in any case.
+  bool IsUnread(int result) const {
+    const TensorUse& use = UseOf(uses_, result);
+    return use.residence == Residence::kInside && use.readers.empty();
+  }
+
+  // Lifespans end with the program; somebody may still want the tensor then.
+  bool IsWantedAfterwards(int operand) const {
+    if (UseOf(uses_, operand).residence != Residence::kWhole) return false;
+    const graph::Tensor& tensor = graph_.tensors[static_cast<size_t>(operand)];
+    const auto beyond = graph_.operators.begin() + uses_.interval.last + 1;
+    return tensor.network_output || tensor.state ||
+           std::any_of(beyond, graph_.operators.end(), [&](const graph::Operator& op) {
+             return std::find(op.inputs.begin(), op.inputs.end(), operand) != op.inputs.end();
+           });
+  }
+
+  // When operator k works on tiles of that parity.
+  std::vector<Lifespan> TurnsOf(int k, size_t parity) const {
+    std::vector<Lifespan> turns;
+    for (size_t q = parity; q < timeline_.passes.size(); q += 2) {
+      const Pass& pass = timeline_.passes[q];
+      turns.push_back({pass.first[static_cast<size_t>(k)], pass.compute[static_cast<size_t>(k)] + 1});
+    }
+    return turns;
+  }
+
+  // The buffer that holds a tensor for tiles of this parity; the whole one serves a single pass only.
+  std::optional<size_t> BufferOf(int tensor, size_t parity) const {
+    const std::vector<ProgramBuffer>& buffers = skeleton_.program.buffers;
+    const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const ProgramBuffer& buffer) {
+      if (buffer.tensor != tensor || buffer.parity != static_cast<int>(parity)) return false;
+      return buffer.kind == BufferKind::kWhole ||
+             (buffer.kind == BufferKind::kTile && buffer.subgraph == subgraph_);
+    });
+    if (found == buffers.end()) return std::nullopt;
+    return static_cast<size_t>(found - buffers.begin());
+  }
+
+  const graph::Graph& graph_;
+  const hw_profiles::Profile& profile_;
+  const Skeleton& skeleton_;
+  const SubgraphUses& uses_;
+  const Timeline& timeline_;
+  int subgraph_;
+  std::vector<Relation>& relations_;
+  SharedPlaces places_;
+};
+
+// Whether the operator's description lets the result overwrite this operand: it names every input that this is, and each element of them
+// is read where its own coordinates are written.
+bool AllowsInPlace(const graph::Operator& op, int operand) {
+  for (size_t number = 0; number < op.inputs.size(); ++number) {
+    if (op.inputs[number] != operand) continue;
+    const bool named = std::count(op.in_place.begin(), op.in_place.end(), static_cast<int>(number)) > 0;
+    if (!named || op.accesses[number].kind != graph::AccessKind::kElementwise) return false;
+  }
+  return true;
+}
+
+// The inputs that may be overwritten element by element: by the profile, or by the operator's own description.
+std::vector<int> OverwritableOf(const graph::Operator& op, const hw_profiles::Profile& profile) {
+  std::vector<int> inputs;
+  for (const int number : op.in_place) {
+    const int operand = op.inputs[static_cast<size_t>(number)];
+    if (AllowsInPlace(op, operand)) inputs.push_back(operand);
+  }
+  const std::vector<base::OperatorKind>& kinds = profile.tiling.in_place;
+  const bool named = std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
+  return named && op.kind == base::OperatorKind::kElementwise ? op.inputs : inputs;
+}
+
+// Whether every tile holds the elements of both in the same order.
+bool LieAlike(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
+              const graph::tiling::TiledSubgraph& tiling, int operand, int result) {
+  const graph::Tensor& x = graph.tensors[static_cast<size_t>(operand)];
+  const graph::Tensor& y = graph.tensors[static_cast<size_t>(result)];
+  if (operand == result || x.type != y.type || x.shape != y.shape) return false;
+  const hw_profiles::RoleLayout& x_layout = hw_profiles::LayoutOf(profile, UseOf(uses, operand).role);
+  const hw_profiles::RoleLayout& y_layout = hw_profiles::LayoutOf(profile, UseOf(uses, result).role);
+  if (x_layout.channel_block != y_layout.channel_block) return false;
+  if (x_layout.row_pitch_bytes != y_layout.row_pitch_bytes) return false;
+  const size_t x_slot = graph::tiling::SlotOf(tiling, operand);
+  const size_t y_slot = graph::tiling::SlotOf(tiling, result);
+  return std::all_of(tiling.classes.begin(), tiling.classes.end(), [&](const graph::tiling::TileClass& tiles) {
+    return tiles.needed[x_slot] == tiles.needed[y_slot];
+  });
+}
+
+}  // namespace
+
+void AddByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile, Skeleton& skeleton,
+                  int subgraph, std::vector<Relation>& relations) {
+  Finder finder(graph, profile, skeleton, subgraph, relations);
+  SubgraphUses& uses = skeleton.uses[static_cast<size_t>(subgraph)];
+  std::erase_if(uses.by_channel, [&](int k) {
+    const graph::Operator& op = uses.OperatorAt(graph, k);
+    return !finder.Colocate(k, op.inputs.front(), op.outputs.front(), [](size_t, size_t) { return true; });
+  });
+}
+
+void AddInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
+                int subgraph, const graph::tiling::TiledSubgraph& tiling, std::span<const problem::Bytes> sizes,
+                std::vector<Relation>& relations) {
+  Finder finder(graph, profile, skeleton, subgraph, relations);
+  const SubgraphUses& uses = skeleton.uses[static_cast<size_t>(subgraph)];
+  const auto same_size = [&sizes](size_t a, size_t b) { return sizes[a] == sizes[b]; };
+  for (int k = 0; k < uses.Operators(); ++k) {
+    const graph::Operator& op = uses.OperatorAt(graph, k);
+    for (const int operand : OverwritableOf(op, profile)) {
+      const int result = op.outputs.front();
+      if (LieAlike(graph, profile, uses, tiling, operand, result) &&
+          finder.Colocate(k, operand, result, same_size))
+        break;
+    }
+  }
+}
+
+}  // namespace tessera::encoder::program

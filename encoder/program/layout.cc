@@ -1,0 +1,177 @@
+#include "tessera/encoder/program/layout.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "tessera/base/arithmetic.h"
+
+namespace tessera::encoder::program {
+namespace {
+
+using base::kMaxTotal;
+using problem::Bytes;
+
+int64_t Multiply(int64_t a, int64_t b) { return base::CheckedMul(a, b).value_or(kMaxTotal); }
+int64_t Add(int64_t a, int64_t b) { return base::CheckedAdd(a, b).value_or(kMaxTotal); }
+
+int64_t RoundUp(int64_t a, int64_t step) { return Multiply(base::CeilDiv(a, step), step); }
+
+int64_t PackedBytes(base::DataType type, int64_t elements) {
+  constexpr int64_t kMostElements = int64_t{1} << 56;
+  return elements > kMostElements ? kMaxTotal : base::BytesOf(type, elements);
+}
+
+const graph::Tensor& TensorAt(const graph::Graph& graph, int tensor) {
+  return graph.tensors[static_cast<size_t>(tensor)];
+}
+
+bool IsWindowed(const graph::Operator& op) {
+  return op.kind == base::OperatorKind::kConv || op.kind == base::OperatorKind::kDepthwise ||
+         op.kind == base::OperatorKind::kPool;
+}
+
+// The output channels of a constant, along which it is sliced and has tables.
+int64_t OutputChannels(const graph::Shape& shape, const graph::Operator& user) {
+  if (shape.empty()) return 1;
+  return user.kind == base::OperatorKind::kMatmul ? shape.back() : shape.front();
+}
+
+bool IsFirstConstant(const graph::Operator& op, int tensor) {
+  return !op.weights.empty() && op.weights.front() == tensor;
+}
+
+// Whether the operator does without the constant, or needs one channel of it for one output channel.
+bool AllowsSlices(const graph::Graph& graph, int tensor, const graph::Operator& op) {
+  const auto uses = std::count(op.weights.begin(), op.weights.end(), tensor);
+  if (uses == 0) return true;
+  const bool convolves = op.kind == base::OperatorKind::kConv || op.kind == base::OperatorKind::kDepthwise ||
+                         op.kind == base::OperatorKind::kTransposedConv;
+  const bool multiplies = op.kind == base::OperatorKind::kMatmul && op.inputs.size() == 1;
+  if (uses > 1 || !IsFirstConstant(op, tensor) || (!convolves && !multiplies)) return false;
+  const graph::Shape& output = TensorAt(graph, op.outputs.front()).shape;
+  const size_t axis = convolves ? 1 : output.size() - 1;
+  return axis < output.size() && OutputChannels(TensorAt(graph, tensor).shape, op) == output[axis];
+}
+
+int64_t ValueOf(hw_profiles::ScratchFactor factor, const graph::Operator& op, const NamedExtents& input,
+                const NamedExtents& output) {
+  switch (factor) {
+    case hw_profiles::ScratchFactor::kKernelRows:
+      return op.window.kernel[0];
+    case hw_profiles::ScratchFactor::kKernelColumns:
+      return op.window.kernel[1];
+    case hw_profiles::ScratchFactor::kInChannels:
+      return input.channels;
+    case hw_profiles::ScratchFactor::kOutChannels:
+      return output.channels;
+    case hw_profiles::ScratchFactor::kOutColumns:
+      return output.columns;
+    case hw_profiles::ScratchFactor::kOutRows:
+      return output.rows;
+    case hw_profiles::ScratchFactor::kOutBatch:
+      return output.batch;
+  }
+  return 1;
+}
+
+}  // namespace
+
+NamedExtents NameExtents(const graph::Shape& shape, graph::tiling::ExtentsView extents) {
+  NamedExtents named;
+  bool has_names = false;
+  const auto take = [&](graph::tiling::Axis axis, int64_t& extent) {
+    const std::optional<size_t> index = graph::tiling::AxisOf(shape, axis);
+    if (!index) return;
+    extent = extents[*index];
+    has_names = true;
+  };
+  take(graph::tiling::Axis::kBatch, named.batch);
+  take(graph::tiling::Axis::kChannels, named.channels);
+  take(graph::tiling::Axis::kRows, named.rows);
+  take(graph::tiling::Axis::kColumns, named.columns);
+  if (!has_names) {
+    for (const int64_t extent : extents) named.channels = Multiply(named.channels, extent);
+  }
+  return named;
+}
+
+Pads PadsFor(const graph::Graph& graph, const hw_profiles::Profile& profile,
+             const std::vector<int>& readers) {
+  if (profile.tiling.implicit_padding) return {};
+  graph::Window most;  // readers may pad different sides
+  for (const int reader : readers) {
+    const graph::Operator& op = graph.operators[static_cast<size_t>(reader)];
+    if (!IsWindowed(op)) continue;
+    for (size_t axis = 0; axis < 2; ++axis) {
+      most.pad_low[axis] = std::max(most.pad_low[axis], op.window.pad_low[axis]);
+      most.pad_high[axis] = std::max(most.pad_high[axis], op.window.pad_high[axis]);
+    }
+  }
+  return {most.pad_low[0] + most.pad_high[0], most.pad_low[1] + most.pad_high[1], most.pad_low[0]};
+}
+
+Bytes FeatureBytes(const hw_profiles::RoleLayout& layout, base::DataType type, const NamedExtents& extents,
+                   Pads pads) {
+  const int64_t channels = RoundUp(extents.channels, layout.channel_block);
+  const int64_t columns = Add(extents.columns, pads.columns);
+  const int64_t row = RoundUp(PackedBytes(type, Multiply(columns, channels)), layout.row_pitch_bytes);
+  const int64_t rows = Add(extents.rows, pads.rows);
+  return std::max<Bytes>(1, Multiply(Multiply(extents.batch, rows), row));
+}
+
+Bytes ConstantBytes(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
+                    const std::vector<int>& users) {
+  const graph::Tensor& constant = TensorAt(graph, tensor);
+  const Bytes packed = std::max<Bytes>(1, PackedBytes(constant.type, graph::ElementsOf(constant.shape)));
+  const Bytes bytes = constant.stored_bytes > 0 ? constant.stored_bytes : packed;
+  int64_t channels = 0;
+  for (const int user : users) {
+    const graph::Operator& op = graph.operators[static_cast<size_t>(user)];
+    if (IsFirstConstant(op, tensor)) channels = std::max(channels, OutputChannels(constant.shape, op));
+  }
+  return Add(bytes, Multiply(profile.table_bytes_per_channel, channels));
+}
+
+bool IsSliceable(const graph::Graph& graph, int tensor, graph::Interval interval) {
+  const auto first = graph.operators.begin() + interval.first;
+  const auto end = graph.operators.begin() + interval.last + 1;
+  return std::all_of(first, end, [&](const graph::Operator& op) { return AllowsSlices(graph, tensor, op); });
+}
+
+Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
+                 const graph::Operator& user) {
+  const graph::Tensor& constant = TensorAt(graph, tensor);
+  const int64_t channels = std::max<int64_t>(1, OutputChannels(constant.shape, user));
+  const int64_t held = std::min(channels, profile.tiling.weight_granule_channels);
+  const int64_t table = IsFirstConstant(user, tensor) ? profile.table_bytes_per_channel : 0;
+  const int64_t elements = graph::ElementsOf(constant.shape) / channels * held;
+  // Channels stored in another way are taken to share their bytes evenly.
+  const Bytes content = constant.stored_bytes > 0
+                            ? base::CeilDiv(Multiply(constant.stored_bytes, held), channels)
+                            : PackedBytes(constant.type, elements);
+  const Bytes bytes = Add(content, Multiply(table, held));
+  return {base::CeilDiv(channels, held), std::max<Bytes>(1, bytes)};
+}
+
+bool HasScratch(const hw_profiles::Profile& profile, const graph::Operator& op) {
+  return op.scratch_bytes > 0 || std::any_of(profile.scratch.begin(), profile.scratch.end(),
+                                             [&op](const hw_profiles::Scratch& scratch) {
+                                               return scratch.kind == op.kind && scratch.bytes > 0;
+                                             });
+}
+
+Bytes ScratchBytes(const hw_profiles::Profile& profile, const graph::Operator& op, const NamedExtents& input,
+                   const NamedExtents& output) {
+  Bytes total = op.scratch_bytes;
+  for (const hw_profiles::Scratch& scratch : profile.scratch) {
+    if (scratch.kind != op.kind) continue;
+    Bytes bytes = scratch.bytes;
+    for (const hw_profiles::ScratchFactor factor : scratch.factors) {
+      bytes = Multiply(bytes, ValueOf(factor, op, input, output));
+    }
+    total = Add(total, bytes);
+  }
+  return std::max<Bytes>(1, total);
+}
+
+}  // namespace tessera::encoder::program

@@ -1,0 +1,202 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/program_template.h"
+#include "tessera/encoder/program/residence.h"
+#include "tessera/graph/tiling/cached_halo.h"
+
+namespace tessera::encoder::program {
+namespace {
+
+using hw_profiles::HaloStorage;
+using hw_profiles::WeightPolicy;
+
+// Whether holding weights in another way would make another program.
+bool WeightsMatter(const SubgraphUses& uses) {
+  return std::any_of(uses.constants.begin(), uses.constants.end(),
+                     [](const TensorUse& use) { return use.residence != Residence::kWhole; });
+}
+
+// Whether the policy is to stream, and nothing can be.
+bool IsResidentByAnotherName(const SubgraphUses& uses, WeightPolicy weights) {
+  return weights == WeightPolicy::kStreamed &&
+         std::none_of(uses.constants.begin(), uses.constants.end(),
+                      [](const TensorUse& use) { return use.residence == Residence::kStreamed; });
+}
+
+// Whether some operator might put its result in place of an operand.
+bool MayBeInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval) {
+  const std::vector<base::OperatorKind>& kinds = profile.tiling.in_place;
+  for (int i = interval.first; i <= interval.last; ++i) {
+    const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
+    const bool named = std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
+    if (WorksByChannel(graph, profile, op)) return true;
+    if ((!named && op.in_place.empty()) || op.outputs.empty()) continue;
+    const graph::Tensor& result = graph.tensors[static_cast<size_t>(op.outputs.front())];
+    const auto is_alike = [&](int input) {
+      const graph::Tensor& operand = graph.tensors[static_cast<size_t>(input)];
+      return operand.type == result.type && operand.shape == result.shape;
+    };
+    if (std::any_of(op.inputs.begin(), op.inputs.end(), is_alike)) return true;
+  }
+  return false;
+}
+
+// What keeping rows changes, for some tile shape of an interval.
+enum class Keeping : uint8_t {
+  kNothing,
+  kOrder,  // strips, and so the order of tiles, alone
+  kRows,
+};
+
+bool MayCut(const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
+            graph::tiling::Axis name) {
+  const graph::Shape& output = OutputShape(graph, interval);
+  const std::optional<size_t> axis = graph::tiling::AxisOf(output, name);
+  return axis && graph::tiling::CanCut(graph, interval, *axis) &&
+         std::any_of(profile.tiling.axes.begin(), profile.tiling.axes.end(),
+                     [&](const hw_profiles::AxisGranule& each) {
+                       return each.axis == name && each.granule < output[*axis];
+                     });
+}
+
+// May err towards the later.
+Keeping FindKeeping(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                    const SubgraphUses& uses) {
+  if (!MayCut(graph, profile, uses.interval, graph::tiling::Axis::kRows)) return Keeping::kNothing;
+  const auto counts = [&uses](int tensor) { return GainsByKeeping(UseOf(uses, tensor)); };
+  if (graph::tiling::MayShareRows(graph, uses.interval, counts)) return Keeping::kRows;
+  const bool makes_strips = profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped &&
+                            profile.tiling.implicit_padding &&
+                            MayCut(graph, profile, uses.interval, graph::tiling::Axis::kColumns);
+  return makes_strips ? Keeping::kOrder : Keeping::kNothing;
+}
+
+// Multiples of the granule that are listed.
+constexpr int64_t kMostDepths = 4096;
+
+// The depths of slices, of which an operator that is deeper has several: multiples of the profile's granule. Long slices have few
+// transfers to wait for, short ones take little room, and an engine's unroll or a burst may make any of them best. So each four times
+// the one before is looked at first, and the others where bounds do not rule them out.
+struct Depths {
+  std::vector<int64_t> first;
+  std::vector<int64_t> further;
+  bool all = true;
+};
+
+Depths FindDepths(const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval) {
+  constexpr int64_t kNext = 4;
+  Depths depths;
+  const std::optional<DepthCut> cut = FindDepthCut(graph, profile, interval);
+  if (!cut) return depths;
+  for (int64_t depth = cut->granule; depth < cut->depth; depth *= kNext) depths.first.push_back(depth);
+  for (int64_t depth = cut->granule; depth < cut->depth; depth += cut->granule) {
+    if (std::binary_search(depths.first.begin(), depths.first.end(), depth)) continue;
+    depths.all = static_cast<int64_t>(depths.further.size()) < kMostDepths;
+    if (!depths.all) break;
+    depths.further.push_back(depth);
+  }
+  return depths;
+}
+
+// In the profile's order; recomputing is always possible.
+std::vector<HaloStorage> HalosOf(const hw_profiles::Profile& profile) {
+  std::vector<HaloStorage> halos = profile.tiling.halo;
+  if (std::find(halos.begin(), halos.end(), HaloStorage::kRecompute) == halos.end())
+    halos.push_back(HaloStorage::kRecompute);
+  return halos;
+}
+
+std::vector<WeightPolicy> WeightsOf(const hw_profiles::Profile& profile) {
+  if (profile.tiling.weights.empty()) return {WeightPolicy::kResident};
+  return profile.tiling.weights;
+}
+
+}  // namespace
+
+OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                              graph::Interval interval, const std::vector<int>& kept) {
+  const std::vector<WeightPolicy> tried = WeightsOf(profile);
+  const auto usual = std::find_if(tried.begin(), tried.end(),
+                                  [](WeightPolicy each) { return each != WeightPolicy::kByDepth; });
+  const Policy fallback = {.weights = usual == tried.end() ? tried.front() : *usual, .kept = kept};
+  if (FindFault(graph, interval)) return {{fallback}, {}};
+
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  const bool may_be_in_place = MayBeInPlace(graph, profile, interval);
+  const bool offers_resident = std::find(tried.begin(), tried.end(), WeightPolicy::kResident) != tried.end();
+  const std::vector<HaloStorage> halos = HalosOf(profile);
+  OfferedPolicies offered;
+  const auto offer = [&](const Policy& like, bool first) {
+    std::vector<Policy>& policies = first ? offered.first : offered.further;
+    for (const bool in_place : {true, false}) {
+      if (in_place && !may_be_in_place) continue;
+      policies.push_back(like);
+      policies.back().in_place = in_place;
+    }
+  };
+  std::optional<Keeping> keeping;
+  bool matters = true;
+  for (const WeightPolicy weights : tried) {
+    const bool by_depth = weights == WeightPolicy::kByDepth;
+    if (!matters && !by_depth) continue;
+    const base::Expected<SubgraphUses> uses =
+        FindUses(graph, usages, profile, interval, {.weights = weights, .kept = kept});
+    if (!uses || (IsResidentByAnotherName(*uses, weights) && offers_resident)) continue;
+    if (by_depth) {
+      const Depths depths = FindDepths(graph, profile, interval);
+      for (const int64_t depth : depths.first)
+        offer({.weights = weights, .kept = kept, .depth = depth}, true);
+      for (const int64_t depth : depths.further)
+        offer({.weights = weights, .kept = kept, .depth = depth}, false);
+      offered.all = offered.all && depths.all;
+      continue;
+    }
+    if (!keeping) keeping = halos.size() > 1 ? FindKeeping(graph, profile, *uses) : Keeping::kNothing;
+    for (const bool in_place : {true, false}) {
+      if (in_place && !may_be_in_place) continue;
+      for (const HaloStorage halo : halos) {
+        if (halo != HaloStorage::kRecompute && *keeping == Keeping::kNothing) continue;
+        const bool first = halo == HaloStorage::kRecompute || *keeping == Keeping::kRows;
+        (first ? offered.first : offered.further).push_back({weights, in_place, halo, kept});
+      }
+    }
+    matters = WeightsMatter(*uses);
+  }
+  // Nothing runs here: building the program with any policy says why.
+  if (offered.first.empty()) offered.first.push_back(fallback);
+  return offered;
+}
+
+std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                               graph::Interval interval, const std::vector<int>& kept) {
+  return OfferPolicies(graph, profile, interval, kept).first;
+}
+
+std::vector<Policy> AllowedPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                    graph::Interval interval, const std::vector<int>& kept) {
+  std::vector<Policy> policies;
+  if (FindFault(graph, interval)) return policies;
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  const Depths depths = FindDepths(graph, profile, interval);
+  for (const WeightPolicy weights : WeightsOf(profile)) {
+    if (!FindUses(graph, usages, profile, interval, {.weights = weights, .kept = kept})) continue;
+    for (const bool in_place : {true, false}) {
+      if (weights == WeightPolicy::kByDepth) {
+        for (const std::vector<int64_t>* some : {&depths.first, &depths.further}) {
+          for (const int64_t depth : *some)
+            policies.push_back({.weights = weights, .in_place = in_place, .kept = kept, .depth = depth});
+        }
+        continue;
+      }
+      for (const HaloStorage halo : HalosOf(profile)) policies.push_back({weights, in_place, halo, kept});
+    }
+  }
+  return policies;
+}
+
+}  // namespace tessera::encoder::program

@@ -1,0 +1,278 @@
+#include "tessera/encoder/program/residence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/layout.h"
+
+namespace tessera::encoder::program {
+namespace {
+
+using base::Diagnostic;
+using base::TensorRole;
+using hw_profiles::Memory;
+using hw_profiles::Profile;
+
+std::string Describe(const graph::Tensor& tensor, TensorRole role) {
+  return fmt::format("{} '{}'", base::NameOf(role), tensor.id);
+}
+
+// Decides the residence of one tensor after another, and why not.
+class Registrar {
+ public:
+  Registrar(const graph::Graph& graph, const Profile& profile, const std::vector<int>& kept)
+      : graph_(graph), profile_(profile), kept_(kept) {}
+
+  std::optional<Diagnostic> PlaceFeature(TensorUse& use) const {
+    if (use.role == TensorRole::kFeature) {
+      use.residence = Residence::kInside;
+      return std::nullopt;
+    }
+    if (IsAtHome(use)) {
+      use.residence = Residence::kWhole;
+      return std::nullopt;
+    }
+    if (use.role == TensorRole::kState) return PlaceState(use);
+    return use.makers.empty() ? PlaceIncoming(use) : PlaceOutgoing(use);
+  }
+
+  std::optional<Diagnostic> PlaceConstant(TensorUse& use, hw_profiles::WeightPolicy weights,
+                                          const SubgraphUses& uses) const {
+    if (IsAtHome(use)) {
+      use.residence = Residence::kWhole;
+      return std::nullopt;
+    }
+    if (weights != hw_profiles::WeightPolicy::kDirect) {
+      const bool streamed = uses.by_depth ? uses.by_depth->Takes(use.tensor)
+                                          : weights == hw_profiles::WeightPolicy::kStreamed &&
+                                                IsSliceable(graph_, use.tensor, uses.interval);
+      use.residence = streamed ? Residence::kStreamed : Residence::kResident;
+      return FindLink(use);
+    }
+    use.residence = Residence::kDirect;
+    if (HomeOf(use).direct_read) return std::nullopt;
+    return Refuse(use, "cannot be read directly", "direct_read", "stream it, or keep it resident");
+  }
+
+ private:
+  std::optional<Diagnostic> PlaceState(TensorUse& use) const {
+    use.residence = Residence::kDirect;
+    if (HomeOf(use).direct_read && HomeOf(use).direct_write) return std::nullopt;
+    return Refuse(use, "has no place", "direct_read and direct_write",
+                  "make the tile memory the home of state");
+  }
+
+  std::optional<Diagnostic> PlaceIncoming(TensorUse& use) const {
+    use.residence = HomeOf(use).direct_read ? Residence::kDirect : Residence::kLoaded;
+    return use.residence == Residence::kDirect ? std::nullopt : FindLink(use);
+  }
+
+  std::optional<Diagnostic> PlaceOutgoing(TensorUse& use) const {
+    const Memory& home = HomeOf(use);
+    if (!home.writable) return Refuse(use, "cannot be written", "writable", "give its role another home");
+    const bool direct = home.direct_write && (use.readers.empty() || home.direct_read);
+    use.residence = direct ? Residence::kDirect : Residence::kStored;
+    return direct ? std::nullopt : FindLink(use);
+  }
+
+  std::optional<Diagnostic> FindLink(TensorUse& use) const {
+    use.link = hw_profiles::LinkBetween(profile_, HomeIndex(use), profile_.tile_memory);
+    if (use.link != nullptr) return std::nullopt;
+    Diagnostic refusal;
+    refusal.message = fmt::format("{} cannot be moved between memories '{}' and '{}'",
+                                  Describe(TensorOf(use), use.role), HomeOf(use).name, TileMemory().name);
+    refusal.expected = "a link between them";
+    refusal.hint = "add the link to the profile, or give the role another home";
+    return refusal;
+  }
+
+  Diagnostic Refuse(const TensorUse& use, std::string_view what, std::string_view needed,
+                    std::string hint) const {
+    Diagnostic refusal;
+    refusal.message =
+        fmt::format("{} {} in its home '{}'", Describe(TensorOf(use), use.role), what, HomeOf(use).name);
+    refusal.expected = fmt::format("a home that is {}", needed);
+    refusal.hint = std::move(hint);
+    return refusal;
+  }
+
+  const graph::Tensor& TensorOf(const TensorUse& use) const {
+    return graph_.tensors[static_cast<size_t>(use.tensor)];
+  }
+  int HomeIndex(const TensorUse& use) const {
+    return program::HomeOf(graph_, profile_, use.tensor, use.role);
+  }
+  const Memory& HomeOf(const TensorUse& use) const {
+    return profile_.memories[static_cast<size_t>(HomeIndex(use))];
+  }
+  const Memory& TileMemory() const { return profile_.memories[static_cast<size_t>(profile_.tile_memory)]; }
+  bool IsAtHome(const TensorUse& use) const {
+    return IsHeldInTileMemory(profile_, kept_, use.tensor, use.role);
+  }
+
+  const graph::Graph& graph_;
+  const Profile& profile_;
+  const std::vector<int>& kept_;
+};
+
+void AddOnce(std::vector<int>& ascending, int value) {
+  if (ascending.empty() || ascending.back() != value) ascending.push_back(value);
+}
+
+void CollectFeatures(const graph::Graph& graph, const std::vector<graph::Usage>& usages, SubgraphUses& uses) {
+  std::map<int, TensorUse> by_tensor;
+  for (int k = 0; k < uses.Operators(); ++k) {
+    const graph::Operator& op = uses.OperatorAt(graph, k);
+    for (const int tensor : op.inputs) AddOnce(by_tensor[tensor].readers, k);
+    for (const int tensor : op.outputs) AddOnce(by_tensor[tensor].makers, k);
+  }
+  for (auto& [tensor, use] : by_tensor) {
+    use.tensor = tensor;
+    use.role = graph::RoleIn(graph, usages[static_cast<size_t>(tensor)], tensor, uses.interval);
+    uses.tensors.push_back(std::move(use));
+  }
+}
+
+void CollectConstants(const graph::Graph& graph, SubgraphUses& uses) {
+  std::map<int, size_t> index_of;
+  for (int k = 0; k < uses.Operators(); ++k) {
+    for (const int tensor : uses.OperatorAt(graph, k).weights) {
+      const auto [place, is_new] = index_of.try_emplace(tensor, uses.constants.size());
+      if (is_new) {
+        TensorUse& use = uses.constants.emplace_back();
+        use.tensor = tensor;
+        use.role = TensorRole::kConstant;
+      }
+      AddOnce(uses.constants[place->second].readers, k);
+    }
+  }
+}
+
+// "conv.int8, conv.int16": what the profile runs of that kind.
+std::string TypesOf(const Profile& profile, base::OperatorKind kind) {
+  std::string types;
+  for (const hw_profiles::Engine& engine : profile.engines) {
+    for (const hw_profiles::Throughput& throughput : engine.throughputs) {
+      if (throughput.kind != kind || !throughput.type) continue;
+      types += fmt::format("{}{}.{}", types.empty() ? "" : ", ", base::NameOf(kind),
+                           base::NameOf(*throughput.type));
+    }
+  }
+  return types;
+}
+
+// Whether slices of the depth are ever moved.
+std::optional<Diagnostic> FindNothingToSlice(const graph::Graph& graph, const SubgraphUses& uses) {
+  const auto slices = [&uses](const TensorUse& use) { return IsStreamed(uses, use.tensor); };
+  if (std::any_of(uses.tensors.begin(), uses.tensors.end(), slices) ||
+      std::any_of(uses.constants.begin(), uses.constants.end(), slices))
+    return std::nullopt;
+  Diagnostic refusal;
+  refusal.message =
+      fmt::format("operator '{}' reads whatever it adds up where it lies", uses.OperatorAt(graph, 0).id);
+  refusal.expected = "an operand that is moved, to hold it by depth";
+  return refusal;
+}
+
+Diagnostic NoDepth(const graph::Graph& graph, const Profile& profile, graph::Interval interval,
+                   int64_t depth) {
+  const int64_t granule = profile.tiling.depth_granule;
+  Diagnostic refusal;
+  refusal.message = fmt::format("what ends with operator '{}' cannot be cut by depth",
+                                graph.operators[static_cast<size_t>(interval.last)].id);
+  refusal.expected =
+      fmt::format("one convolution of one group, or one matmul, deeper than {}, a multiple of {}",
+                  depth == 0 ? granule : depth, granule);
+  return refusal;
+}
+
+Diagnostic NoEngine(const graph::Operator& op, base::DataType type, const Profile& profile) {
+  const std::string types = TypesOf(profile, op.kind);
+  Diagnostic refusal;
+  refusal.message =
+      fmt::format("operator '{}' is of kind {} and type {}, which no engine{} of profile '{}' runs", op.id,
+                  base::NameOf(op.kind), base::NameOf(type),
+                  op.engine.empty() ? "" : " called '" + op.engine + "'", profile.name);
+  refusal.expected = types.empty() ? "an engine with a throughput for that kind" : "one of " + types;
+  return refusal;
+}
+
+}  // namespace
+
+std::optional<Diagnostic> FindNothingToPrefetch(const graph::Graph& graph, const SubgraphUses& uses) {
+  if (std::any_of(uses.constants.begin(), uses.constants.end(),
+                  [](const TensorUse& use) { return use.residence == Residence::kResident; }))
+    return std::nullopt;
+  Diagnostic refusal;
+  refusal.message =
+      fmt::format("the subgraph that begins with '{}' loads no constant once", uses.OperatorAt(graph, 0).id);
+  refusal.expected = "one that is resident, to prefetch it";
+  return refusal;
+}
+
+bool IsHeldInTileMemory(const Profile& profile, const std::vector<int>& kept, int tensor, TensorRole role) {
+  if (hw_profiles::LayoutOf(profile, role).home == profile.tile_memory) return true;  // the only one then
+  return role == TensorRole::kBorder && std::binary_search(kept.begin(), kept.end(), tensor);
+}
+
+const TensorUse& UseOf(const SubgraphUses& uses, int tensor) {
+  return *std::lower_bound(uses.tensors.begin(), uses.tensors.end(), tensor,
+                           [](const TensorUse& use, int wanted) { return use.tensor < wanted; });
+}
+
+bool IsStreamed(const SubgraphUses& uses, int tensor) {
+  const auto is_it = [tensor](const TensorUse& use) {
+    return use.tensor == tensor && use.residence == Residence::kStreamed;
+  };
+  return std::any_of(uses.constants.begin(), uses.constants.end(), is_it) ||
+         std::any_of(uses.tensors.begin(), uses.tensors.end(), is_it);
+}
+
+base::DataType WorkingType(const graph::Graph& graph, const graph::Operator& op) {
+  const std::vector<int>& operands = op.inputs.empty() ? op.outputs : op.inputs;
+  return operands.empty() ? base::DataType::kInt8 : graph.tensors[static_cast<size_t>(operands.front())].type;
+}
+
+base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                                      const Profile& profile, graph::Interval interval,
+                                      const Policy& policy) {
+  SubgraphUses uses;
+  uses.interval = interval;
+  uses.kept = policy.kept;
+  for (int i = interval.first; i <= interval.last; ++i) {
+    const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
+    const base::DataType type = WorkingType(graph, op);
+    const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind, type, op.engine);
+    if (engine == nullptr) return base::Unexpected(NoEngine(op, type, profile));
+    uses.engines.emplace_back(engine->name);
+  }
+  CollectFeatures(graph, usages, uses);
+  CollectConstants(graph, uses);
+  const bool by_depth = policy.weights == hw_profiles::WeightPolicy::kByDepth;
+  if (by_depth) uses.by_depth = FindDepthCut(graph, profile, interval, policy.depth);
+  if (by_depth && !uses.by_depth) return base::Unexpected(NoDepth(graph, profile, interval, policy.depth));
+
+  const Registrar registrar(graph, profile, policy.kept);
+  for (TensorUse& use : uses.tensors) {
+    if (std::optional<Diagnostic> refusal = registrar.PlaceFeature(use)) return base::Unexpected(*refusal);
+    if (by_depth && use.residence == Residence::kLoaded && uses.by_depth->Takes(use.tensor))
+      use.residence = Residence::kStreamed;
+  }
+  for (TensorUse& use : uses.constants) {
+    if (std::optional<Diagnostic> refusal = registrar.PlaceConstant(use, policy.weights, uses))
+      return base::Unexpected(*refusal);
+  }
+  if (by_depth) {
+    if (std::optional<Diagnostic> refusal = FindNothingToSlice(graph, uses))
+      return base::Unexpected(*refusal);
+  }
+  return uses;
+}
+
+}  // namespace tessera::encoder::program

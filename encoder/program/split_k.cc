@@ -1,0 +1,134 @@
+#include <algorithm>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/encoder/program/residence.h"
+
+// A convolution of one group adds up over its input channels, a matmul over the columns of its first operand, which are the rows of
+// its second:
+//
+//             depth                      columns of the tile
+//          .---.---.---.                    .-----.
+//     rows | 0 | 1 | 2 |   times    depth   |  0  |         round r adds slice r of either operand to the sums, which live
+//          '---'---'---'                    |  1  |         in their wide type from the first round to the last
+//                                           |  2  |
+//                                           '-----'
+//
+// So neither operand is ever there as a whole, however deep they are; the sums are as large as the tile. A slice of the constant
+// has the tile's own columns alone, so that tiles side by side share its bytes between them. Long slices have fewer transfers to
+// wait for, short ones take less room: both are tried.
+namespace tessera::encoder::program {
+namespace {
+
+using base::OperatorKind;
+using problem::Bytes;
+
+const graph::Tensor& FactsOf(const graph::Graph& graph, int tensor) {
+  return graph.tensors[static_cast<size_t>(tensor)];
+}
+
+int64_t Product(int64_t a, int64_t b) { return base::CheckedMul(a, b).value_or(base::kMaxTotal); }
+
+Bytes BytesTogether(base::DataType type, int64_t elements) {
+  constexpr int64_t kMostElements = int64_t{1} << 56;
+  return elements > kMostElements ? base::kMaxTotal : base::BytesOf(type, elements);
+}
+
+// The operator's first constant where it is of that rank and nothing else of the operator.
+std::optional<int> FactorOf(const graph::Graph& graph, const graph::Operator& op, size_t rank) {
+  if (op.weights.empty()) return std::nullopt;
+  const int factor = op.weights.front();
+  const graph::Tensor& constant = FactsOf(graph, factor);
+  if (std::count(op.weights.begin(), op.weights.end(), factor) != 1) return std::nullopt;
+  if (constant.shape.size() != rank || constant.stored_bytes > 0) return std::nullopt;
+  return factor;
+}
+
+std::optional<DepthCut> CutConv(const graph::Graph& graph, const graph::Operator& op) {
+  const std::optional<int> filters = FactorOf(graph, op, 4);
+  if (op.groups != 1 || op.inputs.size() != 1 || !filters) return std::nullopt;
+  DepthCut cut;
+  cut.depth = FactsOf(graph, op.inputs.front()).shape[1];
+  cut.features = {{op.inputs.front(), 1}};
+  cut.constant = {*filters, 1};
+  cut.constant_channels = 0;
+  cut.result_channels = 1;
+  return cut;
+}
+
+std::optional<DepthCut> CutMatmul(const graph::Graph& graph, const graph::Operator& op) {
+  const graph::Shape& first = FactsOf(graph, op.inputs.front()).shape;
+  if (first.size() < 2 || op.inputs.size() > 2) return std::nullopt;
+  DepthCut cut;
+  const size_t axis = first.size() - (op.transpose_first ? 2 : 1);
+  cut.depth = first[axis];
+  cut.features = {{op.inputs.front(), axis}};
+  if (op.inputs.size() == 2) {
+    const graph::Shape& second = FactsOf(graph, op.inputs.back()).shape;
+    if (second.size() < 2 || op.inputs.front() == op.inputs.back()) return std::nullopt;
+    cut.features.push_back({op.inputs.back(), second.size() - (op.transpose_second ? 1 : 2)});
+    return cut;
+  }
+  const std::optional<int> columns = FactorOf(graph, op, 2);
+  if (!columns) return std::nullopt;
+  cut.constant = {*columns, 0};
+  cut.constant_channels = 1;
+  cut.result_channels = FactsOf(graph, op.outputs.front()).shape.size() - 1;
+  return cut;
+}
+
+}  // namespace
+
+bool DepthCut::Takes(int tensor) const {
+  return (constant && constant->tensor == tensor) ||
+         std::any_of(features.begin(), features.end(),
+                     [tensor](const DepthOperand& feature) { return feature.tensor == tensor; });
+}
+
+std::optional<DepthCut> FindDepthCut(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                     graph::Interval interval, int64_t depth) {
+  const int64_t granule = depth == 0 ? profile.tiling.depth_granule : depth;
+  if (granule % profile.tiling.depth_granule != 0) return std::nullopt;
+  if (interval.first != interval.last) return std::nullopt;
+  const graph::Operator& op = graph.operators[static_cast<size_t>(interval.first)];
+  std::optional<DepthCut> cut;
+  if (op.inputs.empty()) return cut;
+  if (op.kind == OperatorKind::kConv) cut = CutConv(graph, op);
+  if (op.kind == OperatorKind::kMatmul) cut = CutMatmul(graph, op);
+  if (!cut || cut->depth <= granule) return std::nullopt;
+  if (cut->constant) {
+    const graph::Shape& constant = FactsOf(graph, cut->constant->tensor).shape;
+    const graph::Shape& result = FactsOf(graph, op.outputs.front()).shape;
+    if (constant[cut->constant->axis] != cut->depth ||
+        constant[cut->constant_channels] != result[cut->result_channels])
+      return std::nullopt;
+  }
+  cut->op = interval.first;
+  cut->granule = granule;
+  return cut;
+}
+
+graph::tiling::Extents SliceOf(const DepthOperand& feature, graph::tiling::ExtentsView needed, int64_t depth) {
+  graph::tiling::Extents slice(needed.begin(), needed.end());
+  slice[feature.axis] = std::min(slice[feature.axis], depth);
+  return slice;
+}
+
+Bytes ConstantSliceBytes(const graph::Graph& graph, const DepthCut& cut, graph::tiling::ExtentsView result,
+                         int64_t depth) {
+  const graph::Tensor& constant = FactsOf(graph, cut.constant->tensor);
+  const int64_t each = graph::ElementsOf(constant.shape) / constant.shape[cut.constant_channels] / cut.depth;
+  return BytesTogether(constant.type, Product(Product(each, depth), result[cut.result_channels]));
+}
+
+Bytes ConstantTableBytes(const hw_profiles::Profile& profile, const DepthCut& cut,
+                         graph::tiling::ExtentsView result) {
+  return Product(profile.table_bytes_per_channel, result[cut.result_channels]);
+}
+
+Bytes AccumulatorBytes(const graph::Graph& graph, const graph::Operator& op, graph::tiling::ExtentsView result) {
+  int64_t sums = 1;
+  for (const int64_t extent : result) sums = Product(sums, extent);
+  return std::max<Bytes>(1, BytesTogether(base::AccumulatorOf(WorkingType(graph, op)), sums));
+}
+
+}  // namespace tessera::encoder::program

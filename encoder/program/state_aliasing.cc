@@ -1,0 +1,161 @@
+#include "tessera/encoder/program/state_aliasing.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "tessera/encoder/program/layout.h"
+
+// What a run hands on to the next should lie where the next run looks for it: the next value y of a state h in the place of h.
+//
+//     h   |--------------------------------|      there for all program time
+//     y              |---------------------|      made by k, there to the end: colocated with h
+//                    k
+//
+// That is sound if nobody needs the old value once k begins. Every reader of h runs before k, or is k itself and reads each element
+// in the step in which it writes the one at the same coordinates: an elementwise operator that the profile lets work in place, a
+// described one whose author allows it, or a concatenation of h with what is new, which leaves h where it is. And each element of h
+// must have its address in y's buffer too, so that nothing moves; a cache that grows by a row does if rows lie outermost.
+//
+// A subgraph in which somebody else reads h beside k, or in which tiles overlap in what they make of y, runs in one tile
+// (graph::CanCut), so all this follows from network and profile alone, and holds for every interval. Cost: for each tensor that is a next value, the readers of its state.
+namespace tessera::encoder::program {
+namespace {
+
+using base::OperatorKind;
+
+// Bits from an element to the next one along each axis of a tensor that is whole in the tile memory.
+graph::tiling::Extents StridesOf(const hw_profiles::RoleLayout& layout, const graph::Tensor& tensor) {
+  const int64_t element = base::BitsOf(tensor.type);
+  const NamedExtents extents = NameExtents(tensor.shape, tensor.shape);
+  const int64_t column = base::RoundUp(extents.channels, layout.channel_block) * element;
+  const int64_t row =
+      FeatureBytes(layout, tensor.type, {.channels = extents.channels, .columns = extents.columns}, {}) * 8;
+  graph::tiling::Extents strides(tensor.shape.size(), element);
+  const std::array<std::pair<graph::tiling::Axis, int64_t>, 3> outer = {{{graph::tiling::Axis::kColumns, column},
+                                                                 {graph::tiling::Axis::kRows, row},
+                                                                 {graph::tiling::Axis::kBatch, extents.rows * row}}};
+  for (const auto& [axis, stride] : outer) {
+    if (const std::optional<size_t> index = graph::tiling::AxisOf(tensor.shape, axis)) strides[*index] = stride;
+  }
+  if (graph::tiling::AxisOf(tensor.shape, graph::tiling::Axis::kChannels)) return strides;
+  for (size_t axis = tensor.shape.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * tensor.shape[axis];
+  return strides;
+}
+
+class Candidate {
+ public:
+  Candidate(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+            const hw_profiles::Profile& profile, int next)
+      : graph_(graph),
+        profile_(profile),
+        next_(next),
+        state_(TensorAt(next).next_of),
+        maker_(usages[static_cast<size_t>(next)].producer),
+        readers_(usages[static_cast<size_t>(state_)].consumers),
+        next_readers_(usages[static_cast<size_t>(next)].consumers) {}
+
+  bool MayLieInPlace(RunsIn runs = RunsIn::kGivenOrder) const {
+    const auto is_done = [this, runs](int reader) {
+      if (reader == maker_) return MakesInStep();
+      return reader < maker_ || runs == RunsIn::kSomeOrder;
+    };
+    return maker_ >= 0 && !TensorAt(state_).network_output && IsUnpadded() && KeepsAddresses() &&
+           std::all_of(readers_.begin(), readers_.end(), is_done);
+  }
+
+ private:
+  const graph::Tensor& TensorAt(int tensor) const { return graph_.tensors[static_cast<size_t>(tensor)]; }
+
+  bool IsUnpadded() const {
+    const Pads state = PadsFor(graph_, profile_, readers_);
+    const Pads next = PadsFor(graph_, profile_, next_readers_);
+    return state.rows + state.columns + next.rows + next.columns == 0;
+  }
+
+  bool KeepsAddresses() const {
+    const graph::Tensor& h = TensorAt(state_);
+    const graph::Tensor& y = TensorAt(next_);
+    if (h.type != y.type || h.shape.size() != y.shape.size()) return false;
+    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, base::TensorRole::kState);
+    const graph::tiling::Extents from = StridesOf(layout, h);
+    const graph::tiling::Extents to = StridesOf(layout, y);
+    for (size_t axis = 0; axis < h.shape.size(); ++axis) {
+      if (h.shape[axis] > y.shape[axis] || (h.shape[axis] > 1 && from[axis] != to[axis])) return false;
+    }
+    return true;
+  }
+
+  // Whether the maker reads elements of the state where it writes them.
+  bool MakesInStep() const {
+    const graph::Operator& op = graph_.operators[static_cast<size_t>(maker_)];
+    if (std::count(op.inputs.begin(), op.inputs.end(), state_) != 1 || op.outputs.front() != next_)
+      return false;
+    const auto number = std::find(op.inputs.begin(), op.inputs.end(), state_) - op.inputs.begin();
+    if (op.kind == OperatorKind::kConcat) return number == 0;
+    if (TensorAt(state_).shape != TensorAt(next_).shape) return false;
+    const std::vector<OperatorKind>& kinds = profile_.tiling.in_place;
+    if (op.kind == OperatorKind::kElementwise)
+      return std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
+    const auto index = static_cast<size_t>(number);
+    return std::count(op.in_place.begin(), op.in_place.end(), static_cast<int>(number)) > 0 &&
+           op.accesses[index].kind == graph::AccessKind::kElementwise;
+  }
+
+  const graph::Graph& graph_;
+  const hw_profiles::Profile& profile_;
+  int next_;
+  int state_;
+  int maker_;
+  const std::vector<int>& readers_;
+  const std::vector<int>& next_readers_;
+};
+
+// The index of the whole buffer of a tensor.
+std::optional<int> WholeOf(const std::vector<ProgramBuffer>& buffers, int tensor) {
+  const auto found = std::find_if(buffers.begin(), buffers.end(), [tensor](const ProgramBuffer& buffer) {
+    return buffer.kind == BufferKind::kWhole && buffer.tensor == tensor;
+  });
+  if (found == buffers.end()) return std::nullopt;
+  return static_cast<int>(found - buffers.begin());
+}
+
+}  // namespace
+
+std::vector<problem::Relation> HandedOnInPlace(const graph::Graph& graph,
+                                               const std::vector<graph::Usage>& usages,
+                                               const hw_profiles::Profile& profile,
+                                               const std::vector<ProgramBuffer>& buffers) {
+  std::vector<problem::Relation> relations;
+  for (const int next : NextInPlace(graph, usages, profile)) {
+    const std::optional<int> from = WholeOf(buffers, graph.tensors[static_cast<size_t>(next)].next_of);
+    const std::optional<int> to = WholeOf(buffers, next);
+    if (from && to) relations.push_back({problem::RelationKind::kColocate, *from, *to, /*delta=*/0});
+  }
+  return relations;
+}
+
+std::vector<int> NextInPlace(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                             const hw_profiles::Profile& profile) {
+  std::vector<int> in_place;
+  for (int next = 0; next < static_cast<int>(graph.tensors.size()); ++next) {
+    if (graph.tensors[static_cast<size_t>(next)].next_of >= 0 &&
+        Candidate(graph, usages, profile, next).MayLieInPlace())
+      in_place.push_back(next);
+  }
+  return in_place;
+}
+
+std::optional<size_t> AxisOfGrowth(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                                   const hw_profiles::Profile& profile, const graph::Operator& op,
+                                   RunsIn runs) {
+  const bool at_home = hw_profiles::LayoutOf(profile, base::TensorRole::kState).home == profile.tile_memory;
+  if (op.kind != OperatorKind::kConcat || !at_home) return std::nullopt;
+  const int next = op.outputs.front();
+  const int state = graph.tensors[static_cast<size_t>(next)].next_of;
+  const bool grows = state >= 0 && op.inputs.front() == state;
+  if (!grows || !Candidate(graph, usages, profile, next).MayLieInPlace(runs)) return std::nullopt;
+  return static_cast<size_t>(op.axis);
+}
+
+}  // namespace tessera::encoder::program

@@ -1,0 +1,332 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "tessera/encoder/program/buffer_builder.h"
+#include "tessera/encoder/program/layout.h"
+
+// Rows stay in the ring, which all passes share; else they wait for the next tile:
+//
+//            | pass 0: R_0 C_0 S_0 | pass 1: R_0 C_0 S_0 |
+//     line   |  .. r         w  .. |  .. r         w  .. |        copied aside and back
+//     halo 1 |               w     |     r    r          |        copied to where the next tile has it before its own rows
+namespace tessera::encoder::program {
+
+namespace {
+
+using problem::AccessKind;
+using problem::Step;
+
+// From one step to another in the pass after, over the end of the loop if need be.
+void LiveAcross(const Timeline& timeline, BufferDraft& draft, Step from, Step to) {
+  if (from < to) {
+    draft.Live(from, to + 1);
+  } else {
+    draft.Live(from, timeline.tile_loop->end);
+    draft.Live(timeline.tile_loop->begin, to + 1);
+  }
+}
+
+BufferDraft& OpenHalo(SubgraphDrafts& drafts, const TensorUse& use, size_t parity) {
+  return drafts.OpenFor(use, BufferKind::kHalo, fmt::format("@{}.halo", parity), static_cast<int>(parity));
+}
+
+void FillRing(SubgraphDrafts& drafts, BufferDraft& draft, const TensorUse& use) {
+  if (const auto load = drafts.timeline.loads.find(use.tensor); load != drafts.timeline.loads.end()) {
+    drafts.Move(draft, use, load->second, AccessKind::kWrite);
+    return;
+  }
+  drafts.MoveAlive(draft, use, *drafts.timeline.prologue, *drafts.timeline.prologue + 1, AccessKind::kWrite);
+  for (size_t q = 0; q < drafts.timeline.passes.size(); ++q) {
+    const Pass& pass = drafts.timeline.passes[q];
+    if (drafts.timeline.After(q) != nullptr)
+      drafts.MoveAlive(draft, use, pass.begin, pass.end, AccessKind::kWrite);
+  }
+}
+
+void DrainRing(SubgraphDrafts& drafts, BufferDraft& draft, const TensorUse& use) {
+  if (const auto store = drafts.timeline.stores.find(use.tensor); store != drafts.timeline.stores.end()) {
+    drafts.Move(draft, use, store->second, AccessKind::kRead);
+    return;
+  }
+  drafts.MoveAlive(draft, use, *drafts.timeline.epilogue, *drafts.timeline.epilogue + 1, AccessKind::kRead);
+  for (size_t q = 0; q < drafts.timeline.passes.size(); ++q) {
+    const Pass& pass = drafts.timeline.passes[q];
+    if (drafts.timeline.Before(q) != nullptr)
+      drafts.MoveAlive(draft, use, pass.begin, pass.end, AccessKind::kRead);
+  }
+}
+
+}  // namespace
+
+void DraftRing(SubgraphDrafts& drafts, const TensorUse& use) {
+  BufferDraft& draft = drafts.OpenFor(use, BufferKind::kRing, "@ring");
+  for (const Pass& pass : drafts.timeline.passes) drafts.TouchByEngines(draft, use, pass);
+  if (drafts.timeline.tile_loop) {
+    draft.Live(drafts.timeline.tile_loop->begin, drafts.timeline.tile_loop->end);
+  } else {
+    const bool arrives = use.residence == Residence::kLoaded;
+    draft.Live(arrives ? *drafts.timeline.prologue : FirstStep(use, drafts.timeline.passes.front()),
+               use.residence == Residence::kStored ? *drafts.timeline.epilogue
+                                                   : LastUse(use, drafts.timeline.passes.back()) + 1);
+  }
+  if (use.residence == Residence::kLoaded) FillRing(drafts, draft, use);
+  if (use.residence == Residence::kStored) DrainRing(drafts, draft, use);
+}
+
+void DraftLine(SubgraphDrafts& drafts, const TensorUse& use) {
+  BufferDraft& draft = drafts.OpenFor(use, BufferKind::kLine, "@line");
+  draft.buffer.alignment = hw_profiles::LayoutOf(drafts.profile, use.role).alignment_bytes;
+  for (size_t q = 0; q < drafts.timeline.passes.size(); ++q) {
+    const Pass* after = drafts.timeline.After(q);
+    if (after == nullptr) continue;
+    const Step save = drafts.timeline.passes[q].saves.at(use.Last());
+    const Step restore = after->restores.at(use.First());
+    LiveAcross(drafts.timeline, draft, save, restore);
+    draft.Touch(save, drafts.EngineOf(use.Last()), AccessKind::kWrite);
+    draft.Touch(restore, drafts.EngineOf(use.First()), AccessKind::kRead);
+  }
+}
+
+void DraftHalos(SubgraphDrafts& drafts, const TensorUse& use) {
+  for (size_t parity = 0; parity < drafts.timeline.Parities(); ++parity) {
+    BufferDraft* halo = nullptr;
+    for (size_t q = parity; q < drafts.timeline.passes.size(); q += 2) {
+      const Pass* before = drafts.timeline.Before(q);
+      if (before == nullptr) continue;
+      if (halo == nullptr) halo = &OpenHalo(drafts, use, parity);
+      const Pass& pass = drafts.timeline.passes[q];
+      const Step filled = before->saves.at(use.Last());
+      LiveAcross(drafts.timeline, *halo, filled, LastUse(use, pass));
+      halo->Touch(filled, drafts.EngineOf(use.Last()), AccessKind::kWrite);
+      for (const int k : use.readers)
+        halo->Touch(pass.compute[static_cast<size_t>(k)], drafts.EngineOf(k), AccessKind::kRead);
+      if (const auto save = SaveOf(use, pass))
+        halo->Touch(*save, drafts.EngineOf(use.Last()), AccessKind::kRead);
+    }
+  }
+}
+
+// A tile arrives in the pass before its own and leaves in the pass after it:
+//
+//            P | pass 0: C_0 C_1 .. C_{n-1} | pass 1: C_0 C_1 .. C_{n-1} | E
+//     ping   w |  r  r                      |  w  w  ..  w               |        loaded, parity 0
+//     pong     |  w  w  ..  w               |  r  r                      |        loaded, parity 1
+//     out 0    |         w  ..              |  r  r  ..  r               | r      stored, parity 0, odd number of tiles
+//
+// In a loop either is the other pass; up to three tiles have a pass each, and what would come before the first or after the last is P
+// or E. So the rows for one tile, for few and for many are one function each, which goes through the passes of the buffer's parity.
+
+namespace {
+
+using hw_profiles::HaloStorage;
+using problem::AccessKind;
+
+BufferDraft& OpenTile(SubgraphDrafts& drafts, const TensorUse& use, size_t parity) {
+  return drafts.OpenFor(use, BufferKind::kTile, fmt::format("@{}", parity), static_cast<int>(parity));
+}
+
+void AddInside(SubgraphDrafts& drafts, const TensorUse& use, size_t parity) {
+  BufferDraft& draft = OpenTile(drafts, use, parity);
+  for (size_t q = parity; q < drafts.timeline.passes.size(); q += 2) {
+    const Pass& pass = drafts.timeline.passes[q];
+    draft.Live(FirstStep(use, pass), LastUse(use, pass) + 1);
+    drafts.TouchByEngines(draft, use, pass);
+  }
+}
+
+void AddLoaded(SubgraphDrafts& drafts, const TensorUse& use, size_t parity) {
+  BufferDraft& draft = OpenTile(drafts, use, parity);
+  const auto load = drafts.timeline.loads.find(use.tensor);
+  for (size_t q = parity; q < drafts.timeline.passes.size(); q += 2) {
+    const Pass& pass = drafts.timeline.passes[q];
+    drafts.TouchByEngines(draft, use, pass);
+    if (load != drafts.timeline.loads.end()) {
+      draft.Live(load->second, LastUse(use, pass) + 1);
+      drafts.Move(draft, use, load->second, AccessKind::kWrite);
+      continue;
+    }
+    draft.Live(pass.begin, LastUse(use, pass) + 1);
+    if (q == 0)
+      drafts.MoveAlive(draft, use, *drafts.timeline.prologue, *drafts.timeline.prologue + 1,
+                       AccessKind::kWrite);
+    if (const Pass* before = drafts.timeline.Before(q))
+      drafts.MoveAlive(draft, use, before->begin, before->end, AccessKind::kWrite);
+  }
+}
+
+void AddStored(SubgraphDrafts& drafts, const TensorUse& use, size_t parity) {
+  BufferDraft& draft = OpenTile(drafts, use, parity);
+  const auto store = drafts.timeline.stores.find(use.tensor);
+  for (size_t q = parity; q < drafts.timeline.passes.size(); q += 2) {
+    const Pass& pass = drafts.timeline.passes[q];
+    drafts.TouchByEngines(draft, use, pass);
+    if (store != drafts.timeline.stores.end()) {
+      draft.Live(FirstStep(use, pass), std::max(store->second, LastUse(use, pass)) + 1);
+      drafts.Move(draft, use, store->second, AccessKind::kRead);
+      continue;
+    }
+    draft.Live(FirstStep(use, pass), pass.end);
+    if (const Pass* after = drafts.timeline.After(q))
+      drafts.MoveAlive(draft, use, after->begin, after->end, AccessKind::kRead);
+    if (q == drafts.timeline.LastPass())
+      drafts.MoveAlive(draft, use, *drafts.timeline.epilogue, *drafts.timeline.epilogue + 1,
+                       AccessKind::kRead);
+  }
+}
+
+// Nothing where the tensor has no tile buffer.
+void AddTile(SubgraphDrafts& drafts, const TensorUse& use, size_t parity) {
+  if (use.residence == Residence::kInside) AddInside(drafts, use, parity);
+  if (use.residence == Residence::kLoaded) AddLoaded(drafts, use, parity);
+  if (use.residence == Residence::kStored) AddStored(drafts, use, parity);
+}
+
+}  // namespace
+
+void DraftTiles(SubgraphDrafts& drafts) {
+  for (const TensorUse& use : drafts.uses.tensors) {
+    if (use.cached && drafts.uses.halo == HaloStorage::kRing) {
+      DraftRing(drafts, use);
+      continue;
+    }
+    for (size_t parity = 0; parity < drafts.timeline.Parities(); ++parity) AddTile(drafts, use, parity);
+    if (use.cached && drafts.uses.halo == HaloStorage::kCopy) DraftLine(drafts, use);
+    if (use.cached && drafts.uses.halo == HaloStorage::kAdjacent) DraftHalos(drafts, use);
+  }
+}
+
+// What is loaded once stays to its last user; what comes in slices has two slots in turn, the first of which is filled while whatever
+// runs before computes:
+//
+//               P | pass 0: C_0 C_1 | pass 1: C_0 C_1 | E
+//     resident  w |  r   .          |  r   .          |
+//     C_1's     . |  w   rw         |                 |        slot 0 of parity 0
+//               . |      rw         |                 |        slot 1, where there is more than one slice
+
+namespace {
+
+using problem::AccessKind;
+using problem::Step;
+
+// While the subgraph before computes its last tile and stores it.
+void Prefetch(SubgraphDrafts& drafts, BufferDraft& draft, const TensorUse& use) {
+  const Timeline& before = *drafts.before;
+  const Pass& pass = before.passes[before.LastPass()];
+  drafts.ArriveBefore(draft, use, pass.begin, pass.end);
+  if (before.epilogue) drafts.ArriveBefore(draft, use, *before.epilogue, *before.epilogue + 1);
+}
+
+void AddResident(SubgraphDrafts& drafts, const TensorUse& use) {
+  BufferDraft& draft = drafts.OpenFor(use, BufferKind::kResident, "");
+  std::vector<int> users = use.readers;
+  for (int& user : users) user += drafts.uses.interval.first;
+  draft.buffer.size = ConstantBytes(drafts.graph, drafts.profile, use.tensor, users);
+
+  const Pass& last = drafts.timeline.passes.back();
+  const Step end = drafts.timeline.tile_loop ? drafts.timeline.tile_loop->end : LastUse(use, last) + 1;
+  if (drafts.uses.prefetch) {
+    draft.Live(drafts.timeline.begin, end);
+    Prefetch(drafts, draft, use);
+  } else {
+    const auto own_step = drafts.timeline.loads.find(use.tensor);
+    const Step load = own_step != drafts.timeline.loads.end() ? own_step->second : *drafts.timeline.prologue;
+    draft.Live(load, end);
+    drafts.Move(draft, use, load, AccessKind::kWrite);
+  }
+  for (const Pass& pass : drafts.timeline.passes) drafts.TouchByEngines(draft, use, pass);
+}
+
+// How an operand comes. Slices of the depth are as large as the tile makes them (skeleton.cc).
+Slicing SlicingOf(const SubgraphDrafts& drafts, int k, const TensorUse& use) {
+  if (drafts.uses.by_depth) return {.count = drafts.uses.by_depth->Slices(), .bytes = 1};
+  return SlicesOf(drafts.graph, drafts.profile, use.tensor, drafts.OperatorAt(k));
+}
+
+BufferDraft& OpenSlice(SubgraphDrafts& drafts, int k, const TensorUse& use, size_t parity, int slot) {
+  BufferDraft& draft =
+      drafts.Open(BufferKind::kSlice, fmt::format("s{}/{}/{}@{}.{}", drafts.subgraph, drafts.OperatorAt(k).id,
+                                                  drafts.TensorAt(use.tensor).id, parity, slot));
+  drafts.SetTensor(draft, use);
+  draft.meaning.op = drafts.uses.interval.first + k;
+  draft.meaning.parity = static_cast<int>(parity);
+  draft.meaning.slot = slot;
+  return draft;
+}
+
+// The steps between C_k of pass q and whatever is computed before it, that included.
+std::vector<Step> StepsBefore(const SubgraphDrafts& drafts, int k, size_t q) {
+  const Pass& pass = drafts.timeline.passes[q];
+  std::vector<Step> steps;
+  const auto add = [&steps](Step lower, Step upper) {
+    for (Step step = lower; step < upper; ++step) steps.push_back(step);
+  };
+  const Step compute = pass.compute[static_cast<size_t>(k)];
+  add(k > 0 ? pass.compute[static_cast<size_t>(k) - 1] : pass.begin, compute);
+  if (k > 0) return steps;
+  if (q == 0) steps.push_back(*drafts.timeline.prologue);
+  if (const Pass* before = drafts.timeline.Before(q)) add(before->compute.back(), before->end);
+  return steps;
+}
+
+void AddSlot(SubgraphDrafts& drafts, int k, const TensorUse& use, const Slicing& slicing, size_t parity,
+             int slot) {
+  BufferDraft& draft = OpenSlice(drafts, k, use, parity, slot);
+  draft.buffer.size = slicing.bytes;
+  const auto own_step = drafts.timeline.slice_loads.find({k, use.tensor});
+  for (size_t q = parity; q < drafts.timeline.passes.size(); q += 2) {
+    const Step compute = drafts.timeline.passes[q].compute[static_cast<size_t>(k)];
+    draft.LiveAt(compute);
+    draft.Touch(compute, drafts.EngineOf(k), AccessKind::kRead);
+    if (own_step != drafts.timeline.slice_loads.end()) {
+      draft.Live(own_step->second, compute + 1);
+      drafts.Move(draft, use, own_step->second, AccessKind::kWrite);
+      continue;
+    }
+    if (slicing.count > 1) drafts.Move(draft, use, compute, AccessKind::kWrite);
+    if (slot > 0) continue;
+    for (const Step before : StepsBefore(drafts, k, q))
+      drafts.MoveAlive(draft, use, before, before + 1, AccessKind::kWrite);
+  }
+}
+
+void AddSlots(SubgraphDrafts& drafts, int k, const TensorUse& use) {
+  const Slicing slicing = SlicingOf(drafts, k, use);
+  const bool overlapped = !drafts.timeline.slice_loads.contains({k, use.tensor});
+  const int slots = overlapped && slicing.count > 1 ? 2 : 1;
+  for (size_t parity = 0; parity < drafts.timeline.Parities(); ++parity) {
+    for (int slot = 0; slot < slots; ++slot) AddSlot(drafts, k, use, slicing, parity, slot);
+  }
+}
+
+}  // namespace
+
+void DraftResidents(SubgraphDrafts& drafts) {
+  const size_t begin = drafts.list.size();
+  for (const TensorUse& use : drafts.uses.constants) {
+    if (use.residence == Residence::kResident) AddResident(drafts, use);
+  }
+  std::sort(drafts.list.begin() + static_cast<ptrdiff_t>(begin), drafts.list.end(),
+            [](const BufferDraft& a, const BufferDraft& b) { return a.meaning.tensor < b.meaning.tensor; });
+}
+
+void DraftSlices(SubgraphDrafts& drafts, int k) {
+  const graph::Operator& op = drafts.OperatorAt(k);
+  for (const int tensor : op.inputs) {
+    if (IsStreamed(drafts.uses, tensor)) AddSlots(drafts, k, UseOf(drafts.uses, tensor));
+  }
+  for (size_t i = 0; i < op.weights.size(); ++i) {
+    const int tensor = op.weights[i];
+    if (std::find(op.weights.begin(), op.weights.begin() + static_cast<ptrdiff_t>(i), tensor) !=
+        op.weights.begin() + static_cast<ptrdiff_t>(i)) {
+      continue;  // the same constant as an earlier operand
+    }
+    const TensorUse& use = *std::find_if(drafts.uses.constants.begin(), drafts.uses.constants.end(),
+                                         [tensor](const TensorUse& each) { return each.tensor == tensor; });
+    if (use.residence == Residence::kStreamed) AddSlots(drafts, k, use);
+  }
+}
+
+}  // namespace tessera::encoder::program

@@ -1,0 +1,247 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/program_template.h"
+#include "tessera/encoder/program/residence.h"
+#include "tessera/encoder/program/timeline.h"
+
+namespace tessera::encoder::program {
+
+namespace {
+
+// A sweep of more tiles takes long to follow.
+constexpr int64_t kMostSwept = 4096;
+
+bool MakesTooMany(const graph::Shape& output, const graph::tiling::TileShape& tile) {
+  return graph::ElementsOf(output) / graph::ElementsOf(tile) >= kMostSwept;
+}
+
+}  // namespace
+
+base::Expected<PolicyTiles> PolicyTiles::Make(const graph::Graph& graph,
+                                              const std::vector<graph::Usage>& usages,
+                                              const hw_profiles::Profile& profile, graph::Interval interval,
+                                              const Policy& policy, TilesMade made) {
+  if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
+  base::Expected<SubgraphUses> uses = FindUses(graph, usages, profile, interval, policy);
+  if (!uses) return base::Unexpected(uses.error());
+  return PolicyTiles(graph, profile, policy.halo, made, *std::move(uses));
+}
+
+std::shared_ptr<graph::tiling::TiledSubgraph> PolicyTiles::Cut(const graph::tiling::TileShape& tile, const TileCutter& cut) {
+  const bool caches = halo_ != hw_profiles::HaloStorage::kRecompute;
+  if (caches && !MayKeepRows(*profile_, OutputShape(*graph_, uses_.interval), tile)) return nullptr;
+  if (LeavesOut(tile)) return nullptr;
+  std::shared_ptr<graph::tiling::TiledSubgraph> tiling = cut(tile, halo_);
+  return tiling != nullptr && Mark(*tiling) ? tiling : nullptr;
+}
+
+bool PolicyTiles::LeavesOut(const graph::tiling::TileShape& tile) const {
+  const graph::Shape& output = OutputShape(*graph_, uses_.interval);
+  return halo_ != hw_profiles::HaloStorage::kRecompute && MakesTooMany(output, tile) &&
+         MayKeepRows(*profile_, output, tile);
+}
+
+bool PolicyTiles::Mark(const graph::tiling::TiledSubgraph& tiling) {
+  return MarkCached(tiling, halo_, uses_) || halo_ == hw_profiles::HaloStorage::kRecompute ||
+         made_ == TilesMade::kAll || DiffersFromRecompute(*graph_, *profile_, uses_, tiling);
+}
+
+bool PolicyTiles::AnyCached() const {
+  return std::any_of(uses_.tensors.begin(), uses_.tensors.end(),
+                     [](const TensorUse& use) { return use.cached; });
+}
+
+// Many tile shapes, few structures.
+//
+// Steps, lives and accesses of a subgraph depend on the tile shape only through the number of tiles: one or several, and with
+// overlapped transfers one, two, three, or more, odd or even; and through which tensors are cached, and which results may be in
+// place channel by channel, both mostly the same for all. So few skeletons serve all shapes; each shape adds its sizes. Which results lie in place depends on sizes and extents too:
+// shapes that differ in it stand on different ladders.
+//
+// Cost: a skeleton for each structure, then for each shape one propagation of regions and one pass over the buffers.
+
+namespace {
+
+using problem::Relation;
+
+// The least number of tiles with the same steps.
+int64_t LeastAlike(int64_t tiles, hw_profiles::DmaSteps dma) {
+  if (tiles == 1) return 1;
+  if (dma == hw_profiles::DmaSteps::kOwnSteps) return 2;
+  if (tiles <= kMostStraightTiles) return tiles;
+  return kMostStraightTiles + (tiles % 2 == 0 ? 1 : 2);
+}
+
+// Distinct, smallest first.
+std::vector<graph::tiling::TileShape> Sort(std::span<const graph::tiling::TileShape> shapes) {
+  std::vector<graph::tiling::TileShape> sorted(shapes.begin(), shapes.end());
+  std::sort(sorted.begin(), sorted.end(), [](const graph::tiling::TileShape& a, const graph::tiling::TileShape& b) {
+    const int64_t a_elements = graph::ElementsOf(a);
+    const int64_t b_elements = graph::ElementsOf(b);
+    return a_elements != b_elements ? a_elements < b_elements : a < b;
+  });
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  return sorted;
+}
+
+std::string_view NameOf(const graph::Shape& shape, size_t axis) {
+  constexpr std::pair<graph::tiling::Axis, std::string_view> kNames[] = {{graph::tiling::Axis::kBatch, "batch"},
+                                                                 {graph::tiling::Axis::kChannels, "channels"},
+                                                                 {graph::tiling::Axis::kRows, "rows"},
+                                                                 {graph::tiling::Axis::kColumns, "columns"}};
+  for (const auto& [named, name] : kNames) {
+    if (graph::tiling::AxisOf(shape, named) == axis) return name;
+  }
+  return "axis";
+}
+
+// "rows=7 columns=14": the extents that are cut; "whole" when none is.
+std::string NameOf(const graph::Shape& shape, const graph::tiling::TileShape& tile) {
+  std::string name;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (tile[axis] == shape[axis]) continue;
+    name += fmt::format("{}{}={}", name.empty() ? "" : " ", NameOf(shape, axis), tile[axis]);
+  }
+  return name.empty() ? "whole" : name;
+}
+
+bool AreAlike(const std::vector<Relation>& a, const std::vector<Relation>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Relation& left, const Relation& right) {
+    return left.first == right.first && left.second == right.second;
+  });
+}
+
+// Grows the ladders of one interval and policy, shape by shape.
+class LadderBuilder {
+ public:
+  LadderBuilder(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                const std::vector<graph::Usage>& usages, PolicyTiles tiles, bool in_place,
+                const TileCutter& cut)
+      : graph_(graph),
+        profile_(profile),
+        usages_(usages),
+        tiles_(std::move(tiles)),
+        in_place_(in_place),
+        cut_(cut) {}
+
+  std::optional<base::Diagnostic> Add(const graph::tiling::TileShape& tile) {
+    std::shared_ptr<graph::tiling::TiledSubgraph> tiling = tiles_.Cut(tile, cut_);
+    if (tiling == nullptr) return std::nullopt;
+    SubgraphUses uses = tiles_.Uses();
+    if (in_place_) MarkByChannel(graph_, profile_, *tiling, uses);
+    const Structure alike = {LeastAlike(tiling->tiles, profile_.tiling.dma), CachedOf(uses), uses.by_channel};
+    const Skeleton& skeleton = SkeletonFor(alike, uses);
+    base::Expected<std::vector<problem::Bytes>> sizes =
+        SizesOf(graph_, profile_, skeleton, {tiling.get(), 1});
+    if (!sizes) return sizes.error();
+    std::vector<Relation> relations = skeleton.program.problem.relations;
+    if (in_place_) AddInPlace(graph_, profile_, skeleton, 0, *tiling, *sizes, relations);
+    SubgraphLadder& ladder = LadderFor(alike, skeleton, std::move(relations));
+    ladder.ladder.rungs.push_back({NameOf(OutputShape(graph_, uses.interval), tile), *std::move(sizes)});
+    ladder.tilings.push_back(std::move(tiling));
+    return std::nullopt;
+  }
+
+  std::vector<SubgraphLadder> Finish() {
+    for (SubgraphLadder& ladder : ladders_) {
+      std::vector<problem::Buffer>& buffers = ladder.program.problem.buffers;
+      for (size_t i = 0; i < buffers.size(); ++i) buffers[i].size = ladder.ladder.rungs.front().sizes[i];
+    }
+    return std::move(ladders_);
+  }
+
+ private:
+  struct Structure {
+    int64_t tiles = 1;            // the least number alike
+    std::vector<int> cached;      // tensors
+    std::vector<int> by_channel;  // operators that may work so
+    friend bool operator==(const Structure&, const Structure&) = default;
+    friend bool operator<(const Structure& a, const Structure& b) {
+      return std::tie(a.tiles, a.cached, a.by_channel) < std::tie(b.tiles, b.cached, b.by_channel);
+    }
+  };
+
+  static std::vector<int> CachedOf(const SubgraphUses& uses) {
+    std::vector<int> cached;
+    for (const TensorUse& use : uses.tensors) {
+      if (use.cached) cached.push_back(use.tensor);
+    }
+    return cached;
+  }
+
+  // The uses are marked accordingly.
+  const Skeleton& SkeletonFor(const Structure& structure, const SubgraphUses& uses) {
+    const auto found = skeletons_.find(structure);
+    if (found != skeletons_.end()) return found->second;
+    return skeletons_
+        .emplace(structure, BuildSkeleton(graph_, usages_, profile_, {uses}, {&structure.tiles, 1}))
+        .first->second;
+  }
+
+  SubgraphLadder& LadderFor(const Structure& structure, const Skeleton& skeleton,
+                            std::vector<Relation> relations) {
+    for (size_t i = 0; i < ladders_.size(); ++i) {
+      if (structures_[i] == structure && AreAlike(ladders_[i].program.problem.relations, relations))
+        return ladders_[i];
+    }
+    SubgraphLadder& ladder = ladders_.emplace_back();
+    ladder.program = skeleton.program;
+    ladder.program.problem.relations = std::move(relations);
+    structures_.push_back(structure);
+    return ladder;
+  }
+
+  const graph::Graph& graph_;
+  const hw_profiles::Profile& profile_;
+  const std::vector<graph::Usage>& usages_;
+  PolicyTiles tiles_;
+  bool in_place_;
+  const TileCutter& cut_;
+  std::map<Structure, Skeleton> skeletons_;
+  std::vector<SubgraphLadder> ladders_;
+  std::vector<Structure> structures_;  // parallel to ladders_
+};
+
+}  // namespace
+
+base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& graph,
+                                                         const hw_profiles::Profile& profile,
+                                                         graph::Interval interval, const Policy& policy,
+                                                         std::span<const graph::tiling::TileShape> shapes) {
+  if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
+  SharedTilings tilings(graph, interval);
+  return BuildLadders(graph, profile, interval, policy, shapes,
+                      [&tilings](const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo) {
+                        return tilings.Cut(tile, halo);
+                      });
+}
+
+base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& graph,
+                                                         const hw_profiles::Profile& profile,
+                                                         graph::Interval interval, const Policy& policy,
+                                                         std::span<const graph::tiling::TileShape> shapes,
+                                                         const TileCutter& cut, TilesMade made) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  base::Expected<PolicyTiles> tiles = PolicyTiles::Make(graph, usages, profile, interval, policy, made);
+  if (!tiles) return base::Unexpected(tiles.error());
+  LadderBuilder builder(graph, profile, usages, *std::move(tiles), policy.in_place, cut);
+  if (std::optional<base::Diagnostic> fault = FindFault(graph, interval, shapes))
+    return base::Unexpected(*fault);
+  for (const graph::tiling::TileShape& tile : Sort(shapes)) {
+    if (std::optional<base::Diagnostic> fault = builder.Add(tile)) return base::Unexpected(*fault);
+  }
+  return builder.Finish();
+}
+
+}  // namespace tessera::encoder::program

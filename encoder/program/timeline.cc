@@ -1,0 +1,200 @@
+#include "tessera/encoder/program/timeline.h"
+
+#include <algorithm>
+
+#include "tessera/encoder/program/layout.h"
+
+// Steps of a subgraph, as docs/program.md defines them.
+//
+// A transfer either has a step of its own (dma: own_steps), just before its first use or after production,
+//
+//     load w | load x  C_0  C_1  store y |                    the pass is a loop when there are several tiles
+//
+// or it runs beside compute (dma: overlapped). Then two passes, ping and pong exchanged, make the loop, for a placement that is
+// right for one parity may be wrong for the next tile. Up to three tiles need no loop: each has a pass of its own.
+//
+//     P | C_0 C_1 | C_0 C_1 | E                  two tiles run straight through
+//     P | C_0 C_1 | C_0 C_1 | E                  five go round, and an odd number leaves between the passes
+//         ^...................'
+//
+// Where kept rows are copied, steps R_k and S_k stand around C_k, in every pass that has a neighbour to take rows from or to keep
+// them for.
+//
+// Cost: linear in the operators and their operands.
+namespace tessera::encoder::program {
+namespace {
+
+using hw_profiles::HaloStorage;
+using problem::Loop;
+using problem::Step;
+
+class Clock {
+ public:
+  Clock(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
+        int subgraph, Timeline& timeline)
+      : graph_(graph), profile_(profile), uses_(uses), subgraph_(subgraph), timeline_(timeline) {
+    timeline_.end = timeline_.begin;
+  }
+
+  void LayOwnSteps() {
+    for (const TensorUse& use : uses_.constants) {
+      if (use.residence == Residence::kResident) timeline_.loads[use.tensor] = Tick(StepKind::kLoad, 0, -1);
+    }
+    Pass pass = OpenPass();
+    const bool repeats = timeline_.tiles > 1;
+    for (int k = 0; k < uses_.Operators(); ++k) LayOwnSteps(k, repeats, pass);
+    ClosePass(std::move(pass));
+    if (timeline_.tiles == 1) return;
+    const Pass& only = timeline_.passes.front();
+    timeline_.tile_loop = Loop{only.begin, only.end, {only.end}};
+    std::erase(timeline_.slice_loops, *timeline_.tile_loop);
+  }
+
+  void LayOverlapped() {
+    if (HasPrologue()) timeline_.prologue = Tick(StepKind::kPrologue, 0, -1);
+    const bool repeats = timeline_.tiles > kMostStraightTiles;
+    const int passes = repeats ? 2 : static_cast<int>(timeline_.tiles);
+    for (int q = 0; q < passes; ++q) {
+      Pass pass = OpenPass();
+      for (int k = 0; k < uses_.Operators(); ++k) {
+        if (repeats || q > 0) Restore(k, q % 2, pass);
+        Compute(k, q % 2, pass);
+        if (repeats || q + 1 < passes) Save(k, q % 2, pass);
+      }
+      ClosePass(std::move(pass));
+    }
+    if (repeats) {
+      const Pass& last = timeline_.passes[timeline_.LastPass()];
+      timeline_.tile_loop = Loop{timeline_.passes.front().begin, timeline_.passes.back().end, {last.end}};
+    }
+    if (HasEpilogue()) timeline_.epilogue = Tick(StepKind::kEpilogue, /*parity=*/0, -1);
+  }
+
+ private:
+  void LayOwnSteps(int k, bool repeats, Pass& pass) {
+    const graph::Operator& op = OperatorAt(k);
+    for (const int tensor : op.inputs) {
+      const TensorUse& use = UseOf(uses_, tensor);
+      if (use.residence != Residence::kLoaded || timeline_.loads.contains(tensor)) continue;
+      timeline_.loads[tensor] = Tick(StepKind::kLoad, 0, -1);
+    }
+    if (repeats) Restore(k, 0, pass);
+    const Step before_slices = timeline_.end;
+    const bool in_slices = LoadSlices(k);
+    Compute(k, 0, pass);
+    if (in_slices) {
+      pass.first.back() = before_slices;
+      timeline_.slice_loops.push_back({before_slices, timeline_.end, {timeline_.end}});
+    }
+    if (repeats) Save(k, 0, pass);
+    for (const int tensor : op.outputs) {
+      if (UseOf(uses_, tensor).residence != Residence::kStored) continue;
+      timeline_.stores[tensor] = Tick(StepKind::kStore, 0, -1);
+    }
+  }
+
+  // Whether some operand of operator k comes in several slices.
+  bool LoadSlices(int k) {
+    bool several = false;
+    for (const std::vector<int>* operands : {&OperatorAt(k).inputs, &OperatorAt(k).weights}) {
+      for (const int tensor : *operands) {
+        if (!IsStreamed(uses_, tensor) || timeline_.slice_loads.contains({k, tensor})) continue;
+        timeline_.slice_loads[{k, tensor}] = Tick(StepKind::kLoad, 0, uses_.interval.first + k);
+        several = several || uses_.by_depth || SlicesOf(graph_, profile_, tensor, OperatorAt(k)).count > 1;
+      }
+    }
+    return several;
+  }
+
+  void Compute(int k, int parity, Pass& pass) {
+    pass.compute.push_back(Tick(StepKind::kCompute, parity, uses_.interval.first + k));
+    pass.first.push_back(pass.compute.back());
+  }
+
+  // Rows that the tile before left come back before operator k runs,
+  void Restore(int k, int parity, Pass& pass) {
+    const bool copies = uses_.halo == HaloStorage::kCopy;
+    if (copies && CachesAny([k](const TensorUse& use) { return use.First() == k; }))
+      pass.restores[k] = Tick(StepKind::kCopy, parity, uses_.interval.first + k);
+  }
+
+  // and those that the next tile wants are put aside behind it.
+  void Save(int k, int parity, Pass& pass) {
+    const bool copies = uses_.halo == HaloStorage::kCopy || uses_.halo == HaloStorage::kAdjacent;
+    if (copies && CachesAny([k](const TensorUse& use) { return use.Last() == k; }))
+      pass.saves[k] = Tick(StepKind::kCopy, parity, uses_.interval.first + k);
+  }
+
+  template <typename Predicate>
+  bool CachesAny(Predicate holds) const {
+    return std::any_of(uses_.tensors.begin(), uses_.tensors.end(),
+                       [&holds](const TensorUse& use) { return use.cached && holds(use); });
+  }
+
+  Pass OpenPass() const {
+    Pass pass;
+    pass.begin = timeline_.end;
+    return pass;
+  }
+
+  void ClosePass(Pass pass) {
+    pass.end = timeline_.end;
+    timeline_.passes.push_back(std::move(pass));
+  }
+
+  Step Tick(StepKind kind, int parity, int op) {
+    timeline_.steps.push_back({kind, subgraph_, parity, op, {}});
+    return timeline_.end++;
+  }
+
+  bool HasPrologue() const {
+    const auto arrives = [this](const TensorUse& use) {
+      return use.residence == Residence::kLoaded ||
+             (use.residence == Residence::kResident && !uses_.prefetch) ||
+             (use.residence == Residence::kStreamed && use.readers.front() == 0);
+    };
+    return std::any_of(uses_.tensors.begin(), uses_.tensors.end(), arrives) ||
+           std::any_of(uses_.constants.begin(), uses_.constants.end(), arrives);
+  }
+
+  bool HasEpilogue() const {
+    return std::any_of(uses_.tensors.begin(), uses_.tensors.end(),
+                       [](const TensorUse& use) { return use.residence == Residence::kStored; });
+  }
+
+  const graph::Operator& OperatorAt(int k) const { return uses_.OperatorAt(graph_, k); }
+
+  const graph::Graph& graph_;
+  const hw_profiles::Profile& profile_;
+  const SubgraphUses& uses_;
+  int subgraph_;
+  Timeline& timeline_;
+};
+
+}  // namespace
+
+const Pass* Timeline::Before(size_t q) const {
+  if (q > 0) return &passes[q - 1];
+  return tile_loop ? &passes.back() : nullptr;
+}
+
+const Pass* Timeline::After(size_t q) const {
+  if (q + 1 < passes.size()) return &passes[q + 1];
+  return tile_loop ? &passes.front() : nullptr;
+}
+
+Timeline LayOut(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
+                int subgraph, int64_t tiles, Step begin) {
+  Timeline timeline;
+  timeline.begin = begin;
+  timeline.tiles = tiles;
+  Clock clock(graph, profile, uses, subgraph, timeline);
+  if (profile.tiling.dma == hw_profiles::DmaSteps::kOwnSteps) {
+    clock.LayOwnSteps();
+  } else {
+    clock.LayOverlapped();
+  }
+  return timeline;
+}
+
+}  // namespace tessera::encoder::program

@@ -1,0 +1,161 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tessera/encoder/program/buffer_builder.h"
+#include "tessera/encoder/program/layout.h"
+
+// Tensors at home in the tile memory, or kept there, are one buffer each, with one address for all subgraphs that touch it.
+//
+//     step   0        s0         |       s1 (a loop)     |      s2        |
+//     in     |-------------------|                                           read last in s0, which has one tile
+//     a             |------------------------------------|                   made in s0, read in the loop: held to its end
+//     b                          |-----------------------------------|       made in the loop: held from its begin
+//     w      |------------------------------------------------------------|  a constant: always there
+//
+// Within a loop a tensor is held from begin to end, for every tile makes or reads a part of it. Where a few tiles run straight
+// through, it is held from its maker's first pass on, and to its reader's last. Cost: linear in the tensors of
+// the graph plus their accesses.
+namespace tessera::encoder::program {
+namespace {
+
+using base::TensorRole;
+using problem::AccessKind;
+using problem::Step;
+
+class WholeDrafter {
+ public:
+  WholeDrafter(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+               const hw_profiles::Profile& profile, std::span<const SubgraphUses> uses,
+               std::span<const Timeline> timelines)
+      : graph_(graph),
+        usages_(usages),
+        profile_(profile),
+        uses_(uses),
+        timelines_(timelines),
+        program_{uses.front().interval.first, uses.back().interval.last} {}
+
+  std::vector<BufferDraft> Draft() {
+    std::vector<BufferDraft> drafts;
+    for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
+      const TensorRole role = RoleOf(tensor);
+      if (role == TensorRole::kFeature || !IsHeldInTileMemory(profile_, uses_.front().kept, tensor, role))
+        continue;
+      if (IsHeld(tensor)) drafts.push_back(Draft(tensor, role));
+    }
+    return drafts;
+  }
+
+ private:
+  BufferDraft Draft(int tensor, TensorRole role) const {
+    BufferDraft draft;
+    draft.meaning.kind = BufferKind::kWhole;
+    draft.meaning.tensor = tensor;
+    draft.buffer.id = TensorAt(tensor).id;
+    draft.buffer.name = TensorAt(tensor).id;
+    draft.buffer.role = base::NameOf(role);
+    draft.buffer.size = SizeOf(tensor, role);
+    draft.buffer.alignment = hw_profiles::LayoutOf(profile_, role).alignment_bytes;
+    draft.buffer.span = profile_.memories[static_cast<size_t>(profile_.tile_memory)].span;
+    draft.Live(StartOf(tensor), EndOf(tensor));
+    for (size_t s = 0; s < uses_.size(); ++s) Touch(draft, s);
+    draft.Finish();
+    return draft;
+  }
+
+  // Which role a tensor has in the subgraph that makes it; seen from the first where none does.
+  TensorRole RoleOf(int tensor) const {
+    const size_t maker = SubgraphOf(usages_[static_cast<size_t>(tensor)].producer).value_or(0);
+    return graph::RoleIn(graph_, usages_[static_cast<size_t>(tensor)], tensor, uses_[maker].interval);
+  }
+
+  // Made before the program's end, and wanted after its begin.
+  bool IsHeld(int index) const {
+    const graph::Tensor& tensor = TensorAt(index);
+    const graph::Usage& usage = usages_[static_cast<size_t>(index)];
+    if (tensor.constant || tensor.state) return true;
+    if (usage.producer > program_.last) return false;
+    return WantedToTheEnd(index) || usage.consumers.back() >= program_.first;
+  }
+
+  // Network outputs, state, what nobody reads, and what is read after the program.
+  bool WantedToTheEnd(int index) const {
+    const graph::Tensor& tensor = TensorAt(index);
+    const std::vector<int>& consumers = usages_[static_cast<size_t>(index)].consumers;
+    return tensor.constant || tensor.state || tensor.network_output || consumers.empty() ||
+           consumers.back() > program_.last;
+  }
+
+  Step StartOf(int index) const {
+    const graph::Tensor& tensor = TensorAt(index);
+    const int producer = usages_[static_cast<size_t>(index)].producer;
+    const std::optional<size_t> s = SubgraphOf(producer);
+    if (tensor.constant || tensor.state || tensor.network_input || !s) return 0;
+    const Timeline& timeline = timelines_[*s];
+    if (timeline.tile_loop) return timeline.tile_loop->begin;
+    return timeline.passes.front().first[static_cast<size_t>(producer - uses_[*s].interval.first)];
+  }
+
+  Step EndOf(int index) const {
+    if (WantedToTheEnd(index)) return timelines_.back().end;
+    const int reader = usages_[static_cast<size_t>(index)].consumers.back();
+    const size_t s = SubgraphOf(reader).value();
+    const Timeline& timeline = timelines_[s];
+    if (timeline.tile_loop) return timeline.tile_loop->end;
+    return timeline.passes.back().compute[static_cast<size_t>(reader - uses_[s].interval.first)] + 1;
+  }
+
+  problem::Bytes SizeOf(int index, TensorRole role) const {
+    const graph::Tensor& tensor = TensorAt(index);
+    const std::vector<int>& readers = usages_[static_cast<size_t>(index)].consumers;
+    if (tensor.constant) return ConstantBytes(graph_, profile_, index, readers);
+    return FeatureBytes(hw_profiles::LayoutOf(profile_, role), tensor.type,
+                        NameExtents(tensor.shape, tensor.shape), PadsFor(graph_, profile_, readers));
+  }
+
+  void Touch(BufferDraft& draft, size_t s) const {
+    const auto touch = [&](const std::vector<TensorUse>& all) {
+      const auto use = std::find_if(
+          all.begin(), all.end(), [&](const TensorUse& each) { return each.tensor == draft.meaning.tensor; });
+      if (use == all.end()) return;
+      for (const Pass& pass : timelines_[s].passes) {
+        for (const int k : use->makers) TouchAt(draft, s, pass, k, AccessKind::kWrite);
+        for (const int k : use->readers) TouchAt(draft, s, pass, k, AccessKind::kRead);
+      }
+    };
+    touch(uses_[s].tensors);
+    touch(uses_[s].constants);
+  }
+
+  void TouchAt(BufferDraft& draft, size_t s, const Pass& pass, int k, AccessKind kind) const {
+    draft.Touch(pass.compute[static_cast<size_t>(k)], uses_[s].engines[static_cast<size_t>(k)], kind);
+  }
+
+  std::optional<size_t> SubgraphOf(int op) const {
+    const auto after = std::find_if(uses_.begin(), uses_.end(),
+                                    [op](const SubgraphUses& uses) { return op <= uses.interval.last; });
+    if (after == uses_.end() || op < after->interval.first) return std::nullopt;
+    return static_cast<size_t>(after - uses_.begin());
+  }
+
+  const graph::Tensor& TensorAt(int tensor) const { return graph_.tensors[static_cast<size_t>(tensor)]; }
+
+  const graph::Graph& graph_;
+  const std::vector<graph::Usage>& usages_;
+  const hw_profiles::Profile& profile_;
+  std::span<const SubgraphUses> uses_;
+  std::span<const Timeline> timelines_;
+  graph::Interval program_;
+};
+
+}  // namespace
+
+std::vector<BufferDraft> DraftWholeBuffers(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                                           const hw_profiles::Profile& profile,
+                                           std::span<const SubgraphUses> uses,
+                                           std::span<const Timeline> timelines) {
+  return WholeDrafter(graph, usages, profile, uses, timelines).Draft();
+}
+
+}  // namespace tessera::encoder::program

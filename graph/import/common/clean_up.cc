@@ -1,0 +1,204 @@
+#include <algorithm>
+#include <utility>
+
+#include "tessera/graph/import/common/passes.h"
+
+namespace tessera::graph::import::common {
+
+Links::Links(Graph& graph)
+    : graph_(&graph),
+      makers_(graph.tensors.size(), -1),
+      readers_(graph.tensors.size()),
+      gone_(graph.operators.size(), false) {
+  for (int i = 0; i < CountOperators(); ++i) {
+    for (const int tensor : At(i).inputs) readers_[static_cast<size_t>(tensor)].insert(i);
+    for (const int tensor : At(i).weights) readers_[static_cast<size_t>(tensor)].insert(i);
+    for (const int tensor : At(i).outputs) makers_[static_cast<size_t>(tensor)] = i;
+  }
+}
+
+bool Links::OnlyReads(int op, int tensor) const {
+  return !TensorAt(tensor).network_output && ReadersOf(tensor) == std::set<int>{op};
+}
+
+void Links::Remove(int op) {
+  for (const int tensor : At(op).inputs) readers_[static_cast<size_t>(tensor)].erase(op);
+  for (const int tensor : At(op).weights) readers_[static_cast<size_t>(tensor)].erase(op);
+  for (const int tensor : At(op).outputs) makers_[static_cast<size_t>(tensor)] = -1;
+  gone_[static_cast<size_t>(op)] = true;
+}
+
+void Links::Absorb(int maker, const std::vector<int>& ops) {
+  const std::vector<int> outputs = At(ops.back()).outputs;
+  for (const int op : ops) Remove(op);
+  for (const int tensor : At(maker).outputs) makers_[static_cast<size_t>(tensor)] = -1;
+  for (const int tensor : outputs) makers_[static_cast<size_t>(tensor)] = maker;
+  At(maker).outputs = outputs;
+}
+
+void Links::Bypass(int from, int to) {
+  Remove(MakerOf(from));
+  std::set<int>& readers = readers_[static_cast<size_t>(from)];
+  for (const int reader : readers) {
+    std::replace(At(reader).inputs.begin(), At(reader).inputs.end(), from, to);
+    readers_[static_cast<size_t>(to)].insert(reader);
+  }
+  readers.clear();
+}
+
+void Links::ReadInstead(int op, int from, int to) {
+  std::replace(At(op).inputs.begin(), At(op).inputs.end(), from, to);
+  readers_[static_cast<size_t>(from)].erase(op);
+  readers_[static_cast<size_t>(to)].insert(op);
+}
+
+void Links::Compact() {
+  std::vector<Operator> rest;
+  for (int i = 0; i < CountOperators(); ++i) {
+    if (!IsGone(i)) rest.push_back(std::move(At(i)));
+  }
+  graph_->operators = std::move(rest);
+  *this = Links(*graph_);
+}
+
+// What nobody reads, and reshapes that are one.
+
+namespace {
+
+using base::OperatorKind;
+
+bool IsUnread(const Links& links, const Operator& op) {
+  return std::all_of(op.outputs.begin(), op.outputs.end(), [&](int tensor) {
+    return links.ReadersOf(tensor).empty() && !links.TensorAt(tensor).network_output;
+  });
+}
+
+// The outputs of an operator with several that somebody reads.
+void KeepReadOutputs(const Links& links, Operator& op) {
+  std::vector<int> read;
+  for (const int tensor : op.outputs) {
+    if (!links.ReadersOf(tensor).empty() || links.TensorAt(tensor).network_output) read.push_back(tensor);
+  }
+  op.outputs = std::move(read);
+}
+
+class ReshapeJoiner {
+ public:
+  explicit ReshapeJoiner(Draft& draft) : draft_(draft), links_(draft.graph) {}
+
+  void Run() {
+    for (int op = 0; op < links_.CountOperators(); ++op) {
+      if (links_.IsGone(op)) continue;
+      if (links_.At(op).kind == OperatorKind::kReshape) {
+        JoinReshape(op);
+      } else if (links_.At(op).kind == OperatorKind::kTranspose) {
+        JoinTranspose(op);
+      }
+    }
+    links_.Compact();
+  }
+
+ private:
+  const Shape& ShapeOf(int tensor) const { return links_.TensorAt(tensor).shape; }
+
+  void Drop(int op, const std::string& why) {
+    draft_.report.Remove(Report::Event::kDropped, links_.At(op).id, why);
+  }
+
+  void Join(int op, int into, const std::string& detail) {
+    draft_.report.Join(Report::Event::kDropped, links_.At(op).id, links_.At(into).id, detail);
+  }
+
+  // The operator before this one, where nobody else reads its result; else -1.
+  int Before(int op) const {
+    const int input = links_.At(op).inputs.front();
+    return links_.OnlyReads(op, input) ? links_.MakerOf(input) : -1;
+  }
+
+  // An operator that gives back what `tensor` is. The one before it goes too, unless somebody else reads its result.
+  void Undo(int op, int tensor, const std::string& detail) {
+    const int result = links_.At(op).outputs.front();
+    if (links_.TensorAt(result).network_output) return;
+    const int before = links_.MakerOf(links_.At(op).inputs.front());
+    Drop(op, detail);
+    links_.Bypass(result, tensor);
+    if (!IsUnread(links_, links_.At(before))) return;
+    Drop(before, "goes with the next");
+    links_.Remove(before);
+  }
+
+  void ReadInstead(int op, int tensor) {
+    const int before = links_.MakerOf(links_.At(op).inputs.front());
+    links_.Bypass(links_.At(op).inputs.front(), tensor);
+    Join(before, op, "goes with the next");
+  }
+
+  void JoinReshape(int op) {
+    const int input = links_.At(op).inputs.front();
+    const int maker = links_.MakerOf(input);
+    if (maker < 0) return;
+    const Operator& before = links_.At(maker);
+    const Shape& result = ShapeOf(links_.At(op).outputs.front());
+    if (before.kind == OperatorKind::kReshape) {
+      const int origin = before.inputs.front();
+      if (ShapeOf(origin) == result &&
+          links_.TensorAt(origin).type == links_.TensorAt(links_.At(op).outputs.front()).type)
+        return Undo(op, origin, "gives back the shape of before");
+      if (Before(op) >= 0) return ReadInstead(op, origin);
+    }
+    if (Before(op) >= 0 && DropsAxes(before, ShapeOf(input), result)) {
+      Join(op, maker, "drops axes of extent 1");
+      links_.Absorb(maker, {op});
+    }
+  }
+
+  // A global pool gives [batch, channels] as well, and a reduction leaves out what it reduces.
+  static bool DropsAxes(const Operator& before, const Shape& kept, const Shape& result) {
+    if (before.kind == OperatorKind::kGlobalPool)
+      return kept.size() == 4 && result == Shape{kept[0], kept[1]};
+    if (before.kind != OperatorKind::kReduce) return false;
+    Shape rest = kept;
+    for (size_t i = before.axes.size(); i-- > 0;) {
+      const auto axis = static_cast<size_t>(before.axes[i]);
+      if (axis >= rest.size() || rest[axis] != 1) return false;
+      rest.erase(rest.begin() + before.axes[i]);
+    }
+    return rest == result && rest.size() + before.axes.size() == kept.size();
+  }
+
+  void JoinTranspose(int op) {
+    const int maker = links_.MakerOf(links_.At(op).inputs.front());
+    if (maker < 0 || links_.At(maker).kind != OperatorKind::kTranspose) return;
+    const Operator& before = links_.At(maker);
+    std::vector<int> joined;
+    for (const int axis : links_.At(op).permutation)
+      joined.push_back(before.permutation[static_cast<size_t>(axis)]);
+    if (std::is_sorted(joined.begin(), joined.end()))
+      return Undo(op, before.inputs.front(), "gives back the order of before");
+    if (Before(op) < 0) return;
+    links_.At(op).permutation = std::move(joined);
+    ReadInstead(op, before.inputs.front());
+  }
+
+  Draft& draft_;
+  Links links_;
+};
+
+}  // namespace
+
+void DropUnread(Draft& draft) {
+  Links links(draft.graph);
+  for (int op = links.CountOperators(); op-- > 0;) {
+    if (IsUnread(links, links.At(op))) {
+      draft.report.Remove(Report::Event::kDropped, links.At(op).id, "no output depends on it");
+      links.Remove(op);
+    } else {
+      KeepReadOutputs(links, links.At(op));
+    }
+  }
+  links.Compact();
+}
+
+void JoinReshapes(Draft& draft) { ReshapeJoiner(draft).Run(); }
+
+}  // namespace tessera::graph::import::common

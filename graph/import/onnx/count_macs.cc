@@ -1,0 +1,202 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/graph/import/onnx/node_import.h"
+#include "tessera/graph/ops/shape_inference.h"
+
+// Opaque operators state their work. It is counted as that of the known kinds is (graph.h): products that are added up, taps that
+// fall into the padding included, and nothing for what works element by element.
+//
+//     convolution, any number of axes   elements of the output * channels of a group * taps
+//     its transpose                     the same, shared out over the strides, rounded up
+//     product of matrices               elements of the output * depth
+//     Einsum of two operands            one for each combination of its indices
+//     LSTM, GRU, RNN                    steps * batch * elements of all weight matrices
+//     what moves elements alone         none
+//
+// Einsum of more operands depends on the order in which they are multiplied, and a recurrent operator with lengths of its own on what
+// these are; of such, and of all else, the work is unknown.
+namespace tessera::graph::import::onnx {
+namespace {
+
+using Macs = std::optional<int64_t>;
+
+// Products saturate one beyond what is allowed.
+constexpr int64_t kTooMany = base::kMaxTotal + 1;
+
+int64_t Times(int64_t a, int64_t b) {
+  if (a >= kTooMany || b >= kTooMany) return a == 0 || b == 0 ? 0 : kTooMany;
+  return base::CheckedMul(a, b).value_or(kTooMany);
+}
+
+int64_t ProductOf(const Shape& shape, size_t first = 0) {
+  int64_t product = 1;
+  for (size_t axis = first; axis < shape.size(); ++axis) product = Times(product, shape[axis]);
+  return product;
+}
+
+bool IsAmong(std::string_view type, std::initializer_list<std::string_view> types) {
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+bool OnlyMovesElements(const common::Node& node) {
+  return node.domain.empty() &&
+         IsAmong(node.type, {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements",
+                             "GatherND", "Identity", "Pad", "Reshape", "Slice", "SpaceToDepth", "Split",
+                             "Squeeze", "Tile", "Transpose", "Unsqueeze"});
+}
+
+class Counter {
+ public:
+  Counter(const common::Draft& draft, const common::Node& node, const Shape& output)
+      : draft_(draft), node_(node), output_(output) {}
+
+  Macs Run() const {
+    const std::string& type = node_.type;
+    if (!node_.domain.empty() && node_.domain != "com.microsoft") return std::nullopt;
+    if (IsAmong(type, {"Conv", "ConvInteger", "FusedConv"})) return OfConvolution(1);
+    if (type == "QLinearConv") return OfConvolution(3);
+    if (type == "ConvTranspose") return OfTransposedConvolution();
+    if (IsAmong(type, {"MatMul", "MatMulInteger", "Gemm", "FusedMatMul"})) return OfProduct(1);
+    if (type == "QLinearMatMul") return OfProduct(3);
+    if (type == "Einsum") return OfEinsum();
+    if (IsAmong(type, {"LSTM", "GRU", "RNN"})) return OfRecurrence();
+    if (OnlyMovesElements(node_)) return 0;
+    return std::nullopt;
+  }
+
+ private:
+  // Null where the operand is left out.
+  const Shape* ShapeOf(size_t i) const {
+    return node_.HasInput(i) ? &draft_.ShapeOf(node_.inputs[i]) : nullptr;
+  }
+
+  Macs OfConvolution(size_t weight) const {
+    const Shape* kernel = ShapeOf(weight);
+    if (kernel == nullptr || kernel->size() < 2) return std::nullopt;
+    return Times(ProductOf(output_), ProductOf(*kernel, 1));
+  }
+
+  Macs OfTransposedConvolution() const {
+    const Shape* input = ShapeOf(0);
+    const Shape* kernel = ShapeOf(1);
+    const int64_t groups = node_.Int("group", 1);
+    if (input == nullptr || kernel == nullptr || kernel->size() < 3 || input->size() != kernel->size() ||
+        groups < 1)
+      return std::nullopt;
+    const int64_t spread = std::max<int64_t>(1, ProductOf(node_.Ints("strides")));
+    const int64_t all = Times(Times(ProductOf(output_), (*input)[1] / groups), ProductOf(*kernel, 2));
+    return all >= kTooMany ? all : base::CeilDiv(all, spread);
+  }
+
+  Macs OfProduct(size_t second) const {
+    const Shape* a = ShapeOf(0);
+    const bool turned = node_.Flag("transA");
+    if (a == nullptr || ShapeOf(second) == nullptr || a->empty() || node_.Flag("transBatchA"))
+      return std::nullopt;
+    const int64_t depth = turned && a->size() > 1 ? (*a)[a->size() - 2] : a->back();
+    return Times(ProductOf(output_), depth);
+  }
+
+  Macs OfEinsum() const;
+
+  Macs OfRecurrence() const {
+    const Shape* x = ShapeOf(0);
+    const Shape* w = ShapeOf(1);
+    const Shape* r = ShapeOf(2);
+    if (x == nullptr || w == nullptr || r == nullptr || x->size() != 3) return std::nullopt;
+    int64_t steps = Times((*x)[0], (*x)[1]);  // of all sequences
+    if (node_.HasInput(4)) {
+      const common::Constant* lengths = draft_.ConstantOf(node_.inputs[4]);
+      if (lengths == nullptr || !lengths->integers) return std::nullopt;
+      steps = 0;
+      for (const int64_t length : *lengths->integers) steps += std::clamp<int64_t>(length, 0, kMostSteps);
+    }
+    const int64_t each = ProductOf(*w) >= kTooMany || ProductOf(*r) >= kTooMany
+                             ? kTooMany
+                             : base::CheckedAdd(ProductOf(*w), ProductOf(*r)).value_or(kTooMany);
+    return Times(steps, each);
+  }
+
+  static constexpr int64_t kMostSteps = int64_t{1} << 32;
+
+  const common::Draft& draft_;
+  const common::Node& node_;
+  const Shape& output_;
+};
+
+// The indices of one operand: letters, and "..." for axes without one.
+struct Term {
+  std::string before;
+  std::string behind;
+  bool open = false;
+};
+
+std::optional<std::vector<Term>> ReadTerms(std::string_view text) {
+  std::vector<Term> terms(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    Term& term = terms.back();
+    if (c == ',') {
+      terms.emplace_back();
+    } else if (text.substr(i, 3) == "..." && !term.open) {
+      term.open = true;
+      i += 2;
+    } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+      (term.open ? term.behind : term.before) += c;
+    } else if (c != ' ') {
+      return std::nullopt;
+    }
+  }
+  return terms;
+}
+
+// One multiplication for each combination of all indices, those that are summed over and those that stay.
+Macs Counter::OfEinsum() const {
+  const std::string equation = node_.Text("equation");
+  const std::optional<std::vector<Term>> terms =
+      ReadTerms(std::string_view(equation).substr(0, equation.find("->")));
+  if (!terms || terms->size() != node_.inputs.size()) return std::nullopt;
+  if (terms->size() == 1) return 0;  // only sums and moves
+  if (terms->size() > 2) return std::nullopt;
+  std::map<char, int64_t> extents;
+  Shape open;
+  for (size_t i = 0; i < terms->size(); ++i) {
+    const Term& term = (*terms)[i];
+    const Shape* shape = ShapeOf(i);
+    const size_t named = term.before.size() + term.behind.size();
+    if (shape == nullptr || shape->size() < named || (!term.open && shape->size() != named))
+      return std::nullopt;
+    const auto note = [&](char index, int64_t extent) {
+      int64_t& known = extents.emplace(index, extent).first->second;
+      known = std::max(known, extent);
+    };
+    for (size_t axis = 0; axis < term.before.size(); ++axis) note(term.before[axis], (*shape)[axis]);
+    const size_t tail = shape->size() - term.behind.size();
+    for (size_t axis = 0; axis < term.behind.size(); ++axis) note(term.behind[axis], (*shape)[tail + axis]);
+    const Shape middle(shape->begin() + static_cast<std::ptrdiff_t>(term.before.size()),
+                       shape->begin() + static_cast<std::ptrdiff_t>(tail));
+    const std::optional<Shape> together = ops::Broadcast(open, middle);
+    if (!together) return std::nullopt;
+    open = *together;
+  }
+  int64_t macs = ProductOf(open);
+  for (const auto& [index, extent] : extents) macs = Times(macs, extent);
+  return macs;
+}
+
+}  // namespace
+
+tl::expected<std::optional<int64_t>, common::Obstacle> CountMacs(const common::Draft& draft, const common::Node& node,
+                                                         const std::vector<common::ValueType>& outputs) {
+  // Of what a convolution or product makes the first output alone has a shape; an LSTM may leave it out.
+  const Shape output = outputs.empty() ? Shape{} : outputs.front().shape.value_or(Shape{});
+  const Macs macs = Counter(draft, node, output).Run();
+  if (macs && *macs >= kTooMany) return common::Fault("more than 2^62 multiply-accumulates", "fewer");
+  return macs;
+}
+
+}  // namespace tessera::graph::import::onnx

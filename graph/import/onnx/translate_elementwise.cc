@@ -1,0 +1,167 @@
+#include <algorithm>
+
+#include "tessera/graph/import/common/node_attributes.h"
+#include "tessera/graph/import/onnx/translations.h"
+
+// Operators that work element by element. Constants of one element are immediates and no tensors.
+namespace tessera::graph::import::onnx {
+
+namespace {
+
+using Positions = std::vector<size_t>;
+
+Positions AllOperands(const common::Translation& node) {
+  Positions positions;
+  for (size_t i = 0; i < node.Operands(); ++i) {
+    if (node.Has(i)) positions.push_back(i);
+  }
+  return positions;
+}
+
+// Emits one elementwise operator over these operands. Extents that only constants have are those of the result, too; axes that only
+// constants of one element have, which are no tensors, are given to the first feature before.
+common::Outcome EmitElementwise(common::Translation& node, const Positions& operands, std::string function,
+                        std::optional<base::DataType> type) {
+  common::Part part;
+  part.op.kind = base::OperatorKind::kElementwise;
+  part.op.function = std::move(function);
+  part.type = type;
+  std::optional<Shape> together = Shape{};
+  size_t rank = 0;  // of the tensors
+  for (const size_t i : operands) {
+    const Shape& shape = node.ShapeOf(i);
+    if (!ops::IsCountable(shape)) return common::Fault("an operand of shape " + ops::ToText(shape), "extents from 1 on");
+    together = ops::Broadcast(*together, shape);
+    if (!together)
+      return common::Fault("an operand of shape " + ops::ToText(shape) + " does not fit the others",
+                   "extents that are equal or 1");
+    if (node.IsFeature(i)) part.inputs.push_back(node.Feature(i));
+    const bool immediate = node.IsConstant(i) && ElementsOf(shape) == 1;
+    if (!immediate) rank = std::max(rank, shape.size());
+    if (node.IsConstant(i) && !immediate) part.wanted.tables.push_back(shape);
+  }
+  if (part.inputs.empty()) return common::Barrier("all of its operands are constants");
+  if (rank < together->size()) {
+    Shape longer = node.ShapeOfTensor(part.inputs.front());
+    longer.insert(longer.begin(), together->size() - longer.size(), 1);
+    const common::MadeTensor lifted = node.Reshape(part.inputs.front(), longer, "/rank");
+    if (!lifted) return tl::unexpected(lifted.error());
+    part.inputs.front() = *lifted;
+  }
+  for (const size_t i : operands) {
+    if (node.IsConstant(i) && ElementsOf(node.ShapeOf(i)) > 1) part.op.weights.push_back(node.Weight(i));
+  }
+  part.wanted.shape = *together;
+  return common::AsOutcome(node.Emit(std::move(part)));
+}
+
+// The value of a bound of Clip: an operand, or an attribute of old operator sets.
+std::optional<double> BoundOf(const common::Translation& node, size_t operand, std::string_view attribute) {
+  if (const auto values = node.Reals(operand); values && values->size() == 1) return values->front();
+  const auto found = node.Source().attributes.find(std::string(attribute));
+  if (found == node.Source().attributes.end()) return std::nullopt;
+  const auto* value = std::get_if<double>(&found->second);
+  return value == nullptr ? std::nullopt : std::optional<double>(*value);
+}
+
+std::string ClipFunction(const common::Translation& node) {
+  const std::optional<double> least = BoundOf(node, 1, "min");
+  const std::optional<double> most = BoundOf(node, 2, "max");
+  if (least == 0.0 && most == 6.0) return "relu6";
+  return "clip";
+}
+
+}  // namespace
+
+common::Outcome TranslateElementwise(common::Translation& node) {
+  const common::Node& source = node.Source();
+  if (source.version < 7 && source.domain.empty() && source.Flag("broadcast"))
+    return common::Barrier("it broadcasts as operator sets before 7 do");
+  Positions operands = AllOperands(node);
+  if (source.type == "Clip") return EmitElementwise(node, {0}, ClipFunction(node), std::nullopt);
+  std::optional<base::DataType> type;
+  if (source.type == "Where" && node.Has(1)) type = node.TypeOf(1);
+  return EmitElementwise(node, operands, common::SnakeCase(source.type), type);
+}
+
+common::Outcome TranslateComparison(common::Translation& node) {
+  return EmitElementwise(node, AllOperands(node), common::SnakeCase(node.Source().type), base::DataType::kBool);
+}
+
+// Quantised operators list a scale and a zero point behind each operand, and those of the result last.
+common::Outcome TranslateQLinear(common::Translation& node) {
+  const std::string function = common::SnakeCase(node.Source().type.substr(std::string("QLinear").size()));
+  const bool binary = node.Operands() > 5;
+  const size_t zero_point = binary ? 7 : 4;
+  const std::optional<base::DataType> type =
+      node.Has(zero_point) ? std::optional(node.TypeOf(zero_point)) : std::nullopt;
+  return EmitElementwise(node, binary ? Positions{0, 3} : Positions{0}, function, type);
+}
+
+common::Outcome TranslateCast(common::Translation& node) {
+  const std::optional<base::DataType> type =
+      node.Source().type == "CastLike" ? node.TypeOf(1) : common::TypeFromOnnx(node.Source().Int("to", 0));
+  if (!type) return common::Barrier("it casts to a data type that has no name here");
+  if (*type == node.TypeOf(0)) {
+    node.Drop(node.Source().inputs[0], "casts to the type that is there");
+    return {};
+  }
+  return EmitElementwise(node, {0}, "cast", type);
+}
+
+// Alone it is a scale and a shift by the channel; behind a convolution a later pass takes it in.
+common::Outcome TranslateBatchNorm(common::Translation& node) {
+  if (node.Source().Flag("training_mode")) return common::Barrier("it works in training mode");
+  const Shape& shape = node.ShapeOf(0);
+  const int64_t channels = shape.size() < 2 ? 1 : shape[1];
+  for (size_t i = 1; i < 5; ++i) {
+    if (!node.IsConstant(i)) return common::Barrier("its statistics are computed while the network runs");
+    if (node.ShapeOf(i) == Shape{channels}) continue;
+    return common::Fault(
+        "an operand of shape " + ops::ToText(node.ShapeOf(i)) + " for " + std::to_string(channels) + " channels",
+        "[" + std::to_string(channels) + "]");
+  }
+  common::Part part;
+  part.op.kind = base::OperatorKind::kElementwise;
+  part.op.function = "batch_normalization";
+  part.op.weights = {node.Weight(1), node.Weight(2)};
+  part.inputs = {node.Feature(0)};
+  return common::AsOutcome(node.Emit(std::move(part)));
+}
+
+common::Outcome TranslateIdentity(common::Translation& node) {
+  node.Drop(node.Source().inputs[0], "does nothing");
+  return {};
+}
+
+// Conversions between real numbers and their quantised form. Each becomes an elementwise operator here; the pass on data types
+// then takes out the pairs, and those that a neighbour can do on the way (data_types.cc).
+
+namespace {
+
+common::Outcome Convert(common::Translation& node, std::string function, base::DataType type) {
+  common::Part part;
+  part.op.kind = base::OperatorKind::kElementwise;
+  part.op.function = std::move(function);
+  part.type = type;
+  part.inputs = {node.Feature(0)};
+  const common::MadeTensor made = node.Emit(std::move(part));
+  if (made)
+    node.Target().roundings[node.Target().graph.operators.back().id] = {node.Reals(1), node.Integers(2)};
+  return common::AsOutcome(made);
+}
+
+}  // namespace
+
+common::Outcome TranslateQuantize(common::Translation& node) {
+  constexpr int64_t kUnsignedByte = 2;
+  const std::optional<base::DataType> stated = common::TypeFromOnnx(node.Source().Int("output_dtype", kUnsignedByte));
+  if (!node.Has(2) && !stated) return common::Barrier("it gives a data type that has no name here");
+  return Convert(node, "quantize", node.Has(2) ? node.TypeOf(2) : *stated);
+}
+
+common::Outcome TranslateDequantize(common::Translation& node) {
+  return Convert(node, "dequantize", node.Has(1) ? node.TypeOf(1) : base::DataType::kFloat32);
+}
+
+}  // namespace tessera::graph::import::onnx

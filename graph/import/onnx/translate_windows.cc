@@ -1,0 +1,364 @@
+#include "tessera/graph/import/onnx/translate_windows.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/graph/import/onnx/translations.h"
+
+namespace tessera::graph::import::onnx {
+
+namespace {
+
+constexpr int64_t kMostWindow = 65536;  // as networks in YAML have it
+
+struct WindowPads {
+  std::array<int64_t, 2> low = {0, 0};
+  std::array<int64_t, 2> high = {0, 0};
+};
+
+// Explicit pads: all low ones, then all high ones.
+tl::expected<WindowPads, common::Obstacle> ReadWindowPads(const common::Node& node, size_t axes) {
+  WindowPads pads;
+  const std::vector<int64_t> stated = node.Ints("pads");
+  if (stated.empty()) return pads;
+  if (stated.size() != 2 * axes) {
+    return common::Fault("'pads' has " + std::to_string(stated.size()) + " entries",
+                 std::to_string(2 * axes) + ": two for each spatial axis");
+  }
+  for (const int64_t pad : stated) {
+    if (pad < 0) return common::Barrier("its pads are negative");
+    if (pad > kMostWindow) return common::Barrier("a pad of " + std::to_string(pad) + " is beyond 65536");
+  }
+  for (size_t axis = 0; axis < axes; ++axis) {
+    pads.low[axis + 2 - axes] = stated[axis];
+    pads.high[axis + 2 - axes] = stated[axis + axes];
+  }
+  return pads;
+}
+
+// ceil(extent / stride) windows fit; the odd pad goes where `upper` says.
+void PadToSame(Window& window, size_t axis, int64_t extent, bool upper) {
+  const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
+  const int64_t windows = base::CeilDiv(extent, window.stride[axis]);
+  const int64_t total = std::max<int64_t>((windows - 1) * window.stride[axis] + reach - extent, 0);
+  window.pad_low[axis] = upper ? total / 2 : total - total / 2;
+  window.pad_high[axis] = total - window.pad_low[axis];
+}
+
+}  // namespace
+
+std::optional<Shape> AsFeatureMap(const Shape& shape) {
+  if (shape.size() == 4) return shape;
+  if (shape.size() == 3) return Shape{shape[0], shape[1], 1, shape[2]};
+  return std::nullopt;
+}
+
+tl::unexpected<common::Obstacle> NoFeatureMap(const Shape& shape) {
+  if (shape.size() < 3) return common::Barrier("its input has no axis to slide over");
+  return common::Barrier("it slides over " + std::to_string(shape.size() - 2) + " axes; known are 1 and 2");
+}
+
+tl::expected<std::array<int64_t, 2>, common::Obstacle> ReadSpatial(const common::Node& node, std::string_view attribute,
+                                                           size_t axes, int64_t otherwise, int64_t least) {
+  std::array<int64_t, 2> values = {otherwise, otherwise};
+  const std::vector<int64_t> stated = node.Defines(attribute) ? node.Ints(attribute) : std::vector<int64_t>{};
+  if (stated.empty()) return values;
+  if (stated.size() != axes) {
+    return common::Fault("'" + std::string(attribute) + "' has " + std::to_string(stated.size()) + " entries",
+                 std::to_string(axes) + ": one for each spatial axis");
+  }
+  for (size_t axis = 0; axis < axes; ++axis) {
+    if (stated[axis] < least) {
+      return common::Fault("'" + std::string(attribute) + "' holds " + std::to_string(stated[axis]),
+                   "at least " + std::to_string(least));
+    }
+    if (stated[axis] > kMostWindow)
+      return common::Barrier("'" + std::string(attribute) + "' holds " + std::to_string(stated[axis]) +
+                     ", beyond 65536");
+    values[axis + 2 - axes] = stated[axis];
+  }
+  return values;
+}
+
+bool RoundsUp(const common::Node& node) {
+  return node.type.ends_with("Pool") && node.Defines("ceil_mode") && node.Flag("ceil_mode");
+}
+
+tl::expected<Window, common::Obstacle> ReadWindow(const common::Node& node, const Shape& input,
+                                          const std::vector<int64_t>& kernel) {
+  const size_t axes = input.size() - 2;
+  if (kernel.size() != axes) {
+    return common::Fault(
+        "a kernel of " + std::to_string(kernel.size()) + " axes on an input of shape " + ops::ToText(input),
+        std::to_string(axes) + " axes");
+  }
+  Window window;
+  for (size_t axis = 0; axis < axes; ++axis) {
+    if (kernel[axis] < 1) return common::Fault("a kernel of extent " + std::to_string(kernel[axis]), "at least 1");
+    if (kernel[axis] > kMostWindow)
+      return common::Barrier("a kernel of extent " + std::to_string(kernel[axis]) + " is beyond 65536");
+    window.kernel[axis + 2 - axes] = kernel[axis];
+  }
+  const auto stride = ReadSpatial(node, "strides", axes, 1, 1);
+  if (!stride) return tl::unexpected(stride.error());
+  const auto dilation = ReadSpatial(node, "dilations", axes, 1, 1);
+  if (!dilation) return tl::unexpected(dilation.error());
+  window.stride = *stride;
+  window.dilation = *dilation;
+  const std::string automatic = node.Text("auto_pad", "NOTSET");
+  if (automatic == "NOTSET" || automatic.empty()) {
+    const tl::expected<WindowPads, common::Obstacle> pads = ReadWindowPads(node, axes);
+    if (!pads) return tl::unexpected(pads.error());
+    window.pad_low = pads->low;
+    window.pad_high = pads->high;
+  } else if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
+    for (size_t axis = 0; axis < axes; ++axis)
+      PadToSame(window, axis + 2 - axes, input[axis + 2], automatic == "SAME_UPPER");
+  } else if (automatic != "VALID") {
+    return common::Fault("auto_pad is '" + automatic + "'", "NOTSET, SAME_UPPER, SAME_LOWER or VALID");
+  }
+  return window;
+}
+
+// Convolutions. One with a row less, as sound has it, gets one row and gives it back. Biases are no tensors: the profile adds their
+// bytes by the channel.
+
+namespace {
+
+// Where each sort of convolution has its operands.
+struct Places {
+  size_t weight = 1;
+  std::optional<size_t> result_type;  // the operand whose type the result has
+  std::optional<base::DataType> type;
+};
+
+Places PlacesOf(const common::Node& node) {
+  if (node.type == "QLinearConv") return {.weight = 3, .result_type = 7, .type = std::nullopt};
+  if (node.type == "ConvInteger")
+    return {.weight = 1, .result_type = std::nullopt, .type = base::DataType::kInt32};
+  return {};
+}
+
+// What all convolutions state alike.
+struct Convolution {
+  Shape input;   // rank 4
+  Shape weight;  // in the file
+  std::vector<int64_t> kernel;
+  int64_t groups = 1;
+  Window window;
+};
+
+tl::expected<Convolution, common::Obstacle> ReadConvolution(const common::Translation& node, size_t weight) {
+  if (!node.IsFeature(0)) return common::Barrier("its input is a constant");
+  if (!node.IsConstant(weight)) return common::Barrier("its weights are computed while the network runs");
+  const std::optional<Shape> input = AsFeatureMap(node.ShapeOf(0));
+  if (!input) return NoFeatureMap(node.ShapeOf(0));
+  Convolution conv;
+  conv.input = *input;
+  conv.weight = node.ShapeOf(weight);
+  if (conv.weight.size() != node.ShapeOf(0).size() || !ops::IsCountable(conv.weight)) {
+    return common::Fault(
+        "weights of shape " + ops::ToText(conv.weight) + " for an input of shape " + ops::ToText(node.ShapeOf(0)),
+        "as many axes, and extents from 1 on");
+  }
+  conv.kernel.assign(conv.weight.begin() + 2, conv.weight.end());
+  const std::vector<int64_t> stated = node.Source().Ints("kernel_shape");
+  if (!stated.empty() && stated != conv.kernel) {
+    return common::Fault(
+        "'kernel_shape' is " + ops::ToText(stated) + ", and the weights have shape " + ops::ToText(conv.weight),
+        "the extents of the weights");
+  }
+  conv.groups = node.Source().Int("group", 1);
+  if (conv.groups < 1) return common::Fault("'group' is " + std::to_string(conv.groups), "at least 1");
+  const tl::expected<Window, common::Obstacle> window = ReadWindow(node.Source(), node.ShapeOf(0), conv.kernel);
+  if (!window) return tl::unexpected(window.error());
+  conv.window = *window;
+  return conv;
+}
+
+// Emits the convolution between the reshapes that rank 3 needs.
+common::Outcome EmitOnMap(common::Translation& node, common::Part part, const Shape& input) {
+  const bool lifted = input != node.ShapeOf(0);
+  const common::MadeTensor map = node.Reshape(node.Feature(0), input, "/map");
+  if (!map) return tl::unexpected(map.error());
+  part.inputs = {*map};
+  const common::MadeTensor made = node.Emit(std::move(part), "", lifted ? "/map_out" : "");
+  if (!made) return tl::unexpected(made.error());
+  if (!lifted) return {};
+  const Shape& output = node.ShapeOfTensor(*made);
+  return common::AsOutcome(node.Reshape(*made, {output[0], output[1], output[3]}, ""));
+}
+
+struct Total {
+  int64_t pads = 0;    // both ends; below 0 the output is longer than the windows reach
+  bool upper = false;  // the odd pad at the far end
+};
+
+// A transposed convolution that states what its output shall be leaves its pads to follow.
+void FollowOutput(Window& window, std::array<int64_t, 2>& output_padding, size_t axis, Total total) {
+  const int64_t pads = std::max<int64_t>(total.pads, 0);
+  window.pad_low[axis] = total.upper ? pads / 2 : pads - pads / 2;
+  window.pad_high[axis] = pads - window.pad_low[axis];
+  output_padding[axis] += std::max<int64_t>(-total.pads, 0);
+}
+
+}  // namespace
+
+common::Outcome TranslateConv(common::Translation& node) {
+  const Places places = PlacesOf(node.Source());
+  if (node.Source().type == "FusedConv" && node.Has(3)) return common::Barrier("it adds a further operand");
+  const tl::expected<Convolution, common::Obstacle> conv = ReadConvolution(node, places.weight);
+  if (!conv) return tl::unexpected(conv.error());
+  const int64_t channels = conv->input[1];
+  const int64_t out_channels = conv->weight[0];
+  if (channels != conv->weight[1] * conv->groups) {
+    return common::Fault("an input of " + std::to_string(channels) + " channels and weights of shape " +
+                     ops::ToText(conv->weight) + " in " + std::to_string(conv->groups) + " groups",
+                 std::to_string(conv->weight[1] * conv->groups) + " input channels");
+  }
+  common::Part part;
+  part.op.kind = base::OperatorKind::kConv;
+  part.op.window = conv->window;
+  part.op.groups = conv->groups;
+  part.wanted.out_channels = out_channels;
+  if (conv->groups > 1 && conv->groups == channels && out_channels % channels == 0) {
+    part.op.kind = base::OperatorKind::kDepthwise;
+    part.op.groups = 1;
+    part.wanted.multiplier = out_channels / channels;
+  }
+  const auto [rows, columns] = conv->window.kernel;
+  part.op.weights = {node.Weight(places.weight, {out_channels, conv->weight[1], rows, columns})};
+  part.type = places.type;
+  if (places.result_type && node.Has(*places.result_type)) part.type = node.TypeOf(*places.result_type);
+  part.op.activation = common::SnakeCase(node.Source().Text("activation"));  // FusedConv
+  return EmitOnMap(node, std::move(part), conv->input);
+}
+
+common::Outcome TranslateTransposedConv(common::Translation& node) {
+  const tl::expected<Convolution, common::Obstacle> conv = ReadConvolution(node, 1);
+  if (!conv) return tl::unexpected(conv.error());
+  const common::Node& source = node.Source();
+  const size_t axes = conv->kernel.size();
+  if (conv->input[1] != conv->weight[0]) {
+    return common::Fault("an input of " + std::to_string(conv->input[1]) + " channels and weights of shape " +
+                     ops::ToText(conv->weight),
+                 std::to_string(conv->weight[0]) + " input channels");
+  }
+  const auto padding = ReadSpatial(source, "output_padding", axes, 0, 0);
+  if (!padding) return tl::unexpected(padding.error());
+  std::array<int64_t, 2> output_padding = *padding;
+  Window window = conv->window;
+  std::vector<int64_t> wanted = source.Ints("output_shape");
+  if (wanted.size() == axes + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
+  if (!wanted.empty() && wanted.size() != axes) {
+    return common::Fault("'output_shape' has " + std::to_string(wanted.size()) + " entries",
+                 std::to_string(axes) + ": one for each spatial axis");
+  }
+  const std::string automatic = source.Text("auto_pad", "NOTSET");
+  const bool same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
+  for (size_t i = 0; i < axes && (same || !wanted.empty()); ++i) {
+    const size_t axis = i + 2 - axes;
+    const int64_t extent = conv->input[axis + 2];
+    const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
+    const int64_t goal = wanted.empty() ? extent * window.stride[axis] : wanted[i];
+    if (goal < 1) return common::Fault("'output_shape' holds " + std::to_string(goal), "at least 1");
+    const int64_t reached = (extent - 1) * window.stride[axis] + output_padding[axis] + reach;
+    FollowOutput(window, output_padding, axis, {reached - goal, automatic == "SAME_UPPER"});
+  }
+  const int64_t out_channels = conv->weight[1] * conv->groups;
+  common::Part part;
+  part.op.kind = base::OperatorKind::kTransposedConv;
+  part.op.window = window;
+  part.op.groups = conv->groups;
+  part.wanted.out_channels = out_channels;
+  part.wanted.output_padding = output_padding;
+  part.op.weights = {
+      node.Weight(1, {out_channels, conv->input[1] / conv->groups, window.kernel[0], window.kernel[1]})};
+  return EmitOnMap(node, std::move(part), conv->input);
+}
+
+// Pools over windows, and over whole maps.
+
+namespace {
+
+std::string PoolFunctionOf(const common::Node& node) {
+  if (node.type.find("Max") != std::string::npos) return "max";
+  return node.type.find("Lp") != std::string::npos ? "lp" : "average";
+}
+
+// QLinearAveragePool and QLinearGlobalAveragePool: the type of the result is that of its zero point.
+std::optional<base::DataType> ResultType(const common::Translation& node) {
+  constexpr size_t kZeroPoint = 4;
+  if (!node.Source().type.starts_with("QLinear") || !node.Has(kZeroPoint)) return std::nullopt;
+  return node.TypeOf(kZeroPoint);
+}
+
+// The number of windows that a pool with ceil_mode has. Whether windows that begin in the padding behind the input count has changed
+// with the versions of ONNX and of what runs it; where the file declares an output that either reading gives, that one is meant.
+std::vector<int64_t> DeclaredWindows(const common::Translation& node, const common::Part& part, const Shape& map) {
+  const std::optional<Shape> declared = node.DeclaredShape(0);
+  if (!part.wanted.ceil_mode || !declared || declared->size() != node.ShapeOf(0).size()) return {};
+  const std::optional<Shape> output = AsFeatureMap(*declared);
+  if (!output) return {};
+  Operator probe = part.op;
+  ops::Wanted stated;
+  stated.size = {(*output)[2], (*output)[3]};
+  return ops::InferShape(probe, stated, {map}) ? stated.size : std::vector<int64_t>{};
+}
+
+}  // namespace
+
+common::Outcome TranslatePool(common::Translation& node) {
+  if (!node.IsFeature(0)) return common::Barrier("its input is a constant");
+  if (node.Source().HasOutput(1)) return common::Barrier("it also says where each maximum was found");
+  const Shape& shape = node.ShapeOf(0);
+  const std::optional<Shape> map = AsFeatureMap(shape);
+  if (!map) return NoFeatureMap(shape);
+  const tl::expected<Window, common::Obstacle> window =
+      ReadWindow(node.Source(), shape, node.Source().Ints("kernel_shape"));
+  if (!window) return tl::unexpected(window.error());
+  common::Part part;
+  part.op.kind = base::OperatorKind::kPool;
+  part.op.function = PoolFunctionOf(node.Source());
+  part.op.window = *window;
+  part.wanted.ceil_mode = RoundsUp(node.Source());
+  part.wanted.size = DeclaredWindows(node, part, *map);
+  part.type = ResultType(node);
+  const bool lifted = *map != shape;
+  const common::MadeTensor input = node.Reshape(node.Feature(0), *map, "/map");
+  if (!input) return tl::unexpected(input.error());
+  part.inputs = {*input};
+  const common::MadeTensor made = node.Emit(std::move(part), "", lifted ? "/map_out" : "");
+  if (!made) return tl::unexpected(made.error());
+  if (!lifted) return {};
+  const Shape& output = node.ShapeOfTensor(*made);
+  return common::AsOutcome(node.Reshape(*made, {output[0], output[1], output[3]}, ""));
+}
+
+common::Outcome TranslateGlobalPool(common::Translation& node) {
+  if (!node.IsFeature(0)) return common::Barrier("its input is a constant");
+  if (node.Source().Flag("channels_last")) return common::Barrier("its channels come last");
+  const size_t rank = node.ShapeOf(0).size();
+  if (rank < 3) {
+    return common::Fault("an input of shape " + ops::ToText(node.ShapeOf(0)),
+                 "batch, channels and at least one more axis");
+  }
+  common::Part part;
+  const std::string function = PoolFunctionOf(node.Source());
+  if (rank == 4 && function != "lp") {
+    part.op.kind = base::OperatorKind::kGlobalPool;
+    part.op.function = function;
+  } else {
+    part.op.kind = base::OperatorKind::kReduce;
+    part.op.function = function == "average" ? "mean" : function;
+    part.op.axes.resize(rank - 2);
+    std::iota(part.op.axes.begin(), part.op.axes.end(), 2);
+  }
+  part.type = ResultType(node);
+  part.inputs = {node.Feature(0)};
+  return common::AsOutcome(node.Emit(std::move(part)));
+}
+
+}  // namespace tessera::graph::import::onnx

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include "tessera/base/yaml_reader.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/ops/shape_inference.h"
+
+namespace tessera::graph::import::yaml {
+
+// How many feature operands an operator of this kind takes.
+struct Arity {
+  size_t least = 1;
+  size_t most = 1;
+};
+Arity ArityOf(base::OperatorKind kind);
+
+// Reads the attributes of op.kind from an entry of `operators` into `op` and `wanted`; complains of keys that
+// the kind does not have. `operands` is the number of feature operands.
+void ReadAttributes(const base::YamlNode& entry, size_t operands, Operator& op, ops::Wanted& wanted);
+
+// Complains where the description of an opaque operator does not fit the shapes of its operands and of what it makes.
+void CheckAccesses(const base::YamlNode& entry, const Operator& op, const std::vector<Shape>& operands,
+                   const std::vector<Tensor>& made);
+
+// How an operand is read: "full", "elementwise", or a window {kernel: 3, stride: 1, pads: [1, 1], every_channel: true}.
+OperandAccess ReadAccess(const base::YamlNode& node);
+
+}  // namespace tessera::graph::import::yaml

@@ -1,0 +1,359 @@
+#include "tessera/graph/tiling/cached_halo.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "tessera/graph/ops/region.h"
+#include "tessera/graph/tiling/propagation.h"
+#include "tessera/graph/tiling/row_structure.h"
+
+// What a sweep down the rows makes, tensor by tensor.
+//
+// Without caching, tiles can be looked at one by one. Here a tile makes what those before it have not, so a
+// tensor is settled for all tiles at once, after all that read it: then what each tile wants of it is known,
+//
+//     rows      0  1  2  3  4  5  6  7  8
+//     tile 0    [------------)                         made 0..4
+//     tile 1          [.......------)                  kept 2..4, made 4..6      lo = 2
+//     tile 2          .............                    wants nothing: kept 2..6, for tile 3
+//     tile 3          [..............------)           kept 2..6, made 6..8
+//
+// and two numbers say the rest: `lo`, the least row that this tile or a later one wants, and the end of what was wanted so
+// far. Rows between them are there, whatever the tiles want in which order. Nothing is assumed of the operators: where a tensor is
+// wanted backwards, the first tile makes all of it.
+//
+// Each strip of tiles begins anew, whatever the strips beside it have made, and each image of a batch that is cut:
+//
+//     tiles     0  3  6        columns that strips share are made for each of them
+//               1  4  7
+//               2  5  8
+//
+// Where nothing ties rows to columns and images, they are swept once for all strips (row_sweep.cc). Else, where a strip may lie wholly in
+// the padding and want other rows than those beside it, or where of two that read a tensor one has nothing left to make, and the
+// columns of the other are all that is wanted, strips are swept one by one, as here.
+//
+// Cost: one propagation for each tile; all regions are kept at once.
+namespace tessera::graph::tiling {
+namespace {
+
+// In the order in which they are visited.
+std::vector<ops::Box> AllStrips(const Shape& output, const TileShape& tile) {
+  const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
+  const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
+  std::vector<ops::Box> strips;
+  for (const ops::Extent& images : PartsOf(output, tile, batch)) {
+    for (const ops::Extent& part : PartsOf(output, tile, columns)) {
+      ops::Box& strip = strips.emplace_back(ops::WholeBox(output));
+      if (batch) strip[*batch] = images;
+      if (columns) strip[*columns] = part;
+    }
+  }
+  return strips;
+}
+
+class SweepByStrips {
+ public:
+  SweepByStrips(const Graph& graph, Interval interval, const Propagation& propagation, const TileShape& tile,
+                bool across_batch)
+      : graph_(graph),
+        interval_(interval),
+        across_batch_(across_batch),
+        propagation_(propagation),
+        tiles_(BoxesOf(propagation.ShapeOf(propagation.LastSlot()), tile)),
+        strip_(PartsOf(propagation.ShapeOf(propagation.LastSlot()), tile,
+                       AxisOf(propagation.ShapeOf(propagation.LastSlot()), Axis::kRows))
+                   .size()),
+        wanted_(tiles_.size() * propagation_.Size()),
+        made_(wanted_.size()),
+        kept_(tiles_.size() * Slots()),
+        shares_(kept_.size()) {
+    subgraph_.interval = interval;
+    subgraph_.tile = tile;
+    subgraph_.tiles = static_cast<int64_t>(tiles_.size());
+    subgraph_.tensors = propagation_.Tensors();
+    subgraph_.rows.resize(Slots());
+  }
+
+  TiledSubgraph Run() {
+    for (size_t slot = 0; slot < Slots(); ++slot) {
+      if (propagation_.Leaves(slot)) AskForShares(slot);
+    }
+    // Asks stand last operator first: whoever reads an operator's output has spoken when its own turn comes.
+    // A barrier's outputs ask for each other first, before they are settled.
+    size_t settled = static_cast<size_t>(interval_.last - interval_.first) + 1;
+    for (const Propagation::Ask& ask : propagation_.Asks()) {
+      const bool between_outputs = IsBetweenOutputs(ask);
+      while (settled > ask.op + (between_outputs ? 1 : 0)) SettleOutputs(--settled);
+      std::vector<ops::Extent>& asking = between_outputs ? wanted_ : made_;
+      for (size_t tile = 0; tile < tiles_.size(); ++tile)
+        Propagation::Apply(ask, Region(asking, tile, ask.output), Region(wanted_, tile, ask.input));
+    }
+    while (settled > 0) SettleOutputs(--settled);
+    for (size_t slot = 0; slot < Slots(); ++slot) {
+      if (!propagation_.MadeInside(slot) || IsState(slot))
+        Settle(slot);  // states are read before they are made
+    }
+    SortIntoClasses();
+    return std::move(subgraph_);
+  }
+
+ private:
+  static std::vector<ops::Box> BoxesOf(const Shape& output, const TileShape& tile) {
+    const size_t rows = *AxisOf(output, Axis::kRows);
+    std::vector<ops::Box> boxes;
+    for (const ops::Box& strip : AllStrips(output, tile)) {
+      for (const ops::Extent& part : PartsOf(output, tile, rows)) {
+        boxes.push_back(strip);
+        boxes.back()[rows] = part;
+      }
+    }
+    return boxes;
+  }
+
+  bool BeginsStrip(size_t tile) const { return tile % strip_ == 0; }
+
+  size_t Slots() const { return propagation_.Tensors().size(); }
+
+  bool IsState(size_t slot) const {
+    return graph_.tensors[static_cast<size_t>(subgraph_.tensors[slot])].state;
+  }
+
+  std::optional<size_t> RowsOf(size_t slot) const { return AxisOf(propagation_.ShapeOf(slot), Axis::kRows); }
+
+  std::span<ops::Extent> Region(std::vector<ops::Extent>& regions, size_t tile, size_t slot) const {
+    const size_t begin = propagation_.Begin(slot);
+    return std::span(regions).subspan(tile * propagation_.Size() + begin,
+                                      propagation_.Begin(slot + 1) - begin);
+  }
+
+  // Every row of a strip leaves once.
+  void AskForShares(size_t slot) {
+    const std::optional<size_t> rows = RowsOf(slot);
+    int64_t left = 0;
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      ops::Box share = propagation_.ShareOf(slot, tiles_[tile]);
+      if (BeginsStrip(tile)) left = 0;
+      if (rows) {
+        CountShared(slot, share[*rows], left);
+        share[*rows].begin = std::max(share[*rows].begin, left);
+        left = std::max(left, share[*rows].end);
+      }
+      if (ops::IsEmpty(share)) share.assign(share.size(), ops::Extent{});
+      std::copy(share.begin(), share.end(), Region(wanted_, tile, slot).begin());
+      shares_[tile * Slots() + slot] = std::move(share);
+    }
+  }
+
+  void CountShared(size_t slot, const ops::Extent& share, int64_t left) {
+    int64_t& shared = subgraph_.rows[slot].shared;
+    shared = std::max(shared, std::min(left, share.end) - share.begin);
+  }
+
+  const Operator& At(size_t position) const {
+    return graph_.operators[static_cast<size_t>(interval_.first) + position];
+  }
+
+  bool IsBetweenOutputs(const Propagation::Ask& ask) const {
+    const std::vector<int>& outputs = At(ask.op).outputs;
+    return IsBarrier(At(ask.op)) && std::any_of(outputs.begin(), outputs.end(), [&](int tensor) {
+             return propagation_.SlotOf(tensor) == ask.input;
+           });
+  }
+
+  void SettleOutputs(size_t position) {
+    for (const int tensor : At(position).outputs) Settle(propagation_.SlotOf(tensor));
+  }
+
+  void Settle(size_t slot) {
+    const std::optional<size_t> rows = RowsOf(slot);
+    if (rows && KeepsRows(slot, *rows)) {
+      SettleRows(slot, *rows);
+    } else {
+      for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+        const std::span<ops::Extent> wanted = Region(wanted_, tile, slot);
+        std::copy(wanted.begin(), wanted.end(), Region(made_, tile, slot).begin());
+      }
+    }
+    if (rows) CountRows(slot, *rows);
+  }
+
+  bool KeepsRows(size_t slot, size_t rows) {
+    const Shape& shape = propagation_.ShapeOf(slot);
+    const std::optional<size_t> batch = AxisOf(shape, Axis::kBatch);
+    if (IsState(slot)) return false;
+    std::span<const ops::Extent> first;
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      const std::span<const ops::Extent> wanted = Region(wanted_, tile, slot);
+      if (BeginsStrip(tile)) first = {};
+      if (wanted[rows].Length() == 0) continue;
+      if (!across_batch_ && batch && wanted[*batch].Length() > 1) return false;
+      if (first.empty()) first = wanted;
+      for (size_t axis = 0; axis < shape.size(); ++axis) {
+        if (axis != rows && wanted[axis] != first[axis]) return false;
+      }
+    }
+    return true;
+  }
+
+  void SettleRows(size_t slot, size_t rows) {
+    std::vector<int64_t> lowest(tiles_.size());
+    int64_t lo = std::numeric_limits<int64_t>::max();
+    for (size_t tile = tiles_.size(); tile-- > 0;) {
+      const ops::Extent& wanted = Region(wanted_, tile, slot)[rows];
+      if (wanted.Length() > 0) lo = std::min(lo, wanted.begin);
+      lowest[tile] = lo;
+      if (BeginsStrip(tile)) lo = std::numeric_limits<int64_t>::max();
+    }
+    int64_t end = 0;  // of what was wanted so far
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      if (BeginsStrip(tile)) end = 0;
+      const std::span<const ops::Extent> wanted = Region(wanted_, tile, slot);
+      kept_[tile * Slots() + slot] = std::max<int64_t>(0, end - lowest[tile]);
+      const ops::Extent fresh = {std::max(lowest[tile], end), std::max(end, wanted[rows].end)};
+      if (fresh.Length() == 0) continue;
+      const std::span<ops::Extent> made = Region(made_, tile, slot);
+      std::copy(wanted.begin(), wanted.end(), made.begin());
+      made[rows] = fresh;
+      end = fresh.end;
+    }
+    if (propagation_.Leaves(slot)) LeaveWhenMade(slot, rows);
+  }
+
+  // A row goes home with the tile that makes it, though a later one may be the first to have it in its share; of its columns those
+  // that are the strip's.
+  void LeaveWhenMade(size_t slot, size_t rows) {
+    ops::Box share;
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      const ops::Extent made = Region(made_, tile, slot)[rows];
+      if (BeginsStrip(tile)) share = propagation_.ShareOf(slot, tiles_[tile]);
+      share[rows] = made;
+      shares_[tile * Slots() + slot] = made.Length() > 0 ? share : ops::Box(share.size());
+    }
+  }
+
+  void CountRows(size_t slot, size_t rows) {
+    RowCounts& counts = subgraph_.rows[slot];
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      const int64_t kept = kept_[tile * Slots() + slot];
+      const int64_t made = Region(made_, tile, slot)[rows].Length();
+      const int64_t next = MadeNext(tile, slot, rows);
+      counts.kept = std::max(counts.kept, kept);
+      counts.made = std::max(counts.made, made);
+      counts.held = std::max(counts.held, kept + made);
+      counts.beside = std::max(counts.beside, kept + made + next);
+    }
+  }
+
+  // Rows that the tile visited after this one makes.
+  int64_t MadeNext(size_t tile, size_t slot, size_t rows) {
+    return tile + 1 < tiles_.size() ? Region(made_, tile + 1, slot)[rows].Length() : 0;
+  }
+
+  void SortIntoClasses() {
+    std::map<std::vector<int64_t>, int> classes;
+    std::vector<int64_t> figures;
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      FindFigures(tile, figures);
+      const auto [entry, fresh] = classes.try_emplace(figures, static_cast<int>(classes.size()));
+      if (fresh) subgraph_.classes.push_back(ClassOf(tile));
+      subgraph_.class_of.push_back(entry->second);
+    }
+    for (const int tiles : subgraph_.class_of) ++subgraph_.classes[static_cast<size_t>(tiles)].count;
+    for (size_t slot = 0; slot < Slots(); ++slot) {
+      Extents& largest = subgraph_.largest.emplace_back(propagation_.ShapeOf(slot).size(), 0);
+      for (const TileClass& tiles : subgraph_.classes) {
+        for (size_t axis = 0; axis < largest.size(); ++axis)
+          largest[axis] = std::max(largest[axis], tiles.needed[slot][axis]);
+      }
+    }
+  }
+
+  // All that tells classes apart, in one row.
+  void FindFigures(size_t tile, std::vector<int64_t>& figures) const {
+    figures.clear();
+    const auto region_of = [&](const std::vector<ops::Extent>& regions) {
+      return std::span(regions).subspan(tile * propagation_.Size(), propagation_.Size());
+    };
+    for (const ops::Extent& extent : region_of(wanted_)) figures.push_back(extent.Length());
+    for (const ops::Extent& extent : region_of(made_)) figures.push_back(extent.Length());
+    for (size_t slot = 0; slot < Slots(); ++slot) {
+      for (const ops::Extent& extent : shares_[tile * Slots() + slot]) figures.push_back(extent.Length());
+      figures.push_back(kept_[tile * Slots() + slot]);
+      figures.push_back(KeepsAfter(tile, slot));
+    }
+  }
+
+  int64_t KeepsAfter(size_t tile, size_t slot) const {
+    return tile + 1 < tiles_.size() ? kept_[(tile + 1) * Slots() + slot] : 0;  // where a strip begins, none
+  }
+
+  TileClass ClassOf(size_t tile) {
+    TileClass tiles;
+    for (auto* rows : {&tiles.kept, &tiles.keeps}) rows->reserve(Slots());
+    tiles.macs.reserve(static_cast<size_t>(interval_.last - interval_.first) + 1);
+    for (size_t slot = 0; slot < Slots(); ++slot) {
+      AddLengths(Region(wanted_, tile, slot), tiles.needed);
+      AddLengths(Region(made_, tile, slot), tiles.made);
+      AddLengths(shares_[tile * Slots() + slot], tiles.share);
+      tiles.kept.push_back(kept_[tile * Slots() + slot]);
+      tiles.keeps.push_back(KeepsAfter(tile, slot));
+    }
+    for (int i = interval_.first; i <= interval_.last; ++i) {
+      const Operator& op = graph_.operators[static_cast<size_t>(i)];
+      const std::span<const ops::Extent> made = Region(made_, tile, propagation_.SlotOf(op.outputs.front()));
+      tiles.macs.push_back(ops::MacsOf(graph_, op, ops::Box(made.begin(), made.end())));
+    }
+    return tiles;
+  }
+
+  static void AddLengths(std::span<const ops::Extent> box, ExtentsList& list) {
+    for (const ops::Extent& extent : box) list.AddAxis(extent.Length());
+    list.EndTensor();
+  }
+
+  const Graph& graph_;
+  Interval interval_;
+  bool across_batch_;
+  const Propagation& propagation_;
+  std::vector<ops::Box> tiles_;      // of the last output
+  size_t strip_;                // tiles in a strip
+  std::vector<ops::Extent> wanted_;  // tile by tile the regions of all slots (propagation.h)
+  std::vector<ops::Extent> made_;    // likewise
+  std::vector<int64_t> kept_;   // tile by tile the rows of all slots
+  std::vector<ops::Box> shares_;     // likewise, of what leaves
+  TiledSubgraph subgraph_;
+};
+
+}  // namespace
+
+bool CutsStrips(const Shape& output, const TileShape& tile) {
+  const std::optional<size_t> rows = AxisOf(output, Axis::kRows);
+  if (!rows || tile.size() != output.size() || tile[*rows] == output[*rows]) return false;
+  const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
+  const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
+  for (size_t axis = 0; axis < output.size(); ++axis) {
+    if (axis != *rows && axis != columns && axis != batch && tile[axis] < output[axis]) return false;
+  }
+  return true;
+}
+
+TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const TileShape& tile,
+                              bool across_batch) {
+  const Propagation propagation(graph, interval);
+  return TileKeepingRows(RowStructure(graph, interval, propagation), tile, across_batch, {});
+}
+
+TiledSubgraph TileKeepingRows(const RowStructure& structure, const TileShape& tile, bool across_batch,
+                              const ClassTest& wants_classes) {
+  if (!structure.IsTied()) {
+    if (auto swept = SweepRows(structure, tile, across_batch, wants_classes)) return *std::move(swept);
+  }
+  return SweepByStrips(structure.TheGraph(), structure.TheInterval(), structure.ThePropagation(), tile,
+                       across_batch)
+      .Run();
+}
+
+}  // namespace tessera::graph::tiling

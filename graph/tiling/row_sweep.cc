@@ -1,0 +1,301 @@
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "tessera/graph/tiling/row_structure.h"
+
+// One sweep down the rows for all strips.
+//
+// Where rows follow from rows alone, every strip of tiles makes the same rows of every tensor, tile by tile, and each of its tiles has the
+// strip's columns and images. So rows are swept once, and the rest is one propagation for each strip:
+//
+//     rows of a tensor           columns of it                 classes of tiles
+//     tile 0   [-----)           strip 0  [------)             each that there is by rows in each strip that
+//     tile 1    ...[--)          strip 1     [-------)         is like no other
+//     tile 2         ..[--)      strip 2          [-----)
+//
+// A tile may want a tensor for less than others do, where of two that read it one has nothing left to make: its columns are then
+// those of the other, not the strip's. So each strip has regions for each such lack, and whether a tensor's rows are kept hangs on them:
+//
+//     add reads x and b, b = conv(x)       the last tile makes the last row of add, but b is all there: of x it wants the columns
+//     tile 0   x [----------)              of add alone. Rows of x are kept only where strips are as wide as x, for then
+//     tile 1     [..-----)  lacks b        both are the same
+//
+// What is lacking shows in the sweep, and decides over it: it is swept again until both agree. They do at most one way, for a tensor hangs
+// on later ones alone.
+//
+// Cost: one propagation for each strip and lack, and for each tile of one strip a step for each operand and axis that hangs on rows.
+namespace tessera::graph::tiling {
+namespace {
+
+constexpr int kMostSweeps = 4;
+
+class Sweep {
+ public:
+  Sweep(const RowStructure& structure, const TileShape& tile, bool across_batch)
+      : structure_(structure),
+        propagation_(structure.ThePropagation()),
+        slots_(structure.Slots()),
+        output_(propagation_.ShapeOf(propagation_.LastSlot())),
+        tile_(tile),
+        across_batch_(across_batch),
+        tiles_(structure, tile) {}
+
+  // False where strips must be swept one by one.
+  bool Run() {
+    for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+      Begin();
+      SweepOnce();
+      if (!FindLacks()) return true;
+      if (structure_.MayBeEmpty()) return false;
+    }
+    return false;
+  }
+
+  TiledSubgraph Outline() const {
+    TiledSubgraph outline;
+    outline.interval = structure_.TheInterval();
+    outline.tile = tile_;
+    outline.tiles = static_cast<int64_t>(tiles_.strips.Like().size() * tiles_.Count());
+    outline.tensors = propagation_.Tensors();
+    outline.largest.reserve(slots_.size());
+    for (size_t slot = 0; slot < slots_.size(); ++slot) outline.largest.push_back(LargestOf(slot));
+    outline.rows = rows_;
+    return outline;
+  }
+
+  const RowTiles& Tiles() const { return tiles_; }
+
+ private:
+  void Begin() {
+    tiles_.Begin(lacks_);
+    rows_.assign(slots_.size(), {});
+  }
+
+  void SweepOnce() {
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      if (slots_[slot].leaves) AskForShares(slot);
+    }
+    // Asks stand last operator first: whoever reads an operator's output has spoken when its own turn comes.
+    const Interval interval = structure_.TheInterval();
+    size_t settled = static_cast<size_t>(interval.last - interval.first) + 1;
+    for (const Propagation::Ask* ask : structure_.Asks()) {
+      while (settled > ask->op) SettleOutputs(--settled);
+      Apply(*ask);
+    }
+    while (settled > 0) SettleOutputs(--settled);
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      if (!propagation_.MadeInside(slot) || slots_[slot].state)
+        Settle(slot);  // states are read before they are made
+    }
+  }
+
+  // Whether they are others than those that were swept with.
+  bool FindLacks() {
+    std::vector<Lack> lacks = {{}};
+    std::vector<size_t> lack_of;
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      Lack lack;
+      for (size_t ask = 0; ask < structure_.Asks().size(); ++ask) {
+        const Propagation::Ask& each = *structure_.Asks()[ask];
+        if (!tiles_.Of(part, each.output).made && tiles_.Of(part, each.input).wanted) lack.push_back(ask);
+      }
+      for (size_t slot = 0; slot < slots_.size(); ++slot) {
+        const RowTiles::Use& tile = tiles_.Of(part, slot);
+        if (slots_[slot].leaves && !tile.shared && tile.wanted)
+          lack.push_back(structure_.Asks().size() + slot);
+      }
+      const auto known = std::find(lacks.begin(), lacks.end(), lack);
+      lack_of.push_back(static_cast<size_t>(known - lacks.begin()));
+      if (known == lacks.end()) lacks.push_back(std::move(lack));
+    }
+    const bool others = lacks != lacks_ || lack_of != tiles_.lack_of;
+    lacks_ = std::move(lacks);
+    tiles_.lack_of = std::move(lack_of);
+    return others;
+  }
+
+  // Every row of a strip leaves once.
+  void AskForShares(size_t slot) {
+    const std::optional<size_t> rows = slots_[slot].rows;
+    ops::Box box = ops::WholeBox(output_);
+    int64_t left = 0;
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      box[*AxisOf(output_, Axis::kRows)] = tiles_.parts[part];
+      const std::span<ops::Extent> wanted = tiles_.Wanted(part, slot);
+      RowTiles::Use& tile = tiles_.Of(part, slot);
+      for (const size_t axis : slots_[slot].along) wanted[axis] = propagation_.ShareAlong(slot, axis, box);
+      if (rows) {
+        rows_[slot].shared =
+            std::max(rows_[slot].shared, std::min(left, wanted[*rows].end) - wanted[*rows].begin);
+        wanted[*rows].begin = std::max(wanted[*rows].begin, left);
+        left = std::max(left, wanted[*rows].end);
+        tile.share = wanted[*rows].Length();
+      }
+      tile.shared = !rows || tile.share > 0;
+      tile.leaves = tile.shared;
+      tile.wanted = tile.shared;
+    }
+  }
+
+  void Apply(const Propagation::Ask& ask) {
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      if (!tiles_.Of(part, ask.output).made) continue;
+      const std::span<const ops::Extent> made = tiles_.Made(part, ask.output);
+      const std::span<ops::Extent> wanted = tiles_.Wanted(part, ask.input);
+      bool& asked_before = tiles_.Of(part, ask.input).wanted;
+      for (const size_t axis : slots_[ask.input].along) {
+        const ops::Extent extent = ask.maps[axis].Apply(made);
+        ops::Extent& hull = wanted[axis];
+        hull = asked_before ? ops::Extent{std::min(hull.begin, extent.begin), std::max(hull.end, extent.end)}
+                            : extent;
+      }
+      asked_before = true;
+    }
+  }
+
+  void SettleOutputs(size_t position) {
+    const size_t op = static_cast<size_t>(structure_.TheInterval().first) + position;
+    for (const int tensor : structure_.TheGraph().operators[op].outputs) Settle(propagation_.SlotOf(tensor));
+  }
+
+  void Settle(size_t slot) {
+    const std::optional<size_t> rows = slots_[slot].rows;
+    if (rows && KeepsRows(slot)) {
+      SettleRows(slot);
+    } else {
+      for (size_t part = 0; part < tiles_.Count(); ++part) {
+        tiles_.Of(part, slot).made = tiles_.Of(part, slot).wanted;
+        CopyAlong(part, slot);
+      }
+    }
+    if (rows) CountRows(slot);
+  }
+
+  void CopyAlong(size_t part, size_t slot) {
+    for (const size_t axis : slots_[slot].along)
+      tiles_.Made(part, slot)[axis] = tiles_.Wanted(part, slot)[axis];
+  }
+
+  bool KeepsRows(size_t slot) const {
+    if (slots_[slot].state) return false;
+    const std::optional<size_t> batch = AxisOf(propagation_.ShapeOf(slot), Axis::kBatch);
+    std::optional<size_t> first;
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      if (!tiles_.Of(part, slot).wanted) continue;
+      if (!first) first = part;
+      for (const size_t axis : slots_[slot].along) {
+        if (axis != slots_[slot].rows && tiles_.Wanted(part, slot)[axis] != tiles_.Wanted(*first, slot)[axis])
+          return false;
+      }
+      for (const Strip& strip : tiles_.strips.Distinct()) {
+        const std::vector<ops::Extent>& here = strip.regions[tiles_.lack_of[part]];
+        if (!across_batch_ && batch && here[propagation_.Begin(slot) + *batch].Length() > 1) return false;
+        if (tiles_.lack_of[part] != tiles_.lack_of[*first] &&
+            !AgreeBeside(slot, here, strip.regions[tiles_.lack_of[*first]]))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  // Along axes that do not hang on rows.
+  bool AgreeBeside(size_t slot, const std::vector<ops::Extent>& a, const std::vector<ops::Extent>& b) const {
+    const std::vector<size_t>& along = slots_[slot].along;
+    for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size(); ++axis) {
+      const size_t at = propagation_.Begin(slot) + axis;
+      if (std::find(along.begin(), along.end(), axis) == along.end() && a[at] != b[at]) return false;
+    }
+    return true;
+  }
+
+  // See kept_rows.cc.
+  void SettleRows(size_t slot) {
+    const size_t rows = *slots_[slot].rows;
+    std::vector<int64_t> lowest(tiles_.Count());
+    int64_t lo = std::numeric_limits<int64_t>::max();
+    for (size_t part = tiles_.Count(); part-- > 0;) {
+      if (tiles_.Of(part, slot).wanted) lo = std::min(lo, tiles_.Wanted(part, slot)[rows].begin);
+      lowest[part] = lo;
+    }
+    int64_t end = 0;  // of what was wanted so far
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      RowTiles::Use& tile = tiles_.Of(part, slot);
+      tile.kept = std::max<int64_t>(0, end - lowest[part]);
+      if (!tile.wanted) continue;
+      const ops::Extent fresh = {std::max(lowest[part], end), std::max(end, tiles_.Wanted(part, slot)[rows].end)};
+      if (fresh.Length() == 0) continue;
+      tile.made = true;
+      CopyAlong(part, slot);
+      tiles_.Made(part, slot)[rows] = fresh;
+      end = fresh.end;
+    }
+    if (!slots_[slot].leaves) return;
+    // A row goes home with the tile that makes it, though a later one may be the first to have it in its share.
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      RowTiles::Use& tile = tiles_.Of(part, slot);
+      tile.leaves = tile.made;
+      tile.share = RowsMade(part, slot);
+    }
+  }
+
+  int64_t RowsMade(size_t part, size_t slot) const {
+    return tiles_.Of(part, slot).made ? tiles_.Made(part, slot)[*slots_[slot].rows].Length() : 0;
+  }
+
+  void CountRows(size_t slot) {
+    RowCounts& counts = rows_[slot];
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      const int64_t kept = tiles_.Of(part, slot).kept;
+      const int64_t made = RowsMade(part, slot);
+      const bool ends_all = part + 1 == tiles_.Count() && tiles_.strips.Like().size() == 1;
+      const int64_t next = ends_all ? 0 : RowsMade((part + 1) % tiles_.Count(), slot);
+      counts.kept = std::max(counts.kept, kept);
+      counts.made = std::max(counts.made, made);
+      counts.held = std::max(counts.held, kept + made);
+      counts.beside = std::max(counts.beside, kept + made + next);
+    }
+  }
+
+  Extents LargestOf(size_t slot) const {
+    const size_t begin = propagation_.Begin(slot);
+    Extents largest(propagation_.ShapeOf(slot).size(), 0);
+    for (size_t part = 0; part < tiles_.Count(); ++part) {
+      if (!tiles_.Of(part, slot).wanted) continue;
+      for (size_t axis = 0; axis < largest.size(); ++axis) {
+        const std::vector<size_t>& along = slots_[slot].along;
+        if (std::find(along.begin(), along.end(), axis) != along.end()) {
+          largest[axis] = std::max(largest[axis], tiles_.Wanted(part, slot)[axis].Length());
+          continue;
+        }
+        for (const Strip& strip : tiles_.strips.Distinct())
+          largest[axis] = std::max(largest[axis], strip.regions[tiles_.lack_of[part]][begin + axis].Length());
+      }
+    }
+    return largest;
+  }
+
+  const RowStructure& structure_;
+  const Propagation& propagation_;
+  const std::vector<RowStructure::Slot>& slots_;
+  const Shape& output_;
+  const TileShape& tile_;
+  bool across_batch_;
+  RowTiles tiles_;
+  std::vector<Lack> lacks_ = {{}};  // the first: nothing
+  std::vector<RowCounts> rows_;     // by slot
+};
+
+}  // namespace
+
+std::optional<TiledSubgraph> SweepRows(const RowStructure& structure, const TileShape& tile,
+                                       bool across_batch, const ClassTest& wants_classes) {
+  Sweep sweep(structure, tile, across_batch);
+  if (!sweep.Run()) return std::nullopt;
+  TiledSubgraph subgraph = sweep.Outline();
+  if (!wants_classes || wants_classes(subgraph)) AddRowClasses(sweep.Tiles(), subgraph);
+  return subgraph;
+}
+
+}  // namespace tessera::graph::tiling

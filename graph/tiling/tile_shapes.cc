@@ -1,0 +1,270 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <variant>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/graph/tiling/propagation.h"
+#include "tessera/graph/tiling/tiling.h"
+
+// Which axes may be cut, and into which extents.
+namespace tessera::graph::tiling {
+namespace {
+
+// The weights of these are cut where no feature operand is.
+bool HasWeightedChannels(base::OperatorKind kind) {
+  return kind == base::OperatorKind::kConv || kind == base::OperatorKind::kDepthwise ||
+         kind == base::OperatorKind::kTransposedConv || kind == base::OperatorKind::kMatmul;
+}
+
+// What a subgraph that has an interval's operators among others may cut: `cut` by these operators themselves or, of a tensor that
+// others may read as well, by those unless some of these need it whole.
+class Possible {
+ public:
+  // `open`: by slot, whether others may ask for the tensor.
+  Possible(const Propagation& propagation, std::span<const char> open, size_t output_axis)
+      : propagation_(propagation),
+        dependences_(propagation.Dependences(Propagation::AxisSet{1} << output_axis)),
+        open_(open.begin(), open.end()) {
+    for (const Propagation::Ask& ask : propagation.Asks())
+      open_[ask.input] = static_cast<char>(open_[ask.input] != 0 || open_[ask.output] != 0);
+  }
+
+  bool IsCut(size_t slot) const {
+    for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size(); ++axis) {
+      if (IsCut(slot, axis)) return true;
+    }
+    return false;
+  }
+
+  // Whether the operator at that position asks for a cut part of some operand.
+  bool CutsAnOperand(size_t position) const {
+    const std::vector<Propagation::Ask>& asks = propagation_.Asks();
+    return std::any_of(asks.begin(), asks.end(), [&](const Propagation::Ask& ask) {
+      return ask.op == position && std::any_of(ask.maps.begin(), ask.maps.end(),
+                                               [&](const ops::AxisMap& map) { return Cuts(ask, map); });
+    });
+  }
+
+ private:
+  bool IsCut(size_t slot, size_t axis) const {
+    const Propagation::Dependence& dependence = dependences_[propagation_.Begin(slot) + axis];
+    return dependence.axes != 0 || (open_[slot] != 0 && !dependence.whole);
+  }
+
+  bool Cuts(const Propagation::Ask& ask, const ops::AxisMap& map) const {
+    for (size_t k = 0; k < map.sources; ++k) {
+      if (IsCut(ask.output, map.source + k * map.source_step)) return true;
+    }
+    return false;
+  }
+
+  const Propagation& propagation_;
+  std::vector<Propagation::Dependence> dependences_;
+  std::vector<char> open_;
+};
+
+bool HasBarrier(const Graph& graph, std::span<const int> operators) {
+  return std::any_of(operators.begin(), operators.end(),
+                     [&graph](int op) { return IsBarrier(graph.operators[static_cast<size_t>(op)]); });
+}
+
+struct Cuts {
+  std::vector<int64_t> extents;
+  bool thinned = false;
+};
+
+// The distinct values of ceil(extent / k) rounded up to the granule, ascending. Each step goes to the least k
+// that gives less; there are about 2 sqrt(extent) of them.
+Cuts EvenCuts(int64_t extent, int64_t granule) {
+  Cuts cuts;
+  std::vector<int64_t>& extents = cuts.extents;
+  for (int64_t part = extent;;) {
+    const int64_t rounded = std::min(base::RoundUp(part, granule), extent);
+    if (extents.empty() || extents.back() != rounded) extents.push_back(rounded);
+    if (rounded <= granule) break;
+    const int64_t parts = base::CeilDiv(extent, part - 1);
+    if (parts > kMostTiles) {
+      cuts.thinned = true;
+      break;
+    }
+    part = base::CeilDiv(extent, parts);
+  }
+  std::reverse(extents.begin(), extents.end());
+  if (extents.size() > kMostExtents) {
+    extents = Thin(extents, kMostExtents);
+    cuts.thinned = true;
+  }
+  return cuts;
+}
+
+// Whether tiles take the same of an operand along this axis as of the result.
+bool IsSame(const ops::AxisMap& map) {
+  if (std::holds_alternative<ops::AxisMap::Same>(map.rule)) return true;
+  const auto* slide = std::get_if<ops::AxisMap::Slide>(&map.rule);
+  return slide != nullptr && slide->kernel == 1 && slide->stride == 1 && slide->pad == 0;
+}
+
+// For each axis of each slot (parallel to the regions of Propagation::Run) whether no tile takes more of it than its own extent along that axis
+// of the last output: it is asked for as a share, or index by index. Then tiles that differ along that axis have no element of the slot in common.
+std::vector<char> FindOwn(const Propagation& propagation, size_t output_axis) {
+  std::vector<char> own(propagation.Size(), 1);
+  const int64_t extent = propagation.ShapeOf(propagation.LastSlot())[output_axis];
+  for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
+    if (!propagation.Leaves(slot)) continue;
+    const Shape& shape = propagation.ShapeOf(slot);
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      const bool is_share = propagation.ShareSource(slot, axis) == output_axis && shape[axis] == extent;
+      own[propagation.Begin(slot) + axis] = is_share ? 1 : 0;
+    }
+  }
+  for (const Propagation::Ask& ask : propagation.Asks()) {
+    for (size_t axis = 0; axis < ask.maps.size(); ++axis) {
+      const ops::AxisMap& map = ask.maps[axis];
+      const bool stays = IsSame(map) && own[propagation.Begin(ask.output) + map.source] != 0;
+      if (!stays) own[propagation.Begin(ask.input) + axis] = 0;
+    }
+  }
+  return own;
+}
+
+// Whether tiles cut along the axis read of a state what others have replaced by its value in the next run: because another operator than
+// the one that makes this value reads the state, or because several tiles make the same of this value, the later ones of what is no more.
+bool ReadsWhatTilesReplaced(const Graph& graph, const Propagation& propagation, size_t output_axis) {
+  const std::vector<int>& operators = propagation.Operators();
+  const auto reads = [&graph](int op, int tensor) {
+    const std::vector<int>& inputs = graph.operators[static_cast<size_t>(op)].inputs;
+    return std::find(inputs.begin(), inputs.end(), tensor) != inputs.end();
+  };
+  for (const int maker : operators) {
+    for (const int output : graph.operators[static_cast<size_t>(maker)].outputs) {
+      const int state = graph.tensors[static_cast<size_t>(output)].next_of;
+      if (state < 0) continue;
+      if (std::any_of(operators.begin(), operators.end(),
+                      [&](int op) { return op != maker && reads(op, state); }))
+        return true;
+      if (!reads(maker, state)) continue;
+      const std::vector<char> own = FindOwn(propagation, output_axis);
+      const size_t slot = propagation.SlotOf(output);
+      const auto begin = own.begin();
+      if (std::none_of(begin + static_cast<std::ptrdiff_t>(propagation.Begin(slot)),
+                       begin + static_cast<std::ptrdiff_t>(propagation.Begin(slot + 1)),
+                       [](char each) { return each != 0; }))
+        return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<size_t> AxisOf(const Shape& shape, Axis axis) {
+  using Axes = std::array<std::optional<size_t>, 4>;  // rows, columns, channels, batch
+  static constexpr Axes kVector = {std::nullopt, std::nullopt, 0, std::nullopt};
+  static constexpr Axes kMatrix = {0, std::nullopt, 1, std::nullopt};
+  static constexpr Axes kSequence = {1, std::nullopt, 2, 0};
+  static constexpr Axes kFeatureMap = {2, 3, 1, 0};
+  static constexpr std::array<Axes, 4> kByRank = {kVector, kMatrix, kSequence, kFeatureMap};
+  if (shape.empty() || shape.size() > kByRank.size()) return std::nullopt;
+  return kByRank[shape.size() - 1][static_cast<size_t>(axis)];
+}
+
+bool CanCut(const Graph& graph, Interval interval, size_t output_axis) {
+  const Propagation propagation(graph, interval);
+  if (propagation.ShapeOf(propagation.LastSlot())[output_axis] == 1) return false;
+  const std::vector<char> none(propagation.Tensors().size());
+  return MayCutAmongOthers(graph, propagation, none, output_axis);
+}
+
+bool MayCutAmongOthers(const Graph& graph, const Propagation& propagation, std::span<const char> open,
+                       size_t output_axis) {
+  const std::vector<int>& operators = propagation.Operators();
+  if (HasBarrier(graph, operators)) return false;
+  const Possible possible(propagation, open, output_axis);
+  for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
+    if (propagation.MadeInside(slot) && !possible.IsCut(slot)) return false;
+  }
+  for (size_t position = 0; position < operators.size(); ++position) {
+    if (HasWeightedChannels(graph.operators[static_cast<size_t>(operators[position])].kind)) continue;
+    if (!possible.CutsAnOperand(position)) return false;
+  }
+  return !ReadsWhatTilesReplaced(graph, propagation, output_axis);
+}
+
+ShapeGrid TileShapes(const Graph& graph, Interval interval, const std::vector<CutAxis>& axes) {
+  const Operator& last = graph.operators[static_cast<size_t>(interval.last)];
+  const Shape& output = graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
+  ShapeGrid grid;
+  for (const int64_t extent : output) grid.extents.push_back({extent});
+  grid.steps = output;
+  for (const CutAxis& cut : axes) {
+    const std::optional<size_t> axis = AxisOf(output, cut.axis);
+    if (!axis || !CanCut(graph, interval, *axis)) continue;
+    Cuts cuts = EvenCuts(output[*axis], cut.granule);
+    grid.extents[*axis] = std::move(cuts.extents);
+    grid.steps[*axis] = cut.granule;
+    grid.thinned = grid.thinned || cuts.thinned;
+  }
+  return grid;
+}
+
+int64_t CountShapes(const ShapeGrid& grid) {
+  int64_t count = 1;
+  for (const std::vector<int64_t>& extents : grid.extents) {
+    count = base::CheckedMul(count, static_cast<int64_t>(extents.size())).value_or(base::kMaxTotal);
+  }
+  return count;
+}
+
+bool MakesTooManyTiles(const ShapeGrid& grid, const TileShape& shape) {
+  int64_t tiles = 1;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    // Each factor and the product so far is at most 2^20.
+    tiles *= base::CeilDiv(grid.extents[axis].back(), shape[axis]);
+    if (tiles > kMostTiles) return true;
+  }
+  return false;
+}
+
+std::vector<TileShape> ShapesOf(const ShapeGrid& grid) {
+  std::vector<TileShape> shapes = {{}};
+  for (const std::vector<int64_t>& extents : grid.extents) {
+    std::vector<TileShape> longer;
+    for (const TileShape& shape : shapes) {
+      for (const int64_t extent : extents) {
+        TileShape& next = longer.emplace_back(shape);
+        next.push_back(extent);
+        if (MakesTooManyTiles(grid, next)) longer.pop_back();
+      }
+    }
+    shapes = std::move(longer);
+  }
+  return shapes;
+}
+
+ShapeGrid WithEveryExtent(const ShapeGrid& grid) {
+  ShapeGrid all{.extents = grid.extents, .thinned = grid.thinned};
+  for (size_t axis = 0; axis < grid.steps.size(); ++axis) {
+    std::vector<int64_t>& extents = all.extents[axis];
+    const int64_t whole = extents.back();
+    const int64_t step = grid.steps[axis];
+    if (base::CeilDiv(whole, step) > kMostListedExtents) {
+      all.thinned = true;
+      continue;
+    }
+    extents.clear();
+    for (int64_t extent = step; extent < whole; extent += step) extents.push_back(extent);
+    extents.push_back(whole);
+  }
+  return all;
+}
+
+std::vector<int64_t> Thin(const std::vector<int64_t>& values, size_t most) {
+  if (values.size() <= most) return values;
+  if (most <= 1) return {values.back()};
+  std::vector<int64_t> kept;
+  for (size_t i = 0; i < most; ++i) kept.push_back(values[i * (values.size() - 1) / (most - 1)]);
+  return kept;
+}
+
+}  // namespace tessera::graph::tiling

@@ -1,0 +1,351 @@
+#include "tessera/graph/tiling/tiling.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/graph/ops/region.h"
+#include "tessera/graph/tiling/cached_halo.h"
+#include "tessera/graph/tiling/propagation.h"
+#include "tessera/graph/tiling/row_structure.h"
+
+// Tiles of a subgraph, counted by class.
+//
+// A 540 x 960 output in tiles of 1 x 1 has half a million tiles, but what a tile needs of rows follows from
+// its row and of columns from its column: 540 + 960 propagations say all there is to say. Two cut axes are
+// tied together only where one decides over the other: a concatenation or a window far out in the padding
+// makes an input empty on all axes at once, and a merged or transposed axis may follow from two. Tied axes
+// form a group whose positions are tried jointly; groups are independent.
+//
+//     rows    | first | steady x 5 | last |        classes of the group {rows}
+//     columns | first | steady x 9 | last |        classes of the group {columns}
+//     tiles   = 3 x 3 classes, counts 1, 9, 1, 5, 45, 5, 1, 9, 1
+//
+// Within a group, positions with the same extents of every tensor form one class; the classes of the subgraph
+// are the products.
+namespace tessera::graph::tiling {
+
+// Which cut axes decide over each length, and the groups that this ties them into; the same for all tiles that cut
+// the same axes.
+struct CutStructure {
+  std::vector<Propagation::AxisSet> deciders;  // parallel to PositionClass::lengths
+  std::vector<Propagation::AxisSet> groups;
+};
+
+namespace {
+
+using AxisSet = Propagation::AxisSet;
+
+// Propagations of an operator between two polls of the stop.
+constexpr int64_t kBetweenPolls = 2'048;
+
+constexpr AxisSet Bit(size_t axis) { return AxisSet{1} << axis; }
+
+// Positions of one group that are alike.
+struct PositionClass {
+  int64_t count = 0;
+  // Of all regions, then of all shares; right on the axes that the group decides.
+  std::vector<int64_t> lengths;
+};
+
+struct Group {
+  AxisSet axes = 0;
+  std::vector<PositionClass> classes;
+  std::vector<int> class_at;  // of each joint position, row-major
+};
+
+class TileCounter {
+ public:
+  TileCounter(const Graph& graph, Interval interval, const Propagation& propagation,
+              const CutStructure& structure, const TileShape& tile, const base::Stop* stop)
+      : stop_(stop),
+        graph_(graph),
+        interval_(interval),
+        tile_(tile),
+        propagation_(propagation),
+        output_(propagation.ShapeOf(propagation.LastSlot())),
+        deciders_(structure.deciders),
+        regions_(propagation.Size()),
+        box_(output_.size()) {
+    for (size_t axis = 0; axis < output_.size(); ++axis) {
+      positions_.push_back(base::CeilDiv(output_[axis], tile_[axis]));
+      if (positions_.back() > 1) cut_ |= Bit(axis);
+    }
+    for (const AxisSet axes : structure.groups) CountPositions(groups_.emplace_back(Group{axes, {}, {}}));
+  }
+
+  TiledSubgraph Count(const ClassTest& wants_classes);
+
+ private:
+  bool Continues();
+  void CountPositions(Group& group);
+  void GoTo(const std::vector<int64_t>& position);
+  int64_t IndexOf(const std::vector<int64_t>& position, AxisSet axes) const;
+  size_t GroupOf(size_t length) const;
+  TileClass Combine(const std::vector<int>& choice) const;
+  Extents LargestOf(size_t slot) const;
+  void AddClasses(TiledSubgraph& subgraph);
+
+  const base::Stop* stop_;
+  int64_t until_poll_ = 0;
+  bool cut_off_ = false;
+  const Graph& graph_;
+  Interval interval_;
+  const TileShape& tile_;
+  const Propagation& propagation_;
+  const Shape& output_;
+  const std::vector<AxisSet>& deciders_;
+  std::vector<int64_t> positions_;  // how many along each axis of the output
+  AxisSet cut_ = 0;
+  std::vector<Group> groups_;
+
+  // Of the position at hand.
+  std::vector<ops::Extent> regions_;
+  ops::Box box_;
+  std::vector<int64_t> lengths_;
+};
+
+std::vector<AxisSet> FindDeciders(const Propagation& propagation, AxisSet cut) {
+  std::vector<AxisSet> deciders;
+  for (const Propagation::Dependence& dependence : propagation.Dependences(cut))
+    deciders.push_back(dependence.axes);
+  for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
+    if (!propagation.Leaves(slot)) continue;
+    for (size_t axis = 0; axis < propagation.ShapeOf(slot).size(); ++axis) {
+      const std::optional<size_t> source = propagation.ShareSource(slot, axis);
+      deciders.push_back(source ? cut & Bit(*source) : 0);
+    }
+  }
+  return deciders;
+}
+
+// Groups are the connected components of the sets of deciders. Without any cut there is one group, with one
+// position.
+CutStructure FindStructure(const Propagation& propagation, AxisSet cut) {
+  CutStructure structure{FindDeciders(propagation, cut), {}};
+  for (AxisSet left = cut; left != 0; left &= left - 1) structure.groups.push_back(left & -left);
+  for (const AxisSet deciders : structure.deciders) {
+    const bool ties = (deciders & (deciders - 1)) != 0;
+    if (!ties) continue;
+    AxisSet tied = deciders;
+    std::erase_if(structure.groups, [&tied, deciders](AxisSet group) {
+      if ((group & deciders) == 0) return false;
+      tied |= group;
+      return true;
+    });
+    structure.groups.push_back(tied);
+  }
+  if (structure.groups.empty()) structure.groups.push_back(0);
+  return structure;
+}
+
+// Goes to the next position along the axes of the set, in row-major order; false after the last one.
+bool Advance(std::vector<int64_t>& position, const std::vector<int64_t>& counts, AxisSet axes) {
+  for (size_t axis = position.size(); axis-- > 0;) {
+    if ((axes & Bit(axis)) == 0) continue;
+    if (++position[axis] < counts[axis]) return true;
+    position[axis] = 0;
+  }
+  return false;
+}
+
+void TileCounter::CountPositions(Group& group) {
+  std::map<std::vector<int64_t>, size_t> class_of;
+  std::vector<int64_t> position(output_.size(), 0);
+  do {
+    GoTo(position);
+    auto entry = class_of.find(lengths_);
+    if (entry == class_of.end()) {
+      entry = class_of.emplace(lengths_, group.classes.size()).first;
+      group.classes.push_back({0, lengths_});
+    }
+    ++group.classes[entry->second].count;
+    group.class_at.push_back(static_cast<int>(entry->second));
+  } while (Continues() && Advance(position, positions_, group.axes));
+}
+
+// To be asked for each position and each tile. False from the stop on.
+bool TileCounter::Continues() {
+  if (cut_off_) return false;
+  if (stop_ == nullptr || until_poll_-- > 0) return true;
+  until_poll_ = kBetweenPolls / (interval_.last - interval_.first + 1);
+  cut_off_ = stop_->Requested();
+  return !cut_off_;
+}
+
+void TileCounter::GoTo(const std::vector<int64_t>& position) {
+  for (size_t axis = 0; axis < position.size(); ++axis) {
+    box_[axis].begin = position[axis] * tile_[axis];
+    box_[axis].end = std::min(box_[axis].begin + tile_[axis], output_[axis]);
+  }
+  propagation_.Run(box_, regions_);
+  lengths_.clear();
+  for (const ops::Extent& extent : regions_) lengths_.push_back(extent.Length());
+  for (size_t slot = 0; slot < propagation_.Tensors().size(); ++slot) {
+    if (propagation_.Leaves(slot)) propagation_.AppendShareLengths(slot, box_, lengths_);
+  }
+}
+
+// Row-major number of a position among those along the axes of the set.
+int64_t TileCounter::IndexOf(const std::vector<int64_t>& position, AxisSet axes) const {
+  int64_t index = 0;
+  for (size_t axis = 0; axis < position.size(); ++axis) {
+    if (axes & Bit(axis)) index = index * positions_[axis] + position[axis];
+  }
+  return index;
+}
+
+// The group that decides over a length; any where none does.
+size_t TileCounter::GroupOf(size_t length) const {
+  size_t g = 0;
+  while (g + 1 < groups_.size() && (groups_[g].axes & deciders_[length]) == 0) ++g;
+  return g;
+}
+
+// One class of tiles from one class of each group: each length comes from the group that decides over it.
+TileClass TileCounter::Combine(const std::vector<int>& choice) const {
+  TileClass tiles;
+  tiles.count = 1;
+  const auto chosen = [&](size_t g) -> const PositionClass& {
+    return groups_[g].classes[static_cast<size_t>(choice[g])];
+  };
+  for (size_t g = 0; g < groups_.size(); ++g) tiles.count *= chosen(g).count;
+  const auto length = [&](size_t i) { return chosen(GroupOf(i)).lengths[i]; };
+  const size_t slots = propagation_.Tensors().size();
+  tiles.needed.Reserve(slots, propagation_.Size());
+  tiles.share.Reserve(slots, deciders_.size() - propagation_.Size());
+  size_t next_share = propagation_.Size();
+  for (size_t slot = 0; slot < slots; ++slot) {
+    for (size_t i = propagation_.Begin(slot); i < propagation_.Begin(slot + 1); ++i) {
+      tiles.needed.AddAxis(length(i));
+      if (propagation_.Leaves(slot)) tiles.share.AddAxis(length(next_share++));
+    }
+    tiles.needed.EndTensor();
+    tiles.share.EndTensor();
+  }
+  tiles.macs.reserve(static_cast<size_t>(interval_.last - interval_.first) + 1);
+  ops::Box made;
+  for (int i = interval_.first; i <= interval_.last; ++i) {
+    const Operator& op = graph_.operators[static_cast<size_t>(i)];
+    made.clear();
+    for (const int64_t extent : tiles.needed[propagation_.SlotOf(op.outputs.front())])
+      made.push_back({0, extent});
+    tiles.macs.push_back(ops::MacsOf(graph_, op, made));
+  }
+  return tiles;
+}
+
+TiledSubgraph TileCounter::Count(const ClassTest& wants_classes) {
+  if (cut_off_) return {};
+  TiledSubgraph subgraph;
+  subgraph.interval = interval_;
+  subgraph.tile = tile_;
+  subgraph.tensors = propagation_.Tensors();
+  subgraph.tiles = 1;
+  for (const int64_t positions : positions_) subgraph.tiles *= positions;
+  subgraph.largest.reserve(subgraph.tensors.size());
+  for (size_t slot = 0; slot < subgraph.tensors.size(); ++slot) subgraph.largest.push_back(LargestOf(slot));
+  if (!wants_classes || wants_classes(subgraph)) AddClasses(subgraph);
+  if (cut_off_) return {};
+  return subgraph;
+}
+
+// Each class of a group is part of some tile.
+Extents TileCounter::LargestOf(size_t slot) const {
+  Extents largest;
+  for (size_t i = propagation_.Begin(slot); i < propagation_.Begin(slot + 1); ++i) {
+    int64_t& most = largest.emplace_back(0);
+    for (const PositionClass& each : groups_[GroupOf(i)].classes) most = std::max(most, each.lengths[i]);
+  }
+  return largest;
+}
+
+// Products of the groups' classes, numbered in order of their first tile.
+void TileCounter::AddClasses(TiledSubgraph& subgraph) {
+  size_t products = 1;
+  for (const Group& group : groups_) products *= group.classes.size();
+  std::vector<int> number_of(products, -1);  // mixed radix: one digit for the class of each group
+  std::vector<int> choice(groups_.size(), 0);
+  std::vector<int64_t> position(output_.size(), 0);
+  subgraph.class_of.reserve(static_cast<size_t>(subgraph.tiles));
+  do {
+    size_t product = 0;
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      choice[g] = groups_[g].class_at[static_cast<size_t>(IndexOf(position, groups_[g].axes))];
+      product = product * groups_[g].classes.size() + static_cast<size_t>(choice[g]);
+    }
+    if (number_of[product] < 0) {
+      number_of[product] = static_cast<int>(subgraph.classes.size());
+      subgraph.classes.push_back(Combine(choice));
+    }
+    subgraph.class_of.push_back(number_of[product]);
+  } while (Continues() && Advance(position, positions_, cut_));
+}
+
+}  // namespace
+
+class Tiler::Interior {
+ public:
+  Interior(const Graph& graph, Interval interval, const base::Stop* stop)
+      : graph_(graph), interval_(interval), stop_(stop), propagation_(graph, interval) {}
+
+  TiledSubgraph Cut(const TileShape& tile, const ClassTest& wants_classes) {
+    const Shape& output = propagation_.ShapeOf(propagation_.LastSlot());
+    AxisSet cut = 0;
+    for (size_t axis = 0; axis < output.size(); ++axis) {
+      if (tile[axis] < output[axis]) cut |= Bit(axis);
+    }
+    auto structure = structures_.find(cut);
+    if (structure == structures_.end())
+      structure = structures_.emplace(cut, FindStructure(propagation_, cut)).first;
+    return TileCounter(graph_, interval_, propagation_, structure->second, tile, stop_).Count(wants_classes);
+  }
+
+  TiledSubgraph CutKeepingRows(const TileShape& tile, bool across_batch, const ClassTest& wants_classes) {
+    if (stop_ != nullptr && stop_->Requested()) return {};
+    if (!row_structure_) row_structure_.emplace(graph_, interval_, propagation_);
+    return TileKeepingRows(*row_structure_, tile, across_batch, wants_classes);
+  }
+
+ private:
+  const Graph& graph_;
+  Interval interval_;
+  const base::Stop* stop_;
+  Propagation propagation_;
+  std::map<AxisSet, CutStructure> structures_;  // by the axes that are cut
+  std::optional<RowStructure> row_structure_;   // once rows are kept
+};
+
+Tiler::Tiler(const Graph& graph, Interval interval, const base::Stop* stop)
+    : interior_(std::make_unique<Interior>(graph, interval, stop)) {}
+Tiler::~Tiler() = default;
+
+TiledSubgraph Tiler::Cut(const TileShape& tile, const ClassTest& wants_classes) {
+  return interior_->Cut(tile, wants_classes);
+}
+
+TiledSubgraph Tiler::CutKeepingRows(const TileShape& tile, bool across_batch,
+                                    const ClassTest& wants_classes) {
+  return interior_->CutKeepingRows(tile, across_batch, wants_classes);
+}
+
+TiledSubgraph Tile(const Graph& graph, Interval interval, const TileShape& tile) {
+  return Tiler(graph, interval).Cut(tile);
+}
+
+std::vector<ops::Box> RegionsOfTile(const Graph& graph, Interval interval, const ops::Box& tile) {
+  const Propagation propagation(graph, interval);
+  std::vector<ops::Extent> regions(propagation.Size());
+  propagation.Run(tile, regions);
+  std::vector<ops::Box> boxes;
+  for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
+    const auto at = [&](size_t i) {
+      return regions.begin() + static_cast<std::ptrdiff_t>(propagation.Begin(i));
+    };
+    boxes.emplace_back(at(slot), at(slot + 1));
+  }
+  return boxes;
+}
+
+}  // namespace tessera::graph::tiling

@@ -1,0 +1,273 @@
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/text.h"
+#include "tessera/base/yaml_reader.h"
+#include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/hw_profiles/read_sections.h"
+
+namespace tessera::hw_profiles {
+
+void RequireName(const base::YamlNode& node, const std::string& name) {
+  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const auto follows = [&](char c) {
+    return letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '-';
+  };
+  if (!name.empty() && letter(name.front()) && std::all_of(name.begin(), name.end(), follows)) return;
+  node.ComplainOfKey("'" + name + "' is no name", "letters, digits, '_' and '-', a letter or '_' first");
+}
+
+int ReadMemoryName(const base::YamlNode& node, const Profile& profile) {
+  const std::string name = node.Text();
+  std::vector<std::string_view> names;
+  for (const Memory& memory : profile.memories) names.emplace_back(memory.name);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<int>(found - names.begin());
+  node.Complain("no memory is called '" + name + "'", "one of " + base::Join(names),
+                base::DidYouMean(name, names));
+  return 0;
+}
+
+void ReadInteger(const base::YamlNode& map, std::string_view key, int64_t least, int64_t most,
+                 int64_t& value) {
+  if (const base::YamlNode node = map.Maybe(key)) value = node.Integer(least, most);
+}
+
+void ReadInteger(const base::YamlNode& map, std::string_view key, int64_t least, int64_t most, int& value) {
+  if (const base::YamlNode node = map.Maybe(key)) value = static_cast<int>(node.Integer(least, most));
+}
+
+void ReadNumber(const base::YamlNode& map, std::string_view key, double least, double most, double& value) {
+  if (const base::YamlNode node = map.Maybe(key)) value = node.Number(least, most);
+}
+
+void ReadBoolean(const base::YamlNode& map, std::string_view key, bool& value) {
+  if (const base::YamlNode node = map.Maybe(key)) value = node.Boolean();
+}
+
+// Whether the sections of a profile fit together: every tensor can be where its role's home is, and can get
+// from there to the tiles and back (docs/program.md, "What becomes of each tensor").
+//
+//     home is the tile memory      nothing moves
+//     home elsewhere, direct       the engine reads or writes it there
+//     home elsewhere, else         a link moves it, and what comes back must be writable
+
+namespace {
+
+using base::TensorRole;
+using base::YamlNode;
+
+// The value at the end of the path, or the absent place at which the path breaks off.
+YamlNode Descend(YamlNode node, std::initializer_list<std::string_view> path) {
+  for (const std::string_view key : path) {
+    if (!node.IsMap()) break;
+    node = node.Maybe(key);
+  }
+  return node;
+}
+
+// How the program may touch a tensor of a role at its home.
+struct Traffic {
+  bool read = false;
+  bool written = false;
+};
+
+Traffic TrafficOf(TensorRole role) {
+  switch (role) {
+    case TensorRole::kNetworkInput:
+    case TensorRole::kConstant:
+      return {true, false};
+    case TensorRole::kNetworkOutput:
+      return {false, true};
+    case TensorRole::kBorder:
+    case TensorRole::kFeature:
+    case TensorRole::kState:
+      return {true, true};
+  }
+  return {};
+}
+
+bool Offers(const Tiling& tiling, WeightPolicy policy) {
+  return std::find(tiling.weights.begin(), tiling.weights.end(), policy) != tiling.weights.end();
+}
+
+// Whether some tensor of the role may have to be moved between `home` and the tile memory.
+bool MayMove(const Profile& profile, TensorRole role, const Memory& home) {
+  if (role == TensorRole::kConstant) {
+    return std::any_of(profile.tiling.weights.begin(), profile.tiling.weights.end(),
+                       [](WeightPolicy policy) { return policy != WeightPolicy::kDirect; });
+  }
+  const Traffic traffic = TrafficOf(role);
+  return (traffic.read && !home.direct_read) || (traffic.written && !home.direct_write);
+}
+
+// `node`: where the profile names this home of the role.
+void CheckHome(const YamlNode& node, const Profile& profile, TensorRole role, int index) {
+  if (index == profile.tile_memory) return;
+  const Memory& home = profile.memories[static_cast<size_t>(index)];
+  const std::string& tile_memory = profile.memories[static_cast<size_t>(profile.tile_memory)].name;
+  const std::string name(base::NameOf(role));
+
+  if (role == TensorRole::kFeature) {
+    node.Complain("features live in tiles, which are in the tile memory", "'" + tile_memory + "'",
+                  "remove this home");
+  } else if (TrafficOf(role).written && !home.writable) {
+    node.Complain("'" + home.name + "' is not writable, and tensors of role " + name + " are written",
+                  "a memory with writable: true");
+  } else if (role == TensorRole::kState && !(home.direct_read && home.direct_write)) {
+    node.Complain("state is never moved, and no engine reads and writes '" + home.name + "' directly",
+                  "'" + tile_memory + "', or a memory with direct_read and direct_write");
+  } else if (MayMove(profile, role, home) && LinkBetween(profile, index, profile.tile_memory) == nullptr) {
+    node.Complain("no link joins '" + home.name + "' to the tile memory '" + tile_memory + "'",
+                  "a link between [" + home.name + ", " + tile_memory + "]", "add it to links");
+  }
+}
+
+// What has room in the tile memory depends on the tiles, which are chosen after the homes.
+void CheckRole(const YamlNode& root, const Profile& profile, TensorRole role) {
+  const RoleLayout& layout = LayoutOf(profile, role);
+  const YamlNode node = Descend(root, {"roles", base::NameOf(role), "home"});
+  if (!node.IsList()) return CheckHome(node, profile, role, layout.home);
+  const std::vector<YamlNode> items = node.Items();
+  for (size_t place = 0; place < items.size(); ++place) {
+    const int home = HomeAt(layout, static_cast<int>(place));
+    if (home == profile.tile_memory && items.size() > 1) {
+      items[place].Complain("the tile memory is one of several homes",
+                            "other memories, or '" + items[place].Text() + "' alone",
+                            "remove it: how much room it has depends on the tiles");
+    } else {
+      CheckHome(items[place], profile, role, home);
+    }
+  }
+}
+
+void CheckDirectWeights(const YamlNode& root, const Profile& profile) {
+  if (!Offers(profile.tiling, WeightPolicy::kDirect)) return;
+  const RoleLayout& layout = LayoutOf(profile, TensorRole::kConstant);
+  const YamlNode weights = Descend(root, {"tiling", "weights"});
+  for (size_t index = 0; index < profile.memories.size(); ++index) {
+    const Memory& home = profile.memories[index];
+    const int memory = static_cast<int>(index);
+    if (!IsHomeOf(layout, memory) || memory == profile.tile_memory || home.direct_read) continue;
+    for (const YamlNode& policy : weights.Items()) {
+      if (policy.Text() != NameOf(WeightPolicy::kDirect)) continue;
+      policy.Complain("engines cannot read weights directly from '" + home.name + "', the home of constants",
+                      "direct_read: true at that memory", "add direct_read there, or remove direct here");
+    }
+  }
+}
+
+}  // namespace
+
+void CheckProfile(const YamlNode& root, const Profile& profile) {
+  for (size_t role = 0; role < profile.roles.size(); ++role)
+    CheckRole(root, profile, static_cast<TensorRole>(role));
+  CheckDirectWeights(root, profile);
+}
+
+namespace {
+
+using base::Expected;
+using base::Unexpected;
+using base::YamlFile;
+using base::YamlNode;
+using base::YamlReader;
+
+constexpr size_t kMostFiles = 8;  // in a chain of extends
+
+// The path that `extends: name` means when it stands in `file`.
+std::string Resolve(const std::string& file, const std::string& name) {
+  return (std::filesystem::path(file).parent_path() / name).lexically_normal().generic_string();
+}
+
+// The name in `extends` of a file, resolved; empty where it extends none.
+Expected<std::string> FindParent(const YamlFile& file, const std::vector<std::string>& chain) {
+  YamlReader reader(file);
+  const YamlNode extends = reader.Root().Maybe("extends");
+  std::string parent;
+  if (extends) {
+    const std::string name = extends.Text();
+    parent = Resolve(chain.back(), name);
+    if (std::find(chain.begin(), chain.end(), parent) != chain.end()) {
+      extends.Complain("the profiles extend each other in a circle",
+                       "a profile that does not lead back to '" + parent + "'");
+    } else if (chain.size() >= kMostFiles) {
+      extends.Complain("too many profiles extend each other",
+                       "at most " + std::to_string(kMostFiles) + " files");
+    }
+  }
+  if (reader.Failed()) return Unexpected(reader.TakeFault());
+  return parent;
+}
+
+Expected<std::string> Load(const YamlFile& file, const std::string& parent, const Loader& loader) {
+  YamlReader reader(file);
+  const YamlNode extends = reader.Root().Maybe("extends");
+  if (!loader) {
+    extends.Complain("this profile extends another, and no other file can be read here", "",
+                     "hand in the resolved profile");
+    return Unexpected(reader.TakeFault());
+  }
+  Expected<std::string> text = loader(parent);
+  if (text) return text;
+  extends.Complain("cannot read '" + parent + "'", "a profile that can be read", text.error().message);
+  return Unexpected(reader.TakeFault());
+}
+
+// The file and all that it extends, the extending first.
+Expected<std::vector<YamlFile>> ReadChain(std::string text, std::string file_name, const Loader& loader) {
+  std::vector<YamlFile> files;
+  std::vector<std::string> chain;
+  while (true) {
+    Expected<YamlFile> file = YamlFile::Parse(std::move(text), file_name);
+    if (!file) return Unexpected(std::move(file.error()));
+    files.push_back(std::move(*file));
+    chain.push_back(Resolve("", file_name));
+    Expected<std::string> parent = FindParent(files.back(), chain);
+    if (!parent) return Unexpected(std::move(parent.error()));
+    if (parent->empty()) return files;
+    Expected<std::string> loaded = Load(files.back(), *parent, loader);
+    if (!loaded) return Unexpected(std::move(loaded.error()));
+    text = *std::move(loaded);
+    file_name = *std::move(parent);
+  }
+}
+
+void ReadHead(const YamlNode& root, Profile& profile) {
+  root.OnlyKeys({"schema", "name", "description", "extends", "clock_hz", "memories", "tile_memory", "engines",
+                 "links", "roles", "tiling", "scratch", "rules", "table_bytes_per_channel", "ops"});
+  root.At("schema").Integer(1, 1);
+  profile.name = root.At("name").Text();
+  if (const YamlNode description = root.Maybe("description")) profile.description = description.Text();
+  profile.clock_hz = root.At("clock_hz").Number(1, kMostRate);
+}
+
+}  // namespace
+
+Expected<Profile> ReadProfile(std::string text, std::string file_name, const Loader& loader) {
+  Expected<std::vector<YamlFile>> files = ReadChain(std::move(text), std::move(file_name), loader);
+  if (!files) return Unexpected(std::move(files.error()));
+
+  YamlReader reader(*files);
+  const YamlNode root = reader.Root();
+  Profile profile;
+  ReadHead(root, profile);
+  ReadMemories(root, profile);
+  ReadEngines(root, profile);
+  ReadLinks(root, profile);
+  ReadRoles(root, profile);
+  ReadTiling(root, profile);
+  ReadScratch(root, profile);
+  ReadModes(root, profile);
+  ReadRules(root, profile);
+  if (!reader.Failed()) CheckProfile(root, profile);
+  if (reader.Failed()) return Unexpected(reader.TakeFault());
+  return profile;
+}
+
+}  // namespace tessera::hw_profiles

@@ -1,0 +1,199 @@
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/verify/residency.h"
+
+// Two partitions are compared between the cuts that they share, so that what a change costs is counted where it was made:
+//
+//     first    | s0      | s1   | s2        |
+//     second   | s0 | s1 | s2          | s3 |
+//     stretches|---------|------------------|
+//
+// Where a stretch is one subgraph in both plans, its buffers are the same things and can be compared one by one.
+namespace tessera::plan::files {
+namespace {
+
+class Comparison {
+ public:
+  Comparison(const Plan& first, const Plan& second) : first_(first), second_(second) {}
+
+  Difference Run() {
+    FindCircumstances();
+    difference_.comparable = SameOperators();
+    difference_.reordered = !difference_.comparable && SortedIds(first_) == SortedIds(second_);
+    if (!difference_.comparable) return std::move(difference_);
+    CompareKept();
+    CompareWholes();
+    CompareStretches();
+    CompareHomes();
+    return std::move(difference_);
+  }
+
+ private:
+  // A buffer by what it holds, in the words of the network.
+  using Key = std::tuple<BufferKind, std::string, std::string, int, int>;
+
+  void FindCircumstances() {
+    const auto note = [&](bool same, const char* what) {
+      if (!same) difference_.circumstances.emplace_back(what);
+    };
+    note(graph::import::yaml::WriteNetworkJson(first_.network) == graph::import::yaml::WriteNetworkJson(second_.network), "network");
+    note(hw_profiles::WriteProfileJson(first_.profile) == hw_profiles::WriteProfileJson(second_.profile),
+         "profile");
+    note(first_.objective.weights == second_.objective.weights &&
+             first_.objective.limits == second_.objective.limits,
+         "objective");
+    note(Describe(first_.network, first_.demands) == Describe(second_.network, second_.demands), "demands");
+    note(first_.seed == second_.seed, "seed");
+  }
+
+  bool SameOperators() const {
+    return std::equal(first_.network.operators.begin(), first_.network.operators.end(),
+                      second_.network.operators.begin(), second_.network.operators.end(),
+                      [](const graph::Operator& a, const graph::Operator& b) { return a.id == b.id; });
+  }
+
+  static std::vector<std::string> SortedIds(const Plan& plan) {
+    std::vector<std::string> ids;
+    for (const graph::Operator& op : plan.network.operators) ids.push_back(op.id);
+    std::sort(ids.begin(), ids.end());
+    return ids;
+  }
+
+  void CompareKept() {
+    const std::set<std::string> first = KeptBy(first_);
+    const std::set<std::string> second = KeptBy(second_);
+    std::set_difference(first.begin(), first.end(), second.begin(), second.end(),
+                        std::back_inserter(difference_.kept_by_first));
+    std::set_difference(second.begin(), second.end(), first.begin(), first.end(),
+                        std::back_inserter(difference_.kept_by_second));
+  }
+
+  static std::set<std::string> KeptBy(const Plan& plan) {
+    std::set<std::string> ids;
+    for (const int tensor : plan.kept) ids.insert(plan.network.tensors[static_cast<size_t>(tensor)].id);
+    return ids;
+  }
+
+  void CompareStretches() {
+    std::set<int> cuts;
+    for (const Subgraph& subgraph : first_.subgraphs) cuts.insert(subgraph.interval.last);
+    size_t a = 0;
+    size_t b = 0;
+    Stretch stretch;
+    for (; b < second_.subgraphs.size(); ++b) {
+      stretch.second.push_back(b);
+      const int last = second_.subgraphs[b].interval.last;
+      if (!cuts.contains(last)) continue;
+      for (; a < first_.subgraphs.size() && first_.subgraphs[a].interval.last <= last; ++a)
+        stretch.first.push_back(a);
+      Settle(std::move(stretch));
+      stretch = {};
+    }
+  }
+
+  void Settle(Stretch stretch) {
+    if (stretch.first.empty()) return;
+    stretch.interval = {first_.subgraphs[stretch.first.front()].interval.first,
+                        first_.subgraphs[stretch.first.back()].interval.last};
+    for (const size_t i : stretch.first) Accumulate(stretch.first_costs, first_.subgraphs[i].metrics);
+    for (const size_t i : stretch.second) Accumulate(stretch.second_costs, second_.subgraphs[i].metrics);
+    const bool one_each = stretch.first.size() == 1 && stretch.second.size() == 1;
+    if (one_each)
+      CompareBuffers(static_cast<int>(stretch.first.front()), static_cast<int>(stretch.second.front()));
+    if (one_each && IsCutAlike(stretch.first.front(), stretch.second.front()) &&
+        CostAlike(stretch.first_costs, stretch.second_costs)) {
+      return;
+    }
+    difference_.stretches.push_back(std::move(stretch));
+  }
+
+  bool IsCutAlike(size_t first, size_t second) const {
+    const Subgraph& a = first_.subgraphs[first];
+    const Subgraph& b = second_.subgraphs[second];
+    return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights &&
+           DepthOfSlices(first_, a) == verify::DepthOfSlices(second_, b) && a.in_place == b.in_place &&
+           a.halo == b.halo && a.prefetch == b.prefetch;
+  }
+
+  static bool CostAlike(const Metrics& a, const Metrics& b) {
+    const std::vector<std::string_view> names = MetricNames();
+    return std::all_of(names.begin(), names.end(),
+                       [&](std::string_view name) { return ValueOf(a, name) == ValueOf(b, name); });
+  }
+
+  static std::map<Key, size_t> BuffersOf(const Plan& plan, int subgraph) {
+    std::map<Key, size_t> buffers;
+    for (size_t i = 0; i < plan.buffers.size(); ++i) {
+      const BufferUse& use = plan.buffers[i];
+      if (use.subgraph != subgraph) continue;
+      const std::string tensor =
+          use.tensor < 0 ? "" : plan.network.tensors[static_cast<size_t>(use.tensor)].id;
+      const std::string op = use.op < 0 ? "" : plan.network.operators[static_cast<size_t>(use.op)].id;
+      buffers.emplace(Key{use.kind, tensor, op, use.parity, use.slot}, i);
+    }
+    return buffers;
+  }
+
+  void CompareWholes() { CompareBuffers(-1, -1); }
+
+  void CompareBuffers(int first_subgraph, int second_subgraph) {
+    const std::map<Key, size_t> others = BuffersOf(second_, second_subgraph);
+    for (const auto& [key, i] : BuffersOf(first_, first_subgraph)) {
+      const auto other = others.find(key);
+      if (other == others.end()) continue;
+      const size_t j = other->second;
+      Compare({.id = first_.problem.buffers[i].id,
+               .memory = first_.problem.memories.front().name,
+               .first_offset = first_.allocation.offsets[i],
+               .second_offset = second_.allocation.offsets[j],
+               .first_size = first_.problem.buffers[i].size,
+               .second_size = second_.problem.buffers[j].size});
+    }
+  }
+
+  void CompareHomes() {
+    std::map<std::pair<std::string, std::string>, std::pair<const Home*, size_t>>
+        others;  // by memory and tensor
+    for (const Home& home : second_.homes) {
+      for (size_t i = 0; i < home.problem.buffers.size(); ++i)
+        others.emplace(std::pair(home.problem.memories.front().name, home.problem.buffers[i].id),
+                       std::pair(&home, i));
+    }
+    for (const Home& home : first_.homes) {
+      for (size_t i = 0; i < home.problem.buffers.size(); ++i) {
+        const problem::Buffer& buffer = home.problem.buffers[i];
+        const auto other = others.find({home.problem.memories.front().name, buffer.id});
+        if (other == others.end()) continue;
+        const auto& [there, j] = other->second;
+        Compare({.id = buffer.id,
+                 .memory = home.problem.memories.front().name,
+                 .first_offset = home.allocation.offsets[i],
+                 .second_offset = there->allocation.offsets[j],
+                 .first_size = buffer.size,
+                 .second_size = there->problem.buffers[j].size});
+      }
+    }
+  }
+
+  void Compare(Shift shift) {
+    if (shift.first_offset == shift.second_offset && shift.first_size == shift.second_size) return;
+    difference_.shifts.push_back(std::move(shift));
+  }
+
+  const Plan& first_;
+  const Plan& second_;
+  Difference difference_;
+};
+
+}  // namespace
+
+Difference FindDifference(const Plan& first, const Plan& second) { return Comparison(first, second).Run(); }
+
+}  // namespace tessera::plan::files

@@ -1,0 +1,332 @@
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+#include "tessera/base/json_document.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/plan/files/json_sections.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/plan.h"
+#include "tessera/problem/files/json_sections.h"
+
+namespace tessera::plan::files {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON text of another room as a value; its writers make nothing that does not parse.
+Json Embed(const std::string& text) {
+  const base::Expected<Json> value = base::ParseJson(text, "");
+  return value ? *value : Json();
+}
+
+Json MetricsToJson(const Metrics& metrics) {
+  Json json = Json::object();
+  json["latency_cycles"] = metrics.latency_cycles;
+  json["energy_pj"] = metrics.energy_pj;
+  json["energy_by_part"] = metrics.energy_by_part;
+  json["off_chip_bytes"] = metrics.off_chip_bytes;
+  json["off_chip_by_cause"] = metrics.off_chip_by_cause;
+  json["macs"] = metrics.macs;
+  json["recomputed_macs"] = metrics.recomputed_macs;
+  json["unknown_work"] = metrics.unknown_work;
+  json["peak_bytes"] = metrics.peak_bytes;
+  json["peak_bytes_per_cycle"] = metrics.peak_bytes_per_cycle;
+  json["bound_by"] = metrics.bound_by;
+  return json;
+}
+
+class PlanWriter {
+ public:
+  explicit PlanWriter(const Plan& plan)
+      : plan_(plan),
+        memory_(plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)]),
+        first_scheduled_(problem::Horizon(plan.problem).lower) {}
+
+  Json Run(std::optional<double> time_ms) const {
+    Json json = Json::object();
+    json["format"] = "tessera-plan";
+    json["version"] = 1;
+    json["made_by"] = plan_.version;
+    json["digest"] = DigestOf(plan_);
+    json["name"] = plan_.problem.name;
+    json["status"] = plan_.status;
+    json["score"] = plan_.score;
+    json["bound"] = plan_.bound;
+    json["scope"] = ScopeToJson(false);
+    if (plan_.proven && !CoversAll(plan_.scope)) json["proven_within"] = ScopeToJson(true);
+    if (time_ms) json["time_ms"] = *time_ms;
+    json["objective"] = {{"weights", plan_.objective.weights}, {"limits", plan_.objective.limits}};
+    if (!plan_.demands.empty()) json["demands"] = DemandsToJson(plan_);
+    json["seed"] = plan_.seed;
+    json["run"] = RunToJson(plan_);
+    json["totals"] = MetricsToJson(plan_.totals);
+    json["lower_bounds"] = MetricsToJson(plan_.lower_bounds);
+    json["baseline"] = BaselineToJson();
+    json["notes"] = plan_.notes;
+    for (const int tensor : plan_.kept) json["kept"].push_back(TensorId(tensor));
+    json["subgraphs"] = Json::array();
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
+      json["subgraphs"].push_back(SubgraphToJson(static_cast<int>(i)));
+    }
+    json["buffers"] = BuffersToJson(-1);
+    if (const Json homes = TensorHomesToJson(plan_); !homes.is_null()) json["tensor_homes"] = homes;
+    json["homes"] = HomesToJson(plan_);
+    json["loops"] = LoopsToJson();
+    json["relations"] = RelationsToJson();
+    for (const problem::Rule& rule : plan_.problem.rules)
+      json["rules"].push_back(problem::files::RuleToJson(plan_.problem, InOrderOfFile(rule)));
+    if (plan_.lowering) json["lowering"] = files::ToJson(plan_);
+    json["network"] = Embed(graph::import::yaml::WriteNetworkJson(plan_.network));
+    json["profile"] = Embed(hw_profiles::WriteProfileJson(plan_.profile));
+    return json;
+  }
+
+ private:
+  // The file has buffers subgraph by subgraph, behind those of none.
+  problem::Rule InOrderOfFile(problem::Rule rule) const {
+    const auto subgraph_of = [this](int buffer) {
+      return plan_.buffers[static_cast<size_t>(buffer)].subgraph;
+    };
+    std::stable_sort(rule.buffers.begin(), rule.buffers.end(),
+                     [&](int a, int b) { return subgraph_of(a) < subgraph_of(b); });
+    return rule;
+  }
+
+  const std::string& OperatorId(int op) const { return plan_.network.operators[static_cast<size_t>(op)].id; }
+  const std::string& TensorId(int tensor) const {
+    return plan_.network.tensors[static_cast<size_t>(tensor)].id;
+  }
+  const std::string& BufferId(int buffer) const {
+    return plan_.problem.buffers[static_cast<size_t>(buffer)].id;
+  }
+
+  Json ScopeToJson(bool restrictions_alone) const {
+    Json json = Json::object();
+    for (const ScopePart& part : kScopeParts) {
+      const std::string& left_out = plan_.scope.*part.left_out;
+      if (!left_out.empty()) {
+        json[part.name] = "all but " + left_out;
+      } else if (!restrictions_alone) {
+        json[part.name] = "all";
+      }
+    }
+    return json;
+  }
+
+  Json BaselineToJson() const {
+    Json ids = Json::array();
+    for (const int op : plan_.baseline.do_not_fit) ids.push_back(OperatorId(op));
+    Json json = Json::object();
+    json["complete"] = plan_.baseline.complete;
+    json["do_not_fit"] = ids;
+    json["score"] = plan_.baseline.score;
+    json["totals"] = MetricsToJson(plan_.baseline.totals);
+    return json;
+  }
+
+  Json SubgraphToJson(int index) const {
+    const Subgraph& subgraph = plan_.subgraphs[static_cast<size_t>(index)];
+    Json operators = Json::array();
+    for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op)
+      operators.push_back(OperatorId(op));
+    Json json = Json::object();
+    json["operators"] = operators;
+    json["tile"] = subgraph.tile;
+    json["tiles"] = subgraph.tiles;
+    json["policies"] = {{"weights", WordFor(subgraph.weights, kWeightPolicyNames)},
+                        {"in_place", subgraph.in_place},
+                        {"halo", WordFor(subgraph.halo, kHaloNames)}};
+    if (subgraph.depth > 0) json["policies"]["depth"] = subgraph.depth;
+    if (subgraph.prefetch) json["policies"]["prefetch"] = true;
+    json["largest_proven"] = subgraph.largest_proven;
+    json["metrics"] = MetricsToJson(subgraph.metrics);
+    if (!subgraph.rejected.empty()) json["rejected"] = RejectionsToJson(subgraph, plan_.network);
+    const auto mine = [index](const StepUse& step) { return step.subgraph == index; };
+    json["first_step"] = std::find_if(plan_.steps.begin(), plan_.steps.end(), mine) - plan_.steps.begin();
+    json["steps"] = Json::array();
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      if (mine(plan_.steps[i])) json["steps"].push_back(StepToJson(i));
+    }
+    json["buffers"] = BuffersToJson(index);
+    return json;
+  }
+
+  Json StepToJson(size_t index) const {
+    const StepUse& step = plan_.steps[index];
+    Json json = Json::object();
+    json["kind"] = WordFor(step.kind, kStepKindNames);
+    json["parity"] = step.parity;
+    if (step.op >= 0) json["operator"] = OperatorId(step.op);
+    if (!step.transfers.empty()) {
+      json["transfers"] = Json::array();
+      for (const int tensor : step.transfers) json["transfers"].push_back(TensorId(tensor));
+    }
+    if (plan_.allocation.modes.empty()) return json;
+    const problem::ModeSchedule& schedule = plan_.allocation.modes.front();
+    const auto at = static_cast<problem::Step>(index) - first_scheduled_;
+    if (at >= 0 && at < static_cast<problem::Step>(schedule.size())) {
+      json["mode"] = memory_.modes.at(static_cast<size_t>(schedule[static_cast<size_t>(at)])).name;
+    }
+    return json;
+  }
+
+  // Of one subgraph; -1: of none.
+  Json BuffersToJson(int subgraph) const {
+    Json json = Json::array();
+    for (size_t i = 0; i < plan_.buffers.size(); ++i) {
+      if (plan_.buffers[i].subgraph == subgraph) json.push_back(BufferToJson(i));
+    }
+    return json;
+  }
+
+  Json BufferToJson(size_t index) const {
+    const problem::Buffer& buffer = plan_.problem.buffers[index];
+    const BufferUse& use = plan_.buffers[index];
+    const problem::Bytes offset = plan_.allocation.offsets[index];
+    Json json = Json::object();
+    json["id"] = buffer.id;
+    if (!buffer.name.empty()) json["name"] = buffer.name;
+    if (!buffer.role.empty()) json["role"] = buffer.role;
+    json["kind"] = WordFor(use.kind, kBufferKindNames);
+    if (use.tensor >= 0) json["tensor"] = TensorId(use.tensor);
+    if (use.op >= 0) json["operator"] = OperatorId(use.op);
+    if (use.parity != 0) json["parity"] = use.parity;
+    if (use.slot != 0) json["slot"] = use.slot;
+    json["memory"] = memory_.name;
+    json["offset"] = offset;
+    json["size"] = buffer.size;
+    json["alignment"] = buffer.alignment;
+    json["span"] = WordFor(buffer.span, kSpanNames);
+    json["banks"] = BanksTouched(offset, offset + buffer.size);
+    if (!buffer.allowed_banks.empty()) json["allowed_banks"] = buffer.allowed_banks;
+    if (buffer.offset) json["fixed"] = *buffer.offset;
+    if (buffer.hint) json["hint"] = *buffer.hint;
+    json["lifespans"] = Json::array();
+    for (const problem::Lifespan& life : buffer.lifespans)
+      json["lifespans"].push_back({life.lower, life.upper});
+    json["accesses"] = Json::array();
+    for (const problem::Access& access : buffer.accesses) {
+      json["accesses"].push_back({access.step, access.engine, WordFor(access.kind, kAccessKindNames)});
+    }
+    if (!buffer.annotations.empty()) json["annotations"] = buffer.annotations;
+    return json;
+  }
+
+  Json BanksTouched(problem::Bytes begin, problem::Bytes end) const {
+    Json names = Json::array();
+    for (const problem::Bank& bank : memory_.banks) {
+      if (bank.range.begin < end && begin < bank.range.end) names.push_back(bank.name);
+    }
+    return names;
+  }
+
+  Json LoopsToJson() const {
+    Json json = Json::array();
+    for (const problem::Loop& loop : plan_.problem.loops) {
+      json.push_back({{"begin", loop.begin}, {"end", loop.end}, {"exits", loop.exits}});
+    }
+    return json;
+  }
+
+  Json RelationsToJson() const {
+    Json json = Json::array();
+    for (const problem::Relation& relation : plan_.problem.relations) {
+      Json entry = Json::object();
+      entry["kind"] = WordFor(relation.kind, kRelationKindNames);
+      entry["first"] = BufferId(relation.first);
+      entry["second"] = BufferId(relation.second);
+      if (relation.delta != 0) entry["delta"] = relation.delta;
+      json.push_back(std::move(entry));
+    }
+    return json;
+  }
+
+  const Plan& plan_;
+  const hw_profiles::Memory& memory_;
+  const problem::Step first_scheduled_;  // the step of the first entry of a mode schedule
+};
+
+}  // namespace
+
+std::string WritePlanJson(const Plan& plan, std::optional<double> time_ms) {
+  return base::WriteJson(PlanWriter(plan).Run(time_ms));
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+uint64_t Fnv1a(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char byte : text) {
+    hash ^= static_cast<unsigned char>(byte);
+    hash *= 0x100000001b3;
+  }
+  return hash;
+}
+
+Json OffsetsOf(const problem::Problem& problem, const problem::Allocation& allocation) {
+  std::map<std::string, problem::Bytes> offsets;
+  for (size_t i = 0; i < problem.buffers.size(); ++i)
+    offsets.emplace(problem.buffers[i].id, allocation.offsets[i]);
+  return offsets;
+}
+
+Json AskedOf(const Plan& plan) {
+  Json json = {{"made_by", plan.version}, {"seed", plan.seed}, {"run", RunToJson(plan)}};
+  json["objective"] = {plan.objective.weights, plan.objective.limits};
+  // Files list demands kind by kind, in whatever order of kinds.
+  const Json demands = DemandsToJson(plan);
+  std::map<std::string, Json> by_kind;
+  for (const auto& [kind, list] : demands.items()) by_kind.emplace(kind, list);
+  json["demands"] = by_kind;
+  return json;
+}
+
+Json ChosenOf(const Plan& plan) {
+  Json json = Json::object();
+  for (const int tensor : plan.kept)
+    json["kept"].push_back(plan.network.tensors[static_cast<size_t>(tensor)].id);
+  for (const Subgraph& subgraph : plan.subgraphs) {
+    json["subgraphs"].push_back({subgraph.interval.first, subgraph.interval.last, subgraph.tile,
+                                 WordFor(subgraph.weights, kWeightPolicyNames), subgraph.in_place,
+                                 WordFor(subgraph.halo, kHaloNames), subgraph.depth, subgraph.prefetch});
+  }
+  json["offsets"] = OffsetsOf(plan.problem, plan.allocation);
+  for (const problem::ModeSchedule& schedule : plan.allocation.modes) {
+    if (!schedule.empty()) json["modes"].push_back(schedule);
+  }
+  for (const Home& home : plan.homes)
+    json["homes"].push_back({home.memory, OffsetsOf(home.problem, home.allocation)});
+  return json;
+}
+
+}  // namespace
+
+std::string DigestOf(const Plan& plan) {
+  const Json given = {AskedOf(plan), ChosenOf(plan)};
+  return fmt::format("fnv1a-{:016x}", Fnv1a(base::WriteJson(given) + graph::import::yaml::WriteNetworkJson(plan.network) +
+                                            hw_profiles::WriteProfileJson(plan.profile)));
+}
+
+void CheckDigest(const Plan& plan, verify::Findings& findings) {
+  if (plan.digest.empty()) {
+    findings.Note(verify::ViolationKind::kDigest,
+                  "the plan states no digest of what it is made from; `tessera eval` makes it whole again");
+    return;
+  }
+  const std::string expected = DigestOf(plan);
+  if (plan.digest == expected) return;
+  findings.Note(
+      verify::ViolationKind::kDigest,
+      fmt::format("the plan states {}, but what it is made from gives {}: its question, its "
+                  "partition, an address or a mode was changed; `tessera eval` makes it whole again",
+                  plan.digest, expected));
+}
+
+}  // namespace tessera::plan::files

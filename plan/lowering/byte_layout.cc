@@ -1,0 +1,175 @@
+#include "tessera/plan/lowering/byte_layout.h"
+
+#include <algorithm>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/plan/execute/elements.h"
+
+namespace tessera::plan::lowering {
+
+namespace {
+
+using problem::AddressRange;
+
+// Neighbours along one axis, in steps of its stride from where index 0 lies.
+struct IndexRange {
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+// What a region has along one axis; index 0 is the box's first, or row 0 of the ring.
+struct Along {
+  int64_t extent = 0;
+  int64_t low = 0;  // pads
+  int64_t high = 0;
+  int64_t before = 0;  // indices between the low pads and the box, and between the box and the high ones
+  int64_t behind = 0;
+};
+
+std::vector<IndexRange> IndexRangesOf(const Along& along) {
+  return {
+      {-along.before - along.low, along.low}, {0, along.extent}, {along.extent + along.behind, along.high}};
+}
+
+std::vector<IndexRange> IndexRangesInRing(const Along& along, int64_t turn, int64_t ring_rows) {
+  std::vector<IndexRange> pieces = {{-along.low, along.low}, {ring_rows, along.high}};
+  const int64_t first = turn - base::RoundDown(turn, ring_rows);
+  const int64_t before_turn = std::min(along.extent, ring_rows - first);
+  pieces.push_back({first, before_turn});
+  pieces.push_back({0, along.extent - before_turn});
+  return pieces;
+}
+
+void Merge(std::vector<AddressRange>& ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const AddressRange& a, const AddressRange& b) {
+    return a.begin < b.begin || (a.begin == b.begin && a.end < b.end);
+  });
+  std::vector<AddressRange> merged;
+  for (const AddressRange& range : ranges) {
+    if (range.begin >= range.end) continue;
+    if (!merged.empty() && range.begin <= merged.back().end) {
+      merged.back().end = std::max(merged.back().end, range.end);
+    } else {
+      merged.push_back(range);
+    }
+  }
+  ranges = std::move(merged);
+}
+
+}  // namespace
+
+int64_t ElementBytes(const graph::Graph& network, int op, const Operand& operand) {
+  if (operand.tensor < 0 || operand.table) return 1;
+  if (operand.part == Part::kAddend || operand.part == Part::kSums) {
+    const std::vector<int>& inputs = network.operators[static_cast<size_t>(op)].inputs;
+    const int typical = inputs.empty() ? operand.tensor : inputs.front();
+    return base::BitsOf(base::AccumulatorOf(network.tensors[static_cast<size_t>(typical)].type)) / 8;
+  }
+  return base::BitsOf(network.tensors[static_cast<size_t>(operand.tensor)].type) / 8;
+}
+
+std::vector<AddressRange> BytesOf(const graph::Graph& network, int op, const Operand& operand,
+                                  const FixedRegion& region, const FixedRegion& box, int64_t spot_address) {
+  const size_t rank = box.extent.size();
+  const bool pads = !region.pad_low.empty() && (operand.part != Part::kInput || operand.stored_pads);
+  const std::optional<size_t> rows = execute::RowAxisOf(rank);
+  std::vector<AddressRange> ranges = {
+      {spot_address + region.offset, spot_address + region.offset + ElementBytes(network, op, operand)}};
+  std::vector<size_t> inwards(rank);  // axes from the shortest stride to the longest
+  for (size_t axis = 0; axis < rank; ++axis) inwards[axis] = axis;
+  std::sort(inwards.begin(), inwards.end(),
+            [&](size_t a, size_t b) { return operand.strides[a] < operand.strides[b]; });
+  for (const size_t axis : inwards) {
+    const int64_t stride = operand.strides[axis];
+    const int64_t ring = rows == axis ? operand.ring_rows : 0;
+    Along along = {box.extent[axis], pads ? region.pad_low[axis] : 0, pads ? region.pad_high[axis] : 0, 0, 0};
+    if (operand.bordered) {
+      along.before = box.begin[axis];
+      along.behind = network.tensors[static_cast<size_t>(operand.tensor)].shape[axis] - box.begin[axis] -
+                     box.extent[axis];
+    }
+    std::vector<AddressRange> product;
+    for (const IndexRange& piece :
+         ring > 0 ? IndexRangesInRing(along, region.turn, ring) : IndexRangesOf(along)) {
+      for (int64_t i = piece.first; i < piece.first + piece.count; ++i) {
+        for (const AddressRange& range : ranges)
+          product.push_back({range.begin + i * stride, range.end + i * stride});
+      }
+    }
+    Merge(product);
+    ranges = std::move(product);
+  }
+  return ranges;
+}
+
+namespace {
+
+using base::Axis;
+
+std::vector<int64_t> RowMajor(const graph::Shape& shape, int64_t element) {
+  std::vector<int64_t> strides(shape.size(), element);
+  for (size_t axis = shape.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * shape[axis];
+  return strides;
+}
+
+// Batch by batch, row by row, column by column, channels side by side in blocks; rows at their pitch.
+std::vector<int64_t> InLayout(const graph::Tensor& tensor, const hw_profiles::RoleLayout& layout) {
+  const size_t rank = tensor.shape.size();
+  const int64_t element = base::BitsOf(tensor.type) / 8;
+  const auto extent = [&](Axis wanted) {
+    for (size_t axis = 0; axis < rank; ++axis) {
+      if (execute::MeaningOf(rank, axis) == wanted) return tensor.shape[axis];
+    }
+    return int64_t{1};
+  };
+  const int64_t column = base::RoundUp(extent(Axis::kChannels), layout.channel_block) * element;
+  const int64_t row = base::RoundUp(column * extent(Axis::kColumns), layout.row_pitch_bytes);
+  std::vector<int64_t> strides;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    switch (*execute::MeaningOf(rank, axis)) {
+      case Axis::kChannels:
+        strides.push_back(element);
+        break;
+      case Axis::kColumns:
+        strides.push_back(column);
+        break;
+      case Axis::kRows:
+        strides.push_back(row);
+        break;
+      case Axis::kBatch:
+        strides.push_back(row * extent(Axis::kRows));
+        break;
+    }
+  }
+  return strides;
+}
+
+// Of tensors that lie in a home: all but features.
+base::TensorRole RoleAtHome(const graph::Tensor& tensor) {
+  using base::TensorRole;
+  if (tensor.constant) return TensorRole::kConstant;
+  if (tensor.state || tensor.next_of >= 0) return TensorRole::kState;
+  if (tensor.network_input) return TensorRole::kNetworkInput;
+  return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBorder;
+}
+
+}  // namespace
+
+std::optional<HomeLayout> FindAtHome(const Plan& plan, int tensor) {
+  const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(tensor)];
+  for (const Home& home : plan.homes) {
+    const auto found = std::find(home.tensors.begin(), home.tensors.end(), tensor);
+    if (found == home.tensors.end()) continue;
+    HomeLayout layout;
+    layout.memory = home.memory;
+    layout.address = home.allocation.offsets[static_cast<size_t>(found - home.tensors.begin())];
+    layout.table = layout.address + base::BytesOf(facts.type, graph::ElementsOf(facts.shape));
+    const bool in_order = facts.constant || !execute::MeaningOf(facts.shape.size(), 0);
+    layout.strides = in_order ? RowMajor(facts.shape, base::BitsOf(facts.type) / 8)
+                              : InLayout(facts, hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts)));
+    return layout;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tessera::plan::lowering

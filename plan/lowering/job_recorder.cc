@@ -1,0 +1,347 @@
+#include "tessera/plan/lowering/job_recorder.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tessera/plan/execute/reads.h"
+#include "tessera/plan/lowering/byte_layout.h"
+
+// A place says where each element of a tensor lies; a region says it of one box, as whoever drives an engine wants it: the address of
+// the first element and a stride for each axis. What is the same for every tile (the buffer of a parity, the strides) goes to the
+// job's operand; what a tile changes goes to the region, as an offset behind the buffer's begin.
+//
+// Regions of inputs are the hulls of what the judge says the results are made from, pads the taps that fall outside the tensor.
+namespace tessera::plan::lowering {
+namespace {
+
+using execute::AxisPlace;
+using execute::Box;
+using execute::Place;
+
+void SetBox(FixedRegion& region, const Box& box) {
+  for (const execute::Range& range : box) {
+    region.begin.push_back(range.begin);
+    region.extent.push_back(std::max<int64_t>(0, range.end - range.begin));
+  }
+}
+
+void DropPadsOfNone(FixedRegion& region) {
+  const auto none = [](const std::vector<int64_t>& pads) {
+    return std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return pad == 0; });
+  };
+  if (!none(region.pad_low) || !none(region.pad_high)) return;
+  region.pad_low.clear();
+  region.pad_high.clear();
+}
+
+bool IsLike(const Operand& a, const Operand& b) {
+  return a.part == b.part && a.position == b.position && a.tensor == b.tensor && a.table == b.table &&
+         a.memory == b.memory && a.strides == b.strides && a.ring_rows == b.ring_rows &&
+         a.stored_pads == b.stored_pads && a.bordered == b.bordered;
+}
+
+Part PartOf(execute::Operand::Kind kind) {
+  switch (kind) {
+    case execute::Operand::Kind::kInput:
+      return Part::kInput;
+    case execute::Operand::Kind::kConstant:
+      return Part::kConstant;
+    case execute::Operand::Kind::kTable:
+      return Part::kTable;
+    case execute::Operand::Kind::kSums:
+      break;
+  }
+  return Part::kAddend;
+}
+
+// Pads of a tile stand beside what is held, so the region goes as far where it has any. Whether any axis stores pads.
+bool ReachPads(const execute::ElementSet& reads, const Place& place, Box& region) {
+  bool stored = false;
+  for (size_t axis = 0; axis < reads.axes.size(); ++axis) {
+    const AxisPlace& at = place.axes[axis];
+    if (at.pad_low + at.pad_high == 0) continue;
+    stored = true;
+    if (place.bordered) continue;
+    if (reads.axes[axis].front() < 0) region[axis].begin = at.held.begin;
+    if (reads.axes[axis].back() >= at.extent) region[axis].end = at.held.end;
+  }
+  return stored;
+}
+
+// Whether no parity would have two modes.
+bool MayShare(const std::vector<int>& a, const std::vector<int>& b) {
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (a[i] >= 0 && b[i] >= 0 && a[i] != b[i]) return false;
+  }
+  return true;
+}
+
+// The spots of two operands that are one, if none contradicts another.
+bool JoinSpot(Operand& operand, const Spot& spot) {
+  for (const Spot& known : operand.spots) {
+    if (known.parity == spot.parity && known.slot == spot.slot) return known == spot;
+  }
+  operand.spots.push_back(spot);
+  std::sort(operand.spots.begin(), operand.spots.end(), [](const Spot& a, const Spot& b) {
+    return std::pair(a.parity, a.slot) < std::pair(b.parity, b.slot);
+  });
+  return true;
+}
+
+// Whether the buffer is the subgraph's, a whole one, or filled for the next subgraph while this one runs.
+bool IsSeenFrom(const Plan& plan, const BufferUse& use, int subgraph) {
+  const bool prefetched = use.kind == BufferKind::kResident && use.subgraph == subgraph + 1 &&
+                          plan.subgraphs[static_cast<size_t>(use.subgraph)].prefetch;
+  return use.subgraph < 0 || use.subgraph == subgraph || prefetched;
+}
+
+}  // namespace
+
+Recorder::Recorder(const Plan& plan, const execute::Contents& contents, int subgraph)
+    : plan_(plan), contents_(contents) {
+  for (size_t i = 0; i < plan.problem.buffers.size(); ++i) {
+    if (!IsSeenFrom(plan, plan.buffers[i], subgraph)) continue;
+    buffers_.emplace(plan.problem.buffers[i].id, i);
+  }
+}
+
+void Recorder::Record(const execute::StartTransfer& transfer) {
+  Job job;
+  job.does = transfer.out ? Does::kStore : Does::kLoad;
+  job.op = transfer.op;
+  job.tensor = transfer.tensor;
+  job.on = transfer.link;
+  AddMoves(std::move(job), transfer.turn, transfer.moves);
+}
+
+void Recorder::Record(const execute::Copy& copy) {
+  Job job;
+  job.does = copy.restores ? Does::kRestore : Does::kSave;
+  job.op = copy.op;
+  job.on = copy.engine;
+  AddMoves(std::move(job), copy.turn, copy.moves);
+}
+
+void Recorder::SetMode(int mode, Before before, int op, int64_t tile, int parity) {
+  Job like;
+  like.does = Does::kMode;
+  like.op = op;
+  like.before = before;
+  like.once = tile < 0;
+  like.modes.resize(static_cast<size_t>(parity) + 1, -1);
+  like.modes.back() = mode;
+  const int number = JobFor(like);
+  Job& job = jobs_[static_cast<size_t>(number)];
+  if (job.modes.size() < like.modes.size()) job.modes.resize(like.modes.size(), -1);
+  job.modes[static_cast<size_t>(parity)] = mode;
+  const int64_t round = switches_[{number, tile}]++;
+  job.rounds = std::max(job.rounds, round + 1);
+  deeds_.push_back({number, {tile, parity, round, 1, 0}, {}});
+}
+
+void Recorder::AddMoves(Job like, const Turn& turn, const std::vector<execute::Move>& moves) {
+  std::vector<Found> found;
+  for (size_t i = 0; i < moves.size(); ++i) {
+    const execute::Move& move = moves[i];
+    Found from = Find(move.from, move.box, turn);
+    Found to = Find(move.to, move.box, turn);
+    from.operand.part = Part::kFrom;
+    to.operand.part = Part::kTo;
+    from.operand.position = to.operand.position = static_cast<int>(i);
+    to.region.fills = move.fills;
+    AddWrittenPads(move.to, move.box, to.region);
+    const bool writes = WritesSomething(to);
+    to.region.begin.clear();
+    to.region.extent.clear();
+    if (!writes) continue;
+    found.push_back(std::move(from));
+    found.push_back(std::move(to));
+  }
+  Add(std::move(like), turn, std::move(found));
+}
+
+void Recorder::Record(const execute::Compute& compute) {
+  const Turn& turn = compute.turn;
+  Job job;
+  job.does = Does::kCompute;
+  job.op = compute.op;
+  job.on = compute.engine;
+  std::vector<Found> results;
+  for (size_t i = 0; i < compute.results.size(); ++i) {
+    const execute::Result& result = compute.results[i];
+    Found found = Find(result.place, result.box, turn);
+    const bool sums = result.place.content == contents_.SumsOf(compute.op);
+    found.operand.part = sums ? Part::kSums : Part::kOutput;
+    found.operand.position = static_cast<int>(i);
+    found.region.fills = result.fills;
+    AddWrittenPads(result.place, result.box, found.region);
+    if (WritesSomething(found)) results.push_back(std::move(found));
+  }
+  if (results.empty()) return;
+  std::vector<Found> found;
+  AddOperands(compute, turn, found);
+  found.insert(found.end(), results.begin(), results.end());
+  if (compute.scratch) {
+    Operand scratch;
+    scratch.part = Part::kScratch;
+    scratch.memory = plan_.profile.tile_memory;
+    scratch.strides = {1};
+    scratch.spots = {{turn.parity, 0, compute.scratch->buffer, compute.scratch->cells.begin}};
+    FixedRegion all;
+    all.begin = {0};
+    all.extent = {compute.scratch->cells.end - compute.scratch->cells.begin};
+    found.push_back({std::move(scratch), std::move(all)});
+  }
+  Add(std::move(job), turn, std::move(found));
+}
+
+void Recorder::AddOperands(const execute::Compute& compute, const Turn& turn, std::vector<Found>& found) {
+  const graph::Operator& op = plan_.network.operators[static_cast<size_t>(compute.op)];
+  const Box& made = compute.results.front().box;
+  for (const execute::Operand& operand : compute.operands) {
+    const graph::Shape& shape = contents_.ShapeOf(operand.place.content);
+    execute::ElementSet reads;
+    if (operand.kind == execute::Operand::Kind::kInput) {
+      reads = ReadsOfInput(plan_.network, op, operand.position, made);
+      if (compute.depth)
+        KeepDepth(execute::DepthAxisOfInput(plan_.network, op, operand.position), *compute.depth, reads);
+    } else if (operand.kind == execute::Operand::Kind::kConstant) {
+      reads = ReadsOfConstant(plan_.network, op, operand.position, made);
+      if (compute.depth)
+        KeepDepth(execute::DepthAxisOfConstant(plan_.network, op, operand.position), *compute.depth, reads);
+    } else if (operand.kind == execute::Operand::Kind::kSums) {
+      reads = execute::AllOf(made);
+    } else {
+      reads = ReadsOfTable(plan_.network, op, operand.position, contents_.TableBytes(op), made);
+    }
+    Box region = HullOf(reads, shape);
+    if (execute::IsEmpty(region)) continue;
+    const bool stored = ReachPads(reads, operand.place, region);
+    Found read = Find(operand.place, region, turn);
+    read.operand.part = PartOf(operand.kind);
+    read.operand.position = static_cast<int>(operand.position);
+    read.operand.stored_pads = stored;
+    for (size_t axis = 0; axis < reads.axes.size(); ++axis) {
+      const std::vector<int64_t>& indices = reads.axes[axis];
+      read.region.pad_low.push_back(std::max<int64_t>(0, -indices.front()));
+      read.region.pad_high.push_back(std::max<int64_t>(0, indices.back() + 1 - shape[axis]));
+    }
+    DropPadsOfNone(read.region);
+    found.push_back(std::move(read));
+  }
+}
+
+// The tensor that the sums become.
+int Recorder::ResultOf(int sums) const {
+  return plan_.network.operators[static_cast<size_t>(sums - contents_.SumsOf(0))].outputs.front();
+}
+
+Recorder::Found Recorder::Find(const Place& place, const Box& box, const Turn& turn) {
+  Found found;
+  Spot spot;
+  const auto tensors = static_cast<int>(plan_.network.tensors.size());
+  const bool sums = place.content >= contents_.SumsOf(0);
+  found.operand.table = !sums && place.content >= tensors;
+  found.operand.tensor = sums                  ? ResultOf(place.content)
+                         : found.operand.table ? place.content - tensors
+                                               : place.content;
+  SetBox(found.region, box);
+  if (place.where == execute::Where::kHome) {
+    FindAtHome(place, box, found, spot);
+  } else if (place.where == execute::Where::kNowhere) {
+    Refuse(fmt::format("the plan has no buffer for {}", contents_.NameOf(place.content)));
+  } else {
+    found.operand.memory = plan_.profile.tile_memory;
+    found.operand.bordered = place.bordered;
+    spot.buffer = place.buffer;
+    const size_t buffer = buffers_.at(place.buffer);
+    const BufferKind kind = plan_.buffers[buffer].kind;
+    spot.address = plan_.allocation.offsets[buffer];
+    if (kind == BufferKind::kSlice) spot.slot = turn.slot;
+    if (kind == BufferKind::kSlice || kind == BufferKind::kTile || kind == BufferKind::kHalo ||
+        kind == BufferKind::kAccumulator)
+      spot.parity = turn.parity;
+    found.region.offset = place.base - spot.address;
+    for (size_t axis = 0; axis < place.axes.size(); ++axis) {
+      const AxisPlace& at = place.axes[axis];
+      found.operand.strides.push_back(at.address_step);
+      const int64_t position = box[axis].begin - at.held.begin;
+      if (at.modulus > 0) {
+        found.operand.ring_rows = at.modulus;
+        found.region.turn = at.made_before + position;
+      } else {
+        found.region.offset += position * at.address_step;
+      }
+    }
+  }
+  found.operand.spots = {spot};
+  return found;
+}
+
+void Recorder::FindAtHome(const Place& place, const Box& box, Found& found, Spot& spot) {
+  const std::optional<HomeLayout> home = lowering::FindAtHome(plan_, found.operand.tensor);
+  if (!home)
+    return Refuse(
+        fmt::format("the plan says nowhere at which address {} lies", contents_.NameOf(place.content)));
+  found.operand.memory = home->memory;
+  found.operand.strides = found.operand.table ? std::vector<int64_t>{1} : home->strides;
+  spot.address = found.operand.table ? home->table : home->address;
+  for (size_t axis = 0; axis < box.size(); ++axis) {
+    found.region.offset += box[axis].begin * found.operand.strides[axis];
+  }
+}
+
+void Recorder::AddWrittenPads(const Place& place, const Box& box, FixedRegion& region) {
+  if (place.where != execute::Where::kTileMemory) return;
+  const execute::ElementSet elements = WithPads(place, box);
+  for (size_t axis = 0; axis < box.size(); ++axis) {
+    const std::vector<int64_t>& indices = elements.axes[axis];
+    const auto outside = [&](int64_t index) { return index >= place.axes[axis].extent; };
+    region.pad_low.push_back(
+        std::count_if(indices.begin(), indices.end(), [](int64_t index) { return index < 0; }));
+    region.pad_high.push_back(std::count_if(indices.begin(), indices.end(), outside));
+  }
+  DropPadsOfNone(region);
+}
+
+bool Recorder::WritesSomething(const Found& found) const {
+  for (size_t axis = 0; axis < found.region.extent.size(); ++axis) {
+    int64_t indices = found.region.extent[axis];
+    if (!found.region.pad_low.empty()) indices += found.region.pad_low[axis] + found.region.pad_high[axis];
+    if (indices == 0) return false;
+  }
+  return true;
+}
+
+int Recorder::JobFor(const Job& like) {
+  for (size_t i = 0; i < jobs_.size(); ++i) {
+    const Job& job = jobs_[i];
+    if (job.does == like.does && job.op == like.op && job.tensor == like.tensor &&
+        job.before == like.before && job.once == like.once && MayShare(job.modes, like.modes))
+      return static_cast<int>(i);
+  }
+  jobs_.push_back(like);
+  return static_cast<int>(jobs_.size()) - 1;
+}
+
+void Recorder::Add(Job like, const Turn& turn, std::vector<Found> found) {
+  if (found.empty()) return;
+  like.once = turn.tile < 0;
+  like.rounds = turn.rounds;
+  Deed deed = {JobFor(like), turn, {}};
+  Job& job = jobs_[static_cast<size_t>(deed.job)];
+  for (Found& each : found) {
+    size_t at = 0;
+    while (at < job.operands.size() && !(IsLike(job.operands[at], each.operand) &&
+                                         JoinSpot(job.operands[at], each.operand.spots.front())))
+      ++at;
+    if (at == job.operands.size()) job.operands.push_back(std::move(each.operand));
+    each.region.operand = at;
+    deed.regions.push_back(std::move(each.region));
+  }
+  deeds_.push_back(std::move(deed));
+}
+
+}  // namespace tessera::plan::lowering

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/plan/execute/access_rules.h"
+#include "tessera/plan/execute/contents.h"
+#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/lowering/memory_state.h"
+#include "tessera/plan/lowering/run_order.h"
+#include "tessera/plan/plan.h"
+#include "tessera/problem/problem.h"
+
+namespace tessera::plan::lowering {
+
+// An index along one axis, or a point of several: bytes behind the operand's base, and the row-major number of the element in its
+// tensor, which means nothing in a pad.
+struct Point {
+  int64_t address = 0;
+  int64_t number = 0;
+  bool pad = false;
+};
+
+// The points of a product of axes.
+using Walk = std::vector<std::vector<Point>>;
+
+template <typename Visit>
+void ForEachPoint(const Walk& walk, const Visit& visit, const Point& at = {}, size_t axis = 0) {
+  if (axis == walk.size()) return visit(at);
+  for (const Point& point : walk[axis]) {
+    ForEachPoint(walk, visit, {at.address + point.address, at.number + point.number, at.pad || point.pad},
+                 axis + 1);
+  }
+}
+
+// What a run reaches of one operand.
+struct Reach {
+  const Operand* operand = nullptr;
+  FixedRegion region;
+  FixedRegion box;  // whose begin and extent count
+  graph::Shape shape;
+  int64_t base = 0;  // address of the box's first element, or of row 0 of the ring
+  int64_t element_bytes = 1;
+  int content = -1;
+  problem::AddressRange buffer;  // the bytes that may be touched; empty: any
+
+  bool Writes() const {
+    return operand->part == Part::kOutput || operand->part == Part::kTo || operand->part == Part::kScratch ||
+           operand->part == Part::kSums;
+  }
+  execute::Box Box() const;
+
+  // The element of that index of the tensor along an axis; those outside the tensor are in its pads, beside the box.
+  Point At(size_t axis, int64_t index) const;
+
+  Walk Elements() const;                                         // of the box
+  Walk ElementsAndPads() const;                                  // and of the pads beside it
+  Walk Of(const std::vector<std::vector<int64_t>>& axes) const;  // of indices of the tensor
+
+  // The same points, neighbours in memory one after the other.
+  Walk Nearby(Walk walk) const;
+};
+
+// Opens regions of runs, with a fault in words where the region is of no such tensor, buffer or memory. All that it refers to outlives
+// it.
+class Opener {
+ public:
+  Opener(const Plan& plan, const execute::Contents& contents, const TaggedMemories& memories)
+      : plan_(plan), contents_(contents), memories_(memories) {}
+
+  // Gives the fault, empty if there is none.
+  std::string Open(const Job& job, const Run& run, size_t region, int parity, Reach& reach) const;
+
+ private:
+  static bool FitsTensor(const Reach& reach);
+  bool FindBuffer(const Spot& spot, Reach& reach) const;
+  bool FitsMemory(const Reach& reach) const;
+
+  const Plan& plan_;
+  const execute::Contents& contents_;
+  const TaggedMemories& memories_;
+};
+
+// Performs runs of jobs on tagged memories, one at a time: transfers and copies move tags from address to address, operators are
+// judged by what they find at the addresses of their regions. Knows the network, the buffers and the profile, nothing of how the plan
+// was lowered. What it refers to outlives it.
+class Performer {
+ public:
+  // `tell` is called for each fault, once for each operand, with the end of a sentence that begins with the run.
+  Performer(const Plan& plan, const execute::Contents& contents, TaggedMemories& memories,
+            const std::function<void(const std::string&)>& tell);
+
+  // One that moves or computes; `memories` are told that it begins.
+  void Perform(const Job& job, const Run& run, int parity);
+
+  // Banks of the tile memory that the last run read, and wrote.
+  execute::AccessRules::Banks ReadBanks() const { return read_banks_; }
+  execute::AccessRules::Banks WrittenBanks() const { return written_banks_; }
+  const execute::AccessRules& Rules() const { return rules_; }
+
+ private:
+  // A round of an operator that adds up by depth.
+  struct DepthRound {
+    execute::Range depth;
+    int64_t number = 0;
+    bool last = false;
+  };
+  std::optional<DepthRound> DepthRoundOf(const Job& job, const Run& run) const;
+
+  // Of sums, how many are numbered before those of the rounds that the reach is about.
+  int64_t FirstNumberOf(const Reach& reach) const;
+
+  void Move(const Job& job, const std::vector<Reach>& reaches);
+  void MoveBox(const Reach& from, const Reach& to);
+  void CheckMemories(const Job& job, const Reach& reach);
+  std::string EngineFor(const Job& job, const std::vector<Reach>& reaches) const;
+
+  void Compute(const graph::Operator& op, const std::vector<Reach>& reaches);
+  void CheckAllGiven(const graph::Operator& op, const std::vector<Reach>& reaches, const execute::Box& made);
+  void CheckOperand(const graph::Operator& op, const Reach& reach, const execute::ElementSet& reads);
+  void CheckPads(const graph::Operator& op, const Reach& reach, const execute::ElementSet& reads);
+  void ReadOperand(const graph::Operator& op, const Reach& reach, const execute::Box& made);
+  void ReadElement(const Reach& reach, const Point& point);
+  void WriteResult(const graph::Operator& op, const Reach& reach);
+  bool HasRoomForAChannel(const Reach& result) const;
+  bool MayReplace(const graph::Operator& op, execute::Tag old_tag, execute::Tag new_tag,
+                  const Reach& reach) const;
+  execute::ElementSet ReadsOf(const graph::Operator& op, Part part, size_t position,
+                              const execute::Box& made) const;
+
+  void BeginAnew(const Reach& reach);
+  void WritePads(const Reach& reach);
+  void ReadByte(const Reach& reach, int64_t byte);
+  void WriteByte(const Reach& reach, int64_t byte, execute::Tag tag);
+  void TellOnce(const std::string& fault);
+
+  const Plan& plan_;
+  const execute::Contents& contents_;
+  TaggedMemories& memories_;
+  const std::function<void(const std::string&)>& tell_;
+  Opener opener_;
+  execute::AccessRules rules_;
+  std::vector<execute::AccessRules::Banks> bank_of_;  // by byte of the tile memory; empty without banks
+  execute::AccessRules::Banks read_banks_ = 0;
+  execute::AccessRules::Banks written_banks_ = 0;
+  int64_t scratch_bytes_ = 0;        // of the operator at hand
+  bool told_ = false;                // of the operand at hand
+  std::optional<DepthRound> round_;  // of the run at hand
+};
+
+}  // namespace tessera::plan::lowering

@@ -1,0 +1,233 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/plan/verify/buffer_sizes.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/residency.h"
+
+// The rule is applied once more, in its own words. Instead of asking of two operators whether one comes before the other, each tensor
+// collects what is certainly gone when it is made: a walk back from its maker over everything that this needs passes all operators that
+// have run by then, and a tensor of which these are all the readers is gone.
+//
+// A memory's lines are kept as lists, and what they need is summed anew for each tensor that asks.
+namespace tessera::plan::verify {
+namespace {
+
+using base::TensorRole;
+using hw_profiles::Memory;
+using hw_profiles::RoleLayout;
+
+int64_t UpTo(int64_t bytes, int64_t step) {
+  return base::CheckedMul(base::CeilDiv(bytes, step), step).value_or(base::kMaxTotal);
+}
+
+class AssignmentCheck {
+ public:
+  explicit AssignmentCheck(const Plan& plan) : plan_(plan), users_(FindUsers(plan.network)) {
+    FindLevels();
+    for (size_t tensor = 0; tensor < users_.size(); ++tensor) gone_.push_back(FindGone(tensor));
+  }
+
+  // The memory of each tensor that has several homes, by tensor.
+  std::map<size_t, int> Run() {
+    std::map<size_t, int> memories;
+    for (const bool several : {false, true}) {
+      for (const TensorRole role : {TensorRole::kState, TensorRole::kNetworkInput, TensorRole::kNetworkOutput,
+                                    TensorRole::kConstant, TensorRole::kBorder}) {
+        for (const size_t tensor : TensorsOf(role, several)) {
+          const int memory = Settle(tensor);
+          if (several) memories[tensor] = memory;
+        }
+      }
+    }
+    return memories;
+  }
+
+ private:
+  using Line = std::vector<size_t>;
+
+  const graph::Tensor& At(size_t tensor) const { return plan_.network.tensors[tensor]; }
+
+  TensorRole RoleOf(size_t tensor) const { return RoleAtHome(At(tensor)); }
+
+  const RoleLayout& LayoutOf(size_t tensor) const {
+    return hw_profiles::LayoutOf(plan_.profile, RoleOf(tensor));
+  }
+
+  int64_t BytesOf(size_t tensor) const {
+    const graph::Interval everything{0, static_cast<int>(plan_.network.operators.size()) - 1};
+    if (At(tensor).constant) return ConstantBytes(plan_, users_, static_cast<int>(tensor), everything);
+    return StoredBytes(NameExtents(At(tensor).shape), At(tensor).type, LayoutOf(tensor).channel_block,
+                       LayoutOf(tensor).row_pitch_bytes);
+  }
+
+  int64_t BytesIn(size_t tensor, int memory) const {
+    int64_t alignment = LayoutOf(tensor).alignment_bytes;
+    if (const auto* link = hw_profiles::LinkBetween(plan_.profile, memory, plan_.profile.tile_memory))
+      alignment = std::lcm(alignment, link->alignment_bytes);
+    return UpTo(UpTo(BytesOf(tensor), alignment),
+                plan_.profile.memories[static_cast<size_t>(memory)].alignment_bytes);
+  }
+
+  void FindLevels() {
+    for (const graph::Operator& op : plan_.network.operators) {
+      int64_t level = 1;
+      for (const int input : op.inputs) {
+        const Users& users = users_[static_cast<size_t>(input)];
+        const bool is_made = !users.makers.empty() && !At(static_cast<size_t>(input)).state;
+        if (is_made) level = std::max(level, levels_[static_cast<size_t>(users.makers.back())] + 1);
+      }
+      levels_.push_back(level);
+    }
+  }
+
+  int64_t LevelOf(size_t tensor) const {
+    const std::vector<int>& makers = users_[tensor].makers;
+    if (!makers.empty()) return levels_[static_cast<size_t>(makers.back())];
+    std::optional<int64_t> least;
+    for (const int reader : users_[tensor].readers) {
+      const int64_t level = levels_[static_cast<size_t>(reader)];
+      least = std::min(least.value_or(level), level);
+    }
+    return least.value_or(0);
+  }
+
+  // Tensors of which every reader has run when this one has been made, whatever the order.
+  std::set<size_t> FindGone(size_t tensor) const {
+    std::set<size_t> gone;
+    if (users_[tensor].makers.empty()) return gone;
+    std::set<int> run;
+    std::vector<int> waiting = {users_[tensor].makers.back()};
+    while (!waiting.empty()) {
+      const int op = waiting.back();
+      waiting.pop_back();
+      if (!run.insert(op).second) continue;
+      for (const int input : plan_.network.operators[static_cast<size_t>(op)].inputs) {
+        const std::vector<int>& makers = users_[static_cast<size_t>(input)].makers;
+        if (!makers.empty() && !At(static_cast<size_t>(input)).state) waiting.push_back(makers.back());
+      }
+    }
+    for (size_t other = 0; other < users_.size(); ++other) {
+      const std::vector<int>& readers = users_[other].readers;
+      const bool stays = readers.empty() || At(other).network_output;
+      if (!stays && std::all_of(readers.begin(), readers.end(), [&](int op) { return run.contains(op); }))
+        gone.insert(other);
+    }
+    return gone;
+  }
+
+  bool TakeTurns(size_t a, size_t b) const {
+    for (const size_t tensor : {a, b}) {
+      if (RoleOf(tensor) == TensorRole::kConstant || RoleOf(tensor) == TensorRole::kState) return false;
+    }
+    return gone_[a].contains(b) || gone_[b].contains(a);
+  }
+
+  std::vector<size_t> TensorsOf(TensorRole role, bool several) const {
+    std::vector<size_t> tensors;
+    for (size_t tensor = 0; tensor < users_.size(); ++tensor) {
+      if (RoleOf(tensor) == role && LayoutOf(tensor).next_homes.empty() != several) tensors.push_back(tensor);
+    }
+    std::sort(tensors.begin(), tensors.end(), [this](size_t a, size_t b) {
+      if (BytesOf(a) != BytesOf(b)) return BytesOf(a) > BytesOf(b);
+      if (LevelOf(a) != LevelOf(b)) return LevelOf(a) < LevelOf(b);
+      return At(a).id < At(b).id;
+    });
+    return tensors;
+  }
+
+  // The lines of the memory with the tensor in the first that it takes turns with, or in one of its own.
+  std::vector<Line> With(size_t tensor, int memory) const {
+    const auto found = lines_.find(memory);
+    std::vector<Line> lines = found == lines_.end() ? std::vector<Line>() : found->second;
+    for (Line& line : lines) {
+      if (!std::all_of(line.begin(), line.end(), [&](size_t other) { return TakeTurns(tensor, other); }))
+        continue;
+      line.push_back(tensor);
+      return lines;
+    }
+    lines.push_back({tensor});
+    return lines;
+  }
+
+  int64_t BytesOf(const std::vector<Line>& lines, int memory) const {
+    int64_t sum = 0;
+    for (const Line& line : lines) {
+      std::vector<int64_t> bytes;
+      for (const size_t tensor : line) bytes.push_back(BytesIn(tensor, memory));
+      std::sort(bytes.rbegin(), bytes.rend());
+      for (size_t i = 0; i < std::min<size_t>(2, bytes.size()); ++i)
+        sum = base::CheckedAdd(sum, bytes[i]).value_or(base::kMaxTotal);
+    }
+    return sum;
+  }
+
+  int64_t RoomIn(int memory) const {
+    const Memory& facts = plan_.profile.memories[static_cast<size_t>(memory)];
+    std::vector<problem::AddressRange> taken;
+    for (const problem::Reserved& reserved : facts.reserved) taken.push_back(reserved.range);
+    std::sort(taken.begin(), taken.end(), [](const auto& a, const auto& b) { return a.end > b.end; });
+    int64_t room = 0;
+    int64_t top = facts.capacity_bytes;  // what lies above is counted
+    for (const problem::AddressRange& range : taken) {
+      room += std::max<int64_t>(0, top - std::max<int64_t>(range.end, 0));
+      top = std::min(top, range.begin);
+    }
+    return room + std::max<int64_t>(0, top);
+  }
+
+  int Settle(size_t tensor) {
+    const RoleLayout& layout = LayoutOf(tensor);
+    std::vector<int> homes = {layout.home};
+    homes.insert(homes.end(), layout.next_homes.begin(), layout.next_homes.end());
+    for (const int memory : homes) {
+      if (memory == plan_.profile.tile_memory) return memory;
+      std::vector<Line> lines = With(tensor, memory);
+      if (memory != homes.back() && BytesOf(lines, memory) > RoomIn(memory)) continue;
+      lines_[memory] = std::move(lines);
+      return memory;
+    }
+    return homes.back();
+  }
+
+  const Plan& plan_;
+  const std::vector<Users> users_;
+  std::vector<int64_t> levels_;             // by operator
+  std::vector<std::set<size_t>> gone_;      // by tensor
+  std::map<int, std::vector<Line>> lines_;  // by memory
+};
+
+}  // namespace
+
+void CheckAssignment(const Plan& plan, Findings& findings) {
+  if (!hw_profiles::HasSeveralHomes(plan.profile)) return;
+  const auto name = [&](int memory) { return plan.profile.memories[static_cast<size_t>(memory)].name; };
+  for (const auto& [tensor, memory] : AssignmentCheck(plan).Run()) {
+    const graph::Tensor& facts = plan.network.tensors[tensor];
+    const int stated = HomeOf(plan, static_cast<int>(tensor));
+    if (stated == memory) continue;
+    findings.Note(ViolationKind::kMemory,
+                  fmt::format("the home of tensor '{}' is '{}', but the profile's homes give it '{}'",
+                              facts.id, name(stated), name(memory)));
+  }
+}
+
+void AssignHomes(Plan& plan) {
+  if (!hw_profiles::HasSeveralHomes(plan.profile)) return;
+  for (const auto& [tensor, memory] : AssignmentCheck(plan).Run()) {
+    graph::Tensor& facts = plan.network.tensors[tensor];
+    const RoleLayout& layout = hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts));
+    facts.home = 0;
+    while (hw_profiles::HomeAt(layout, facts.home) != memory) ++facts.home;
+  }
+}
+
+}  // namespace tessera::plan::verify

@@ -1,0 +1,194 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tessera/plan/verify/checks.h"
+
+namespace tessera::plan::verify {
+namespace {
+
+// Sums of doubles that differ by no more than this, relative to their size, count as equal: first those of whole plans, then those
+// of one subgraph.
+constexpr double kTolerance = 1e-6;
+constexpr double kRounding = 1e-12;
+
+bool Close(double a, double b) {
+  return std::abs(a - b) <= kTolerance * std::max({1.0, std::abs(a), std::abs(b)});
+}
+
+class MetricsCheck {
+ public:
+  MetricsCheck(const Plan& plan, const Derivation& derivation, Findings& findings)
+      : plan_(plan), derivation_(derivation), findings_(findings) {}
+
+  void Run() {
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) CheckSubgraph(i);
+    CheckTotals();
+    CheckBounds();
+    CheckScore();
+    CheckStatus();
+  }
+
+ private:
+  void Expect(const std::string& where, std::string_view what, int64_t found, int64_t expected) {
+    if (found == expected) return;
+    findings_.Note(ViolationKind::kMetric,
+                   fmt::format("{} states {} {} where {} are counted", where, found, what, expected));
+  }
+
+  void ExpectClose(const std::string& where, std::string_view what, double found, double expected) {
+    if (Close(found, expected)) return;
+    findings_.Note(ViolationKind::kMetric,
+                   fmt::format("{} states {} of {} where its parts give {}", where, what, found, expected));
+  }
+
+  // For what follows from network, profile and partition.
+  void ExpectComputed(const std::string& where, const std::string& what, double found, double expected) {
+    if (std::abs(found - expected) <= kRounding * std::max(std::abs(found), std::abs(expected))) return;
+    findings_.Note(ViolationKind::kMetric,
+                   fmt::format("{} states {} of {} where {} is computed", where, what, found, expected));
+  }
+
+  void CheckSubgraph(size_t i) {
+    const Metrics& metrics = plan_.subgraphs[i].metrics;
+    const Metrics& cost = derivation_.costs[i];
+    const std::string where = fmt::format("subgraph {}", i);
+    Expect(where, "cycles", metrics.latency_cycles, cost.latency_cycles);
+    Expect(where, "MACs", metrics.macs, cost.macs);
+    Expect(where, "recomputed MACs", metrics.recomputed_macs, cost.recomputed_macs);
+    Expect(where, "operators of unknown work", metrics.unknown_work, cost.unknown_work);
+    for (const std::string cause : {"inputs", "outputs", "weights"}) {
+      Expect(where, "off-chip bytes of " + cause, PartOf(metrics.off_chip_by_cause, cause),
+             PartOf(cost.off_chip_by_cause, cause));
+    }
+    Expect(where, "bytes of peak", metrics.peak_bytes, PeakDuring(derivation_.trace.subgraph_steps[i]));
+    ExpectComputed(where, "a peak bandwidth", metrics.peak_bytes_per_cycle, cost.peak_bytes_per_cycle);
+    ExpectComputed(where, "an energy", metrics.energy_pj, cost.energy_pj);
+    CheckEnergies(where, metrics.energy_by_part, cost.energy_by_part);
+    CheckParts(where, metrics);
+  }
+
+  void CheckEnergies(const std::string& where, const std::map<std::string, double>& found,
+                     const std::map<std::string, double>& expected) {
+    for (const auto& [part, energy] : expected) {
+      const auto stated = found.find(part);
+      if (stated != found.end()) {
+        ExpectComputed(where, fmt::format("an energy in '{}'", part), stated->second, energy);
+      } else {
+        findings_.Note(ViolationKind::kMetric, fmt::format("{} states no energy in '{}'", where, part));
+      }
+    }
+    for (const auto& [part, energy] : found) {
+      if (!expected.contains(part))
+        findings_.Note(ViolationKind::kMetric,
+                       fmt::format("{} states an energy in '{}', which is no part of it", where, part));
+    }
+  }
+
+  static int64_t PartOf(const std::map<std::string, int64_t>& parts, const std::string& cause) {
+    const auto part = parts.find(cause);
+    return part == parts.end() ? 0 : part->second;
+  }
+
+  // The highest byte, plus one, of all buffers that live at any of those steps, guards included.
+  int64_t PeakDuring(const problem::Lifespan& steps) const {
+    const std::vector<problem::Guard> guards = problem::GuardsOf(plan_.problem);
+    int64_t peak = 0;
+    for (size_t i = 0; i < plan_.problem.buffers.size(); ++i) {
+      const problem::Buffer& buffer = plan_.problem.buffers[i];
+      const bool there = std::any_of(buffer.lifespans.begin(), buffer.lifespans.end(), [&](const auto& life) {
+        return life.lower < steps.upper && steps.lower < life.upper;
+      });
+      if (!there) continue;
+      const int64_t guard = guards.empty() ? 0 : guards[i].after;
+      peak = std::max(peak, plan_.allocation.offsets[i] + buffer.size + guard);
+    }
+    return peak;
+  }
+
+  // Sums over causes and over parts of the energy.
+  void CheckParts(const std::string& where, const Metrics& metrics) {
+    int64_t bytes = 0;
+    for (const auto& [cause, part] : metrics.off_chip_by_cause) bytes += part;
+    Expect(where, "off-chip bytes", metrics.off_chip_bytes, bytes);
+    double energy = 0;
+    for (const auto& [name, part] : metrics.energy_by_part) energy += part;
+    ExpectClose(where, "an energy", metrics.energy_pj, energy);
+  }
+
+  void CheckTotals() {
+    Metrics sum;
+    for (const Subgraph& subgraph : plan_.subgraphs) Accumulate(sum, subgraph.metrics);
+    const std::string where = "the plan";
+    const Metrics& totals = plan_.totals;
+    Expect(where, "cycles", totals.latency_cycles, sum.latency_cycles);
+    ExpectClose(where, "an energy", totals.energy_pj, sum.energy_pj);
+    Expect(where, "MACs", totals.macs, sum.macs);
+    Expect(where, "recomputed MACs", totals.recomputed_macs, sum.recomputed_macs);
+    Expect(where, "operators of unknown work", totals.unknown_work, sum.unknown_work);
+    Expect("its lower bounds", "operators of unknown work", plan_.lower_bounds.unknown_work,
+           sum.unknown_work);
+    Expect(where, "off-chip bytes", totals.off_chip_bytes, sum.off_chip_bytes);
+    Expect(where, "bytes of peak", totals.peak_bytes, problem::PeakOf(plan_.problem, plan_.allocation));
+    ExpectClose(where, "a peak bandwidth", totals.peak_bytes_per_cycle, sum.peak_bytes_per_cycle);
+    CheckParts(where, totals);
+  }
+
+  void CheckBounds() {
+    for (const std::string_view metric : MetricNames()) {
+      const double value = ValueOf(plan_.totals, metric);
+      const double bound = ValueOf(plan_.lower_bounds, metric);
+      if (value >= bound || Close(value, bound)) continue;
+      findings_.Note(
+          ViolationKind::kMetric,
+          fmt::format("the plan's {} is {}, below its own lower bound of {}", metric, value, bound));
+    }
+    for (const auto& [metric, limit] : plan_.objective.limits) {
+      const double value = ValueOf(plan_.totals, metric);
+      if (value <= limit || Close(value, limit)) continue;
+      findings_.Note(ViolationKind::kMetric,
+                     fmt::format("the plan's {} is {}, beyond the limit of {}", metric, value, limit));
+    }
+  }
+
+  // Lower bounds of latency, energy and MACs order no plans.
+  void CheckStatus() {
+    if (plan_.status != "optimal" || IsKnownValue(plan_.network, plan_.objective)) return;
+    findings_.Note(ViolationKind::kMetric,
+                   fmt::format("the plan is called optimal in what {} operators of unknown work are part of",
+                               plan_.totals.unknown_work));
+  }
+
+  // One metric: its value. Several: the mean of value over bound by weight; a bound of 0 leaves it undefined.
+  void CheckScore() {
+    const auto& weights = plan_.objective.weights;
+    if (weights.empty()) return;
+    if (weights.size() == 1) {
+      ExpectClose("the plan", "a score", plan_.score, ValueOf(plan_.totals, weights.begin()->first));
+      return;
+    }
+    double sum = 0;
+    double total_weight = 0;
+    for (const auto& [metric, weight] : weights) {
+      const double bound = ValueOf(plan_.lower_bounds, metric);
+      if (bound <= 0) return;
+      sum += weight * ValueOf(plan_.totals, metric) / bound;
+      total_weight += weight;
+    }
+    if (total_weight > 0) ExpectClose("the plan", "a score", plan_.score, sum / total_weight);
+  }
+
+  const Plan& plan_;
+  const Derivation& derivation_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+void CheckMetrics(const Plan& plan, const Derivation& derivation, Findings& findings) {
+  MetricsCheck(plan, derivation, findings).Run();
+}
+
+}  // namespace tessera::plan::verify

@@ -1,0 +1,359 @@
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/residency.h"
+#include "tessera/plan/verify/tiles.h"
+
+namespace tessera::plan::verify {
+namespace {
+
+// Beyond these a plan is no plan: sums over tiles could leave 64 bits, and checking would not end.
+constexpr int64_t kMostElements = int64_t{1} << 40;
+constexpr int64_t kMostTiles = int64_t{1} << 20;
+
+class PartitionCheck {
+ public:
+  PartitionCheck(const Plan& plan, Findings& findings) : plan_(plan), findings_(findings) {}
+
+  void Run() {
+    CheckProfile();
+    CheckTensors();
+    CheckOperators();
+    if (!findings_.Empty()) return;
+    CheckAssignment(plan_, findings_);
+    CheckCoverage();
+    if (!findings_.Empty()) return;
+    const std::vector<Users> users = FindUsers(plan_.network);
+    CheckKept(users);
+    if (!findings_.Empty()) return;
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) Check(i, users);
+  }
+
+  void Check(size_t i, const std::vector<Users>& users) {
+    CheckTile(i, users);
+    CheckHoldings(i, users);
+    if (plan_.subgraphs[i].prefetch) CheckPrefetch(i, users);
+  }
+
+ private:
+  const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
+  const graph::Tensor& TensorAt(int tensor) const {
+    return plan_.network.tensors[static_cast<size_t>(tensor)];
+  }
+
+  bool IsTensor(int tensor) const {
+    return tensor >= 0 && static_cast<size_t>(tensor) < plan_.network.tensors.size();
+  }
+
+  void CheckProfile() {
+    const auto memories = static_cast<int>(plan_.profile.memories.size());
+    const auto exists = [&](int memory) { return memory >= 0 && memory < memories; };
+    const bool homes = std::all_of(
+        plan_.profile.roles.begin(), plan_.profile.roles.end(), [&](const hw_profiles::RoleLayout& layout) {
+          return exists(layout.home) &&
+                 std::all_of(layout.next_homes.begin(), layout.next_homes.end(), exists);
+        });
+    if (exists(plan_.profile.tile_memory) && homes &&
+        plan_.profile.roles.size() == base::TensorRoleNames().size()) {
+      return;
+    }
+    findings_.Note(ViolationKind::kMemory, "the profile names memories that it does not have");
+  }
+
+  void CheckTensors() {
+    for (const graph::Tensor& tensor : plan_.network.tensors) {
+      int64_t elements = 1;
+      for (const int64_t extent : tensor.shape) {
+        elements = extent < 1 ? 0 : base::CheckedMul(elements, extent).value_or(0);
+      }
+      if (elements >= 1 && elements <= kMostElements) continue;
+      findings_.Note(ViolationKind::kNetwork, fmt::format("tensor '{}' has a shape of [{}]", tensor.id,
+                                                          fmt::join(tensor.shape, ", ")));
+    }
+  }
+
+  // An operator may read what is made before it, and each tensor but state is made once.
+  void CheckOperators() {
+    for (const graph::Tensor& tensor : plan_.network.tensors) {
+      const bool of_state =
+          tensor.next_of < 0 ||
+          (IsTensor(tensor.next_of) && plan_.network.tensors[static_cast<size_t>(tensor.next_of)].state);
+      if (!of_state || (tensor.next_of >= 0 && !tensor.network_output))
+        findings_.Note(ViolationKind::kNetwork, fmt::format("tensor '{}' follows no state", tensor.id));
+    }
+    std::vector<int> maker(plan_.network.tensors.size(), -1);
+    for (const graph::Operator& op : plan_.network.operators) {
+      for (const auto* list : {&op.inputs, &op.weights, &op.outputs}) {
+        if (!std::all_of(list->begin(), list->end(), [&](int tensor) { return IsTensor(tensor); })) {
+          findings_.Note(ViolationKind::kNetwork, fmt::format("operator '{}' names no tensor", op.id));
+          return;
+        }
+      }
+      if (op.outputs.empty()) {
+        findings_.Note(ViolationKind::kNetwork, fmt::format("operator '{}' makes nothing", op.id));
+      }
+    }
+    for (size_t i = 0; i < plan_.network.operators.size(); ++i) {
+      for (const int output : plan_.network.operators[i].outputs) {
+        int& first = maker[static_cast<size_t>(output)];
+        const graph::Tensor& tensor = plan_.network.tensors[static_cast<size_t>(output)];
+        if ((first >= 0 && !tensor.state) || tensor.constant || tensor.network_input) {
+          findings_.Note(ViolationKind::kNetwork, fmt::format("tensor '{}' may not be made here", tensor.id));
+        }
+        first = static_cast<int>(i);
+      }
+    }
+    for (size_t i = 0; i < plan_.network.operators.size(); ++i) {
+      for (const int input : plan_.network.operators[i].inputs) {
+        const graph::Tensor& tensor = plan_.network.tensors[static_cast<size_t>(input)];
+        if (tensor.state || maker[static_cast<size_t>(input)] < static_cast<int>(i)) continue;
+        findings_.Note(ViolationKind::kNetwork, fmt::format("operator '{}' reads '{}' before it is made",
+                                                            plan_.network.operators[i].id, tensor.id));
+      }
+    }
+  }
+
+  void CheckCoverage() {
+    int next = 0;
+    const auto operators = static_cast<int>(plan_.network.operators.size());
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
+      const graph::Interval interval = plan_.subgraphs[i].interval;
+      if (interval.first > interval.last || interval.first < 0 || interval.last >= operators) {
+        findings_.Note(ViolationKind::kCoverage, fmt::format("subgraph {} holds operators {} to {} of {}", i,
+                                                             interval.first, interval.last, operators));
+        return;
+      }
+      for (int op = next; op < interval.first; ++op) NoteUncovered(op);
+      for (int op = interval.first; op < std::min(next, interval.last + 1); ++op) {
+        findings_.Note(ViolationKind::kCoverage,
+                       fmt::format("operator '{}' stands in subgraph {} after it, or one behind it, has run",
+                                   At(op).id, i));
+      }
+      next = std::max(next, interval.last + 1);
+    }
+    for (int op = next; op < operators; ++op) NoteUncovered(op);
+  }
+
+  void NoteUncovered(int op) {
+    findings_.Note(ViolationKind::kCoverage,
+                   fmt::format("operator '{}' is in no subgraph at its turn", At(op).id));
+  }
+
+  // Borders of this partition, each named once, that would else leave the tile memory.
+  void CheckKept(const std::vector<Users>& users) {
+    int before = -1;
+    for (const int tensor : plan_.kept) {
+      if (!IsTensor(tensor) || tensor <= before) {
+        findings_.Note(ViolationKind::kPolicy, "the tensors kept on chip are no ascending list of tensors");
+        return;
+      }
+      before = tensor;
+      const auto index = static_cast<size_t>(tensor);
+      const graph::Tensor& facts = plan_.network.tensors[index];
+      const bool crosses =
+          std::all_of(plan_.subgraphs.begin(), plan_.subgraphs.end(), [&](const Subgraph& subgraph) {
+            return RoleOf(facts, users[index], subgraph.interval) == base::TensorRole::kBorder;
+          });
+      if (!crosses) {
+        findings_.Note(ViolationKind::kPolicy,
+                       fmt::format("tensor '{}' is kept on chip, but passes between no subgraphs", facts.id));
+      } else if (hw_profiles::LayoutOf(plan_.profile, base::TensorRole::kBorder).home ==
+                 plan_.profile.tile_memory) {
+        findings_.Note(ViolationKind::kPolicy,
+                       fmt::format("tensor '{}' is kept on chip, which is its home", facts.id));
+      }
+    }
+  }
+
+  void CheckTile(size_t i, const std::vector<Users>& users) {
+    const Subgraph& subgraph = plan_.subgraphs[i];
+    const graph::Operator& last = At(subgraph.interval.last);
+    const graph::Tensor& tiled = plan_.network.tensors[static_cast<size_t>(last.outputs.front())];
+    if (subgraph.tile.size() != tiled.shape.size()) {
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("the tile of subgraph {} has {} extents where '{}' has {}", i,
+                                 subgraph.tile.size(), tiled.id, tiled.shape.size()));
+      return;
+    }
+    for (size_t axis = 0; axis < tiled.shape.size(); ++axis) CheckExtent(i, tiled, axis, users);
+    if (!findings_.Empty()) return;
+    const bool caches = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
+    if (caches && !MayCacheHalo(plan_.profile, tiled.shape, subgraph.tile)) {
+      findings_.Note(
+          ViolationKind::kTile,
+          fmt::format("subgraph {} caches its halo, but its tiles do not lie one below the other", i));
+    }
+    const int64_t tiles = CountTiles(tiled.shape, subgraph.tile);
+    if (tiles != subgraph.tiles) {
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("subgraph {} states {} tiles, but tiles of [{}] cut '{}' into {}", i,
+                                 subgraph.tiles, fmt::join(subgraph.tile, ", "), tiled.id, tiles));
+    }
+    if (tiles > kMostTiles) {
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("subgraph {} has {} tiles, too many to check", i, tiles));
+    }
+    for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op) {
+      if (tiles == 1 || !graph::IsBarrier(At(op))) continue;
+      findings_.Note(
+          ViolationKind::kTile,
+          fmt::format("operator '{}' is opaque, but subgraph {} has {} tiles", At(op).id, i, tiles));
+    }
+    if (tiles == 1) return;
+    CheckStates(i);
+    if (findings_.Empty()) CheckReplacements(i, users);
+  }
+
+  // What a tile makes of a state's next value may lie where another operator reads the state for the next tile.
+  void CheckStates(size_t i) {
+    const graph::Interval interval = plan_.subgraphs[i].interval;
+    for (int op = interval.first; op <= interval.last; ++op) {
+      for (const int output : At(op).outputs) {
+        const int state = plan_.network.tensors[static_cast<size_t>(output)].next_of;
+        for (int reader = interval.first; reader <= interval.last && state >= 0; ++reader) {
+          const std::vector<int>& inputs = At(reader).inputs;
+          if (reader == op || std::find(inputs.begin(), inputs.end(), state) == inputs.end()) continue;
+          findings_.Note(ViolationKind::kTile,
+                         fmt::format("operator '{}' reads a state that '{}' replaces, but subgraph {} has "
+                                     "several tiles",
+                                     At(reader).id, At(op).id, i));
+        }
+      }
+    }
+  }
+
+  // Whoever reads a state to make its next value may write over what it reads: a second tile that makes the same would read that.
+  void CheckReplacements(size_t i, const std::vector<Users>& users) {
+    const Subgraph& subgraph = plan_.subgraphs[i];
+    std::map<int, int64_t> made;  // elements, by next value
+    for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op) {
+      const std::vector<int>& inputs = At(op).inputs;
+      for (const int output : At(op).outputs) {
+        const int state = TensorAt(output).next_of;
+        if (state >= 0 && std::find(inputs.begin(), inputs.end(), state) != inputs.end()) made[output] = 0;
+      }
+    }
+    if (made.empty()) return;
+    ForEachTile(plan_.network, users, subgraph, [&made](const Tile& tile) {
+      for (auto& [next, elements] : made) elements += VolumeOf(MadeOf(tile, next));
+    });
+    for (const auto& [next, elements] : made) {
+      if (elements == VolumeOf(WholeOf(TensorAt(next).shape))) continue;
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("tiles of subgraph {} make parts of '{}' twice, from a "
+                                 "state that it replaces",
+                                 i, TensorAt(next).id));
+    }
+  }
+
+  void CheckExtent(size_t i, const graph::Tensor& tiled, size_t axis, const std::vector<Users>& users) {
+    const int64_t extent = plan_.subgraphs[i].tile[axis];
+    if (extent < 1 || extent > tiled.shape[axis]) {
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("the tile of subgraph {} takes {} of the {} along axis {} of '{}'", i,
+                                 extent, tiled.shape[axis], axis, tiled.id));
+      return;
+    }
+    if (extent == tiled.shape[axis]) return;
+    const auto name = AxisName(tiled.shape.size(), axis);
+    const auto& axes = plan_.profile.tiling.axes;
+    const auto cut = std::find_if(axes.begin(), axes.end(), [&](const hw_profiles::AxisGranule& granule) {
+      return granule.axis == name;
+    });
+    if (cut == axes.end()) {
+      findings_.Note(
+          ViolationKind::kTile,
+          fmt::format("subgraph {} cuts axis {} of '{}', which the profile does not", i, axis, tiled.id));
+    } else if (extent % cut->granule != 0) {
+      findings_.Note(ViolationKind::kTile, fmt::format("the tile of subgraph {} has {} {}, no multiple of {}",
+                                                       i, extent, base::NameOf(cut->axis), cut->granule));
+    } else if (!MayCut(plan_.network, users, plan_.subgraphs[i].interval, axis)) {
+      findings_.Note(
+          ViolationKind::kTile,
+          fmt::format(
+              "subgraph {} cuts axis {} of '{}', and its operators need something whole for each tile", i,
+              axis, tiled.id));
+    }
+  }
+
+  // What is held by depth has operands that come in slices.
+  void CheckDepth(size_t i, const std::vector<Users>& users) {
+    const Subgraph& subgraph = plan_.subgraphs[i];
+    std::string fault = DepthFault(plan_, subgraph);
+    if (const std::optional<DepthSlices> slices = FindDepthSlices(plan_, subgraph); slices && fault.empty()) {
+      const bool moves = std::any_of(slices->along.begin(), slices->along.end(), [&](const auto& factor) {
+        return HoldingOf(plan_, users, subgraph, factor.first).holding == Holding::kStreamed;
+      });
+      if (!moves) fault = "is held by_depth, but none of its operands is moved";
+    }
+    if (!fault.empty()) findings_.Note(ViolationKind::kPolicy, fmt::format("subgraph {} {}", i, fault));
+  }
+
+  void CheckHoldings(size_t i, const std::vector<Users>& users) {
+    const Subgraph& subgraph = plan_.subgraphs[i];
+    const auto& policies = plan_.profile.tiling.weights;
+    const auto& halos = plan_.profile.tiling.halo;
+    const bool caches = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
+    if (caches && std::find(halos.begin(), halos.end(), subgraph.halo) == halos.end()) {
+      findings_.Note(ViolationKind::kPolicy,
+                     fmt::format("subgraph {} has its halo {}, which the profile does not", i,
+                                 hw_profiles::NameOf(subgraph.halo)));
+    }
+    CheckDepth(i, users);
+    for (const int tensor : TensorsOf(plan_.network, subgraph.interval)) {
+      const Held held = HoldingOf(plan_, users, subgraph, tensor);
+      if (!held.fault.empty()) {
+        findings_.Note(ViolationKind::kPolicy, fmt::format("subgraph {}: {}", i, held.fault));
+      }
+      const bool chosen = held.role == base::TensorRole::kConstant && held.holding != Holding::kWhole;
+      if (chosen && std::find(policies.begin(), policies.end(), subgraph.weights) == policies.end()) {
+        findings_.Note(ViolationKind::kPolicy,
+                       fmt::format("subgraph {} holds weights {}, which the profile does not", i,
+                                   hw_profiles::NameOf(subgraph.weights)));
+        return;
+      }
+    }
+    for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op) {
+      if (EngineOf(plan_, At(op)) != nullptr) continue;
+      const int typical = At(op).inputs.empty() ? At(op).outputs.front() : At(op).inputs.front();
+      const base::DataType type = plan_.network.tensors[static_cast<size_t>(typical)].type;
+      findings_.Note(ViolationKind::kPolicy,
+                     fmt::format("no engine of the profile runs operator '{}' ({} of {})", At(op).id,
+                                 base::NameOf(At(op).kind), base::NameOf(type)));
+    }
+  }
+
+  // Something is loaded once, and something else goes on meanwhile.
+  void CheckPrefetch(size_t i, const std::vector<Users>& users) {
+    const Subgraph& subgraph = plan_.subgraphs[i];
+    const std::vector<int> tensors = TensorsOf(plan_.network, subgraph.interval);
+    const bool loads = std::any_of(tensors.begin(), tensors.end(), [&](int tensor) {
+      return HoldingOf(plan_, users, subgraph, tensor).holding == Holding::kResident;
+    });
+    const bool beside = i > 0 && plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+    if (loads && beside) return;
+    findings_.Note(ViolationKind::kPolicy,
+                   fmt::format("subgraph {} prefetches its constants, but {}", i,
+                               loads ? "nothing runs while they arrive" : "loads none of them once"));
+  }
+
+  const Plan& plan_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+void CheckPartition(const Plan& plan, Findings& findings) { PartitionCheck(plan, findings).Run(); }
+
+void CheckSubgraph(const Plan& plan, size_t subgraph, Findings& findings) {
+  PartitionCheck(plan, findings).Check(subgraph, FindUsers(plan.network));
+}
+
+}  // namespace tessera::plan::verify

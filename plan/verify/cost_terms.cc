@@ -1,0 +1,354 @@
+#include "tessera/plan/verify/cost_terms.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "tessera/plan/verify/buffer_sizes.h"
+#include "tessera/plan/verify/residency.h"
+
+// How a region lies in memory is found by strides. A walk over it begins with one element; each level, from the innermost to the
+// outermost, repeats what is there so far at a stride. If the stride is the length of what is there, and nothing before was left
+// apart, the run becomes longer; else the level is a loop.
+//
+//     [rows][columns][channels], 2 of 3 columns, all 4 channels of one byte
+//     columns   stride 4 bits*8, run 4 bytes   -> run 8 bytes
+//     rows      stride 12 bytes, run 8 bytes   -> a loop
+namespace tessera::plan::verify {
+
+namespace {
+
+using base::CeilDiv;
+using base::OperatorKind;
+using Extents = std::vector<int64_t>;
+using Loop = std::pair<int64_t, int64_t>;  // iterations, and how many of them one step does
+
+class AddressWalk {
+ public:
+  explicit AddressWalk(int64_t bits) : bits_(bits) {}
+
+  void Repeat(int64_t times, int64_t stride_bits) {
+    if (times == 1) return;
+    if (loops_.empty() && stride_bits == bits_) {
+      bits_ = Times(bits_, times);
+    } else {
+      loops_.push_back(times);
+    }
+  }
+
+  // A whole row ends with a whole byte.
+  void EndRow(int64_t row_bits) {
+    if (loops_.empty() && bits_ == row_bits) bits_ = base::RoundUp(bits_, 8);
+  }
+
+  Pieces Take() { return {CeilDiv(bits_, 8), std::move(loops_)}; }
+
+ private:
+  int64_t bits_;
+  std::vector<int64_t> loops_;
+};
+
+bool HasNoElement(const Extents& extents) {
+  return std::any_of(extents.begin(), extents.end(), [](int64_t extent) { return extent <= 0; });
+}
+
+int64_t WholeCycles(double cycles) {
+  const auto most = static_cast<double>(base::kMaxTotal);
+  return cycles >= most ? base::kMaxTotal : static_cast<int64_t>(std::ceil(cycles));
+}
+
+const hw_profiles::Port& PortAt(const hw_profiles::Profile& profile, int memory) {
+  return profile.memories[static_cast<size_t>(memory)].port;
+}
+
+// Bytes that the port's bursts move, at so many in a cycle.
+int64_t StreamCycles(const hw_profiles::Port& port, const Pieces& pieces, double bytes_per_cycle) {
+  int64_t bytes = base::RoundUp(pieces.bytes, port.burst_bytes);
+  for (const int64_t times : pieces.loops) bytes = Times(bytes, times);
+  return WholeCycles(static_cast<double>(bytes) / bytes_per_cycle);
+}
+
+// One descriptor walks the run and the loops next to it.
+int64_t DescriptorsOf(const hw_profiles::Link& link, const Pieces& pieces) {
+  int64_t descriptors = 1;
+  for (size_t loop = 0; loop < pieces.loops.size(); ++loop) {
+    const bool walked = static_cast<int64_t>(loop) + 1 < link.dims;
+    if (!walked) descriptors = Times(descriptors, pieces.loops[loop]);
+  }
+  return descriptors;
+}
+
+int64_t StepsOf(const std::vector<Loop>& loops) {
+  int64_t steps = 1;
+  for (const auto& [iterations, unroll] : loops) steps = Times(steps, CeilDiv(iterations, unroll));
+  return steps;
+}
+
+// Slice by slice, where there are slices.
+int64_t StepsOfDepth(int64_t length, int64_t unroll, const std::optional<DepthSlices>& depth) {
+  if (!depth) return CeilDiv(length, unroll);
+  int64_t steps = 0;
+  for (int64_t slice = 0; slice < depth->Count(); ++slice) steps += CeilDiv(depth->DepthOf(slice), unroll);
+  return steps;
+}
+
+int64_t StepsOfMatmul(const graph::Shape& first, const graph::Operator& op, const Extents& made,
+                      const hw_profiles::Unroll& unroll, const std::optional<DepthSlices>& depth) {
+  const size_t rank = made.size();
+  int64_t batch = 1;
+  for (size_t axis = 0; axis + 2 < rank; ++axis) batch = Times(batch, made[axis]);
+  const int64_t rows = rank < 2 ? 1 : made[rank - 2];
+  const int64_t length = first[first.size() - (op.transpose_first ? 2 : 1)];
+  return Times(StepsOf({{batch, unroll.batch}, {rows, unroll.out_rows}, {made.back(), unroll.out_channels}}),
+               StepsOfDepth(length, unroll.in_channels, depth));
+}
+
+int64_t StepsOfConvolution(int64_t in_channels, int64_t out_channels, const graph::Operator& op,
+                           const Extents& made, const hw_profiles::Unroll& unroll,
+                           const std::optional<DepthSlices>& depth) {
+  std::array<int64_t, 2> taps = op.window.kernel;
+  for (size_t axis = 0; axis < taps.size() && op.kind == OperatorKind::kTransposedConv; ++axis)
+    taps[axis] = CeilDiv(taps[axis], op.window.stride[axis]);
+  const int64_t steps = StepsOf({{made[0], unroll.batch},
+                                 {made[2], unroll.out_rows},
+                                 {made[3], unroll.out_columns},
+                                 {taps[0], unroll.kernel_rows},
+                                 {taps[1], unroll.kernel_columns}});
+  if (op.kind == OperatorKind::kDepthwise) return Times(steps, CeilDiv(made[1], unroll.out_channels));
+  const int64_t of_group = std::max<int64_t>(1, out_channels / op.groups);
+  const int64_t groups = CeilDiv(made[1], of_group);
+  const int64_t one_group = Times(CeilDiv(std::min(made[1], of_group), unroll.out_channels),
+                                  StepsOfDepth(in_channels / op.groups, unroll.in_channels, depth));
+  return Times(steps, Times(groups, one_group));
+}
+
+}  // namespace
+
+Pieces PiecesOf(const graph::Tensor& tensor, const Extents& extents, const hw_profiles::RoleLayout& layout) {
+  if (HasNoElement(extents)) return {};
+  const NamedExtents part = NameExtents(extents);
+  const NamedExtents whole = NameExtents(tensor.shape);
+  const int64_t bits = base::BitsOf(tensor.type);
+  const int64_t block = layout.channel_block;
+  const NamedExtents one_row = {1, whole.channels, 1, whole.columns};
+  const int64_t row = Times(8, StoredBytes(one_row, tensor.type, block, layout.row_pitch_bytes));
+  AddressWalk walk(bits);
+  if (block == 1) {
+    walk.Repeat(part.channels, bits);
+    walk.Repeat(part.columns, whole.channels * bits);
+  } else {
+    walk.Repeat(block, bits);
+    walk.Repeat(part.columns, block * bits);
+    walk.Repeat(CeilDiv(part.channels, block), whole.columns * block * bits);
+  }
+  walk.EndRow(whole.columns * base::RoundUp(whole.channels, block) * bits);
+  walk.Repeat(part.rows, row);
+  walk.Repeat(part.batch, Times(whole.rows, row));
+  return walk.Take();
+}
+
+Pieces PiecesOfDepth(const Plan& plan, const DepthSlices& slices, int64_t depth, int64_t channels) {
+  const graph::Tensor& constant = plan.network.tensors[static_cast<size_t>(slices.constant)];
+  int64_t stride = base::BitsOf(constant.type);
+  AddressWalk walk(stride);
+  for (size_t axis = constant.shape.size(); axis-- > 0;) {
+    const int64_t all = constant.shape[axis];
+    const bool is_depth = axis == slices.along.at(slices.constant);
+    walk.Repeat(is_depth ? depth : axis == slices.channels ? channels : all, stride);
+    stride = Times(stride, all);
+  }
+  return walk.Take();
+}
+
+int64_t PayloadOf(const graph::Tensor& tensor, const Extents& extents,
+                  const hw_profiles::RoleLayout& layout) {
+  return HasNoElement(extents) ? 0 : StoredBytes(NameExtents(extents), tensor.type, layout.channel_block, 1);
+}
+
+int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Way way, const Pieces& pieces) {
+  if (pieces.bytes == 0) return 0;
+  const hw_profiles::Port& there = PortAt(profile, home);
+  const hw_profiles::Port& here = PortAt(profile, profile.tile_memory);
+  const bool from = way == Way::kFromHome;
+  const double pace = from ? std::min(there.read_bytes_per_cycle, here.write_bytes_per_cycle)
+                           : std::min(there.write_bytes_per_cycle, here.read_bytes_per_cycle);
+  int64_t cycles =
+      Plus(from ? there.read_latency_cycles : there.write_latency_cycles, StreamCycles(there, pieces, pace));
+  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, home, profile.tile_memory);
+  if (link != nullptr) cycles = Plus(cycles, Times(link->setup_cycles, DescriptorsOf(*link, pieces)));
+  return cycles;
+}
+
+int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Way way, const Pieces& pieces) {
+  if (pieces.bytes == 0) return 0;
+  const hw_profiles::Port& port = PortAt(profile, home);
+  return way == Way::kFromHome
+             ? Plus(port.read_latency_cycles, StreamCycles(port, pieces, port.read_bytes_per_cycle))
+             : Plus(port.write_latency_cycles, StreamCycles(port, pieces, port.write_bytes_per_cycle));
+}
+
+int64_t PortCycles(const hw_profiles::Port& port, int64_t read, int64_t written) {
+  const double in = static_cast<double>(read) / port.read_bytes_per_cycle;
+  const double out = static_cast<double>(written) / port.write_bytes_per_cycle;
+  return WholeCycles(port.shared ? in + out : std::max(in, out));
+}
+
+bool TakesTurns(const hw_profiles::Profile& profile, int memory) {
+  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, memory, profile.tile_memory);
+  return PortAt(profile, memory).shared || (link != nullptr && link->outstanding < 2);
+}
+
+Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op, const Extents& made,
+                        const std::optional<DepthSlices>& depth) {
+  const hw_profiles::Engine* engine = EngineOf(plan, op);
+  if (engine == nullptr || HasNoElement(made)) return {};
+  const auto shape_of = [&plan](int tensor) -> const graph::Shape& {
+    return plan.network.tensors[static_cast<size_t>(tensor)].shape;
+  };
+  const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
+  const hw_profiles::Throughput& speed =
+      *hw_profiles::ThroughputFor(*engine, op.kind, plan.network.tensors[static_cast<size_t>(typical)].type);
+  int64_t outputs = 1;
+  for (const int64_t extent : made) outputs = Times(outputs, extent);
+  double cycles = static_cast<double>(outputs) * speed.cycles_per_output;
+  if (hw_profiles::HasUnroll(op.kind)) {
+    const graph::Shape& in = shape_of(op.inputs.front());
+    const int64_t steps =
+        op.kind == OperatorKind::kMatmul
+            ? StepsOfMatmul(in, op, made, speed.unroll, depth)
+            : StepsOfConvolution(in[1], shape_of(op.outputs.front())[1], op, made, speed.unroll, depth);
+    cycles = std::max(cycles, static_cast<double>(steps) * speed.cycles_per_step);
+  }
+  return {speed.start_cycles, WholeCycles(cycles)};
+}
+
+namespace {
+
+using base::OperatorKind;
+
+const graph::Shape& ShapeOf(const graph::Graph& network, int tensor) {
+  return network.tensors[static_cast<size_t>(tensor)].shape;
+}
+
+// How many input elements one output element is the weighted sum of.
+int64_t TermsOf(const graph::Graph& network, const graph::Operator& op) {
+  const graph::Shape& in = ShapeOf(network, op.inputs.front());
+  const int64_t window = op.window.kernel[0] * op.window.kernel[1];
+  switch (op.kind) {
+    case OperatorKind::kConv:
+    case OperatorKind::kTransposedConv:
+      return in.size() == 4 ? in[1] / std::max<int64_t>(1, op.groups) * window : 0;
+    case OperatorKind::kDepthwise:
+      return window;
+    case OperatorKind::kMatmul:
+      return in.size() < 2 ? 0 : in[in.size() - (op.transpose_first ? 2 : 1)];
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+int64_t MacsFor(const graph::Graph& network, const graph::Operator& op, const Box& output) {
+  if (op.kind == OperatorKind::kOpaque) {
+    __extension__ using Wide = __int128;
+    const Wide all = VolumeOf(WholeOf(ShapeOf(network, op.outputs.front())));
+    const Wide macs = op.macs.value_or(0);
+    const Wide share = macs * VolumeOf(output) / all;
+    return static_cast<int64_t>(share * all < macs * VolumeOf(output) ? share + 1 : share);
+  }
+  if (op.inputs.empty()) return 0;
+  const int64_t terms = VolumeOf(output) * TermsOf(network, op);
+  if (op.kind != OperatorKind::kTransposedConv) return terms;
+  // A kernel moved by a stride over the output meets each of its places taps / stride times on average.
+  const int64_t spread = op.window.stride[0] * op.window.stride[1];
+  return (terms + spread - 1) / spread;
+}
+
+WorkCount::WorkCount(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph)
+    : plan_(plan), users_(users), subgraph_(subgraph), depth_(FindDepthSlices(plan, subgraph)) {
+  for (const int tensor : TensorsOf(plan.network, subgraph.interval)) {
+    const Held held = HoldingOf(plan, users, subgraph, tensor);
+    held_.emplace(tensor, held);
+    if (held.holding == Holding::kResident) {
+      work_.off_chip["weights"] += ConstantBytes(plan, users, tensor, subgraph.interval);
+    }
+  }
+}
+
+void WorkCount::Add(const Tile& tile) {
+  for (int i = subgraph_.interval.first; i <= subgraph_.interval.last; ++i) {
+    const graph::Operator& op = plan_.network.operators[static_cast<size_t>(i)];
+    macs_[i] += MacsFor(plan_.network, op, MadeOf(tile, op.outputs.front()));
+  }
+  for (const auto& [tensor, need] : tile.needs) {
+    const Held& held = held_.at(tensor);
+    if (held.holding == Holding::kLoaded) Move("inputs", tensor, MadeOf(tile, tensor));
+    if (held.holding == Holding::kStreamed) MoveSlices(tensor, need);
+    if (held.holding == Holding::kDirect && held.read) Move("inputs", tensor, need);
+  }
+  for (const auto& [tensor, share] : tile.shares) {
+    const Holding holding = held_.at(tensor).holding;
+    if (holding == Holding::kStored || holding == Holding::kDirect) Move("outputs", tensor, share);
+  }
+  if (!depth_) {
+    ReadConstants();
+  } else if (depth_->constant >= 0 && held_.at(depth_->constant).holding == Holding::kStreamed) {
+    const int result = plan_.network.operators[static_cast<size_t>(depth_->op)].outputs.front();
+    ReadConstantByDepth(ExtentsOf(tile.needs.at(result))[depth_->result_channels]);
+  }
+}
+
+// Each slice of the depth comes by itself.
+void WorkCount::MoveSlices(int tensor, const Box& need) {
+  const size_t axis = depth_->along.at(tensor);
+  for (int64_t slice = 0; slice < depth_->Count() && !IsEmpty(need); ++slice) {
+    Box part = need;
+    part[axis] = {slice * depth_->granule, slice * depth_->granule + depth_->DepthOf(slice)};
+    Move("inputs", tensor, part);
+  }
+}
+
+void WorkCount::ReadConstantByDepth(int64_t channels) {
+  int64_t& bytes = work_.off_chip["weights"];
+  for (int64_t slice = 0; slice < depth_->Count(); ++slice)
+    bytes += DepthSliceBytes(plan_, *depth_, depth_->DepthOf(slice), channels);
+  bytes += plan_.profile.table_bytes_per_channel * channels;
+}
+
+// Bytes as they lie at home: channels in blocks, rows without their pitch.
+void WorkCount::Move(const std::string& cause, int tensor, const Box& box) {
+  if (IsEmpty(box)) return;
+  const int64_t block = hw_profiles::LayoutOf(plan_.profile, held_.at(tensor).role).channel_block;
+  const base::DataType type = plan_.network.tensors[static_cast<size_t>(tensor)].type;
+  work_.off_chip[cause] += StoredBytes(NameExtents(ExtentsOf(box)), type, block, 1);
+}
+
+// Constants that are fetched again for every tile: slices by each operator, direct ones in their home.
+void WorkCount::ReadConstants() {
+  for (const auto& [constant, held] : held_) {
+    if (held.role != base::TensorRole::kConstant) continue;
+    if (held.holding != Holding::kStreamed && held.holding != Holding::kDirect) continue;
+    for (const int reader : users_[static_cast<size_t>(constant)].readers) {
+      if (!Contains(subgraph_.interval, reader)) continue;
+      const graph::Operator& op = plan_.network.operators[static_cast<size_t>(reader)];
+      work_.off_chip["weights"] += ConstantBytes(plan_, op, constant);
+    }
+  }
+}
+
+Work WorkCount::Finish() const {
+  Work work = work_;
+  work.macs_of = macs_;
+  for (const auto& [i, macs] : macs_) {
+    const graph::Operator& op = plan_.network.operators[static_cast<size_t>(i)];
+    const int64_t once = MacsFor(plan_.network, op, WholeOf(ShapeOf(plan_.network, op.outputs.front())));
+    work.macs += macs;
+    work.unknown_work += graph::HasUnknownWork(op) ? 1 : 0;
+    work.recomputed_macs += std::max<int64_t>(0, macs - once);
+  }
+  return work;
+}
+
+}  // namespace tessera::plan::verify

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/plan/plan.h"
+#include "tessera/plan/verify/buffer_sizes.h"
+#include "tessera/plan/verify/residency.h"
+#include "tessera/plan/verify/tiles.h"
+
+// Cycles of one operator's arithmetic, of one transfer, and of one port: docs/program.md, Costs.
+namespace tessera::plan::verify {
+
+// A sum or product beyond base::kMaxTotal stays there.
+inline int64_t Plus(int64_t a, int64_t b) { return base::CheckedAdd(a, b).value_or(base::kMaxTotal); }
+inline int64_t Times(int64_t a, int64_t b) { return base::CheckedMul(a, b).value_or(base::kMaxTotal); }
+
+// Adjacent bytes, and the loops around them from the innermost to the outermost. Empty: no bytes.
+struct Pieces {
+  int64_t bytes = 0;  // of one run
+  std::vector<int64_t> loops;
+};
+
+// The region of those extents as it lies in its home; `extents` has the tensor's rank.
+Pieces PiecesOf(const graph::Tensor& tensor, const std::vector<int64_t>& extents,
+                const hw_profiles::RoleLayout& layout);
+
+// One slice of the constant that is multiplied by depth, for so many output channels.
+Pieces PiecesOfDepth(const Plan& plan, const DepthSlices& slices, int64_t depth, int64_t channels);
+
+// Bytes of the region in its home, without row pitch; 0 where an extent is 0.
+int64_t PayloadOf(const graph::Tensor& tensor, const std::vector<int64_t>& extents,
+                  const hw_profiles::RoleLayout& layout);
+
+enum class Way : uint8_t { kFromHome, kToHome };
+
+// One transfer between the tile memory and `home`; engines that work in `home` themselves.
+int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Way way, const Pieces& pieces);
+int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Way way, const Pieces& pieces);
+
+// The tile memory's port, or any port that streams without pause.
+int64_t PortCycles(const hw_profiles::Port& port, int64_t read, int64_t written);
+
+// Whether what comes out of the memory and what goes into it take turns.
+bool TakesTurns(const hw_profiles::Profile& profile, int memory);
+
+// The arithmetic of an operator that makes `made` of its first output. All 0 where that is empty.
+struct Arithmetic {
+  int64_t start = 0;
+  int64_t body = 0;
+};
+Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op, const std::vector<int64_t>& made,
+                        const std::optional<DepthSlices>& depth);
+
+// Work and off-chip traffic of a subgraph, counted tile by tile.
+
+// What one or many tiles do. Bytes are those of the tensors' homes, wherever that is not the tile memory.
+struct Work {
+  int64_t macs = 0;
+  std::map<int, int64_t> macs_of;  // by operator; add up to `macs`
+  int64_t recomputed_macs = 0;
+  int64_t unknown_work = 0;  // operators that do not state theirs
+  std::map<std::string, int64_t>
+      off_chip;  // by cause: "inputs", "outputs", "weights"; causes without bytes are absent
+};
+
+// Multiply-accumulates of `op` for the part `output` of its output.
+int64_t MacsFor(const graph::Graph& network, const graph::Operator& op, const Box& output);
+
+class WorkCount {
+ public:
+  WorkCount(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph);
+  void Add(const Tile& tile);
+
+  // MACs beyond those that each operator's whole output takes were spent again.
+  Work Finish() const;
+
+ private:
+  void Move(const std::string& cause, int tensor, const Box& box);
+  void MoveSlices(int tensor, const Box& need);
+  void ReadConstants();
+  void ReadConstantByDepth(int64_t channels);
+
+  const Plan& plan_;
+  const std::vector<Users>& users_;
+  const Subgraph& subgraph_;
+  std::optional<DepthSlices> depth_;
+  std::map<int, Held> held_;
+  std::map<int, int64_t> macs_;  // by operator
+  Work work_;
+};
+
+}  // namespace tessera::plan::verify

@@ -1,0 +1,144 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "tessera/plan/plan.h"
+#include "tessera/plan/verify/buffer_sizes.h"
+#include "tessera/plan/verify/cost_terms.h"
+#include "tessera/plan/verify/residency.h"
+#include "tessera/plan/verify/tiles.h"
+
+// What one tile costs, whatever runs at the same time: docs/program.md, Costs.
+namespace tessera::plan::verify {
+
+// The slices of one step that come from one memory, in cycles.
+struct SliceCycles {
+  int64_t first = 0;  // must be there before the step
+  int64_t later = 0;  // arrive during the step
+};
+
+struct StepCost {
+  int64_t cycles = 0;  // of the engine and of the ports that it works through
+  const hw_profiles::Engine* engine = nullptr;
+  std::vector<SliceCycles> slices;  // parallel to Profile::memories
+};
+
+// One memory.
+struct MemoryCost {
+  int64_t load = 0;   // cycles of transfers from here to the tile memory
+  int64_t store = 0;  // and back
+  int64_t read = 0;   // cycles in which engines read here, and write here; the tile memory has none
+  int64_t written = 0;
+  int64_t load_bytes = 0;
+  int64_t store_bytes = 0;
+  int64_t other_bytes = 0;  // slices, and what engines read and write here, each operand once
+  int64_t bytes_read = 0;   // by whatever reads
+  int64_t bytes_written = 0;
+};
+
+struct TileCost {
+  std::vector<StepCost> steps;
+  std::vector<MemoryCost> memories;  // parallel to Profile::memories
+};
+
+// Finds the cost of any tile of one subgraph. Plan and users outlive it.
+class TileCosting {
+ public:
+  TileCosting(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph);
+
+  // Without the steps that copy kept rows.
+  TileCost CostOf(const Tile& tile) const;
+
+  const Held& HeldOf(int tensor) const { return held_.at(tensor); }
+
+ private:
+  struct Operand {
+    const graph::Tensor& tensor;
+    const Held& held;
+    const hw_profiles::RoleLayout& layout;
+  };
+  Operand At(int tensor) const;
+  size_t TileMemory() const { return static_cast<size_t>(plan_.profile.tile_memory); }
+  bool IsByDepth(int constant) const { return depth_ && depth_->constant == constant; }
+
+  void AddCrossing(int tensor, const Tile& tile, TileCost& cost) const;
+  void AddStep(int index, const Tile& tile, TileCost& cost) const;
+  void AddOperand(int tensor, const std::vector<int64_t>& extents, Way way,
+                  std::vector<MemoryCost>& step) const;
+  void AddConstants(const graph::Operator& op, bool idle, std::vector<MemoryCost>& step,
+                    TileCost& cost) const;
+  void AddDepth(const Tile& tile, const std::vector<int64_t>& result, std::vector<MemoryCost>& step,
+                TileCost& cost) const;
+  void AddSlice(int home, const Pieces& pieces, bool first, TileCost& cost) const;
+  void AddSliced(int home, int64_t bytes, TileCost& cost) const;
+  int64_t StartBehindOthers(const TileCost& cost, int64_t start) const;
+
+  const Plan& plan_;
+  const Subgraph& subgraph_;
+  std::optional<DepthSlices> depth_;
+  std::map<int, Held> held_;           // by tensor
+  std::map<int, size_t> grows_along_;  // by concatenation that writes a state in its place
+};
+
+// plan::CostOf for callers that visit the tiles themselves, in order. Plan and users outlive it.
+class CostCount {
+ public:
+  CostCount(const Plan& plan, const std::vector<Users>& users, int subgraph);
+  void Add(const Tile& tile);
+
+  // `work` counted the same tiles.
+  Metrics Finish(const Work& work) const;
+
+ private:
+  // Tiles that are alike in every extent.
+  struct Alike {
+    TileCost cost;
+    std::map<int, int64_t> kept;  // rows, by tensor
+    int64_t count = 0;
+  };
+  // Rows that a tile finds kept, or constants of one home that are loaded once.
+  struct Moved {
+    int64_t cycles = 0;
+    int64_t bytes = 0;
+  };
+  struct Slot {
+    int64_t cycles = 0;
+    double bytes_per_cycle = 0;
+  };
+  // Three tiles in order, into alike_; -1 before the first and after the last.
+  using Neighbours = std::array<int, 3>;
+
+  const Subgraph& Current() const { return plan_.subgraphs[static_cast<size_t>(subgraph_)]; }
+  std::vector<Moved> ConstantsOf(const Subgraph& subgraph) const;
+  Moved CopiesOf(const Alike& tile) const;
+  int64_t CopyCycles(const Neighbours& tiles) const;
+  int64_t SlicesDuring(const Neighbours& tiles, size_t step, size_t memory) const;
+  int64_t PortCyclesOf(size_t memory, int64_t in, int64_t out) const;
+  int64_t PassOf(const Neighbours& tiles) const;
+  Slot OwnStepsSlot(const Neighbours& tiles) const;
+  Slot OverlappedSlot(const Neighbours& tiles) const;
+  Slot SlotOf(int64_t cycles, const std::vector<int64_t>& bytes) const;
+  void AddEnergy(const Work& work, Metrics& metrics) const;
+
+  const Plan& plan_;
+  const std::vector<Users>& users_;
+  const int subgraph_;
+  TileCosting costing_;
+  std::vector<Moved> own_;    // of this subgraph, by memory
+  std::vector<Moved> ahead_;  // of the next one, by memory, during the last tile of this one
+  std::map<std::vector<int64_t>, int> numbers_;  // by all extents of a tile
+  std::vector<Alike> alike_;
+  std::vector<int> order_;  // of tiles, into alike_
+  LargestExtents largest_;
+};
+
+// What one subgraph costs (docs/program.md, docs/profile-format.md): latency_cycles, energy_pj with energy_by_part, off_chip_bytes with
+// off_chip_by_cause, macs, recomputed_macs, unknown_work, peak_bytes_per_cycle; bound_by is left empty and peak_bytes 0.
+// `subgraph` is an index into plan.subgraphs; the partition has passed CheckPartition. Cost: tiles times operators.
+Metrics CostOf(const Plan& plan, const std::vector<Users>& users, int subgraph);
+
+}  // namespace tessera::plan::verify

@@ -1,0 +1,295 @@
+#include "tessera/plan/verify/derivation.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/plan/verify/costs.h"
+#include "tessera/plan/verify/in_place.h"
+
+namespace tessera::plan::verify {
+
+namespace {
+
+Label LabelOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use) {
+  if (use.tensor < 0) return {plan.network.operators[static_cast<size_t>(use.op)].id, "scratch"};
+  return {plan.network.tensors[static_cast<size_t>(use.tensor)].id,
+          std::string(base::NameOf(RoleOf(plan, users, use)))};
+}
+
+}  // namespace
+
+Derivation Derive(const Plan& plan) {
+  const std::vector<Users> users = FindUsers(plan.network);
+  Derivation derivation;
+  std::vector<LargestExtents> largest(plan.subgraphs.size());
+  std::vector<RowTallies> rows(plan.subgraphs.size());
+  std::vector<std::set<int>> cached(plan.subgraphs.size());
+  std::vector<std::set<int>> by_channel(
+      plan.subgraphs.size());  // operators that may work so; then, those that do
+  std::vector<ExtentComparison> comparisons(plan.subgraphs.size(), ExtentComparison(plan.network));
+  for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+    const Subgraph& subgraph = plan.subgraphs[i];
+    WorkCount count(plan, users, subgraph);
+    CostCount costs(plan, users, static_cast<int>(i));
+    RowCount row_count(plan.network);
+    ChannelSurvey survey(plan, users, subgraph);
+    ForEachTile(plan.network, users, subgraph, [&](const Tile& tile) {
+      count.Add(tile);
+      costs.Add(tile);
+      row_count.Add(tile);
+      if (subgraph.in_place) comparisons[i].Look(subgraph.interval, tile);
+      survey.Look(tile);
+      for (const auto& [tensor, need] : tile.needs) {
+        const std::vector<int64_t> extents = ExtentsOf(need);
+        std::vector<int64_t>& most = largest[i].try_emplace(tensor, extents).first->second;
+        for (size_t axis = 0; axis < extents.size(); ++axis) most[axis] = std::max(most[axis], extents[axis]);
+      }
+    });
+    derivation.work.push_back(count.Finish());
+    derivation.costs.push_back(costs.Finish(derivation.work.back()));
+    rows[i] = row_count.Tallies();
+    by_channel[i] = survey.Able(largest[i]);
+    for (const auto& [tensor, extents] : largest[i]) {
+      if (IsCached(HoldingOf(plan, users, subgraph, tensor), tensor, rows[i])) cached[i].insert(tensor);
+    }
+  }
+  derivation.trace = Execute(plan, users, std::move(cached));
+  derivation.pairs = FindHandedOn(plan, users, derivation.trace);
+  for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+    const auto subgraph = static_cast<int>(i);
+    by_channel[i] = AddChannelPairs(plan, users, subgraph, derivation.trace, by_channel[i], derivation.pairs);
+    AddChannelScratch(plan, subgraph, by_channel[i], derivation.trace);
+  }
+  derivation.rules = FindRules(plan, users, derivation.trace);
+
+  for (const auto& [use, sighting] : derivation.trace.buffers) {
+    derivation.labels.emplace(use, LabelOf(plan, users, use));
+    const auto subgraph = static_cast<size_t>(use.subgraph);
+    derivation.footprints.emplace(use, use.subgraph < 0 ? FootprintOf(plan, users, use, {})
+                                                        : FootprintOf(plan, users, use, largest[subgraph],
+                                                                      rows[subgraph], by_channel[subgraph]));
+  }
+  for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+    if (!plan.subgraphs[i].in_place) continue;
+    AddInPlacePairs(plan, users, static_cast<int>(i), derivation.trace, comparisons[i], derivation.footprints,
+                    derivation.pairs);
+  }
+  return derivation;
+}
+
+std::string BufferId(const graph::Graph& network, const BufferUse& use) {
+  std::string tensor = use.tensor < 0 ? "" : network.tensors[static_cast<size_t>(use.tensor)].id;
+  const std::string op = use.op < 0 ? "" : network.operators[static_cast<size_t>(use.op)].id;
+  switch (use.kind) {
+    case BufferKind::kTile:
+      return fmt::format("s{}/{}@{}", use.subgraph, tensor, use.parity);
+    case BufferKind::kWhole:
+      return tensor;
+    case BufferKind::kResident:
+      return fmt::format("s{}/{}", use.subgraph, tensor);
+    case BufferKind::kSlice:
+      return fmt::format("s{}/{}/{}@{}.{}", use.subgraph, op, tensor, use.parity, use.slot);
+    case BufferKind::kRing:
+      return fmt::format("s{}/{}@ring", use.subgraph, tensor);
+    case BufferKind::kLine:
+      return fmt::format("s{}/{}@line", use.subgraph, tensor);
+    case BufferKind::kHalo:
+      return fmt::format("s{}/{}@{}.halo", use.subgraph, tensor, use.parity);
+    case BufferKind::kAccumulator:
+      return fmt::format("s{}/{}/accumulator@{}", use.subgraph, op, use.parity);
+    case BufferKind::kScratch:
+      break;
+  }
+  return fmt::format("s{}/{}/scratch@{}", use.subgraph, op, use.parity);
+}
+
+namespace {
+
+problem::Memory ToMemory(const hw_profiles::Memory& from) {
+  problem::Memory memory;
+  memory.name = from.name;
+  memory.capacity = from.capacity_bytes;
+  memory.alignment = from.alignment_bytes;
+  memory.reserved = from.reserved;
+  memory.banks = from.banks;
+  return memory;
+}
+
+}  // namespace
+
+problem::Memory TileMemory(const hw_profiles::Profile& profile) {
+  const hw_profiles::Memory& from = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  problem::Memory memory = ToMemory(from);
+  memory.modes = from.modes;
+  memory.transitions = from.transitions;
+  return memory;
+}
+
+problem::Memory HomeMemory(const hw_profiles::Profile& profile, int memory) {
+  return ToMemory(profile.memories[static_cast<size_t>(memory)]);
+}
+
+namespace {
+
+using problem::Bytes;
+using problem::Lifespan;
+using problem::Problem;
+using problem::Step;
+
+class Builder {
+ public:
+  Builder(const Plan& plan, const Derivation& derivation, Lifespan steps)
+      : plan_(plan), derivation_(derivation), steps_(steps) {}
+
+  Problem Run() {
+    problem_.name = plan_.network.name;
+    problem_.memories = {TileMemory(plan_.profile)};
+    for (const auto& [use, sighting] : derivation_.trace.buffers) AddBuffer(use, sighting);
+    for (const problem::Loop& loop : derivation_.trace.loops) AddLoop(loop);
+    for (const auto& [operand, result] : derivation_.pairs)
+      Relate(problem::RelationKind::kColocate, operand, result);
+    for (const auto& [use, index] : index_) {
+      if (use.kind != BufferKind::kHalo) continue;
+      BufferUse tile = use;
+      tile.kind = BufferKind::kTile;
+      Relate(problem::RelationKind::kAdjacent, use, tile);
+    }
+    for (const RuleReach& reach : derivation_.rules) AddRule(reach);
+    return std::move(problem_);
+  }
+
+ private:
+  bool IsInside(Step step) const { return steps_.lower <= step && step < steps_.upper; }
+
+  void AddBuffer(const BufferUse& use, const Sighting& sighting) {
+    problem::Buffer buffer;
+    for (const Lifespan& life : sighting.lifespans) {
+      const Lifespan part = {std::max(life.lower, steps_.lower), std::min(life.upper, steps_.upper)};
+      if (part.lower < part.upper)
+        buffer.lifespans.push_back({part.lower - steps_.lower, part.upper - steps_.lower});
+    }
+    if (buffer.lifespans.empty()) return;
+    for (problem::Access access : sighting.accesses) {
+      if (!IsInside(access.step)) continue;
+      access.step -= steps_.lower;
+      buffer.accesses.push_back(std::move(access));
+    }
+    const Footprint& footprint = derivation_.footprints.at(use);
+    buffer.id = BufferId(plan_.network, use);
+    buffer.role = derivation_.labels.at(use).role;
+    buffer.size = footprint.size;
+    buffer.alignment = footprint.alignment;
+    buffer.span = plan_.profile.memories[static_cast<size_t>(plan_.profile.tile_memory)].span;
+    index_.emplace(use, static_cast<int>(problem_.buffers.size()));
+    problem_.buffers.push_back(std::move(buffer));
+  }
+
+  // A subgraph's steps hold each of its loops whole.
+  void AddLoop(const problem::Loop& loop) {
+    if (!IsInside(loop.begin) || loop.end > steps_.upper) return;
+    problem::Loop shifted = {loop.begin - steps_.lower, loop.end - steps_.lower, {}};
+    for (const Step exit : loop.exits) shifted.exits.push_back(exit - steps_.lower);
+    problem_.loops.push_back(std::move(shifted));
+  }
+
+  std::optional<int> IndexOf(const BufferUse& use) const {
+    const auto found = index_.find(use);
+    return found == index_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  void Relate(problem::RelationKind kind, const BufferUse& first, const BufferUse& second) {
+    const std::optional<int> a = IndexOf(first);
+    const std::optional<int> b = IndexOf(second);
+    if (a && b) problem_.relations.push_back({kind, *a, *b, 0});
+  }
+
+  void AddRule(const RuleReach& reach) {
+    problem::Rule rule{reach.rule->name, reach.rule->require, {}, {}, reach.rule->select.sizes};
+    for (const BufferUse& use : reach.buffers) {
+      if (const std::optional<int> index = IndexOf(use)) rule.buffers.push_back(*index);
+    }
+    for (const auto& [a, b] : reach.pairs) {
+      const std::optional<int> first = IndexOf(a);
+      const std::optional<int> second = IndexOf(b);
+      if (first && second) rule.pairs.emplace_back(*first, *second);
+    }
+    std::sort(rule.buffers.begin(), rule.buffers.end());
+    std::sort(rule.pairs.begin(), rule.pairs.end());
+    if (!rule.buffers.empty() || !rule.pairs.empty()) problem_.rules.push_back(std::move(rule));
+  }
+
+  const Plan& plan_;
+  const Derivation& derivation_;
+  const Lifespan steps_;
+  Problem problem_;
+  std::map<BufferUse, int, UseOrder> index_;
+};
+
+// For each buffer the first of those that share its place.
+std::vector<size_t> PlacesOf(const Problem& problem) {
+  std::vector<size_t> place(problem.buffers.size());
+  std::iota(place.begin(), place.end(), size_t{0});
+  const auto root = [&place](size_t at) {
+    while (place[at] != at) at = place[at];
+    return at;
+  };
+  for (const problem::Relation& relation : problem.relations) {
+    if (relation.kind != problem::RelationKind::kColocate || relation.delta != 0) continue;
+    const size_t first = root(static_cast<size_t>(relation.first));
+    const size_t second = root(static_cast<size_t>(relation.second));
+    place[std::max(first, second)] = std::min(first, second);
+  }
+  for (size_t i = 0; i < place.size(); ++i) place[i] = root(i);
+  return place;
+}
+
+}  // namespace
+
+Problem ProblemOf(const Plan& plan, const Derivation& derivation, Lifespan steps) {
+  return Builder(plan, derivation, steps).Run();
+}
+
+Bytes LeastLoad(const Problem& problem) {
+  const std::vector<size_t> places = PlacesOf(problem);
+  std::set<Step> begins;
+  for (const problem::Buffer& buffer : problem.buffers) {
+    for (const Lifespan& life : buffer.lifespans) begins.insert(life.lower);
+  }
+  Bytes most = 0;
+  std::vector<Bytes> taken(problem.buffers.size());
+  for (const Step step : begins) {
+    std::fill(taken.begin(), taken.end(), 0);
+    for (size_t i = 0; i < problem.buffers.size(); ++i) {
+      if (!problem::LivesAt(problem.buffers[i], step)) continue;
+      taken[places[i]] = std::max(taken[places[i]], problem.buffers[i].size);
+    }
+    Bytes load = 0;
+    for (const Bytes bytes : taken) load = base::CheckedAdd(load, bytes).value_or(base::kMaxTotal);
+    most = std::max(most, load);
+  }
+  return most;
+}
+
+Bytes FreeBytes(const problem::Memory& memory, Bytes capacity) {
+  std::map<Bytes, Bytes> taken;  // end by begin
+  for (const problem::Reserved& reserved : memory.reserved) {
+    Bytes& end = taken[reserved.range.begin];
+    end = std::max(end, reserved.range.end);
+  }
+  Bytes free = 0;
+  Bytes at = 0;
+  for (const auto& [begin, end] : taken) {
+    free += std::max<Bytes>(0, std::min(begin, capacity) - at);
+    at = std::max(at, end);
+  }
+  return free + std::max<Bytes>(0, capacity - at);
+}
+
+}  // namespace tessera::plan::verify

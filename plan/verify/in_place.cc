@@ -1,0 +1,382 @@
+#include "tessera/plan/verify/in_place.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+// While operator k computes, its operand x is read and its result y written. y may lie where x lies if every value
+// of x is dead once k has finished and no value of y is there before k begins, that is, if the steps at which both
+// buffers were seen alive all belong to k's own turn. Anything else that reads x later, a next tile that is already
+// arriving in it, or a y that is still leaving, shows up as another common step. One reader is never seen: whoever
+// takes a network output, or state, when the program has ended. If k runs at the last step, the steps alone would
+// let y destroy what is still wanted, so such operands keep their place.
+//
+// A place may have had guests before: x may itself have been put where w was. Then y moves in with w as well, and must
+// not be alive at any step at which w is. So all guests of a place are kept together, and whoever moves in is held against each,
+// with all who have moved in with him before.
+//
+// What makes its result channel by channel (by_channel.h) is looked at first, for the sizes of scratch depend on it.
+namespace tessera::plan::verify {
+
+namespace {
+
+using problem::Lifespan;
+
+bool Within(const Lifespan& steps, const Lifespan& turn) {
+  return turn.lower <= steps.lower && steps.upper <= turn.upper;
+}
+
+// The stretches of steps that both live at.
+std::vector<Lifespan> CommonSteps(const std::vector<Lifespan>& a, const std::vector<Lifespan>& b) {
+  std::vector<Lifespan> common;
+  for (const Lifespan& x : a) {
+    for (const Lifespan& y : b) {
+      const Lifespan both{std::max(x.lower, y.lower), std::min(x.upper, y.upper)};
+      if (both.lower < both.upper) common.push_back(both);
+    }
+  }
+  return common;
+}
+
+bool IsSame(const BufferUse& a, const BufferUse& b) { return !UseOrder()(a, b) && !UseOrder()(b, a); }
+
+// Buffers that lie in one place, one after another.
+using Guests = std::set<BufferUse, UseOrder>;
+
+class PairSearch {
+ public:
+  PairSearch(const Plan& plan, const std::vector<Users>& users, int subgraph, const Trace& trace,
+             const ExtentComparison& extents, const std::map<BufferUse, Footprint, UseOrder>& sizes,
+             std::vector<InPlacePair>& pairs)
+      : plan_(plan),
+        users_(users),
+        subgraph_(subgraph),
+        trace_(trace),
+        extents_(extents),
+        sizes_(sizes),
+        pairs_(pairs) {
+    for (const InPlacePair& pair : pairs) MoveIn(pair);
+  }
+
+  void Run() {
+    const graph::Interval interval = plan_.subgraphs[static_cast<size_t>(subgraph_)].interval;
+    for (int op = interval.first; op <= interval.last; ++op) Search(op);
+  }
+
+  std::set<int> RunByChannel(const std::set<int>& able) {
+    std::set<int> found;
+    for (const int op : able) {
+      const int operand = At(op).inputs.front();
+      const int result = At(op).outputs.front();
+      if (IsForNobody(result) || IsCached(result) || IsCached(operand) || HasPads(operand) || HasPads(result))
+        continue;
+      if (MoveInAll(PairsOf(TurnsOf(op), operand, result, /*of_one_size=*/false))) found.insert(op);
+    }
+    return found;
+  }
+
+ private:
+  const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
+  const graph::Tensor& TensorAt(int tensor) const {
+    return plan_.network.tensors[static_cast<size_t>(tensor)];
+  }
+
+  bool IsNamed(int op) const {
+    const auto& kinds = plan_.profile.tiling.in_place;
+    return At(op).kind == base::OperatorKind::kElementwise &&
+           std::find(kinds.begin(), kinds.end(), At(op).kind) != kinds.end();
+  }
+
+  bool IsCached(int tensor) const { return trace_.cached[static_cast<size_t>(subgraph_)].contains(tensor); }
+
+  // What the author of a described operator says of it, wherever this operand stands among its inputs. What it reads of other
+  // coordinates than those that it writes would be gone.
+  bool AllowsInPlace(int op, int operand) const {
+    const std::vector<int>& inputs = At(op).inputs;
+    for (size_t number = 0; number < inputs.size(); ++number) {
+      const bool named =
+          std::count(At(op).in_place.begin(), At(op).in_place.end(), static_cast<int>(number)) > 0;
+      if (inputs[number] != operand) continue;
+      if (!named || At(op).accesses[number].kind != graph::AccessKind::kElementwise) return false;
+    }
+    return true;
+  }
+
+  using Turns = std::map<int, std::vector<Lifespan>>;  // by parity
+
+  Turns TurnsOf(int op) const {
+    Turns turns;
+    for (const Turn& turn : trace_.turns) {
+      if (turn.op == op) turns[turn.parity].push_back(turn.steps);
+    }
+    return turns;
+  }
+
+  void Search(int op) {
+    const Turns turns = TurnsOf(op);
+    const int result = At(op).outputs.front();
+    if (IsForNobody(result) || IsCached(result)) return;
+    for (const int operand : At(op).inputs) {
+      if (IsCached(operand)) continue;
+      if (!IsNamed(op) && !AllowsInPlace(op, operand)) continue;
+      if (operand == result || !LookAlike(operand, result) || !extents_.AlwaysEqual(operand, result))
+        continue;
+      if (MoveInAll(PairsOf(turns, operand, result, /*of_one_size=*/true))) return;
+    }
+  }
+
+  bool MoveInAll(const std::vector<InPlacePair>& found) {
+    for (const InPlacePair& pair : found) MoveIn(pair);
+    pairs_.insert(pairs_.end(), found.begin(), found.end());
+    return !found.empty();
+  }
+
+  // One pair for each parity; none at all if one parity does not allow it.
+  std::vector<InPlacePair> PairsOf(const Turns& turns, int operand, int result, bool of_one_size) const {
+    std::vector<InPlacePair> found;
+    for (const auto& [parity, steps] : turns) {
+      const auto x = UseOf(operand, parity);
+      const auto y = UseOf(result, parity);
+      if (!x || !y || IsWantedAfterwards(*x) || overwritten_.contains(*x) || overwriting_.contains(*y))
+        return {};
+      if (of_one_size && sizes_.at(*x).size != sizes_.at(*y).size) return {};
+      if (!MayMoveIn(steps, *x, *y)) return {};
+      found.emplace_back(*x, *y);
+    }
+    return found;
+  }
+
+  // Whether y meets x at steps of the operator's turns alone, and otherwise no guest of x's place ever meets one of y's.
+  bool MayMoveIn(const std::vector<Lifespan>& turns, const BufferUse& x, const BufferUse& y) const {
+    const std::vector<Lifespan> meetings = CommonSteps(LivesOf(x), LivesOf(y));
+    const bool in_turn = std::all_of(meetings.begin(), meetings.end(), [&](const Lifespan& meeting) {
+      return std::any_of(turns.begin(), turns.end(),
+                         [&](const Lifespan& turn) { return Within(meeting, turn); });
+    });
+    if (!in_turn || meetings.empty()) return false;
+    const Guests coming = GuestsWith(y);
+    for (const BufferUse& guest : GuestsWith(x)) {
+      for (const BufferUse& other : coming) {
+        if (IsSame(guest, x) && IsSame(other, y)) continue;
+        if (!CommonSteps(LivesOf(guest), LivesOf(other)).empty()) return false;
+      }
+    }
+    return true;
+  }
+
+  const std::vector<Lifespan>& LivesOf(const BufferUse& use) const {
+    return trace_.buffers.at(use).lifespans;
+  }
+
+  // All who lie where it lies, itself included.
+  Guests GuestsWith(const BufferUse& use) const {
+    const auto place = place_of_.find(use);
+    return place == place_of_.end() ? Guests{use} : places_[place->second];
+  }
+
+  void MoveIn(const InPlacePair& pair) {
+    const auto& [x, y] = pair;
+    Guests guests = GuestsWith(x);
+    guests.merge(GuestsWith(y));
+    for (const BufferUse& guest : guests) place_of_[guest] = places_.size();
+    places_.push_back(std::move(guests));
+    overwritten_.insert(x);
+    overwriting_.insert(y);
+  }
+
+  // The buffer that holds the tensor in passes of that parity, if it has one.
+  std::optional<BufferUse> UseOf(int tensor, int parity) const {
+    for (const BufferUse& use : {BufferUse{BufferKind::kTile, subgraph_, tensor, -1, parity, 0},
+                                 BufferUse{BufferKind::kWhole, -1, tensor, -1, 0, 0}}) {
+      if (trace_.buffers.contains(use)) return use;
+    }
+    return std::nullopt;
+  }
+
+  bool IsWantedAfterwards(const BufferUse& use) const {
+    const graph::Tensor& tensor = TensorAt(use.tensor);
+    return use.kind == BufferKind::kWhole && (tensor.network_output || tensor.state);
+  }
+
+  // A result that is dropped as soon as it is made is never alive together with later readers of the operand, and would
+  // still destroy what they read.
+  bool IsForNobody(int result) const {
+    const graph::Tensor& tensor = TensorAt(result);
+    return users_[static_cast<size_t>(result)].readers.empty() && !tensor.network_output && !tensor.state;
+  }
+
+  // Pads stand before the data, and those of operand and result need not agree.
+  bool HasPads(int tensor) const {
+    if (plan_.profile.tiling.implicit_padding) return false;
+    for (const int reader : users_[static_cast<size_t>(tensor)].readers) {
+      const graph::Window& window = At(reader).window;
+      for (const int64_t pad :
+           {window.pad_low[0], window.pad_low[1], window.pad_high[0], window.pad_high[1]}) {
+        if (pad > 0) return true;
+      }
+    }
+    return false;
+  }
+
+  bool LookAlike(int operand, int result) const {
+    if (HasPads(operand) || HasPads(result)) return false;
+    const graph::Tensor& x = TensorAt(operand);
+    const graph::Tensor& y = TensorAt(result);
+    const hw_profiles::RoleLayout& x_layout = LayoutOf(operand);
+    const hw_profiles::RoleLayout& y_layout = LayoutOf(result);
+    return x.type == y.type && x.shape == y.shape && x_layout.channel_block == y_layout.channel_block &&
+           x_layout.row_pitch_bytes == y_layout.row_pitch_bytes;
+  }
+
+  const hw_profiles::RoleLayout& LayoutOf(int tensor) const {
+    const Subgraph& subgraph = plan_.subgraphs[static_cast<size_t>(subgraph_)];
+    const auto index = static_cast<size_t>(tensor);
+    return hw_profiles::LayoutOf(plan_.profile, RoleOf(TensorAt(tensor), users_[index], subgraph.interval));
+  }
+
+  const Plan& plan_;
+  const std::vector<Users>& users_;
+  const int subgraph_;
+  const Trace& trace_;
+  const ExtentComparison& extents_;
+  const std::map<BufferUse, Footprint, UseOrder>& sizes_;
+  std::set<BufferUse, UseOrder> overwritten_;
+  std::set<BufferUse, UseOrder> overwriting_;
+  std::vector<Guests> places_;
+  std::map<BufferUse, size_t, UseOrder> place_of_;  // index into places_, the latest
+  std::vector<InPlacePair>& pairs_;
+};
+
+}  // namespace
+
+void ExtentComparison::Look(graph::Interval interval, const Tile& tile) {
+  for (int i = interval.first; i <= interval.last; ++i) {
+    const graph::Operator& op = network_.operators[static_cast<size_t>(i)];
+    const int result = op.outputs.front();
+    for (const int operand : op.inputs) {
+      const auto x = tile.needs.find(operand);
+      const auto y = tile.needs.find(result);
+      if (x == tile.needs.end() || y == tile.needs.end() || ExtentsOf(x->second) != ExtentsOf(y->second)) {
+        unequal_.insert({operand, result});
+      }
+    }
+  }
+}
+
+void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph, const Trace& trace,
+                     const ExtentComparison& extents, const std::map<BufferUse, Footprint, UseOrder>& sizes,
+                     std::vector<InPlacePair>& pairs) {
+  PairSearch(plan, users, subgraph, trace, extents, sizes, pairs).Run();
+}
+
+std::set<int> AddChannelPairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
+                              const Trace& trace, const std::set<int>& able,
+                              std::vector<InPlacePair>& pairs) {
+  const ExtentComparison extents(plan.network);
+  return PairSearch(plan, users, subgraph, trace, extents, {}, pairs).RunByChannel(able);
+}
+
+// Why the result may overwrite its operand, if all of this is the tile's own. Let the address of an element be a * (bytes of a batch) + h * (bytes of a row) + w * P
+// + (place in the column), where P is what a column takes. If P divides the bytes of a row, it divides those of a batch, and an
+// address modulo P tells the place in the column, so the channel. Let it do so in operand and result alike, with the same P and the
+// same first channel; then what is written of channel c lies on bytes of channel c, or on padding. The engine has read
+// all of these when it writes: it makes a channel in scratch first.
+//
+//     h w      0 0     0 1     0 2     1 0     1 1 ..                  P = 3
+//     operand  a b c   a b c   a b c   a b c   a b c   a b c
+//     result   a b c   a b c   a b c                                   its rows are shorter: a of (1, 0) lies on a of (0, 2)
+
+namespace {
+
+bool NamesDepthwise(const Plan& plan) {
+  const std::vector<base::OperatorKind>& kinds = plan.profile.tiling.in_place;
+  return std::find(kinds.begin(), kinds.end(), base::OperatorKind::kDepthwise) != kinds.end();
+}
+
+// One channel of the result for one of the operand, of as many whole bytes.
+bool MapsChannels(const graph::Graph& network, const graph::Operator& op) {
+  if (op.kind != base::OperatorKind::kDepthwise) return false;
+  const graph::Tensor& x = network.tensors[static_cast<size_t>(op.inputs.front())];
+  const graph::Tensor& y = network.tensors[static_cast<size_t>(op.outputs.front())];
+  const bool whole_bytes = base::BytesOf(x.type, 1) * 8 == base::BitsOf(x.type);
+  return x.type == y.type && whole_bytes && NameExtents(x.shape).channels == NameExtents(y.shape).channels;
+}
+
+}  // namespace
+
+ChannelSurvey::ChannelSurvey(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph)
+    : plan_(plan) {
+  if (!subgraph.in_place || !NamesDepthwise(plan)) return;
+  for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op) {
+    const graph::Operator& facts = plan.network.operators[static_cast<size_t>(op)];
+    if (!MapsChannels(plan.network, facts)) continue;
+    for (const int tensor : {facts.inputs.front(), facts.outputs.front()})
+      held_.emplace(tensor, HoldingOf(plan, users, subgraph, tensor));
+    // Other tiles' windows reach over what a tile would overwrite in a whole buffer.
+    if (subgraph.tiles == 1 || !IsWhole(facts.inputs.front())) operators_.insert(op);
+  }
+}
+
+void ChannelSurvey::Look(const Tile& tile) {
+  std::erase_if(operators_, [&](int index) {
+    const graph::Operator& op = plan_.network.operators[static_cast<size_t>(index)];
+    return ChannelsIn(tile, op.inputs.front()) != ChannelsIn(tile, op.outputs.front());
+  });
+}
+
+std::set<int> ChannelSurvey::Able(const LargestExtents& largest) const {
+  std::set<int> able = operators_;
+  std::erase_if(able, [&](int index) {
+    const graph::Operator& op = plan_.network.operators[static_cast<size_t>(index)];
+    const int x = op.inputs.front();
+    const int y = op.outputs.front();
+    const int64_t bytes = ColumnBytes(x, largest);
+    return ColumnBytes(y, largest) != bytes || !BeginsRowsWithColumns(x, bytes) ||
+           !BeginsRowsWithColumns(y, bytes);
+  });
+  return able;
+}
+
+int64_t ChannelSurvey::ChannelsIn(const Tile& tile, int tensor) const {
+  if (IsWhole(tensor)) return NameExtents(plan_.network.tensors[static_cast<size_t>(tensor)].shape).channels;
+  const auto need = tile.needs.find(tensor);
+  return need == tile.needs.end() ? 0 : NameExtents(ExtentsOf(need->second)).channels;
+}
+
+int64_t ChannelSurvey::ColumnBytes(int tensor, const LargestExtents& largest) const {
+  const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
+  NamedExtents column;
+  column.channels = NameExtents(IsWhole(tensor) ? facts.shape : largest.at(tensor)).channels;
+  const int64_t block = hw_profiles::LayoutOf(plan_.profile, held_.at(tensor).role).channel_block;
+  return StoredBytes(column, facts.type, block, /*row_pitch=*/1);
+}
+
+bool ChannelSurvey::BeginsRowsWithColumns(int tensor, int64_t column_bytes) const {
+  return column_bytes % hw_profiles::LayoutOf(plan_.profile, held_.at(tensor).role).row_pitch_bytes == 0;
+}
+
+void AddChannelScratch(const Plan& plan, int subgraph, const std::set<int>& operators, Trace& trace) {
+  std::map<BufferUse, Sighting, UseOrder> seen;
+  for (const Turn& turn : trace.turns) {
+    const BufferUse use = {BufferKind::kScratch, subgraph, -1, turn.op, turn.parity, 0};
+    if (!operators.contains(turn.op) || trace.buffers.contains(use)) continue;
+    const hw_profiles::Engine* engine = EngineOf(plan, plan.network.operators[static_cast<size_t>(turn.op)]);
+    const std::string name = engine == nullptr ? "" : engine->name;
+    Sighting& sighting = seen[use];
+    sighting.lifespans.push_back(turn.steps);
+    for (const problem::AccessKind kind : {problem::AccessKind::kRead, problem::AccessKind::kWrite})
+      sighting.accesses.push_back({turn.steps.upper - 1, name, kind});
+  }
+  for (auto& [use, sighting] : seen) {
+    std::sort(sighting.lifespans.begin(), sighting.lifespans.end(),
+              [](const auto& a, const auto& b) { return a.lower < b.lower; });
+    std::sort(sighting.accesses.begin(), sighting.accesses.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.step, a.kind) < std::tie(b.step, b.kind);
+    });
+    trace.buffers.emplace(use, std::move(sighting));
+  }
+}
+
+}  // namespace tessera::plan::verify

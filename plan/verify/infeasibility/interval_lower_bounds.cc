@@ -1,0 +1,399 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/plan/verify/buffer_sizes.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/cost_terms.h"
+#include "tessera/plan/verify/derivation.h"
+#include "tessera/plan/verify/infeasibility/lower_bounds.h"
+#include "tessera/plan/verify/tiles.h"
+
+// *Floor of an interval.* The tiles cover the output, so for every choice of one index along each
+// axis that may be cut there is a tile that holds it, and what a tile needs only grows with the
+// tile. So each tile buffer is at least as large as what the tile of that one index needs of its
+// tensor, and the step that runs an operator holds its operands and results together:
+//
+//     output, cut by rows and columns     . . . . .        the tile of the one index o needs these
+//                                         . . o . .        of an operand of a 3x3 convolution:  3 x 3
+//                                         . . . . .
+//
+// Where rows are kept, a tile makes only some of the rows that it needs, so nothing is sure of the
+// tile that holds o. But the rows that one tile wants of a tensor are all made, in this tile or one
+// before, and the operator that makes a row then holds what this row needs. So follow single rows:
+// row o of the output is made; of the rows that it needs of an operand the middle one is made; and
+// so on, from reader to maker.
+//
+// Whole buffers count as such. So do buffers of other tensors that live while the operator runs.
+// Where there are several tiles, what the subgraph reads stays for the last tile, and what it makes
+// is there from the first tile on: so when the last tile begins, all of it lives. Where there is
+// one tile, a whole buffer lives from its maker to its last reader. The cheaper of the two counts.
+//
+// Of operands that may share one place the larger counts; what may stay in its home, lie in the
+// place of a state, or come by depth counts as nothing. Constants count as the least that any
+// policy holds of them.
+//
+// *Everywhere.* Without an order, only a single index of an operator's own result is sure to be
+// asked for, and which one is not. Along each axis the least of all indices counts.
+namespace tessera::plan::verify::infeasibility {
+namespace {
+
+using base::TensorRole;
+using hw_profiles::HaloStorage;
+using hw_profiles::WeightPolicy;
+
+constexpr int64_t kMostIndices = 4'000;  // of a result, along all axes, that are looked at one by one
+
+class Floors {
+ public:
+  Floors(const Plan& plan, const std::vector<Users>& users) : plan_(plan), users_(users) {}
+
+  int64_t OfInterval(graph::Interval interval) const {
+    const Box output = WholeOf(ShapeOf(TiledOf(interval)));
+    Box least = output;
+    Box strip = output;
+    bool keeps_rows = false;
+    for (size_t axis = 0; axis < output.size(); ++axis) {
+      const auto name = AxisName(output.size(), axis);
+      const auto& axes = plan_.profile.tiling.axes;
+      const bool offered =
+          std::any_of(axes.begin(), axes.end(), [&](const auto& each) { return each.axis == name; });
+      if (!name || !offered || !MayCut(plan_.network, users_, interval, axis)) continue;
+      const int64_t middle = output[axis].end / 2;
+      least[axis] = {middle, middle + 1};
+      if (MayDivideStrips(*name)) strip[axis] = least[axis];
+      keeps_rows = keeps_rows || (name == base::Axis::kRows && KeepsRows());
+    }
+    int64_t bytes = LeastFor(interval, output, Tiles::kOne);
+    if (least != output) bytes = std::min(bytes, LeastFor(interval, least, Tiles::kSeveral));
+    if (keeps_rows) bytes = std::min(bytes, LeastFor(interval, strip, Tiles::kKeepingRows));
+    return Plus(bytes, ConstantsHere());
+  }
+
+  // Of a tile in the middle of the output.
+  int64_t OfTile(graph::Interval interval, const std::vector<int64_t>& tile, bool keeps_rows) const {
+    const graph::Shape& output = ShapeOf(TiledOf(interval));
+    Box box = WholeOf(output);
+    for (size_t axis = 0; axis < box.size(); ++axis) {
+      const bool is_rows = AxisName(box.size(), axis) == base::Axis::kRows;
+      if (keeps_rows && is_rows) continue;
+      const int64_t begin = (output[axis] / tile[axis] / 2) * tile[axis];
+      box[axis] = {begin, std::min(begin + tile[axis], output[axis])};
+    }
+    const Tiles tiles = keeps_rows ? Tiles::kKeepingRows : tile == output ? Tiles::kOne : Tiles::kSeveral;
+    return Plus(LeastFor(interval, box, tiles), ConstantsHere());
+  }
+
+  // In any order and subgraph.
+  int64_t OfOperator(int op) const {
+    const graph::Operator& facts = At(op);
+    const graph::Shape& output = ShapeOf(facts.outputs.front());
+    std::map<int, std::vector<int64_t>> least;
+    for (size_t operand = 0; operand < facts.inputs.size(); ++operand) {
+      std::vector<int64_t> extents = LeastExtents(facts, operand, output);
+      const auto [known, is_new] = least.try_emplace(facts.inputs[operand], extents);
+      for (size_t axis = 0; axis < extents.size() && !is_new; ++axis)
+        known->second[axis] = std::max(known->second[axis], extents[axis]);
+    }
+    for (const int tensor : facts.outputs) least[tensor] = std::vector<int64_t>(ShapeOf(tensor).size(), 1);
+    const auto extents_of = [&](int tensor) { return least.at(tensor); };
+    return Plus(OperandBytes(op, {op, op}, extents_of, true), ConstantsHere());
+  }
+
+ private:
+  const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
+  const graph::Shape& ShapeOf(int tensor) const {
+    return plan_.network.tensors[static_cast<size_t>(tensor)].shape;
+  }
+  int TiledOf(graph::Interval interval) const { return At(interval.last).outputs.front(); }
+
+  bool KeepsRows() const {
+    const std::vector<HaloStorage>& halos = plan_.profile.tiling.halo;
+    return std::any_of(halos.begin(), halos.end(),
+                       [](HaloStorage halo) { return halo != HaloStorage::kRecompute; });
+  }
+
+  enum class Tiles : uint8_t { kOne, kSeveral, kKeepingRows };
+
+  bool MayDivideStrips(base::Axis axis) const {
+    return axis == base::Axis::kBatch ||
+           (axis == base::Axis::kColumns && plan_.profile.tiling.implicit_padding);
+  }
+
+  // The greatest of the operators' needs where some tile has this part of the output, or where rows
+  // are kept, some strip.
+  int64_t LeastFor(graph::Interval interval, const Box& part, Tiles tiles) const {
+    Subgraph subgraph;
+    subgraph.interval = interval;
+    const Tile tile = SingleTile(plan_.network, users_, subgraph, part);
+    std::map<int, Box> rows;  // of which one is made, by tensor
+    int64_t most = 0;
+    for (int op = interval.last; op >= interval.first; --op) {
+      const std::map<int, Box> needs =
+          tiles == Tiles::kKeepingRows ? NeedsOfOneRow(op, tile, rows) : tile.needs;
+      const auto extents_of = [&](int tensor) { return ExtentsOf(needs.at(tensor)); };
+      most = std::max(
+          most, Plus(OperandBytes(op, interval, extents_of, false), OthersBytes(op, interval, tile, tiles)));
+    }
+    return most;
+  }
+
+  // Buffers of other tensors of the subgraph that live while the operator runs, for some tile:
+  // whole ones, and, where no rows are kept, tiles that an operator before has made and one behind
+  // reads.
+  int64_t OthersBytes(int op, graph::Interval interval, const Tile& tile, Tiles tiles) const {
+    Subgraph subgraph;
+    subgraph.interval = interval;
+    int64_t bytes = 0;
+    for (const int tensor : TensorsOf(plan_.network, interval)) {
+      const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
+      const Users& users = users_[static_cast<size_t>(tensor)];
+      const auto is_operand = [op](const std::vector<int>& list) {
+        return std::find(list.begin(), list.end(), op) != list.end();
+      };
+      const bool is_kept_for_runs = facts.constant || facts.state || facts.next_of >= 0;
+      if (is_kept_for_runs || is_operand(users.makers) || is_operand(users.readers)) continue;
+      const Held held = HoldingOf(plan_, users_, subgraph, tensor);
+      const bool is_made = !held.made || users.makers.front() < op;
+      const bool is_read = !users.readers.empty() && users.readers.back() > op;
+      if (held.holding == Holding::kWhole) {
+        const bool is_there = tiles == Tiles::kOne ? is_made && (is_read || facts.network_output)
+                                                   : is_made || op == interval.first;
+        if (is_there) bytes = Plus(bytes, BytesAs(facts, held.role, facts.shape));
+      } else if (tiles != Tiles::kKeepingRows && held.made && is_made && IsReadBetween(users, op, interval)) {
+        if (held.holding != Holding::kDirect)
+          bytes = Plus(bytes, TileBytes(facts, held, tile.needs.at(tensor)));
+      }
+    }
+    return bytes;
+  }
+
+  static bool IsReadBetween(const Users& users, int op, graph::Interval interval) {
+    return std::any_of(users.readers.begin(), users.readers.end(),
+                       [&](int reader) { return op < reader && reader <= interval.last; });
+  }
+
+  int64_t TileBytes(const graph::Tensor& facts, const Held& held, const Box& need) const {
+    return IsEmpty(need) ? 0 : BytesAs(facts, held.role, ExtentsOf(need));
+  }
+
+  // What the operator needs to make one row of its first result that is made for certain; notes one
+  // such row of each operand.
+  std::map<int, Box> NeedsOfOneRow(int op, const Tile& tile, std::map<int, Box>& rows) const {
+    const graph::Operator& facts = At(op);
+    std::map<int, Box> needs;
+    for (const int tensor : facts.outputs) needs[tensor] = EmptyOf(ShapeOf(tensor));
+    const int result = facts.outputs.front();
+    Box& made = needs[result];
+    if (const auto row = rows.find(result); row != rows.end()) {
+      made = row->second;
+    } else if (const auto share = tile.shares.find(result); share != tile.shares.end()) {
+      made = MiddleRow(share->second);
+    }
+    for (size_t operand = 0; operand < facts.inputs.size(); ++operand) {
+      const int input = facts.inputs[operand];
+      const Box need = NeedOf(plan_.network, facts, operand, made);
+      Enclose(needs.try_emplace(input, EmptyOf(ShapeOf(input))).first->second, need);
+      if (!IsEmpty(need)) rows.try_emplace(input, MiddleRow(need));
+    }
+    return needs;
+  }
+
+  static Box MiddleRow(Box box) {
+    for (size_t axis = 0; axis < box.size() && !IsEmpty(box); ++axis) {
+      if (AxisName(box.size(), axis) != base::Axis::kRows) continue;
+      const int64_t middle = box[axis].begin + (box[axis].end - box[axis].begin) / 2;
+      box[axis] = {middle, middle + 1};
+    }
+    return box;
+  }
+
+  // For each axis of an operand the least that any one index of the result needs, along whichever
+  // axes that index moves.
+  std::vector<int64_t> LeastExtents(const graph::Operator& op, size_t operand,
+                                    const graph::Shape& output) const {
+    const graph::Shape& in = ShapeOf(op.inputs[operand]);
+    std::vector<int64_t> least(in.size(), std::numeric_limits<int64_t>::max());
+    if (graph::IsBarrier(op)) return in;
+    // Their axes are not independent.
+    static constexpr std::array kMixing = {base::OperatorKind::kReshape, base::OperatorKind::kDepthToSpace,
+                                           base::OperatorKind::kSpaceToDepth};
+    const bool is_mixing = std::find(kMixing.begin(), kMixing.end(), op.kind) != kMixing.end();
+    const int64_t indices = std::accumulate(output.begin(), output.end(), int64_t{0});
+    if (is_mixing || indices > kMostIndices) return std::vector<int64_t>(in.size(), 1);
+    for (size_t axis = 0; axis < output.size(); ++axis) {
+      for (int64_t index = 0; index < output[axis]; ++index) {
+        Box one(output.size());
+        for (size_t other = 0; other < output.size(); ++other) one[other] = {0, output[other]};
+        one[axis] = {index, index + 1};
+        const std::vector<int64_t> extents = ExtentsOf(NeedOf(plan_.network, op, operand, one));
+        for (size_t i = 0; i < in.size(); ++i) least[i] = std::min(least[i], extents[i]);
+      }
+    }
+    for (size_t i = 0; i < in.size(); ++i) least[i] = std::min(least[i], in[i]);
+    return least;
+  }
+
+  template <typename Extents>
+  int64_t OperandBytes(int op, graph::Interval interval, const Extents& extents_of, bool anywhere) const {
+    const graph::Operator& facts = At(op);
+    int64_t read = 0;
+    int64_t made = 0;
+    const bool by_depth = MayComeByDepth(interval);
+    for (const int tensor : std::set<int>(facts.inputs.begin(), facts.inputs.end())) {
+      if (!by_depth) read = Plus(read, FeatureBytes(tensor, interval, extents_of(tensor), anywhere));
+    }
+    for (const int tensor : std::set<int>(facts.outputs.begin(), facts.outputs.end()))
+      made = Plus(made, FeatureBytes(tensor, interval, extents_of(tensor), anywhere));
+    return Plus(MaySharePlace(plan_.profile, facts) ? std::max(read, made) : Plus(read, made),
+                by_depth ? 0 : LeastConstants(plan_, users_, op));
+  }
+
+  bool MayComeByDepth(graph::Interval interval) const {
+    const std::vector<WeightPolicy>& weights = plan_.profile.tiling.weights;
+    return interval.first == interval.last &&
+           std::find(weights.begin(), weights.end(), WeightPolicy::kByDepth) != weights.end();
+  }
+
+  // `anywhere`: whichever subgraph the operator is in, so in whichever role.
+  int64_t FeatureBytes(int tensor, graph::Interval interval, const std::vector<int64_t>& extents,
+                       bool anywhere) const {
+    const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
+    if (facts.state || facts.next_of >= 0 || std::count(extents.begin(), extents.end(), 0) > 0) return 0;
+    Subgraph subgraph;
+    subgraph.interval = interval;
+    const Held held = HoldingOf(plan_, users_, subgraph, tensor);
+    const bool is_whole = held.holding == Holding::kWhole;
+    int64_t bytes =
+        held.holding == Holding::kDirect ? 0 : BytesAs(facts, held.role, is_whole ? facts.shape : extents);
+    const bool inside = anywhere && held.role == TensorRole::kBorder;
+    if (inside) bytes = std::min(bytes, BytesAs(facts, TensorRole::kFeature, extents));
+    return bytes;
+  }
+
+  int64_t BytesAs(const graph::Tensor& facts, TensorRole role, const std::vector<int64_t>& extents) const {
+    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan_.profile, role);
+    return StoredBytes(NameExtents(extents), facts.type, layout.channel_block, layout.row_pitch_bytes);
+  }
+
+  int64_t ConstantsHere() const {
+    const graph::Interval everything{0, static_cast<int>(plan_.network.operators.size()) - 1};
+    int64_t bytes = 0;
+    for (size_t tensor = 0; tensor < plan_.network.tensors.size(); ++tensor) {
+      const bool is_here = HomeOf(plan_, static_cast<int>(tensor)) == plan_.profile.tile_memory;
+      if (plan_.network.tensors[tensor].constant && is_here && !users_[tensor].readers.empty())
+        bytes = Plus(bytes, ConstantBytes(plan_, users_, static_cast<int>(tensor), everything));
+    }
+    return bytes;
+  }
+
+  const Plan& plan_;
+  const std::vector<Users>& users_;
+};
+
+}  // namespace
+
+namespace {
+
+// Whether some element of the first result is asked for. A window may lie in the padding, so that
+// no operator reads a result.
+bool IsSurelyNeeded(const graph::Graph& network, const std::vector<Users>& users,
+                    const std::vector<char>& whole, int op) {
+  const int result = network.operators[static_cast<size_t>(op)].outputs.front();
+  if (whole[static_cast<size_t>(result)] != 0) return true;
+  const std::vector<int>& readers = users[static_cast<size_t>(result)].readers;
+  return std::any_of(readers.begin(), readers.end(), [&](int reader) {
+    const graph::Operator& facts = network.operators[static_cast<size_t>(reader)];
+    const int made = facts.outputs.front();
+    if (whole[static_cast<size_t>(made)] == 0) return false;
+    const Box all = WholeOf(network.tensors[static_cast<size_t>(made)].shape);
+    for (size_t operand = 0; operand < facts.inputs.size(); ++operand) {
+      if (facts.inputs[operand] == result && !IsEmpty(NeedOf(network, facts, operand, all))) return true;
+    }
+    return false;
+  });
+}
+
+}  // namespace
+
+bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& op) {
+  const std::vector<base::OperatorKind>& kinds = profile.tiling.in_place;
+  return !op.in_place.empty() || std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
+}
+
+// While an operator works with one slice of its weights, the next one arrives, where transfers
+// overlap.
+int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op) {
+  const graph::Operator& facts = plan.network.operators[static_cast<size_t>(op)];
+  const bool overlaps = plan.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+  std::optional<int64_t> least;
+  for (const WeightPolicy weights : plan.profile.tiling.weights) {
+    if (weights == WeightPolicy::kByDepth) continue;
+    Subgraph subgraph;
+    subgraph.interval = {op, op};
+    subgraph.weights = weights;
+    int64_t bytes = 0;
+    for (const int constant : std::set<int>(facts.weights.begin(), facts.weights.end())) {
+      const Held held = HoldingOf(plan, users, subgraph, constant);
+      if (held.holding == Holding::kResident) bytes = Plus(bytes, ConstantBytes(plan, facts, constant));
+      if (held.holding != Holding::kStreamed) continue;
+      const int64_t slots = overlaps && SlicingOf(plan, facts, constant).slices > 1 ? 2 : 1;
+      bytes = Plus(bytes, Times(slots, SliceBytes(plan, facts, constant)));
+    }
+    least = std::min(least.value_or(bytes), bytes);
+  }
+  return least.value_or(0);
+}
+
+int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval) {
+  return Floors(plan, users).OfInterval(interval);
+}
+
+int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval,
+                const std::vector<int64_t>& tile, bool keeps_rows) {
+  return Floors(plan, users).OfTile(interval, tile, keeps_rows);
+}
+
+std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users, int64_t room) {
+  for (size_t i = 0; i < plan.profile.memories.size(); ++i) {
+    const auto memory = static_cast<int>(i);
+    if (memory == plan.profile.tile_memory) continue;
+    int64_t load = 0;
+    for (const HomeStay& stay : FindHomeStays(plan)) {
+      const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(stay.tensor)];
+      if (stay.memory == memory && (facts.constant || facts.state)) load = Plus(load, stay.size);
+    }
+    const problem::Memory described = HomeMemory(plan.profile, memory);
+    const int64_t free = FreeBytes(described, described.capacity);
+    if (load > free) {
+      return fmt::format("constants and states take {} bytes of memory '{}', which has room for {}", load,
+                         described.name, free);
+    }
+  }
+  const Floors floors(plan, users);
+  const std::vector<char> whole = FindNeededWhole(plan.network, users);
+  for (int op = 0; op < static_cast<int>(plan.network.operators.size()); ++op) {
+    if (!IsSurelyNeeded(plan.network, users, whole, op)) continue;
+    const int64_t bytes = floors.OfOperator(op);
+    if (bytes > room) {
+      return fmt::format(
+          "operator '{}' needs {} bytes of the tile memory in every subgraph, and {} may be used",
+          plan.network.operators[static_cast<size_t>(op)].id, bytes, room);
+    }
+  }
+  const Metrics least = LeastMetrics(plan, users);
+  for (const auto& [metric, limit] : plan.objective.limits) {
+    if (metric != "peak" && IsBeyond(ValueOf(least, metric), limit))
+      return fmt::format("every plan has {} {} at least, and {} is allowed", metric, ValueOf(least, metric),
+                         limit);
+  }
+  return std::nullopt;
+}
+
+}  // namespace tessera::plan::verify::infeasibility

@@ -1,0 +1,256 @@
+#include "tessera/plan/verify/infeasibility/lower_bounds.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "tessera/plan/verify/buffer_sizes.h"
+#include "tessera/plan/verify/cost_terms.h"
+#include "tessera/plan/verify/operand_regions.h"
+#include "tessera/plan/verify/tiles.h"
+
+// Sizes of tile buffers follow from the tiles and the halo alone, and so do the operators between
+// which each must live. So one walk over the tiles bounds all policies for weights and for results
+// in place:
+//
+//     operator     0   1   2   3
+//     x  loaded    ####                     read by 0; twice, where the next tile arrives meanwhile
+//     a            ############             made by 0, read by 1 and 2
+//     b                ########             made by 1, read by 2
+//     ring of c    ################         a ring lives throughout
+//
+// What an operator reads and what it makes may share one place, so of the two the larger counts
+// where that is possible. Constants, scratch and what is copied between tiles are left out.
+namespace tessera::plan::verify::infeasibility {
+
+namespace {
+
+using hw_profiles::HaloStorage;
+
+// A buffer that lives at the steps of operators [first, last], at least.
+struct Stay {
+  int tensor = 0;
+  int64_t bytes = 0;
+  int first = 0;
+  int last = 0;
+};
+
+class ShapeLoad {
+ public:
+  ShapeLoad(const Plan& plan, const std::vector<Users>& users, size_t index)
+      : plan_(plan), users_(users), index_(static_cast<int>(index)), subgraph_(plan.subgraphs[index]) {}
+
+  int64_t Run() {
+    FindSizes();
+    for (const int tensor : TensorsOf(plan_.network, subgraph_.interval)) AddStay(tensor);
+    int64_t most = 0;
+    for (int op = subgraph_.interval.first; op <= subgraph_.interval.last; ++op)
+      most = std::max(most, LoadAt(op));
+    return most;
+  }
+
+ private:
+  void FindSizes() {
+    RowCount rows(plan_.network);
+    ForEachTile(plan_.network, users_, subgraph_, [&](const Tile& tile) {
+      rows.Add(tile);
+      for (const auto& [tensor, need] : tile.needs) {
+        const std::vector<int64_t> extents = ExtentsOf(need);
+        std::vector<int64_t>& most = largest_.try_emplace(tensor, extents).first->second;
+        for (size_t axis = 0; axis < extents.size(); ++axis) most[axis] = std::max(most[axis], extents[axis]);
+      }
+    });
+    rows_ = rows.Tallies();
+  }
+
+  bool Overlaps() const { return plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped; }
+
+  // Whether some tile has one before it and one behind it in the program's steps, so that all that
+  // lives from tile to tile is there.
+  bool HasMiddle() const { return subgraph_.tiles > (Overlaps() ? 2 : 1); }
+
+  int64_t SizeOf(BufferKind kind, int tensor) const {
+    const BufferUse use = {kind, kind == BufferKind::kWhole ? -1 : index_, tensor, -1, 0, 0};
+    return FootprintOf(plan_, users_, use, largest_, rows_).size;
+  }
+
+  void AddStay(int tensor) {
+    const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
+    if (facts.constant || facts.state || facts.next_of >= 0) return;
+    const Held held = HoldingOf(plan_, users_, subgraph_, tensor);
+    const Users& users = users_[static_cast<size_t>(tensor)];
+    const graph::Interval all = subgraph_.interval;
+    Stay stay{tensor, 0, all.last, all.first};
+    for (const std::vector<int>* list : {&users.makers, &users.readers}) {
+      for (const int op : *list) {
+        if (!Contains(all, op)) continue;
+        stay.first = std::min(stay.first, op);
+        stay.last = std::max(stay.last, op);
+      }
+    }
+    if (held.holding == Holding::kWhole) {
+      const bool is_wanted_later =
+          facts.network_output || (!users.readers.empty() && users.readers.back() > all.last);
+      if (!held.made) stay.first = all.first;
+      if (is_wanted_later) stay.last = all.last;
+      // With several tiles, what is read stays for the last one.
+      if (subgraph_.tiles > 1 && !held.made) stay.last = all.last;
+      stay.bytes = SizeOf(BufferKind::kWhole, tensor);
+    } else if (held.holding == Holding::kInner || held.holding == Holding::kLoaded ||
+               held.holding == Holding::kStored) {
+      const bool is_cached = subgraph_.halo != HaloStorage::kRecompute && IsCached(held, tensor, rows_);
+      const bool is_ring = is_cached && subgraph_.halo == HaloStorage::kRing;
+      if (is_ring && HasMiddle()) stay = {tensor, 0, all.first, all.last};
+      const auto extents = largest_.find(tensor);
+      if (extents == largest_.end() || std::count(extents->second.begin(), extents->second.end(), 0) > 0)
+        return;
+      stay.bytes = SizeOf(is_ring ? BufferKind::kRing : BufferKind::kTile, tensor);
+      const bool crosses = held.holding != Holding::kInner && !is_ring;
+      if (crosses && Overlaps() && HasMiddle()) stays_.push_back({tensor, stay.bytes, all.first, all.last});
+    }
+    if (stay.bytes > 0 && stay.first <= stay.last) stays_.push_back(stay);
+  }
+
+  int64_t LoadAt(int op) const {
+    const graph::Operator& facts = plan_.network.operators[static_cast<size_t>(op)];
+    const auto has = [](const std::vector<int>& list, int tensor) {
+      return std::find(list.begin(), list.end(), tensor) != list.end();
+    };
+    int64_t read = 0;
+    int64_t made = 0;
+    int64_t others = 0;
+    std::set<int> counted;  // an operand's second buffer shares nothing
+    for (auto stay = stays_.rbegin(); stay != stays_.rend(); ++stay) {
+      if (op < stay->first || stay->last < op) continue;
+      const bool is_first = counted.insert(stay->tensor).second;
+      int64_t& sum = is_first && has(facts.inputs, stay->tensor)    ? read
+                     : is_first && has(facts.outputs, stay->tensor) ? made
+                                                                    : others;
+      sum = Plus(sum, stay->bytes);
+    }
+    others = Plus(others, LeastConstants(plan_, users_, op));
+    return Plus(others, MaySharePlace(plan_.profile, facts) ? std::max(read, made) : Plus(read, made));
+  }
+
+  const Plan& plan_;
+  const std::vector<Users>& users_;
+  const int index_;
+  const Subgraph& subgraph_;
+  LargestExtents largest_;
+  RowTallies rows_;
+  std::vector<Stay> stays_;
+};
+
+}  // namespace
+
+int64_t LoadOfShape(const Plan& plan, const std::vector<Users>& users, size_t index) {
+  return ShapeLoad(plan, users, index).Run();
+}
+
+namespace {
+
+using base::TensorRole;
+
+// Whether a reader that needs all of its result needs all of the operand, without gaps.
+bool ReadsAll(const graph::Graph& network, const graph::Operator& op, size_t operand) {
+  using base::OperatorKind;
+  static constexpr std::array kWithoutGaps = {
+      OperatorKind::kElementwise, OperatorKind::kMatmul,     OperatorKind::kReduce, OperatorKind::kSoftmax,
+      OperatorKind::kLayerNorm,   OperatorKind::kGlobalPool, OperatorKind::kConcat, OperatorKind::kTranspose};
+  static constexpr std::array kWindows = {OperatorKind::kConv, OperatorKind::kDepthwise, OperatorKind::kPool};
+  const bool is_window = std::find(kWindows.begin(), kWindows.end(), op.kind) != kWindows.end();
+  const bool gapless =
+      std::find(kWithoutGaps.begin(), kWithoutGaps.end(), op.kind) != kWithoutGaps.end() ||
+      (is_window && op.window.dilation == std::array<int64_t, 2>{1, 1} &&
+       op.window.stride[0] <= op.window.kernel[0] && op.window.stride[1] <= op.window.kernel[1]);
+  const graph::Shape& in = network.tensors[static_cast<size_t>(op.inputs[operand])].shape;
+  const graph::Shape& out = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
+  return gapless && NeedOf(network, op, operand, WholeOf(out)) == WholeOf(in);
+}
+
+// Cycles that the operator's arithmetic takes at least, whatever its tiles: those of its whole
+// result, since boxes that cover a box have at least as many steps of the unrolled loops. Tiles may
+// cut groups apart, and run a part of several as one, so of groups only the work counts.
+int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, int64_t macs) {
+  const graph::Shape& made = plan.network.tensors[static_cast<size_t>(op.outputs.front())].shape;
+  const bool may_grow_in_place = plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of >= 0;
+  if (may_grow_in_place) return 0;
+  if (op.groups <= 1) return ArithmeticOf(plan, op, made, std::nullopt).body;
+  const hw_profiles::Engine* engine = EngineOf(plan, op);
+  if (engine == nullptr) return 0;
+  const base::DataType type = plan.network.tensors[static_cast<size_t>(op.inputs.front())].type;
+  const hw_profiles::Throughput* throughput = hw_profiles::ThroughputFor(*engine, op.kind, type);
+  const hw_profiles::Unroll& unroll = throughput->unroll;
+  const double at_once = static_cast<double>(unroll.batch) * static_cast<double>(unroll.out_rows) *
+                         static_cast<double>(unroll.out_columns) * static_cast<double>(unroll.out_channels) *
+                         static_cast<double>(unroll.in_channels) * static_cast<double>(unroll.kernel_rows) *
+                         static_cast<double>(unroll.kernel_columns);
+  return static_cast<int64_t>(static_cast<double>(macs) / at_once * throughput->cycles_per_step);
+}
+
+}  // namespace
+
+std::vector<char> FindNeededWhole(const graph::Graph& network, const std::vector<Users>& users) {
+  std::vector<char> needed(network.tensors.size());
+  for (size_t i = 0; i < needed.size(); ++i) {
+    const bool is_wanted =
+        network.tensors[i].network_output || (users[i].readers.empty() && !users[i].makers.empty());
+    needed[i] = static_cast<char>(is_wanted);
+  }
+  for (auto op = network.operators.rbegin(); op != network.operators.rend(); ++op) {
+    if (needed[static_cast<size_t>(op->outputs.front())] == 0) continue;
+    for (size_t operand = 0; operand < op->inputs.size(); ++operand) {
+      if (ReadsAll(network, *op, operand)) needed[static_cast<size_t>(op->inputs[operand])] = 1;
+    }
+  }
+  return needed;
+}
+
+Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
+  const graph::Graph& network = plan.network;
+  const hw_profiles::Profile& profile = plan.profile;
+  const std::vector<char> needed = FindNeededWhole(network, users);
+  Metrics least;
+  for (auto op = network.operators.rbegin(); op != network.operators.rend(); ++op) {
+    if (needed[static_cast<size_t>(op->outputs.front())] == 0) continue;
+    const Box all = WholeOf(network.tensors[static_cast<size_t>(op->outputs.front())].shape);
+    const int64_t macs = MacsFor(network, *op, all);
+    least.macs = Plus(least.macs, macs);
+    least.latency_cycles = Plus(least.latency_cycles, LeastCyclesOf(plan, *op, macs));
+    if (const hw_profiles::Engine* engine = EngineOf(plan, *op))
+      least.energy_pj += engine->mac_pj * static_cast<double>(macs);
+  }
+  const auto count = [&](size_t tensor, TensorRole role, int64_t bytes) {
+    const int home = HomeOf(plan, static_cast<int>(tensor));
+    if (home == profile.tile_memory) return;
+    const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
+    const double pj = role == TensorRole::kConstant ? memory.read_pj_per_byte : memory.write_pj_per_byte;
+    least.off_chip_bytes = Plus(least.off_chip_bytes, bytes);
+    least.energy_pj += pj * static_cast<double>(bytes);
+  };
+  const graph::Interval everything{0, static_cast<int>(network.operators.size()) - 1};
+  for (size_t i = 0; i < network.tensors.size(); ++i) {
+    const graph::Tensor& facts = network.tensors[i];
+    if (facts.constant && !users[i].readers.empty()) {
+      count(i, TensorRole::kConstant, ConstantBytes(plan, users, static_cast<int>(i), everything));
+    } else if (facts.network_output && facts.next_of < 0 && !facts.network_input && !facts.state) {
+      const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kNetworkOutput);
+      count(i, TensorRole::kNetworkOutput,
+            StoredBytes(NameExtents(facts.shape), facts.type, layout.channel_block, 1));
+    }
+  }
+  const double seconds =
+      profile.clock_hz > 0 ? static_cast<double>(least.latency_cycles) / profile.clock_hz : 0;
+  for (const hw_profiles::Memory& memory : profile.memories)
+    least.energy_pj += memory.leakage_mw * 1e9 * seconds;
+  return least;
+}
+
+bool IsBeyond(double value, double limit) {
+  constexpr double kTolerance = 1e-6;
+  return value > limit + kTolerance * std::max({1.0, std::abs(value), std::abs(limit)});
+}
+
+}  // namespace tessera::plan::verify::infeasibility

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/stop.h"
+#include "tessera/plan/verify/infeasibility/refutation.h"
+#include "tessera/plan/verify/infeasibility/tile_configs.h"
+
+// The ways through one order of the operators, from the first cut to the last.
+namespace tessera::plan::verify::infeasibility {
+
+// A way, and what is known of its placement.
+struct TestedWay {
+  enum class Placing : uint8_t { kOpen, kPossible, kImpossible };
+  Way way;
+  Placing placing = Placing::kOpen;
+};
+
+// The ways of an interval, found when they are asked for.
+struct Choices {
+  std::optional<std::vector<TestedWay>> ways;
+  int64_t work = 0;  // that finding them takes, roughly
+};
+
+// What orders share: intervals are the same where the same operators come before them, and the same
+// in them in the same order.
+struct Shared {
+  using Interval = std::pair<std::vector<int>, std::vector<int>>;
+  std::map<Interval, int64_t> floors;
+  std::map<std::pair<Interval, std::vector<int>>, Choices> choices;  // and by what is kept
+  int64_t work = 0;                                                  // that may still be done
+};
+
+class Passage {
+ public:
+  // All but the order outlives it. `room`: bytes of the tile memory that may be used.
+  Passage(const Plan& question, std::span<const int> order, int64_t room, Shared& shared,
+          Placements& placements, const base::Stop& stop);
+
+  // Whether no way leads through, by proof; else Gap says what is not proven.
+  bool IsBarred();
+  const std::string& Gap() const { return gap_; }
+
+ private:
+  // A cut, and which tensors made before it are kept for operators behind it.
+  struct CutState {
+    int cut = 0;
+    std::vector<int> kept;
+    friend bool operator<(const CutState& a, const CutState& b) {
+      return std::tie(a.cut, a.kept) < std::tie(b.cut, b.kept);
+    }
+  };
+
+  struct Arc {
+    graph::Interval interval;
+    std::vector<int> kept;
+    CutState to;
+    Choices* choices = nullptr;
+  };
+
+  // The least sums of a way from the first cut to a state.
+  struct Label {
+    Sums sums = {};
+    const Arc* arc = nullptr;
+    size_t way = 0;
+    const Label* before = nullptr;
+    int64_t work = 0;  // to find the ways of arcs on the way that are not known
+  };
+
+  using Path = std::vector<
+      std::pair<const Arc*, size_t>>;  // and which of the arc's ways, kUnknown where these are not known
+  static constexpr size_t kUnknown = static_cast<size_t>(-1);
+
+  Shared::Interval KeyOf(graph::Interval interval) const;
+  bool IsSmallEnough() const;
+  void FindOpenIntervals();
+  bool IsOpen(graph::Interval interval);
+  bool BuildArcs();
+  bool AddArcs(const CutState& state, std::vector<CutState>& next);
+  std::vector<std::vector<int>> KeptSets(const CutState& state, graph::Interval interval);
+  bool MayKeep(int tensor) const;
+  Choices& ChoicesOf(graph::Interval interval, const std::vector<int>& kept);
+  bool FindWays(const Arc& arc);
+  bool FindCheapestUnknown(const Path& path);
+  std::optional<Path> FindPath();
+  bool Follow(const Arc& arc, const Label& before, std::vector<Label>& labels);
+  bool AddLabel(std::vector<Label>& labels, const Label& label) const;
+  bool IsWithinLimits(const Sums& sums) const;
+  bool Test(const Arc& arc, TestedWay& tested);
+  bool AllProgramsFail();
+  bool Fail(const CutState& state, const Sums& sums, Path& path);
+  bool FailsAsProgram(const Path& path);
+  bool GiveUp(std::string why);
+
+  const Plan& question_;
+  const std::vector<int> order_;
+  const int64_t room_;
+  Shared& shared_;
+  Placements& placements_;
+  const base::Stop& stop_;
+  Ways finder_;
+  bool hands_on_ = false;  // whether a state has a next value: then the order before an interval counts
+  std::map<graph::Interval, bool, bool (*)(const graph::Interval&, const graph::Interval&)> open_;
+  std::map<CutState, std::vector<Arc>> arcs_;
+  std::map<CutState, Sums> least_;  // from the state to the end; none where nothing leads there
+  int64_t programs_ = 0;
+  size_t labels_ = 0;  // of one look for a path
+  std::string gap_;
+};
+
+}  // namespace tessera::plan::verify::infeasibility

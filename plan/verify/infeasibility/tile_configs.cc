@@ -1,0 +1,327 @@
+#include "tessera/plan/verify/infeasibility/tile_configs.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/costs.h"
+#include "tessera/plan/verify/derivation.h"
+#include "tessera/plan/verify/infeasibility/lower_bounds.h"
+#include "tessera/plan/verify/residency.h"
+#include "tessera/plan/verify/tiles.h"
+#include "tessera/problem/files/problem_files.h"
+
+// A way is derived as part of a program of the whole network: what comes before the interval is one
+// subgraph of one tile, and so is what comes behind it. These two need not be possible themselves.
+// While the subgraph runs, the program is the same whatever they are:
+//
+//     [ operators before ] [ the interval, in this way ] [ operators behind ]
+//                          '------ these steps -------'
+//
+// So each placement of a plan with this subgraph and these kept tensors contains a placement of the
+// Problem of these steps.
+namespace tessera::plan::verify::infeasibility {
+namespace {
+
+using hw_profiles::HaloStorage;
+using hw_profiles::WeightPolicy;
+
+// Tiles times operators of one way. The walk over them does not see a stop.
+constexpr int64_t kMostTiles = 100'000;
+
+int64_t Product(int64_t a, int64_t b) { return base::CheckedMul(a, b).value_or(base::kMaxTotal); }
+
+// The subgraph as one tile.
+Subgraph AsOneTile(const graph::Graph& network, graph::Interval interval) {
+  Subgraph subgraph;
+  subgraph.interval = interval;
+  const int tiled = network.operators[static_cast<size_t>(interval.last)].outputs.front();
+  subgraph.tile = network.tensors[static_cast<size_t>(tiled)].shape;
+  subgraph.tiles = 1;
+  return subgraph;
+}
+
+// What the subgraph costs of each metric that has a limit; 0 of the others, by which ways then do
+// not differ.
+Sums SumsOf(const Plan& plan, const std::vector<Users>& users, size_t index) {
+  const std::map<std::string, double>& limits = plan.objective.limits;
+  const bool any = std::any_of(kSummed.begin(), kSummed.end(), [&limits](std::string_view name) {
+    return limits.contains(std::string(name));
+  });
+  Sums sums = {};
+  if (!any) return sums;
+  const Metrics metrics = CostOf(plan, users, static_cast<int>(index));
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (limits.contains(std::string(kSummed[i]))) sums[i] = ValueOf(metrics, kSummed[i]);
+  }
+  return sums;
+}
+
+void PinBuffer(problem::Problem& problem, const std::string& id, int64_t offset) {
+  for (problem::Buffer& buffer : problem.buffers) {
+    if (buffer.id == id) buffer.offset = offset;
+  }
+}
+
+}  // namespace
+
+Ways::Ways(const Plan& question, std::span<const int> order, int64_t room, const base::Stop& stop)
+    : order_(order.begin(), order.end()), room_(room), stop_(stop) {
+  probe_.network = question.network;
+  probe_.profile = question.profile;
+  probe_.objective = question.objective;
+  probe_.demands = question.demands;
+  probe_.run = question.run;
+  for (size_t i = 0; i < order_.size(); ++i)
+    probe_.network.operators[i] = question.network.operators[static_cast<size_t>(order_[i])];
+  users_ = FindUsers(probe_.network);
+}
+
+// Along each axis the extents that a tile may have.
+std::vector<std::vector<int64_t>> Ways::ExtentsOf(graph::Interval interval) const {
+  const Subgraph whole = AsOneTile(probe_.network, interval);
+  std::vector<std::vector<int64_t>> extents;
+  for (size_t axis = 0; axis < whole.tile.size(); ++axis) {
+    std::vector<int64_t>& here = extents.emplace_back(1, whole.tile[axis]);
+    for (const hw_profiles::AxisGranule& cut : probe_.profile.tiling.axes) {
+      const bool meant = AxisName(whole.tile.size(), axis) == cut.axis;
+      if (!meant || !MayCut(probe_.network, users_, interval, axis)) continue;
+      for (int64_t extent = cut.granule; extent < whole.tile[axis]; extent += cut.granule)
+        here.push_back(extent);
+    }
+  }
+  return extents;
+}
+
+std::vector<std::vector<int64_t>> Ways::TilesOf(graph::Interval interval) const {
+  std::vector<std::vector<int64_t>> tiles = {{}};
+  for (const std::vector<int64_t>& extents : ExtentsOf(interval)) {
+    std::vector<std::vector<int64_t>> longer;
+    for (const std::vector<int64_t>& tile : tiles) {
+      for (const int64_t extent : extents) {
+        longer.push_back(tile);
+        longer.back().push_back(extent);
+      }
+    }
+    tiles = std::move(longer);
+  }
+  return tiles;
+}
+
+std::vector<Subgraph> Ways::PoliciesOf(graph::Interval interval) const {
+  const hw_profiles::Tiling& tiling = probe_.profile.tiling;
+  const std::vector<int> tensors = TensorsOf(probe_.network, interval);
+  const bool has_constants = std::any_of(tensors.begin(), tensors.end(), [this](int tensor) {
+    return probe_.network.tensors[static_cast<size_t>(tensor)].constant;
+  });
+  bool may_be_in_place = !tiling.in_place.empty();
+  for (int op = interval.first; op <= interval.last; ++op)
+    may_be_in_place = may_be_in_place || !probe_.network.operators[static_cast<size_t>(op)].in_place.empty();
+  std::set<HaloStorage> halos(tiling.halo.begin(), tiling.halo.end());
+  halos.insert(HaloStorage::kRecompute);
+  std::vector<WeightPolicy> weights = tiling.weights;
+  if (weights.empty()) weights.push_back(WeightPolicy::kResident);
+
+  std::vector<Subgraph> policies;
+  bool is_first = true;
+  for (const WeightPolicy each : weights) {
+    Subgraph policy = AsOneTile(probe_.network, interval);
+    policy.weights = each;
+    const bool by_depth = each == WeightPolicy::kByDepth;
+    if (!by_depth && !std::exchange(is_first, false) && !has_constants) continue;
+    for (int64_t depth = by_depth ? tiling.depth_granule : 0;; depth += tiling.depth_granule) {
+      policy.depth = depth;
+      policy.halo = HaloStorage::kRecompute;
+      if (by_depth && !DepthFault(probe_, policy).empty()) break;
+      for (const HaloStorage halo : halos) {
+        for (const bool in_place : {true, false}) {
+          policy.halo = halo;
+          policy.in_place = in_place;
+          if (in_place && !may_be_in_place) continue;
+          if (!by_depth || halo == HaloStorage::kRecompute) policies.push_back(policy);
+        }
+      }
+      if (!by_depth) break;
+    }
+  }
+  return policies;
+}
+
+int64_t Ways::WorkOf(graph::Interval interval) const {
+  int64_t work = interval.last - interval.first + 1;
+  for (const std::vector<int64_t>& extents : ExtentsOf(interval))
+    work = Product(work, static_cast<int64_t>(extents.size()));
+  return work;
+}
+
+// The subgraph among the operators before and behind it; its index.
+size_t Ways::Surround(const Subgraph& subgraph, const std::vector<int>& kept) {
+  const auto operators = static_cast<int>(probe_.network.operators.size());
+  probe_.kept = kept;
+  probe_.subgraphs.clear();
+  if (subgraph.interval.first > 0)
+    probe_.subgraphs.push_back(AsOneTile(probe_.network, {0, subgraph.interval.first - 1}));
+  const size_t index = probe_.subgraphs.size();
+  probe_.subgraphs.push_back(subgraph);
+  if (subgraph.interval.last + 1 < operators)
+    probe_.subgraphs.push_back(AsOneTile(probe_.network, {subgraph.interval.last + 1, operators - 1}));
+  return index;
+}
+
+bool Ways::HomesHold(size_t index) {
+  std::vector<int64_t> load(probe_.profile.memories.size());
+  const auto step = static_cast<problem::Step>(index);
+  for (const HomeStay& stay : FindHomeStays(probe_)) {
+    int64_t& bytes = load[static_cast<size_t>(stay.memory)];
+    if (stay.subgraphs.lower <= step && step < stay.subgraphs.upper)
+      bytes = base::CheckedAdd(bytes, stay.size).value_or(base::kMaxTotal);
+  }
+  for (size_t memory = 0; memory < load.size(); ++memory) {
+    if (static_cast<int>(memory) == probe_.profile.tile_memory) continue;
+    const problem::Memory described = HomeMemory(probe_.profile, static_cast<int>(memory));
+    if (load[memory] > FreeBytes(described, described.capacity)) return false;
+  }
+  return true;
+}
+
+bool Ways::IsBeyondLimits(const Sums& sums) const {
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const auto limit = probe_.objective.limits.find(std::string(kSummed[i]));
+    if (limit != probe_.objective.limits.end() && IsBeyond(sums[i], limit->second)) return true;
+  }
+  return false;
+}
+
+// Addresses that are demanded of tensors in that memory, and of buffers of the subgraph with that
+// number.
+void Ways::Pin(problem::Problem& problem, size_t subgraph) const {
+  const std::string& memory = problem.memories.front().name;
+  for (const Demand& demand : probe_.demands) {
+    if (demand.kind == DemandKind::kAddress && demand.memory == memory)
+      PinBuffer(problem, probe_.network.tensors[static_cast<size_t>(demand.tensor)].id, demand.offset);
+  }
+  if (memory != probe_.profile.memories[static_cast<size_t>(probe_.profile.tile_memory)].name) return;
+  const Demand* demand = DemandOn(probe_, order_, probe_.subgraphs[subgraph].interval);
+  if (demand == nullptr) return;
+  for (const auto& [id, offset] : demand->way.addresses)
+    PinBuffer(problem, fmt::format("s{}/{}", subgraph, id), offset);
+}
+
+// An address is demanded of a buffer that must be there.
+bool Ways::HasDemandedBuffers(const problem::Problem& problem, size_t subgraph) const {
+  const Demand* demand = DemandOn(probe_, order_, probe_.subgraphs[subgraph].interval);
+  if (demand == nullptr) return true;
+  return std::all_of(demand->way.addresses.begin(), demand->way.addresses.end(), [&](const auto& address) {
+    const std::string id = fmt::format("s{}/{}", subgraph, address.first);
+    return std::any_of(problem.buffers.begin(), problem.buffers.end(),
+                       [&id](const problem::Buffer& buffer) { return buffer.id == id; });
+  });
+}
+
+problem::Problem Ways::ProblemOf(const Way& way, const std::vector<int>& kept) {
+  const size_t index = Surround(way.subgraph, kept);
+  const Derivation derivation = Derive(probe_);
+  problem::Problem problem = verify::ProblemOf(probe_, derivation, derivation.trace.subgraph_steps[index]);
+  Pin(problem, index);
+  return problem;
+}
+
+std::vector<problem::Problem> Ways::ProblemsOf(const std::vector<Subgraph>& subgraphs,
+                                               const std::vector<int>& kept) {
+  probe_.subgraphs = subgraphs;
+  probe_.kept = kept;
+  const Derivation derivation = Derive(probe_);
+  const auto steps = static_cast<problem::Step>(derivation.trace.steps.size());
+  std::vector<problem::Problem> problems = {verify::ProblemOf(probe_, derivation, {0, steps})};
+  for (size_t i = 0; i < subgraphs.size(); ++i) Pin(problems.front(), i);
+  std::map<int, problem::Problem> homes;
+  for (const HomeStay& stay : FindHomeStays(probe_)) {
+    if (stay.memory == probe_.profile.tile_memory) continue;
+    problem::Problem& home = homes[stay.memory];
+    home.memories = {HomeMemory(probe_.profile, stay.memory)};
+    problem::Buffer buffer;
+    buffer.id = probe_.network.tensors[static_cast<size_t>(stay.tensor)].id;
+    buffer.size = stay.size;
+    buffer.alignment = stay.alignment;
+    buffer.lifespans = {stay.subgraphs};
+    buffer.span = probe_.profile.memories[static_cast<size_t>(stay.memory)].span;
+    home.buffers.push_back(std::move(buffer));
+  }
+  for (auto& [memory, home] : homes) {
+    Pin(home, 0);
+    problems.push_back(std::move(home));
+  }
+  return problems;
+}
+
+std::optional<std::vector<Way>> Ways::Find(graph::Interval interval, const std::vector<int>& kept,
+                                           int64_t& work) {
+  std::vector<Way> ways;
+  const Subgraph whole = AsOneTile(probe_.network, interval);
+  if (!HomesHold(Surround(whole, kept))) return ways;
+  if (WorkOf(interval) > work) return std::nullopt;
+  const std::vector<Subgraph> policies = PoliciesOf(interval);
+  const int64_t operators = interval.last - interval.first + 1;
+  std::set<std::pair<Sums, std::string>> seen;
+  for (const std::vector<int64_t>& tile : TilesOf(interval)) {
+    const int64_t tiles = CountTiles(whole.tile, tile);
+    if (Product(tiles, operators) > kMostTiles) return std::nullopt;
+    std::map<HaloStorage, bool> has_room;  // whatever the weights
+    for (Subgraph subgraph : policies) {
+      subgraph.tile = tile;
+      subgraph.tiles = tiles;
+      if (stop_.Requested()) return std::nullopt;
+      const auto [room, is_new] = has_room.try_emplace(subgraph.halo, true);
+      if (is_new) room->second = HasRoom(subgraph, kept, work);
+      if (work < 0) return std::nullopt;
+      if (!room->second && subgraph.weights != WeightPolicy::kByDepth) continue;
+      work -= std::min(work + 1, Product(Product(tiles, 2), operators));
+      if (work < 0) return std::nullopt;
+      if (std::optional<Way> way = Try(subgraph, kept, seen)) ways.push_back(*std::move(way));
+    }
+  }
+  return ways;
+}
+
+// Whether tiles of that shape and halo may have room, by the least that they need.
+bool Ways::HasRoom(const Subgraph& subgraph, const std::vector<int>& kept, int64_t& work) {
+  const bool keeps_rows = subgraph.halo != HaloStorage::kRecompute;
+  const int64_t operators = subgraph.interval.last - subgraph.interval.first + 1;
+  work -= std::min(work + 1, operators);
+  if (keeps_rows &&
+      !MayCacheHalo(probe_.profile, AsOneTile(probe_.network, subgraph.interval).tile, subgraph.tile))
+    return false;
+  if (FloorOf(probe_, users_, subgraph.interval, subgraph.tile, keeps_rows) > room_) return false;
+  // Which rows are kept is found row by row for each tile.
+  constexpr int64_t kRowsATile = 64;
+  const graph::Shape output = AsOneTile(probe_.network, subgraph.interval).tile;
+  const int64_t rows = keeps_rows ? *std::max_element(output.begin(), output.end()) / kRowsATile + 1 : 1;
+  work -= std::min(work + 1, Product(Product(subgraph.tiles, rows), operators));
+  if (work < 0) return false;
+  return LoadOfShape(probe_, users_, Surround(subgraph, kept)) <= room_;
+}
+
+std::optional<Way> Ways::Try(const Subgraph& subgraph, const std::vector<int>& kept,
+                             std::set<std::pair<Sums, std::string>>& seen) {
+  if (!RunsAsDemanded(probe_, order_, subgraph)) return std::nullopt;
+  const size_t index = Surround(subgraph, kept);
+  Findings findings(1);
+  CheckSubgraph(probe_, index, findings);
+  if (!findings.Empty()) return std::nullopt;
+  const Derivation derivation = Derive(probe_);
+  const problem::Problem problem =
+      verify::ProblemOf(probe_, derivation, derivation.trace.subgraph_steps[index]);
+  if (LeastLoad(problem) > FreeBytes(TileMemory(probe_.profile), room_)) return std::nullopt;
+  if (!HasDemandedBuffers(problem, index)) return std::nullopt;
+  Way way{subgraph, SumsOf(probe_, users_, index)};
+  if (IsBeyondLimits(way.sums) || !seen.emplace(way.sums, problem::files::WriteProblem(problem)).second)
+    return std::nullopt;
+  return way;
+}
+
+}  // namespace tessera::plan::verify::infeasibility

@@ -1,0 +1,326 @@
+#include "tessera/plan/verify/residency.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "tessera/base/arithmetic.h"
+
+// What an operator multiplies, read off its definition:
+//
+//     convolution    out[n, o, y, x]  = sum over d and taps of   in[n, d, ..] * filter[o, d, ..]
+//     matmul         out[.., i, j]    = sum over d of            first[.., i, d] * second[.., d, j]
+//
+// The axis on which d stands in each factor is the one that slices run along; o or j is the constant's channel.
+namespace tessera::plan::verify {
+
+namespace {
+
+using base::OperatorKind;
+
+class Reading {
+ public:
+  Reading(const Plan& plan, const Subgraph& subgraph)
+      : plan_(plan), op_(plan.network.operators[static_cast<size_t>(subgraph.interval.first)]) {
+    slices_.op = subgraph.interval.first;
+    slices_.granule = DepthOfSlices(plan, subgraph);
+  }
+
+  std::optional<DepthSlices> Find() {
+    const bool read = op_.kind == OperatorKind::kConv     ? ReadConv()
+                      : op_.kind == OperatorKind::kMatmul ? ReadMatmul()
+                                                          : false;
+    if (!read || slices_.depth <= slices_.granule) return std::nullopt;
+    return slices_;
+  }
+
+ private:
+  const graph::Tensor& At(int tensor) const { return plan_.network.tensors[static_cast<size_t>(tensor)]; }
+
+  // False where the factor is another's too, or of another depth.
+  bool Multiply(int tensor, size_t axis) {
+    const graph::Shape& shape = At(tensor).shape;
+    if (axis >= shape.size()) return false;
+    if (slices_.along.empty()) slices_.depth = shape[axis];
+    return shape[axis] == slices_.depth && slices_.along.emplace(tensor, axis).second;
+  }
+
+  // A constant stands for one factor alone, as its shape and type say.
+  bool MultiplyConstant(size_t rank, size_t axis, size_t channels, size_t result_channels) {
+    if (op_.weights.empty()) return false;
+    slices_.constant = op_.weights.front();
+    slices_.channels = channels;
+    slices_.result_channels = result_channels;
+    const graph::Tensor& constant = At(slices_.constant);
+    const graph::Shape& result = At(op_.outputs.front()).shape;
+    const auto times = std::count(op_.weights.begin(), op_.weights.end(), slices_.constant);
+    return times == 1 && constant.stored_bytes == 0 && constant.shape.size() == rank &&
+           result_channels < result.size() && constant.shape[channels] == result[result_channels] &&
+           Multiply(slices_.constant, axis);
+  }
+
+  bool ReadConv() {
+    return op_.groups == 1 && op_.inputs.size() == 1 && Multiply(op_.inputs.front(), 1) &&
+           MultiplyConstant(4, 1, 0, 1);
+  }
+
+  bool ReadMatmul() {
+    if (op_.inputs.empty() || op_.inputs.size() > 2) return false;
+    const size_t rank = At(op_.inputs.front()).shape.size();
+    if (rank < 2 || !Multiply(op_.inputs.front(), op_.transpose_first ? rank - 2 : rank - 1)) return false;
+    if (op_.inputs.size() == 1) return MultiplyConstant(2, 0, 1, At(op_.outputs.front()).shape.size() - 1);
+    const size_t other = At(op_.inputs.back()).shape.size();
+    return other >= 2 && Multiply(op_.inputs.back(), op_.transpose_second ? other - 1 : other - 2);
+  }
+
+  const Plan& plan_;
+  const graph::Operator& op_;
+  DepthSlices slices_;
+};
+
+}  // namespace
+
+int64_t DepthSlices::Count() const { return base::CeilDiv(depth, granule); }
+
+int64_t DepthSlices::DepthOf(int64_t slice) const {
+  return std::min(depth, (slice + 1) * granule) - slice * granule;
+}
+
+int64_t DepthOfSlices(const Plan& plan, const Subgraph& subgraph) {
+  if (subgraph.weights != hw_profiles::WeightPolicy::kByDepth) return 0;
+  return subgraph.depth > 0 ? subgraph.depth : plan.profile.tiling.depth_granule;
+}
+
+std::optional<DepthSlices> FindDepthSlices(const Plan& plan, const Subgraph& subgraph) {
+  const bool one = subgraph.interval.first == subgraph.interval.last;
+  if (subgraph.weights != hw_profiles::WeightPolicy::kByDepth || !one) return std::nullopt;
+  return Reading(plan, subgraph).Find();
+}
+
+std::string DepthFault(const Plan& plan, const Subgraph& subgraph) {
+  if (subgraph.weights != hw_profiles::WeightPolicy::kByDepth)
+    return subgraph.depth == 0 ? "" : "states the depth of slices, but is not held by_depth";
+  const int64_t slice = DepthOfSlices(plan, subgraph);
+  const int64_t granule = plan.profile.tiling.depth_granule;
+  if (slice % granule != 0) return fmt::format("has slices of depth {}, no multiple of {}", slice, granule);
+  const auto& policies = plan.profile.tiling.weights;
+  if (std::find(policies.begin(), policies.end(), subgraph.weights) == policies.end())
+    return "holds operands by_depth, which the profile does not";
+  if (subgraph.halo != hw_profiles::HaloStorage::kRecompute) return "is held by_depth and keeps rows";
+  if (!FindDepthSlices(plan, subgraph))
+    return fmt::format("is held by_depth, but is no convolution of one group or matmul deeper than {}",
+                       slice);
+  return "";
+}
+
+namespace {
+
+using base::TensorRole;
+using hw_profiles::Memory;
+using hw_profiles::WeightPolicy;
+
+void AddOnce(std::vector<int>& operators, int op) {
+  if (operators.empty() || operators.back() != op) operators.push_back(op);
+}
+
+// Whether computing some output channels of the operator takes those channels of the constant and no others: so it is with the
+// filters of a convolution, one of which makes one channel, and with the columns of the matrix behind a matmul's one operand.
+// Of any other constant (a bias, a table, a second factor) nothing says which part an output channel takes.
+bool IsTakenByChannel(const graph::Graph& network, const graph::Operator& op, int constant) {
+  const graph::Shape& have = network.tensors[static_cast<size_t>(constant)].shape;
+  const graph::Shape& make = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
+  if (op.weights.front() != constant || std::count(op.weights.begin(), op.weights.end(), constant) != 1)
+    return false;
+  switch (op.kind) {
+    case base::OperatorKind::kConv:
+    case base::OperatorKind::kDepthwise:
+    case base::OperatorKind::kTransposedConv:
+      return !have.empty() && make.size() > 1 && have.front() == make[1];
+    case base::OperatorKind::kMatmul:
+      return op.inputs.size() == 1 && !make.empty() &&
+             (have.empty() ? make.back() == 1 : have.back() == make.back());
+    default:
+      return false;
+  }
+}
+
+bool IsMultipliedByDepth(const Plan& plan, const Subgraph& subgraph, int tensor) {
+  const std::optional<DepthSlices> slices = FindDepthSlices(plan, subgraph);
+  return slices && slices->along.contains(tensor);
+}
+
+Holding HoldConstant(const Plan& plan, const Users& users, const Subgraph& subgraph, int constant) {
+  if (subgraph.weights == WeightPolicy::kDirect) return Holding::kDirect;
+  if (subgraph.weights == WeightPolicy::kResident) return Holding::kResident;
+  if (subgraph.weights == WeightPolicy::kByDepth)
+    return IsMultipliedByDepth(plan, subgraph, constant) ? Holding::kStreamed : Holding::kResident;
+  const bool by_channel = std::all_of(users.readers.begin(), users.readers.end(), [&](int reader) {
+    return !Contains(subgraph.interval, reader) ||
+           IsTakenByChannel(plan.network, plan.network.operators[static_cast<size_t>(reader)], constant);
+  });
+  return by_channel ? Holding::kStreamed : Holding::kResident;
+}
+
+// A tensor that is no constant and not at home in the tile memory.
+Holding HoldElsewhere(const Held& held, const Memory& home) {
+  if (held.role == TensorRole::kState) return Holding::kDirect;
+  if (!held.made) return home.direct_read ? Holding::kDirect : Holding::kLoaded;
+  const bool direct = home.direct_write && (!held.read || home.direct_read);
+  return direct ? Holding::kDirect : Holding::kStored;
+}
+
+std::string FaultOf(const Held& held, const Memory& home, const std::string& tensor) {
+  const bool reads_home = held.holding == Holding::kDirect && held.read;
+  const bool writes_home = held.holding == Holding::kDirect && held.made;
+  if (reads_home && !home.direct_read) {
+    return fmt::format("'{}' is read in memory '{}', where engines cannot read", tensor, home.name);
+  }
+  if (writes_home && !home.direct_write) {
+    return fmt::format("'{}' is written in memory '{}', where engines cannot write", tensor, home.name);
+  }
+  if ((writes_home || held.holding == Holding::kStored) && !home.writable) {
+    return fmt::format("'{}' leaves to memory '{}', which cannot be written", tensor, home.name);
+  }
+  const bool moves = held.holding == Holding::kLoaded || held.holding == Holding::kStored ||
+                     held.holding == Holding::kResident || held.holding == Holding::kStreamed;
+  if (moves && held.link.empty()) {
+    return fmt::format("no link moves '{}' between memory '{}' and the tile memory", tensor, home.name);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<Users> FindUsers(const graph::Graph& network) {
+  std::vector<Users> users(network.tensors.size());
+  for (size_t i = 0; i < network.operators.size(); ++i) {
+    const auto op = static_cast<int>(i);
+    for (const int tensor : network.operators[i].inputs)
+      AddOnce(users[static_cast<size_t>(tensor)].readers, op);
+    for (const int tensor : network.operators[i].weights)
+      AddOnce(users[static_cast<size_t>(tensor)].readers, op);
+    for (const int tensor : network.operators[i].outputs)
+      AddOnce(users[static_cast<size_t>(tensor)].makers, op);
+  }
+  return users;
+}
+
+bool Contains(graph::Interval interval, int op) { return interval.first <= op && op <= interval.last; }
+
+bool AnyInside(const std::vector<int>& operators, graph::Interval interval) {
+  return std::any_of(operators.begin(), operators.end(), [&](int op) { return Contains(interval, op); });
+}
+
+TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interval interval) {
+  if (tensor.constant) return TensorRole::kConstant;
+  if (tensor.state || tensor.next_of >= 0) return TensorRole::kState;
+  if (tensor.network_input) return TensorRole::kNetworkInput;
+  if (tensor.network_output) return TensorRole::kNetworkOutput;
+  const auto inside = [&](int op) { return Contains(interval, op); };
+  const bool stays =
+      AnyInside(users.makers, interval) && std::all_of(users.readers.begin(), users.readers.end(), inside);
+  return stays ? TensorRole::kFeature : TensorRole::kBorder;
+}
+
+TensorRole RoleOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use) {
+  const Users& who = users[static_cast<size_t>(use.tensor)];
+  graph::Interval interval = plan.subgraphs.front().interval;
+  if (use.subgraph >= 0) interval = plan.subgraphs[static_cast<size_t>(use.subgraph)].interval;
+  for (const Subgraph& subgraph : plan.subgraphs) {
+    if (use.subgraph < 0 && AnyInside(who.makers, subgraph.interval)) {
+      interval = subgraph.interval;
+      break;
+    }
+  }
+  return RoleOf(plan.network.tensors[static_cast<size_t>(use.tensor)], who, interval);
+}
+
+TensorRole RoleAtHome(const graph::Tensor& tensor) {
+  if (tensor.constant) return TensorRole::kConstant;
+  if (tensor.state || tensor.next_of >= 0) return TensorRole::kState;
+  if (tensor.network_input) return TensorRole::kNetworkInput;
+  return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBorder;
+}
+
+int HomeOf(const Plan& plan, int tensor) {
+  const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(tensor)];
+  return hw_profiles::HomeAt(hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts)), facts.home);
+}
+
+int MemoryOf(const Plan& plan, int tensor, TensorRole role) {
+  const bool kept =
+      role == TensorRole::kBorder && std::find(plan.kept.begin(), plan.kept.end(), tensor) != plan.kept.end();
+  if (kept || role == TensorRole::kFeature) return plan.profile.tile_memory;
+  return HomeOf(plan, tensor);
+}
+
+Held HoldingOf(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph, int tensor) {
+  const auto index = static_cast<size_t>(tensor);
+  const graph::Tensor& facts = plan.network.tensors[index];
+  Held held;
+  held.role = RoleOf(facts, users[index], subgraph.interval);
+  held.home = MemoryOf(plan, tensor, held.role);
+  held.made = AnyInside(users[index].makers, subgraph.interval);
+  held.read = AnyInside(users[index].readers, subgraph.interval);
+  if (held.role == TensorRole::kFeature) return held;
+  if (held.home == plan.profile.tile_memory) {
+    held.holding = Holding::kWhole;
+    return held;
+  }
+  const Memory& home = plan.profile.memories[static_cast<size_t>(held.home)];
+  held.holding = held.role == TensorRole::kConstant ? HoldConstant(plan, users[index], subgraph, tensor)
+                                                    : HoldElsewhere(held, home);
+  if (held.holding == Holding::kLoaded && IsMultipliedByDepth(plan, subgraph, tensor))
+    held.holding = Holding::kStreamed;
+  if (held.holding != Holding::kDirect) {
+    const hw_profiles::Link* link =
+        hw_profiles::LinkBetween(plan.profile, held.home, plan.profile.tile_memory);
+    if (link != nullptr) held.link = link->name;
+  }
+  held.fault = FaultOf(held, home, facts.id);
+  return held;
+}
+
+const hw_profiles::Engine* EngineOf(const Plan& plan, const graph::Operator& op) {
+  const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
+  return hw_profiles::EngineFor(plan.profile, op.kind,
+                                plan.network.tensors[static_cast<size_t>(typical)].type, op.engine);
+}
+
+std::vector<int> TensorsOf(const graph::Graph& network, graph::Interval interval) {
+  std::set<int> tensors;
+  for (int i = interval.first; i <= interval.last; ++i) {
+    const graph::Operator& op = network.operators[static_cast<size_t>(i)];
+    tensors.insert(op.inputs.begin(), op.inputs.end());
+    tensors.insert(op.weights.begin(), op.weights.end());
+    tensors.insert(op.outputs.begin(), op.outputs.end());
+  }
+  return {tensors.begin(), tensors.end()};
+}
+
+Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant) {
+  const graph::Shape& shape = plan.network.tensors[static_cast<size_t>(constant)].shape;
+  Slicing slicing;
+  if (!shape.empty()) {
+    slicing.channels = op.kind == base::OperatorKind::kMatmul ? shape.back() : shape.front();
+  }
+  slicing.granule = std::min(slicing.channels, plan.profile.tiling.weight_granule_channels);
+  slicing.slices = base::CeilDiv(slicing.channels, slicing.granule);
+  return slicing;
+}
+
+std::optional<base::Axis> AxisName(size_t rank, size_t axis) {
+  using base::Axis;
+  static constexpr std::array kMap = {Axis::kBatch, Axis::kChannels, Axis::kRows, Axis::kColumns};
+  static constexpr std::array kSequence = {Axis::kBatch, Axis::kRows, Axis::kChannels};
+  static constexpr std::array kMatrix = {Axis::kRows, Axis::kChannels};
+  if (rank == kMap.size()) return kMap.at(axis);
+  if (rank == kSequence.size()) return kSequence.at(axis);
+  if (rank == kMatrix.size()) return kMatrix.at(axis);
+  if (rank == 1) return Axis::kChannels;
+  return std::nullopt;
+}
+
+}  // namespace tessera::plan::verify

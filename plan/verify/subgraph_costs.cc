@@ -1,0 +1,263 @@
+#include <algorithm>
+#include <string>
+
+#include "tessera/plan/verify/costs.h"
+
+// The time of a subgraph is a row of slots, one for each tile. With steps of their own for transfers, a slot is the sum of what is done
+// in it. With overlapped transfers the engine's pass over tile i runs at the same time as the transfers that fill tile i + 1 and empty
+// tile i - 1, and the slot ends with the last of them:
+//
+//     P         | slot 0     | slot 1               | ..  | slot N-1    | E
+//     load 0    | compute 0  | compute 1            |     | compute N-1 |
+//     constants | load 1     | load 2, store 0      |     | store N-2   | store N-1
+//                                                         '- constants of the next subgraph -
+//
+// A slot thus follows from three tiles side by side. What a tile costs follows from its extents, so tiles with the same extents are
+// priced once, and the rest is a walk over all tiles. docs/program.md, Costs, has every formula.
+// Cost: tiles times tensors, and different tiles times operators.
+namespace tessera::plan::verify {
+
+using hw_profiles::HaloStorage;
+
+CostCount::CostCount(const Plan& plan, const std::vector<Users>& users, int subgraph)
+    : plan_(plan),
+      users_(users),
+      subgraph_(subgraph),
+      costing_(plan, users, Current()),
+      own_(ConstantsOf(Current())),
+      ahead_(plan.profile.memories.size()) {
+  const auto next = static_cast<size_t>(subgraph) + 1;
+  if (next < plan.subgraphs.size() && plan.subgraphs[next].prefetch)
+    ahead_ = ConstantsOf(plan.subgraphs[next]);
+}
+
+std::vector<CostCount::Moved> CostCount::ConstantsOf(const Subgraph& subgraph) const {
+  std::vector<Moved> moved(plan_.profile.memories.size());
+  for (const int tensor : TensorsOf(plan_.network, subgraph.interval)) {
+    const Held held = HoldingOf(plan_, users_, subgraph, tensor);
+    if (held.holding != Holding::kResident) continue;
+    const int64_t bytes = ConstantBytes(plan_, users_, tensor, subgraph.interval);
+    Moved& once = moved[static_cast<size_t>(held.home)];
+    once.bytes = Plus(once.bytes, bytes);
+    once.cycles = Plus(once.cycles, TransferCycles(plan_.profile, held.home, Way::kFromHome, {bytes, {}}));
+  }
+  return moved;
+}
+
+void CostCount::Add(const Tile& tile) {
+  std::vector<int64_t> extents;
+  const auto append = [&extents](const std::map<int, Box>& boxes) {
+    for (const auto& [tensor, box] : boxes) {
+      for (const int64_t extent : ExtentsOf(box)) extents.push_back(extent);
+    }
+  };
+  append(tile.needs);
+  append(tile.makes);
+  append(tile.shares);
+  for (const auto& [tensor, need] : tile.needs) {
+    const auto kept = tile.kept.find(tensor);
+    extents.push_back(kept == tile.kept.end() ? 0 : kept->second);
+  }
+  const auto [number, is_new] = numbers_.try_emplace(std::move(extents), static_cast<int>(alike_.size()));
+  if (is_new) {
+    alike_.push_back({costing_.CostOf(tile), tile.kept, 0});
+    for (const auto& [tensor, need] : tile.needs) {
+      std::vector<int64_t>& most = largest_[tensor];
+      const std::vector<int64_t> here = ExtentsOf(need);
+      most.resize(here.size());
+      for (size_t axis = 0; axis < here.size(); ++axis) most[axis] = std::max(most[axis], here[axis]);
+    }
+  }
+  ++alike_[static_cast<size_t>(number->second)].count;
+  order_.push_back(number->second);
+}
+
+// Of the rows that the tile finds kept, as wide as the widest tile wants them.
+CostCount::Moved CostCount::CopiesOf(const Alike& tile) const {
+  Moved copies;
+  for (const auto& [tensor, rows] : tile.kept) {
+    const Held& held = costing_.HeldOf(tensor);
+    const bool has_tiles = held.holding == Holding::kInner || held.holding == Holding::kLoaded ||
+                           held.holding == Holding::kStored;
+    if (!has_tiles) continue;
+    std::vector<int64_t> extents = largest_.at(tensor);
+    for (size_t axis = 0; axis < extents.size(); ++axis) {
+      if (AxisName(extents.size(), axis) == base::Axis::kRows) extents[axis] = rows;
+    }
+    const int64_t bytes = PayloadOf(plan_.network.tensors[static_cast<size_t>(tensor)], extents,
+                                    hw_profiles::LayoutOf(plan_.profile, held.role));
+    const auto here = static_cast<size_t>(plan_.profile.tile_memory);
+    copies.bytes = Plus(copies.bytes, bytes);
+    copies.cycles = Plus(copies.cycles, PortCycles(plan_.profile.memories[here].port, bytes, bytes));
+  }
+  return copies;
+}
+
+// Kept rows are saved once after the tile before, and under `copy` restored as well.
+int64_t CostCount::CopyCycles(const Neighbours& tiles) const {
+  const HaloStorage halo = Current().halo;
+  if (halo != HaloStorage::kCopy && halo != HaloStorage::kAdjacent) return 0;
+  const int64_t saves = tiles[2] < 0 ? 0 : CopiesOf(alike_[static_cast<size_t>(tiles[2])]).cycles;
+  return halo == HaloStorage::kAdjacent ? saves
+                                        : Plus(saves, CopiesOf(alike_[static_cast<size_t>(tiles[1])]).cycles);
+}
+
+// The later slices of a step, and the first ones of the step after it, perhaps that of the next tile.
+int64_t CostCount::SlicesDuring(const Neighbours& tiles, size_t step, size_t memory) const {
+  const std::vector<StepCost>& steps = alike_[static_cast<size_t>(tiles[1])].cost.steps;
+  const int64_t later = steps[step].slices[memory].later;
+  if (step + 1 < steps.size()) return Plus(later, steps[step + 1].slices[memory].first);
+  if (tiles[2] < 0) return later;
+  return Plus(later, alike_[static_cast<size_t>(tiles[2])].cost.steps.front().slices[memory].first);
+}
+
+int64_t CostCount::PassOf(const Neighbours& tiles) const {
+  int64_t pass = CopyCycles(tiles);
+  const std::vector<StepCost>& steps = alike_[static_cast<size_t>(tiles[1])].cost.steps;
+  for (size_t step = 0; step < steps.size(); ++step) {
+    int64_t cycles = steps[step].cycles;
+    for (size_t memory = 0; memory < plan_.profile.memories.size(); ++memory)
+      cycles = std::max(cycles, SlicesDuring(tiles, step, memory));
+    pass = Plus(pass, cycles);
+  }
+  return pass;
+}
+
+int64_t CostCount::PortCyclesOf(size_t memory, int64_t in, int64_t out) const {
+  return TakesTurns(plan_.profile, static_cast<int>(memory)) ? Plus(in, out) : std::max(in, out);
+}
+
+CostCount::Slot CostCount::SlotOf(int64_t cycles, const std::vector<int64_t>& bytes) const {
+  Slot slot{.cycles = cycles, .bytes_per_cycle = 0};
+  const int64_t most = *std::max_element(bytes.begin(), bytes.end());
+  if (cycles > 0) slot.bytes_per_cycle = static_cast<double>(most) / static_cast<double>(cycles);
+  return slot;
+}
+
+CostCount::Slot CostCount::OwnStepsSlot(const Neighbours& tiles) const {
+  const TileCost& here = alike_[static_cast<size_t>(tiles[1])].cost;
+  int64_t cycles = CopyCycles(tiles);
+  std::vector<int64_t> bytes(here.memories.size());
+  for (const StepCost& step : here.steps) {
+    cycles = Plus(cycles, step.cycles);
+    for (const SliceCycles& slices : step.slices) cycles = Plus(cycles, Plus(slices.first, slices.later));
+  }
+  for (size_t i = 0; i < here.memories.size(); ++i) {
+    const MemoryCost& memory = here.memories[i];
+    cycles = Plus(cycles, Plus(memory.load, memory.store));
+    bytes[i] = Plus(memory.other_bytes, Plus(memory.load_bytes, memory.store_bytes));
+  }
+  for (size_t i = 0; i < here.memories.size() && tiles[0] < 0; ++i) {
+    cycles = Plus(cycles, own_[i].cycles);
+    bytes[i] = Plus(bytes[i], own_[i].bytes);
+  }
+  return SlotOf(cycles, bytes);
+}
+
+// P belongs to the first slot, E to the last.
+CostCount::Slot CostCount::OverlappedSlot(const Neighbours& tiles) const {
+  const bool first = tiles[0] < 0;
+  const bool last = tiles[2] < 0;
+  const TileCost& here = alike_[static_cast<size_t>(tiles[1])].cost;
+  int64_t during = PassOf(tiles);
+  int64_t before = 0;
+  int64_t after = 0;
+  int64_t through =
+      0;  // from the begin of the last tile until its results and the next subgraph's constants are there
+  std::vector<int64_t> bytes(here.memories.size());
+  for (size_t i = 0; i < here.memories.size(); ++i) {
+    const MemoryCost& memory = here.memories[i];
+    const MemoryCost next = last ? MemoryCost{} : alike_[static_cast<size_t>(tiles[2])].cost.memories[i];
+    const MemoryCost previous = first ? MemoryCost{} : alike_[static_cast<size_t>(tiles[0])].cost.memories[i];
+    int64_t in = Plus(next.load, memory.read);
+    for (size_t step = 0; step < here.steps.size(); ++step) in = Plus(in, SlicesDuring(tiles, step, i));
+    const int64_t out = Plus(previous.store, memory.written);
+    during = std::max(during, PortCyclesOf(i, in, out));
+    bytes[i] = Plus(memory.other_bytes, Plus(next.load_bytes, previous.store_bytes));
+    if (first) {
+      const bool loads = !Current().prefetch;
+      const int64_t arrives = Plus(memory.load, here.steps.front().slices[i].first);
+      before = std::max(before, loads ? Plus(arrives, own_[i].cycles) : arrives);
+      bytes[i] = Plus(bytes[i], Plus(memory.load_bytes, loads ? own_[i].bytes : 0));
+    }
+    if (last) {
+      after = std::max(after, memory.store);
+      through = std::max(through, PortCyclesOf(i, Plus(in, ahead_[i].cycles), Plus(out, memory.store)));
+      bytes[i] = Plus(bytes[i], Plus(memory.store_bytes, ahead_[i].bytes));
+    }
+  }
+  return SlotOf(Plus(before, std::max(through, Plus(during, after))), bytes);
+}
+
+void CostCount::AddEnergy(const Work& work, Metrics& metrics) const {
+  const hw_profiles::Profile& profile = plan_.profile;
+  double mac_pj = 0;
+  for (const auto& [op, macs] : work.macs_of) {
+    const hw_profiles::Engine* engine = EngineOf(plan_, plan_.network.operators[static_cast<size_t>(op)]);
+    if (engine != nullptr) mac_pj += engine->mac_pj * static_cast<double>(macs);
+  }
+  const double seconds =
+      profile.clock_hz > 0 ? static_cast<double>(metrics.latency_cycles) / profile.clock_hz : 0;
+  double leakage_mw = 0;
+  for (const hw_profiles::Memory& memory : profile.memories) leakage_mw += memory.leakage_mw;
+  metrics.energy_by_part = {{"mac", mac_pj}, {"leakage", leakage_mw * 1e9 * seconds}};
+
+  const auto tile_memory = static_cast<size_t>(profile.tile_memory);
+  const int copies_of_a_row = Current().halo == HaloStorage::kCopy       ? 2
+                              : Current().halo == HaloStorage::kAdjacent ? 1
+                                                                         : 0;
+  int64_t loaded = 0;
+  for (const Moved& own : own_) loaded = Plus(loaded, own.bytes);
+  for (size_t i = 0; i < profile.memories.size(); ++i) {
+    int64_t read = own_[i].bytes;
+    int64_t written = i == tile_memory ? loaded : 0;
+    for (const Alike& tile : alike_) {
+      const int64_t copied = i == tile_memory ? Times(copies_of_a_row, CopiesOf(tile).bytes) : 0;
+      read = Plus(read, Times(tile.count, Plus(tile.cost.memories[i].bytes_read, copied)));
+      written = Plus(written, Times(tile.count, Plus(tile.cost.memories[i].bytes_written, copied)));
+    }
+    metrics.energy_by_part[profile.memories[i].name] +=
+        static_cast<double>(read) * profile.memories[i].read_pj_per_byte +
+        static_cast<double>(written) * profile.memories[i].write_pj_per_byte;
+  }
+  for (const auto& [part, energy] : metrics.energy_by_part) metrics.energy_pj += energy;
+}
+
+Metrics CostCount::Finish(const Work& work) const {
+  Metrics metrics;
+  metrics.macs = work.macs;
+  metrics.recomputed_macs = work.recomputed_macs;
+  metrics.unknown_work = work.unknown_work;
+  for (const std::string cause : {"inputs", "outputs", "weights"}) {
+    const auto bytes = work.off_chip.find(cause);
+    const int64_t moved = bytes == work.off_chip.end() ? 0 : bytes->second;
+    metrics.off_chip_by_cause[cause] = moved;
+    metrics.off_chip_bytes = Plus(metrics.off_chip_bytes, moved);
+  }
+  const bool overlapped = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+  std::map<Neighbours, Slot> slots;
+  for (size_t i = 0; i < order_.size(); ++i) {
+    const Neighbours tiles = {i == 0 ? -1 : order_[i - 1], order_[i],
+                              i + 1 == order_.size() ? -1 : order_[i + 1]};
+    auto slot = slots.find(tiles);
+    if (slot == slots.end())
+      slot = slots.emplace(tiles, overlapped ? OverlappedSlot(tiles) : OwnStepsSlot(tiles)).first;
+    metrics.latency_cycles = Plus(metrics.latency_cycles, slot->second.cycles);
+    metrics.peak_bytes_per_cycle = std::max(metrics.peak_bytes_per_cycle, slot->second.bytes_per_cycle);
+  }
+  AddEnergy(work, metrics);
+  return metrics;
+}
+
+Metrics CostOf(const Plan& plan, const std::vector<Users>& users, int subgraph) {
+  const Subgraph& current = plan.subgraphs[static_cast<size_t>(subgraph)];
+  WorkCount work(plan, users, current);
+  CostCount costs(plan, users, subgraph);
+  ForEachTile(plan.network, users, current, [&](const Tile& tile) {
+    work.Add(tile);
+    costs.Add(tile);
+  });
+  return costs.Finish(work.Finish());
+}
+
+}  // namespace tessera::plan::verify

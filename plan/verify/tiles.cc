@@ -1,0 +1,325 @@
+#include "tessera/plan/verify/tiles.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
+
+#include "tessera/base/arithmetic.h"
+
+// From the tile backwards. A tile asks for its own box of the last operator's first output and for a share of each
+// other tensor that leaves; operators are then visited last to first, and each adds what it reads to what is asked
+// of its operands. As operators are in topological order, all readers of a tensor have spoken when its maker's turn
+// comes, and what is asked of a tensor is the hull of their wishes.
+//
+// Where the halo is cached, all tiles go through the operators together, and each row of a tensor has one stay: it comes
+// with the first tile that reaches as far down, and goes after the last tile that still begins at it or above.
+//
+//     tile      0  1  2  3                   wants of the tiles: rows [0, 3), [2, 5), none, [3, 6)
+//     row 2     m  k  .  .                   made by tile 0, kept for 1
+//     row 4     .  m  k  k                   made by tile 1, kept for 2 and 3, though 2 does not read it
+//     row 5     .  .  .  m
+//
+// The operators above are then asked for what is made, tile by tile, and for nothing else; and what is made of a result leaves, but
+// for columns that other strips of tiles bring home. Strips know nothing of each other.
+namespace tessera::plan::verify {
+namespace {
+
+using graph::Graph;
+using graph::Operator;
+using graph::Shape;
+
+__extension__ using Wide = __int128;
+
+const Shape& ShapeOf(const Graph& network, int tensor) {
+  return network.tensors[static_cast<size_t>(tensor)].shape;
+}
+
+bool StandsFor(size_t tiled_rank, size_t tiled_axis, size_t rank, size_t axis) {
+  const auto name = AxisName(rank, axis);
+  return name ? AxisName(tiled_rank, tiled_axis) == name : tiled_rank == rank && tiled_axis == axis;
+}
+
+std::optional<size_t> RowAxis(const Shape& shape) {
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (AxisName(shape.size(), axis) == base::Axis::kRows) return axis;
+  }
+  return std::nullopt;
+}
+
+class Propagation {
+ public:
+  Propagation(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph)
+      : network_(network), interval_(subgraph.interval) {
+    const Operator& last = network.operators[static_cast<size_t>(interval_.last)];
+    tiled_ = last.outputs.front();
+    for (const int tensor : TensorsOf(network, interval_)) {
+      const graph::Tensor& facts = network.tensors[static_cast<size_t>(tensor)];
+      if (facts.constant) continue;
+      touched_.push_back(tensor);
+      const Users& who = users[static_cast<size_t>(tensor)];
+      if (!AnyInside(who.makers, interval_)) continue;
+      const bool read_later =
+          std::any_of(who.readers.begin(), who.readers.end(), [&](int op) { return op > interval_.last; });
+      const bool leaves = facts.network_output || facts.state || read_later || who.readers.empty();
+      if (leaves || tensor == tiled_) leaving_.push_back(tensor);
+    }
+  }
+
+  Tile Run(const Box& box) const {
+    Tile tile = Begin(box);
+    for (int i = interval_.last; i >= interval_.first; --i) {
+      Ask(network_.operators[static_cast<size_t>(i)], tile);
+    }
+    return tile;
+  }
+
+  // All tiles of a subgraph that caches its halo, of which so many make a strip.
+  std::vector<Tile> RunTogether(const std::vector<Box>& boxes, size_t strip_length, bool one_image) const {
+    std::vector<Tile> tiles;
+    tiles.reserve(boxes.size());
+    for (const Box& box : boxes) tiles.push_back(Begin(box));
+    std::vector<Strip> strips;
+    for (size_t i = 0; i < tiles.size(); i += strip_length)
+      strips.push_back(std::span(tiles).subspan(i, strip_length));
+    for (const Strip strip : strips) {
+      std::map<int, std::set<int64_t>> left;  // rows
+      for (Tile& tile : strip) {
+        for (const int tensor : leaving_) {
+          DropRows(tensor, left[tensor], tile.shares[tensor]);
+          tile.needs[tensor] = tile.shares[tensor];
+        }
+      }
+    }
+    for (int i = interval_.last; i >= interval_.first; --i) {
+      const Operator& op = network_.operators[static_cast<size_t>(i)];
+      for (Tile& tile : tiles) WantWhole(op, tile);
+      for (const int output : op.outputs) Settle(output, one_image, strips);
+      for (Tile& tile : tiles) {
+        for (size_t operand = 0; operand < op.inputs.size(); ++operand) {
+          Enclose(tile.needs[op.inputs[operand]],
+                  NeedOf(network_, op, operand, tile.makes[op.outputs.front()]));
+        }
+      }
+    }
+    for (const int tensor : touched_) {
+      const bool state = network_.tensors[static_cast<size_t>(tensor)].state;  // is read before it is made
+      if (state || !tiles.front().makes.contains(tensor)) Settle(tensor, one_image, strips);
+    }
+    return tiles;
+  }
+
+ private:
+  using Strip = std::span<Tile>;
+
+  Tile Begin(const Box& box) const {
+    Tile tile;
+    for (const int tensor : touched_) tile.needs[tensor] = EmptyOf(ShapeOf(network_, tensor));
+    for (const int tensor : leaving_) {
+      tile.shares[tensor] = tensor == tiled_ ? box : ShareOf(tensor, box);
+      Enclose(tile.needs[tensor], tile.shares[tensor]);
+    }
+    return tile;
+  }
+
+  // Rows that have left with a tile before do not leave again.
+  void DropRows(int tensor, std::set<int64_t>& left, Box& share) const {
+    const std::optional<size_t> axis = RowAxis(ShapeOf(network_, tensor));
+    if (!axis) return;
+    Range& rows = share[*axis];
+    while (rows.begin < rows.end && left.contains(rows.begin)) ++rows.begin;
+    for (int64_t row = rows.begin; row < rows.end; ++row) left.insert(row);
+    if (IsEmpty(share)) share = EmptyOf(ShapeOf(network_, tensor));
+  }
+
+  void Settle(int tensor, bool one_image, const std::vector<Strip>& strips) const {
+    const std::optional<size_t> axis = RowAxis(ShapeOf(network_, tensor));
+    for (const Strip strip : strips) {
+      for (Tile& tile : strip) tile.makes[tensor] = tile.needs[tensor];
+    }
+    if (!axis || network_.tensors[static_cast<size_t>(tensor)].state) return;
+    const bool straight = std::all_of(strips.begin(), strips.end(), [&](Strip strip) {
+      return WantsOneWidth(tensor, *axis, one_image, strip);
+    });
+    if (!straight) return;
+    for (const Strip strip : strips) KeepRows(tensor, *axis, strip);
+  }
+
+  static bool WantsOneWidth(int tensor, size_t axis, bool one_image, Strip tiles) {
+    std::optional<Box> first;
+    for (const Tile& tile : tiles) {
+      Box need = tile.needs.at(tensor);
+      if (IsEmpty(need)) continue;
+      const bool images = AxisName(need.size(), 0) == base::Axis::kBatch && need[0].end > need[0].begin + 1;
+      if (one_image && images) return false;
+      need[axis] = {0, 0};
+      if (first && *first != need) return false;
+      first = need;
+    }
+    return true;
+  }
+
+  void KeepRows(int tensor, size_t axis, Strip tiles) const {
+    std::vector<std::vector<int64_t>> made(tiles.size());
+    for (int64_t row = 0; row < ShapeOf(network_, tensor)[axis]; ++row) {
+      std::optional<size_t> first;
+      std::optional<size_t> last;
+      for (size_t i = 0; i < tiles.size(); ++i) {
+        const Box& need = tiles[i].needs[tensor];
+        if (IsEmpty(need)) continue;
+        if (!first && row < need[axis].end) first = i;
+        if (need[axis].begin <= row) last = i;
+      }
+      if (!first || !last || *first > *last) continue;
+      made[*first].push_back(row);
+      for (size_t i = *first + 1; i <= *last; ++i) ++tiles[i].kept[tensor];
+    }
+    const Box* share = ShareOfStrip(tensor, tiles);
+    const Box leaves = share == nullptr ? Box() : *share;
+    for (size_t i = 0; i < tiles.size(); ++i) {
+      Box& makes = tiles[i].makes[tensor];
+      if (made[i].empty()) {
+        makes = EmptyOf(ShapeOf(network_, tensor));
+      } else {
+        makes[axis] = {made[i].front(), made[i].back() + 1};
+      }
+      if (share == nullptr) continue;
+      tiles[i].shares[tensor] = made[i].empty() ? makes : leaves;
+      tiles[i].shares[tensor][axis] = makes[axis];
+    }
+  }
+
+  // What some tile of the strip must bring home: along all axes but the rows what each must.
+  static const Box* ShareOfStrip(int tensor, Strip tiles) {
+    for (const Tile& tile : tiles) {
+      const auto share = tile.shares.find(tensor);
+      if (share != tile.shares.end() && !IsEmpty(share->second)) return &share->second;
+    }
+    return nullptr;
+  }
+
+  // Tile [a, b) of extent E answers for [floor(aF / E), ceil(bF / E)) of extent F along the axis of the same name, or
+  // the same place where no axis has a name.
+  Box ShareOf(int tensor, const Box& box) const {
+    const Shape& shape = ShapeOf(network_, tensor);
+    const Shape& tiled = ShapeOf(network_, tiled_);
+    Box share = WholeOf(shape);
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      for (size_t other = 0; other < tiled.size(); ++other) {
+        if (!StandsFor(tiled.size(), other, shape.size(), axis)) continue;
+        const Wide extent = shape[axis];
+        share[axis] = {static_cast<int64_t>(box[other].begin * extent / tiled[other]),
+                       static_cast<int64_t>((box[other].end * extent + tiled[other] - 1) / tiled[other])};
+      }
+    }
+    return share;
+  }
+
+  // What a barrier makes, it makes whole, where anything of it is needed.
+  void WantWhole(const Operator& op, Tile& tile) const {
+    const auto is_needed = [&tile](int output) { return !IsEmpty(tile.needs[output]); };
+    if (!graph::IsBarrier(op) || std::none_of(op.outputs.begin(), op.outputs.end(), is_needed)) return;
+    for (const int output : op.outputs) tile.needs[output] = WholeOf(ShapeOf(network_, output));
+  }
+
+  void Ask(const Operator& op, Tile& tile) const {
+    WantWhole(op, tile);
+    const Box output = tile.needs[op.outputs.front()];
+    for (size_t operand = 0; operand < op.inputs.size(); ++operand) {
+      Enclose(tile.needs[op.inputs[operand]], NeedOf(network_, op, operand, output));
+    }
+  }
+
+  const Graph& network_;
+  const graph::Interval interval_;
+  int tiled_ = 0;
+  std::vector<int> touched_;
+  std::vector<int> leaving_;
+};
+
+}  // namespace
+
+const Box& MadeOf(const Tile& tile, int tensor) {
+  return tile.makes.empty() ? tile.needs.at(tensor) : tile.makes.at(tensor);
+}
+
+int64_t CountTiles(const Shape& shape, const std::vector<int64_t>& tile) {
+  int64_t count = 1;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const auto product = base::CheckedMul(count, base::CeilDiv(shape[axis], tile[axis]));
+    if (!product) return base::kMaxTotal;
+    count = *product;
+  }
+  return count;
+}
+
+bool MayCacheHalo(const hw_profiles::Profile& profile, const Shape& shape, const std::vector<int64_t>& tile) {
+  bool rows = false;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (tile[axis] == shape[axis]) continue;
+    const std::optional<base::Axis> name = AxisName(shape.size(), axis);
+    const bool strips = name == base::Axis::kColumns && profile.tiling.implicit_padding;
+    if (name != base::Axis::kRows && name != base::Axis::kBatch && !strips) return false;
+    rows = rows || name == base::Axis::kRows;
+  }
+  return rows;
+}
+
+Tile SingleTile(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
+                const Box& box) {
+  return Propagation(network, users, subgraph).Run(box);
+}
+
+void ForEachTile(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
+                 const std::function<void(const Tile&)>& visit) {
+  const Propagation propagation(network, users, subgraph);
+  const Operator& last = network.operators[static_cast<size_t>(subgraph.interval.last)];
+  const Shape& shape = ShapeOf(network, last.outputs.front());
+  const bool together = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
+  std::vector<Box> boxes;
+  std::vector<int64_t> corner(shape.size(), 0);
+  while (true) {
+    Box box(shape.size());
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      box[axis] = {corner[axis], std::min(corner[axis] + subgraph.tile[axis], shape[axis])};
+    }
+    if (together) {
+      boxes.push_back(std::move(box));
+    } else {
+      visit(propagation.Run(box));
+    }
+    size_t axis = shape.size();
+    while (axis > 0 && corner[axis - 1] + subgraph.tile[axis - 1] >= shape[axis - 1]) corner[--axis] = 0;
+    if (axis == 0) break;
+    corner[axis - 1] += subgraph.tile[axis - 1];
+  }
+  if (!together) return;
+  const size_t rows = *RowAxis(shape);
+  const auto strip_length = static_cast<size_t>(base::CeilDiv(shape[rows], subgraph.tile[rows]));
+  std::stable_sort(boxes.begin(), boxes.end(), [rows](const Box& a, const Box& b) {
+    for (size_t axis = 0; axis < a.size(); ++axis) {
+      if (axis != rows && a[axis].begin != b[axis].begin) return a[axis].begin < b[axis].begin;
+    }
+    return false;
+  });
+  const bool one_image = subgraph.halo == hw_profiles::HaloStorage::kAdjacent;
+  for (const Tile& tile : propagation.RunTogether(boxes, strip_length, one_image)) visit(tile);
+}
+
+void RowCount::Add(const Tile& tile) {
+  for (const auto& [tensor, makes] : tile.makes) {
+    const std::optional<size_t> axis = RowAxis(ShapeOf(network_, tensor));
+    if (!axis) continue;
+    const int64_t made = IsEmpty(makes) ? 0 : makes[*axis].end - makes[*axis].begin;
+    const auto found = tile.kept.find(tensor);
+    const int64_t kept = found == tile.kept.end() ? 0 : found->second;
+    RowTally& tally = tallies_[tensor];
+    tally.kept = std::max(tally.kept, kept);
+    tally.made = std::max(tally.made, made);
+    tally.held = std::max(tally.held, kept + made);
+    tally.beside = std::max({tally.beside, tally.held, held_before_[tensor] + made});
+    held_before_[tensor] = kept + made;
+  }
+}
+
+}  // namespace tessera::plan::verify

@@ -1,0 +1,61 @@
+#include "tessera/plan/verify/validator.h"
+
+#include <fmt/core.h>
+
+#include <array>
+
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/derivation.h"
+#include "tessera/problem/validator.h"
+#include "tessera/problem/well_formed.h"
+
+// A planner's mistakes are mistakes of derivation: a lifespan one step short places buffers perfectly well, and wrong.
+// So everything that the problem states is derived a second time, "and the two are held against each other":
+//
+//     network, profile, partition --- needs, tiles, holdings, trace, sizes ---> what the problem must say
+//                                                                                       |
+//     plan's problem ------------------------------------------------------ same? ------'
+//     plan's offsets and modes --- problem::Validate ---> right for that problem?
+//     network, profile, partition --- bytes at home --- capacities of the other memories ---> room for them?
+//     network, profile, partition --- tiles, costs ---> cycles, energies and traffic that the plan states?
+//
+// Nothing here includes graph's propagation, the encoder or the search.
+namespace tessera::plan::verify {
+namespace {
+
+void CheckAllocation(const Plan& plan, size_t most, Findings& findings) {
+  for (const problem::Violation& violation :
+       problem::Validate(plan.problem, plan.allocation, TileMemory(plan.profile).capacity, most)) {
+    findings.Note(ViolationKind::kAllocation,
+                  fmt::format("{}: {}", problem::NameOf(violation.kind), violation.message));
+  }
+}
+
+}  // namespace
+
+std::string_view NameOf(ViolationKind kind) {
+  static constexpr std::array<std::string_view, 19> kNames = {
+      "network",   "coverage", "tile",       "policy", "step",     "buffer", "size",
+      "alignment", "span",     "lifespan",   "access", "in place", "memory", "rule",
+      "demand",    "metric",   "allocation", "claim",  "digest"};
+  return kNames.at(static_cast<size_t>(kind));
+}
+
+std::vector<Violation> Validate(const Plan& plan, size_t most) {
+  Findings findings(most);
+  CheckPartition(plan, findings);
+  if (!findings.Empty()) return findings.Take();
+  CheckDemands(plan, findings);
+  CheckHomes(plan, findings);
+  const Derivation derivation = Derive(plan);
+  CheckProgram(plan, derivation, findings);
+  if (const auto fault = problem::FindFault(plan.problem)) {
+    findings.Note(ViolationKind::kAllocation, fmt::format("{}: {}", fault->pointer, fault->message));
+    return findings.Take();
+  }
+  CheckAllocation(plan, most, findings);
+  if (plan.allocation.offsets.size() == plan.problem.buffers.size()) CheckMetrics(plan, derivation, findings);
+  return findings.Take();
+}
+
+}  // namespace tessera::plan::verify

@@ -1,0 +1,319 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/text.h"
+#include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/well_formed.h"
+
+namespace tessera::problem::files {
+namespace {
+
+using base::Diagnostic;
+using base::Expected;
+using base::kMaxTotal;
+using base::Unexpected;
+
+enum Column : uint8_t { kId, kLower, kUpper, kSize, kAlignment, kOffset, kHint, kGaps };
+constexpr std::array<std::string_view, 8> kColumnNames = {"id",        "lower",  "upper", "size",
+                                                          "alignment", "offset", "hint",  "gaps"};
+constexpr size_t kRequiredColumns = 4;
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// A piece of a line and where it begins; columns count bytes from 1. Of a quoted field the text is
+// what stands between the quotes, where two quotes stand for one.
+struct Field {
+  std::string_view text;
+  int line = 0;
+  int column = 0;
+  bool quoted = false;
+};
+
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+Field Trim(Field field) {
+  while (!field.text.empty() && IsBlank(field.text.front())) {
+    field.text.remove_prefix(1);
+    ++field.column;
+  }
+  while (!field.text.empty() && IsBlank(field.text.back())) field.text.remove_suffix(1);
+  return field;
+}
+
+// The pieces between separators, trimmed; one more than there are separators.
+std::vector<Field> Split(Field whole, char separator) {
+  std::vector<Field> fields;
+  for (;;) {
+    const size_t end = whole.text.find(separator);
+    fields.push_back(Trim({whole.text.substr(0, end), whole.line, whole.column}));
+    if (end == std::string_view::npos) return fields;
+    whole.text.remove_prefix(end + 1);
+    whole.column += static_cast<int>(end) + 1;
+  }
+}
+
+// The position of the quote that closes the field that begins with one; npos where there is none.
+size_t FindClosingQuote(std::string_view text) {
+  for (size_t at = text.find('"', 1); at != std::string_view::npos; at = text.find('"', at + 2)) {
+    if (at + 1 == text.size() || text[at + 1] != '"') return at;
+  }
+  return std::string_view::npos;
+}
+
+std::string Unquote(const Field& field) {
+  std::string text;
+  for (size_t i = 0; i < field.text.size(); ++i) {
+    text += field.text[i];
+    if (field.quoted && field.text[i] == '"') ++i;
+  }
+  return text;
+}
+
+// Reads line by line. Each step answers whether it succeeded; when not, fault_ says why.
+class CsvReader {
+ public:
+  CsvReader(std::string_view text, std::string_view file_name) : text_(text), file_name_(file_name) {
+    if (text_.substr(0, kByteOrderMark.size()) == kByteOrderMark) text_.remove_prefix(kByteOrderMark.size());
+  }
+
+  Expected<Problem> Read() {
+    problem_.memories.emplace_back();
+    problem_.memories[0].capacity = kMaxTotal;
+    int line = 0;
+    for (std::string_view rest = text_; !rest.empty();) {
+      const size_t end = rest.find('\n');
+      std::string_view content = rest.substr(0, end);
+      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+      ++line;
+      if (!content.empty() && content.back() == '\r') content.remove_suffix(1);
+      const Field whole = {content, line, 1};
+      if (Trim(whole).text.empty()) continue;
+      if (!(columns_.empty() ? ReadHeader(whole) : ReadRow(whole))) return Unexpected(std::move(*fault_));
+    }
+    if (columns_.empty()) {
+      Refuse({"", 1, 1}, "the file has no header", "id,lower,upper,size");
+      return Unexpected(std::move(*fault_));
+    }
+    if (std::optional<Diagnostic> fault = FindFault(problem_)) {
+      fault->file = file_name_;
+      return Unexpected(std::move(*fault));
+    }
+    return std::move(problem_);
+  }
+
+ private:
+  bool Refuse(const Field& field, std::string message, std::string expected = "", std::string hint = "") {
+    Diagnostic diagnostic;
+    diagnostic.message = std::move(message);
+    diagnostic.file = file_name_;
+    diagnostic.line = field.line;
+    diagnostic.column = field.column;
+    diagnostic.expected = std::move(expected);
+    diagnostic.found = field.text;
+    diagnostic.hint = std::move(hint);
+    diagnostic.excerpt = base::LineOf(text_, field.line);
+    fault_ = std::move(diagnostic);
+    return false;
+  }
+
+  // The fields of a line (RFC 4180): one that begins with a quote ends with one, and may hold
+  // commas. A quoted field does not go beyond its line.
+  std::optional<std::vector<Field>> SplitLine(Field rest) {
+    std::vector<Field> fields;
+    for (;;) {
+      Field field = Trim(rest);
+      size_t end = rest.text.find(',');
+      if (field.text.starts_with('"')) {
+        const size_t skipped = static_cast<size_t>(field.column - rest.column);
+        const size_t close = FindClosingQuote(field.text);
+        if (close == std::string_view::npos) {
+          Refuse(field, "the quote is not closed in its line", "a closing quote");
+          return std::nullopt;
+        }
+        end = rest.text.find(',', skipped + close);
+        const Field behind = Trim({rest.text.substr(0, end).substr(skipped + close + 1), rest.line,
+                                   field.column + static_cast<int>(close) + 1});
+        if (!behind.text.empty()) {
+          Refuse(behind, "text behind the closing quote", "a comma, or two quotes for one inside the field");
+          return std::nullopt;
+        }
+        field = {field.text.substr(1, close - 1), field.line, field.column + 1, true};
+      } else {
+        field = Trim({rest.text.substr(0, end), rest.line, rest.column});
+      }
+      fields.push_back(field);
+      if (end == std::string_view::npos) return fields;
+      rest.text.remove_prefix(end + 1);
+      rest.column += static_cast<int>(end) + 1;
+    }
+  }
+
+  bool ReadHeader(const Field& line) {
+    const std::optional<std::vector<Field>> fields = SplitLine(line);
+    if (!fields) return false;
+    for (const Field& field : *fields) {
+      const auto known = std::find(kColumnNames.begin(), kColumnNames.end(), field.text);
+      if (known == kColumnNames.end()) return RefuseColumn(field);
+      const auto column = static_cast<Column>(known - kColumnNames.begin());
+      if (std::find(columns_.begin(), columns_.end(), column) != columns_.end()) {
+        return Refuse(field, fmt::format("the column '{}' is given twice", field.text), "each column once");
+      }
+      columns_.push_back(column);
+    }
+    for (size_t i = 0; i < kRequiredColumns; ++i) {
+      if (std::find(columns_.begin(), columns_.end(), static_cast<Column>(i)) != columns_.end()) continue;
+      return Refuse(line, fmt::format("the column '{}' is missing", kColumnNames[i]),
+                    "id, lower, upper, size");
+    }
+    return true;
+  }
+
+  bool RefuseColumn(const Field& field) {
+    const std::string expected = "one of " + base::Join(kColumnNames);
+    if (field.text == "start") {
+      return Refuse(field, "the column 'start' is not known", expected,
+                    "'start' is the first step of the life: rename it to 'lower'");
+    }
+    if (field.text == "end") {
+      return Refuse(field, "the column 'end' is ambiguous", expected,
+                    "some tools count 'end' as the last step of the life, others as the step after it; if it "
+                    "is the step "
+                    "after, rename it to 'upper', else add 1 as well");
+    }
+    return Refuse(field, fmt::format("unknown column '{}'", field.text), expected,
+                  base::DidYouMean(field.text, kColumnNames));
+  }
+
+  bool ReadRow(const Field& line) {
+    const std::optional<std::vector<Field>> split = SplitLine(line);
+    if (!split) return false;
+    const std::vector<Field>& fields = *split;
+    if (fields.size() < columns_.size()) {
+      const Field end = {"", line.line, line.column + static_cast<int>(line.text.size())};
+      return Refuse(end, fmt::format("the field '{}' is missing", kColumnNames[columns_[fields.size()]]),
+                    fmt::format("{} fields", columns_.size()));
+    }
+    if (fields.size() > columns_.size()) {
+      return Refuse(fields[columns_.size()], "a field beyond the last column",
+                    fmt::format("{} fields", columns_.size()));
+    }
+    Buffer buffer;
+    buffer.lifespans.resize(1);
+    std::array<Field, kColumnNames.size()> by_column;
+    for (size_t i = 0; i < fields.size(); ++i) {
+      by_column[columns_[i]] = fields[i];
+      if (!ReadField(columns_[i], fields[i], buffer)) return false;
+    }
+    const Lifespan& life = buffer.lifespans[0];
+    if (life.lower >= life.upper) {
+      return Refuse(by_column[kUpper], fmt::format("the life [{}, {}) is empty", life.lower, life.upper),
+                    "lower < upper", "upper is the step after the last");
+    }
+    if (!by_column[kGaps].text.empty() && !ReadGaps(by_column[kGaps], buffer)) return false;
+    problem_.buffers.push_back(std::move(buffer));
+    return true;
+  }
+
+  bool ReadField(Column column, const Field& field, Buffer& buffer) {
+    if (field.text.empty() && column >= kRequiredColumns) return true;
+    switch (column) {
+      case kId:
+        return ReadId(field, buffer.id);
+      case kLower:
+        return ReadNumber(field, "lower", 0, buffer.lifespans[0].lower);
+      case kUpper:
+        return ReadNumber(field, "upper", 0, buffer.lifespans[0].upper);
+      case kSize:
+        return ReadNumber(field, "size", 1, buffer.size);
+      case kAlignment:
+        return ReadNumber(field, "alignment", 1, buffer.alignment);
+      case kOffset:
+        return ReadNumber(field, "offset", 0, buffer.offset.emplace());
+      case kHint:
+        return ReadNumber(field, "hint", 0, buffer.hint.emplace());
+      case kGaps:
+        return true;  // needs lower and upper, whichever column comes first
+    }
+    return true;
+  }
+
+  bool ReadId(const Field& field, std::string& id) {
+    if (field.text.empty()) return Refuse(field, "the field 'id' is empty", "a name");
+    // All formats can state an id that is UTF-8; bytes that are none become escapes here, where
+    // they come in.
+    id = base::AsUtf8(Unquote(field));
+    const auto [first, fresh] = first_line_.emplace(id, field.line);
+    if (!fresh) {
+      return Refuse(field, fmt::format("the id '{}' is already that of line {}", id, first->second),
+                    "ids that differ");
+    }
+    return true;
+  }
+
+  bool ReadNumber(const Field& field, std::string_view name, int64_t least, int64_t& value) {
+    if (field.text.empty()) return Refuse(field, fmt::format("the field '{}' is empty", name), "a number");
+    if (field.text.front() == '-' || field.text.front() == '+') {
+      return Refuse(field, fmt::format("{} has a sign", name), "decimal digits");
+    }
+    const char* const end = field.text.data() + field.text.size();
+    const auto [rest, error] = std::from_chars(field.text.data(), end, value);
+    if (error == std::errc::invalid_argument || rest != end) {
+      return Refuse(field, fmt::format("{} is not a whole number", name), "decimal digits");
+    }
+    if (error == std::errc::result_out_of_range || value > kMaxTotal) {
+      return Refuse(field, fmt::format("{} is too large", name), "at most 2^62");
+    }
+    if (value < least)
+      return Refuse(field, fmt::format("{} is too small", name), fmt::format("at least {}", least));
+    return true;
+  }
+
+  // "3-5 8-9": cuts these steps out of the buffer's life.
+  bool ReadGaps(const Field& field, Buffer& buffer) {
+    Lifespan rest = buffer.lifespans[0];
+    buffer.lifespans.clear();
+    for (const Field& gap : Split(field, ' ')) {
+      if (gap.text.empty()) continue;
+      if (gap.text.find('@') != std::string_view::npos) {
+        return Refuse(gap, "a gap with an address window ('@') is not supported", "a-b");
+      }
+      const std::vector<Field> ends = Split(gap, '-');
+      if (ends.size() != 2) return Refuse(gap, "a gap is not of the form a-b", "3-5 8-9");
+      Lifespan hole;
+      if (!ReadNumber(ends[0], "gap", 0, hole.lower) || !ReadNumber(ends[1], "gap", 0, hole.upper))
+        return false;
+      if (hole.lower >= hole.upper) return Refuse(gap, "the gap is empty", "a < b");
+      if (hole.lower < rest.lower || hole.upper > rest.upper) {
+        return Refuse(gap, "the gap leaves the life or overlaps the gap before",
+                      "ascending gaps within [lower, upper)");
+      }
+      if (rest.lower < hole.lower) buffer.lifespans.push_back({rest.lower, hole.lower});
+      rest.lower = hole.upper;
+    }
+    if (rest.lower < rest.upper) buffer.lifespans.push_back(rest);
+    if (buffer.lifespans.empty()) return Refuse(field, "the gaps leave no step at which the buffer lives");
+    return true;
+  }
+
+  std::string_view text_;
+  std::string file_name_;
+  std::vector<Column> columns_;
+  std::map<std::string, int> first_line_;  // of each id
+  Problem problem_;
+  std::optional<Diagnostic> fault_;
+};
+
+}  // namespace
+
+Expected<Problem> ReadCsv(std::string_view text, std::string_view file_name) {
+  return CsvReader(text, file_name).Read();
+}
+
+}  // namespace tessera::problem::files

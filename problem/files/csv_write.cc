@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include "tessera/base/text.h"
+#include "tessera/problem/files/problem_files.h"
+
+namespace tessera::problem::files {
+namespace {
+
+using base::Diagnostic;
+using base::Expected;
+using base::Unexpected;
+
+// What the problem states and CSV has no words for; empty when there is nothing.
+std::string BeyondCsv(const Problem& problem) {
+  if (problem.memories.size() != 1) return fmt::format("{} memories", problem.memories.size());
+  const Memory& memory = problem.memories[0];
+  if (!memory.banks.empty()) return "banks";
+  if (!memory.modes.empty()) return "modes";
+  if (!memory.reserved.empty()) return "reserved ranges";
+  if (memory.alignment != 1) return "the alignment of the memory";
+  if (!problem.relations.empty()) return "relations";
+  if (!problem.loops.empty()) return "loops";
+  if (!problem.rules.empty()) return "rules";
+  if (!problem.costs.empty()) return "costs";
+  for (const Buffer& buffer : problem.buffers) {
+    if (!buffer.accesses.empty()) return fmt::format("accesses (of buffer '{}')", buffer.id);
+    if (buffer.lifespans.front().lower < 0) return fmt::format("negative steps (of buffer '{}')", buffer.id);
+  }
+  std::set<std::string> ids;
+  for (const Buffer& buffer : problem.buffers) {
+    const auto [id, fresh] = ids.insert(base::Printable(buffer.id));
+    if (!fresh) return fmt::format("ids that differ in control characters alone ('{}')", *id);
+  }
+  return "";
+}
+
+// An id as RFC 4180 has it, in one line: quoted where it holds what separates fields, with control
+// characters escaped.
+std::string FieldOf(const std::string& id) {
+  const std::string text = base::Printable(id);
+  const bool plain =
+      text.find_first_of(",\"") == std::string::npos && !text.starts_with(' ') && !text.ends_with(' ');
+  if (plain) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
+template <typename Predicate>
+bool Any(const Problem& problem, Predicate predicate) {
+  return std::any_of(problem.buffers.begin(), problem.buffers.end(), predicate);
+}
+
+void AppendGaps(const Buffer& buffer, std::string& text) {
+  for (size_t i = 1; i < buffer.lifespans.size(); ++i) {
+    fmt::format_to(std::back_inserter(text), "{}{}-{}", i > 1 ? " " : "", buffer.lifespans[i - 1].upper,
+                   buffer.lifespans[i].lower);
+  }
+}
+
+}  // namespace
+
+Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocation) {
+  if (const std::string beyond = BeyondCsv(problem); !beyond.empty()) {
+    Diagnostic diagnostic;
+    diagnostic.message = "CSV cannot state " + beyond;
+    diagnostic.hint = "write JSON instead";
+    return Unexpected(std::move(diagnostic));
+  }
+  const bool alignment = Any(problem, [](const Buffer& buffer) { return buffer.alignment != 1; });
+  const bool offset =
+      allocation != nullptr || Any(problem, [](const Buffer& buffer) { return buffer.offset.has_value(); });
+  const bool hint = Any(problem, [](const Buffer& buffer) { return buffer.hint.has_value(); });
+  const bool gaps = Any(problem, [](const Buffer& buffer) { return buffer.lifespans.size() > 1; });
+
+  std::string text = fmt::format("id,lower,upper,size{}{}{}{}\n", alignment ? ",alignment" : "",
+                                 offset ? ",offset" : "", hint ? ",hint" : "", gaps ? ",gaps" : "");
+  const auto append_optional = [&text](const std::optional<Bytes>& value) {
+    text += ',';
+    if (value) text += fmt::to_string(*value);
+  };
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const Buffer& buffer = problem.buffers[i];
+    fmt::format_to(std::back_inserter(text), "{},{},{},{}", FieldOf(buffer.id),
+                   buffer.lifespans.front().lower, buffer.lifespans.back().upper, buffer.size);
+    if (alignment) append_optional(buffer.alignment);
+    if (offset) append_optional(allocation != nullptr ? allocation->offsets[i] : buffer.offset);
+    if (hint) append_optional(buffer.hint);
+    if (gaps) {
+      text += ',';
+      AppendGaps(buffer, text);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace tessera::problem::files

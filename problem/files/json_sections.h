@@ -1,0 +1,119 @@
+#pragma once
+
+#include <fmt/core.h>
+#include <nlohmann/json_fwd.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/json_reader.h"
+#include "tessera/base/text.h"
+#include "tessera/problem/explanation.h"
+#include "tessera/problem/problem.h"
+
+// The words of the JSON formats, shared by reader and writer. Arrays are indexed by the enumeration they
+// spell.
+namespace tessera::problem::files {
+
+inline constexpr std::string_view kProblemFormat = "tessera-problem";
+inline constexpr std::string_view kAllocationFormat = "tessera-allocation";
+inline constexpr int kFormatVersion = 1;
+
+inline constexpr std::array<std::string_view, 2> kAccessWords = {"read", "write"};
+inline constexpr std::array<std::string_view, 3> kSpanWords = {"any", "contiguous", "single"};
+inline constexpr std::array<std::string_view, 6> kRelationWords = {"colocate",       "adjacent", "same_bank",
+                                                                   "different_bank", "separate", "exclusive"};
+inline constexpr std::array<std::string_view, 6> kStatusWords = {"optimal", "feasible", "infeasible",
+                                                                 "unknown", "invalid",  "unsupported"};
+inline constexpr std::array<std::string_view, 2> kCostWords = {"reuse", "mode_switch"};
+inline constexpr std::array<std::string_view, 5> kBankModeWords = {"r", "w", "rw", "hold", "off"};
+
+// Whether things can be told apart by name; where not, the formats refer to them by index.
+template <typename T>
+bool HaveDistinctNames(const std::vector<T>& items) {
+  std::vector<std::string_view> names;
+  names.reserve(items.size());
+  for (const T& item : items) names.push_back(item.name);
+  std::sort(names.begin(), names.end());
+  return std::adjacent_find(names.begin(), names.end()) == names.end() &&
+         (names.empty() || !names.front().empty());
+}
+
+// How the JSON formats refer to things stated elsewhere in the document. Internal to the readers.
+
+inline constexpr base::IntegerRange kSizes = {1, base::kMaxTotal};
+inline constexpr base::IntegerRange kAddresses = {0, base::kMaxTotal};
+inline constexpr base::IntegerRange kSteps = {-base::kMaxTotal, base::kMaxTotal};
+
+template <typename T>
+std::vector<std::string_view> NamesOf(const std::vector<T>& items) {
+  std::vector<std::string_view> names;
+  names.reserve(items.size());
+  for (const T& item : items) names.push_back(item.name);
+  return names;
+}
+
+// The index of the item that `value` names, or states as an index.
+template <typename T>
+int ReadReference(const base::JsonValue& value, const std::vector<T>& items, std::string_view what) {
+  if (value.IsInteger()) {
+    if (items.empty()) value.Refuse(fmt::format("there is no {} to refer to", what));
+    return static_cast<int>(value.Integer({0, static_cast<int64_t>(items.size()) - 1}));
+  }
+  const std::string name = value.String();
+  const std::vector<std::string_view> names = NamesOf(items);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    value.Refuse(fmt::format("there is no {} '{}'", what, name), "one of " + base::Join(names),
+                 base::DidYouMean(name, names));
+    return 0;
+  }
+  if (std::find(found + 1, names.end(), name) != names.end()) {
+    value.Refuse(fmt::format("two are named '{}'", name), fmt::format("the index of the {}", what));
+  }
+  return static_cast<int>(found - names.begin());
+}
+
+AddressRange ReadRange(const base::JsonValue& value);
+
+// Buffers by id. Of buffers with one id the first counts; FindFault refuses the others.
+class BufferIndex {
+ public:
+  explicit BufferIndex(const std::vector<Buffer>& buffers);
+
+  // The index of the buffer `id`; refuses `where` when there is none.
+  std::optional<size_t> Find(const std::string& id, const base::JsonValue& where) const;
+
+  // The index of the buffer whose id stands there; 0 after refusing it.
+  int Read(const base::JsonValue& id) const;
+
+  // Reads {"id": number, ...} with exactly one number for each buffer.
+  std::vector<Bytes> ReadAll(const base::JsonValue& value, base::IntegerRange range,
+                             const std::vector<Buffer>& buffers) const;
+
+ private:
+  std::map<std::string, size_t> by_id_;
+};
+
+// One rule of a problem in its JSON form, which other documents that hold problems share. `problem` has its
+// memories and buffers.
+nlohmann::ordered_json RuleToJson(const Problem& problem, const Rule& rule);
+Rule ReadRule(const base::JsonValue& value, const Problem& problem, const BufferIndex& buffers);
+
+// The same of a cost.
+Cost ReadCost(const base::JsonValue& value, const Problem& problem, const BufferIndex& buffers);
+
+// The "explanation" of an allocation document, and of other answers that hold one. Sentences are for people and not read back.
+
+nlohmann::ordered_json ExplanationToJson(const Problem& problem, const Explanation& explanation,
+                                         Bytes capacity);
+
+Explanation ReadExplanation(const base::JsonValue& value, const Problem& problem);
+
+}  // namespace tessera::problem::files

@@ -1,0 +1,284 @@
+#include <nlohmann/json.hpp>
+
+#include "tessera/base/json_document.h"
+#include "tessera/problem/files/json_sections.h"
+#include "tessera/problem/files/problem_files.h"
+
+namespace tessera::problem::files {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Refers to the items of a list by name where names tell them apart, else by index.
+template <typename T>
+class References {
+ public:
+  explicit References(const std::vector<T>& items) : items_(items), by_name_(HaveDistinctNames(items)) {}
+  Json operator()(int index) const {
+    return by_name_ ? Json(items_[static_cast<size_t>(index)].name) : Json(index);
+  }
+
+ private:
+  const std::vector<T>& items_;
+  bool by_name_;
+};
+
+template <typename T>
+void PutIf(bool present, Json& object, const char* key, T value) {
+  if (present) object[key] = std::move(value);
+}
+
+template <typename T>
+void PutIf(Json& object, const char* key, const std::optional<T>& value) {
+  if (value) object[key] = *value;
+}
+
+Json ToJson(const AddressRange& range) { return Json::array({range.begin, range.end}); }
+Json ToJson(const Lifespan& life) { return Json::array({life.lower, life.upper}); }
+
+Json ToJson(const Ports& ports) {
+  Json json = Json::object();
+  PutIf(json, "total", ports.total);
+  PutIf(json, "reads", ports.reads);
+  PutIf(json, "writes", ports.writes);
+  return json;
+}
+
+Json ToJson(const Bank& bank) {
+  Json json = Json::object();
+  PutIf(!bank.name.empty(), json, "name", bank.name);
+  json["range"] = ToJson(bank.range);
+  if (bank.ports.total || bank.ports.reads || bank.ports.writes) json["ports"] = ToJson(bank.ports);
+  return json;
+}
+
+// "r", "w", "rw", "hold", "off" where one of these says it, else ["pe.read", "write"].
+Json ToJson(const BankMode& mode) {
+  const Permission read = {"", AccessKind::kRead};
+  const Permission write = {"", AccessKind::kWrite};
+  if (mode.off) return "off";
+  if (mode.allowed.empty()) return "hold";
+  if (mode.allowed == std::vector{read}) return "r";
+  if (mode.allowed == std::vector{write}) return "w";
+  if (mode.allowed == std::vector{read, write}) return "rw";
+  Json list = Json::array();
+  for (const Permission& permission : mode.allowed) {
+    const std::string kind(kAccessWords[static_cast<size_t>(permission.kind)]);
+    list.push_back(permission.engine.empty() ? kind : permission.engine + "." + kind);
+  }
+  return list;
+}
+
+Json ToJson(const Mode& mode) {
+  Json json = Json::object();
+  PutIf(!mode.name.empty(), json, "name", mode.name);
+  json["banks"] = Json::array();
+  for (const BankMode& bank : mode.banks) json["banks"].push_back(ToJson(bank));
+  return json;
+}
+
+Json ToJson(const Memory& memory) {
+  Json json = Json::object();
+  PutIf(!memory.name.empty(), json, "name", memory.name);
+  json["capacity"] = memory.capacity;
+  PutIf(memory.alignment != 1, json, "alignment", memory.alignment);
+  for (const Reserved& reserved : memory.reserved) {
+    Json range = {{"range", ToJson(reserved.range)}};
+    PutIf(!reserved.reason.empty(), range, "reason", reserved.reason);
+    json["reserved"].push_back(std::move(range));
+  }
+  for (const Bank& bank : memory.banks) json["banks"].push_back(ToJson(bank));
+  for (const Mode& mode : memory.modes) json["modes"].push_back(ToJson(mode));
+  if (memory.transitions) {
+    const References<Mode> modes(memory.modes);
+    json["transitions"] = Json::array();
+    for (const auto& [from, to] : *memory.transitions)
+      json["transitions"].push_back({modes(from), modes(to)});
+  }
+  return json;
+}
+
+Json ToJson(const Access& access) {
+  Json json = {{"step", access.step}};
+  PutIf(!access.engine.empty(), json, "engine", access.engine);
+  json["kind"] = kAccessWords[static_cast<size_t>(access.kind)];
+  return json;
+}
+
+Json ToJson(const Problem& problem, const Buffer& buffer) {
+  const Memory& memory = problem.memories[static_cast<size_t>(buffer.memory)];
+  Json json = {{"id", buffer.id}};
+  PutIf(!buffer.name.empty(), json, "name", buffer.name);
+  PutIf(!buffer.role.empty(), json, "role", buffer.role);
+  json["size"] = buffer.size;
+  for (const Lifespan& life : buffer.lifespans) json["lifespans"].push_back(ToJson(life));
+  PutIf(buffer.alignment != 1, json, "alignment", buffer.alignment);
+  if (buffer.memory != 0) json["memory"] = References<Memory>(problem.memories)(buffer.memory);
+  PutIf(buffer.span != Span::kAny, json, "span", kSpanWords[static_cast<size_t>(buffer.span)]);
+  for (const int bank : buffer.allowed_banks)
+    json["allowed_banks"].push_back(References<Bank>(memory.banks)(bank));
+  PutIf(json, "offset", buffer.offset);
+  PutIf(json, "hint", buffer.hint);
+  for (const Access& access : buffer.accesses) json["accesses"].push_back(ToJson(access));
+  for (const auto& [key, text] : buffer.annotations) {
+    Json value = Json::parse(text, nullptr, false);
+    json[key] = value.is_discarded() ? Json(text) : std::move(value);
+  }
+  return json;
+}
+
+Json ToJson(const Problem& problem, const Relation& relation) {
+  Json json = {{"kind", kRelationWords[static_cast<size_t>(relation.kind)]},
+               {"first", problem.buffers[static_cast<size_t>(relation.first)].id},
+               {"second", problem.buffers[static_cast<size_t>(relation.second)].id}};
+  PutIf(relation.kind == RelationKind::kColocate, json, "delta", relation.delta);
+  return json;
+}
+
+Json ToJson(const Requirement& wanted, const Memory& memory) {
+  Json json = {{"kind", NameOf(wanted.kind)}};
+  switch (wanted.kind) {
+    case RequirementKind::kOffset:
+    case RequirementKind::kDifference:
+      json["multiple"] = wanted.multiple;
+      PutIf(wanted.residue != 0, json, "residue", wanted.residue);
+      break;
+    case RequirementKind::kNoCrossing:
+      json["boundary"] = wanted.multiple;
+      break;
+    case RequirementKind::kWindow:
+      json["window"] = ToJson(wanted.window);
+      break;
+    case RequirementKind::kBanks:
+      json["banks"] = Json::array();
+      for (const int bank : wanted.banks) json["banks"].push_back(References<Bank>(memory.banks)(bank));
+      break;
+    case RequirementKind::kDistance:
+    case RequirementKind::kXorDistance:
+      json["distance"] = wanted.distance;
+      break;
+    case RequirementKind::kGuard:
+      PutIf(wanted.before != 0, json, "before", wanted.before);
+      PutIf(wanted.after != 0, json, "after", wanted.after);
+      break;
+    case RequirementKind::kNaturalAlignment:
+    case RequirementKind::kSameBank:
+    case RequirementKind::kDifferentBank:
+    case RequirementKind::kCommonDelta:
+      break;
+  }
+  return json;
+}
+
+Json ToJson(const Problem& problem, const Cost& cost) {
+  Json json = Json::object();
+  PutIf(!cost.name.empty(), json, "name", cost.name);
+  json["kind"] = kCostWords[static_cast<size_t>(cost.kind)];
+  if (cost.kind == CostKind::kReuse) {
+    json["first"] = problem.buffers[static_cast<size_t>(cost.first)].id;
+    json["second"] = problem.buffers[static_cast<size_t>(cost.second)].id;
+  } else {
+    json["memory"] = References<Memory>(problem.memories)(cost.memory);
+  }
+  json["weight"] = cost.weight;
+  return json;
+}
+
+Json ToJson(const Problem& problem, const Ladder& ladder) {
+  Json rungs = Json::array();
+  for (const Rung& rung : ladder.rungs) {
+    Json::object_t sizes;
+    // Ids are distinct; the container's own look-up would be quadratic.
+    for (size_t i = 0; i < rung.sizes.size(); ++i) {
+      sizes.Json::object_t::Container::emplace_back(problem.buffers[i].id, rung.sizes[i]);
+    }
+    rungs.push_back({{"name", rung.name}, {"sizes", std::move(sizes)}});
+  }
+  return {{"rungs", std::move(rungs)}};
+}
+
+Json ModesToJson(const Problem& problem, const Allocation& allocation) {
+  Json list = Json::array();
+  for (size_t memory = 0; memory < allocation.modes.size(); ++memory) {
+    if (allocation.modes[memory].empty()) continue;
+    Json schedule = Json::array();
+    const References<Mode> modes(problem.memories[memory].modes);
+    for (const int mode : allocation.modes[memory]) schedule.push_back(modes(mode));
+    list.push_back({{"memory", References<Memory>(problem.memories)(static_cast<int>(memory))},
+                    {"first_step", Horizon(problem).lower},
+                    {"schedule", std::move(schedule)}});
+  }
+  return list;
+}
+
+Json ToJson(const Statistics& statistics) {
+  return {{"nodes", statistics.nodes},
+          {"backtracks", statistics.backtracks},
+          {"conflicts", statistics.conflicts}};
+}
+
+}  // namespace
+
+Json RuleToJson(const Problem& problem, const Rule& rule) {
+  const auto buffer = [&](int i) -> const Buffer& { return problem.buffers[static_cast<size_t>(i)]; };
+  const Buffer& head = buffer(rule.pairs.empty() ? rule.buffers.front() : rule.pairs.front().first);
+  Json json = Json::object();
+  PutIf(!rule.name.empty(), json, "name", rule.name);
+  json["require"] = ToJson(rule.requirement, problem.memories[static_cast<size_t>(head.memory)]);
+  for (const int i : rule.buffers) json["buffers"].push_back(buffer(i).id);
+  for (const auto& [first, second] : rule.pairs)
+    json["pairs"].push_back({buffer(first).id, buffer(second).id});
+  if (!rule.sizes.HoldsAll()) json["sizes"] = {rule.sizes.least, rule.sizes.most};
+  return json;
+}
+
+std::string WriteProblem(const Problem& problem, const Ladder* ladder) {
+  Json json = {{"format", kProblemFormat}, {"version", kFormatVersion}};
+  PutIf(!problem.name.empty(), json, "name", problem.name);
+  json["memories"] = Json::array();
+  for (const Memory& memory : problem.memories) json["memories"].push_back(ToJson(memory));
+  json["buffers"] = Json::array();
+  for (const Buffer& buffer : problem.buffers) json["buffers"].push_back(ToJson(problem, buffer));
+  for (const Relation& relation : problem.relations) json["relations"].push_back(ToJson(problem, relation));
+  for (const Loop& loop : problem.loops) {
+    json["loops"].push_back({{"begin", loop.begin}, {"end", loop.end}, {"exits", loop.exits}});
+  }
+  for (const Rule& rule : problem.rules) json["rules"].push_back(RuleToJson(problem, rule));
+  for (const Cost& cost : problem.costs) json["costs"].push_back(ToJson(problem, cost));
+  if (ladder != nullptr) json["ladder"] = ToJson(problem, *ladder);
+  return base::WriteJson(json);
+}
+
+std::string WriteAllocation(const Problem& problem, const AllocationDocument& document) {
+  const Result& result = document.result;
+  Json json = {{"format", kAllocationFormat}, {"version", kFormatVersion}};
+  PutIf(!problem.name.empty(), json, "problem", problem.name);
+  json["status"] = kStatusWords[static_cast<size_t>(result.status)];
+  PutIf(json, "capacity", document.capacity);
+  PutIf(json, "rung", document.rung);
+  PutIf(json, "peak", result.peak);
+  json["lower_bound"] = result.lower_bound;
+  if (result.peak) json["gap"] = *result.peak - result.lower_bound;
+  PutIf(json, "cost", result.cost);
+  if (result.cost) json["least_cost"] = result.least_cost;
+  PutIf(!result.engine.empty(), json, "engine", result.engine);
+  PutIf(!result.reason.empty(), json, "reason", result.reason);
+  if (result.explanation) {
+    const Bytes capacity = document.capacity.value_or(problem.memories[0].capacity);
+    json["explanation"] = ExplanationToJson(problem, *result.explanation, capacity);
+  }
+  PutIf(json, "seed", document.seed);
+  PutIf(json, "time_ms", document.time_ms);
+  json["statistics"] = ToJson(result.statistics);
+  if (!result.allocation) return base::WriteJson(json);
+
+  Json::object_t offsets;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    offsets.Json::object_t::Container::emplace_back(problem.buffers[i].id, result.allocation->offsets[i]);
+  }
+  json["offsets"] = std::move(offsets);
+  if (Json modes = ModesToJson(problem, *result.allocation); !modes.empty()) json["modes"] = std::move(modes);
+  return base::WriteJson(json);
+}
+
+}  // namespace tessera::problem::files

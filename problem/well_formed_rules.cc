@@ -1,0 +1,160 @@
+#include <set>
+
+#include "tessera/problem/well_formed_faults.h"
+
+namespace tessera::problem {
+namespace {
+
+using base::kMaxTotal;
+
+Fault CheckRequirement(const Requirement& wanted, const std::string& pointer) {
+  switch (wanted.kind) {
+    case RequirementKind::kOffset:
+    case RequirementKind::kDifference:
+      if (Fault fault = FaultIfOutside(wanted.multiple, 1, kMaxTotal, pointer + "/multiple", "multiple"))
+        return fault;
+      return FaultIfOutside(wanted.residue, 0, wanted.multiple - 1, pointer + "/residue", "residue");
+    case RequirementKind::kNoCrossing:
+      return FaultIfOutside(wanted.multiple, 1, kMaxTotal, pointer + "/boundary", "boundary");
+    case RequirementKind::kWindow:
+      if (0 <= wanted.window.begin && wanted.window.begin < wanted.window.end &&
+          wanted.window.end <= kMaxTotal) {
+        return std::nullopt;
+      }
+      return FaultAt(pointer + "/window",
+                     fmt::format("window [{}, {}) is empty or no range of addresses", wanted.window.begin,
+                                 wanted.window.end),
+                     "0 <= begin < end <= 2^62");
+    case RequirementKind::kDistance:
+      return FaultIfOutside(wanted.distance, -kMaxTotal, kMaxTotal, pointer + "/distance", "distance");
+    case RequirementKind::kXorDistance:
+      return FaultIfOutside(wanted.distance, 0, kMaxTotal, pointer + "/distance", "distance");
+    case RequirementKind::kGuard:
+      if (Fault fault = FaultIfOutside(wanted.before, 0, kMaxTotal, pointer + "/before", "guard"))
+        return fault;
+      return FaultIfOutside(wanted.after, 0, kMaxTotal, pointer + "/after", "guard");
+    case RequirementKind::kBanks:
+    case RequirementKind::kNaturalAlignment:
+    case RequirementKind::kSameBank:
+    case RequirementKind::kDifferentBank:
+    case RequirementKind::kCommonDelta:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// The indices that a rule names, each with its pointer, in the order of the document.
+std::vector<std::pair<std::string, int>> NamedBuffers(const Rule& rule, const std::string& pointer) {
+  std::vector<std::pair<std::string, int>> named;
+  for (size_t i = 0; i < rule.buffers.size(); ++i) {
+    named.emplace_back(fmt::format("{}/buffers/{}", pointer, i), rule.buffers[i]);
+  }
+  for (size_t i = 0; i < rule.pairs.size(); ++i) {
+    named.emplace_back(fmt::format("{}/pairs/{}/0", pointer, i), rule.pairs[i].first);
+    named.emplace_back(fmt::format("{}/pairs/{}/1", pointer, i), rule.pairs[i].second);
+  }
+  return named;
+}
+
+Fault CheckSelection(const Problem& problem, const Rule& rule, const std::string& pointer) {
+  const bool pairwise = IsPairwise(rule.requirement.kind);
+  const bool empty = pairwise ? rule.pairs.empty() : rule.buffers.empty();
+  if (empty || (pairwise ? !rule.buffers.empty() : !rule.pairs.empty())) {
+    return FaultAt(pointer,
+                   fmt::format("{} applies to no {}", Describe(rule), pairwise ? "pairs" : "buffers"),
+                   pairwise ? "pairs, at least one, and no buffers" : "buffers, at least one, and no pairs");
+  }
+  const std::vector<std::pair<std::string, int>> named = NamedBuffers(rule, pointer);
+  for (const auto& [at, index] : named) {
+    if (Fault fault = FaultIfNoIndex(index, problem.buffers.size(), at, "buffer")) return fault;
+  }
+  const Buffer& head = problem.buffers[static_cast<size_t>(named.front().second)];
+  for (const auto& [at, index] : named) {
+    const Buffer& buffer = problem.buffers[static_cast<size_t>(index)];
+    if (buffer.memory == head.memory) continue;
+    return FaultAt(at, fmt::format("buffers '{}' and '{}' are in different memories", head.id, buffer.id),
+                   "one memory for each rule");
+  }
+  for (size_t i = 1; i < rule.buffers.size(); ++i) {
+    if (rule.buffers[i - 1] < rule.buffers[i]) continue;
+    return FaultAt(fmt::format("{}/buffers/{}", pointer, i), "the rule's buffers are not in order",
+                   "the problem's order, each buffer once");
+  }
+  for (size_t i = 0; i < rule.pairs.size(); ++i) {
+    if (rule.pairs[i].first != rule.pairs[i].second) continue;
+    return FaultAt(fmt::format("{}/pairs/{}", pointer, i), "a pair of a buffer with itself");
+  }
+  return std::nullopt;
+}
+
+Fault CheckBanks(const Problem& problem, const Rule& rule, const std::string& pointer) {
+  if (rule.requirement.kind != RequirementKind::kBanks) return std::nullopt;
+  const Buffer& head = problem.buffers[static_cast<size_t>(rule.buffers.front())];
+  const size_t count = problem.memories[static_cast<size_t>(head.memory)].banks.size();
+  const std::vector<int>& banks = rule.requirement.banks;
+  if (banks.empty()) return FaultAt(pointer, "the rule allows no bank", "at least one bank");
+  for (size_t i = 0; i < banks.size(); ++i) {
+    const std::string at = fmt::format("{}/{}", pointer, i);
+    if (Fault fault = FaultIfNoIndex(banks[i], count, at, "bank")) return fault;
+    if (i > 0 && banks[i - 1] >= banks[i])
+      return FaultAt(at, "banks are not in order", "ascending, each once");
+  }
+  return std::nullopt;
+}
+
+Fault CheckRule(const Problem& problem, const Rule& rule, const std::string& pointer) {
+  if (Fault fault = CheckRequirement(rule.requirement, pointer + "/require")) return fault;
+  if (Fault fault = CheckSelection(problem, rule, pointer)) return fault;
+  if (Fault fault = CheckBanks(problem, rule, pointer + "/require/banks")) return fault;
+  if (rule.sizes.least < 1 || rule.sizes.most > kMaxTotal || rule.sizes.least > rule.sizes.most) {
+    return FaultAt(pointer + "/sizes",
+                   fmt::format("no buffer has a size from {} to {}", rule.sizes.least, rule.sizes.most),
+                   "1 <= least <= most <= 2^62");
+  }
+  return std::nullopt;
+}
+
+Fault CheckCost(const Problem& problem, const Cost& cost, const std::string& pointer) {
+  if (Fault fault = FaultIfOutside(cost.weight, 0, kMaxTotal, pointer + "/weight", "weight")) return fault;
+  if (cost.kind == CostKind::kModeSwitch) {
+    if (Fault fault = FaultIfNoIndex(cost.memory, problem.memories.size(), pointer + "/memory", "memory"))
+      return fault;
+    if (!problem.memories[static_cast<size_t>(cost.memory)].modes.empty()) return std::nullopt;
+    return FaultAt(pointer + "/memory", "this memory has no modes to switch", "a memory with modes");
+  }
+  if (Fault fault = FaultIfNoIndex(cost.first, problem.buffers.size(), pointer + "/first", "buffer"))
+    return fault;
+  if (Fault fault = FaultIfNoIndex(cost.second, problem.buffers.size(), pointer + "/second", "buffer"))
+    return fault;
+  const Buffer& first = problem.buffers[static_cast<size_t>(cost.first)];
+  const Buffer& second = problem.buffers[static_cast<size_t>(cost.second)];
+  if (cost.first == cost.second) return FaultAt(pointer, "a cost of a buffer with itself");
+  if (first.memory == second.memory) return std::nullopt;
+  return FaultAt(pointer,
+                 fmt::format("buffers '{}' and '{}' are in different memories", first.id, second.id));
+}
+
+}  // namespace
+
+Fault FindFaultInRules(const Problem& problem) {
+  for (size_t i = 0; i < problem.rules.size(); ++i) {
+    if (Fault fault = CheckRule(problem, problem.rules[i], fmt::format("/rules/{}", i))) return fault;
+  }
+  return std::nullopt;
+}
+
+Fault FindFaultInCosts(const Problem& problem) {
+  std::optional<int64_t> total = 0;
+  for (size_t i = 0; i < problem.costs.size(); ++i) {
+    const Cost& cost = problem.costs[i];
+    if (Fault fault = CheckCost(problem, cost, fmt::format("/costs/{}", i))) return fault;
+    const auto times =
+        cost.kind == CostKind::kModeSwitch ? static_cast<int64_t>(Successions(problem).size()) : int64_t{1};
+    const std::optional<int64_t> most = base::CheckedMul(cost.weight, times);
+    total = total && most ? base::CheckedAdd(*total, *most) : std::nullopt;
+    if (!total) return FaultAt("/costs", "the costs can add up to more than 2^62");
+  }
+  return std::nullopt;
+}
+
+}  // namespace tessera::problem

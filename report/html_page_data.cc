@@ -1,0 +1,256 @@
+#include "tessera/report/html_page_data.h"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "tessera/graph/ops/region.h"
+#include "tessera/plan/plan.h"
+#include "tessera/search/cost/timeline.h"
+
+namespace tessera::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json AsData(const plan::Metrics& metrics) {
+  Json data;
+  data["latency"] = metrics.latency_cycles;
+  data["energy"] = metrics.energy_pj;
+  data["off_chip_bytes"] = metrics.off_chip_bytes;
+  data["peak"] = metrics.peak_bytes;
+  data["energy_by_part"] = metrics.energy_by_part;
+  data["off_chip_by_cause"] = metrics.off_chip_by_cause;
+  data["macs"] = metrics.macs;
+  data["recomputed_macs"] = metrics.recomputed_macs;
+  data["unknown_work"] = metrics.unknown_work;
+  data["peak_bytes_per_cycle"] = metrics.peak_bytes_per_cycle;
+  data["bound_by"] = metrics.bound_by;
+  return data;
+}
+
+Json AsData(const graph::Graph& network, const graph::Operator& op) {
+  Json data;
+  data["id"] = op.id;
+  data["kind"] = NameOf(op.kind);
+  data["inputs"] = op.inputs;
+  data["weights"] = op.weights;
+  data["outputs"] = op.outputs;
+  if (!graph::HasUnknownWork(op)) data["macs"] = graph::ops::MacsOf(network, op);
+  return data;
+}
+
+std::string_view RoleOf(const graph::Tensor& tensor) {
+  if (tensor.constant) return "constant";
+  if (tensor.state) return "state";
+  if (tensor.network_input) return "network input";
+  if (tensor.next_of >= 0) return "next value of a state";
+  return tensor.network_output ? "network output" : "feature";
+}
+
+Json AsData(const graph::Tensor& tensor) {
+  Json data;
+  data["id"] = tensor.id;
+  data["shape"] = tensor.shape;
+  data["type"] = NameOf(tensor.type);
+  data["role"] = RoleOf(tensor);
+  data["bytes"] = base::BytesOf(tensor.type, graph::ElementsOf(tensor.shape));
+  return data;
+}
+
+Json AsData(const plan::Rejection& rejection) {
+  Json data;
+  data["last"] = rejection.interval.last;
+  data["tile"] = rejection.tile;
+  data["weights"] = NameOf(rejection.weights);
+  data["halo"] = NameOf(rejection.halo);
+  if (rejection.depth > 0) data["depth"] = rejection.depth;
+  data["cause"] = WordFor(rejection.cause, plan::kRejectionCauseNames);
+  if (rejection.score) data["score"] = *rejection.score;
+  data["taken"] = rejection.taken;
+  data["needs_bytes"] = rejection.needs_bytes;
+  return data;
+}
+
+Json AsData(const plan::Subgraph& subgraph) {
+  Json data;
+  data["first"] = subgraph.interval.first;
+  data["last"] = subgraph.interval.last;
+  data["tile"] = subgraph.tile;
+  data["tiles"] = subgraph.tiles;
+  data["weights"] = NameOf(subgraph.weights);
+  if (subgraph.depth > 0) data["depth"] = subgraph.depth;
+  data["in_place"] = subgraph.in_place;
+  data["halo"] = NameOf(subgraph.halo);
+  if (subgraph.prefetch) data["prefetch"] = true;
+  data["largest_proven"] = subgraph.largest_proven;
+  data["metrics"] = AsData(subgraph.metrics);
+  data["rejected"] = Json::array();
+  for (const plan::Rejection& rejection : subgraph.rejected) data["rejected"].push_back(AsData(rejection));
+  return data;
+}
+
+}  // namespace
+
+Json DataOf(const plan::Plan& plan) {
+  Json data;
+  data["network"] = plan.network.name;
+  data["profile"] = plan.profile.name;
+  data["clock_hz"] = plan.profile.clock_hz;
+  data["version"] = plan.version;
+  data["seed"] = plan.seed;
+  data["status"] = plan.status;
+  data["score"] = plan.score;
+  data["objective"] = {{"weights", plan.objective.weights}, {"limits", plan.objective.limits}};
+  data["demands"] = Json::array();
+  for (const plan::Demand& demand : plan.demands)
+    data["demands"].push_back(plan::Describe(plan.network, demand));
+  data["notes"] = plan.notes;
+  for (const std::string& sentence : plan::DescribeProof(plan)) data["notes"].push_back("proof: " + sentence);
+  data["kept"] = plan.kept;
+  data["totals"] = AsData(plan.totals);
+  data["lower_bounds"] = AsData(plan.lower_bounds);
+  data["baseline"] = {{"complete", plan.baseline.complete},
+                      {"do_not_fit", plan.baseline.do_not_fit},
+                      {"totals", AsData(plan.baseline.totals)}};
+  for (const char* list : {"operators", "tensors", "subgraphs"}) data[list] = Json::array();
+  for (const graph::Operator& op : plan.network.operators)
+    data["operators"].push_back(AsData(plan.network, op));
+  for (const graph::Tensor& tensor : plan.network.tensors) data["tensors"].push_back(AsData(tensor));
+  for (const plan::Subgraph& subgraph : plan.subgraphs) data["subgraphs"].push_back(AsData(subgraph));
+  AddMemory(plan, data);
+  AddTimelines(plan, data);
+  return data;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// "pe.read dma.write", "read" for every engine, or "off".
+std::string TextOf(const problem::BankMode& bank) {
+  if (bank.off) return "off";
+  std::string text;
+  for (const problem::Permission& permission : bank.allowed) {
+    if (!text.empty()) text += ' ';
+    if (!permission.engine.empty()) text += permission.engine + '.';
+    text += permission.kind == problem::AccessKind::kRead ? "read" : "write";
+  }
+  return text.empty() ? "hold" : text;
+}
+
+Json AsData(const problem::Memory& memory) {
+  Json data;
+  data["name"] = memory.name;
+  data["capacity"] = memory.capacity;
+  for (const char* list : {"banks", "modes", "reserved"}) data[list] = Json::array();
+  for (const problem::Bank& bank : memory.banks)
+    data["banks"].push_back({{"name", bank.name}, {"begin", bank.range.begin}, {"end", bank.range.end}});
+  for (const problem::Mode& mode : memory.modes) {
+    Json banks = Json::array();
+    for (const problem::BankMode& bank : mode.banks) banks.push_back(TextOf(bank));
+    data["modes"].push_back({{"name", mode.name}, {"banks", std::move(banks)}});
+  }
+  for (const problem::Reserved& reserved : memory.reserved) {
+    data["reserved"].push_back(
+        {{"begin", reserved.range.begin}, {"end", reserved.range.end}, {"reason", reserved.reason}});
+  }
+  return data;
+}
+
+Json AsData(const plan::StepUse& step) {
+  static constexpr std::array<std::string_view, 6> kKinds = {"prologue", "load",     "compute",
+                                                             "store",    "epilogue", "copy"};
+  Json data;
+  data["kind"] = kKinds[static_cast<size_t>(step.kind)];
+  data["subgraph"] = step.subgraph;
+  data["parity"] = step.parity;
+  data["op"] = step.op;
+  data["transfers"] = step.transfers;
+  return data;
+}
+
+Json AsData(const problem::Buffer& buffer, const plan::BufferUse& use, problem::Bytes offset) {
+  Json data;
+  data["id"] = buffer.id;
+  data["role"] = buffer.role;
+  data["size"] = buffer.size;
+  data["offset"] = offset;
+  data["memory"] = buffer.memory;
+  data["subgraph"] = use.subgraph;
+  data["tensor"] = use.tensor;
+  data["op"] = use.op;
+  data["lives"] = Json::array();
+  for (const problem::Lifespan& life : buffer.lifespans) data["lives"].push_back({life.lower, life.upper});
+  data["accesses"] = Json::array();
+  for (const problem::Access& access : buffer.accesses) {
+    data["accesses"].push_back(
+        {access.step, access.engine, access.kind == problem::AccessKind::kRead ? "read" : "write"});
+  }
+  return data;
+}
+
+}  // namespace
+
+void AddMemory(const plan::Plan& plan, Json& data) {
+  for (const char* list : {"memories", "loops", "steps", "buffers", "schedules"}) data[list] = Json::array();
+  for (const problem::Memory& memory : plan.problem.memories) data["memories"].push_back(AsData(memory));
+  for (const problem::Loop& loop : plan.problem.loops) data["loops"].push_back({loop.begin, loop.end});
+  for (const plan::StepUse& step : plan.steps) data["steps"].push_back(AsData(step));
+  for (size_t i = 0; i < plan.problem.buffers.size(); ++i) {
+    data["buffers"].push_back(AsData(plan.problem.buffers[i], plan.buffers[i], plan.allocation.offsets[i]));
+  }
+  for (const problem::ModeSchedule& schedule : plan.allocation.modes) data["schedules"].push_back(schedule);
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Enough to see how a loop begins, goes on and ends.
+constexpr int64_t kTilesShown = 6;
+
+constexpr std::array<std::string_view, 4> kFlows = {"compute", "in", "out", "both"};
+constexpr std::array<std::string_view, 8> kActivities = {"compute", "load",   "store", "constants",
+                                                         "slices",  "direct", "copy",  "prefetch"};
+
+Json AsData(const search::cost::Activity& activity) {
+  return {activity.begin, activity.end, activity.track,  kActivities[static_cast<size_t>(activity.kind)],
+          activity.tile,  activity.op,  activity.tensor, activity.bytes};
+}
+
+Json AsData(const search::cost::SubgraphTimeline& timeline) {
+  Json data;
+  data["cycles"] = timeline.cycles;
+  data["busy"] = timeline.busy;
+  data["activities"] = Json::array();
+  for (const search::cost::Activity& activity : timeline.activities) data["activities"].push_back(AsData(activity));
+  data["omissions"] = Json::array();
+  for (const search::cost::Omission& omission : timeline.omissions) {
+    data["omissions"].push_back({{"first", omission.first},
+                                 {"count", omission.count},
+                                 {"begin", omission.begin},
+                                 {"end", omission.end}});
+  }
+  return data;
+}
+
+}  // namespace
+
+void AddTimelines(const plan::Plan& plan, Json& data) {
+  data["tracks"] = Json::array();
+  data["timelines"] = Json::array();
+  for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+    const search::cost::SubgraphTimeline timeline = search::cost::TimelineOf(plan, i, kTilesShown);
+    if (i == 0) {
+      for (const search::cost::Track& track : timeline.tracks)
+        data["tracks"].push_back({{"name", track.name}, {"flow", kFlows[static_cast<size_t>(track.flow)]}});
+    }
+    data["timelines"].push_back(AsData(timeline));
+  }
+}
+
+}  // namespace tessera::report

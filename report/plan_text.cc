@@ -1,0 +1,168 @@
+#include "tessera/report/plan_text.h"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "tessera/base/json_document.h"
+#include "tessera/base/text.h"
+#include "tessera/plan/verify/residency.h"
+#include "tessera/report/text_table.h"
+
+namespace tessera::report {
+
+namespace {
+
+using base::Printable;
+
+const std::string& IdOf(const plan::Plan& plan, int op) {
+  return plan.network.operators[static_cast<size_t>(op)].id;
+}
+
+std::string SubgraphTable(const plan::Plan& plan) {
+  Table table({"#", "operators", "ops", "tile", "tiles", "policy", "cycles", "energy nJ", "off-chip B",
+               "peak B", "bound by"});
+  for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+    const plan::Subgraph& subgraph = plan.subgraphs[i];
+    const auto [first, last] = subgraph.interval;
+    table.Add({std::to_string(i),
+               first == last ? IdOf(plan, first) : IdOf(plan, first) + ".." + IdOf(plan, last),
+               std::to_string(last - first + 1), ShapeText(subgraph.tile), Grouped(subgraph.tiles),
+               PolicyText(subgraph), Grouped(subgraph.metrics.latency_cycles),
+               Rounded(subgraph.metrics.energy_pj / 1000), Grouped(subgraph.metrics.off_chip_bytes),
+               Grouped(subgraph.metrics.peak_bytes), subgraph.metrics.bound_by});
+  }
+  return table.Text();
+}
+
+std::string TotalsTable(const plan::Plan& plan) {
+  Table table({"", "this plan", "every operator alone", "lower bound"});
+  const std::string without = plan.run.cut_off ? "not known" : "does not fit";
+  const auto row = [&](const std::string& name, std::string_view metric, double unit) {
+    table.Add({name, Rounded(ValueOf(plan.totals, metric) / unit),
+               plan.baseline.complete ? Rounded(ValueOf(plan.baseline.totals, metric) / unit) : without,
+               Rounded(ValueOf(plan.lower_bounds, metric) / unit)});
+  };
+  const std::string at_least = plan.totals.unknown_work > 0 ? ", at least" : "";
+  row("latency, cycles" + at_least, "latency", 1);
+  row("energy, nJ" + at_least, "energy", 1000);
+  row("off-chip, bytes", "off_chip_bytes", 1);
+  row("peak, bytes", "peak", 1);
+  row("MACs" + at_least, "macs", 1);
+  if (plan.totals.unknown_work > 0) {
+    table.Add({"operators of unknown work", Grouped(plan.totals.unknown_work),
+               plan.baseline.complete ? Grouped(plan.baseline.totals.unknown_work) : without,
+               Grouped(plan.lower_bounds.unknown_work)});
+  }
+  return table.Text();
+}
+
+// Notes that list every node of a file are for programs to read; a terminal shows how they begin.
+std::string Shortened(const std::string& note) {
+  constexpr size_t kMostShown = 400;
+  if (note.size() <= kMostShown) return note;
+  const size_t end = note.rfind("; ", kMostShown);
+  return note.substr(0, end == std::string::npos ? kMostShown : end) + "; .. (--format json has it all)";
+}
+
+// "tensors with several homes: 17 in 'tcm', 88 in 'dram'", in the order of the profile.
+std::string DescribeHomes(const plan::Plan& plan) {
+  std::vector<int> counts(plan.profile.memories.size());
+  for (int tensor = 0; tensor < static_cast<int>(plan.network.tensors.size()); ++tensor) {
+    const base::TensorRole role = plan::verify::RoleAtHome(plan.network.tensors[static_cast<size_t>(tensor)]);
+    if (hw_profiles::LayoutOf(plan.profile, role).next_homes.empty()) continue;
+    ++counts[static_cast<size_t>(plan::verify::HomeOf(plan, tensor))];
+  }
+  std::string text = "tensors with several homes:";
+  const char* separator = " ";
+  for (size_t memory = 0; memory < counts.size(); ++memory) {
+    if (counts[memory] == 0) continue;
+    text += fmt::format("{}{} in '{}'", separator, counts[memory], plan.profile.memories[memory].name);
+    separator = ", ";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string DescribePlan(const plan::Plan& plan, double time_ms) {
+  std::string text = fmt::format("{} on {}: {} operator{} in {} subgraph{}\n\n", Printable(plan.network.name),
+                                 Printable(plan.profile.name), plan.network.operators.size(),
+                                 plan.network.operators.size() == 1 ? "" : "s", plan.subgraphs.size(),
+                                 plan.subgraphs.size() == 1 ? "" : "s");
+  text += SubgraphTable(plan) + '\n' + TotalsTable(plan) + '\n';
+  if (!plan.kept.empty()) {
+    text += "kept on chip from subgraph to subgraph:";
+    for (const int tensor : plan.kept)
+      text += ' ' + Printable(plan.network.tensors[static_cast<size_t>(tensor)].id);
+    text += '\n';
+  }
+  if (hw_profiles::HasSeveralHomes(plan.profile)) text += Printable(DescribeHomes(plan)) + '\n';
+  const bool any_alone = plan.baseline.do_not_fit.size() < plan.network.operators.size();
+  if (!plan.baseline.complete && (any_alone || !plan.run.cut_off)) {
+    text += "alone, these operators do not fit:";
+    for (const int op : plan.baseline.do_not_fit) text += ' ' + Printable(IdOf(plan, op));
+    text += '\n';
+  }
+  for (const std::string& note : plan.notes) text += "note: " + Printable(Shortened(note)) + '\n';
+  for (const std::string& sentence : plan::DescribeProof(plan))
+    text += "proof: " + Printable(sentence) + '\n';
+  return text + fmt::format("{}, checked; score {}; {:.0f} ms\n", plan.status,
+                            plan.score < 1000 ? fmt::format("{:.4f}", plan.score) : Rounded(plan.score),
+                            time_ms);
+}
+
+namespace {
+
+// As ParseObjective reads it (objective.h).
+std::string OptionsFor(const plan::Objective& objective) {
+  std::string text = "--minimize " + objective.weights.begin()->first;
+  std::string limits;
+  for (const auto& [metric, most] : objective.limits)
+    limits += fmt::format("{}{}={:.17g}", limits.empty() ? " --limit " : ",", metric, most);
+  return text + limits;
+}
+
+}  // namespace
+
+std::string DescribeFront(const search::partition::analysis::Front& front, double time_ms) {
+  const plan::Plan& first = front.points.front().plan;
+  std::string text = fmt::format("{} on {}: {} plans, none better than another in every metric\n\n",
+                                 base::Printable(first.network.name), base::Printable(first.profile.name),
+                                 front.points.size());
+  Table table(
+      {"#", "latency, cycles", "energy nJ", "off-chip B", "peak B", "subgraphs", "status", "found with"});
+  for (size_t i = 0; i < front.points.size(); ++i) {
+    const auto& [objective, plan] = front.points[i];
+    table.Add({std::to_string(i), Grouped(plan.totals.latency_cycles), Rounded(plan.totals.energy_pj / 1000),
+               Grouped(plan.totals.off_chip_bytes), Grouped(plan.totals.peak_bytes),
+               std::to_string(plan.subgraphs.size()), plan.status, OptionsFor(objective)});
+  }
+  text += table.Text() + '\n';
+  if (const auto note = plan::NoteOnUnknownWork(first.network, {})) {
+    text += "note: " + base::Printable(*note) + '\n';
+  } else if (!front.complete) {
+    text += "note: there may be more in between: --points looks for more\n";
+  }
+  return text + fmt::format("each checked; {} searches; {:.0f} ms\n", front.searches, time_ms);
+}
+
+std::string FrontAsJson(const search::partition::analysis::Front& front, double time_ms) {
+  nlohmann::ordered_json document;
+  document["format"] = "tessera-front";
+  document["version"] = 1;
+  document["complete"] = front.complete;
+  document["searches"] = front.searches;
+  document["time_ms"] = time_ms;
+  for (const auto& [objective, plan] : front.points) {
+    nlohmann::ordered_json& point = document["points"].emplace_back();
+    point["options"] = OptionsFor(objective);
+    for (const std::string_view metric : search::partition::analysis::FrontMetrics())
+      point["totals"][std::string(metric)] = plan::ValueOf(plan.totals, metric);
+    point["subgraphs"] = plan.subgraphs.size();
+    point["status"] = plan.status;
+    point["notes"] = plan.notes;
+  }
+  return base::WriteJson(document);
+}
+
+}  // namespace tessera::report

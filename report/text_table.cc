@@ -1,0 +1,81 @@
+#include "tessera/report/text_table.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tessera/base/text.h"
+
+namespace tessera::report {
+namespace {
+
+bool IsNumber(const std::string& cell) {
+  return !cell.empty() && cell.find_first_not_of("0123456789 .-%") == std::string::npos;
+}
+
+}  // namespace
+
+void Table::Add(std::vector<std::string> row) {
+  for (std::string& cell : row) cell = base::Printable(cell);
+  rows_.push_back(std::move(row));
+}
+
+std::string Table::Text() const {
+  const size_t columns = rows_.front().size();
+  std::vector<size_t> widths(columns, 0);
+  std::vector<bool> numeric(columns, true);
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    for (size_t column = 0; column < columns; ++column) {
+      const std::string& cell = rows_[row][column];
+      widths[column] = std::max(widths[column], cell.size());
+      if (row > 0 && !cell.empty() && !IsNumber(cell)) numeric[column] = false;
+    }
+  }
+  std::string text;
+  for (const std::vector<std::string>& row : rows_) {
+    std::string line;
+    for (size_t column = 0; column < columns; ++column) {
+      const std::string pad(widths[column] - row[column].size(), ' ');
+      line += (column == 0 ? "" : "  ") + (numeric[column] ? pad + row[column] : row[column] + pad);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+std::string Grouped(int64_t number) {
+  const std::string digits = std::to_string(number);
+  const size_t sign = number < 0 ? 1 : 0;
+  std::string text;
+  for (size_t at = 0; at < digits.size(); ++at) {
+    if (at > sign && (digits.size() - at) % 3 == 0) text += ' ';
+    text += digits[at];
+  }
+  return text;
+}
+
+std::string Rounded(double number) { return Grouped(std::llround(number)); }
+
+std::string ShapeText(std::span<const int64_t> shape) {
+  std::string text;
+  for (const int64_t extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
+std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place, hw_profiles::HaloStorage halo,
+                       int64_t depth) {
+  std::string text(NameOf(weights));
+  if (depth > 0) text += fmt::format(" {}", depth);
+  if (in_place) text += ", in place";
+  if (halo != hw_profiles::HaloStorage::kRecompute) text += fmt::format(", halo {}", NameOf(halo));
+  return text;
+}
+
+std::string PolicyText(const plan::Subgraph& subgraph) {
+  return PolicyText(subgraph.weights, subgraph.in_place, subgraph.halo, subgraph.depth) +
+         (subgraph.prefetch ? ", prefetched" : "");
+}
+
+}  // namespace tessera::report

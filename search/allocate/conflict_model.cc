@@ -1,0 +1,295 @@
+#include "tessera/search/allocate/conflict_model.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/search/allocate/occupancy.h"
+
+namespace tessera::search::allocate {
+
+using problem::Buffer;
+using problem::Problem;
+using problem::Relation;
+using problem::RelationKind;
+
+Lists::Lists(const std::vector<std::vector<int>>& lists) {
+  begin_.reserve(lists.size() + 1);
+  for (const std::vector<int>& list : lists) {
+    items_.insert(items_.end(), list.begin(), list.end());
+    begin_.push_back(items_.size());
+  }
+}
+
+Lists::Lists(int count, std::span<const std::pair<int, int>> pairs)
+    : begin_(static_cast<size_t>(count) + 1), items_(2 * pairs.size()) {
+  for (const auto& [a, b] : pairs) {
+    ++begin_[static_cast<size_t>(a) + 1];
+    ++begin_[static_cast<size_t>(b) + 1];
+  }
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  std::vector<size_t> next(begin_.begin(), begin_.end() - 1);
+  for (const auto& [a, b] : pairs) {
+    items_[next[static_cast<size_t>(a)]++] = b;
+    items_[next[static_cast<size_t>(b)]++] = a;
+  }
+}
+
+namespace {
+
+class ModelBuilder {
+ public:
+  ModelBuilder(const Problem& problem, int memory)
+      : problem_(problem), memory_(problem.memories[static_cast<size_t>(memory)]) {
+    for (const int i : BuffersOf(problem, memory)) {
+      (BufferAt(i).offset ? fixed_ : model_.buffers).push_back(i);
+    }
+    for (const Relation& relation : problem.relations) {
+      const std::pair pair = std::minmax(relation.first, relation.second);
+      if (relation.kind == RelationKind::kSeparate) separate_.insert(pair);
+      if (relation.kind == RelationKind::kExclusive) exclusive_.insert(pair);
+      related_.insert({relation.first, relation.second});
+    }
+  }
+
+  CanonicalModel Build() {
+    CheckFixed();
+    FindNeighbours();
+    FindPositions();
+    FindCliques();
+    FindTwins();
+    return std::move(model_);
+  }
+
+ private:
+  const Buffer& BufferAt(int i) const { return problem_.buffers[static_cast<size_t>(i)]; }
+  const Buffer& Movable(int i) const { return BufferAt(model_.buffers[static_cast<size_t>(i)]); }
+
+  bool Conflict(int a, int b) const {
+    const std::pair pair = std::minmax(a, b);
+    if (!separate_.empty() && separate_.contains(pair)) return true;
+    if (!problem::LiveTogether(BufferAt(a), BufferAt(b))) return false;
+    return exclusive_.empty() || !exclusive_.contains(pair);
+  }
+
+  void CheckFixed() {
+    for (size_t i = 0; i < fixed_.size() && model_.contradiction.empty(); ++i) {
+      const Buffer& a = BufferAt(fixed_[i]);
+      const Bytes top = *a.offset + a.size;
+      model_.fixed_top = std::max(model_.fixed_top, top);
+      const Positions positions(WindowsOf(problem_, a), problem::AlignmentOf(problem_, a), a.size);
+      if (positions.AtLeast(*a.offset) != *a.offset) {
+        model_.contradiction = "the fixed offset " + std::to_string(*a.offset) + " of " + a.id +
+                               " is not aligned or touches a reserved range";
+      }
+      for (size_t j = 0; j < i; ++j) {
+        const Buffer& b = BufferAt(fixed_[j]);
+        const bool overlap = *a.offset < *b.offset + b.size && *b.offset < top;
+        if (overlap && Conflict(fixed_[i], fixed_[j])) {
+          model_.contradiction = "the fixed offsets of " + b.id + " and " + a.id + " make them overlap";
+        }
+      }
+    }
+  }
+
+  void FindNeighbours() {
+    std::vector<std::pair<int, int>> pairs;
+    std::vector<problem::Lifespan> lives;  // gaps included
+    lives.reserve(model_.buffers.size());
+    for (int i = 0; i < model_.Count(); ++i) {
+      lives.push_back({Movable(i).lifespans.front().lower, Movable(i).lifespans.back().upper});
+    }
+    const auto meet = [&lives](int a, int b) {
+      const problem::Lifespan &x = lives[static_cast<size_t>(a)], &y = lives[static_cast<size_t>(b)];
+      return x.lower < y.upper && y.lower < x.upper;
+    };
+    for (int a = 0; a < model_.Count(); ++a) {
+      for (int b = a + 1; b < model_.Count(); ++b) {
+        if (separate_.empty() && !meet(a, b)) continue;
+        if (!Conflict(model_.buffers[static_cast<size_t>(a)], model_.buffers[static_cast<size_t>(b)]))
+          continue;
+        pairs.emplace_back(a, b);
+      }
+    }
+    model_.neighbours = Lists(model_.Count(), pairs);
+  }
+
+  // A buffer takes its size rounded up to what divides its own alignment and those of all its neighbours:
+  // whoever lies on it starts at a multiple of that. Padding may hang over into a fixed or reserved hole,
+  // which is why it is dropped where there are any.
+  void FindPositions() {
+    const bool holes = !fixed_.empty() || !memory_.reserved.empty();
+    std::vector<Bytes> alignments;
+    for (const int i : model_.buffers) alignments.push_back(problem::AlignmentOf(problem_, BufferAt(i)));
+    for (int i = 0; i < model_.Count(); ++i) {
+      const Buffer& buffer = Movable(i);
+      std::vector<AddressRange> windows = WindowsOf(problem_, buffer);
+      std::vector<AddressRange> taken;
+      for (const int f : fixed_) {
+        const Buffer& fixed = BufferAt(f);
+        if (!Conflict(model_.buffers[static_cast<size_t>(i)], f)) continue;
+        taken.push_back({*fixed.offset, *fixed.offset + fixed.size});
+      }
+      SubtractAll(windows, std::move(taken));
+      Bytes granule = alignments[static_cast<size_t>(i)];
+      model_.positions.emplace_back(std::move(windows), granule, buffer.size);
+      for (const int e : model_.neighbours[i]) {
+        if (granule == 1) break;
+        granule = std::gcd(granule, alignments[static_cast<size_t>(e)]);
+      }
+      model_.sizes.push_back(holes ? buffer.size : base::RoundUp(buffer.size, granule));
+    }
+  }
+
+  void FindCliques() {
+    const Sections sections = FindSections(problem_, model_.buffers);
+    std::vector<std::vector<int>> living(static_cast<size_t>(sections.Count()));
+    for (int i = 0; i < model_.Count(); ++i) {
+      for (const SectionRange& range : sections.ranges[static_cast<size_t>(i)]) {
+        for (int s = range.first; s < range.last; ++s) living[static_cast<size_t>(s)].push_back(i);
+      }
+    }
+
+    std::vector<int> first_clique;  // of a section
+    std::vector<std::vector<int>> cliques;
+    for (size_t s = 0; s < living.size(); ++s) {
+      first_clique.push_back(static_cast<int>(cliques.size()));
+      for (std::vector<int>& clique : Cover(living[s])) cliques.push_back(std::move(clique));
+      while (model_.blocked.size() < cliques.size()) {
+        model_.blocked.push_back(BlockedFor(cliques[model_.blocked.size()], sections.steps[s]));
+      }
+    }
+    first_clique.push_back(static_cast<int>(cliques.size()));
+
+    std::vector<std::vector<int>> cliques_of(model_.buffers.size());
+    for (size_t c = 0; c < cliques.size(); ++c) {
+      Bytes overhang = 0;
+      for (const int i : cliques[c]) {
+        cliques_of[static_cast<size_t>(i)].push_back(static_cast<int>(c));
+        overhang = std::max(overhang, model_.sizes[static_cast<size_t>(i)] - Movable(i).size);
+      }
+      model_.overhang.push_back(overhang);
+    }
+    model_.members = Lists(cliques);
+    model_.cliques_of = Lists(cliques_of);
+    FindExtents(sections, first_clique);
+  }
+
+  // Cliques that together hold every member. Without exclusive pairs that is the section itself.
+  std::vector<std::vector<int>> Cover(const std::vector<int>& living) const {
+    if (exclusive_.empty()) return {living};
+    std::vector<int> by_size = living;
+    std::stable_sort(by_size.begin(), by_size.end(),
+                     [this](int a, int b) { return Movable(a).size > Movable(b).size; });
+    std::set<int> uncovered(living.begin(), living.end());
+    std::vector<std::vector<int>> cliques;
+    while (!uncovered.empty()) {
+      std::vector<int> clique = {
+          *std::find_if(by_size.begin(), by_size.end(), [&](int i) { return uncovered.contains(i); })};
+      for (const int candidate : by_size) {
+        const auto fits = [&](int member) { return member != candidate && AreNeighbours(member, candidate); };
+        if (std::all_of(clique.begin(), clique.end(), fits)) clique.push_back(candidate);
+      }
+      for (const int i : clique) uncovered.erase(i);
+      std::sort(clique.begin(), clique.end());
+      cliques.push_back(std::move(clique));
+    }
+    return cliques;
+  }
+
+  bool AreNeighbours(int a, int b) const {
+    const std::span<const int> list = model_.neighbours[a];
+    return std::binary_search(list.begin(), list.end(), b);
+  }
+
+  // Bytes that no member can use: reserved, or taken by a fixed buffer that conflicts with all of them.
+  std::vector<AddressRange> BlockedFor(const std::vector<int>& clique, problem::Step step) const {
+    std::vector<AddressRange> free = {{0, kNowhere}};
+    for (const problem::Reserved& reserved : memory_.reserved) Subtract(free, reserved.range);
+    for (const int f : fixed_) {
+      const Buffer& fixed = BufferAt(f);
+      if (!problem::LivesAt(fixed, step)) continue;
+      const bool blocks = std::all_of(clique.begin(), clique.end(), [&](int i) {
+        return Conflict(model_.buffers[static_cast<size_t>(i)], f);
+      });
+      if (blocks) Subtract(free, {*fixed.offset, *fixed.offset + fixed.size});
+    }
+    std::vector<AddressRange> blocked = {{0, kNowhere}};
+    for (const AddressRange& range : free) Subtract(blocked, range);
+    return blocked;
+  }
+
+  // From the first clique of the first section to the last clique of the last, partners in other sections
+  // included.
+  void FindExtents(const Sections& sections, const std::vector<int>& first_clique) {
+    for (const std::vector<SectionRange>& ranges : sections.ranges) {
+      model_.extents.emplace_back(first_clique[static_cast<size_t>(ranges.front().first)],
+                                  first_clique[static_cast<size_t>(ranges.back().last)]);
+    }
+    const auto own = model_.extents;
+    if (separate_.empty()) return;
+    for (int i = 0; i < model_.Count(); ++i) {
+      auto& [first, last] = model_.extents[static_cast<size_t>(i)];
+      for (const int e : model_.neighbours[i]) {
+        // Partners that share a section need no bridge; a separate partner may live elsewhere.
+        const bool apart = !problem::LiveTogether(Movable(i), Movable(e));
+        if (!apart) continue;
+        first = std::min(first, own[static_cast<size_t>(e)].first);
+        last = std::max(last, own[static_cast<size_t>(e)].second);
+      }
+    }
+  }
+
+  void FindTwins() {
+    model_.twin_before.assign(model_.buffers.size(), -1);
+    model_.twin_after.assign(model_.buffers.size(), -1);
+    using Key = std::tuple<std::vector<std::pair<problem::Step, problem::Step>>, Bytes, Bytes>;
+    std::map<Key, int> last;
+    for (int i = 0; i < model_.Count(); ++i) {
+      if (related_.contains(model_.buffers[static_cast<size_t>(i)])) continue;
+      const Buffer& buffer = Movable(i);
+      Key key;
+      for (const problem::Lifespan& life : buffer.lifespans)
+        std::get<0>(key).emplace_back(life.lower, life.upper);
+      std::get<1>(key) = buffer.size;
+      std::get<2>(key) = problem::AlignmentOf(problem_, buffer);
+      const auto [found, inserted] = last.try_emplace(std::move(key), i);
+      if (inserted) continue;
+      model_.twin_before[static_cast<size_t>(i)] = found->second;
+      model_.twin_after[static_cast<size_t>(found->second)] = i;
+      found->second = i;
+    }
+  }
+
+  const Problem& problem_;
+  const problem::Memory& memory_;
+  CanonicalModel model_;
+  std::vector<int> fixed_;
+  std::set<std::pair<int, int>> separate_, exclusive_;
+  std::set<int> related_;
+};
+
+}  // namespace
+
+std::optional<std::string> FindOversize(const Problem& problem, int memory, int64_t memory_limit) {
+  constexpr size_t kMostBuffers = 8192;
+  constexpr int64_t kMostMeetings = 16'000'000;
+  constexpr int64_t kBytesPerMeeting = 64;  // in the lists of neighbours, of cliques and of their members
+  const std::string name = "memory '" + problem.memories[static_cast<size_t>(memory)].name + "'";
+  if (BuffersOf(problem, memory).size() > kMostBuffers)
+    return "more than " + std::to_string(kMostBuffers) + " buffers in " + name;
+  const int64_t most = std::min(kMostMeetings, memory_limit / 6 / kBytesPerMeeting);
+  if (problem::CountMeetings(problem, memory) > most)
+    return "more than " + std::to_string(most) + " pairs of buffers that live together in " + name;
+  return std::nullopt;
+}
+
+CanonicalModel BuildModel(const Problem& problem, int memory) {
+  return ModelBuilder(problem, memory).Build();
+}
+
+}  // namespace tessera::search::allocate

@@ -1,0 +1,227 @@
+#include "tessera/search/allocate/engine_session.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "tessera/search/allocate/contraction.h"
+#include "tessera/search/allocate/occupancy.h"
+
+namespace tessera::search::allocate {
+
+using problem::Access;
+using problem::Bank;
+using problem::BankMode;
+using problem::Buffer;
+using problem::Memory;
+using problem::Mode;
+using problem::Permission;
+using problem::Problem;
+using problem::Relation;
+using problem::RelationKind;
+using problem::Span;
+
+namespace {
+
+bool Allows(const BankMode& bank, const Access& access) {
+  return std::any_of(bank.allowed.begin(), bank.allowed.end(), [&](const Permission& permission) {
+    return permission.kind == access.kind &&
+           (permission.engine.empty() || permission.engine == access.engine);
+  });
+}
+
+bool AllowsAll(const Mode& mode, const Problem& problem, int memory) {
+  return std::all_of(mode.banks.begin(), mode.banks.end(), [&](const BankMode& bank) {
+    return !bank.off &&
+           std::all_of(problem.buffers.begin(), problem.buffers.end(), [&](const Buffer& buffer) {
+             return buffer.memory != memory ||
+                    std::all_of(buffer.accesses.begin(), buffer.accesses.end(),
+                                [&](const Access& access) { return Allows(bank, access); });
+           });
+  });
+}
+
+std::optional<std::string> FindUnsupportedRelation(const Problem& problem) {
+  for (const Relation& relation : problem.relations) {
+    const auto name = [&]() -> const char* {
+      switch (relation.kind) {
+        case RelationKind::kColocate:
+          return "colocate";
+        case RelationKind::kAdjacent:
+          return "adjacent";
+        case RelationKind::kSameBank:
+          return "same bank";
+        case RelationKind::kDifferentBank:
+          return "different bank";
+        case RelationKind::kSeparate:
+        case RelationKind::kExclusive:
+          return nullptr;
+      }
+      return nullptr;
+    }();
+    if (name == nullptr) continue;
+    return std::string("the relation '") + name + "' between " +
+           problem.buffers[static_cast<size_t>(relation.first)].id + " and " +
+           problem.buffers[static_cast<size_t>(relation.second)].id;
+  }
+  return std::nullopt;
+}
+
+bool HasPorts(const Memory& memory) {
+  return std::any_of(memory.banks.begin(), memory.banks.end(), [](const Bank& bank) {
+    return bank.ports.total || bank.ports.reads || bank.ports.writes;
+  });
+}
+
+bool BanksNarrow(const Memory& memory, const Buffer& buffer) {
+  if (memory.banks.empty()) return false;
+  const bool all = buffer.allowed_banks.empty() || buffer.allowed_banks.size() == memory.banks.size();
+  return buffer.span != Span::kAny || !all;
+}
+
+}  // namespace
+
+std::optional<int> FindPermissiveMode(const Problem& problem, int memory) {
+  const std::vector<Mode>& modes = problem.memories[static_cast<size_t>(memory)].modes;
+  for (size_t mode = 0; mode < modes.size(); ++mode) {
+    if (AllowsAll(modes[mode], problem, memory)) return static_cast<int>(mode);
+  }
+  return std::nullopt;
+}
+
+std::vector<Bytes> SizesOf(const Problem& problem) {
+  std::vector<Bytes> sizes;
+  sizes.reserve(problem.buffers.size());
+  for (const Buffer& buffer : problem.buffers) sizes.push_back(buffer.size);
+  return sizes;
+}
+
+bool ReachesTooFar(const Problem& problem) { return ReachesTooFar(problem, SizesOf(problem)); }
+
+bool ReachesTooFar(const Problem& problem, std::span<const Bytes> sizes) {
+  Bytes total = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] > kNowhere || problem.buffers[i].offset.value_or(0) > kNowhere - sizes[i]) return true;
+    total += sizes[i];
+    if (total > kNowhere) return true;
+  }
+  return std::any_of(problem.memories.begin(), problem.memories.end(), [](const Memory& memory) {
+    return std::any_of(memory.reserved.begin(), memory.reserved.end(),
+                       [&](const problem::Reserved& reserved) {
+                         return reserved.range.end > kNowhere && reserved.range.end < memory.capacity;
+                       });
+  });
+}
+
+std::vector<problem::ModeSchedule> ConstantModes(const Problem& problem) {
+  const problem::Lifespan horizon = problem::Horizon(problem);
+  std::vector<problem::ModeSchedule> schedules(problem.memories.size());
+  for (size_t m = 0; m < schedules.size(); ++m) {
+    if (problem.memories[m].modes.empty()) continue;
+    const int mode = FindPermissiveMode(problem, static_cast<int>(m)).value_or(0);
+    schedules[m].assign(static_cast<size_t>(horizon.upper - horizon.lower), mode);
+  }
+  return schedules;
+}
+
+std::optional<std::string> FindUnsupported(const Problem& problem, BankSupport support) {
+  if (ReachesTooFar(problem)) return "addresses beyond 2^61 bytes";
+  for (size_t m = 0; m < problem.memories.size(); ++m) {
+    const Memory& memory = problem.memories[m];
+    if (!memory.modes.empty() && !FindPermissiveMode(problem, static_cast<int>(m))) {
+      return "the modes of memory '" + memory.name + "'";
+    }
+  }
+  for (const Buffer& buffer : problem.buffers) {
+    const Memory& memory = problem.memories[static_cast<size_t>(buffer.memory)];
+    if (!buffer.accesses.empty() && HasPorts(memory)) {
+      return "the ports of memory '" + memory.name + "' that " + buffer.id + " uses";
+    }
+    if (support == BankSupport::kNone && BanksNarrow(memory, buffer)) {
+      return "the banks in which " + buffer.id + " must lie";
+    }
+  }
+  if (!problem.rules.empty()) return problem::Describe(problem.rules.front());
+  return FindUnsupportedRelation(problem);
+}
+
+using problem::Result;
+using problem::Status;
+
+SizedSession::SizedSession(std::string_view engine, BankSupport banks, const problem::Problem& problem,
+                           const problem::Ladder* ladder)
+    : engine_(engine), banks_(banks), problem_(problem), ladder_(ladder) {}
+
+Result SizedSession::Solve(size_t rung, problem::Bytes capacity, const base::Budget& budget,
+                           const base::Stop& stop) {
+  Result result;
+  result.engine = engine_;
+  if (const auto unsupported = FindUnsupported(problem_, banks_)) {
+    result.status = Status::kUnsupported;
+    result.reason = "the " + engine_ + " engine does not honour " + *unsupported;
+  } else if (ladder_ != nullptr && rung >= ladder_->rungs.size()) {
+    result.status = Status::kInvalid;
+    result.reason = "the ladder has no rung " + std::to_string(rung);
+  } else if (stop.Requested()) {
+    result.reason = "the " + engine_ + " engine was stopped before it began";
+  } else {
+    OpenRung(rung);
+    Answer(capacity, budget, stop, result);
+  }
+  return result;
+}
+
+void SizedSession::OpenRung(size_t rung) {
+  if (sized_ != nullptr && rung == rung_) return;
+  rung_ = rung;
+  if (ladder_ != nullptr) at_rung_ = AtRung(problem_, ladder_->rungs[rung]);
+  sized_ = at_rung_ ? &*at_rung_ : &problem_;
+  Reopen();
+}
+
+using problem::Ladder;
+using problem::Problem;
+using problem::Result;
+
+namespace {
+
+class ContractedSession final : public problem::Session {
+ public:
+  ContractedSession(std::string_view engine, Contraction contraction, bool has_ladder,
+                    const SessionOpener& open)
+      : engine_(engine),
+        contraction_(std::move(contraction)),
+        inner_(open(contraction_.problem, has_ladder ? &contraction_.ladder : nullptr)) {}
+
+  Result Solve(size_t rung, problem::Bytes capacity, const base::Budget& budget,
+               const base::Stop& stop) override {
+    if (!contraction_.contradiction.empty()) {
+      Result result;
+      result.engine = engine_;
+      result.status = problem::Status::kInfeasible;
+      result.reason = contraction_.contradiction;
+      return result;
+    }
+    Result result = inner_->Solve(rung, capacity, budget, stop);
+    if (result.allocation) result.allocation = Expand(contraction_, *result.allocation);
+    return result;
+  }
+
+  std::string Describe() const override { return inner_->Describe(); }
+
+ private:
+  std::string engine_;
+  Contraction contraction_;  // before inner_, which refers to it
+  std::unique_ptr<problem::Session> inner_;
+};
+
+}  // namespace
+
+std::unique_ptr<problem::Session> OpenContracted(std::string_view engine, const Problem& problem,
+                                                 const Ladder* ladder, const SessionOpener& open) {
+  auto contraction = ContractColocated(problem, ladder);
+  if (!contraction) return open(problem, ladder);
+  return std::make_unique<ContractedSession>(engine, *std::move(contraction), ladder != nullptr, open);
+}
+
+}  // namespace tessera::search::allocate

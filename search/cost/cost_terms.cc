@@ -1,0 +1,307 @@
+#include "tessera/search/cost/cost_terms.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/saturating.h"
+#include "tessera/base/vocabulary.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/residence.h"
+#include "tessera/search/cost/traffic.h"
+
+namespace tessera::search::cost {
+
+void FillEnergy(const hw_profiles::Profile& profile, double mac_pj, std::span<const Touched> touched,
+                Detail detail, plan::Metrics& metrics) {
+  // A milliwatt is 1e9 picojoules a second.
+  const double seconds =
+      profile.clock_hz > 0 ? static_cast<double>(metrics.latency_cycles) / profile.clock_hz : 0;
+  double leakage_pj = 0;
+  for (const hw_profiles::Memory& memory : profile.memories) leakage_pj += memory.leakage_mw * 1e9 * seconds;
+  if (detail == Detail::kParts) metrics.energy_by_part = {{"mac", mac_pj}, {"leakage", leakage_pj}};
+  metrics.energy_pj = mac_pj + leakage_pj;
+  for (size_t i = 0; i < profile.memories.size(); ++i) {
+    const hw_profiles::Memory& memory = profile.memories[i];
+    const double access_pj = static_cast<double>(touched[i].read) * memory.read_pj_per_byte +
+                             static_cast<double>(touched[i].written) * memory.write_pj_per_byte;
+    if (detail == Detail::kParts) metrics.energy_by_part[memory.name] += access_pj;
+    metrics.energy_pj += access_pj;
+  }
+}
+
+double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile, const graph::Operator& op,
+                 int64_t macs) {
+  const hw_profiles::Engine* engine =
+      hw_profiles::EngineFor(profile, op.kind, encoder::program::WorkingType(graph, op), op.engine);
+  return engine == nullptr ? 0 : engine->mac_pj * static_cast<double>(macs);
+}
+
+namespace {
+
+using base::OperatorKind;
+using graph::tiling::ExtentsView;
+using graph::Graph;
+using graph::Operator;
+using hw_profiles::Profile;
+using hw_profiles::Throughput;
+using hw_profiles::Unroll;
+
+const graph::Tensor& TensorAt(const Graph& graph, int tensor) {
+  return graph.tensors[static_cast<size_t>(tensor)];
+}
+
+int64_t Steps(int64_t length, int64_t unroll) { return base::CeilDiv(length, std::max<int64_t>(1, unroll)); }
+
+// Steps through the depth, slice by slice where there are slices.
+int64_t StepsOfDepth(int64_t depth, int64_t unroll, std::optional<int64_t> slice) {
+  if (!slice || *slice >= depth) return Steps(depth, unroll);
+  const int64_t full = (depth - 1) / *slice;
+  return full * Steps(*slice, unroll) + Steps(depth - full * *slice, unroll);
+}
+
+// The taps along an axis that one output adds up: of a transposed convolution those that a stride leaves it, at most.
+int64_t TapsOf(const Operator& op, size_t axis) {
+  const bool transposed = op.kind == OperatorKind::kTransposedConv;
+  return transposed ? base::CeilDiv(op.window.kernel[axis], op.window.stride[axis]) : op.window.kernel[axis];
+}
+
+// How the loops of an operator run.
+struct Loops {
+  std::optional<int64_t> depth_slice;
+  bool ignores_groups = false;  // for output channels
+};
+
+int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView output, const Unroll& unroll,
+                           const Loops& loops) {
+  const int64_t in_channels = TensorAt(graph, op.inputs.front()).shape[1];
+  const bool depthwise = op.kind == OperatorKind::kDepthwise;
+  const int64_t groups = depthwise ? 1 : std::max<int64_t>(1, op.groups);
+  // Groups run one after another; a depthwise convolution unrolls over its channels as over output channels.
+  const int64_t group_channels = std::max<int64_t>(1, TensorAt(graph, op.outputs.front()).shape[1] / groups);
+  const int64_t touched_groups = base::CeilDiv(output[1], group_channels);
+  int64_t steps =
+      loops.ignores_groups
+          ? Steps(output[1], unroll.out_channels)
+          : base::SaturatingMul(touched_groups, Steps(std::min(output[1], group_channels), unroll.out_channels));
+  steps = base::SaturatingMul(
+      steps, depthwise ? 1 : StepsOfDepth(in_channels / groups, unroll.in_channels, loops.depth_slice));
+  steps = base::SaturatingMul(steps, Steps(output[0], unroll.batch));
+  steps = base::SaturatingMul(steps, Steps(output[2], unroll.out_rows));
+  steps = base::SaturatingMul(steps, Steps(output[3], unroll.out_columns));
+  steps = base::SaturatingMul(steps, Steps(TapsOf(op, 0), unroll.kernel_rows));
+  return base::SaturatingMul(steps, Steps(TapsOf(op, 1), unroll.kernel_columns));
+}
+
+// Rows by depth times depth by columns, once for each index of the leading axes.
+int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output, const Unroll& unroll,
+                      std::optional<int64_t> depth_slice) {
+  const size_t rank = output.size();
+  const int64_t columns = output[rank - 1];
+  const int64_t rows = rank >= 2 ? output[rank - 2] : 1;
+  int64_t batch = 1;
+  for (size_t axis = 0; axis + 2 < rank; ++axis) batch = base::SaturatingMul(batch, output[axis]);
+  int64_t steps = base::SaturatingMul(Steps(batch, unroll.batch), Steps(rows, unroll.out_rows));
+  steps = base::SaturatingMul(steps, Steps(columns, unroll.out_channels));
+  const graph::Shape& first = TensorAt(graph, op.inputs.front()).shape;
+  const int64_t depth = first[first.size() - (op.transpose_first ? 2 : 1)];
+  return base::SaturatingMul(steps, StepsOfDepth(depth, unroll.in_channels, depth_slice));
+}
+
+const hw_profiles::Port& PortOf(const Profile& profile, int memory) {
+  return profile.memories[static_cast<size_t>(memory)].port;
+}
+
+int64_t LatencyOf(const hw_profiles::Port& port, Direction direction) {
+  return direction == Direction::kRead ? port.read_latency_cycles : port.write_latency_cycles;
+}
+
+double PaceOf(const hw_profiles::Port& port, Direction direction) {
+  return direction == Direction::kRead ? port.read_bytes_per_cycle : port.write_bytes_per_cycle;
+}
+
+// What a descriptor cannot walk becomes several: `dims` loop levels each, the run itself being the innermost.
+int64_t Descriptors(const hw_profiles::Link& link, const Runs& runs) {
+  const auto levels = static_cast<int64_t>(runs.loops.size()) + 1;
+  int64_t descriptors = 1;
+  for (int64_t i = 0; i < levels - std::max(1, link.dims); ++i) {
+    descriptors = base::SaturatingMul(descriptors, runs.loops[static_cast<size_t>(i)]);
+  }
+  return descriptors;
+}
+
+Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
+                  const Loops& loops) {
+  const int64_t elements = graph::ElementsOf(output);
+  if (elements == 0 || worker.engine == nullptr) return {.engine = worker.engine};
+  const Throughput* throughput = worker.throughput;
+  double cycles = static_cast<double>(elements) * throughput->cycles_per_output;
+  if (hw_profiles::HasUnroll(op.kind)) {
+    const int64_t steps = op.kind == OperatorKind::kMatmul
+                              ? StepsOfMatmul(graph, op, output, throughput->unroll, loops.depth_slice)
+                              : StepsOfConvolution(graph, op, output, throughput->unroll, loops);
+    cycles = std::max(cycles, static_cast<double>(steps) * throughput->cycles_per_step);
+  }
+  return {.engine = worker.engine, .start = throughput->start_cycles, .body = base::WholeCycles(cycles)};
+}
+
+}  // namespace
+
+Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) {
+  const base::DataType type = encoder::program::WorkingType(graph, op);
+  const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind, type, op.engine);
+  if (engine == nullptr) return {};
+  return {engine, hw_profiles::ThroughputFor(*engine, op.kind, type)};
+}
+
+Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
+                  std::optional<int64_t> depth_slice) {
+  return ComputeOf(graph, worker, op, output, Loops{.depth_slice = depth_slice});
+}
+
+Compute LeastComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
+                       bool divides_channels) {
+  return ComputeOf(graph, worker, op, output,
+                   Loops{.depth_slice = std::nullopt, .ignores_groups = divides_channels});
+}
+
+int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched) {
+  const double read = static_cast<double>(touched.read) / port.read_bytes_per_cycle;
+  const double written = static_cast<double>(touched.written) / port.write_bytes_per_cycle;
+  return base::WholeCycles(port.shared ? read + written : std::max(read, written));
+}
+
+double StreamCycles(const hw_profiles::Port& port, const Runs& runs, double bytes_per_cycle) {
+  if (runs.count == 0 || runs.bytes == 0) return 0;
+  const int64_t run = base::RoundUp(runs.bytes, std::max<int64_t>(1, port.burst_bytes));
+  return static_cast<double>(base::SaturatingMul(run, runs.count)) / bytes_per_cycle;
+}
+
+int64_t TransferCycles(const Profile& profile, int home, Direction direction, const Runs& runs) {
+  if (runs.count == 0 || runs.bytes == 0) return 0;
+  const hw_profiles::Port& port = PortOf(profile, home);
+  const Direction opposite = direction == Direction::kRead ? Direction::kWrite : Direction::kRead;
+  const double pace =
+      std::min(PaceOf(port, direction), PaceOf(PortOf(profile, profile.tile_memory), opposite));
+  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, home, profile.tile_memory);
+  const int64_t setup = link == nullptr ? 0 : base::SaturatingMul(link->setup_cycles, Descriptors(*link, runs));
+  const double stream = StreamCycles(port, runs, pace);
+  return base::SaturatingAdd(base::SaturatingAdd(setup, LatencyOf(port, direction)), base::WholeCycles(stream));
+}
+
+int64_t DirectCycles(const Profile& profile, int home, Direction direction, const Runs& runs) {
+  if (runs.count == 0 || runs.bytes == 0) return 0;
+  const hw_profiles::Port& port = PortOf(profile, home);
+  return base::SaturatingAdd(LatencyOf(port, direction),
+                       base::WholeCycles(StreamCycles(port, runs, PaceOf(port, direction))));
+}
+
+using hw_profiles::Profile;
+
+Ahead AheadOf(const graph::Graph& graph, const Profile& profile, std::span<const plan::Subgraph> subgraphs,
+              size_t number) {
+  Ahead ahead{.own = subgraphs[number].prefetch, .next = {}};
+  if (number + 1 == subgraphs.size() || !subgraphs[number + 1].prefetch) return ahead;
+  const plan::Subgraph& next = subgraphs[number + 1];
+  if (PassageOfConstants(profile, next.weights) != Passage::kMoved) return ahead;
+  for (const LoadedOnce& constant : ConstantsLoadedOnce(graph, profile, next.interval, next.weights)) {
+    auto part = std::find_if(ahead.next.begin(), ahead.next.end(),
+                             [&](const Ahead::Part& each) { return each.home == constant.home; });
+    if (part == ahead.next.end()) part = ahead.next.insert(part, Ahead::Part{.home = constant.home});
+    base::Accumulate(part->bytes, constant.bytes);
+    base::Accumulate(part->cycles,
+               TransferCycles(profile, constant.home, Direction::kRead, OneRun(constant.bytes)));
+  }
+  return ahead;
+}
+
+// A tile of D slices: the first of each factor comes before the operator's step, D - 1 more during it, the last of them shorter and,
+// of the constant, with its table. In between the sums go to the tile memory and come back:
+//
+//     slice      0      1      2    ..    D-1
+//     sums       write  r w    r w        read, then the result is written        D - 1 times each
+
+namespace {
+
+using encoder::program::DepthCut;
+using hw_profiles::Profile;
+
+// One slice on its way.
+struct Piece {
+  int64_t cycles = 0;
+  int64_t bytes = 0;
+};
+
+void AddFlow(const SliceFlow& flow, SliceFlow& sum) {
+  base::Accumulate(sum.first_cycles, flow.first_cycles);
+  base::Accumulate(sum.first_bytes, flow.first_bytes);
+  base::Accumulate(sum.later_cycles, flow.later_cycles);
+  base::Accumulate(sum.later_bytes, flow.later_bytes);
+}
+
+SliceFlow FlowOf(const DepthCut& cut, const std::function<Piece(int64_t)>& piece_of) {
+  SliceFlow flow;
+  const Piece full = piece_of(cut.granule);
+  const Piece last = piece_of(cut.Length(cut.Slices() - 1));
+  const int64_t between = cut.Slices() - 2;
+  flow.first_cycles = full.cycles;
+  flow.first_bytes = full.bytes;
+  flow.later_cycles = base::SaturatingAdd(base::SaturatingMul(full.cycles, between), last.cycles);
+  flow.later_bytes = base::SaturatingAdd(base::SaturatingMul(full.bytes, between), last.bytes);
+  return flow;
+}
+
+// Some channels of some depth, where the constant lies in row-major order.
+Runs RunsOfConstant(const graph::Graph& graph, const DepthCut& cut, graph::tiling::ExtentsView result,
+                    int64_t depth) {
+  const graph::Tensor& constant = graph.tensors[static_cast<size_t>(cut.constant->tensor)];
+  const int64_t bytes = encoder::program::ConstantSliceBytes(graph, cut, result, depth);
+  const int64_t channels = result[cut.result_channels];
+  const bool channels_inside = cut.constant_channels > cut.constant->axis;
+  const int64_t runs = channels_inside ? depth : channels;
+  const bool joins = channels_inside && channels == constant.shape[cut.constant_channels];
+  if (joins || runs == 1) return OneRun(bytes);
+  const int64_t elements = graph::ElementsOf(constant.shape) / constant.shape[cut.constant_channels] /
+                           cut.depth * depth * channels / runs;
+  return {.bytes = base::BytesOf(constant.type, elements), .count = runs, .loops = {runs}};
+}
+
+}  // namespace
+
+DepthCost DepthCostOf(const graph::Graph& graph, const Profile& profile, const DepthCut& cut,
+                      Passage constants, const std::vector<SlicedFeature>& features,
+                      graph::tiling::ExtentsView result) {
+  DepthCost cost;
+  cost.memories.resize(profile.memories.size());
+  for (const SlicedFeature& feature : features) {
+    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, feature.route.role);
+    const SliceFlow flow = FlowOf(cut, [&](int64_t depth) {
+      const graph::tiling::Extents slice = encoder::program::SliceOf(feature.along, feature.needed, depth);
+      return Piece{TransferCycles(profile, feature.route.home, Direction::kRead,
+                                  RunsOf(*feature.tensor, slice, layout)),
+                   PayloadBytes(*feature.tensor, slice, layout)};
+    });
+    AddFlow(flow, cost.memories[static_cast<size_t>(feature.route.home)]);
+    base::Accumulate(cost.input_bytes, base::SaturatingAdd(flow.first_bytes, flow.later_bytes));
+  }
+  if (cut.constant) {
+    const int home = encoder::program::HomeOf(graph, profile, cut.constant->tensor, base::TensorRole::kConstant);
+    SliceFlow flow = FlowOf(cut, [&](int64_t depth) {
+      return Piece{TransferCycles(profile, home, Direction::kRead, RunsOfConstant(graph, cut, result, depth)),
+                   encoder::program::ConstantSliceBytes(graph, cut, result, depth)};
+    });
+    const int64_t table = encoder::program::ConstantTableBytes(profile, cut, result);
+    base::Accumulate(flow.later_bytes, table);
+    base::Accumulate(flow.later_cycles, TransferCycles(profile, home, Direction::kRead, OneRun(table)));
+    cost.constant_bytes = base::SaturatingAdd(flow.first_bytes, flow.later_bytes);
+    if (constants == Passage::kMoved) {
+      AddFlow(flow, cost.memories[static_cast<size_t>(home)]);
+      cost.weight_bytes = cost.constant_bytes;
+    }
+  }
+  const graph::Operator& op = graph.operators[static_cast<size_t>(cut.op)];
+  cost.sums_bytes = base::SaturatingMul(encoder::program::AccumulatorBytes(graph, op, result), cut.Slices() - 1);
+  return cost;
+}
+
+}  // namespace tessera::search::cost

@@ -1,0 +1,327 @@
+#include "tessera/search/cost/lower_bounds.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <span>
+
+#include "tessera/base/saturating.h"
+#include "tessera/encoder/program/state_aliasing.h"
+#include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/simulator.h"
+#include "tessera/search/cost/tile_cost.h"
+#include "tessera/search/cost/traffic.h"
+
+// A bound under every tile and policy: what one tile of the whole output costs, of that which the tiles of every other cut do as well
+// (coverage.h). Ceilings keep the bound: boxes that cover a box hold at least as many unroll steps (each step of the whole has its
+// lattice point in some tile, and a tile has no more lattice points than steps), and as many bytes, blocks and cycles of a port. Groups of
+// a convolution do not, where tiles may divide them (LeastComputeOf).
+//
+// Where the interval is cut further, tensors inside become borders, which engines may read and write elsewhere; then only
+// arithmetic and crossings are certain. As one subgraph it also works through the tile memory's port, operator by operator, and gets
+// its constants by one of few policies:
+//
+//     resident   | all constants | op 0 | op 1 | op 2 |            an operator takes its arithmetic or the port, whichever is
+//     streamed   | w0 | op 0     | op 1     | op 2    |            longer; streamed, no less than what arrives meanwhile
+//                     | w1       | w2       |
+namespace tessera::search::cost {
+namespace {
+
+using graph::tiling::Extents;
+using graph::tiling::ExtentsView;
+using hw_profiles::Profile;
+
+// Whether some tile may have a part of the channels of some tensor: because channels may be cut, or some operator may make other axes of
+// them, or take a part.
+bool MayDivideChannels(const graph::Graph& graph, const Profile& profile, graph::Interval interval) {
+  using base::OperatorKind;
+  static constexpr std::array kKeepThem = {OperatorKind::kConv,           OperatorKind::kDepthwise,
+                                           OperatorKind::kTransposedConv, OperatorKind::kPool,
+                                           OperatorKind::kElementwise,    OperatorKind::kSoftmax,
+                                           OperatorKind::kLayerNorm};
+  constexpr size_t kFeatureMap = 4;  // axes
+  const std::vector<hw_profiles::AxisGranule>& axes = profile.tiling.axes;
+  if (std::any_of(axes.begin(), axes.end(),
+                  [](const auto& cut) { return cut.axis == base::Axis::kChannels; }))
+    return true;
+  const auto is_map = [&graph](int tensor) {
+    return graph.tensors[static_cast<size_t>(tensor)].shape.size() == kFeatureMap;
+  };
+  for (int i = interval.first; i <= interval.last; ++i) {
+    const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
+    const bool keeps = std::find(kKeepThem.begin(), kKeepThem.end(), op.kind) != kKeepThem.end() &&
+                       std::all_of(op.inputs.begin(), op.inputs.end(), is_map) &&
+                       std::all_of(op.outputs.begin(), op.outputs.end(), is_map);
+    if (!keeps) return true;
+  }
+  return false;
+}
+
+enum class Scope : uint8_t { kAnyCut, kOneSubgraph };
+
+class Bound {
+ public:
+  // `weights`: what the interval as one subgraph may do with its constants.
+  Bound(const graph::Graph& graph, const Profile& profile, const std::vector<graph::Usage>& usages,
+        const Coverage& coverage, Scope scope, const std::vector<int>& kept,
+        std::span<const hw_profiles::WeightPolicy> weights)
+      : graph_(graph),
+        profile_(profile),
+        interval_(coverage.Whole().interval),
+        scope_(scope),
+        kept_(kept),
+        weight_policies_(weights),
+        usages_(usages),
+        coverage_(coverage),
+        divides_channels_(MayDivideChannels(graph, profile, coverage.Whole().interval)),
+        ports_(profile.memories.size()),
+        dma_(profile.memories.size()),
+        touched_(profile.memories.size()) {}
+
+  plan::Metrics Find() {
+    for (int op = interval_.first; op <= interval_.last; ++op) {
+      engine_.push_back(coverage_.Counts(op) ? AddOperator(op) : Engine{});
+    }
+    for (size_t i = 0; i < coverage_.Whole().tensors.size(); ++i) AddTensor(i);
+    AddConstants();
+    metrics_.off_chip_by_cause = {{"inputs", inputs_}, {"outputs", outputs_}, {"weights", weights_}};
+    metrics_.off_chip_bytes = base::SaturatingAdd(base::SaturatingAdd(inputs_, outputs_), weights_);
+    AddLatency();
+    FillEnergy(profile_, mac_pj_, touched_, Detail::kParts, metrics_);
+    return metrics_;
+  }
+
+ private:
+  // What one operator certainly takes of its engine, and moves over the tile memory's port.
+  struct Engine {
+    int64_t arithmetic = 0;
+    Touched touched;
+    bool all = false;  // it reads and makes all, constants included
+  };
+
+  const graph::Usage& UsageOf(int tensor) const { return usages_[static_cast<size_t>(tensor)]; }
+  const graph::tiling::TileClass& WholeTile() const { return coverage_.Whole().classes.front(); }
+
+  Engine AddOperator(int index);
+  // In some order of the operators: bounds hold for all of them.
+  std::optional<size_t> GrowthOf(const graph::Operator& op) const {
+    return encoder::program::AxisOfGrowth(graph_, usages_, profile_, op, encoder::program::RunsIn::kSomeOrder);
+  }
+  ExtentsView MovedOf(const graph::Operator& op, Extents& part) const;
+  Touched TouchedBy(const graph::Operator& op) const;
+  bool MayBeWrittenDirectly(int home) const;
+  void AddTensor(size_t index);
+  void AddConstants();
+  void AddCrossing(int home, Direction direction, int64_t bytes, bool moved);
+  void AddLatency();
+  int64_t EnginePass() const;
+  int64_t EnginePass(hw_profiles::WeightPolicy weights) const;
+
+  const graph::Graph& graph_;
+  const Profile& profile_;
+  graph::Interval interval_;
+  Scope scope_;
+  const std::vector<int>& kept_;
+  std::span<const hw_profiles::WeightPolicy> weight_policies_;
+  const std::vector<graph::Usage>& usages_;
+  const Coverage& coverage_;
+  bool divides_channels_;
+  std::vector<Engine> engine_;    // parallel to the interval's operators
+  std::vector<Touched> ports_;    // bytes over each off-chip memory's port
+  std::vector<Touched> dma_;      // the part of them that only DMA can move
+  std::vector<Touched> touched_;  // bytes for energy
+  int64_t inputs_ = 0;
+  int64_t outputs_ = 0;
+  int64_t weights_ = 0;
+  double mac_pj_ = 0;
+  plan::Metrics metrics_;
+};
+
+Bound::Engine Bound::AddOperator(int index) {
+  const graph::Operator& op = graph_.operators[static_cast<size_t>(index)];
+  Extents part;
+  const Compute compute =
+      LeastComputeOf(graph_, WorkerOf(graph_, profile_, op), op, MovedOf(op, part), divides_channels_);
+  Engine engine;
+  engine.arithmetic = compute.body;
+  if (compute.engine != nullptr && compute.engine->outstanding < 2)
+    base::Accumulate(engine.arithmetic, compute.start);
+  const int64_t macs = WholeTile().macs[static_cast<size_t>(index - interval_.first)];
+  base::Accumulate(metrics_.macs, macs);
+  metrics_.unknown_work += graph::HasUnknownWork(op) ? 1 : 0;
+  mac_pj_ += MacEnergy(graph_, profile_, op, macs);
+  if (scope_ == Scope::kOneSubgraph && coverage_.ReadsAndMakesAll(index)) {
+    engine.all = true;
+    engine.touched = TouchedBy(op);
+    Touched& here = touched_[static_cast<size_t>(profile_.tile_memory)];
+    base::Accumulate(here.read, engine.touched.read);
+    base::Accumulate(here.written, engine.touched.written);
+  }
+  return engine;
+}
+
+// Of the first result, all but a state that it grows from where that lies; `part` has it where there is one.
+ExtentsView Bound::MovedOf(const graph::Operator& op, Extents& part) const {
+  const ExtentsView made = coverage_.NeededOf(op.outputs.front());
+  const std::optional<size_t> growth = GrowthOf(op);
+  if (!growth) return made;
+  part = WithoutStaying({made.begin(), made.end()}, *growth, coverage_.NeededOf(op.inputs.front())[*growth]);
+  return part;
+}
+
+// What is not read or written in its home, and is moved.
+Touched Bound::TouchedBy(const graph::Operator& op) const {
+  Touched touched;
+  const auto add = [&](int tensor, ExtentsView extents, int64_t& bytes) {
+    const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
+    if (route.passage == Passage::kDirect) return;
+    base::Accumulate(bytes, PayloadBytes(graph_.tensors[static_cast<size_t>(tensor)], extents,
+                                   hw_profiles::LayoutOf(profile_, route.role)));
+  };
+  const bool first_stays = GrowthOf(op).has_value();
+  for (size_t i = first_stays ? 1 : 0; i < op.inputs.size(); ++i)
+    add(op.inputs[i], coverage_.NeededOf(op.inputs[i]), touched.read);
+  Extents part;
+  for (size_t i = 0; i < op.outputs.size(); ++i)
+    add(op.outputs[i], i == 0 ? MovedOf(op, part) : coverage_.NeededOf(op.outputs[i]), touched.written);
+  return touched;
+}
+
+// Whether an engine may write a result there, though another operator of the interval reads it: where a cut parts the two.
+bool Bound::MayBeWrittenDirectly(int home) const {
+  return scope_ == Scope::kAnyCut && profile_.memories[static_cast<size_t>(home)].direct_write;
+}
+
+void Bound::AddTensor(size_t index) {
+  const int tensor = coverage_.Whole().tensors[index];
+  const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
+  if (route.passage != Passage::kMoved && route.passage != Passage::kDirect) return;
+  const graph::Tensor& t = graph_.tensors[static_cast<size_t>(tensor)];
+  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
+  const bool moved = route.passage == Passage::kMoved;
+  if (coverage_.Inside(UsageOf(tensor).producer)) {
+    const int64_t bytes = PayloadBytes(t, WholeTile().share[index], layout);
+    AddCrossing(route.home, Direction::kWrite, bytes, moved && !MayBeWrittenDirectly(route.home));
+    base::Accumulate(outputs_, bytes);
+  } else if (coverage_.SurelyRead(tensor)) {
+    const int64_t bytes = PayloadBytes(t, WholeTile().needed[index], layout);
+    AddCrossing(route.home, Direction::kRead, bytes, moved);
+    base::Accumulate(inputs_, bytes);
+  }
+}
+
+void Bound::AddConstants() {
+  for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, interval_)) {
+    if (constant.home == profile_.tile_memory) continue;
+    const bool moved = !profile_.memories[static_cast<size_t>(constant.home)].direct_read;
+    AddCrossing(constant.home, Direction::kRead, constant.bytes, moved);
+    base::Accumulate(weights_, constant.bytes);
+  }
+}
+
+void Bound::AddCrossing(int home, Direction direction, int64_t bytes, bool moved) {
+  const auto memory = static_cast<size_t>(home);
+  const bool in = direction == Direction::kRead;
+  base::Accumulate(in ? ports_[memory].read : ports_[memory].written, bytes);
+  base::Accumulate(in ? touched_[memory].read : touched_[memory].written, bytes);
+  if (!moved) return;
+  Touched& here = touched_[static_cast<size_t>(profile_.tile_memory)];
+  base::Accumulate(in ? dma_[memory].read : dma_[memory].written, bytes);
+  base::Accumulate(in ? here.written : here.read, bytes);
+}
+
+// Where transfers have steps of their own, those that only DMA can do come on top of the engines' work; elsewhere the busiest of all
+// decides.
+void Bound::AddLatency() {
+  int64_t in_turn = EnginePass();
+  metrics_.latency_cycles = in_turn;
+  for (size_t memory = 0; memory < ports_.size(); ++memory) {
+    const hw_profiles::Port& port = profile_.memories[memory].port;
+    const auto cycles_of = [&port](const Touched& bytes, bool one_by_one) {
+      const double read = static_cast<double>(bytes.read) / port.read_bytes_per_cycle;
+      const double written = static_cast<double>(bytes.written) / port.write_bytes_per_cycle;
+      return static_cast<int64_t>(one_by_one ? read + written : std::max(read, written));
+    };
+    metrics_.latency_cycles = std::max(metrics_.latency_cycles, cycles_of(ports_[memory], port.shared));
+    base::Accumulate(in_turn, cycles_of(dma_[memory], true));
+  }
+  if (profile_.tiling.dma == hw_profiles::DmaSteps::kOwnSteps) {
+    metrics_.latency_cycles = std::max(metrics_.latency_cycles, in_turn);
+  } else if (scope_ == Scope::kOneSubgraph) {
+    std::optional<int64_t> least;
+    for (const hw_profiles::WeightPolicy weights : weight_policies_)
+      least = std::min(least.value_or(base::kMaxTotal), EnginePass(weights));
+    metrics_.latency_cycles = std::max(metrics_.latency_cycles, least.value_or(0));
+  }
+}
+
+// Whatever the policy.
+int64_t Bound::EnginePass() const {
+  const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
+  int64_t pass = 0;
+  for (const Engine& engine : engine_)
+    base::Accumulate(pass, std::max(engine.arithmetic, PortCycles(port, engine.touched)));
+  return pass;
+}
+
+// With the constants that come before the pass and during it, in overlapped subgraphs.
+int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
+  const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
+  const TileCosts costs(graph_, profile_, usages_, coverage_.Whole(), {.weights = weights, .kept = kept_});
+  const Passage passage = costs.ConstantPassage();
+  const bool streamed = passage == Passage::kMoved && weights == hw_profiles::WeightPolicy::kStreamed;
+  const std::vector<int>& homes = costs.ConstantHomes();
+  int64_t pass = 0;  // what the slowest of the homes sends before the pass
+  for (size_t home = 0; home < homes.size() && passage == Passage::kMoved; ++home) {
+    int64_t arriving = streamed ? costs.ConstantsIn(home).front().first_slice_cycles : 0;
+    for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, interval_, weights)) {
+      if (constant.home != homes[home]) continue;
+      base::Accumulate(arriving, TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
+    }
+    pass = std::max(pass, arriving);
+  }
+  for (size_t i = 0; i < engine_.size(); ++i) {
+    Touched touched = engine_[i].touched;
+    int64_t longest = engine_[i].arithmetic;
+    for (size_t home = 0; home < homes.size(); ++home) {
+      const std::span<const ConstantCost> constants = costs.ConstantsIn(home);
+      if (engine_[i].all && passage != Passage::kDirect) base::Accumulate(touched.read, constants[i].bytes);
+      int64_t arriving = streamed ? constants[i].later_slices_cycles : 0;
+      if (streamed && i + 1 < engine_.size()) base::Accumulate(arriving, constants[i + 1].first_slice_cycles);
+      longest = std::max(longest, arriving);
+    }
+    base::Accumulate(pass, std::max(longest, PortCycles(port, touched)));
+  }
+  return pass;
+}
+
+}  // namespace
+
+plan::Metrics LowerBound(const graph::Graph& graph, const Profile& profile, graph::Interval interval) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  return Bound(graph, profile, usages, Coverage(graph, usages, interval), Scope::kAnyCut, {}, {}).Find();
+}
+
+SubgraphBounds::SubgraphBounds(const graph::Graph& graph, const Profile& profile,
+                               const std::vector<graph::Usage>& usages, graph::Interval interval)
+    : graph_(graph), profile_(profile), usages_(usages), coverage_(graph, usages, interval) {
+  // What is kept on chip is never refused, so with all of it there are the policies of every case.
+  std::set<hw_profiles::WeightPolicy> weights;
+  for (const encoder::program::Policy& policy :
+       encoder::program::PoliciesOf(graph, profile, interval, coverage_.Whole().tensors))
+    weights.insert(policy.weights);
+  weight_policies_.assign(weights.begin(), weights.end());
+}
+
+plan::Metrics SubgraphBounds::Find(const std::vector<int>& kept) const {
+  return Bound(graph_, profile_, usages_, coverage_, Scope::kOneSubgraph, kept, weight_policies_).Find();
+}
+
+plan::Metrics SubgraphBound(const graph::Graph& graph, const Profile& profile, graph::Interval interval,
+                            const std::vector<int>& kept) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  return SubgraphBounds(graph, profile, usages, interval).Find(kept);
+}
+
+}  // namespace tessera::search::cost

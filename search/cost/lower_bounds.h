@@ -1,0 +1,126 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tessera/base/vocabulary.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/tiling/propagation.h"
+#include "tessera/graph/tiling/tiling.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/plan.h"
+#include "tessera/problem/problem.h"
+
+// What the tiles of an interval do together at least, however it is cut.
+namespace tessera::search::cost {
+
+// Seen from one tile of the whole output: the hulls that it needs of every tensor, and which of them the tiles of any other
+// cut cover as well. Graph and usages outlive it.
+class Coverage {
+ public:
+  Coverage(const graph::Graph& graph, std::span<const graph::Usage> usages, graph::Interval interval);
+
+  // The interval as one tile.
+  const graph::tiling::TiledSubgraph& Whole() const { return whole_; }
+
+  // Elements along each axis that the one tile needs of a tensor of the interval.
+  graph::tiling::ExtentsView NeededOf(int tensor) const;
+
+  bool Inside(int op) const { return whole_.interval.first <= op && op <= whole_.interval.last; }
+
+  // Whether the operator's tiles together make at least what the one tile makes.
+  bool Counts(int op) const { return counted_[static_cast<size_t>(op - whole_.interval.first)]; }
+
+  // Whether operators that count read the whole hull of the tensor, one of them or several in turn along one axis.
+  bool SurelyRead(int tensor) const;
+
+  // Whether this operator's tiles make all of its results and together read, each operand as far as a tile needs it, at
+  // least the hulls of its operands.
+  bool ReadsAndMakesAll(int op) const;
+
+ private:
+  const graph::Operator& OpAt(int op) const { return graph_->operators[static_cast<size_t>(op)]; }
+  bool IsNeededWhole(const graph::Operator& op) const;
+  bool ReadsWithoutHoles(const graph::Operator& op, int input) const;
+  bool CoverTheHull(int tensor, const std::vector<int>& readers) const;
+  int ReadersInside(int tensor) const;
+  size_t SlotOf(int tensor) const;
+  bool Leaves(int tensor) const;
+
+  const graph::Graph* graph_;
+  std::span<const graph::Usage> usages_;
+  graph::tiling::TiledSubgraph whole_;
+  std::vector<graph::ops::Box>
+      regions_;  // of the one tile, parallel to its tensors; empty where none has several readers
+  std::vector<bool> counted_;
+};
+
+// SubgraphBound of one interval for many sets of kept borders: what does not depend on them is found once. Graph, profile and
+// usages outlive it.
+class SubgraphBounds {
+ public:
+  SubgraphBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                 const std::vector<graph::Usage>& usages, graph::Interval interval);
+
+  plan::Metrics Find(const std::vector<int>& kept) const;
+
+ private:
+  const graph::Graph& graph_;
+  const hw_profiles::Profile& profile_;
+  const std::vector<graph::Usage>& usages_;
+  Coverage coverage_;
+  std::vector<hw_profiles::WeightPolicy> weight_policies_;  // that the profile allows here, each once
+};
+
+// Bytes of the tile memory below which no plan can stay.
+struct PeakFloor {
+  problem::Bytes bytes = 0;
+  int op = 0;  // the operator that needs them
+};
+
+// Some step runs the operator whose operands are largest in the smallest tiles, together with the constants that are at home
+// there. Holds for subgraphs of any length, for tiles of any shape and for every policy.
+PeakFloor FindPeakFloor(const graph::Graph& graph, const hw_profiles::Profile& profile);
+
+// What a subgraph asks of the tensors of one operator at least, when nothing is known of the subgraph but that it has all operators
+// on the ways from that operator to another one whose result leaves it (surely_asked.cc).
+class SurelyAsked {
+ public:
+  // Whether operators inside the subgraph may read the result that leaves.
+  enum class Result : uint8_t { kOnlyLeaves, kMayBeReadInside };
+
+  // `operators`: ascending, the first is the one in question, the last makes what leaves, all others lie between them. `usages` are those
+  // of the graph, `whole` is its propagation. All outlive it.
+  SurelyAsked(const graph::Graph& graph, std::span<const graph::Usage> usages,
+              const graph::tiling::Propagation& whole, const hw_profiles::Profile& profile,
+              std::span<const int> operators, Result result);
+
+  // Whether tiles of such a subgraph may keep rows for the next ones.
+  bool MayKeepRows() const;
+
+  // Elements that buffers have along each axis at least, for each tensor of the operators; all 0 where nothing is sure.
+  struct Extents {
+    const graph::tiling::Propagation* propagation = nullptr;
+    std::vector<graph::ops::Extent> regions;
+
+    graph::tiling::Extents Of(int tensor) const;
+  };
+  Extents WhereRowsAreRecomputed() const;
+  Extents WhereRowsAreKept() const;
+
+ private:
+  using Regions = std::vector<graph::ops::Extent>;
+
+  std::span<graph::ops::Extent> RegionOf(Regions& regions, size_t slot) const;
+  bool IsAskedFor(Regions& regions) const;
+  Regions TileOf(std::span<const base::Axis> cut) const;
+  Regions FollowOneWay(const Regions& tile, bool carefully) const;
+  bool TakeOneRow(size_t slot, bool carefully, graph::ops::Box& region) const;
+
+  const hw_profiles::Profile& profile_;
+  graph::tiling::Propagation propagation_;
+  size_t result_;                // slot of the operator's result
+  std::vector<base::Axis> cut_;  // along which the result that leaves may be cut
+};
+
+}  // namespace tessera::search::cost

@@ -1,0 +1,162 @@
+#include "tessera/search/cost/plan_cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tessera/encoder/program/choices.h"
+#include "tessera/search/cost/lower_bounds.h"
+#include "tessera/search/cost/objective.h"
+
+namespace tessera::search::cost {
+
+encoder::program::Policy PolicyOf(const plan::Subgraph& subgraph, const std::vector<int>& kept) {
+  return {.weights = subgraph.weights,
+          .in_place = subgraph.in_place,
+          .halo = subgraph.halo,
+          .kept = kept,
+          .depth = subgraph.depth};
+}
+
+encoder::program::SubgraphChoice ChoiceOf(const plan::Subgraph& subgraph, const std::vector<int>& kept) {
+  return {subgraph.interval, subgraph.tile, PolicyOf(subgraph, kept), subgraph.prefetch};
+}
+
+namespace {
+
+using plan::Metrics;
+using plan::verify::Violation;
+
+// Compilers may round sums of doubles differently; by less than a unit, however large the sum.
+constexpr double kRelativeRounding = 1e-12;
+constexpr double kMostRounding = 0.25;
+
+class Differences {
+ public:
+  template <typename Value>
+  void Compare(std::string_view what, const Value& stated, const Value& expected) {
+    if (!IsSame(stated, expected)) Note(what, fmt::format("{}", stated), fmt::format("{}", expected));
+  }
+
+  // Each part of either. A part of 0 is a part.
+  template <typename Value>
+  void CompareParts(std::string_view what, const std::map<std::string, Value>& stated,
+                    const std::map<std::string, Value>& expected) {
+    std::map<std::string, std::pair<std::optional<Value>, std::optional<Value>>> parts;
+    for (const auto& [name, value] : stated) parts[name].first = value;
+    for (const auto& [name, value] : expected) parts[name].second = value;
+    const auto text = [](const std::optional<Value>& value) {
+      return value ? fmt::format("{}", *value) : std::string("none");
+    };
+    for (const auto& [name, values] : parts) {
+      const auto& [said, found] = values;
+      if (!said || !found || !IsSame(*said, *found))
+        Note(fmt::format("{} '{}' of", what, name), text(said), text(found));
+    }
+  }
+
+  std::vector<std::string> Take() { return std::move(differences_); }
+
+ private:
+  static bool IsSame(double a, double b) { return IsSamePrice(a, b); }
+  static bool IsSame(int64_t a, int64_t b) { return a == b; }
+  static bool IsSame(const std::string& a, const std::string& b) { return a == b; }
+
+  void Note(std::string_view what, const std::string& stated, const std::string& expected) {
+    differences_.push_back(fmt::format("{} {} where a simulation gives {}", what, stated, expected));
+  }
+
+  std::vector<std::string> differences_;
+};
+
+class PriceCheck {
+ public:
+  explicit PriceCheck(const plan::Plan& plan) : plan_(plan) {}
+
+  std::vector<Violation> Run() {
+    const Simulator simulator(plan_.network, plan_.profile);
+    Metrics totals;
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
+      Metrics price = PriceOf(plan_.network, plan_.profile, simulator, plan_.subgraphs, i, plan_.kept);
+      plan::Accumulate(totals, price);
+      price.peak_bytes = plan_.subgraphs[i].metrics.peak_bytes;  // of the placement
+      Compare(fmt::format("subgraph {}", i), plan_.subgraphs[i].metrics, price);
+    }
+    totals.peak_bytes = plan_.totals.peak_bytes;
+    Compare("the plan", plan_.totals, totals);
+    const Metrics bounds = FindLowerBounds(plan_.network, plan_.profile);
+    Compare("the lower bound", plan_.lower_bounds, bounds);
+    CheckScore(totals, bounds);
+    return std::move(violations_);
+  }
+
+ private:
+  void Compare(const std::string& where, const Metrics& stated, const Metrics& expected) {
+    for (const std::string& difference : FindDifferences(stated, expected))
+      Note(fmt::format("{} {}", where, difference));
+  }
+
+  void CheckScore(const Metrics& totals, const Metrics& bounds) {
+    const base::Expected<Scale> scale = Scale::Make(plan_.objective, bounds);
+    if (!scale) return Note(scale.error().message);
+    const double score = scale->ScoreOf(totals);
+    if (!IsSamePrice(plan_.score, score))
+      Note(fmt::format("the plan states a score of {} where its objective gives {}", plan_.score, score));
+    const double bound = scale->ScoreOf(bounds);
+    if (!IsSamePrice(plan_.bound, bound))
+      Note(fmt::format("the plan states a bound of {} where its lower bounds give {}", plan_.bound, bound));
+  }
+
+  void Note(std::string message) {
+    violations_.push_back({plan::verify::ViolationKind::kMetric, std::move(message)});
+  }
+
+  const plan::Plan& plan_;
+  std::vector<Violation> violations_;
+};
+
+}  // namespace
+
+bool IsSamePrice(double a, double b) {
+  const double difference = std::abs(a - b);
+  return difference <= kMostRounding && difference <= kRelativeRounding * std::max(std::abs(a), std::abs(b));
+}
+
+std::vector<std::string> FindDifferences(const Metrics& stated, const Metrics& expected) {
+  Differences differences;
+  differences.Compare("states cycles of", stated.latency_cycles, expected.latency_cycles);
+  differences.Compare("states an energy of", stated.energy_pj, expected.energy_pj);
+  differences.CompareParts("states an energy in", stated.energy_by_part, expected.energy_by_part);
+  differences.Compare("states off-chip bytes of", stated.off_chip_bytes, expected.off_chip_bytes);
+  differences.CompareParts("states off-chip bytes for", stated.off_chip_by_cause, expected.off_chip_by_cause);
+  differences.Compare("states MACs of", stated.macs, expected.macs);
+  differences.Compare("states recomputed MACs of", stated.recomputed_macs, expected.recomputed_macs);
+  differences.Compare("states operators of unknown work", stated.unknown_work, expected.unknown_work);
+  differences.Compare("states a peak of", stated.peak_bytes, expected.peak_bytes);
+  differences.Compare("states a peak bandwidth of", stated.peak_bytes_per_cycle,
+                      expected.peak_bytes_per_cycle);
+  differences.Compare("is bound by", stated.bound_by, expected.bound_by);
+  return differences.Take();
+}
+
+Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile) {
+  Metrics bounds = LowerBound(graph, profile, {0, static_cast<int>(graph.operators.size()) - 1});
+  bounds.peak_bytes = FindPeakFloor(graph, profile).bytes;
+  return bounds;
+}
+
+Metrics PriceOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const Simulator& simulator,
+                std::span<const plan::Subgraph> subgraphs, size_t number, const std::vector<int>& kept) {
+  const plan::Subgraph& subgraph = subgraphs[number];
+  return simulator.Run(encoder::program::CutTiles(graph, subgraph.interval, subgraph.tile, subgraph.halo),
+                       PolicyOf(subgraph, kept), Detail::kParts, AheadOf(graph, profile, subgraphs, number));
+}
+
+std::vector<Violation> FindMispriced(const plan::Plan& plan) { return PriceCheck(plan).Run(); }
+
+}  // namespace tessera::search::cost

@@ -1,0 +1,429 @@
+#include "tessera/search/cost/simulator.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "tessera/base/saturating.h"
+#include "tessera/graph/ops/region.h"
+#include "tessera/search/cost/cost_terms.h"
+
+// A subgraph is a row of slots, one for each tile. With `dma: own_steps` nothing runs beside anything else:
+//
+//     slot i:  loads | step 0 | step 1 | .. | stores                      slot 0 also begins with the resident constants
+//
+// With `dma: overlapped` engines and links work side by side, a tile being loaded while the one before it is computed and the
+// one before that is stored:
+//
+//     prologue | slot 0           | slot 1            | slot 2   ..  | slot N-1          | epilogue
+//     load 0   | compute 0        | compute 1         | compute 2    | compute N-1       |
+//     constants| load 1           | load 2, store 0   | load 3 ..    | store N-2         | store N-1
+//                                                                     '- - - prefetched constants - - '
+//
+// What is prefetched for the next subgraph takes what its port leaves free in the last slot and the epilogue, and as much longer
+// as it must; the next one has no constants in its prologue then.
+// A slot lasts as long as the busiest of the engine pass and the ports. Streamed slices belong to the slot too: those after the
+// first arrive during their own step, the first during the step before it, of constants and of what is cut by depth alike, from all
+// homes side by side; steps that copy kept rows delay the engine. Only the classes of three neighbouring tiles decide
+// a slot, so the costs of a class are found once and the loop over tiles only compares numbers.
+// Cost: O(classes * operators + tiles * memories).
+namespace tessera::search::cost {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+
+// How constants come from one of their homes: once in the prologue or before it, or slice by slice with every tile. A policy that streams
+// does both.
+struct ConstantFlow {
+  int64_t resident_cycles = 0;
+  int64_t resident_bytes = 0;
+  int64_t ahead_bytes = 0;      // of those that were there when the subgraph began
+  int64_t streamed_cycles = 0;  // of all slices of one tile
+  int64_t streamed_bytes = 0;
+  // Of the subgraph's first operator: it arrives before the tile does its first step.
+  int64_t first_slice_cycles = 0;
+};
+
+// Classes, or tiles, between two polls of a stop.
+size_t BetweenPolls(const graph::tiling::TiledSubgraph& tiling) {
+  constexpr int kOperators = 4'096;
+  return static_cast<size_t>(std::max(1, kOperators / (tiling.interval.last - tiling.interval.first + 1)));
+}
+
+class Timeline {
+ public:
+  Timeline(const graph::Graph& graph, const Profile& profile, const std::vector<int64_t>& whole_macs,
+           const graph::tiling::TiledSubgraph& tiling, const ClassCosts& costs, WeightPolicy weights,
+           const Ahead& ahead, const base::Stop* stop)
+      : graph_(graph),
+        profile_(profile),
+        whole_macs_(whole_macs),
+        tiling_(tiling),
+        costs_(costs.subgraph),
+        classes_(costs.tiles),
+        ahead_(ahead),
+        stop_(stop),
+        constants_(costs.subgraph.ConstantHomes().size()) {
+    FindConstantFlows(weights);
+  }
+
+  plan::Metrics Run(Detail detail) const {
+    plan::Metrics metrics;
+    AddTime(metrics);
+    AddBytes(detail, metrics);
+    AddMacsAndEnergy(detail, metrics);
+    metrics.bound_by = BoundBy();
+    return metrics;
+  }
+
+ private:
+  struct Slot {
+    int64_t cycles = 0;
+    std::vector<int64_t> bytes;  // parallel to Profile::memories
+  };
+
+  // The classes of a tile and of those before and after it, -1 where there is none: they decide its slot, and are mostly those
+  // of the tile before.
+  using Neighbours = std::array<int, 3>;
+
+  bool Overlapped() const { return profile_.tiling.dma == DmaSteps::kOverlapped; }
+  const TileCost& TileAt(size_t tile) const { return classes_[static_cast<size_t>(tiling_.class_of[tile])]; }
+
+  // Of the constants at home there; nullptr where none are.
+  const ConstantFlow* FlowFrom(size_t memory) const {
+    const std::vector<int>& homes = costs_.ConstantHomes();
+    for (size_t i = 0; i < homes.size(); ++i) {
+      if (homes[i] == static_cast<int>(memory)) return &constants_[i];
+    }
+    return nullptr;
+  }
+
+  int64_t BytesMoved(const ConstantFlow& flow) const {
+    return base::SaturatingAdd(base::SaturatingAdd(flow.resident_bytes, flow.ahead_bytes),
+                         base::SaturatingMul(flow.streamed_bytes, tiling_.tiles));
+  }
+
+  void FindConstantFlows(WeightPolicy policy);
+  SliceFlow SlicesOf(size_t tile, size_t memory) const;
+  int64_t SlicesDuring(size_t tile, size_t memory) const;
+  int64_t PassOf(size_t tile) const;
+  int64_t PortBusy(size_t memory, int64_t in, int64_t out) const;
+  Slot OwnStepsSlot(size_t tile) const;
+  Slot OverlappedSlot(size_t tile) const;
+  void AddTime(plan::Metrics& metrics) const;
+  void AddBytes(Detail detail, plan::Metrics& metrics) const;
+  void AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const;
+  std::vector<Touched> BytesTouched() const;
+  std::string BoundBy() const;
+
+  const graph::Graph& graph_;
+  const Profile& profile_;
+  const std::vector<int64_t>& whole_macs_;
+  const graph::tiling::TiledSubgraph& tiling_;
+  const TileCosts& costs_;
+  const std::vector<TileCost>& classes_;
+  const Ahead ahead_;
+  const base::Stop* stop_;
+  bool streamed_ = false;                // some constants may come in slices
+  std::vector<ConstantFlow> constants_;  // parallel to TileCosts::ConstantHomes
+};
+
+void Timeline::FindConstantFlows(WeightPolicy policy) {
+  if (costs_.ConstantPassage() != Passage::kMoved) return;
+  streamed_ = policy == WeightPolicy::kStreamed;
+  const std::vector<int>& homes = costs_.ConstantHomes();
+  for (size_t home = 0; home < homes.size() && streamed_; ++home) {
+    ConstantFlow& flow = constants_[home];
+    flow.first_slice_cycles = costs_.ConstantsIn(home).front().first_slice_cycles;
+    for (const ConstantCost& cost : costs_.ConstantsIn(home)) {
+      base::Accumulate(flow.streamed_cycles, base::SaturatingAdd(cost.first_slice_cycles, cost.later_slices_cycles));
+      base::Accumulate(flow.streamed_bytes, cost.streamed_bytes);
+    }
+  }
+  for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, tiling_.interval, policy)) {
+    const auto home = std::lower_bound(homes.begin(), homes.end(), constant.home);
+    ConstantFlow& flow = constants_[static_cast<size_t>(home - homes.begin())];
+    if (ahead_.own) {
+      base::Accumulate(flow.ahead_bytes, constant.bytes);
+      continue;
+    }
+    base::Accumulate(flow.resident_bytes, constant.bytes);
+    base::Accumulate(flow.resident_cycles,
+               TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
+  }
+}
+
+// All slices of a tile that come from one memory; the first of those of its first operator by itself.
+SliceFlow Timeline::SlicesOf(size_t tile, size_t memory) const {
+  SliceFlow flow;
+  if (costs_.IsByDepth()) flow = TileAt(tile).depth.memories[memory];
+  const ConstantFlow* constants = streamed_ ? FlowFrom(memory) : nullptr;
+  if (constants == nullptr) return flow;
+  flow.first_cycles = constants->first_slice_cycles;
+  flow.later_cycles = constants->streamed_cycles - constants->first_slice_cycles;
+  flow.later_bytes = constants->streamed_bytes;
+  return flow;
+}
+
+// What arrives of them while the tile is computed: all but the first, and the first of the next tile.
+int64_t Timeline::SlicesDuring(size_t tile, size_t memory) const {
+  const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
+  const int64_t next = last ? 0 : SlicesOf(tile + 1, memory).first_cycles;
+  return base::SaturatingAdd(SlicesOf(tile, memory).later_cycles, next);
+}
+
+// The engine's way through its steps; where slices stream, each step also waits for what must arrive during it. After the last
+// tile no first slice follows.
+int64_t Timeline::PassOf(size_t index) const {
+  const TileCost& tile = TileAt(index);
+  const bool last = static_cast<int64_t>(index) + 1 == tiling_.tiles;
+  int64_t pass = tile.copies;
+  for (size_t step = 0; step < tile.engine.size(); ++step) {
+    int64_t slices = 0;
+    for (size_t home = 0; home < constants_.size() && streamed_; ++home) {
+      const std::span<const ConstantCost> constants = costs_.ConstantsIn(home);
+      const bool ends = step + 1 == tile.engine.size();
+      const size_t next = ends ? 0 : step + 1;
+      int64_t from_here = constants[step].later_slices_cycles;
+      if (!ends || !last) base::Accumulate(from_here, constants[next].first_slice_cycles);
+      slices = std::max(slices, from_here);
+    }
+    for (size_t memory = 0; memory < tile.depth.memories.size(); ++memory)
+      slices = std::max(slices, SlicesDuring(index, memory));
+    base::Accumulate(pass, std::max(tile.engine[step], slices));
+  }
+  return pass;
+}
+
+// A link with one transfer under way at a time works like a shared port.
+int64_t Timeline::PortBusy(size_t memory, int64_t in, int64_t out) const {
+  const hw_profiles::Link* link =
+      hw_profiles::LinkBetween(profile_, static_cast<int>(memory), profile_.tile_memory);
+  const bool in_turn = profile_.memories[memory].port.shared || (link != nullptr && link->outstanding < 2);
+  return in_turn ? base::SaturatingAdd(in, out) : std::max(in, out);
+}
+
+Timeline::Slot Timeline::OwnStepsSlot(size_t tile) const {
+  const TileCost& cost = TileAt(tile);
+  Slot slot{.cycles = cost.copies, .bytes = std::vector<int64_t>(profile_.memories.size())};
+  for (const int64_t cycles : cost.engine) base::Accumulate(slot.cycles, cycles);
+  for (size_t memory = 0; memory < cost.flows.size(); ++memory) {
+    const Flow& flow = cost.flows[memory];
+    base::Accumulate(slot.cycles, base::SaturatingAdd(flow.load_cycles, flow.store_cycles));
+    slot.bytes[memory] = base::SaturatingAdd(base::SaturatingAdd(flow.load_bytes, flow.store_bytes), flow.DirectBytes());
+    const SliceFlow slices = SlicesOf(tile, memory);
+    base::Accumulate(slot.cycles, base::SaturatingAdd(slices.first_cycles, slices.later_cycles));
+    base::Accumulate(slot.bytes[memory], base::SaturatingAdd(slices.first_bytes, slices.later_bytes));
+  }
+  for (size_t i = 0; i < constants_.size() && tile == 0; ++i) {
+    base::Accumulate(slot.cycles, constants_[i].resident_cycles);
+    base::Accumulate(slot.bytes[static_cast<size_t>(costs_.ConstantHomes()[i])], constants_[i].resident_bytes);
+  }
+  return slot;
+}
+
+// The prologue counts as part of the first slot, the epilogue as part of the last.
+Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
+  const TileCost& cost = TileAt(tile);
+  const size_t memories = profile_.memories.size();
+  const bool first = tile == 0;
+  const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
+  const Flow nothing;
+  Slot slot{.cycles = PassOf(tile), .bytes = std::vector<int64_t>(memories)};
+  int64_t prologue = 0;
+  int64_t epilogue = 0;
+  int64_t ending = 0;  // the least that the slot and the epilogue take together
+  for (size_t memory = 0; memory < memories; ++memory) {
+    const Flow& here = cost.flows[memory];
+    const Flow& next = last ? nothing : TileAt(tile + 1).flows[memory];
+    const Flow& previous = first ? nothing : TileAt(tile - 1).flows[memory];
+    const SliceFlow slices = SlicesOf(tile, memory);
+    const int64_t in =
+        base::SaturatingAdd(base::SaturatingAdd(next.load_cycles, here.direct_read_cycles), SlicesDuring(tile, memory));
+    const int64_t out = base::SaturatingAdd(previous.store_cycles, here.direct_write_cycles);
+    slot.cycles = std::max(slot.cycles, PortBusy(memory, in, out));
+    slot.bytes[memory] =
+        base::SaturatingAdd(base::SaturatingAdd(next.load_bytes, previous.store_bytes), here.DirectBytes());
+    base::Accumulate(slot.bytes[memory], base::SaturatingAdd(slices.first_bytes, slices.later_bytes));
+    if (first) {
+      int64_t arrives = base::SaturatingAdd(here.load_cycles, slices.first_cycles);
+      base::Accumulate(slot.bytes[memory], here.load_bytes);
+      if (const ConstantFlow* constants = FlowFrom(memory)) {
+        base::Accumulate(arrives, constants->resident_cycles);
+        base::Accumulate(slot.bytes[memory], constants->resident_bytes);
+      }
+      prologue = std::max(prologue, arrives);
+    }
+    if (last) {
+      epilogue = std::max(epilogue, here.store_cycles);
+      base::Accumulate(slot.bytes[memory], here.store_bytes);
+    }
+    for (const Ahead::Part& part : ahead_.next) {
+      if (!last || part.home != static_cast<int>(memory)) continue;
+      ending = std::max(
+          ending, PortBusy(memory, base::SaturatingAdd(in, part.cycles), base::SaturatingAdd(out, here.store_cycles)));
+      base::Accumulate(slot.bytes[memory], part.bytes);
+    }
+  }
+  slot.cycles = base::SaturatingAdd(prologue, std::max(base::SaturatingAdd(slot.cycles, epilogue), ending));
+  return slot;
+}
+
+void Timeline::AddTime(plan::Metrics& metrics) const {
+  const std::vector<int>& class_of = tiling_.class_of;
+  Neighbours seen = {};
+  Slot slot;
+  const size_t between = BetweenPolls(tiling_);
+  for (size_t tile = 0; tile < class_of.size(); ++tile) {
+    if (stop_ != nullptr && tile % between == between - 1 && stop_->Requested()) return;
+    const Neighbours here = {tile == 0 ? -1 : class_of[tile - 1], class_of[tile],
+                             tile + 1 == class_of.size() ? -1 : class_of[tile + 1]};
+    const bool as_before = tile > 0 && here == seen;
+    if (!as_before) slot = Overlapped() ? OverlappedSlot(tile) : OwnStepsSlot(tile);
+    seen = here;
+    base::Accumulate(metrics.latency_cycles, slot.cycles);
+    if (as_before || slot.cycles == 0) continue;
+    for (const int64_t bytes : slot.bytes) {
+      metrics.peak_bytes_per_cycle = std::max(metrics.peak_bytes_per_cycle,
+                                              static_cast<double>(bytes) / static_cast<double>(slot.cycles));
+    }
+  }
+}
+
+void Timeline::AddBytes(Detail detail, plan::Metrics& metrics) const {
+  int64_t inputs = 0;
+  int64_t outputs = 0;
+  int64_t weights = 0;
+  for (const ConstantFlow& flow : constants_) base::Accumulate(weights, BytesMoved(flow));
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    const int64_t count = tiling_.classes[i].count;
+    base::Accumulate(inputs, base::SaturatingMul(count, classes_[i].depth.input_bytes));
+    base::Accumulate(weights, base::SaturatingMul(count, classes_[i].depth.weight_bytes));
+    for (const Flow& flow : classes_[i].flows) {
+      base::Accumulate(inputs, base::SaturatingMul(count, base::SaturatingAdd(flow.load_bytes, flow.direct_read_bytes)));
+      base::Accumulate(outputs, base::SaturatingMul(count, base::SaturatingAdd(flow.store_bytes, flow.direct_write_bytes)));
+      base::Accumulate(weights, base::SaturatingMul(count, flow.direct_constant_bytes));
+    }
+  }
+  if (detail == Detail::kParts)
+    metrics.off_chip_by_cause = {{"inputs", inputs}, {"outputs", outputs}, {"weights", weights}};
+  metrics.off_chip_bytes = base::SaturatingAdd(base::SaturatingAdd(inputs, outputs), weights);
+}
+
+// Multiply-accumulates of an operator beyond those of its whole result were spent again.
+void Timeline::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
+  double mac_pj = 0;
+  for (size_t step = 0; step < costs_.Operators(); ++step) {
+    int64_t macs = 0;
+    for (const graph::tiling::TileClass& tile : tiling_.classes)
+      base::Accumulate(macs, base::SaturatingMul(tile.count, tile.macs[step]));
+    const size_t op = static_cast<size_t>(tiling_.interval.first) + step;
+    base::Accumulate(metrics.macs, macs);
+    metrics.unknown_work += graph::HasUnknownWork(graph_.operators[op]) ? 1 : 0;
+    metrics.recomputed_macs += std::max<int64_t>(0, macs - whole_macs_[op]);
+    mac_pj += MacEnergy(graph_, profile_, graph_.operators[op], macs);
+  }
+  FillEnergy(profile_, mac_pj, BytesTouched(), detail, metrics);
+}
+
+std::vector<Touched> Timeline::BytesTouched() const {
+  const auto here = static_cast<size_t>(profile_.tile_memory);
+  std::vector<Touched> touched(profile_.memories.size());
+  for (size_t i = 0; i < constants_.size(); ++i) {
+    const int64_t bytes = BytesMoved(constants_[i]);
+    base::Accumulate(touched[static_cast<size_t>(costs_.ConstantHomes()[i])].read, bytes);
+    base::Accumulate(touched[here].written, bytes);
+  }
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    const int64_t count = tiling_.classes[i].count;
+    for (size_t memory = 0; memory < touched.size(); ++memory) {
+      const Touched& of_tile = classes_[i].touched[memory];
+      base::Accumulate(touched[memory].read, base::SaturatingMul(count, of_tile.read));
+      base::Accumulate(touched[memory].written, base::SaturatingMul(count, of_tile.written));
+    }
+  }
+  return touched;
+}
+
+// Whoever works longest in all; the engine's arithmetic wins a tie.
+std::string Timeline::BoundBy() const {
+  int64_t longest = 0;
+  int64_t tile_memory = 0;
+  std::vector<int64_t> ports(profile_.memories.size());
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    const int64_t count = tiling_.classes[i].count;
+    base::Accumulate(longest, base::SaturatingMul(count, classes_[i].compute));
+    base::Accumulate(tile_memory, base::SaturatingMul(count, classes_[i].tile_memory));
+    for (size_t memory = 0; memory < ports.size(); ++memory) {
+      const Flow& flow = classes_[i].flows[memory];
+      const int64_t in = base::SaturatingAdd(flow.load_cycles, flow.direct_read_cycles);
+      const int64_t out = base::SaturatingAdd(flow.store_cycles, flow.direct_write_cycles);
+      base::Accumulate(ports[memory], base::SaturatingMul(count, PortBusy(memory, in, out)));
+      if (!costs_.IsByDepth()) continue;
+      const SliceFlow& slices = classes_[i].depth.memories[memory];
+      base::Accumulate(ports[memory],
+                 base::SaturatingMul(count, base::SaturatingAdd(slices.first_cycles, slices.later_cycles)));
+    }
+  }
+  for (size_t i = 0; i < constants_.size(); ++i) {
+    const int64_t streamed = base::SaturatingMul(constants_[i].streamed_cycles, tiling_.tiles);
+    base::Accumulate(ports[static_cast<size_t>(costs_.ConstantHomes()[i])],
+               base::SaturatingAdd(streamed, constants_[i].resident_cycles));
+  }
+  for (const Ahead::Part& part : ahead_.next) base::Accumulate(ports[static_cast<size_t>(part.home)], part.cycles);
+  ports[static_cast<size_t>(profile_.tile_memory)] = tile_memory;
+  std::string name = "compute";
+  for (size_t memory = 0; memory < ports.size(); ++memory) {
+    if (ports[memory] <= longest) continue;
+    longest = ports[memory];
+    const hw_profiles::Link* link =
+        hw_profiles::LinkBetween(profile_, static_cast<int>(memory), profile_.tile_memory);
+    name = link == nullptr ? profile_.memories[memory].name : link->name;
+  }
+  return name;
+}
+
+}  // namespace
+
+plan::Metrics Simulate(const graph::Graph& graph, const Profile& profile, const graph::tiling::TiledSubgraph& tiling,
+                       const encoder::program::Policy& policy, const Ahead& ahead) {
+  return Simulator(graph, profile).Run(tiling, policy, Detail::kParts, ahead);
+}
+
+Simulator::Simulator(const graph::Graph& graph, const Profile& profile)
+    : graph_(&graph), profile_(&profile), usages_(graph::UsagesOf(graph)) {
+  for (const graph::Operator& op : graph.operators) whole_macs_.push_back(graph::ops::MacsOf(graph, op));
+}
+
+plan::Metrics Simulator::Run(const graph::tiling::TiledSubgraph& tiling, const encoder::program::Policy& policy, Detail detail,
+                             const Ahead& ahead) const {
+  return Run(tiling, CostsOf(tiling, policy), policy.weights, detail, ahead);
+}
+
+ClassCosts Simulator::CostsOf(const graph::tiling::TiledSubgraph& tiling, const encoder::program::Policy& policy,
+                              const base::Stop* stop) const {
+  ClassCosts costs{.subgraph = TileCosts(*graph_, *profile_, usages_, tiling, policy), .tiles = {}};
+  costs.tiles.reserve(tiling.classes.size());
+  const size_t between = BetweenPolls(tiling);
+  for (const graph::tiling::TileClass& tile : tiling.classes) {
+    if (stop != nullptr && costs.tiles.size() % between == between - 1 && stop->Requested()) break;
+    costs.tiles.push_back(costs.subgraph.CostOf(tile));
+  }
+  return costs;
+}
+
+plan::Metrics Simulator::Run(const graph::tiling::TiledSubgraph& tiling, const ClassCosts& costs,
+                             WeightPolicy weights, Detail detail, const Ahead& ahead,
+                             const base::Stop* stop) const {
+  return Timeline(*graph_, *profile_, whole_macs_, tiling, costs, weights, ahead, stop).Run(detail);
+}
+
+void Simulator::AddCopies(const graph::tiling::TiledSubgraph& tiling, ClassCosts& costs) {
+  costs.subgraph.KeepByCopying(tiling);
+  for (size_t i = 0; i < costs.tiles.size(); ++i) costs.subgraph.AddCopies(tiling.classes[i], costs.tiles[i]);
+}
+
+}  // namespace tessera::search::cost

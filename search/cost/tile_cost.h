@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tessera/base/saturating.h"
+#include "tessera/encoder/program/program.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/tiling/tiling.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/traffic.h"
+
+// What one tile costs, whatever runs beside it. Tiles of one class cost the same.
+namespace tessera::search::cost {
+
+// What a tile moves over the port of one off-chip memory.
+struct Flow {
+  int64_t load_cycles = 0;  // DMA into the tile memory
+  int64_t store_cycles = 0;
+  int64_t direct_read_cycles = 0;  // engines at work in that memory
+  int64_t direct_write_cycles = 0;
+  int64_t load_bytes = 0;
+  int64_t store_bytes = 0;
+  int64_t direct_read_bytes = 0;  // each operand once, however many operators read it
+  int64_t direct_write_bytes = 0;
+  int64_t direct_constant_bytes = 0;
+
+  int64_t DirectBytes() const {
+    return base::SaturatingAdd(base::SaturatingAdd(direct_read_bytes, direct_write_bytes), direct_constant_bytes);
+  }
+};
+
+struct TileCost {
+  std::vector<int64_t>
+      engine;  // cycles of each operator's step: the slowest of arithmetic and the ports it works through
+  std::vector<const hw_profiles::Engine*> runs_on;  // parallel to `engine`
+  int64_t copies = 0;                               // cycles of the steps that copy kept rows
+  int64_t compute = 0;                              // arithmetic alone
+  int64_t tile_memory = 0;                          // cycles that the tile memory's port works for engines
+  std::vector<Flow> flows;  // parallel to Profile::memories; empty flow for the tile memory
+  std::vector<Touched>
+      touched;  // bytes, parallel to Profile::memories, by feature tensors, by engines reading constants, and by slices of the depth
+  DepthCost depth;  // where the subgraph adds up by depth
+};
+
+// The constants of one operator in one of their homes, but for one that is cut by depth, which each tile reads its part of.
+struct ConstantCost {
+  int64_t bytes = 0;           // with tables
+  int64_t streamed_bytes = 0;  // of those that come in slices
+  // Over all constants that come in slices, the one that must be there before the step begins.
+  int64_t first_slice_cycles = 0;
+  int64_t later_slices_cycles = 0;
+  int64_t direct_cycles = 0;
+};
+
+// One subgraph with all that does not depend on the tile.
+class TileCosts {
+ public:
+  TileCosts(const graph::Graph& graph, const hw_profiles::Profile& profile,
+            const std::vector<graph::Usage>& usages, const graph::tiling::TiledSubgraph& tiling,
+            const encoder::program::Policy& policy);
+
+  TileCost CostOf(const graph::tiling::TileClass& tile) const;
+
+  // From here on kept rows are copied, which were in rings before; and what that adds to the cost of a tile.
+  void KeepByCopying(const graph::tiling::TiledSubgraph& tiling);
+  void AddCopies(const graph::tiling::TileClass& tile, TileCost& cost) const;
+
+  bool IsByDepth() const { return cut_.has_value(); }
+  bool TakesByDepth(int tensor) const { return cut_ && cut_->Takes(tensor); }
+
+  // What becomes of the constants; where those live that are not in the tile memory: at least one home; and what they cost, by index
+  // into those homes and, for each, operator by operator of the interval.
+  Passage ConstantPassage() const { return constant_passage_; }
+  const std::vector<int>& ConstantHomes() const { return constant_homes_; }
+  std::span<const ConstantCost> ConstantsIn(size_t home) const {
+    return std::span(constants_).subspan(home * Operators(), Operators());
+  }
+  size_t Operators() const { return static_cast<size_t>(interval_.last - interval_.first) + 1; }
+
+ private:
+  struct Operand {
+    size_t index = 0;  // into TiledSubgraph::tensors
+    int id = 0;        // of the tensor
+    const graph::Tensor* tensor = nullptr;
+    Route route;
+    bool made_inside = false;
+    bool read_inside = false;
+  };
+
+  // An operator, its operands as indices into `operands_`.
+  struct Step {
+    const graph::Operator* op = nullptr;
+    Worker worker;
+    std::vector<size_t> inputs;
+    std::vector<size_t> outputs;
+    std::optional<size_t> growth = {};  // the axis along which the result grows where the first input lies
+  };
+
+  // What one step reads and writes, parallel to Profile::memories.
+  struct StepTraffic {
+    std::vector<Touched> bytes;
+    std::vector<Touched> direct_cycles;
+  };
+
+  // Rows of a tensor that are copied from tile to tile.
+  struct Copied {
+    size_t operand = 0;
+    graph::tiling::Extents row;  // of one row
+    size_t rows = 0;     // the axis
+  };
+
+  ConstantCost CostOfConstants(int index, int home) const;
+  Operand OperandOf(int tensor, const graph::Usage& usage, size_t index, const std::vector<int>& kept) const;
+  Step StepOf(int index, const std::vector<graph::Usage>& usages) const;
+  void AddTransfers(const graph::tiling::TileClass& tile, TileCost& cost) const;
+  void AddCrossing(const Operand& operand, graph::tiling::ExtentsView extents, Direction direction,
+                   TileCost& cost) const;
+  void AddDepth(const graph::tiling::TileClass& tile, TileCost& cost) const;
+  bool IsSliced(const Operand& operand) const;
+  static int64_t ExposedStart(const Compute& compute, const TileCost& cost);
+  void AddStep(const graph::tiling::TileClass& tile, size_t step, StepTraffic& traffic, TileCost& cost) const;
+  graph::tiling::ExtentsView MovedOf(const graph::tiling::TileClass& tile, size_t step, graph::tiling::Extents& part) const;
+  void FindTraffic(const graph::tiling::TileClass& tile, size_t step, graph::tiling::ExtentsView moved,
+                   const DepthCost& depth, StepTraffic& traffic) const;
+  void Touch(const Operand& operand, graph::tiling::ExtentsView extents, Direction direction,
+             StepTraffic& traffic) const;
+  void FindCopied(const graph::tiling::TiledSubgraph& tiling);
+
+  const graph::Graph* graph_;
+  const hw_profiles::Profile* profile_;
+  graph::Interval interval_;
+  std::optional<encoder::program::DepthCut> cut_;
+  Passage constant_passage_;
+  std::vector<int> constant_homes_;
+  std::vector<ConstantCost> constants_;  // home by home, operator by operator
+  std::vector<Operand> operands_;        // parallel to TiledSubgraph::tensors, hence ascending by tensor
+  std::vector<Step> steps_;              // parallel to the interval's operators
+  std::vector<Copied> copied_;
+  bool restores_ = false;  // kept rows are copied twice: out of the tile and into the next
+};
+
+}  // namespace tessera::search::cost

@@ -1,0 +1,420 @@
+#include "tessera/search/cost/timeline.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "tessera/base/saturating.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/layout.h"
+#include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/cost/tile_cost.h"
+#include "tessera/search/cost/traffic.h"
+
+// simulate.cc counts how long each slot lasts; here every activity gets its place in the slot, and the slot ends where the last
+// one does. The model fixes less than a picture needs, so three things are this file's choice:
+//
+//     engine   | C_0      | C_1   | .. |          one step after another; a step that waits for its slices is followed by a gap
+//     dma      |ss load   |ss load| store |       slices begin with their step; what is free is filled with direct work, then
+//                                                 loads, then stores, each cut where slices come between
+//
+// Whatever is filled in leaves no track idle while something waits for it, so a slot is as long as the longest of its tracks: the
+// same as the greatest of the sums that simulate.cc compares. Slots look alike when they and both neighbours are of the same
+// classes, so each kind of slot is laid out once. What is prefetched fills the last slot and the epilogue.
+namespace tessera::search::cost {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+using hw_profiles::WeightPolicy;
+
+// A tile of one tensor on its way.
+struct Crossing {
+  int tensor = 0;
+  int op = 0;  // the first reader or the maker
+  Direction direction = Direction::kRead;
+  int memory = 0;
+  int64_t cycles = 0;
+  int64_t bytes = 0;
+};
+
+struct TileWork {
+  TileCost cost;
+  std::vector<Crossing> crossings;
+};
+
+class Layout {
+ public:
+  Layout(const graph::Graph& graph, const Profile& profile, const graph::tiling::TiledSubgraph& tiling,
+         const encoder::program::Policy& policy, const Ahead& ahead)
+      : graph_(graph),
+        profile_(profile),
+        tiling_(tiling),
+        usages_(graph::UsagesOf(graph)),
+        kept_(policy.kept),
+        costs_(graph, profile, usages_, tiling, policy),
+        tracks_(profile),
+        ahead_(ahead) {
+    for (const graph::tiling::TileClass& tile : tiling.classes)
+      work_.push_back({costs_.CostOf(tile), CrossingsOf(tile)});
+    FindConstants(policy.weights);
+  }
+
+  SubgraphTimeline Run(int64_t most_tiles);
+
+ private:
+  bool Overlapped() const { return profile_.tiling.dma == DmaSteps::kOverlapped; }
+  const TileWork* WorkOf(int64_t tile) const {
+    if (tile < 0 || tile >= tiling_.tiles) return nullptr;
+    return &work_[static_cast<size_t>(tiling_.class_of[static_cast<size_t>(tile)])];
+  }
+  int TrackFrom(int memory) const { return tracks_.OfMemory(memory, Direction::kRead); }
+
+  std::vector<Crossing> CrossingsOf(const graph::tiling::TileClass& tile) const;
+  void FindConstants(WeightPolicy policy);
+  SliceFlow SlicesOf(int op, size_t home) const;
+  template <typename Visit>
+  void ForEachSlices(const TileWork& work, size_t step, Visit visit) const;
+  Slot Prologue() const;
+  Slot Epilogue() const;
+  Slot OwnSteps(const TileWork& here) const;
+  Slot Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const;
+  void AddPass(const TileWork& here, const TileWork* next, Slot& slot) const;
+  static Activity AsActivity(const Crossing& crossing, int64_t tile);
+  void Prefetch(Slot& last, Slot& epilogue) const;
+  void Append(const Slot& slot, int64_t tile, bool shown);
+
+  const graph::Graph& graph_;
+  const Profile& profile_;
+  const graph::tiling::TiledSubgraph& tiling_;
+  const std::vector<graph::Usage> usages_;
+  const std::vector<int> kept_;
+  const TileCosts costs_;
+  const Tracks tracks_;
+  const Ahead ahead_;
+  std::vector<TileWork> work_;  // parallel to TiledSubgraph::classes
+  // Constants of one home, and what is loaded of them once.
+  struct Constants {
+    int home = 0;
+    std::vector<SliceFlow> slices;  // parallel to the operators of the interval; empty unless streamed
+    int64_t resident_cycles = 0;
+    int64_t resident_bytes = 0;
+  };
+  std::vector<Constants> constants_;  // empty where they are not moved
+  SubgraphTimeline timeline_;
+};
+
+std::vector<Crossing> Layout::CrossingsOf(const graph::tiling::TileClass& tile) const {
+  std::vector<Crossing> crossings;
+  const graph::Interval interval = tiling_.interval;
+  for (size_t i = 0; i < tiling_.tensors.size(); ++i) {
+    const int tensor = tiling_.tensors[i];
+    const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
+    const Route route = RouteOf(graph_, profile_, usage, tensor, interval, kept_);
+    if (route.passage != Passage::kMoved) continue;
+    const bool made = interval.first <= usage.producer && usage.producer <= interval.last;
+    if (!made && costs_.TakesByDepth(tensor)) continue;
+    const auto reader = std::lower_bound(usage.consumers.begin(), usage.consumers.end(), interval.first);
+    const graph::tiling::ExtentsView extents = made ? tile.share[i] : graph::tiling::MadeOf(tile, i);
+    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
+    const graph::Tensor& moved = graph_.tensors[static_cast<size_t>(tensor)];
+    Crossing crossing{.tensor = tensor,
+                      .op = made ? usage.producer : *reader,
+                      .direction = made ? Direction::kWrite : Direction::kRead,
+                      .memory = route.home};
+    crossing.cycles =
+        TransferCycles(profile_, route.home, crossing.direction, RunsOf(moved, extents, layout));
+    crossing.bytes = PayloadBytes(moved, extents, layout);
+    if (crossing.cycles > 0) crossings.push_back(crossing);
+  }
+  return crossings;
+}
+
+void Layout::FindConstants(WeightPolicy policy) {
+  if (costs_.ConstantPassage() != Passage::kMoved) return;
+  const std::vector<int>& homes = costs_.ConstantHomes();
+  for (size_t home = 0; home < homes.size(); ++home) {
+    Constants& constants = constants_.emplace_back();
+    constants.home = homes[home];
+    for (int op = tiling_.interval.first; op <= tiling_.interval.last && policy == WeightPolicy::kStreamed;
+         ++op)
+      constants.slices.push_back(SlicesOf(op, home));
+  }
+  if (ahead_.own) return;
+  for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, tiling_.interval, policy)) {
+    const auto home = std::lower_bound(homes.begin(), homes.end(), constant.home);
+    Constants& constants = constants_[static_cast<size_t>(home - homes.begin())];
+    base::Accumulate(constants.resident_bytes, constant.bytes);
+    base::Accumulate(constants.resident_cycles,
+               TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
+  }
+}
+
+// Cycles as TileCosts found them; of the bytes, the first slice of each constant comes first.
+SliceFlow Layout::SlicesOf(int op, size_t home) const {
+  const ConstantCost& cost = costs_.ConstantsIn(home)[static_cast<size_t>(op - tiling_.interval.first)];
+  SliceFlow slices{.first_cycles = cost.first_slice_cycles, .later_cycles = cost.later_slices_cycles};
+  const graph::Operator& user = graph_.operators[static_cast<size_t>(op)];
+  if (cost.streamed_bytes == 0) return slices;
+  for (auto at = user.weights.begin(); at != user.weights.end(); ++at) {
+    if (std::find(user.weights.begin(), at, *at) != at) continue;
+    if (!encoder::program::IsSliceable(graph_, *at, tiling_.interval)) continue;
+    if (encoder::program::HomeOf(graph_, profile_, *at, base::TensorRole::kConstant) != costs_.ConstantHomes()[home])
+      continue;
+    const encoder::program::Slicing slicing = encoder::program::SlicesOf(graph_, profile_, *at, user);
+    base::Accumulate(slices.first_bytes, slicing.count == 1 ? cost.streamed_bytes : slicing.bytes);
+  }
+  slices.first_bytes = std::min(slices.first_bytes, cost.streamed_bytes);
+  slices.later_bytes = cost.streamed_bytes - slices.first_bytes;
+  return slices;
+}
+
+// The slices of one step of a tile, by the track on which they come.
+template <typename Visit>
+void Layout::ForEachSlices(const TileWork& work, size_t step, Visit visit) const {
+  for (const Constants& constants : constants_) {
+    if (!constants.slices.empty()) visit(TrackFrom(constants.home), constants.slices[step]);
+  }
+  for (size_t memory = 0; memory < work.cost.depth.memories.size(); ++memory) {
+    if (static_cast<int>(memory) == profile_.tile_memory) continue;
+    visit(tracks_.OfMemory(static_cast<int>(memory), Direction::kRead), work.cost.depth.memories[memory]);
+  }
+}
+
+Activity Layout::AsActivity(const Crossing& crossing, int64_t tile) {
+  const bool in = crossing.direction == Direction::kRead;
+  return {.kind = in ? ActivityKind::kLoad : ActivityKind::kStore,
+          .tile = tile,
+          .op = crossing.op,
+          .tensor = crossing.tensor,
+          .bytes = crossing.bytes};
+}
+
+// What is loaded once and, where transfers run beside compute, the first tile and the first slice; memories then work side by side.
+Slot Layout::Prologue() const {
+  Slot slot;
+  if (!Overlapped()) {
+    for (const Constants& constants : constants_) {
+      const int64_t begin = slot.cycles;
+      slot.cycles += constants.resident_cycles;
+      if (begin == slot.cycles) continue;
+      slot.activities.push_back({.begin = begin,
+                                 .end = slot.cycles,
+                                 .track = TrackFrom(constants.home),
+                                 .kind = ActivityKind::kConstants,
+                                 .bytes = constants.resident_bytes});
+    }
+    return slot;
+  }
+  for (int memory = 0; memory < static_cast<int>(profile_.memories.size()); ++memory) {
+    if (memory == profile_.tile_memory) continue;
+    Filling filling(slot, tracks_.OfMemory(memory, Direction::kRead));
+    for (const Constants& constants : constants_) {
+      if (constants.home != memory) continue;
+      filling.Add({.kind = ActivityKind::kConstants, .bytes = constants.resident_bytes},
+                  constants.resident_cycles);
+    }
+    for (const Crossing& crossing : WorkOf(0)->crossings) {
+      if (crossing.memory == memory && crossing.direction == Direction::kRead)
+        filling.Add(AsActivity(crossing, 0), crossing.cycles);
+    }
+    ForEachSlices(*WorkOf(0), 0, [&](int track, const SliceFlow& slices) {
+      if (track != tracks_.OfMemory(memory, Direction::kRead)) return;
+      filling.Add({.kind = ActivityKind::kSlices, .op = tiling_.interval.first, .bytes = slices.first_bytes},
+                  slices.first_cycles);
+    });
+  }
+  return slot;
+}
+
+Slot Layout::Epilogue() const {
+  Slot slot;
+  if (!Overlapped()) return slot;
+  for (int memory = 0; memory < static_cast<int>(profile_.memories.size()); ++memory) {
+    if (memory == profile_.tile_memory) continue;
+    Filling filling(slot, tracks_.OfMemory(memory, Direction::kWrite));
+    for (const Crossing& crossing : WorkOf(tiling_.tiles - 1)->crossings) {
+      if (crossing.memory == memory && crossing.direction == Direction::kWrite)
+        filling.Add(AsActivity(crossing, 0), crossing.cycles);
+    }
+  }
+  return slot;
+}
+
+// One thing after another: an operator's operands arrive, its slices, it computes, its results leave. (Slices and compute take
+// turns in the program; here all slices come first.) Direct work is part of the step and holds nothing else up.
+Slot Layout::OwnSteps(const TileWork& here) const {
+  Slot slot;
+  const auto put = [&slot](Activity activity, int track, int64_t cycles) {
+    if (cycles == 0) return;
+    activity.track = track;
+    activity.begin = slot.cycles;
+    activity.end = slot.cycles += cycles;
+    slot.activities.push_back(activity);
+  };
+  const auto transfer = [&](Direction direction, int op) {
+    for (const Crossing& crossing : here.crossings) {
+      if (crossing.direction != direction || crossing.op != op) continue;
+      put(AsActivity(crossing, 0), tracks_.OfMemory(crossing.memory, direction), crossing.cycles);
+    }
+  };
+  for (size_t step = 0; step < here.cost.engine.size(); ++step) {
+    const int op = tiling_.interval.first + static_cast<int>(step);
+    transfer(Direction::kRead, op);
+    ForEachSlices(here, step, [&](int track, const SliceFlow& slices) {
+      put({.kind = ActivityKind::kSlices, .op = op, .bytes = slices.first_bytes + slices.later_bytes}, track,
+          slices.first_cycles + slices.later_cycles);
+    });
+    put({.kind = ActivityKind::kCompute, .op = op}, tracks_.OfEngine(here.cost.runs_on[step]),
+        here.cost.engine[step]);
+    transfer(Direction::kWrite, op);
+  }
+  put({.kind = ActivityKind::kCopy}, tracks_.OfEngine(here.cost.runs_on.back()), here.cost.copies);
+  return slot;
+}
+
+// The engine's steps, and beside each the slices that must arrive during it; copies of kept rows come last.
+void Layout::AddPass(const TileWork& here, const TileWork* next, Slot& slot) const {
+  const size_t steps = here.cost.engine.size();
+  for (size_t step = 0; step < steps; ++step) {
+    const int op = tiling_.interval.first + static_cast<int>(step);
+    const int64_t begin = slot.cycles;
+    const auto put = [&](Activity activity, int track, int64_t from, int64_t cycles) {
+      if (cycles == 0) return;
+      activity.track = track;
+      activity.begin = from;
+      activity.end = from + cycles;
+      slot.cycles = std::max(slot.cycles, activity.end);
+      slot.activities.push_back(activity);
+    };
+    put({.kind = ActivityKind::kCompute, .op = op}, tracks_.OfEngine(here.cost.runs_on[step]), begin,
+        here.cost.engine[step]);
+    std::map<int, int64_t> arrived;  // by track
+    ForEachSlices(here, step, [&](int track, const SliceFlow& own) {
+      put({.kind = ActivityKind::kSlices, .op = op, .bytes = own.later_bytes}, track, begin,
+          own.later_cycles);
+      arrived[track] = begin + own.later_cycles;
+    });
+    const bool ends = step + 1 == steps;
+    if (ends && next == nullptr) continue;
+    ForEachSlices(ends ? *next : here, ends ? 0 : step + 1, [&](int track, const SliceFlow& following) {
+      put({.kind = ActivityKind::kSlices,
+           .tile = ends ? 1 : 0,
+           .op = ends ? tiling_.interval.first : op + 1,
+           .bytes = following.first_bytes},
+          track, arrived[track], following.first_cycles);
+    });
+  }
+  if (here.cost.copies == 0) return;
+  const int64_t begin = slot.cycles;
+  slot.cycles += here.cost.copies;
+  slot.activities.push_back({.begin = begin,
+                             .end = slot.cycles,
+                             .track = tracks_.OfEngine(here.cost.runs_on.back()),
+                             .kind = ActivityKind::kCopy});
+}
+
+// A tile is computed while the next one arrives and the one before leaves.
+Slot Layout::Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const {
+  Slot slot;
+  AddPass(here, next, slot);
+  const auto transfer = [](const TileWork* work, Direction direction, int memory, int64_t tile,
+                           Filling& filling) {
+    if (work == nullptr) return;
+    for (const Crossing& crossing : work->crossings) {
+      if (crossing.memory == memory && crossing.direction == direction)
+        filling.Add(AsActivity(crossing, tile), crossing.cycles);
+    }
+  };
+  for (int memory = 0; memory < static_cast<int>(profile_.memories.size()); ++memory) {
+    if (memory == profile_.tile_memory) continue;
+    const int in_track = tracks_.OfMemory(memory, Direction::kRead);
+    const int out_track = tracks_.OfMemory(memory, Direction::kWrite);
+    const Flow& flow = here.cost.flows[static_cast<size_t>(memory)];
+    const Activity read = {.kind = ActivityKind::kDirect,
+                           .bytes = flow.direct_read_bytes + flow.direct_constant_bytes};
+    const Activity write = {.kind = ActivityKind::kDirect, .bytes = flow.direct_write_bytes};
+    Filling in(slot, in_track);
+    in.Add(read, flow.direct_read_cycles);
+    if (in_track == out_track) in.Add(write, flow.direct_write_cycles);
+    transfer(next, Direction::kRead, memory, 1, in);
+    Filling apart(slot, out_track);
+    if (in_track != out_track) apart.Add(write, flow.direct_write_cycles);
+    transfer(previous, Direction::kWrite, memory, -1, in_track == out_track ? in : apart);
+  }
+  return slot;
+}
+
+// In what the last tile leaves free of the track, then beside its store.
+void Layout::Prefetch(Slot& last, Slot& epilogue) const {
+  for (const Ahead::Part& part : ahead_.next) {
+    const Activity activity = {.kind = ActivityKind::kPrefetch, .bytes = part.bytes};
+    const int64_t beside = std::min(FreeCycles(last, TrackFrom(part.home)), part.cycles);
+    Filling(last, TrackFrom(part.home)).Add(activity, beside);
+    Filling(epilogue, TrackFrom(part.home)).Add(activity, part.cycles - beside);
+  }
+}
+
+void Layout::Append(const Slot& slot, int64_t tile, bool shown) {
+  for (const Activity& activity : slot.activities) {
+    base::Accumulate(timeline_.busy[static_cast<size_t>(activity.track)], activity.end - activity.begin);
+    if (!shown) continue;
+    timeline_.activities.push_back(activity);
+    Activity& added = timeline_.activities.back();
+    added.begin += timeline_.cycles;
+    added.end += timeline_.cycles;
+    added.tile += tile;
+  }
+  base::Accumulate(timeline_.cycles, slot.cycles);
+}
+
+SubgraphTimeline Layout::Run(int64_t most_tiles) {
+  timeline_ = {};
+  timeline_.tracks = tracks_.All();
+  timeline_.busy.resize(timeline_.tracks.size());
+  const int64_t tiles = tiling_.tiles;
+  const int64_t tail = tiles <= most_tiles ? 0 : std::max<int64_t>(1, most_tiles / 3);
+  const int64_t head = tiles <= most_tiles ? tiles : std::max<int64_t>(1, most_tiles - tail);
+  std::map<std::tuple<const TileWork*, const TileWork*, const TileWork*>, Slot> slots;
+  Append(Prologue(), 0, true);
+  Slot epilogue = Epilogue();
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    const TileWork* here = WorkOf(tile);
+    const TileWork* previous = Overlapped() ? WorkOf(tile - 1) : nullptr;
+    const TileWork* next = Overlapped() ? WorkOf(tile + 1) : nullptr;
+    const auto [slot, added] = slots.try_emplace({previous, here, next});
+    if (added) slot->second = Overlapped() ? Beside(previous, *here, next) : OwnSteps(*here);
+    if (tile + 1 == tiles && !ahead_.next.empty()) Prefetch(slot->second, epilogue);
+    const bool shown = tile < head || tile >= tiles - tail;
+    if (tile == head)
+      timeline_.omissions.push_back({head, tiles - tail - head, timeline_.cycles, timeline_.cycles});
+    Append(slot->second, tile, shown);
+    if (!shown) timeline_.omissions.back().end = timeline_.cycles;
+  }
+  Append(epilogue, tiles - 1, true);
+  std::stable_sort(timeline_.activities.begin(), timeline_.activities.end(),
+                   [](const Activity& a, const Activity& b) {
+                     return std::pair(a.begin, a.track) < std::pair(b.begin, b.track);
+                   });
+  return std::move(timeline_);
+}
+
+}  // namespace
+
+SubgraphTimeline TimelineOf(const graph::Graph& graph, const Profile& profile,
+                            const graph::tiling::TiledSubgraph& tiling, const encoder::program::Policy& policy,
+                            int64_t most_tiles, const Ahead& ahead) {
+  return Layout(graph, profile, tiling, policy, ahead).Run(most_tiles);
+}
+
+SubgraphTimeline TimelineOf(const plan::Plan& plan, size_t subgraph, int64_t most_tiles) {
+  const plan::Subgraph& part = plan.subgraphs[subgraph];
+  const graph::tiling::TiledSubgraph tiling = encoder::program::CutTiles(plan.network, part.interval, part.tile, part.halo);
+  return TimelineOf(plan.network, plan.profile, tiling, PolicyOf(part, plan.kept), most_tiles,
+                    AheadOf(plan.network, plan.profile, plan.subgraphs, subgraph));
+}
+
+}  // namespace tessera::search::cost

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/encoder/program/program.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/tiling/tiling.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/plan.h"
+#include "tessera/search/cost/cost_terms.h"
+
+namespace tessera::search::cost {
+
+// What a track carries. A port that serves reads and writes in turn is one track, else it is two.
+enum class TrackFlow : uint8_t { kCompute, kIn, kOut, kBoth };
+
+// An engine, or the way between the tile memory and one other memory. It does one thing at a time.
+struct Track {
+  std::string name;  // of the engine, of the link, or of the memory where no link leads there
+  TrackFlow flow = TrackFlow::kCompute;
+};
+
+// The tracks of a profile: its engines, then the ways to every memory but the tile memory. The profile outlives them.
+class Tracks {
+ public:
+  explicit Tracks(const hw_profiles::Profile& profile);
+
+  int OfEngine(const hw_profiles::Engine* engine) const {
+    return engine == nullptr ? 0 : static_cast<int>(engine - profile_.engines.data());
+  }
+  int OfMemory(int memory, Direction direction) const {
+    return of_memory_[static_cast<size_t>(memory)][direction == Direction::kRead ? 0 : 1];
+  }
+  const std::vector<Track>& All() const { return tracks_; }
+
+ private:
+  void AddMemory(int memory);
+
+  const hw_profiles::Profile& profile_;
+  std::vector<Track> tracks_;
+  std::vector<std::array<int, 2>> of_memory_;  // in, out
+};
+
+enum class ActivityKind : uint8_t {
+  kCompute,
+  kLoad,       // a tile arrives
+  kStore,      // a tile leaves
+  kConstants,  // all that is loaded once
+  kSlices,     // streamed constants of one operator
+  kDirect,     // engines at work in that memory keep its port from transfers
+  kCopy,       // rows kept from tile to tile are moved within the tile memory
+  kPrefetch,   // all that is loaded once for the next subgraph
+};
+
+// [begin, end) in cycles. What gives way to slices and goes on after them is several activities.
+struct Activity {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int track = 0;
+  ActivityKind kind = ActivityKind::kCompute;
+  int64_t tile = 0;
+  int op = -1;        // kCompute, kSlices; for kLoad and kStore the first reader, the maker
+  int tensor = -1;    // kLoad, kStore
+  int64_t bytes = 0;  // of the whole transfer; 0 for kCompute and kCopy
+};
+
+// A stretch of time with its activities, counted from its begin. Tiles are counted from the one that it computes.
+struct Slot {
+  int64_t cycles = 0;
+  std::vector<Activity> activities;
+};
+
+// Places activities in what one track leaves free.
+class Filling {
+ public:
+  Filling(Slot& slot, int track);
+
+  // As early as possible after what was added before.
+  void Add(Activity activity, int64_t cycles);
+
+ private:
+  Slot& slot_;
+  int track_;
+  std::vector<std::pair<int64_t, int64_t>> taken_;
+  size_t next_ = 0;
+  int64_t at_ = 0;
+};
+
+// Cycles of the slot in which nothing is on the track.
+int64_t FreeCycles(const Slot& slot, int track);
+
+// Who works when, cycle by cycle: what stands behind plan::Metrics::latency_cycles.
+
+// Tiles [first, first + count) that were left out, from the begin of their first slot to the end of their last.
+struct Omission {
+  int64_t first = 0;
+  int64_t count = 0;
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+struct SubgraphTimeline {
+  std::vector<Track> tracks;         // the same for all subgraphs of a profile
+  std::vector<Activity> activities;  // by begin, then track
+  std::vector<Omission> omissions;   // at most one
+  std::vector<int64_t> busy;         // cycles of each track at work, over all tiles; parallel to `tracks`
+  int64_t cycles = 0;                // Simulate's latency_cycles
+};
+
+inline constexpr int64_t kAllTiles = INT64_MAX;
+
+// The timeline of one subgraph from cycle 0 on. Of more than `most_tiles` tiles (at least 2) the first and the last are told, the
+// rest left out. Arguments as of Simulate. Cost: O(tiles) comparisons beside the activities.
+SubgraphTimeline TimelineOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                            const graph::tiling::TiledSubgraph& tiling, const encoder::program::Policy& policy,
+                            int64_t most_tiles, const Ahead& ahead = {});
+
+// The same for one subgraph of a finished plan.
+SubgraphTimeline TimelineOf(const plan::Plan& plan, size_t subgraph, int64_t most_tiles);
+
+}  // namespace tessera::search::cost

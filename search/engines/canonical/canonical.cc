@@ -1,0 +1,155 @@
+#include "tessera/search/engines/canonical/canonical.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/search/allocate/conflict_model.h"
+#include "tessera/search/allocate/engine_session.h"
+#include "tessera/search/engines/canonical/search_tree.h"
+
+namespace tessera::search::engines::canonical {
+
+using problem::Allocation;
+using problem::Ladder;
+using problem::Problem;
+using problem::Result;
+using problem::Status;
+
+namespace {
+
+constexpr int64_t kFirstLimitPerBuffer = 3;
+constexpr uint64_t kRoundsOfSeed = 1'000'000;  // from there on shakes would be those of the next seed
+
+// Each half of a round holds every order once.
+std::vector<CanonicalStrategy> StrategiesOf(const CanonicalOptions& options) {
+  std::vector<CanonicalStrategy> strategies(std::begin(kCanonicalStrategies), std::end(kCanonicalStrategies));
+  if (options.both_directions) return strategies;
+  strategies.resize(strategies.size() / 2);
+  for (CanonicalStrategy& strategy : strategies) strategy.direction = Direction::kForwards;
+  return strategies;
+}
+
+// Where the restarts for one capacity stand, so that another call goes on instead of repeating them.
+struct Restarts {
+  uint64_t round = 0;
+  size_t strategy = 0;
+};
+
+// Rounds of all orders, as long as Luby's sequence says: chances to finish fall off so slowly that many short
+// searches beat a long one, yet no length would do for all. Only the first round is unshaken, whatever the seed:
+// it is the best that is known.
+TreeOutcome SearchWithRestarts(const Problem& problem, const allocate::CanonicalModel& model, CanonicalTree& tree,
+                               const CanonicalOptions& options, Restarts& restarts, int64_t budget,
+                               const base::Stop& stop) {
+  const std::vector<CanonicalStrategy> strategies = StrategiesOf(options);
+  while (true) {
+    const int64_t limit =
+        kFirstLimitPerBuffer * model.Count() * base::Luby(static_cast<int64_t>(restarts.round) + 1);
+    const uint64_t shake = restarts.round == 0 ? 0 : options.seed * kRoundsOfSeed + restarts.round;
+    while (restarts.strategy < strategies.size()) {
+      const CanonicalStrategy& strategy = strategies[restarts.strategy++];
+      const int64_t left = budget - tree.Statistics().nodes;
+      const std::vector<int> ranks = RankBuffers(problem, model, strategy, shake);
+      const TreeOutcome outcome = tree.Search(ranks, strategy.direction, std::min(limit, left), stop);
+      if (outcome != TreeOutcome::kLimit || left <= limit) return outcome;
+    }
+    restarts.strategy = 0;
+    ++restarts.round;
+  }
+}
+
+class CanonicalSession final : public allocate::SizedSession {
+ public:
+  CanonicalSession(const Problem& problem, const Ladder* ladder, const CanonicalOptions& options)
+      : allocate::SizedSession("canonical", allocate::BankSupport::kNone, problem, ladder), options_(options) {}
+
+ private:
+  void Reopen() override {
+    restarts_.clear();
+    models_.clear();
+    models_.resize(Sized().memories.size());
+  }
+
+  void Answer(allocate::Bytes capacity, const base::Budget& budget, const base::Stop& stop, Result& result) override {
+    result.status = Status::kFeasible;
+    result.allocation = Start();
+    for (size_t memory = 0; memory < models_.size(); ++memory) {
+      const allocate::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
+      if (!SolveMemory(memory, limit, budget, stop, result)) break;
+    }
+    if (result.status != Status::kFeasible) result.allocation.reset();
+    if (result.allocation) result.peak = PeakOf(Sized(), *result.allocation);
+  }
+
+  // Fixed offsets in place, and modes that never matter at rest.
+  Allocation Start() const {
+    Allocation allocation;
+    for (const problem::Buffer& buffer : Sized().buffers)
+      allocation.offsets.push_back(buffer.offset.value_or(0));
+    allocation.modes = allocate::ConstantModes(Sized());
+    return allocation;
+  }
+
+  // Whether to go on with the next memory.
+  bool SolveMemory(size_t memory, allocate::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
+                   Result& result) {
+    const std::string& name = Sized().memories[memory].name;
+    std::optional<allocate::CanonicalModel>& model = models_[memory];
+    if (!model) {
+      if (const auto oversize = allocate::FindOversize(Sized(), static_cast<int>(memory), stop.MemoryLimit())) {
+        result.status = Status::kUnknown;
+        result.reason = "canonical search does not take " + *oversize;
+        return false;
+      }
+      model = allocate::BuildModel(Sized(), static_cast<int>(memory));
+    }
+    CanonicalTree tree(*model, capacity, options_);
+    const int64_t left = budget.units - result.statistics.nodes;
+    const TreeOutcome outcome =
+        SearchWithRestarts(Sized(), *model, tree, options_, restarts_[{memory, capacity}], left, stop);
+    Accumulate(result.statistics, tree.Statistics());
+    switch (outcome) {
+      case TreeOutcome::kPlaced:
+        for (int i = 0; i < model->Count(); ++i) {
+          const auto at = static_cast<size_t>(i);
+          result.allocation->offsets[static_cast<size_t>(model->buffers[at])] = tree.Offsets()[at];
+        }
+        return true;
+      case TreeOutcome::kExhausted:
+        result.status = Status::kInfeasible;
+        result.reason = !model->contradiction.empty()
+                            ? model->contradiction
+                            : "canonical search exhausted every placement in memory '" + name + "' of " +
+                                  std::to_string(capacity) + " bytes";
+        return false;
+      case TreeOutcome::kLimit:
+        result.status = Status::kUnknown;
+        result.reason = "canonical search reached its limit of " + std::to_string(budget.units) + " nodes";
+        return false;
+      case TreeOutcome::kStopped:
+        result.status = Status::kUnknown;
+        result.reason = "canonical search was stopped";
+        return false;
+    }
+    return false;
+  }
+
+  CanonicalOptions options_;
+  std::vector<std::optional<allocate::CanonicalModel>> models_;      // of the sizes last asked for, by memory
+  std::map<std::pair<size_t, allocate::Bytes>, Restarts> restarts_;  // of those sizes, by memory and capacity
+};
+
+}  // namespace
+
+std::unique_ptr<problem::Session> CanonicalEngine::Open(const Problem& problem, const Ladder* ladder) const {
+  return allocate::OpenContracted(Name(), problem, ladder, [this](const Problem& contracted, const Ladder* rungs) {
+    return std::make_unique<CanonicalSession>(contracted, rungs, options_);
+  });
+}
+
+}  // namespace tessera::search::engines::canonical

@@ -1,0 +1,240 @@
+#include <algorithm>
+
+#include "tessera/search/engines/canonical/search_state.h"
+
+namespace tessera::search::engines::canonical {
+
+Propagator::Propagator(const allocate::CanonicalModel& model, CanonicalState& state, allocate::Bytes capacity,
+                       const CanonicalOptions& options)
+    : model_(model),
+      state_(state),
+      options_(options),
+      analysis_(model, state),
+      is_dirty_(static_cast<size_t>(model.CliqueCount()), 0),
+      support_(static_cast<size_t>(model.Count()), -1),
+      witness_(static_cast<size_t>(model.Count()), -1) {
+  for (const allocate::Bytes overhang : model.overhang) capacity_.push_back(capacity + overhang);
+}
+
+bool Propagator::Start() {
+  for (int i = 0; i < model_.Count(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (state_.least[at] > state_.highest[at]) return false;
+  }
+  for (int clique = 0; clique < model_.CliqueCount(); ++clique) {
+    is_dirty_[static_cast<size_t>(clique)] = 1;
+    dirty_.push_back(clique);
+  }
+  for (int i = 0; i < model_.Count(); ++i) {
+    const int twin = options_.duplicates ? model_.twin_before[static_cast<size_t>(i)] : -1;
+    if (twin < 0 || model_.twin_before[static_cast<size_t>(twin)] >= 0) continue;
+    const allocate::Bytes bound = state_.least[static_cast<size_t>(twin)] + model_.sizes[static_cast<size_t>(twin)];
+    if (!Raise(i, bound, Cause::kTwin, twin)) return false;
+  }
+  if (!Propagate()) return false;
+  state_.FixRoot();
+  analysis_.FixRoot();
+  return true;
+}
+
+bool Propagator::Place(int buffer, int level) {
+  const allocate::Bytes bottom = state_.least[static_cast<size_t>(buffer)];
+  const allocate::Bytes top = bottom + model_.sizes[static_cast<size_t>(buffer)];
+  state_.MarkPlaced(buffer, level);
+  LoseCandidate(buffer, bottom);
+  for (const int d : model_.neighbours[buffer]) {
+    const auto at = static_cast<size_t>(d);
+    if (state_.IsPlaced(d)) continue;
+    if (state_.top_below[at] < top) state_.SetTopBelow(d, top);
+    if (state_.least[at] < top && !Raise(d, top, Cause::kPlaced, buffer)) {
+      ForgetDirty();
+      return false;
+    }
+  }
+  return Propagate();
+}
+
+bool Propagator::Delay(int buffer) {
+  const auto at = static_cast<size_t>(buffer);
+  allocate::Bytes lowest_top = allocate::kNowhere, lowest = allocate::kNowhere;
+  for (const int e : model_.neighbours[buffer]) {
+    const allocate::Bytes least = state_.least[static_cast<size_t>(e)];
+    if (least == allocate::kNowhere) continue;
+    if (least < lowest) {
+      lowest = least;
+      witness_[at] = e;
+    }
+    const allocate::Bytes top = least + model_.sizes[static_cast<size_t>(e)];
+    if (top < lowest_top) {
+      lowest_top = top;
+      support_[at] = e;
+    }
+  }
+  const allocate::Bytes rest = model_.positions[at].AtLeast(state_.top_below[at]);
+  if (options_.witness && lowest >= rest + model_.sizes[at]) {
+    // The blame for the failed placement stays in the set: it forbids the position that is left.
+    analysis_.Need(buffer, state_.least[at]);
+    analysis_.NeedNoWitness(buffer, rest + model_.sizes[at]);
+    analysis_.Resolve();
+    return false;
+  }
+  if (!Raise(buffer, lowest_top, Cause::kDelayed, state_.MarkDelayed(buffer, analysis_.Levels()))) {
+    ForgetDirty();
+    return false;
+  }
+  return Propagate();
+}
+
+// Lifts the least offset to the first position at or above `bound`, and the twins above with it.
+bool Propagator::Raise(int buffer, allocate::Bytes bound, Cause cause, int subject) {
+  while (true) {
+    const auto at = static_cast<size_t>(buffer);
+    const allocate::Bytes before = state_.least[at];
+    const allocate::Bytes least = model_.positions[at].AtLeast(bound);
+    state_.Raise(buffer, least, cause, subject);
+    if (least > state_.highest[at]) {
+      analysis_.Levels().Clear();
+      analysis_.Need(buffer, state_.highest[at] + 1);
+      analysis_.Resolve();
+      return false;
+    }
+    LoseCandidate(buffer, before);
+    const int twin = options_.duplicates ? model_.twin_after[at] : -1;
+    bound = least + model_.sizes[at];
+    if (twin < 0 || state_.IsPlaced(twin) || state_.least[static_cast<size_t>(twin)] >= bound) return true;
+    subject = buffer;
+    buffer = twin;
+    cause = Cause::kTwin;
+  }
+}
+
+// Where `buffer` no longer lies open at `floor`, and was the last to do so, the floor has to be found again.
+void Propagator::LoseCandidate(int buffer, allocate::Bytes floor) {
+  for (const int clique : model_.cliques_of[buffer]) {
+    const auto at = static_cast<size_t>(clique);
+    if (state_.floor[at] != floor || is_dirty_[at] != 0) continue;
+    state_.SaveFloor(clique);
+    if (--state_.candidates[at] > 0) continue;
+    is_dirty_[at] = 1;
+    dirty_.push_back(clique);
+  }
+}
+
+void Propagator::ForgetDirty() {
+  for (const int clique : dirty_) is_dirty_[static_cast<size_t>(clique)] = 0;
+  dirty_.clear();
+}
+
+bool Propagator::Propagate() {
+  bool raised = true;
+  while (raised) {
+    raised = false;
+    if (!CheckCliques()) {
+      ForgetDirty();
+      return false;
+    }
+    for (const int buffer : state_.delayed) {
+      if (!CheckDelayed(buffer, raised)) {
+        ForgetDirty();
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool Propagator::CheckCliques() {
+  while (!dirty_.empty()) {
+    const int clique = dirty_.back();
+    dirty_.pop_back();
+    is_dirty_[static_cast<size_t>(clique)] = 0;
+    if (state_.unplaced[static_cast<size_t>(clique)] > 0 && !CheckClique(clique)) return false;
+  }
+  return true;
+}
+
+bool Propagator::CheckClique(int clique) {
+  const auto at = static_cast<size_t>(clique);
+  allocate::Bytes floor = allocate::kNowhere;
+  int candidates = 0;
+  for (const int i : model_.members[clique]) {
+    const allocate::Bytes least = state_.least[static_cast<size_t>(i)];
+    candidates = least < floor ? 1 : candidates + (least == floor ? 1 : 0);
+    floor = std::min(floor, least);
+  }
+  state_.SaveFloor(clique);
+  state_.floor[at] = floor;
+  state_.candidates[at] = candidates;
+
+  if (!options_.sections) return true;
+  const allocate::Bytes overload = LeastOverload(clique);
+  if (floor < overload) return true;
+  analysis_.Levels().Clear();
+  for (const int i : model_.members[clique]) {
+    if (!state_.IsPlaced(i)) analysis_.Need(i, overload);
+  }
+  analysis_.Resolve();
+  return false;
+}
+
+// The least floor above which the clique's unplaced members do not fit.
+allocate::Bytes Propagator::LeastOverload(int clique) const {
+  const auto at = static_cast<size_t>(clique);
+  allocate::Bytes load = state_.load[at];
+  allocate::Bytes top = capacity_[at];
+  const std::vector<allocate::AddressRange>& blocked = model_.blocked[at];
+  for (size_t i = blocked.size(); i-- > 0;) {
+    const allocate::AddressRange& range = blocked[i];
+    if (range.begin >= top) continue;
+    const allocate::Bytes free = std::max<allocate::Bytes>(0, top - range.end);
+    if (free >= load) break;
+    load -= free;
+    top = range.begin;
+  }
+  return top - load + 1;
+}
+
+bool Propagator::CheckDelayed(int buffer, bool& raised) {
+  const auto at = static_cast<size_t>(buffer);
+  if (state_.IsPlaced(buffer)) return true;
+  const allocate::Bytes rest = model_.positions[at].AtLeast(state_.top_below[at]);
+  if (state_.least[at] <= rest) return true;
+
+  const allocate::Bytes reach = rest + model_.sizes[at];
+  const auto top_of = [this](int e) {
+    return state_.least[static_cast<size_t>(e)] + model_.sizes[static_cast<size_t>(e)];
+  };
+  const bool supported = !options_.support || (support_[at] >= 0 && top_of(support_[at]) <= state_.least[at]);
+  const bool witnessed =
+      !options_.witness || (witness_[at] >= 0 && state_.least[static_cast<size_t>(witness_[at])] < reach);
+  if (supported && witnessed) return true;
+
+  allocate::Bytes lowest = allocate::kNowhere, lowest_top = allocate::kNowhere;
+  for (const int e : model_.neighbours[buffer]) {
+    const allocate::Bytes least = state_.least[static_cast<size_t>(e)];
+    if (least < lowest) {
+      lowest = least;
+      witness_[at] = e;
+    }
+    if (top_of(e) < lowest_top) {
+      lowest_top = top_of(e);
+      support_[at] = e;
+    }
+  }
+  if (options_.witness && lowest >= reach) return FailWitness(buffer, rest);
+  if (options_.support && model_.positions[at].AtLeast(lowest_top) > state_.least[at]) {
+    raised = true;
+    return Raise(buffer, lowest_top, Cause::kSupport, 0);
+  }
+  return true;
+}
+
+bool Propagator::FailWitness(int buffer, allocate::Bytes rest) {
+  analysis_.Levels().Clear();
+  analysis_.Need(buffer, rest + 1);
+  analysis_.NeedNoWitness(buffer, rest + model_.sizes[static_cast<size_t>(buffer)]);
+  analysis_.Resolve();
+  return false;
+}
+
+}  // namespace tessera::search::engines::canonical

@@ -1,0 +1,278 @@
+#include "tessera/search/engines/canonical/search_tree.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "tessera/base/random.h"
+
+namespace tessera::search::engines::canonical {
+
+namespace {
+
+using Key = std::array<double, 3>;
+
+// Measures are shaken; points in time are not, for they mean nothing but their order.
+Key KeyOf(const problem::Problem& problem, const allocate::CanonicalModel& model, CanonicalStrategy strategy, int i,
+          const std::vector<allocate::Bytes>& loads, double shake) {
+  const problem::Buffer& buffer = problem.buffers[static_cast<size_t>(model.buffers[static_cast<size_t>(i)])];
+  double lifetime = 0;
+  for (const problem::Lifespan& life : buffer.lifespans)
+    lifetime += static_cast<double>(life.upper - life.lower);
+  allocate::Bytes greatest_load = 0;
+  for (const int clique : model.cliques_of[i]) {
+    greatest_load = std::max(greatest_load, loads[static_cast<size_t>(clique)]);
+  }
+  const double size = shake * static_cast<double>(buffer.size);
+  const double sections = shake * static_cast<double>(model.cliques_of[i].size());
+  const double load = shake * static_cast<double>(greatest_load);
+  switch (strategy.order) {
+    case CanonicalOrder::kSectionsAreaLoad:
+      return {sections, lifetime * size, load};
+    case CanonicalOrder::kSizeSectionsLoad:
+      return {size, sections, load};
+    case CanonicalOrder::kEndSize:
+      return {strategy.direction == Direction::kForwards
+                  ? static_cast<double>(buffer.lifespans.back().upper)
+                  : -static_cast<double>(buffer.lifespans.front().lower),
+              size, 0};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<int> RankBuffers(const problem::Problem& problem, const allocate::CanonicalModel& model,
+                             CanonicalStrategy strategy, uint64_t seed) {
+  std::vector<allocate::Bytes> loads;
+  for (int clique = 0; clique < model.CliqueCount(); ++clique) {
+    allocate::Bytes load = 0;
+    for (const int i : model.members[clique]) load += model.sizes[static_cast<size_t>(i)];
+    loads.push_back(load);
+  }
+  base::Random random(seed);
+  std::vector<Key> keys;
+  for (int i = 0; i < model.Count(); ++i) {
+    const double shake = seed == 0 ? 1.0 : 0.7 + 0.6 * random.Real();
+    keys.push_back(KeyOf(problem, model, strategy, i, loads, shake));
+  }
+  std::vector<int> sequence(keys.size());
+  std::iota(sequence.begin(), sequence.end(), 0);
+  std::stable_sort(sequence.begin(), sequence.end(),
+                   [&](int a, int b) { return keys[static_cast<size_t>(a)] > keys[static_cast<size_t>(b)]; });
+  std::vector<int> ranks(keys.size());
+  for (size_t rank = 0; rank < sequence.size(); ++rank) {
+    ranks[static_cast<size_t>(sequence[rank])] = static_cast<int>(rank);
+  }
+  return ranks;
+}
+
+bool FailureCache::Holds(std::span<const allocate::Bytes> state) const {
+  const std::vector<allocate::Bytes>& slot = slots_[SlotOf(state)];
+  return !slot.empty() && std::equal(slot.begin(), slot.end(), state.begin(), state.end());
+}
+
+void FailureCache::Insert(std::span<const allocate::Bytes> state) {
+  std::vector<allocate::Bytes>& slot = slots_[SlotOf(state)];
+  if (words_ - slot.size() + state.size() > kMostWords) return;
+  words_ += state.size() - slot.size();
+  slot.assign(state.begin(), state.end());
+  slot.shrink_to_fit();
+}
+
+size_t FailureCache::SlotOf(std::span<const allocate::Bytes> state) {
+  uint64_t hash = state.size();
+  for (const allocate::Bytes word : state) {
+    hash = (hash ^ static_cast<uint64_t>(word)) * 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 29;
+  }
+  return static_cast<size_t>(hash % kSlots);
+}
+
+CanonicalTree::CanonicalTree(const allocate::CanonicalModel& model, allocate::Bytes capacity, const CanonicalOptions& options)
+    : model_(model),
+      options_(options),
+      capacity_(capacity),
+      state_(model, capacity),
+      propagator_(model, state_, capacity, options) {
+  contradiction_ = !model.contradiction.empty() || model.fixed_top > capacity || !propagator_.Start();
+}
+
+TreeOutcome CanonicalTree::Search(const std::vector<int>& ranks, Direction direction, int64_t limit,
+                                  const base::Stop& stop) {
+  // A node looks at all cliques, and its propagation at most buffers.
+  static constexpr int64_t kWorkBetweenStops = 1 << 16;
+  const int64_t width = model_.Count() + model_.CliqueCount() + 1;
+  const int64_t nodes_between_stops = std::clamp<int64_t>(kWorkBetweenStops / width, 1, 256);
+  if (contradiction_) return TreeOutcome::kExhausted;
+  state_.Undo(Mark{});
+  direction_ = direction;
+  decisions_.clear();
+  ranges_ = {{0, model_.CliqueCount(), -1}};
+  open_ = 0;
+  SplitOpenRange(0, model_.CliqueCount());
+  for (int64_t nodes = 0;; ++nodes) {
+    const int buffer = Select(ranks);
+    if (buffer < 0) return TreeOutcome::kPlaced;
+    if (nodes >= limit) return TreeOutcome::kLimit;
+    if (nodes % nodes_between_stops == 0 && stop.Requested()) return TreeOutcome::kStopped;
+    ++statistics_.nodes;
+    remembers_ = options_.cache && nodes >= options_.cache_after;
+    if (remembers_ && !cache_) cache_.emplace();
+    const bool failed = (remembers_ && IsKnownToFail()) || !Decide(buffer);
+    if (failed && !Backtrack()) return TreeOutcome::kExhausted;
+  }
+}
+
+int CanonicalTree::Select(const std::vector<int>& ranks) {
+  for (; open_ >= 0; open_ = ranges_[static_cast<size_t>(open_)].next) {
+    const int buffer = SelectIn(ranges_[static_cast<size_t>(open_)], ranks);
+    if (buffer >= 0) return buffer;
+  }
+  return -1;
+}
+
+// The clique on the lowest floor, with the fewest candidates, with the least slack; -1 when all are served.
+int CanonicalTree::SelectClique(const OpenRange& range) const {
+  int best = -1;
+  allocate::Bytes best_slack = 0;
+  const int step = direction_ == Direction::kForwards ? 1 : -1;
+  int clique = step > 0 ? range.first : range.last - 1;
+  for (int left = range.last - range.first; left > 0; --left, clique += step) {
+    const auto at = static_cast<size_t>(clique);
+    if (state_.unplaced[at] == 0) continue;
+    const allocate::Bytes slack = capacity_ - state_.floor[at] - state_.load[at];
+    const auto better = [&] {
+      const auto rival = static_cast<size_t>(best);
+      if (state_.floor[at] != state_.floor[rival]) return state_.floor[at] < state_.floor[rival];
+      if (state_.candidates[at] != state_.candidates[rival])
+        return state_.candidates[at] < state_.candidates[rival];
+      return slack < best_slack;
+    };
+    if (best >= 0 && !better()) continue;
+    best = clique;
+    best_slack = slack;
+  }
+  return best;
+}
+
+int CanonicalTree::SelectIn(const OpenRange& range, const std::vector<int>& ranks) const {
+  const int best = SelectClique(range);
+  if (best < 0) return -1;
+  int chosen = -1;
+  for (const int i : model_.members[best]) {
+    if (state_.least[static_cast<size_t>(i)] != state_.floor[static_cast<size_t>(best)]) continue;
+    if (chosen < 0 || ranks[static_cast<size_t>(i)] < ranks[static_cast<size_t>(chosen)]) chosen = i;
+  }
+  return chosen;
+}
+
+bool CanonicalTree::Decide(int buffer) {
+  const int level = static_cast<int>(decisions_.size());
+  decisions_.push_back({buffer, state_.BeginDecision(), open_, ranges_.size()});
+  if (!propagator_.Place(buffer, level)) return false;
+  const auto& [first, last] = model_.extents[static_cast<size_t>(buffer)];
+  SplitOpenRange(first, last);
+  return true;
+}
+
+// Takes decisions back until one that is to blame can be turned into a delay that holds.
+bool CanonicalTree::Backtrack() {
+  LevelSet& blamed = propagator_.Analysis().Levels();
+  ++statistics_.conflicts;
+  while (!decisions_.empty()) {
+    const Decision decision = decisions_.back();
+    decisions_.pop_back();
+    state_.Undo(decision.mark);
+    ranges_.resize(decision.open_ranges);
+    open_ = decision.open;
+    const int level = static_cast<int>(decisions_.size());
+    if (options_.backjumping && !blamed.Has(level)) continue;
+    blamed.Remove(level);
+    ++statistics_.backtracks;
+    if (DelayAndRemember(decision.buffer)) return true;
+  }
+  return false;
+}
+
+// Neither placing nor delaying the buffer led anywhere: so much for the state in which it was chosen.
+bool CanonicalTree::DelayAndRemember(int buffer) {
+  if (!remembers_) return propagator_.Delay(buffer);
+  DescribeState();
+  const bool holds = propagator_.Delay(buffer);
+  if (!holds) cache_->Insert(described_);
+  return holds;
+}
+
+// Blames what made the unplaced buffers of the open range what they are.
+bool CanonicalTree::IsKnownToFail() {
+  DescribeState();
+  if (!cache_->Holds(described_)) return false;
+  ConflictAnalysis& analysis = propagator_.Analysis();
+  analysis.Levels().Clear();
+  for (size_t i = 0; i < described_.size(); i += 3) {
+    const int buffer = static_cast<int>(described_[i]);
+    analysis.Need(buffer, described_[i + 1]);
+    for (const int e : model_.neighbours[buffer]) {
+      if (state_.IsPlaced(e)) analysis.Levels().Add(state_.level[static_cast<size_t>(e)]);
+    }
+  }
+  analysis.Resolve();
+  return true;
+}
+
+// Number, least offset and real top beneath of each unplaced buffer in the open range.
+void CanonicalTree::DescribeState() {
+  const OpenRange& range = ranges_[static_cast<size_t>(open_)];
+  described_.clear();
+  for (int i = 0; i < model_.Count(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    const auto& extent = model_.extents[at];
+    if (state_.IsPlaced(i) || extent.first < range.first || extent.second > range.last) continue;
+    described_.insert(described_.end(), {i, state_.least[at], state_.top_below[at]});
+  }
+}
+
+int CanonicalTree::CountUnplaced(int first, int last) const {
+  int count = 0;
+  for (int i = 0; i < model_.Count(); ++i) {
+    const auto& extent = model_.extents[static_cast<size_t>(i)];
+    if (!state_.IsPlaced(i) && first <= extent.first && extent.second <= last) ++count;
+  }
+  return count;
+}
+
+// Replaces the range at the head of the list by its independent parts, the one with the fewest buffers first:
+// it fails soonest. Only borders between cliques first and last are looked at.
+void CanonicalTree::SplitOpenRange(int first, int last) {
+  if (!options_.decomposition) return;
+  const OpenRange range = ranges_[static_cast<size_t>(open_)];
+  std::vector<int> borders;
+  for (int border = std::max(first, range.first) + 1; border < std::min(last, range.last); ++border) {
+    if (state_.crossings[static_cast<size_t>(border)] == 0) borders.push_back(border);
+  }
+  if (borders.empty()) return;
+  borders.insert(borders.begin(), range.first);
+  borders.push_back(range.last);
+
+  struct Part {
+    int buffers;
+    int first;
+    int last;
+  };
+  std::vector<Part> parts;
+  for (size_t i = 0; i + 1 < borders.size(); ++i) {
+    const int buffers = CountUnplaced(borders[i], borders[i + 1]);
+    if (buffers > 0) parts.push_back({buffers, borders[i], borders[i + 1]});
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+    return std::pair(a.buffers, a.first) > std::pair(b.buffers, b.first);
+  });
+  open_ = range.next;
+  for (const Part& part : parts) {
+    ranges_.push_back({part.first, part.last, open_});
+    open_ = static_cast<int>(ranges_.size()) - 1;
+  }
+}
+
+}  // namespace tessera::search::engines::canonical

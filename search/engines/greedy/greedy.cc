@@ -1,0 +1,365 @@
+#include "tessera/search/engines/greedy/greedy.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <tuple>
+
+#include "tessera/search/allocate/bounds.h"
+#include "tessera/search/allocate/engine_session.h"
+
+namespace tessera::search::engines::greedy {
+
+using problem::Buffer;
+using problem::Problem;
+using problem::Relation;
+using problem::RelationKind;
+
+namespace {
+
+// Maxima over ranges of a fixed sequence: row k holds the maxima of 2^k neighbours. O(n log n) to build, O(1)
+// to ask.
+class RangeMaximum {
+ public:
+  explicit RangeMaximum(std::vector<allocate::Bytes> values) {
+    rows_.push_back(std::move(values));
+    for (size_t width = 1; 2 * width <= rows_[0].size(); width *= 2) {
+      const std::vector<allocate::Bytes>& last = rows_.back();
+      std::vector<allocate::Bytes> row(last.size() - width);
+      for (size_t i = 0; i < row.size(); ++i) row[i] = std::max(last[i], last[i + width]);
+      rows_.push_back(std::move(row));
+    }
+  }
+
+  allocate::Bytes In(allocate::SectionRange range) const {
+    const auto width = std::bit_floor(static_cast<size_t>(range.last - range.first));
+    const auto row = static_cast<size_t>(std::countr_zero(width));
+    const size_t last = static_cast<size_t>(range.last) - width;
+    return std::max(rows_[row][static_cast<size_t>(range.first)], rows_[row][last]);
+  }
+
+ private:
+  std::vector<std::vector<allocate::Bytes>> rows_;
+};
+
+}  // namespace
+
+// What changes while buffers are laid down. Buffers with exclusive partners stay out of `occupancy`, which
+// does not know whose bytes it holds, and are looked at one by one.
+struct GreedyPlacement::Pass {
+  allocate::Occupancy occupancy;
+  std::vector<allocate::Bytes> offsets;
+  std::vector<bool> placed;
+  std::vector<size_t> apart;  // placed buffers that have exclusive partners
+
+  // Of the buffer at hand.
+  std::vector<const allocate::RangeList*> taken = {};  // what conflicts with it
+  allocate::RangeList untold = {};                     // the part of it that no lifespan tells
+};
+
+GreedyPlacement::GreedyPlacement(const Problem& problem, int memory)
+    : problem_(problem), buffers_(allocate::BuffersOf(problem, memory)), sections_(allocate::FindSections(problem, buffers_)) {
+  std::vector<allocate::Bytes> change(static_cast<size_t>(sections_.Count()) + 1, 0);
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    const Buffer& buffer = BufferAt(i);
+    positions_.emplace_back(allocate::WindowsOf(problem, buffer), problem::AlignmentOf(problem, buffer), buffer.size);
+    for (const allocate::SectionRange& range : sections_.ranges[i]) {
+      change[static_cast<size_t>(range.first)] += buffer.size;
+      change[static_cast<size_t>(range.last)] -= buffer.size;
+    }
+  }
+  std::partial_sum(change.begin(), change.end(), change.begin());
+  const RangeMaximum load(std::move(change));
+  for (const std::vector<allocate::SectionRange>& ranges : sections_.ranges) {
+    allocate::Bytes greatest = 0;
+    for (const allocate::SectionRange& range : ranges) greatest = std::max(greatest, load.In(range));
+    contention_.push_back(greatest);
+  }
+
+  separate_.resize(buffers_.size());
+  exclusive_.resize(buffers_.size());
+  for (const Relation& relation : problem.relations) {
+    if (problem.buffers[static_cast<size_t>(relation.first)].memory != memory) continue;
+    const bool separate = relation.kind == RelationKind::kSeparate;
+    if (!separate && relation.kind != RelationKind::kExclusive) continue;
+    const size_t first = NumberOf(relation.first), second = NumberOf(relation.second);
+    auto& partners = separate ? separate_ : exclusive_;
+    partners[first].push_back(second);
+    partners[second].push_back(first);
+  }
+}
+
+// The position of a buffer of the memory in Buffers(), which ascend.
+size_t GreedyPlacement::NumberOf(int buffer) const {
+  return static_cast<size_t>(std::lower_bound(buffers_.begin(), buffers_.end(), buffer) - buffers_.begin());
+}
+
+bool GreedyPlacement::HasHints() const {
+  return std::any_of(buffers_.begin(), buffers_.end(),
+                     [this](int i) { return problem_.buffers[static_cast<size_t>(i)].hint.has_value(); });
+}
+
+std::vector<size_t> GreedyPlacement::Sequence(GreedyOrder order) const {
+  using Key = std::tuple<double, double, double>;
+  std::vector<Key> keys;
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    const Buffer& buffer = BufferAt(i);
+    double lifetime = 0;
+    for (const problem::Lifespan& life : buffer.lifespans)
+      lifetime += static_cast<double>(life.upper - life.lower);
+    const auto size = static_cast<double>(buffer.size);
+    const auto birth = static_cast<double>(buffer.lifespans.front().lower);
+    const auto death = static_cast<double>(buffer.lifespans.back().upper);
+    switch (order) {
+      case GreedyOrder::kSize:
+        keys.emplace_back(size, lifetime, -birth);
+        break;
+      case GreedyOrder::kArea:
+        keys.emplace_back(size * lifetime, size, -birth);
+        break;
+      case GreedyOrder::kLifetime:
+        keys.emplace_back(lifetime, size, -birth);
+        break;
+      case GreedyOrder::kContention:
+        keys.emplace_back(static_cast<double>(contention_[i]), size, lifetime);
+        break;
+      case GreedyOrder::kBirth:
+        keys.emplace_back(-birth, size, lifetime);
+        break;
+      case GreedyOrder::kDeath:
+        keys.emplace_back(death, size, lifetime);
+        break;
+    }
+  }
+  std::vector<size_t> sequence(buffers_.size());
+  std::iota(sequence.begin(), sequence.end(), size_t{0});
+  std::stable_sort(sequence.begin(), sequence.end(), [&](size_t a, size_t b) {
+    const bool a_fixed = BufferAt(a).offset.has_value(), b_fixed = BufferAt(b).offset.has_value();
+    return a_fixed != b_fixed ? a_fixed : keys[a] > keys[b];
+  });
+  return sequence;
+}
+
+std::optional<std::vector<allocate::Bytes>> GreedyPlacement::Place(GreedyOrder order, allocate::Fit fit, bool use_hints,
+                                                         allocate::Bytes capacity, const base::Stop& stop) const {
+  static constexpr size_t kPlacedBetweenStops = 64;
+  Pass pass{allocate::Occupancy(sections_.Count()),
+            std::vector<allocate::Bytes>(buffers_.size(), 0),
+            std::vector<bool>(buffers_.size(), false),
+            {}};
+  size_t placed = 0;
+  for (const size_t i : Sequence(order)) {
+    if (placed++ % kPlacedBetweenStops == 0 && stop.Requested()) return std::nullopt;
+    if (!PlaceOne(pass, i, fit, use_hints, capacity)) return std::nullopt;
+  }
+  return std::move(pass.offsets);
+}
+
+bool GreedyPlacement::PlaceOne(Pass& pass, size_t i, allocate::Fit fit, bool use_hints, allocate::Bytes capacity) const {
+  const Buffer& buffer = BufferAt(i);
+  std::vector<const allocate::RangeList*>& taken = pass.taken;
+  Collect(pass, i);
+
+  const auto stands = [&](allocate::Bytes offset) {
+    return positions_[i].AtLeast(offset) == offset && IsFree(taken, {offset, offset + buffer.size});
+  };
+  allocate::Bytes offset = allocate::kNowhere;
+  if (buffer.offset) {
+    if (!stands(*buffer.offset)) return false;
+    offset = *buffer.offset;
+  } else if (use_hints && buffer.hint && stands(*buffer.hint)) {
+    offset = *buffer.hint;
+  } else {
+    offset = allocate::FindFit(positions_[i], taken, fit);
+  }
+  if (offset >= allocate::kNowhere || offset > capacity - buffer.size) return false;
+
+  pass.offsets[i] = offset;
+  pass.placed[i] = true;
+  if (!exclusive_[i].empty()) {
+    pass.apart.push_back(i);
+    return true;
+  }
+  for (const allocate::SectionRange& range : sections_.ranges[i]) {
+    pass.occupancy.Insert(range, {offset, offset + buffer.size});
+  }
+  return true;
+}
+
+// Fills `taken` with the lists of what conflicts with buffer i.
+void GreedyPlacement::Collect(Pass& pass, size_t i) const {
+  pass.taken.clear();
+  pass.untold.clear();
+  for (const allocate::SectionRange& range : sections_.ranges[i]) pass.occupancy.Collect(range, pass.taken);
+  const auto add = [&](size_t j) {
+    allocate::Merge(pass.untold, {pass.offsets[j], pass.offsets[j] + BufferAt(j).size});
+  };
+  for (const size_t j : pass.apart) {
+    const bool exclusive = std::find(exclusive_[i].begin(), exclusive_[i].end(), j) != exclusive_[i].end();
+    if (!exclusive && problem::LiveTogether(BufferAt(i), BufferAt(j))) add(j);
+  }
+  for (const size_t j : separate_[i]) {
+    if (pass.placed[j]) add(j);
+  }
+  if (!pass.untold.empty()) pass.taken.push_back(&pass.untold);
+}
+
+using problem::Ladder;
+using problem::Problem;
+using problem::Result;
+using problem::Status;
+
+namespace {
+
+struct Recipe {
+  GreedyOrder order;
+  allocate::Fit fit;
+};
+
+constexpr Recipe kRecipes[] = {
+    {GreedyOrder::kContention, allocate::Fit::kFirst}, {GreedyOrder::kSize, allocate::Fit::kFirst},
+    {GreedyOrder::kArea, allocate::Fit::kFirst},       {GreedyOrder::kLifetime, allocate::Fit::kFirst},
+    {GreedyOrder::kBirth, allocate::Fit::kBest},       {GreedyOrder::kDeath, allocate::Fit::kBest},
+    {GreedyOrder::kSize, allocate::Fit::kBest},        {GreedyOrder::kBirth, allocate::Fit::kFirst},
+};
+
+enum class PassOutcome : uint8_t { kFits, kAllTried, kLimit, kStopped };
+
+// The passes over one memory, made one after the other as capacities ask for them. A pass ends where it first
+// exceeds the capacity, so a larger one may ask for it again.
+class MemoryPasses {
+ public:
+  MemoryPasses(const Problem& problem, int memory) : problem_(problem), memory_(memory) {}
+
+  const allocate::Bound& LowerBound() {
+    if (!bound_) bound_ = allocate::FindBound(problem_, memory_);
+    return *bound_;
+  }
+
+  // Makes passes until one keeps within the capacity. `units` is lowered by the buffers of each pass.
+  PassOutcome Reach(allocate::Bytes capacity, int64_t& units, const base::Stop& stop) {
+    if (!placement_) {
+      placement_.emplace(problem_, memory_);
+      hinted_ = placement_->HasHints() ? std::size(kRecipes) : 0;
+      too_small_.assign(hinted_ + std::size(kRecipes), -1);
+    }
+    for (size_t pass = 0; pass < too_small_.size() && peak_ > capacity; ++pass) {
+      if (too_small_[pass] >= capacity) continue;
+      if (stop.Requested()) return PassOutcome::kStopped;
+      if (units <= 0) return PassOutcome::kLimit;
+      const Recipe& recipe = kRecipes[pass % std::size(kRecipes)];
+      auto offsets = placement_->Place(recipe.order, recipe.fit, pass < hinted_, capacity, stop);
+      units -= static_cast<int64_t>(placement_->Buffers().size());
+      if (!offsets && stop.Requested()) return PassOutcome::kStopped;
+      too_small_[pass] = capacity;
+      if (offsets) {
+        Keep(*std::move(offsets));
+        too_small_[pass] = peak_ - 1;
+      }
+    }
+    return peak_ <= capacity ? PassOutcome::kFits : PassOutcome::kAllTried;
+  }
+
+  void CopyTo(std::vector<allocate::Bytes>& offsets) const {
+    for (size_t i = 0; i < best_.size(); ++i)
+      offsets[static_cast<size_t>(placement_->Buffers()[i])] = best_[i];
+  }
+
+ private:
+  void Keep(std::vector<allocate::Bytes> offsets) {
+    best_ = std::move(offsets);
+    peak_ = 0;
+    for (size_t i = 0; i < best_.size(); ++i) {
+      const auto buffer = static_cast<size_t>(placement_->Buffers()[i]);
+      peak_ = std::max(peak_, best_[i] + problem_.buffers[buffer].size);
+    }
+  }
+
+  const Problem& problem_;
+  int memory_;
+  std::optional<allocate::Bound> bound_;
+  std::optional<GreedyPlacement> placement_;
+  size_t hinted_ = 0;             // passes that try hints come first; without hints there are none
+  std::vector<allocate::Bytes> too_small_;  // by pass: the greatest capacity known not to suffice it
+  allocate::Bytes peak_ =
+      std::numeric_limits<allocate::Bytes>::max();  // of the best pass; beyond any capacity where there is none
+  std::vector<allocate::Bytes> best_;
+};
+
+class GreedySession final : public allocate::SizedSession {
+ public:
+  GreedySession(const Problem& problem, const Ladder* ladder)
+      : allocate::SizedSession("greedy", allocate::BankSupport::kWindows, problem, ladder) {}
+
+ private:
+  void Reopen() override {
+    passes_.clear();
+    for (size_t memory = 0; memory < Sized().memories.size(); ++memory) {
+      passes_.emplace_back(Sized(), static_cast<int>(memory));
+    }
+  }
+
+  void Answer(allocate::Bytes capacity, const base::Budget& budget, const base::Stop& stop, Result& result) override {
+    int64_t units = budget.units;
+    for (size_t memory = 0; memory < passes_.size(); ++memory) {
+      const allocate::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
+      if (!SolveMemory(memory, limit, units, stop, result)) break;
+    }
+    result.statistics.nodes = budget.units - units;
+    if (result.reason.empty()) Place(result);
+  }
+
+  // Whether to go on with the next memory; otherwise the reason says why not.
+  bool SolveMemory(size_t memory, allocate::Bytes capacity, int64_t& units, const base::Stop& stop, Result& result) {
+    result.status = Status::kUnknown;
+    switch (passes_[memory].Reach(capacity, units, stop)) {
+      case PassOutcome::kFits:
+        return true;
+      case PassOutcome::kAllTried:
+        Refute(memory, capacity, result);
+        break;
+      case PassOutcome::kLimit:
+        result.reason = "greedy orders reached their limit";
+        break;
+      case PassOutcome::kStopped:
+        result.reason = "greedy orders were stopped";
+        break;
+    }
+    return false;
+  }
+
+  // No order fits: perhaps because nothing can. A bound costs as much as a pass, so it waits until then.
+  void Refute(size_t memory, allocate::Bytes capacity, Result& result) {
+    const allocate::Bound& bound = passes_[memory].LowerBound();
+    if (memory == 0) result.lower_bound = bound.bytes;
+    if (bound.bytes <= capacity) {
+      result.reason = "no greedy order fits";
+    } else {
+      result.status = Status::kInfeasible;
+      result.reason = allocate::Explain(Sized(), bound, capacity);
+    }
+  }
+
+  void Place(Result& result) const {
+    result.status = Status::kFeasible;
+    problem::Allocation& allocation = result.allocation.emplace();
+    allocation.offsets.resize(Sized().buffers.size());
+    allocation.modes = allocate::ConstantModes(Sized());
+    for (const MemoryPasses& passes : passes_) passes.CopyTo(allocation.offsets);
+    result.peak = PeakOf(Sized(), allocation);
+  }
+
+  std::vector<MemoryPasses> passes_;  // of the sizes last asked for, by memory
+};
+
+}  // namespace
+
+std::unique_ptr<problem::Session> GreedyEngine::Open(const Problem& problem, const Ladder* ladder) const {
+  return allocate::OpenContracted(Name(), problem, ladder, [](const Problem& contracted, const Ladder* rungs) {
+    return std::make_unique<GreedySession>(contracted, rungs);
+  });
+}
+
+}  // namespace tessera::search::engines::greedy

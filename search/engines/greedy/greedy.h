@@ -1,0 +1,79 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tessera/base/stop.h"
+#include "tessera/problem/engine.h"
+#include "tessera/problem/problem.h"
+#include "tessera/search/allocate/occupancy.h"
+
+namespace tessera::search::engines::greedy {
+
+// What comes first is placed lowest.
+enum class GreedyOrder : uint8_t {
+  kSize,        // largest first
+  kArea,        // greatest size times lifetime first
+  kLifetime,    // longest first, then largest
+  kContention,  // greatest load lived through first, then largest
+  kBirth,       // as the program goes, larger first
+  kDeath,       // against it
+};
+
+// One memory, prepared for any number of greedy passes. Conflicts are found through time, not through pairs,
+// so that tens of thousands of buffers pass in a moment.
+class GreedyPlacement {
+ public:
+  GreedyPlacement(const problem::Problem& problem, int memory);
+
+  // Indices in the Problem of the buffers of the memory, and of the offsets that Place returns.
+  const std::vector<int>& Buffers() const { return buffers_; }
+
+  // Lays down buffers with a fixed offset, then the others one by one in the given order; with `use_hints`
+  // each at its hint where that is free. Offsets by position in Buffers(); nullopt as soon as a buffer reaches
+  // beyond `capacity` or fits nowhere, or when `stop` was requested. Aware of alignment, reserved ranges,
+  // spans and allowed banks, gaps, separate and exclusive. Cost: O(log sections) lists for each buffer, and
+  // the ranges passed in them.
+  std::optional<std::vector<allocate::Bytes>> Place(GreedyOrder order, allocate::Fit fit, bool use_hints, allocate::Bytes capacity,
+                                          const base::Stop& stop) const;
+
+  bool HasHints() const;
+
+ private:
+  struct Pass;
+
+  const problem::Buffer& BufferAt(size_t i) const {
+    return problem_.buffers[static_cast<size_t>(buffers_[i])];
+  }
+  size_t NumberOf(int buffer) const;
+  std::vector<size_t> Sequence(GreedyOrder order) const;
+  bool PlaceOne(Pass& pass, size_t i, allocate::Fit fit, bool use_hints, allocate::Bytes capacity) const;
+  void Collect(Pass& pass, size_t i) const;
+
+  const problem::Problem& problem_;
+  std::vector<int> buffers_;
+  allocate::Sections sections_;
+  std::vector<allocate::Positions> positions_;
+  std::vector<allocate::Bytes> contention_;               // the greatest load that the buffer lives through
+  std::vector<std::vector<size_t>> separate_;   // partners
+  std::vector<std::vector<size_t>> exclusive_;  // partners
+};
+
+// Greedy orders: buffers laid down one by one, never moved again. Eight passes in different orders, by first
+// or best fit (greedy_placement.h); no single order wins, as one that is perfect on one program can be a
+// third above the best on another. The first pass that keeps within the capacity is the answer; what passes
+// have found is kept for later calls.
+//
+// Answers kFeasible or kUnknown, and kInfeasible only when a bound proves it. Honours alignments, fixed
+// offsets, reserved ranges, gaps, spans and allowed banks, separate, exclusive, colocated buffers of one size
+// (contraction.h), and tries hints first; kUnsupported on other relations and on modes and ports that restrict
+// something. Budget units are buffers placed. Fast: microseconds for a hundred buffers, no list of pairs for
+// tens of thousands.
+class GreedyEngine final : public problem::Engine {
+ public:
+  std::string_view Name() const override { return "greedy"; }
+  std::unique_ptr<problem::Session> Open(const problem::Problem& problem,
+                                         const problem::Ladder* ladder) const override;
+};
+
+}  // namespace tessera::search::engines::greedy

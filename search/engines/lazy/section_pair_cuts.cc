@@ -1,0 +1,175 @@
+#include "tessera/search/engines/lazy/section_pair_cuts.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+namespace tessera::search::engines::lazy {
+namespace {
+
+constexpr size_t kMostEntries = 4'000'000;  // sections farther apart go without
+
+struct Parting {
+  std::vector<int> stayers, leavers, enterers;
+};
+
+Parting Part(std::span<const int> before, std::span<const int> after) {
+  Parting parting;
+  std::set_intersection(before.begin(), before.end(), after.begin(), after.end(),
+                        std::back_inserter(parting.stayers));
+  std::set_difference(before.begin(), before.end(), after.begin(), after.end(),
+                      std::back_inserter(parting.leavers));
+  std::set_difference(after.begin(), after.end(), before.begin(), before.end(),
+                      std::back_inserter(parting.enterers));
+  return parting;
+}
+
+}  // namespace
+
+Handovers::Handovers(Axis& axis, int reach, const base::Stop* stop) : axis_(axis), trail_(axis.trail()) {
+  const Packing& packing = axis.packing();
+  for (int distance = 1; distance <= reach; ++distance) {
+    for (int section = 0; section + distance < packing.sections.Count(); ++section) {
+      if (stop != nullptr && stop->Requested()) break;
+      const int other = section + distance;
+      if (packing.section_memory[static_cast<size_t>(section)] !=
+              packing.section_memory[static_cast<size_t>(other)] ||
+          entries_.size() > kMostEntries)
+        continue;
+      AddRows(section, other);
+      AddRows(other, section);
+    }
+  }
+  if (stop != nullptr && stop->Requested()) {
+    rows_.clear();
+    entries_.clear();
+  }
+  awake_.resize(rows_.size());
+  std::vector<std::vector<Use>> uses(static_cast<size_t>(trail_.Views()));
+  for (size_t r = 0; r < rows_.size(); ++r) {
+    for (uint32_t at = rows_[r].first; at < rows_[r].first + rows_[r].count; ++at) {
+      uses[static_cast<size_t>(entries_[at].order)].push_back({static_cast<int>(r), entries_[at].buffer});
+    }
+  }
+  uses_ = Lists<Use>(uses);
+}
+
+void Handovers::AddRows(int first_section, int second_section) {
+  const Packing& packing = axis_.packing();
+  const Parting parting = Part(packing.sections[first_section], packing.sections[second_section]);
+  struct Mover {
+    int buffer = 0;
+    bool leaves = false;
+  };
+  std::vector<Mover> movers;
+  for (const int leaver : parting.leavers) movers.push_back({leaver, true});
+  for (const int enterer : parting.enterers) movers.push_back({enterer, false});
+  // All rows have the order that Reload asks for, unless sizes change.
+  std::stable_sort(movers.begin(), movers.end(), [this](const Mover& a, const Mover& b) {
+    return axis_.Size(a.buffer) > axis_.Size(b.buffer);
+  });
+  for (const int stayer : parting.stayers) {
+    Row row;
+    row.first_section = first_section;
+    row.second_section = second_section;
+    row.first = static_cast<uint32_t>(entries_.size());
+    row.count = static_cast<uint32_t>(movers.size());
+    for (const auto& [buffer, leaves] : movers) {
+      entries_.push_back(
+          {leaves ? packing.BelowView(buffer, stayer) : packing.BelowView(stayer, buffer), buffer});
+    }
+    rows_.push_back(row);
+  }
+}
+
+int Handovers::MemoryOf(const Row& row) const {
+  return axis_.packing().section_memory[static_cast<size_t>(row.first_section)];
+}
+
+void Handovers::Reload() {
+  const Lists<int>& sections = axis_.packing().sections;
+  const Row* last = nullptr;  // rows of one pair of sections are neighbours
+  for (Row& row : rows_) {
+    const bool same = last != nullptr && last->first_section == row.first_section &&
+                      last->second_section == row.second_section;
+    row.stayers = same ? last->stayers : 0;
+    row.sum = row.largest = 0;
+    if (!same) {
+      for (const int stayer : Part(sections[row.first_section], sections[row.second_section]).stayers)
+        row.stayers += axis_.Size(stayer);
+    }
+    last = &row;
+    const std::span<Entry> entries(entries_.data() + row.first, row.count);
+    const auto larger = [&](const Entry& a, const Entry& b) {
+      return axis_.Size(a.buffer) > axis_.Size(b.buffer);
+    };
+    if (!std::is_sorted(entries.begin(), entries.end(), larger))
+      std::stable_sort(entries.begin(), entries.end(), larger);
+    if (!entries.empty()) row.largest = axis_.Size(entries.front().buffer);
+  }
+}
+
+void Handovers::Wake(int row) {
+  char& awake = awake_[static_cast<size_t>(row)];
+  if (awake != 0) return;
+  awake = 1;
+  woken_.push_back(row);
+}
+
+void Handovers::OrderSet(View order) {
+  for (const Use& use : uses_[order]) {
+    Row& row = rows_[static_cast<size_t>(use.row)];
+    row.sum += axis_.Size(use.buffer);
+    if (row.sum + row.largest > Free(row)) Wake(use.row);
+  }
+}
+
+void Handovers::OrderUndone(View order) {
+  for (const Use& use : uses_[order]) rows_[static_cast<size_t>(use.row)].sum -= axis_.Size(use.buffer);
+}
+
+void Handovers::CeilingSank(int memory) {
+  for (size_t r = 0; r < rows_.size(); ++r) {
+    if (MemoryOf(rows_[r]) == memory) Wake(static_cast<int>(r));
+  }
+}
+
+void Handovers::Sleep() {
+  for (const int row : woken_) awake_[static_cast<size_t>(row)] = 0;
+  woken_.clear();
+}
+
+bool Handovers::PropagateOne() {
+  const auto r = static_cast<size_t>(woken_.back());
+  woken_.pop_back();
+  awake_[r] = 0;
+  const Row& row = rows_[r];
+  const Bound left = Free(row) - row.sum;
+  if (left < 0) return trail_.Refute(Because(row, 0));
+  for (uint32_t at = row.first; at < row.first + row.count; ++at) {
+    const Entry& entry = entries_[at];
+    const Bound size = axis_.Size(entry.buffer);
+    if (size <= left) break;
+    const Literal excluded = OrderLiteral(Opposite(entry.order));
+    if (trail_.IsTrue(excluded) || trail_.IsFalse(excluded)) continue;
+    if (!trail_.Imply(excluded, Because(row, size))) return false;
+  }
+  return true;
+}
+
+// Enough of the true entries, the largest first, to leave no room for `entering` beside them.
+Reason Handovers::Because(const Row& row, Bound entering) {
+  const Bound free = Free(row);
+  Bound sum = entering;
+  trail_.OpenReason();
+  for (uint32_t at = row.first; sum <= free; ++at) {
+    const Literal entry = OrderLiteral(entries_[at].order);
+    if (!trail_.IsTrue(entry)) continue;
+    trail_.Because(entry);
+    sum += axis_.Size(entries_[at].buffer);
+  }
+  trail_.Because(axis_.EndsAt(MemoryOf(row), row.stayers + sum - 1));
+  return trail_.CloseReason(Reason::Kind::kLiterals);
+}
+
+}  // namespace tessera::search::engines::lazy

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "tessera/search/engines/lazy/axis.h"
+
+namespace tessera::search::engines::lazy {
+
+// Edge finding on sections (Carlier and Pinson 1989, for one machine; a section is a machine, addresses are its
+// time, sizes the durations, the ceiling everybody's deadline).
+//
+// Sort a section by floors. Each suffix S begins at its least floor l and needs s, the sum of its sizes:
+//
+//     0        l                          end       overload:  l + s > end, no solution
+//     |   j....|[---S---][--S--][-S-]......|        edge:      l + s + size(j) > end for a j outside S, so
+//                                                              j comes before every member of S
+//
+// Weakened explanations: an overload of S needs floors of end - s + 1 only, an edge end - s - size(j) + 1; one
+// threshold serves all, and members whose floor reaches it from the start drop out. If all do, what is left
+// goes to the ceiling, so that a refuted capacity refutes as many others as it can.
+//
+// A fixed j needs no edges: the pair rules settled it when it was fixed.
+//
+// Cost: O(members log members) for a section in which nothing moves, insertion sort keeping nearly sorted
+// orders; O(members squared) when edges appear.
+class EdgeFinding {
+ public:
+  EdgeFinding(Axis& axis, const OrderMatrix& orders);
+
+  void Wake(Side side, int section);
+  void WakeAll();
+  // Forgets who was woken: after backtracking.
+  void Sleep();
+  bool Idle() const { return woken_.empty(); }
+  // Draws the consequences of one woken section; false on a conflict.
+  bool PropagateOne();
+
+ private:
+  struct Member {
+    Bound floor = 0;
+    int buffer = 0;
+  };
+  struct Woken {
+    Side side = Side::kBottom;
+    int section = 0;
+  };
+
+  bool Propagate(Side side, int section);
+  void Sort(Side side, int section);
+  bool Overload(Side side, int memory, size_t first, Bound sum);
+  bool FindEdges(Side side, int memory, size_t first, Bound sum, Bound room);
+  bool PutBefore(Side side, int memory, size_t outside, size_t first, size_t last, Bound threshold);
+  Reason BecauseSuffix(Side side, int memory, size_t first, Bound threshold, Bound sum);
+
+  Axis& axis_;
+  Trail& trail_;
+  const OrderMatrix& known_;
+  std::array<std::vector<int>, 2> orders_;  // members of all sections, each by floor as last seen
+  std::vector<size_t> starts_;              // of each section in them
+  std::array<std::vector<bool>, 2> awake_;
+  std::vector<Woken> woken_;
+  std::vector<Member> members_;       // of the section at hand, ascending
+  BufferSet suffix_;                  // members from the one at hand on
+  std::vector<Bound> largest_;        // size among the movable members before each
+  std::vector<size_t> settled_from_;  // each member is already known to come before all from here on
+};
+
+// Section energy: whoever must come before a buffer in one section fills the room before it together.
+//
+//     |      l ......|[----][--][------]|  i        floor(i) >= l + sum of sizes, for the members of one section
+//                    '---- before i ----'           known to come before i whose floors are l or more
+//
+// The pair rules see only one chain of such members at a time; energy needs no order among them. It pays where
+// a section has little slack, since only there a floor raised by a sum meets something, and while orders are
+// decided; where floors are, on the way to a placement, it costs more than it saves. It is asked on changes of
+// order alone: floors that rise later are left to the pair rules.
+//
+// The reason is shiftable: the sum stays, l and the raised floor sink together. Cost: O(members log members),
+// and one addition for each section that a member shares with the buffer.
+class SectionEnergy {
+ public:
+  // Looks at sections whose slack is at most `slack_percent` hundredths of the ceiling.
+  SectionEnergy(Axis& axis, int slack_percent);
+
+  // The sizes changed.
+  void Reload();
+
+  // Somebody was put before the buffer.
+  void Wake(Side side, int buffer);
+  void Sleep();
+  bool Idle() const { return woken_.empty(); }
+  bool PropagateOne();
+
+ private:
+  struct Member {
+    Bound floor = 0;
+    int buffer = 0;
+  };
+  struct Woken {
+    Side side = Side::kBottom;
+    int buffer = 0;
+  };
+
+  void FindTight(int memory, Bound ceiling);
+  bool Propagate(Side side, int buffer);
+  void Collect(Side side, int buffer);
+  bool Raise(Side side, int buffer, int section, size_t last, Bound floor);
+  const uint64_t* TightOf(int buffer) const {
+    return tight_of_.data() + static_cast<size_t>(buffer) * width_;
+  }
+  template <typename Visit>
+  void ForTightSectionsOfBoth(int i, int j, Visit visit) const;
+
+  Axis& axis_;
+  Trail& trail_;
+  int slack_percent_;
+  size_t width_;                    // words for a set of sections
+  std::vector<Bound> loads_;        // of sections
+  std::vector<Bound> ceilings_;     // of memories, for which tight_of_ holds
+  std::vector<uint64_t> tight_of_;  // of each buffer: the tight sections that it is in
+  std::array<std::vector<bool>, 2> awake_;
+  std::vector<Woken> woken_;
+  std::vector<Member> members_;  // that come before the buffer at hand, the highest floor first
+  std::vector<Bound> sums_;      // of each section: the sizes of those seen
+};
+
+}  // namespace tessera::search::engines::lazy

@@ -1,0 +1,145 @@
+#include "tessera/search/engines/lazy/supported.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tessera/base/arithmetic.h"
+
+namespace tessera::search::engines::lazy {
+
+using problem::Access;
+using problem::Bank;
+using problem::BankMode;
+using problem::Buffer;
+using problem::Bytes;
+using problem::Memory;
+using problem::Mode;
+using problem::Permission;
+using problem::Problem;
+using problem::Relation;
+using problem::RelationKind;
+
+namespace {
+
+bool AllowsEverything(const BankMode& bank, const Problem& problem, int memory) {
+  const auto allowed = [&](const Access& access) {
+    return std::any_of(bank.allowed.begin(), bank.allowed.end(), [&](const Permission& permission) {
+      return permission.kind == access.kind &&
+             (permission.engine.empty() || permission.engine == access.engine);
+    });
+  };
+  return !bank.off && std::all_of(problem.buffers.begin(), problem.buffers.end(), [&](const Buffer& buffer) {
+    return buffer.memory != memory || std::all_of(buffer.accesses.begin(), buffer.accesses.end(), allowed);
+  });
+}
+
+std::optional<int> FindHarmlessMode(const Problem& problem, int memory) {
+  const std::vector<Mode>& modes = problem.memories[static_cast<size_t>(memory)].modes;
+  const auto harmless = std::find_if(modes.begin(), modes.end(), [&](const Mode& mode) {
+    return std::all_of(mode.banks.begin(), mode.banks.end(),
+                       [&](const BankMode& bank) { return AllowsEverything(bank, problem, memory); });
+  });
+  if (harmless == modes.end()) return std::nullopt;
+  return static_cast<int>(harmless - modes.begin());
+}
+
+std::optional<std::string> FindUnsupportedMemory(const Problem& problem, int m) {
+  const Memory& memory = problem.memories[static_cast<size_t>(m)];
+  if (!memory.modes.empty() && !FindHarmlessMode(problem, m))
+    return "the modes of memory '" + memory.name + "'";
+  const bool ports = std::any_of(memory.banks.begin(), memory.banks.end(), [](const Bank& bank) {
+    return bank.ports.total || bank.ports.reads || bank.ports.writes;
+  });
+  if (ports) return "the ports of memory '" + memory.name + "'";
+  return std::nullopt;
+}
+
+bool BanksRestrict(const Memory& memory, const Buffer& buffer) {
+  if (memory.banks.empty()) return false;
+  const bool every = buffer.allowed_banks.empty() || buffer.allowed_banks.size() == memory.banks.size();
+  return buffer.span != problem::Span::kAny || !every;
+}
+
+bool IsBankRelation(RelationKind kind) {
+  return kind == RelationKind::kSameBank || kind == RelationKind::kDifferentBank;
+}
+
+std::optional<std::string> FindUnsupportedRelation(const Problem& problem) {
+  for (const Relation& relation : problem.relations) {
+    const Buffer& first = problem.buffers[static_cast<size_t>(relation.first)];
+    const Buffer& second = problem.buffers[static_cast<size_t>(relation.second)];
+    const bool banks = !problem.memories[static_cast<size_t>(first.memory)].banks.empty();
+    if (banks && IsBankRelation(relation.kind)) {
+      return "the banks that '" + first.id + "' and '" + second.id + "' must share or not";
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Bytes> AddAll(const std::vector<Bytes>& terms) {
+  Bytes sum = 0;
+  for (const Bytes term : terms) {
+    const auto next = base::CheckedAdd(sum, term);
+    if (!next) return std::nullopt;
+    sum = *next;
+  }
+  return sum;
+}
+
+}  // namespace
+
+int64_t CountPairs(const Problem& problem) {
+  int64_t pairs = 0;
+  for (int m = 0; m < static_cast<int>(problem.memories.size()); ++m) pairs += CountMeetings(problem, m);
+  return pairs;
+}
+
+std::optional<Bytes> HeightThatSuffices(const Problem& problem, const problem::Ladder* ladder) {
+  std::vector<Bytes> terms = {0};
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    Bytes size = ladder != nullptr && !ladder->rungs.empty() ? 0 : problem.buffers[i].size;
+    if (ladder != nullptr) {
+      for (const problem::Rung& rung : ladder->rungs) size = std::max(size, rung.sizes[i]);
+    }
+    terms.insert(terms.end(), {size, problem::AlignmentOf(problem, problem.buffers[i])});
+    const Bytes hint =
+        std::min(problem.buffers[i].hint.value_or(0), kFarthest / 4);  // no constraint, only room
+    terms[0] = std::max({terms[0], problem.buffers[i].offset.value_or(0), hint});
+  }
+  for (const Memory& memory : problem.memories) {
+    for (const problem::Reserved& reserved : memory.reserved)
+      terms[0] = std::max(terms[0], reserved.range.end);
+  }
+  for (const Relation& relation : problem.relations) terms.push_back(std::abs(relation.delta));
+  const auto height = AddAll(terms);
+  return height && *height <= kFarthest ? height : std::nullopt;
+}
+
+std::optional<std::string> FindUnsupported(const Problem& problem, const problem::Ladder* ladder) {
+  if (problem.buffers.size() > kMostBuffers) return "more than 4096 buffers";
+  if (CountPairs(problem) > kMostPairs) return "more than 2000000 pairs of buffers that live together";
+  if (!HeightThatSuffices(problem, ladder)) return "addresses beyond 2^60 bytes";
+  for (int m = 0; m < static_cast<int>(problem.memories.size()); ++m) {
+    if (auto reason = FindUnsupportedMemory(problem, m)) return reason;
+  }
+  for (const Buffer& buffer : problem.buffers) {
+    if (BanksRestrict(problem.memories[static_cast<size_t>(buffer.memory)], buffer)) {
+      return "the banks that buffer '" + buffer.id + "' may touch";
+    }
+  }
+  if (!problem.rules.empty()) return problem::Describe(problem.rules.front());
+  return FindUnsupportedRelation(problem);
+}
+
+std::vector<problem::ModeSchedule> HarmlessSchedules(const Problem& problem) {
+  const problem::Lifespan horizon = problem::Horizon(problem);
+  std::vector<problem::ModeSchedule> schedules(problem.memories.size());
+  for (size_t m = 0; m < schedules.size(); ++m) {
+    if (problem.memories[m].modes.empty()) continue;
+    const int mode = FindHarmlessMode(problem, static_cast<int>(m)).value_or(0);
+    schedules[m].assign(static_cast<size_t>(horizon.upper - horizon.lower), mode);
+  }
+  return schedules;
+}
+
+}  // namespace tessera::search::engines::lazy

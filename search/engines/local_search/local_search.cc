@@ -1,0 +1,323 @@
+#include "tessera/search/engines/local_search/local_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/search/allocate/conflict_model.h"
+#include "tessera/search/allocate/engine_session.h"
+
+namespace tessera::search::engines::local_search {
+
+namespace {
+
+constexpr int64_t kForgetAfterPerBuffer = 5'000;  // steps
+constexpr int64_t kOneIn = 100;                   // moves among equally cheap offsets
+constexpr int64_t kStepsBetweenStops = 256;
+
+// Takes time in proportion to the events and little more where few are out of order (Cook and Kim, 1980): of each
+// two neighbours in the wrong order both go astray, for either may be the one that moved; those are sorted apart and
+// merged. `astray` is empty before and after.
+template <typename Event>
+void SortAlmostSorted(std::vector<Event>& events, std::vector<Event>& astray) {
+  const auto earlier = [](const Event& a, const Event& b) { return a.at < b.at; };
+  size_t kept = 0;
+  for (const Event& event : events) {
+    if (kept > 0 && earlier(event, events[kept - 1])) {
+      astray.push_back(events[--kept]);
+      astray.push_back(event);
+    } else {
+      events[kept++] = event;
+    }
+  }
+  std::sort(astray.begin(), astray.end(), earlier);
+  for (size_t to = events.size(); !astray.empty(); --to) {
+    if (kept > 0 && earlier(astray.back(), events[kept - 1])) {
+      events[to - 1] = events[--kept];
+    } else {
+      events[to - 1] = astray.back();
+      astray.pop_back();
+    }
+  }
+}
+
+}  // namespace
+
+RepairSearch::RepairSearch(const allocate::CanonicalModel& model, uint64_t seed)
+    : model_(model), random_(seed), steps_left_(kForgetAfterPerBuffer * model.Count()) {
+  const auto buffers = static_cast<size_t>(model.Count());
+  offset_.assign(buffers, -1);
+  edges_.assign(2 * buffers, 0);
+  highest_.assign(buffers, 0);
+  overlaps_.assign(buffers, 0);
+  seat_.assign(buffers, 0);
+  PairUp();
+}
+
+// Neighbours are in ascending order, so each buffer meets its mirror pairs in that order too.
+void RepairSearch::PairUp() {
+  first_.push_back(0);
+  for (int i = 0; i < model_.Count(); ++i) {
+    const auto neighbours = model_.neighbours[i];
+    neighbour_.insert(neighbour_.end(), neighbours.begin(), neighbours.end());
+    first_.push_back(neighbour_.size());
+  }
+  std::vector<size_t> next(first_.begin(), first_.end() - 1);
+  for (const int e : neighbour_) mirror_.push_back(static_cast<uint32_t>(next[static_cast<size_t>(e)]++));
+  weight_.assign(neighbour_.size(), 1);
+  for (size_t pair = 0; pair < neighbour_.size(); ++pair) {
+    const auto lower = 2 * static_cast<uint32_t>(neighbour_[pair]);
+    ends_.push_back({lower, static_cast<uint32_t>(pair)});
+    ends_.push_back({lower + 1, static_cast<uint32_t>(pair)});
+  }
+}
+
+bool RepairSearch::Confine(allocate::Bytes capacity) {
+  for (int i = 0; i < model_.Count(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    const allocate::Positions& positions = model_.positions[at];
+    highest_[at] = positions.Below(capacity - positions.Size() + 1);
+    if (highest_[at] < 0) return false;
+    Lay(i, std::clamp(offset_[at], positions.AtLeast(0), highest_[at]));
+  }
+  overlapping_.clear();
+  overlaps_.assign(overlaps_.size(), 0);
+  for (int i = 0; i < model_.Count(); ++i) {
+    for (const int e : model_.neighbours[i]) {
+      if (Overlap(i, e)) ChangeCount(i, 1);
+    }
+  }
+  return true;
+}
+
+int64_t RepairSearch::Mend(int64_t limit, const base::Stop& stop) {
+  int64_t steps = 0;
+  for (; steps < limit && HasOverlaps(); ++steps) {
+    if (steps % kStepsBetweenStops == 0 && stop.Requested()) break;
+    if (--steps_left_ <= 0) {
+      weight_.assign(weight_.size(), 1);
+      steps_left_ = kForgetAfterPerBuffer * model_.Count();
+    }
+    Step();
+  }
+  return steps;
+}
+
+void RepairSearch::Step() {
+  const auto drawn = random_.Uniform(0, static_cast<int64_t>(overlapping_.size()) - 1);
+  const int buffer = overlapping_[static_cast<size_t>(drawn)];
+  SortEvents(buffer);
+  FindCheapest(buffer);
+  if (least_ < own_ || (least_ == own_ && random_.Uniform(1, kOneIn) == 1)) {
+    const auto choice = random_.Uniform(0, static_cast<int64_t>(cheapest_.size()) - 1);
+    Move(buffer, cheapest_[static_cast<size_t>(choice)]);
+  } else {
+    RaiseWeights(buffer);
+  }
+}
+
+// A neighbour is in the way from the offset at which the buffer's last byte meets its first.
+void RepairSearch::SortEvents(int buffer) {
+  const auto at = static_cast<size_t>(buffer);
+  const allocate::Bytes reach = model_.sizes[at] - 1;
+  const size_t begin = 2 * first_[at];
+  events_.resize(2 * first_[at + 1] - begin);
+  for (size_t i = 0; i < events_.size(); ++i) {
+    const End end = ends_[begin + i];
+    events_[i] = {edges_[end.edge] - (end.edge % 2 != 0 ? 0 : reach), end};
+  }
+  SortAlmostSorted(events_, astray_);
+  for (size_t i = 0; i < events_.size(); ++i) ends_[begin + i] = events_[i].end;
+}
+
+// `cost` holds from one event to the next.
+void RepairSearch::FindCheapest(int buffer) {
+  const auto at = static_cast<size_t>(buffer);
+  const allocate::Bytes beyond = highest_[at] + 1, own = offset_[at];
+  least_ = std::numeric_limits<Cost>::max();
+  Cost cost = 0;
+  allocate::Bytes from = 0;
+  for (const Event& event : events_) {
+    own_ = from <= own ? cost : own_;
+    if (event.at >= beyond) break;
+    if (event.at > from) {
+      if (cost <= least_) Offer(model_.positions[at], from, event.at, cost);
+      from = event.at;
+    }
+    const Weight weight = weight_[event.end.pair];
+    cost += event.end.edge % 2 == 0 ? weight : -weight;
+  }
+  own_ = from <= own ? cost : own_;
+  if (cost <= least_) Offer(model_.positions[at], from, beyond, cost);
+}
+
+// The lowest and the highest position from `from` up to, not including, `to`.
+void RepairSearch::Offer(const allocate::Positions& positions, allocate::Bytes from, allocate::Bytes to, Cost cost) {
+  const allocate::Bytes lowest = positions.AtLeast(from);
+  if (lowest >= to) return;
+  if (cost < least_) cheapest_.clear();
+  least_ = cost;
+  cheapest_.push_back(lowest);
+  const allocate::Bytes highest = positions.Below(to);
+  if (highest > lowest) cheapest_.push_back(highest);
+}
+
+void RepairSearch::Lay(int buffer, allocate::Bytes offset) {
+  const auto at = static_cast<size_t>(buffer);
+  offset_[at] = edges_[2 * at] = offset;
+  edges_[2 * at + 1] = offset + model_.sizes[at];
+}
+
+void RepairSearch::Move(int buffer, allocate::Bytes offset) {
+  CountOverlaps(buffer, -1);
+  Lay(buffer, offset);
+  CountOverlaps(buffer, 1);
+}
+
+void RepairSearch::CountOverlaps(int buffer, int change) {
+  for (const int e : model_.neighbours[buffer]) {
+    if (!Overlap(buffer, e)) continue;
+    ChangeCount(buffer, change);
+    ChangeCount(e, change);
+  }
+}
+
+void RepairSearch::ChangeCount(int buffer, int change) {
+  const auto at = static_cast<size_t>(buffer);
+  const int before = overlaps_[at];
+  overlaps_[at] += change;
+  if (before == 0) {
+    seat_[at] = overlapping_.size();
+    overlapping_.push_back(buffer);
+  } else if (overlaps_[at] == 0) {
+    const int last = overlapping_.back();
+    overlapping_[seat_[at]] = last;
+    seat_[static_cast<size_t>(last)] = seat_[at];
+    overlapping_.pop_back();
+  }
+}
+
+void RepairSearch::RaiseWeights(int buffer) {
+  const auto at = static_cast<size_t>(buffer);
+  for (size_t pair = first_[at]; pair < first_[at + 1]; ++pair) {
+    if (!Overlap(buffer, neighbour_[pair])) continue;
+    ++weight_[pair];
+    ++weight_[mirror_[pair]];
+  }
+}
+
+bool RepairSearch::Overlap(int a, int b) const {
+  const auto first = 2 * static_cast<size_t>(a), second = 2 * static_cast<size_t>(b);
+  return edges_[first] < edges_[second + 1] && edges_[second] < edges_[first + 1];
+}
+
+using problem::Ladder;
+using problem::Problem;
+using problem::Result;
+using problem::Status;
+
+namespace {
+
+// One memory. The search refers to the model, so neither moves.
+struct RepairShop {
+  RepairShop(const Problem& problem, int memory, uint64_t seed)
+      : model(allocate::BuildModel(problem, memory)), search(model, seed) {}
+  RepairShop(const RepairShop&) = delete;
+  RepairShop& operator=(const RepairShop&) = delete;
+
+  allocate::CanonicalModel model;
+  RepairSearch search;
+};
+
+class RepairSession final : public allocate::SizedSession {
+ public:
+  RepairSession(const Problem& problem, const Ladder* ladder, uint64_t seed)
+      : allocate::SizedSession("repair", allocate::BankSupport::kNone, problem, ladder), seed_(seed) {}
+
+ private:
+  void Reopen() override {
+    shops_.clear();
+    shops_.resize(Sized().memories.size());
+    refusals_.assign(shops_.size(), "");
+  }
+
+  void Answer(allocate::Bytes capacity, const base::Budget& budget, const base::Stop& stop, Result& result) override {
+    result.status = Status::kUnknown;
+    problem::Allocation allocation;
+    for (const problem::Buffer& buffer : Sized().buffers)
+      allocation.offsets.push_back(buffer.offset.value_or(0));
+    allocation.modes = allocate::ConstantModes(Sized());
+    for (size_t memory = 0; memory < shops_.size(); ++memory) {
+      const allocate::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
+      if (!MendMemory(memory, limit, budget, stop, result)) return;
+      const RepairShop& shop = *shops_[memory];
+      for (size_t i = 0; i < shop.model.buffers.size(); ++i) {
+        allocation.offsets[static_cast<size_t>(shop.model.buffers[i])] = shop.search.Offsets()[i];
+      }
+    }
+    result.status = Status::kFeasible;
+    result.peak = PeakOf(Sized(), allocation);
+    result.allocation = std::move(allocation);
+  }
+
+  // False, with the reason in the result, where overlaps are left.
+  bool MendMemory(size_t memory, allocate::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
+                  Result& result) {
+    const std::string name = "memory '" + Sized().memories[memory].name + "'";
+    if (const std::string refusal = Open(memory, stop.MemoryLimit()); !refusal.empty()) {
+      result.reason = "repair does not take " + refusal;
+      return false;
+    }
+    auto& [model, search] = *shops_[memory];
+    if (!model.contradiction.empty() || model.fixed_top > capacity || !search.Confine(capacity)) {
+      result.reason = "some buffer has no place of its own in " + name;
+      return false;
+    }
+    const int64_t steps_of_unit = std::max<int64_t>(model.Count() / RepairEngine::kBuffersPerStep, 1);
+    const int64_t units = std::min(budget.units - result.statistics.nodes, base::kMaxTotal / steps_of_unit);
+    result.statistics.nodes += base::CeilDiv(search.Mend(units * steps_of_unit, stop), steps_of_unit);
+    if (!search.HasOverlaps()) return true;
+    result.reason = stop.Requested()
+                        ? "repair was stopped"
+                        : "repair reached its limit of " + std::to_string(budget.units) + " nodes";
+    return false;
+  }
+
+  // Why the memory is too large, in words; empty if it is not.
+  std::string Open(size_t memory, int64_t memory_limit) {
+    if (shops_[memory]) return "";
+    std::string& refusal = refusals_[memory];
+    if (!refusal.empty()) return refusal;
+    const auto number = static_cast<int>(memory);
+    if (const auto oversize = allocate::FindOversize(Sized(), number, memory_limit)) return refusal = *oversize;
+    auto shop = std::make_unique<RepairShop>(Sized(), number, seed_);
+    int64_t ends = 0;
+    for (int i = 0; i < shop->model.Count(); ++i)
+      ends += static_cast<int64_t>(shop->model.neighbours[i].size());
+    if (ends > 2 * RepairEngine::kMostPairs) {
+      return refusal = "more than " + std::to_string(RepairEngine::kMostPairs) + " conflicts in memory '" +
+                       Sized().memories[memory].name + "'";
+    }
+    shops_[memory] = std::move(shop);
+    return "";
+  }
+
+  uint64_t seed_;
+  // Of the sizes last asked for, by memory.
+  std::vector<std::unique_ptr<RepairShop>> shops_;
+  std::vector<std::string> refusals_;
+};
+
+}  // namespace
+
+std::unique_ptr<problem::Session> RepairEngine::Open(const Problem& problem, const Ladder* ladder) const {
+  return allocate::OpenContracted(Name(), problem, ladder, [this](const Problem& contracted, const Ladder* rungs) {
+    return std::make_unique<RepairSession>(contracted, rungs, seed_);
+  });
+}
+
+}  // namespace tessera::search::engines::local_search

@@ -1,0 +1,183 @@
+#include "tessera/search/partition/analysis/reproduce.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tessera/graph/operator_order.h"
+#include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/partition/answer/plan_assembly.h"
+#include "tessera/search/partition/partition.h"
+
+namespace tessera::search::partition::analysis {
+namespace {
+
+using plan::Plan;
+using plan::Subgraph;
+
+// What a search was asked that made a plan.
+struct Question {
+  graph::Graph graph;  // as the file has it
+  std::vector<constraints::Demand> demands;
+};
+
+// The network with its operators and tensors as its file numbers them, and what is demanded in these numbers. What demands hold
+// together stands together in either order.
+Question QuestionOf(const Plan& plan) {
+  Question question{plan.network, plan.demands};
+  const std::vector<int>& order = plan.run.file_order;
+  if (order.empty()) return question;
+  const graph::Graph reordered = graph::Reordered(plan.network, order);
+  const std::vector<int> tensors = graph::TensorsByMaker(reordered);
+  question.graph = graph::Renumbered(reordered, tensors);
+  std::map<int, int> place_of;
+  for (size_t place = 0; place < order.size(); ++place) place_of[order[place]] = static_cast<int>(place);
+  std::map<int, int> number_of = {{-1, -1}};
+  for (size_t i = 0; i < tensors.size(); ++i) number_of[tensors[i]] = static_cast<int>(i);
+  for (constraints::Demand& demand : question.demands) {
+    const int length = demand.interval.last - demand.interval.first;
+    demand.interval.first = place_of[demand.interval.first];
+    demand.interval.last = demand.interval.first + length;
+    demand.tensor = number_of[demand.tensor];
+  }
+  return question;
+}
+
+answer::PartitionOptions OptionsOf(const Plan& plan, const Question& question, const ReproduceOptions& own) {
+  const plan::Run& run = plan.run;
+  answer::PartitionOptions options;
+  options.objective = plan.objective;
+  options.max_operators = run.max_operators;
+  options.ordering = run.searches_order ? answer::Ordering::kSearch : answer::Ordering::kGiven;
+  options.keeping = run.keeps_borders ? paths::Keeping::kWherePossible : paths::Keeping::kNothing;
+  options.prefetch = run.prefetches;
+  options.demands = question.demands;
+  options.predecessor = run.before.get();
+  options.effort = run.effort;
+  options.engines = own.engines;
+  options.seed = plan.seed;
+  options.threads = own.threads;
+  options.budget = {run.budget};
+  options.most_work = run.most_work;
+  options.stop = own.stop;
+  return options;
+}
+
+class Comparison {
+ public:
+  // `source`: what the claims are held against, in words.
+  Comparison(const Plan& plan, std::string_view source) : plan_(plan), source_(source) {}
+
+  // What a search that ran to its end says of the plan.
+  void AgainstSearch(const Plan& found) {
+    AgainstClaims(found);
+    if (!cost::IsSamePrice(plan_.score, found.score)) Note("score", plan_.score, found.score);
+    if (!std::equal(plan_.subgraphs.begin(), plan_.subgraphs.end(), found.subgraphs.begin(),
+                    found.subgraphs.end(), RunAlike)) {
+      Say("the search that the plan records gives other subgraphs");
+      return;
+    }
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) ExpectLargest(i, found.subgraphs[i].largest_proven);
+    AgainstBaseline(found.baseline);
+  }
+
+  // What may be said of it without.
+  void AgainstBounds(const plan::Baseline& baseline) {
+    Plan expected = plan_;
+    plan_.run.searched ? answer::ClaimByBound(expected) : answer::ClaimNothing(expected);
+    AgainstClaims(expected);
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i)
+      ExpectLargest(i, answer::IsWholeOutput(plan_.network, plan_.subgraphs[i]));
+    const bool claims_none = plan_.run.cut_off && IsUnknown(plan_.baseline, plan_.network);
+    if (!claims_none) AgainstBaseline(baseline);
+  }
+
+  void Say(std::string message) { violations_.push_back({plan::verify::ViolationKind::kClaim, std::move(message)}); }
+
+  std::vector<plan::verify::Violation> Take() { return std::move(violations_); }
+
+ private:
+  static bool RunAlike(const Subgraph& a, const Subgraph& b) {
+    return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights &&
+           a.in_place == b.in_place && a.halo == b.halo && a.depth == b.depth && a.prefetch == b.prefetch;
+  }
+
+  void AgainstClaims(const Plan& expected) {
+    Expect("status", plan_.status, expected.status);
+    Expect("a proof", plan_.proven, expected.proven);
+    for (const plan::ScopePart& part : plan::kScopeParts) {
+      Expect(fmt::format("as left out of its {}", part.name), plan_.scope.*part.left_out,
+             expected.scope.*part.left_out);
+    }
+  }
+
+  void AgainstBaseline(const plan::Baseline& expected) {
+    const plan::Baseline& stated = plan_.baseline;
+    Expect("complete baseline", stated.complete, expected.complete);
+    Expect("operators that do not fit", IdsOf(stated.do_not_fit), IdsOf(expected.do_not_fit));
+    if (!cost::IsSamePrice(stated.score, expected.score))
+      Note("score of the baseline", stated.score, expected.score);
+    for (const std::string& difference : cost::FindDifferences(stated.totals, expected.totals))
+      Say("the baseline " + difference);
+  }
+
+  std::string IdsOf(const std::vector<int>& operators) const {
+    std::string ids;
+    for (const int op : operators)
+      ids += (ids.empty() ? "" : ", ") + plan_.network.operators[static_cast<size_t>(op)].id;
+    return '[' + ids + ']';
+  }
+
+  void ExpectLargest(size_t subgraph, bool expected) {
+    Expect(fmt::format("largest_proven of subgraph {}", subgraph), plan_.subgraphs[subgraph].largest_proven,
+           expected);
+  }
+
+  template <typename Stated, typename Expected>
+  void Expect(std::string_view what, const Stated& stated, const Expected& expected) {
+    if (stated != expected) Note(what, stated, expected);
+  }
+
+  template <typename Stated, typename Expected>
+  void Note(std::string_view what, const Stated& stated, const Expected& expected) {
+    Say(fmt::format("the plan states {} {} where {} gives {}", what, stated, source_, expected));
+  }
+
+  const Plan& plan_;
+  std::string_view source_;
+  std::vector<plan::verify::Violation> violations_;
+};
+
+}  // namespace
+
+Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
+  if (!plan.run.searched || plan.run.cut_off) {
+    Comparison comparison(plan, "a search that cannot be repeated");
+    const base::Expected<cost::Scale> scale = cost::Scale::Make(plan.objective, plan.lower_bounds);
+    if (scale) {
+      comparison.AgainstBounds(answer::FindBaseline(plan, *scale, own.engines, own.threads));
+    } else {
+      comparison.Say(scale.error().message);
+    }
+    return {true, comparison.Take()};
+  }
+  Comparison comparison(plan, "the search, repeated,");
+  const Question question = QuestionOf(plan);
+  const answer::PartitionOptions options = OptionsOf(plan, question, own);
+  const base::Expected<answer::PartitionResult> result = SearchPartition(question.graph, plan.profile, options);
+  if (own.stop != nullptr && own.stop->HasCutOff()) return {};
+  if (!result) {
+    comparison.Say("the search that the plan records cannot be run: " + result.error().message);
+  } else if (!result->plan) {
+    comparison.Say("the search that the plan records finds no plan: " + result->reason);
+  } else {
+    comparison.AgainstSearch(*result->plan);
+  }
+  return {true, comparison.Take()};
+}
+
+}  // namespace tessera::search::partition::analysis

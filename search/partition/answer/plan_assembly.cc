@@ -1,0 +1,179 @@
+#include "tessera/search/partition/answer/plan_assembly.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "tessera/encoder/program/choices.h"
+#include "tessera/graph/operator_order.h"
+
+namespace tessera::search::partition::answer {
+namespace {
+
+using problem::Bytes;
+
+plan::BufferUse UseOf(const encoder::program::ProgramBuffer& buffer) {
+  return {.kind = static_cast<plan::BufferKind>(buffer.kind),
+          .subgraph = buffer.subgraph,
+          .tensor = buffer.tensor,
+          .op = buffer.op,
+          .parity = buffer.parity,
+          .slot = buffer.slot};
+}
+
+plan::StepUse UseOf(const encoder::program::ProgramStep& step) {
+  return {.kind = static_cast<plan::StepKind>(step.kind),
+          .subgraph = step.subgraph,
+          .parity = step.parity,
+          .op = step.op,
+          .transfers = step.transfers};
+}
+
+static_assert(static_cast<int>(plan::BufferKind::kAccumulator) ==
+              static_cast<int>(encoder::program::BufferKind::kAccumulator));
+static_assert(static_cast<int>(plan::StepKind::kCopy) == static_cast<int>(encoder::program::StepKind::kCopy));
+
+// One past the highest byte of all buffers that live while the subgraph runs, guards included.
+Bytes PeakDuring(const placement::JointPlacement& joint, int subgraph) {
+  const auto& steps = joint.program.steps;
+  const auto of_subgraph = [subgraph](const encoder::program::ProgramStep& step) { return step.subgraph == subgraph; };
+  const auto first = std::find_if(steps.begin(), steps.end(), of_subgraph) - steps.begin();
+  const auto end = steps.rend() - std::find_if(steps.rbegin(), steps.rend(), of_subgraph);
+  const std::vector<problem::Guard> guards = problem::GuardsOf(joint.program.problem);
+  Bytes peak = 0;
+  for (size_t i = 0; i < joint.program.problem.buffers.size(); ++i) {
+    const problem::Buffer& buffer = joint.program.problem.buffers[i];
+    const bool lives = std::any_of(buffer.lifespans.begin(), buffer.lifespans.end(),
+                                   [&](const auto& life) { return life.lower < end && first < life.upper; });
+    if (!lives) continue;
+    const Bytes guard = guards.empty() ? 0 : guards[i].after;
+    peak = std::max(peak, joint.result.allocation->offsets[i] + buffer.size + guard);
+  }
+  return peak;
+}
+
+// The costs of a choice with all their parts.
+plan::Metrics MetricsOf(const choices::Planning& planning, const choices::IntervalChoices& interval, const choices::Choice& choice) {
+  const encoder::program::SubgraphChoice& taken = interval.Tiles().Candidates()[choice.candidate].choice;
+  const graph::tiling::TiledSubgraph tiling =
+      encoder::program::CutTiles(planning.graph, taken.interval, taken.tile, taken.policy.halo);
+  plan::Metrics metrics = planning.simulator.Run(tiling, taken.policy);
+  metrics.peak_bytes = choice.peak_bytes;
+  return metrics;
+}
+
+plan::Subgraph SubgraphOf(const choices::Planning& planning, const choices::IntervalChoices& interval, const choices::Choice& choice) {
+  const encoder::program::SubgraphChoice& taken = interval.Tiles().Candidates()[choice.candidate].choice;
+  return {.interval = taken.interval,
+          .tile = taken.tile,
+          .tiles = interval.Tiles().TilingOf(choice.candidate).tiles,
+          .weights = taken.policy.weights,
+          .in_place = taken.policy.in_place,
+          .halo = taken.policy.halo,
+          .depth = taken.policy.depth,
+          .metrics = MetricsOf(planning, interval, choice)};
+}
+
+}  // namespace
+
+bool IsLargest(const choices::Planning& planning, const choices::IntervalChoices& interval, const choices::Choice& choice) {
+  const graph::Operator& last = planning.graph.operators[static_cast<size_t>(interval.Interval().last)];
+  const graph::Tensor& output = planning.graph.tensors[static_cast<size_t>(last.outputs.front())];
+  if (interval.Tiles().Candidates()[choice.candidate].choice.tile == output.shape) return true;
+  if (!interval.IsComplete() || interval.IsDemanded()) return false;
+  const std::span<const tiling::TileCandidate> candidates = interval.Tiles().Candidates();
+  const encoder::program::SubgraphChoice& taken = candidates[choice.candidate].choice;
+  const std::span<const choices::Choice> choices = interval.Choices();
+  return std::all_of(choices.begin(), choices.end(), [&](const choices::Choice& other) {
+    const encoder::program::SubgraphChoice& rival = candidates[other.candidate].choice;
+    const bool comparable = rival.policy.weights == taken.policy.weights &&
+                            rival.policy.in_place == taken.policy.in_place &&
+                            rival.policy.depth == taken.policy.depth;
+    if (!comparable || graph::ElementsOf(rival.tile) <= graph::ElementsOf(taken.tile)) return true;
+    return other.verdict == choices::Verdict::kImpossible;
+  });
+}
+
+plan::Plan AssemblePlan(const choices::Planning& planning, const paths::Selection& selection, const placement::JointPlacement& joint) {
+  std::vector<plan::Subgraph> subgraphs;
+  for (size_t s = 0; s < selection.intervals.size(); ++s) {
+    const choices::IntervalChoices& interval = *selection.intervals[s];
+    subgraphs.push_back(SubgraphOf(planning, interval, interval.Choices()[selection.choices[s]]));
+  }
+  return AssemblePlan(planning, std::move(subgraphs), encoder::program::KeptBy(placement::ChoicesOf(selection)), joint);
+}
+
+plan::Plan AssemblePlan(const choices::Planning& planning, std::vector<plan::Subgraph> subgraphs,
+                        std::vector<int> kept, const placement::JointPlacement& joint) {
+  plan::Plan plan;
+  plan.network = planning.graph;
+  plan.profile = planning.profile;
+  plan.objective = planning.scale.Objective();
+  plan.subgraphs = std::move(subgraphs);
+  plan.kept = std::move(kept);
+  for (size_t s = 0; s < plan.subgraphs.size(); ++s) {
+    plan::Metrics& metrics = plan.subgraphs[s].metrics;
+    metrics.peak_bytes = PeakDuring(joint, static_cast<int>(s));
+    plan::Accumulate(plan.totals, metrics);
+  }
+  plan.problem = joint.program.problem;
+  for (problem::Buffer& buffer : plan.problem.buffers) buffer.hint.reset();
+  plan.allocation = *joint.result.allocation;
+  for (const encoder::program::ProgramBuffer& buffer : joint.program.buffers) plan.buffers.push_back(UseOf(buffer));
+  for (const encoder::program::ProgramStep& step : joint.program.steps) plan.steps.push_back(UseOf(step));
+  plan.homes = joint.homes;
+  plan.totals.peak_bytes = problem::PeakOf(plan.problem, plan.allocation);
+  plan.score = planning.scale.ScoreOf(plan.totals);
+  return plan;
+}
+
+void RenumberTensors(plan::Plan& plan) {
+  const std::vector<int> tensors = graph::TensorsByMaker(plan.network);
+  std::vector<int> number_of(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i)
+    number_of[static_cast<size_t>(tensors[i])] = static_cast<int>(i);
+  const auto renumber = [&number_of](int& tensor) {
+    if (tensor >= 0) tensor = number_of[static_cast<size_t>(tensor)];
+  };
+  const auto renumber_all = [&renumber](std::vector<int>& numbers) {
+    std::for_each(numbers.begin(), numbers.end(), renumber);
+  };
+  plan.network = graph::Renumbered(plan.network, tensors);
+  renumber_all(plan.kept);
+  std::sort(plan.kept.begin(), plan.kept.end());
+  for (plan::BufferUse& use : plan.buffers) renumber(use.tensor);
+  for (plan::StepUse& step : plan.steps) {
+    renumber_all(step.transfers);
+    std::sort(step.transfers.begin(), step.transfers.end());
+  }
+  for (plan::Home& home : plan.homes) renumber_all(home.tensors);
+  for (plan::Demand& demand : plan.demands) renumber(demand.tensor);
+}
+
+plan::Baseline AssembleBaseline(const choices::Planning& planning, const paths::PathSearch& paths) {
+  plan::Baseline baseline;
+  for (int op = 0; op < paths.Operators(); ++op) {
+    const choices::IntervalChoices& single = paths.Single(op);
+    const std::optional<size_t> best = paths.BestSingle(single);
+    if (best && single.Choices()[*best].verdict == choices::Verdict::kFits) {
+      plan::Accumulate(baseline.totals, MetricsOf(planning, single, single.Choices()[*best]));
+    } else {
+      baseline.do_not_fit.push_back(op);
+    }
+  }
+  baseline.complete = baseline.do_not_fit.empty();
+  baseline.score = planning.scale.ScoreOf(baseline.totals);
+  return baseline;
+}
+
+plan::Baseline UnknownBaseline(const graph::Graph& network) {
+  plan::Baseline baseline;
+  for (size_t op = 0; op < network.operators.size(); ++op)
+    baseline.do_not_fit.push_back(static_cast<int>(op));
+  return baseline;
+}
+
+bool IsUnknown(const plan::Baseline& baseline, const graph::Graph& network) {
+  return !baseline.complete && baseline.score == 0 && baseline.do_not_fit.size() == network.operators.size();
+}
+
+}  // namespace tessera::search::partition::answer

@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/search/partition/answer/plan_assembly.h"
+#include "tessera/search/partition/paths/path_search.h"
+#include "tessera/search/tiling/engine_cache.h"
+
+namespace tessera::search::partition::answer {
+namespace {
+
+std::vector<std::string> NamesOf(std::span<const problem::Engine* const> engines) {
+  std::vector<std::string> names;
+  for (const problem::Engine* engine : engines) names.emplace_back(engine->Name());
+  return names;
+}
+
+// Where the graph's operators run, in the graph's order; empty where they run in that order.
+std::vector<int> FileOrder(const graph::Graph& graph, const plan::Plan& plan) {
+  std::vector<int> order;
+  for (const graph::Operator& op : graph.operators)
+    order.push_back(graph::FindOperator(plan.network, op.id).value_or(0));
+  return std::is_sorted(order.begin(), order.end()) ? std::vector<int>() : order;
+}
+
+// What a search reads of an older plan, in what is written of it.
+std::shared_ptr<const plan::Plan> BriefOf(const plan::Plan& before) {
+  plan::Plan brief = before;
+  brief.run.before.reset();
+  brief.lowering.reset();
+  brief.notes.clear();
+  for (plan::Subgraph& subgraph : brief.subgraphs) subgraph.rejected.clear();
+  return std::make_shared<const plan::Plan>(std::move(brief));
+}
+
+}  // namespace
+
+plan::Run RecordOf(const graph::Graph& graph, const plan::Plan& plan, const PartitionOptions& options) {
+  plan::Run run;
+  run.searched = true;
+  run.searches_order = options.ordering == Ordering::kSearch;
+  run.max_operators = options.max_operators;
+  run.keeps_borders = options.keeping == paths::Keeping::kWherePossible;
+  run.prefetches = options.prefetch;
+  run.effort = options.effort;
+  run.most_work = options.most_work;
+  run.budget = options.budget.units;
+  run.engines = NamesOf(options.engines);
+  run.switched_off = options.switched_off;
+  run.file_order = FileOrder(graph, plan);
+  if (options.predecessor != nullptr) run.before = BriefOf(*options.predecessor);
+  run.cut_off = options.stop != nullptr && options.stop->HasCutOff();
+  return run;
+}
+
+plan::Run RecordOf(const EvaluateOptions& options) {
+  plan::Run run;
+  run.budget = options.budget.units;
+  run.engines = NamesOf(options.engines);
+  run.switched_off = options.switched_off;
+  run.cut_off = options.stop != nullptr && options.stop->HasCutOff();
+  return run;
+}
+
+plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale, const tiling::Engines& engines, int threads) {
+  const base::Stop never;
+  const tiling::CachedEngines cached(engines);
+  const paths::Grounds grounds{.graph = plan.network,
+                        .profile = plan.profile,
+                        .scale = scale,
+                        .stop = never,
+                        .engines = engines,
+                        .tile_engines = cached.Pointers(),
+                        .budget = {plan.run.budget},
+                        .predecessor = plan.run.before.get(),
+                        .demands = plan.demands,
+                        .keeping = paths::Keeping::kNothing};
+  orders::Order as_it_stands(plan.network.operators.size());
+  std::iota(as_it_stands.begin(), as_it_stands.end(), 0);
+  const paths::OrderedNetwork network(grounds, std::move(as_it_stands));
+  const std::vector<paths::Ordered> orders = {network.AsOrdered()};
+  paths::PathSearch singles(orders, {.most_operators = 1, .effort = {}}, paths::Besides{}, threads, {}, {});
+  singles.DecideSingles(never);
+  return AssembleBaseline(network.Planning(), singles);
+}
+
+void ClaimByBound(plan::Plan& plan) {
+  plan.proven = plan::IsKnownValue(plan.network, plan.objective) && plan.score <= plan.bound;
+  plan.status = plan.proven ? "optimal" : "feasible";
+  for (const plan::ScopePart& part : plan::kScopeParts)
+    plan.scope.*part.left_out = plan.proven ? "" : "what was not looked at before the search was stopped";
+}
+
+void ClaimNothing(plan::Plan& plan) {
+  plan.proven = false;
+  plan.status = "feasible";
+  for (const plan::ScopePart& part : plan::kScopeParts)
+    plan.scope.*part.left_out = "what differs from the partition that was given";
+}
+
+bool IsWholeOutput(const graph::Graph& graph, const plan::Subgraph& subgraph) {
+  const graph::Operator& last = graph.operators[static_cast<size_t>(subgraph.interval.last)];
+  return subgraph.tile == graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
+}
+
+}  // namespace tessera::search::partition::answer

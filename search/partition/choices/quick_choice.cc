@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/search/partition/choices/interval_choices.h"
+
+// A choice that fits, found in little time: for single operators of which none was known when a
+// stop came.
+namespace tessera::search::partition::choices {
+
+// The shapes that a search begins with, and all others only where none of those fits.
+void IntervalChoices::OpenInHaste() {
+  opened_ = std::make_unique<Opened>(Grid());
+  opened_->posed = true;
+  opened_->lost_shapes = true;
+  if (!FindsOneThatFits(FirstShapes())) FindsOneThatFits(opened_->shapes.Rest(kFewShapes));
+}
+
+// Looks at shapes of few tiles first, and of those that are cut along the same axes only at every
+// one with half as many tiles again as the one before: that reaches small tiles soon.
+bool IntervalChoices::FindsOneThatFits(std::vector<graph::tiling::TileShape> tiles) {
+  const base::Stop never;
+  struct Shape {
+    int64_t tiles = 1;
+    uint64_t axes = 0;  // that are cut, a bit each
+    graph::tiling::TileShape tile;
+  };
+  std::vector<Shape> shapes;
+  const graph::Operator& last = planning_->graph.operators[static_cast<size_t>(interval_.last)];
+  const graph::Shape& output = planning_->graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
+  for (graph::tiling::TileShape& tile : tiles) {
+    Shape& shape = shapes.emplace_back();
+    for (size_t axis = 0; axis < tile.size(); ++axis) {
+      shape.tiles *= base::CeilDiv(output[axis], tile[axis]);
+      if (tile[axis] < output[axis]) shape.axes |= uint64_t{1} << axis;
+    }
+    shape.tile = std::move(tile);
+  }
+  std::stable_sort(shapes.begin(), shapes.end(),
+                   [](const Shape& a, const Shape& b) { return a.tiles < b.tiles; });
+  std::map<uint64_t, int64_t> tried;  // tiles, by axes
+  int64_t looked_at = 0;
+  for (const Shape& shape : shapes) {
+    int64_t& before = tried[shape.axes];
+    if (2 * shape.tiles < 3 * before) continue;
+    before = shape.tiles;
+    looked_at += shape.tiles;
+    if (looked_at > kFewTiles || opened_->refusal) return false;
+    const size_t first = opened_->choices.size();
+    AddShapes({shape.tile}, never);
+    opened_->ways.reset();
+    for (size_t i = first; i < opened_->choices.size(); ++i) {
+      Decide(i, never);
+      if (opened_->choices[i].verdict == Verdict::kFits) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace tessera::search::partition::choices

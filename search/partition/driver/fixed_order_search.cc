@@ -1,0 +1,393 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tessera/encoder/program/homes.h"
+#include "tessera/plan/verify/validator.h"
+#include "tessera/search/cost/lower_bounds.h"
+#include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/partition/answer/plan_assembly.h"
+#include "tessera/search/partition/answer/refusal.h"
+#include "tessera/search/partition/constraints/plan_constraints.h"
+#include "tessera/search/partition/driver/order_search.h"
+#include "tessera/search/partition/paths/path_search.h"
+#include "tessera/search/partition/placement/home_and_joint_placement.h"
+
+namespace tessera::search::partition::driver {
+namespace {
+
+// Selections that are laid out, and then forbidden where they do not give what they promise: kMostForbidden in all.
+constexpr size_t kMostAttempts = 26;
+constexpr size_t kMostCompletions = 16;
+
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+struct Attempted {
+  std::optional<plan::Plan> best;
+  paths::Selection selection;  // behind it
+  int failed = 0;       // joint Problems proven impossible
+  int undecided = 0;    // joint Problems that met a limit
+  std::string last_reason;
+  std::optional<placement::Obstacle> obstacle;  // behind it
+  bool settled = false;              // no further selection of what is open in reach can beat `best`
+  bool complete = false;             // none at all can
+};
+
+// Where the engines or the encoder are at fault nothing that was found can be trusted.
+std::optional<base::Diagnostic> FindEngineFault(const paths::PathSearch& paths) {
+  for (const choices::IntervalChoices& interval : paths.Intervals()) {
+    if (interval.Fault() != nullptr) return *interval.Fault();
+  }
+  return std::nullopt;
+}
+
+// Tries selections in the order of their scores and keeps the best plan.
+class Attempts {
+ public:
+  Attempts(const paths::OrderedNetwork& network, const answer::Floors& floors, paths::PathSearch& paths)
+      : planning_(network.Planning()),
+        demands_(network.Demands()),
+        floors_(floors),
+        paths_(paths),
+        reordered_(!std::is_sorted(network.InOrder().begin(), network.InOrder().end())) {}
+
+  // What single operators give, if that is a plan: there is something to show from then on.
+  std::optional<base::Diagnostic> TakeKnown() {
+    if (const auto known = paths_.FindKnown()) Place(*known);
+    return fault_;
+  }
+
+  // What is kept on chip must keep one address throughout, and the best selections may all fail by that; those that keep nothing
+  // rarely do. And what was left out for want of effort may be all that fits.
+  std::optional<base::Diagnostic> Run(int64_t effort) {
+    Search();
+    if (!attempted_.best && !paths_.IsCutShort() && paths_.Widen()) Search();
+    if (!attempted_.best && !attempted_.settled && paths_.MayKeep()) {
+      paths_.KeepNothing();
+      Search();
+      attempted_.settled = false;
+    }
+    if (attempted_.best && attempted_.settled && !MeetsBound()) Complete(effort);
+    return fault_;
+  }
+
+  Attempted Take() { return std::move(attempted_); }
+
+ private:
+  enum class Outcome : uint8_t { kAsPromised, kWorse, kNowhere };
+
+  double BestScore() const { return attempted_.best ? attempted_.best->score : kNoLimit; }
+  bool MeetsBound() const { return BestScore() <= planning_.scale.ScoreOf(floors_.costs); }
+
+  // Lays the selection out as one program. A plan that scores as the best one does replaces it
+  // where ties prefer it. Each is checked before it counts, so that a stop can hand out the last
+  // one at once; after a stop no plan is laid out if there is one already.
+  Outcome Place(const paths::Selection& selection) {
+    if (attempted_.best && planning_.stop.Requested()) return Outcome::kNowhere;
+    base::Expected<placement::JointPlacement> joint = placement::PlaceJointly(planning_, demands_, selection);
+    if (!joint) {
+      fault_ = joint.error();
+      return Outcome::kNowhere;
+    }
+    if (!joint->result.allocation) {
+      (joint->result.status == problem::Status::kInfeasible ? attempted_.failed : attempted_.undecided)++;
+      attempted_.last_reason = joint->result.reason;
+      attempted_.obstacle = std::move(joint->obstacle);
+      return Outcome::kNowhere;
+    }
+    plan::Plan plan = answer::AssemblePlan(planning_, selection, *joint);
+    const bool as_promised = !cost::IsLess(planning_.scale.ScoreOf(selection.cost), plan.score);
+    if (!attempted_.best || IsBetter(plan, selection)) {
+      if (!IsChecked(plan)) return Outcome::kNowhere;
+      attempted_.best = std::move(plan);
+      attempted_.selection = selection;
+    }
+    return as_promised ? Outcome::kAsPromised : Outcome::kWorse;
+  }
+
+  // Whether the plan is right as it would be handed out at once. If not, that is a fault.
+  bool IsChecked(const plan::Plan& plan) {
+    plan::Plan now = plan;
+    now.lower_bounds = floors_.costs;
+    now.bound = planning_.scale.ScoreOf(floors_.costs);
+    now.demands = demands_.All();
+    answer::ClaimByBound(now);
+    if (reordered_) answer::RenumberTensors(now);
+    fault_ = FindFault(now);
+    return !fault_;
+  }
+
+  // How much a plan changes of an older one is known of its selection.
+  bool IsBetter(const plan::Plan& plan, const paths::Selection& selection) const {
+    const auto cost_of = [this](const plan::Plan& its, const paths::Selection& behind) {
+      cost::Cost cost = planning_.scale.CostOf(its.totals);
+      cost.change = behind.cost.change;
+      return cost;
+    };
+    return planning_.scale.Prefers(cost_of(plan, selection), cost_of(*attempted_.best, attempted_.selection));
+  }
+
+  void Search() {
+    attempted_.settled = false;
+    for (size_t attempt = 0; attempt < kMostAttempts && !fault_;) {
+      paths::Found found = paths_.FindBest();
+      if (found.ending == paths::Ending::kMilestone) {
+        TakeOpen();
+        continue;
+      }
+      if (found.ending == paths::Ending::kCutShort) return;
+      if (found.ending == paths::Ending::kNone ||
+          cost::IsLess(BestScore(), planning_.scale.ScoreOf(found.selection.cost))) {
+        attempted_.settled = true;
+        return;
+      }
+      ++attempt;
+      if (Place(found.selection) == Outcome::kAsPromised) {
+        attempted_.settled = true;
+        return;
+      }
+      paths_.Forbid(found.selection);
+    }
+  }
+
+  // At a milestone: a failure counts for nothing, for the search comes back to the selection if it is the best.
+  void TakeOpen() {
+    const std::optional<paths::Selection> open = paths_.FindOpen(BestScore());
+    if (!open) return;
+    const auto counts = std::tuple(attempted_.failed, attempted_.undecided);
+    Place(*open);
+    std::tie(attempted_.failed, attempted_.undecided) = counts;
+  }
+
+  // Looks at what was passed over, as far as bounds do not rule it out.
+  void Complete(int64_t effort) {
+    for (size_t attempt = 0; attempt < kMostCompletions && !fault_; ++attempt) {
+      const paths::Found found = paths_.FindBetter(BestScore(), effort);
+      attempted_.complete = found.ending == paths::Ending::kNone;
+      if (found.ending != paths::Ending::kFound) return;
+      if (Place(found.selection) != Outcome::kAsPromised) paths_.Forbid(found.selection);
+    }
+  }
+
+  const choices::Planning& planning_;
+  const constraints::Demands& demands_;
+  const answer::Floors& floors_;
+  paths::PathSearch& paths_;
+  bool reordered_;  // tensors are numbered anew when the plan is handed out
+  Attempted attempted_;
+  std::optional<base::Diagnostic> fault_;
+};
+
+bool IsCapped(const paths::PathSearch& paths) { return paths.MostOperators() < paths.Operators(); }
+
+bool MeetsBound(const choices::Planning& planning, const answer::Floors& floors, const plan::Plan& plan) {
+  return plan.score <= planning.scale.ScoreOf(floors.costs);
+}
+
+// What was looked at in this order of the operators, of which the scope says nothing.
+plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::Demands& demands, const Attempted& attempted,
+                    const answer::PartitionOptions& options) {
+  plan::Scope scope;
+  if (IsCapped(paths)) {
+    scope.cuts = fmt::format("subgraphs of more than {} operators, {}", paths.MostOperators(),
+                             options.max_operators ? "as asked" : "for want of effort");
+  }
+  const std::string_view apart = demands.KeepAny() ? " that are not demanded" : "";
+  if (paths.LeavesOutKept()) {
+    scope.kept = fmt::format("boundary tensors{}, for want of effort", apart);
+  } else if (paths.SpillsAll()) {
+    scope.kept = fmt::format("boundary tensors{}, as asked", apart);
+  } else if (paths.CapsKept()) {
+    scope.kept = fmt::format("more than {} boundary tensors{} at a cut", paths.MostKept(), apart);
+  }
+  if (attempted.complete) return scope;
+  constexpr std::string_view kOpen = ", for want of effort, among which bounds do not rule out a better plan";
+  const bool policies = paths.LeavesOutPolicies();
+  if (policies) scope.policies = fmt::format("some depths of slices and some ways to keep rows{}", kOpen);
+  if (paths.LeavesOutShapes() || !policies) scope.tile_extents = fmt::format("some extents{}", kOpen);
+  return scope;
+}
+
+// What is proven of the plan by this search in its one order of the operators.
+void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& paths, const Attempted& attempted,
+                const answer::PartitionOptions& options, const answer::Floors& floors, plan::Plan& plan) {
+  const bool is_known = plan::IsKnownValue(plan.network, plan.objective);
+  plan.bound = network.Planning().scale.ScoreOf(floors.costs);
+  if (is_known && MeetsBound(network.Planning(), floors, plan)) {
+    plan.proven = true;
+  } else {
+    plan.scope = ScopeOf(paths, network.Demands(), attempted, options);
+    plan.proven = is_known && attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp();
+  }
+  plan.status = plan.proven && plan::CoversAll(plan.scope) ? "optimal" : "feasible";
+}
+
+// States whose next values lie elsewhere when the program is over.
+void NoteStatesApart(const plan::Plan& plan, std::vector<std::string>& notes) {
+  const auto tensor_of = [&plan](int buffer) { return plan.buffers[static_cast<size_t>(buffer)].tensor; };
+  for (size_t next = 0; next < plan.network.tensors.size(); ++next) {
+    const int state = plan.network.tensors[next].next_of;
+    const std::vector<problem::Relation>& relations = plan.problem.relations;
+    const bool in_place =
+        state < 0 || std::any_of(relations.begin(), relations.end(), [&](const problem::Relation& relation) {
+          return relation.kind == problem::RelationKind::kColocate && tensor_of(relation.first) == state &&
+                 tensor_of(relation.second) == static_cast<int>(next);
+        });
+    if (in_place) continue;
+    notes.push_back(
+        fmt::format("state '{}' is not written in its place: whoever runs the program copies '{}' there",
+                    plan.network.tensors[static_cast<size_t>(state)].id, plan.network.tensors[next].id));
+  }
+}
+
+std::vector<std::string> NotesOn(const choices::Planning& planning, const paths::PathSearch& paths, const constraints::Demands& demands,
+                                 const Attempted& attempted, const plan::Plan& plan) {
+  std::vector<std::string> notes;
+  if (!demands.IsEmpty()) notes.push_back("as demanded, " + Describe(planning.graph, demands.All()));
+  if (paths.AnyGivenUp()) notes.emplace_back("a limit left some tiles undecided; they count as not fitting");
+  if (paths.IsCutShort() && !plan.proven)
+    notes.emplace_back("the search was stopped; this is the best plan known then");
+  if (attempted.failed + attempted.undecided > 0) {
+    notes.push_back(
+        fmt::format("{} better combinations fit subgraph by subgraph but not jointly ({} of them undecided)",
+                    attempted.failed + attempted.undecided, attempted.undecided));
+  }
+  if (std::any_of(plan.baseline.do_not_fit.begin(), plan.baseline.do_not_fit.end(),
+                  [&paths](int op) { return !paths.Single(op).ProvenEmpty(); })) {
+    notes.emplace_back(
+        "of some operators left out of the baseline it is not proven that they do not fit alone");
+  }
+  NoteStatesApart(plan, notes);
+  if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective)) notes.push_back(*std::move(note));
+  return notes;
+}
+
+answer::PartitionResult WithoutPlan(const choices::Planning& planning, const paths::PathSearch& paths, const Attempted& attempted,
+                            const answer::Floors& floors) {
+  const int tried = attempted.failed + attempted.undecided;
+  if (tried == 0) return answer::ExplainAbsence(planning, paths, floors);
+  const std::string text = fmt::format("{} combination{} of subgraphs fit{} one by one, yet not jointly{}{}",
+                                       tried, tried == 1 ? "" : "s", tried == 1 ? "s" : "",
+                                       attempted.last_reason.empty() ? "" : ": ", attempted.last_reason);
+  const bool proven = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp() &&
+                      !IsCapped(paths) && !paths.CapsKept() && !paths.LeavesOutKept() &&
+                      !paths.UntriedCouldBeat(kNoLimit);
+  return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt,
+          paths.SpillsAll() ? text + std::string(paths::kAllSpilled) : text, attempted.obstacle};
+}
+
+// Where no plan was found.
+base::Expected<answer::PartitionResult> Decline(const paths::OrderedNetwork& network, const answer::PartitionOptions& options,
+                                        const paths::PathSearch& paths, const Attempted& attempted,
+                                        const answer::Floors& floors, const paths::Reach& reach) {
+  answer::PartitionResult result = WithoutPlan(network.Planning(), paths, attempted, floors);
+  if (network.Demands().IsEmpty()) return result;
+  const answer::DemandProbe probe{network.Planning(), floors, options.keeping, reach, options.threads};
+  return answer::BlameDemands(probe, network.Demands().All(), std::move(result));
+}
+
+}  // namespace
+
+std::optional<base::Diagnostic> FindFault(const plan::Plan& plan) {
+  std::vector<std::string> faults;
+  for (const plan::verify::Violation& violation : plan::verify::Validate(plan, 3)) faults.push_back(violation.message);
+  if (faults.empty()) return std::nullopt;
+  base::Diagnostic failure;
+  failure.message = "the plan that was found fails its own check";
+  failure.found = fmt::format("{}", fmt::join(faults, "; "));
+  failure.hint = "this is a fault of the program, not of the input; please report it with the input";
+  return failure;
+}
+
+// The longest intervals such that all of them together have as many operators as those of a network of 64 (64 * 65 * 66 / 6).
+paths::Reach ReachFor(const graph::Graph& graph, const cost::Scale& scale, const answer::PartitionOptions& options) {
+  constexpr int64_t kMostVisited = 45'760;
+  if (options.max_operators)
+    return {.most_operators = *options.max_operators, .effort = {}, .most_work = options.most_work};
+  const auto operators = static_cast<int64_t>(graph.operators.size());
+  int64_t most = 0;
+  int64_t visited = 0;
+  while (most < operators && (most < paths::kUsualMostOperators || visited <= kMostVisited)) {
+    ++most;
+    visited += most * (operators - most + 1);
+  }
+  // Where peaks count, paths are harder to compare.
+  return {.most_operators = static_cast<int>(most),
+          .effort = scale.MinimizesPeak() ? options.effort / 4 : options.effort,
+          .most_work = options.most_work};
+}
+
+base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& network,
+                                                  const answer::PartitionOptions& options, const answer::Floors& floors,
+                                                  std::span<paths::PathSearch* const> before, Known known) {
+  const choices::Planning& planning = network.Planning();
+  const constraints::Demands& demands = network.Demands();
+  const paths::Reach reach = ReachFor(network.Graph(), planning.scale, options);
+  FixedOrderResult found;
+  const std::vector<paths::Ordered> orders = {network.AsOrdered()};
+  found.paths =
+      std::make_unique<paths::PathSearch>(orders, reach, paths::Besides{}, options.threads, options.progress, before);
+  paths::PathSearch& paths = *found.paths;
+  paths.PoseSingles(planning.stop);
+  if (answer::IsHopeless(planning, floors)) {
+    found.result = answer::ExplainAbsence(planning, paths, floors);
+    found.whatever_the_order = true;
+    return found;
+  }
+  // Where a plan exists that runs every operator alone it is found, whatever the budget, and mostly
+  // where a stop comes first.
+  if (paths.DecideSingles(planning.stop)) {
+    if (before.empty()) found.alone = answer::AssembleBaseline(planning, paths);
+  } else if (known == Known::kPlan) {
+    found.result.reason = "the search was stopped before a plan was found";
+    return found;
+  } else {
+    paths.DecideSinglesInHaste();
+  }
+  Attempts attempts(network, floors, paths);
+  if (auto fault = attempts.TakeKnown()) return base::Unexpected(*fault);
+  paths.FindBounds();
+  if (auto fault = attempts.Run(options.effort * kCompletion)) return base::Unexpected(*fault);
+  const Attempted attempted = attempts.Take();
+  if (auto fault = FindEngineFault(paths)) return base::Unexpected(*fault);
+  if (!attempted.best) {
+    base::Expected<answer::PartitionResult> declined = Decline(network, options, paths, attempted, floors, reach);
+    if (!declined) return base::Unexpected(declined.error());
+    found.result = *std::move(declined);
+    found.whatever_the_order = found.result.status == problem::Status::kUnsupported;
+    return found;
+  }
+  paths.DecideSingles(planning.stop);  // of those that were extended meanwhile
+
+  plan::Plan plan = *attempted.best;
+  paths.PoseRefused(attempted.selection, answer::kMostRejected);
+  for (size_t s = 0; s < plan.subgraphs.size(); ++s) {
+    const choices::IntervalChoices& interval = *attempted.selection.intervals[s];
+    plan.subgraphs[s].largest_proven =
+        answer::IsLargest(planning, interval, interval.Choices()[attempted.selection.choices[s]]);
+    plan.subgraphs[s].rejected = answer::RejectionsOf(planning, paths, attempted.selection, s);
+  }
+  plan.baseline =
+      planning.stop.Requested() ? answer::UnknownBaseline(plan.network) : answer::AssembleBaseline(planning, paths);
+  plan.lower_bounds = floors.costs;
+  StateProof(network, paths, attempted, options, floors, plan);
+  plan.notes = NotesOn(planning, paths, demands, attempted, plan);
+  plan.demands = demands.All();
+  plan.version = options.version;
+  plan.seed = options.seed;
+  found.whatever_the_order = MeetsBound(planning, floors, plan);
+  // What a stop cut off was checked when it was found, and claims nothing that needs a proof
+  // (ClaimByBound).
+  if (!planning.stop.Requested()) {
+    if (auto fault = FindFault(plan)) return base::Unexpected(*std::move(fault));
+  }
+  found.result.status = plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
+  found.result.plan = std::move(plan);
+  return found;
+}
+
+}  // namespace tessera::search::partition::driver

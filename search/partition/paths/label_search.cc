@@ -1,0 +1,204 @@
+#include "tessera/search/partition/paths/label_search.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <queue>
+#include <utility>
+
+#include "tessera/base/saturating.h"
+
+namespace tessera::search::partition::paths {
+namespace {
+
+struct Label {
+  cost::Cost cost;
+  size_t arc = 0;          // that ends here
+  size_t previous = 0;     // label at the arc's begin
+  size_t length = 0;       // arcs so far
+  uint64_t forbidden = 0;  // bit i: all arcs so far are those of forbidden path i
+};
+
+bool SameArc(const Arc& a, const Arc& b) {
+  return a.begin == b.begin && a.end == b.end && a.interval == b.interval && a.choice == b.choice;
+}
+
+// A label can stand for another only if whatever completes that one to an allowed path completes this one too.
+bool Replaces(const Label& a, const Label& b) {
+  return (a.forbidden & ~b.forbidden) == 0 && Dominates(a.cost, b.cost);
+}
+
+// Labels extended between two looks at the stop.
+constexpr int64_t kBetweenLooks = 64;
+
+class BestFirst {
+ public:
+  BestFirst(const cost::Scale& scale, int last, std::span<const Arc> arcs, std::span<const Forbidden> forbidden)
+      : scale_(scale),
+        last_(static_cast<size_t>(last)),
+        arcs_(arcs),
+        forbidden_(forbidden),
+        starting_at_(last_),
+        labels_at_(last_ + 1),
+        behind_(last_ + 1, kNowhere) {
+    for (size_t i = 0; i < arcs.size(); ++i) starting_at_[static_cast<size_t>(arcs[i].begin)].push_back(i);
+    behind_.back() = {};
+    for (size_t state = last_; state-- > 0;) {
+      for (const size_t arc : starting_at_[state])
+        behind_[state].Offer(arcs[arc].cost, behind_[static_cast<size_t>(arcs[arc].end)]);
+    }
+  }
+
+  std::optional<Path> Find(PathLook& look) {
+    Label start;
+    const size_t forbidden = std::min(forbidden_.size(), kMostForbidden);
+    start.forbidden = forbidden == 0 ? 0 : ~uint64_t{0} >> (kMostForbidden - forbidden);
+    Add(0, start);
+    std::optional<size_t> best;
+    int64_t extended = 0;
+    while (!open_.empty() && !(best && IsLess(Score(*best), open_.top().least))) {
+      if (++extended % kBetweenLooks == 0 && look.stop != nullptr && look.stop->Requested())
+        return std::nullopt;
+      const Open next = open_.top();
+      open_.pop();
+      if (next.state < last_) {
+        Extend(next);
+        look.joins += static_cast<int64_t>(starting_at_[next.state].size());
+      } else if (labels_[next.label].forbidden == 0 && (!best || IsBetter(next.label, *best))) {
+        best = next.label;
+      }
+    }
+    if (!best) return std::nullopt;
+    return PathTo(*best);
+  }
+
+ private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  // What no way from a state to the last one goes below; each metric may have its least on a way of its own.
+  struct Rest {
+    double sum = 0;
+    double peak = 0;
+    std::array<double, 4> limited = {};
+
+    bool IsNowhere() const { return sum == kInfinity; }
+
+    // A way that begins with an arc of this cost.
+    void Offer(const cost::Cost& cost, const Rest& after) {
+      sum = std::min(sum, cost.score + after.sum);
+      peak = std::min(peak, std::max(cost.peak, after.peak));
+      for (size_t i = 0; i < limited.size(); ++i)
+        limited[i] = std::min(limited[i], cost.limited[i] + after.limited[i]);
+    }
+
+    // What a path costs at least that begins with a label of this cost.
+    cost::Cost After(const cost::Cost& cost) const {
+      cost::Cost least = cost;
+      least.score += sum;
+      least.peak = std::max(least.peak, peak);
+      for (size_t i = 0; i < limited.size(); ++i) least.limited[i] += limited[i];
+      return least;
+    }
+  };
+  static constexpr Rest kNowhere = {kInfinity, kInfinity, {kInfinity, kInfinity, kInfinity, kInfinity}};
+
+  struct Open {
+    double least = 0;  // score of any path that it begins
+    size_t label = 0;
+    size_t state = 0;
+    bool operator<(const Open& other) const {  // the greatest comes out first
+      return least != other.least ? least > other.least : label > other.label;
+    }
+  };
+
+  double Score(size_t label) const { return scale_.ScoreOf(labels_[label].cost); }
+
+  bool IsBetter(size_t a, size_t b) const { return scale_.Prefers(labels_[a].cost, labels_[b].cost); }
+
+  void Add(size_t state, const Label& label) {
+    if (behind_[state].IsNowhere()) return;
+    const cost::Cost least = behind_[state].After(label.cost);
+    if (!scale_.WithinLimits(least)) return;
+    std::vector<size_t>& here = labels_at_[state];
+    if (std::any_of(here.begin(), here.end(), [&](size_t other) { return Replaces(labels_[other], label); }))
+      return;
+    std::erase_if(here, [&](size_t other) { return Replaces(label, labels_[other]); });
+    here.push_back(labels_.size());
+    open_.push({scale_.ScoreOf(least), labels_.size(), state});
+    labels_.push_back(label);
+  }
+
+  void Extend(const Open& from) {
+    const std::vector<size_t>& here = labels_at_[from.state];
+    if (std::find(here.begin(), here.end(), from.label) == here.end()) return;  // replaced meanwhile
+    for (const size_t arc : starting_at_[from.state]) {
+      const Label& before = labels_[from.label];
+      const Label to{.cost = cost::Join(before.cost, arcs_[arc].cost),
+                     .arc = arc,
+                     .previous = from.label,
+                     .length = before.length + 1,
+                     .forbidden = StillForbidden(before, arcs_[arc])};
+      Add(static_cast<size_t>(arcs_[arc].end), to);
+    }
+  }
+
+  uint64_t StillForbidden(const Label& label, const Arc& arc) const {
+    uint64_t mask = 0;
+    for (size_t i = 0; i < std::min(forbidden_.size(), kMostForbidden); ++i) {
+      const bool so_far = ((label.forbidden >> i) & 1U) != 0;
+      if (so_far && label.length < forbidden_[i].size() && SameArc(forbidden_[i][label.length], arc))
+        mask |= uint64_t{1} << i;
+    }
+    return mask;
+  }
+
+  Path PathTo(size_t label) const {
+    Path path{.arcs = {}, .cost = labels_[label].cost};
+    for (; labels_[label].length > 0; label = labels_[label].previous)
+      path.arcs.push_back(labels_[label].arc);
+    std::reverse(path.arcs.begin(), path.arcs.end());
+    return path;
+  }
+
+  const cost::Scale& scale_;
+  size_t last_;
+  std::span<const Arc> arcs_;
+  std::span<const Forbidden> forbidden_;
+  std::vector<std::vector<size_t>> starting_at_;  // by state: arcs
+  std::vector<Label> labels_;
+  std::vector<std::vector<size_t>> labels_at_;  // by state: those that no other replaces
+  std::vector<Rest> behind_;                    // by state
+  std::priority_queue<Open> open_;
+};
+
+}  // namespace
+
+std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
+                                 std::span<const Forbidden> forbidden, PathLook& look) {
+  return BestFirst(scale, last, arcs, forbidden).Find(look);
+}
+
+std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
+                                 std::span<const Forbidden> forbidden) {
+  PathLook look;
+  return FindBestPath(scale, last, arcs, forbidden, look);
+}
+
+int64_t CountIntervals(int operators, int most) {
+  int64_t count = 0;
+  for (int length = 1; length <= std::min(operators, most); ++length) count += operators - length + 1;
+  return count;
+}
+
+int64_t CountPartitions(int operators, int most) {
+  std::vector<int64_t> ways(static_cast<size_t>(operators) + 1);
+  ways[0] = 1;
+  for (int end = 1; end <= operators; ++end) {
+    for (int length = 1; length <= std::min(end, most); ++length) {
+      base::Accumulate(ways[static_cast<size_t>(end)], ways[static_cast<size_t>(end - length)]);
+    }
+  }
+  return ways.back();
+}
+
+}  // namespace tessera::search::partition::paths

@@ -1,0 +1,229 @@
+#include "tessera/search/partition/paths/lattice.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "tessera/base/saturating.h"
+#include "tessera/encoder/program/layout.h"
+#include "tessera/encoder/program/memory_lower_bound.h"
+
+namespace tessera::search::partition::paths {
+
+OrderLattice::OrderLattice(std::vector<orders::Order> orders, std::vector<Kind> kinds)
+    : orders_(std::move(orders)), kinds_(std::move(kinds)), cut_at_(orders_.size()) {
+  kinds_.resize(orders_.size());
+  const size_t operators = orders_.front().size();
+  std::vector<std::vector<bool>> done(orders_.size(), std::vector<bool>(operators));
+  for (size_t position = 0; position <= operators; ++position) {
+    for (size_t i = 0; i < orders_.size(); ++i) {
+      if (position > 0) done[i][static_cast<size_t>(orders_[i][position - 1])] = true;
+      const bool at_an_end = position == 0 || position == operators;
+      const auto [cut, fresh] = numbers_.try_emplace(Done(at_an_end ? Kind() : kinds_[i], done[i]), cuts_);
+      if (fresh) ++cuts_;
+      cut_at_[i].push_back(cut->second);
+    }
+  }
+}
+
+std::vector<int> OrderLattice::CutsOf(const OrderLattice& other) const {
+  std::vector<int> cuts(static_cast<size_t>(other.cuts_));
+  for (const auto& [done, number] : other.numbers_) {
+    const auto found = numbers_.find(done);
+    cuts[static_cast<size_t>(number)] = found == numbers_.end() ? -1 : found->second;
+  }
+  return cuts;
+}
+
+// The kind and the cut where it begins, then its operators; of those that are alike the last one and then the others, ascending.
+DistinctIntervals::Identity DistinctIntervals::IdentityOf(size_t order, graph::Interval interval) const {
+  const orders::Order& operators = lattice_->Orders()[order];
+  std::vector<int> identity = {lattice_->CutAt(order, interval.first)};
+  identity.insert(identity.end(), operators.begin() + interval.first, operators.begin() + interval.last + 1);
+  if (alike_) std::sort(identity.begin() + 1, identity.end() - 1);
+  return Identity(lattice_->KindOf(order), std::move(identity));
+}
+
+// For each position how far intervals that begin there are those of the first order.
+std::vector<int> DistinctIntervals::FindEndsOfFirst(size_t order) const {
+  const orders::Order& operators = lattice_->Orders()[order];
+  const orders::Order& first = lattice_->Orders().front();
+  const auto count = static_cast<int>(operators.size());
+  std::vector<int> ends(operators.size());
+  if (lattice_->KindOf(order) != lattice_->KindOf(0)) {
+    std::iota(ends.begin(), ends.end(), 0);
+    return ends;
+  }
+  int end = count;
+  for (int position = count - 1; position >= 0; --position) {
+    const auto at = static_cast<size_t>(position);
+    if (operators[at] != first[at]) end = position;
+    ends[at] = lattice_->CutAt(order, position) == lattice_->CutAt(0, position) ? end : position;
+  }
+  return ends;
+}
+
+std::vector<graph::Interval> DistinctIntervals::Take(size_t order, int most) {
+  const auto operators = static_cast<int>(lattice_->Orders()[order].size());
+  const std::vector<int> ends =
+      order == 0 ? std::vector<int>(lattice_->Orders()[order].size()) : FindEndsOfFirst(order);
+  std::vector<graph::Interval> taken;
+  for (int begin = 0; begin < operators; ++begin) {
+    for (int end = std::max(begin, ends[static_cast<size_t>(begin)]) + 1;
+         end <= std::min(begin + most, operators); ++end) {
+      const graph::Interval interval{begin, end - 1};
+      if (taken_.insert(IdentityOf(order, interval)).second) taken.push_back(interval);
+    }
+  }
+  return taken;
+}
+
+namespace {
+
+using base::TensorRole;
+using problem::Bytes;
+
+// What of `a` is not in `b`; both ascending.
+std::vector<int> Without(const std::vector<int>& a, const std::vector<int>& b) {
+  std::vector<int> rest;
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(rest));
+  return rest;
+}
+
+}  // namespace
+
+CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& profile, Bytes room,
+                     Keeping keeping, const constraints::Demands& demands)
+    : room_(room), most_kept_(graph.operators.size() <= kSmallNetwork ? kMostKeptInSmall : kMostKept) {
+  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kBorder);
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  const auto operators = static_cast<int>(graph.operators.size());
+  for (const graph::Operator& op : graph.operators)
+    shares_.push_back(static_cast<char>(encoder::program::MayTakeAPlace(profile, op)));
+  const bool keeps_apart = layout.home != profile.tile_memory;
+  for (int tensor = 0; keeps_apart && tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
+    const graph::Tensor& facts = graph.tensors[static_cast<size_t>(tensor)];
+    const graph::Usage& usage = usages[static_cast<size_t>(tensor)];
+    if (usage.producer < 0 || usage.consumers.empty() || demands.MustSpill(tensor)) continue;
+    const graph::Interval maker{usage.producer, usage.producer};
+    if (graph::RoleIn(graph, usage, tensor, maker) != TensorRole::kBorder) continue;
+    const Bytes bytes =
+        encoder::program::FeatureBytes(layout, facts.type, encoder::program::NameExtents(facts.shape, facts.shape),
+                              encoder::program::PadsFor(graph, profile, usage.consumers));
+    if (bytes > room_) continue;
+    const bool demanded = demands.MustKeep(tensor);
+    if (keeping == Keeping::kNothing && !demanded) {
+      spills_all_ = true;
+    } else {
+      borders_.push_back({tensor, usage.producer, usage.consumers.back(), bytes, demanded});
+    }
+  }
+  for (int position = 0; position <= operators; ++position) AddStates(position);
+  first_at_.push_back(static_cast<int>(states_.size()));
+}
+
+// All that must be kept there; nullopt where there is no room for it.
+std::optional<CutStates::Subset> CutStates::FindDemanded(const std::vector<Border>& crossing, Bytes room) {
+  Subset demanded;
+  for (const Border& border : crossing) {
+    if (!border.demanded) continue;
+    demanded.kept.push_back(border.tensor);
+    demanded.bytes = base::SaturatingAdd(demanded.bytes, border.bytes);
+  }
+  return demanded.bytes <= room ? std::optional(demanded) : std::nullopt;
+}
+
+void CutStates::AddStates(int position) {
+  first_at_.push_back(static_cast<int>(states_.size()));
+  std::vector<Border> crossing;
+  for (const Border& border : borders_) {
+    if (Crosses(border.tensor, position)) crossing.push_back(border);
+  }
+  const std::optional<Subset> demanded = FindDemanded(crossing, room_);
+  if (!demanded || !demanded->kept.empty()) states_.emplace_back();
+  std::vector<Subset> subsets;
+  if (demanded) subsets.push_back(*demanded);
+  for (size_t i = 0; i < subsets.size(); ++i) {  // grows
+    const Subset subset = subsets[i];
+    states_.push_back(subset.kept);
+    std::sort(states_.back().begin(), states_.back().end());
+    for (size_t next = subset.next; next < crossing.size(); ++next) {
+      if (crossing[next].demanded) continue;
+      const Bytes bytes = base::SaturatingAdd(subset.bytes, crossing[next].bytes);
+      if (bytes > room_) continue;
+      capped_ = capped_ || subset.free == most_kept_;
+      if (subset.free == most_kept_) break;
+      Subset larger{subset.kept, subset.free + 1, next + 1, bytes};
+      larger.kept.push_back(crossing[next].tensor);
+      subsets.push_back(std::move(larger));
+    }
+  }
+}
+
+const CutStates::Border& CutStates::BorderOf(int tensor) const {
+  return *std::lower_bound(borders_.begin(), borders_.end(), tensor,
+                           [](const Border& each, int wanted) { return each.tensor < wanted; });
+}
+
+bool CutStates::Crosses(int tensor, int position) const {
+  const Border& border = BorderOf(tensor);
+  return border.maker < position && position <= border.last_reader;
+}
+
+// What is kept while an operator runs is in the tile memory all at once, but for a result in the
+// place of an operand that ends there.
+bool CutStates::HasRoom(const std::vector<int>& kept, graph::Interval interval) const {
+  for (int op = interval.first; op <= interval.last; ++op) {
+    Bytes before = 0;
+    Bytes behind = 0;
+    Bytes during = 0;
+    for (const int tensor : kept) {
+      const Border& border = BorderOf(tensor);
+      if (op < border.maker || border.last_reader < op) continue;
+      during = base::SaturatingAdd(during, border.bytes);
+      if (border.maker < op) before = base::SaturatingAdd(before, border.bytes);
+      if (op < border.last_reader) behind = base::SaturatingAdd(behind, border.bytes);
+    }
+    const bool shares = shares_[static_cast<size_t>(op)] != 0;
+    if ((shares ? std::max(before, behind) : during) > room_) return false;
+  }
+  return true;
+}
+
+std::vector<int> CutStates::CrossingOf(const std::vector<int>& kept, int position) const {
+  std::vector<int> crossing;
+  for (const int tensor : kept) {
+    if (Crosses(tensor, position)) crossing.push_back(tensor);
+  }
+  return crossing;
+}
+
+std::vector<Crossing> CutStates::CrossingsOf(graph::Interval interval) const {
+  const auto states_at = [this](int position) {
+    return std::pair(first_at_[static_cast<size_t>(position)], first_at_[static_cast<size_t>(position) + 1]);
+  };
+  const auto [first_begin, last_begin] = states_at(interval.first);
+  const auto [first_end, last_end] = states_at(interval.last + 1);
+  // What passes over the whole interval must be kept on both sides, or on neither.
+  std::map<std::vector<int>, std::vector<int>> ends;  // by what passes
+  for (int end = first_end; end < last_end; ++end)
+    ends[CrossingOf(states_[static_cast<size_t>(end)], interval.first)].push_back(end);
+  std::vector<Crossing> crossings;
+  for (int begin = first_begin; begin < last_begin; ++begin) {
+    const std::vector<int>& before = states_[static_cast<size_t>(begin)];
+    const auto meeting = ends.find(CrossingOf(before, interval.last + 1));
+    if (meeting == ends.end()) continue;
+    for (const int end : meeting->second) {
+      const std::vector<int> entering = Without(states_[static_cast<size_t>(end)], before);
+      Crossing crossing{.begin = begin, .end = end, .kept = before};
+      crossing.kept.insert(crossing.kept.end(), entering.begin(), entering.end());
+      std::sort(crossing.kept.begin(), crossing.kept.end());
+      if (HasRoom(crossing.kept, interval)) crossings.push_back(std::move(crossing));
+    }
+  }
+  return crossings;
+}
+
+}  // namespace tessera::search::partition::paths

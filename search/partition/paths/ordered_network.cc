@@ -1,0 +1,120 @@
+#include "tessera/search/partition/paths/ordered_network.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "tessera/base/vocabulary.h"
+#include "tessera/encoder/program/state_aliasing.h"
+#include "tessera/graph/operator_order.h"
+#include "tessera/search/orders/low_memory_orders.h"
+#include "tessera/search/partition/paths/lattice.h"
+
+namespace tessera::search::partition::paths {
+
+namespace {
+
+// Of a tensor, as far as orders care, so that sums over tensors and operators stay small.
+constexpr int64_t kMostElements = int64_t{1} << 34;
+
+}  // namespace
+
+std::vector<orders::Order> FindUsualOrders(const graph::Graph& graph, const orders::Precedence& precedence,
+                                   const base::Stop& stop) {
+  std::vector<int64_t> bytes;
+  for (const graph::Tensor& tensor : graph.tensors) {
+    const int64_t elements = tensor.constant ? 0 : std::min(graph::ElementsOf(tensor.shape), kMostElements);
+    bytes.push_back(elements * base::BitsOf(tensor.type) / 8);
+  }
+  const orders::LiveBytes live(graph, precedence, bytes);
+  std::vector<orders::Order> orders;
+  for (const orders::LiveGoal goal : {orders::LiveGoal::kPeak, orders::LiveGoal::kSum}) {
+    if (std::optional<orders::Order> order = orders::FindLeastLiveOrder(precedence, live, goal, stop))
+      orders.push_back(*std::move(order));
+  }
+  for (const orders::Turn turn : {orders::Turn::kHungriest, orders::Turn::kFirst, orders::Turn::kLast}) {
+    if (!stop.Requested()) orders.push_back(orders::WalkDepthFirst(precedence, live, turn));
+  }
+  for (const orders::Pace pace : {orders::Pace::kEarliest, orders::Pace::kLatest}) {
+    if (!stop.Requested()) orders.push_back(orders::WalkBreadthFirst(precedence, pace));
+  }
+  return orders;
+}
+
+orders::Order FindOrderLike(const plan::Plan& old, const graph::Graph& graph, const orders::Precedence& precedence) {
+  std::map<std::string_view, int64_t> places;
+  for (size_t i = 0; i < old.network.operators.size(); ++i)
+    places.emplace(old.network.operators[i].id, static_cast<int64_t>(i));
+  std::vector<int64_t> keys;
+  for (int node = 0; node < static_cast<int>(precedence.Count()); ++node) {
+    const int first = precedence.OperatorsOf(node).first;
+    const auto found = places.find(graph.operators[static_cast<size_t>(first)].id);
+    keys.push_back(found != places.end() ? found->second : keys.empty() ? -1 : keys.back());
+  }
+  return precedence.NearestTo(keys);
+}
+
+std::vector<orders::Order> TakeFirst(std::vector<orders::Order> orders, int most_operators, bool alike,
+                             int64_t most_visited) {
+  std::set<orders::Order> known;
+  std::erase_if(orders, [&known](const orders::Order& order) { return !known.insert(order).second; });
+  const OrderLattice lattice(orders);
+  DistinctIntervals distinct(lattice, alike);
+  distinct.Take(0, most_operators);
+  int64_t visited = 0;
+  size_t taken = 1;
+  for (; taken < orders.size(); ++taken) {
+    for (const graph::Interval interval : distinct.Take(taken, most_operators))
+      visited += interval.last - interval.first + 1;
+    if (visited > most_visited) break;
+  }
+  orders.resize(taken);
+  return orders;
+}
+
+namespace {
+
+std::optional<choices::Predecessor> PredecessorOf(const plan::Plan* old, const graph::Graph& graph) {
+  return old == nullptr ? std::nullopt : std::optional<choices::Predecessor>(std::in_place, *old, graph);
+}
+
+}  // namespace
+
+std::vector<constraints::Demand> InOrder(std::vector<constraints::Demand> demands, const orders::Order& order) {
+  std::vector<int> place_of(order.size());
+  for (size_t place = 0; place < order.size(); ++place)
+    place_of[static_cast<size_t>(order[place])] = static_cast<int>(place);
+  for (constraints::Demand& demand : demands) {
+    const bool about_operators = demand.kind == constraints::DemandKind::kTogether || demand.kind == constraints::DemandKind::kApart ||
+                                 demand.kind == constraints::DemandKind::kSubgraph;
+    if (!about_operators) continue;
+    const int length = demand.interval.last - demand.interval.first;
+    demand.interval.first = place_of[static_cast<size_t>(demand.interval.first)];
+    demand.interval.last = demand.interval.first + length;
+  }
+  return demands;
+}
+
+OrderedNetwork::OrderedNetwork(const Grounds& grounds, orders::Order order)
+    : order_(std::move(order)),
+      graph_(graph::Reordered(grounds.graph, order_)),
+      simulator_(graph_, grounds.profile),
+      predecessor_(PredecessorOf(grounds.predecessor, graph_)),
+      planning_{.graph = graph_,
+                .profile = grounds.profile,
+                .simulator = simulator_,
+                .scale = grounds.scale,
+                .stop = grounds.stop,
+                .engines = grounds.engines,
+                .tile_engines = grounds.tile_engines,
+                .budget = grounds.budget,
+                .predecessor = predecessor_ ? &*predecessor_ : nullptr},
+      demands_(graph_, paths::InOrder(grounds.demands, order_)),
+      states_(graph_, grounds.profile, planning_.Room(), grounds.keeping, demands_),
+      homes_(graph_, grounds.profile),
+      kind_(encoder::program::NextInPlace(graph_, simulator_.Usages(), grounds.profile)) {}
+
+}  // namespace tessera::search::partition::paths

@@ -1,0 +1,290 @@
+#include "tessera/search/partition/placement/home_and_joint_placement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "tessera/encoder/program/homes.h"
+#include "tessera/problem/validator.h"
+#include "tessera/search/allocate/bounds.h"
+#include "tessera/search/allocate/portfolio.h"
+
+// Homes are roomy and their tensors few: a greedy order usually meets the bound, and no metric looks at the peak. So only a
+// little is spent on lowering it, and nothing where hints say where tensors had better be; what is spent on finding any placement
+// at all is the whole budget.
+namespace tessera::search::partition::placement {
+
+namespace {
+
+using problem::Result;
+
+constexpr int64_t kLoweringBudget = 2'000;
+
+// What a search that was stopped may still take for one home.
+constexpr std::chrono::milliseconds kHomeGrace{200};
+
+base::Expected<Result> PlaceHome(const problem::Problem& problem, const tiling::Engines& engines,
+                                 const base::Budget& budget, const base::Stop& stop) {
+  allocate::AllocateOptions options;
+  const bool hinted = std::any_of(problem.buffers.begin(), problem.buffers.end(),
+                                  [](const problem::Buffer& buffer) { return buffer.hint.has_value(); });
+  options.minimize = !hinted;
+  if (hinted) options.capacity = problem.memories.front().capacity;
+  options.budget.units = std::min(budget.units, kLoweringBudget);
+  options.stop = &stop;
+  base::Expected<Result> result = allocate::Allocate(problem, nullptr, 0, engines, options);
+  if (!result || result->allocation || result->status != problem::Status::kUnknown) return result;
+  const base::Stop grace(base::Stop::Clock::now() + kHomeGrace);
+  options.minimize = false;
+  options.budget = budget;
+  if (stop.Requested()) options.stop = &grace;
+  return allocate::Allocate(problem, nullptr, 0, engines, options);
+}
+
+// The tensors that need most at once.
+Obstacle ObstacleIn(const problem::Problem& problem) {
+  const allocate::Bound bound = allocate::FindBound(problem, 0);
+  Obstacle obstacle;
+  obstacle.kind = ObstacleKind::kHome;
+  obstacle.memory = problem.memories.front().name;
+  obstacle.needed = bound.bytes;
+  obstacle.available = problem.memories.front().capacity;
+  obstacle.capacity = obstacle.available;
+  obstacle.problem = problem;
+  for (const int buffer : bound.buffers) {
+    const problem::Buffer& tensor = problem.buffers[static_cast<size_t>(buffer)];
+    obstacle.tensors.push_back({tensor.id, "whole", tensor.size});
+  }
+  return obstacle;
+}
+
+}  // namespace
+
+base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProblem> problems, const tiling::Engines& engines,
+                                         const base::Budget& budget, const base::Stop& stop) {
+  HomePlacement placement;
+  for (encoder::program::HomeProblem& home : problems) {
+    base::Expected<Result> result = PlaceHome(home.problem, engines, budget, stop);
+    if (!result) return base::Unexpected(result.error());
+    if (!result->allocation) {
+      placement.status = result->status;
+      placement.reason = fmt::format("tensors at home in memory '{}' have no addresses: {}",
+                                     home.problem.memories.front().name, result->reason);
+      placement.obstacle = ObstacleIn(home.problem);
+      return placement;
+    }
+    placement.homes.push_back({.memory = home.memory,
+                               .problem = std::move(home.problem),
+                               .allocation = *std::move(result->allocation),
+                               .tensors = std::move(home.tensors)});
+  }
+  return placement;
+}
+
+namespace {
+
+using problem::Allocation;
+using problem::Bytes;
+
+// What a search that was stopped may still take to lay out what it knows.
+constexpr std::chrono::milliseconds kGrace{500};
+
+// Of the budget, what is spent on lowering a peak that the objective does not look at.
+constexpr int64_t kLoweringPeak = 2'000;
+
+// What a buffer holds, whatever its subgraph is called.
+using Key = std::tuple<int, encoder::program::BufferKind, int, int, int, int>;
+
+Key KeyOf(const encoder::program::ProgramBuffer& buffer, int subgraph) {
+  const bool whole = buffer.kind == encoder::program::BufferKind::kWhole;
+  return {whole ? -1 : subgraph, buffer.kind, buffer.tensor, buffer.op, buffer.parity, buffer.slot};
+}
+
+const encoder::program::Program& ProgramOf(const choices::IntervalChoices& interval, const choices::Choice& choice) {
+  return interval.Tiles().LadderOf(choice.candidate).program;
+}
+
+// Gives every buffer of the joint Problem the address that its subgraph found; of a buffer that several subgraphs share, the
+// first address counts.
+void AddHints(const paths::Selection& selection, encoder::program::Program& program) {
+  std::map<Key, Bytes> found;
+  for (size_t s = 0; s < selection.intervals.size(); ++s) {
+    const choices::Choice& choice = selection.intervals[s]->Choices()[selection.choices[s]];
+    if (!choice.allocation) continue;
+    const std::vector<encoder::program::ProgramBuffer>& buffers = ProgramOf(*selection.intervals[s], choice).buffers;
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      found.try_emplace(KeyOf(buffers[i], static_cast<int>(s)), choice.allocation->offsets[i]);
+    }
+  }
+  for (size_t i = 0; i < program.buffers.size(); ++i) {
+    const auto at = found.find(KeyOf(program.buffers[i], program.buffers[i].subgraph));
+    if (at != found.end()) program.problem.buffers[i].hint = at->second;
+  }
+}
+
+// The subgraphs' own placements and mode schedules end to end; nullopt where one lacks.
+std::optional<Allocation> Compose(const paths::Selection& selection, const problem::Problem& joint) {
+  Allocation composed;
+  for (const problem::Buffer& buffer : joint.buffers) {
+    if (!buffer.hint) return std::nullopt;
+    composed.offsets.push_back(*buffer.hint);
+  }
+  composed.modes.resize(joint.memories.size());
+  for (size_t s = 0; s < selection.intervals.size(); ++s) {
+    const choices::Choice& choice = selection.intervals[s]->Choices()[selection.choices[s]];
+    for (size_t memory = 0; memory < choice.allocation->modes.size(); ++memory) {
+      const problem::ModeSchedule& part = choice.allocation->modes[memory];
+      composed.modes[memory].insert(composed.modes[memory].end(), part.begin(), part.end());
+    }
+  }
+  return composed;
+}
+
+JointPlacement Refused(problem::Status status, const std::string& reason, std::optional<Obstacle> obstacle) {
+  JointPlacement refused;
+  refused.result.status = status;
+  refused.result.reason = reason;
+  refused.obstacle = std::move(obstacle);
+  return refused;
+}
+
+// What of the program is live when most bytes are.
+Obstacle JointObstacle(const choices::Planning& planning, const encoder::program::Program& program) {
+  const allocate::Bound bound = allocate::FindBound(program.problem, 0);
+  Obstacle obstacle;
+  obstacle.kind = ObstacleKind::kJoint;
+  obstacle.memory = planning.TileMemory().name;
+  obstacle.needed = bound.bytes;
+  obstacle.available = planning.Room();
+  obstacle.capacity = planning.Room();
+  obstacle.step = bound.step;
+  obstacle.tensors = HoldingsOf(planning.graph, program, program.problem, bound.buffers);
+  obstacle.problem = program.problem;
+  for (problem::Buffer& buffer : obstacle.problem->buffers) buffer.hint.reset();
+  return obstacle;
+}
+
+// What was fixed is where it is for a reason that the Problem does not know.
+void FreeOffsets(problem::Problem& problem) {
+  for (problem::Buffer& buffer : problem.buffers) buffer.offset.reset();
+}
+
+base::Expected<problem::Result> PlaceAnyhow(const choices::Planning& planning, const paths::Selection& selection,
+                                            const problem::Problem& problem) {
+  allocate::AllocateOptions options;
+  options.capacity = planning.Room();
+  options.minimize = planning.scale.MinimizesPeak();
+  options.budget = planning.LeastBudget();
+  options.stop = &planning.stop;
+
+  problem::Result known;
+  const std::optional<Allocation> composed = Compose(selection, problem);
+  if (composed && problem::Validate(problem, *composed, *options.capacity, 1).empty()) {
+    known.peak = problem::PeakOf(problem, *composed);
+    known.lower_bound = allocate::FindBound(problem, 0).bytes;
+    known.status = *known.peak <= known.lower_bound ? problem::Status::kOptimal : problem::Status::kFeasible;
+    known.engine = "subgraphs";
+    known.allocation = composed;
+    if (!options.minimize || *known.peak <= static_cast<Bytes>(selection.cost.peak)) return known;
+  }
+  base::Expected<problem::Result> result = allocate::Allocate(problem, nullptr, 0, planning.engines, options);
+  if (result && !result->allocation && !known.allocation && planning.stop.Requested()) {
+    const base::Stop grace(base::Stop::Clock::now() + kGrace);
+    options.minimize = false;
+    options.stop = &grace;
+    result = allocate::Allocate(problem, nullptr, 0, planning.engines, options);
+  }
+  if (!result) return result;
+  const bool better = result->allocation && (!known.peak || *result->peak < *known.peak);
+  if (better || !known.allocation) return result;
+  return known;
+}
+
+// Where the objective does not look at peaks they decide between equals: a little is spent on lowering them, unless buffers had better
+// stay where an older plan has them.
+base::Expected<problem::Result> PlaceTiles(const choices::Planning& planning, const paths::Selection& selection,
+                                           const problem::Problem& problem) {
+  base::Expected<problem::Result> any = PlaceAnyhow(planning, selection, problem);
+  const bool open = any && any->allocation && any->status != problem::Status::kOptimal;
+  if (!open || planning.scale.MinimizesPeak() || planning.predecessor != nullptr) return any;
+  if (*any->peak <= allocate::FindBound(problem, 0).bytes) return any;
+  allocate::AllocateOptions options;
+  options.capacity = planning.Room();
+  options.minimize = true;
+  options.budget = {std::min(planning.budget.units, kLoweringPeak)};
+  options.stop = &planning.stop;
+  base::Expected<problem::Result> lower = allocate::Allocate(problem, nullptr, 0, planning.engines, options);
+  if (!lower || (lower->allocation && *lower->peak < *any->peak)) return lower;
+  return any;
+}
+
+// First with what an older plan has where it has it, if there is one.
+base::Expected<problem::Result> PlaceLike(const choices::Planning& planning, const paths::Selection& selection,
+                                          std::span<const encoder::program::SubgraphChoice> choices,
+                                          encoder::program::Program& program) {
+  if (planning.predecessor != nullptr) {
+    std::vector<problem::Buffer> plain = program.problem.buffers;
+    planning.predecessor->AddHints(choices, program);
+    base::Expected<problem::Result> like = PlaceTiles(planning, selection, program.problem);
+    if (!like || like->allocation || like->status == problem::Status::kInfeasible) return like;
+    program.problem.buffers = std::move(plain);
+  }
+  return PlaceTiles(planning, selection, program.problem);
+}
+
+}  // namespace
+
+std::vector<encoder::program::SubgraphChoice> ChoicesOf(const paths::Selection& selection) {
+  std::vector<encoder::program::SubgraphChoice> choices;
+  for (size_t s = 0; s < selection.intervals.size(); ++s) {
+    const choices::IntervalChoices& interval = *selection.intervals[s];
+    choices.push_back(
+        interval.Tiles().Candidates()[interval.Choices()[selection.choices[s]].candidate].choice);
+  }
+  return choices;
+}
+
+base::Expected<JointPlacement> PlaceJointly(const choices::Planning& planning, const constraints::Demands& demands,
+                                            const paths::Selection& selection) {
+  const std::vector<encoder::program::SubgraphChoice> choices = ChoicesOf(selection);
+  if (const auto overflow = encoder::program::FindHomeOverflow(planning.graph, planning.profile, choices))
+    return Refused(problem::Status::kInfeasible, overflow->message,
+                   ObstacleOf(planning.graph, planning.profile,
+                              *encoder::program::FindOverfullHome(planning.graph, planning.profile, choices)));
+  std::vector<encoder::program::HomeProblem> home_problems =
+      encoder::program::BuildHomes(planning.graph, planning.profile, choices);
+  for (encoder::program::HomeProblem& home : home_problems) {
+    if (planning.predecessor != nullptr) planning.predecessor->AddHints(home);
+    tiling::FixOffsets(demands.PinsIn(home.problem.memories.front().name), home.problem);
+  }
+  base::Expected<HomePlacement> homes =
+      PlaceHomes(std::move(home_problems), planning.engines, planning.LeastBudget(), planning.stop);
+  if (!homes) return base::Unexpected(homes.error());
+  if (!homes->reason.empty()) return Refused(homes->status, homes->reason, std::move(homes->obstacle));
+  base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(planning.graph, planning.profile, choices);
+  if (!program) return base::Unexpected(program.error());
+  JointPlacement joint{.program = *std::move(program), .result = {}, .homes = std::move(homes->homes)};
+  AddHints(selection, joint.program);
+  for (size_t s = 0; s < choices.size(); ++s) {
+    tiling::FixOffsets(demands.PinsOf(choices[s].interval, static_cast<int>(s), planning.TileMemory().name),
+               joint.program.problem);
+  }
+  base::Expected<problem::Result> result = PlaceLike(planning, selection, choices, joint.program);
+  if (!result) return base::Unexpected(result.error());
+  joint.result = *std::move(result);
+  if (!joint.result.allocation) joint.obstacle = JointObstacle(planning, joint.program);
+  FreeOffsets(joint.program.problem);
+  for (plan::Home& home : joint.homes) {
+    FreeOffsets(home.problem);
+    for (problem::Buffer& buffer : home.problem.buffers) buffer.hint.reset();
+  }
+  return joint;
+}
+
+}  // namespace tessera::search::partition::placement

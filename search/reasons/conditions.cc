@@ -1,0 +1,366 @@
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/search/reasons/query.h"
+
+namespace tessera::search::reasons {
+
+using problem::Bank;
+using problem::Buffer;
+using problem::Bytes;
+using problem::Condition;
+using problem::ConditionKind;
+using problem::Memory;
+using problem::Problem;
+using problem::Relation;
+using problem::RelationKind;
+
+namespace {
+
+bool HasPorts(const Bank& bank) { return bank.ports.total || bank.ports.reads || bank.ports.writes; }
+
+bool CountsAccesses(const Memory& memory) {
+  return !memory.modes.empty() || std::any_of(memory.banks.begin(), memory.banks.end(), HasPorts);
+}
+
+// A loop without an exit at its end also says that the step behind it does not follow its last one: leaving it out would not only
+// take away, so it stays.
+bool CanGo(const problem::Loop& loop) { return loop.exits.back() == loop.end; }
+
+void ListBuffer(const Problem& problem, size_t i, std::vector<Condition>& list) {
+  const Buffer& buffer = problem.buffers[i];
+  const Memory& home = problem.memories[static_cast<size_t>(buffer.memory)];
+  const auto add = [&](ConditionKind kind, size_t item = 0) {
+    list.push_back({kind, static_cast<int>(i), static_cast<int>(item)});
+  };
+  add(ConditionKind::kBuffer);
+  if (buffer.alignment > 1) add(ConditionKind::kAlignment);
+  if (buffer.offset) add(ConditionKind::kFixedOffset);
+  const bool restricted = buffer.span != problem::Span::kAny || !buffer.allowed_banks.empty();
+  if (restricted && !home.banks.empty()) add(ConditionKind::kBanks);
+  if (!CountsAccesses(home)) return;
+  for (size_t access = 0; access < buffer.accesses.size(); ++access) add(ConditionKind::kAccess, access);
+}
+
+void ListMemory(const Query& query, size_t m, std::vector<Condition>& list) {
+  const Memory& memory = query.problem.memories[m];
+  const auto add = [&](ConditionKind kind, size_t item = 0) {
+    list.push_back({kind, static_cast<int>(m), static_cast<int>(item)});
+  };
+  if (CapacityOf(query, static_cast<int>(m)) < Roomy(query, static_cast<int>(m)))
+    add(ConditionKind::kCapacity);
+  if (memory.alignment > 1) add(ConditionKind::kMemoryAlignment);
+  for (size_t i = 0; i < memory.reserved.size(); ++i) add(ConditionKind::kReserved, i);
+  for (size_t i = 0; i < memory.banks.size(); ++i) {
+    if (HasPorts(memory.banks[i])) add(ConditionKind::kPorts, i);
+  }
+  if (!memory.modes.empty()) add(ConditionKind::kModes);
+  if (!memory.modes.empty() && memory.transitions) add(ConditionKind::kTransitions);
+}
+
+// Answers which conditions stay.
+class Kept {
+ public:
+  explicit Kept(std::span<const Condition> conditions) : conditions_(conditions) {}
+  bool operator()(ConditionKind kind, size_t owner, size_t item = 0) const {
+    const Condition wanted{kind, static_cast<int>(owner), static_cast<int>(item)};
+    return std::binary_search(conditions_.begin(), conditions_.end(), wanted);
+  }
+
+ private:
+  std::span<const Condition> conditions_;
+};
+
+// For each buffer to what a kept kAdjacent relation that places it rounds; 1 for others.
+std::vector<Bytes> FindRoundings(const Problem& problem, const Kept& kept, Rounding rounding) {
+  std::vector<Bytes> roundings(problem.buffers.size(), 1);
+  for (size_t i = 0; i < problem.relations.size(); ++i) {
+    const Relation& relation = problem.relations[i];
+    const auto first = static_cast<size_t>(relation.first);
+    const auto second = static_cast<size_t>(relation.second);
+    if (relation.kind != RelationKind::kAdjacent || !kept(ConditionKind::kRelation, 0, i) ||
+        !kept(ConditionKind::kBuffer, first) || !kept(ConditionKind::kBuffer, second))
+      continue;
+    const Buffer& buffer = problem.buffers[second];
+    const auto memory = static_cast<size_t>(buffer.memory);
+    roundings[second] =
+        rounding == Rounding::kAsAsked
+            ? AlignmentOf(problem, buffer)
+            : std::lcm(
+                  kept(ConditionKind::kAlignment, second) ? buffer.alignment : 1,
+                  kept(ConditionKind::kMemoryAlignment, memory) ? problem.memories[memory].alignment : 1);
+  }
+  return roundings;
+}
+
+Buffer KeepBuffer(const Query& query, size_t i, Bytes rounding, const Kept& kept) {
+  Buffer buffer = query.problem.buffers[i];
+  if (!kept(ConditionKind::kAlignment, i)) buffer.alignment = 1;
+  buffer.alignment = std::lcm(buffer.alignment, rounding);
+  if (!kept(ConditionKind::kFixedOffset, i)) buffer.offset.reset();
+  if (!kept(ConditionKind::kBanks, i)) {
+    buffer.span = problem::Span::kAny;
+    buffer.allowed_banks.clear();
+  }
+  std::vector<problem::Access> accesses;
+  for (size_t item = 0; item < buffer.accesses.size(); ++item) {
+    if (kept(ConditionKind::kAccess, i, item)) accesses.push_back(buffer.accesses[item]);
+  }
+  buffer.accesses = std::move(accesses);
+  return buffer;
+}
+
+Memory KeepMemory(const Query& query, size_t m, const Kept& kept) {
+  Memory memory = query.problem.memories[m];
+  if (!kept(ConditionKind::kCapacity, m))
+    memory.capacity = std::max(memory.capacity, Roomy(query, static_cast<int>(m)));
+  if (!kept(ConditionKind::kMemoryAlignment, m)) memory.alignment = 1;
+  std::vector<problem::Reserved> reserved;
+  for (size_t item = 0; item < memory.reserved.size(); ++item) {
+    if (kept(ConditionKind::kReserved, m, item)) reserved.push_back(memory.reserved[item]);
+  }
+  memory.reserved = std::move(reserved);
+  for (size_t item = 0; item < memory.banks.size(); ++item) {
+    if (!kept(ConditionKind::kPorts, m, item)) memory.banks[item].ports = {};
+  }
+  const bool modes = kept(ConditionKind::kModes, m);
+  if (!modes) memory.modes.clear();
+  if (!modes || !kept(ConditionKind::kTransitions, m)) memory.transitions.reset();
+  return memory;
+}
+
+Bytes AddOrMost(Bytes a, Bytes b) { return base::CheckedAdd(a, b).value_or(base::kMaxTotal); }
+
+Bytes TimesOrMost(Bytes a, Bytes b) { return base::CheckedMul(a, b).value_or(base::kMaxTotal); }
+
+Bytes LcmOrMost(Bytes a, Bytes b) { return TimesOrMost(a / std::gcd(a, b), b); }
+
+Bytes PowerAbove(Bytes bytes) {
+  Bytes power = 1;
+  while (power < bytes && power < base::kMaxTotal) power *= 2;
+  return power;
+}
+
+// Shifting a buffer by a multiple of this, and all that it is tied to by a fixed distance, breaks no alignment and no rule of the
+// kinds that look at addresses by their remainders.
+Bytes PeriodOf(const Problem& problem, int memory) {
+  Bytes period = 1;
+  Bytes largest = 1;
+  for (const Buffer& buffer : problem.buffers) {
+    if (buffer.memory != memory) continue;
+    period = LcmOrMost(period, problem::AlignmentOf(problem, buffer));
+    largest = std::max(largest, buffer.size);
+  }
+  for (const problem::Rule& rule : problem.rules) {
+    const problem::Requirement& asked = rule.requirement;
+    period = LcmOrMost(period, asked.multiple);
+    if (asked.kind == problem::RequirementKind::kNaturalAlignment)
+      period = LcmOrMost(period, PowerAbove(largest));
+    if (asked.kind == problem::RequirementKind::kXorDistance)
+      period = LcmOrMost(period, PowerAbove(AddOrMost(asked.distance, 1)));
+  }
+  return period;
+}
+
+// What relations and rules may ask for in addition to the sizes: distances and guards.
+Bytes SlackOf(const Problem& problem, int memory) {
+  Bytes slack = 0;
+  for (const Relation& relation : problem.relations) {
+    const Buffer& first = problem.buffers[static_cast<size_t>(relation.first)];
+    if (first.memory == memory) slack = AddOrMost(slack, std::abs(relation.delta));
+  }
+  for (const problem::Rule& rule : problem.rules) {
+    const problem::Requirement& asked = rule.requirement;
+    const auto times = static_cast<Bytes>(rule.buffers.size() + rule.pairs.size());
+    for (const Bytes bytes : {std::abs(asked.distance), asked.before, asked.after})
+      slack = AddOrMost(slack, TimesOrMost(times, bytes));
+  }
+  return slack;
+}
+
+// The rule among the buffers that stay, by their new indices; nullopt when it is about none of them.
+std::optional<problem::Rule> KeepRule(problem::Rule rule, const std::vector<int>& indices) {
+  const auto index = [&](int buffer) { return indices[static_cast<size_t>(buffer)]; };
+  std::vector<int> buffers;
+  for (const int buffer : rule.buffers) {
+    if (index(buffer) >= 0) buffers.push_back(index(buffer));
+  }
+  std::vector<std::pair<int, int>> pairs;
+  for (const auto& [first, second] : rule.pairs) {
+    if (index(first) >= 0 && index(second) >= 0) pairs.emplace_back(index(first), index(second));
+  }
+  if (buffers.empty() && pairs.empty()) return std::nullopt;
+  rule.buffers = std::move(buffers);
+  rule.pairs = std::move(pairs);
+  return rule;
+}
+
+template <typename T>
+void EraseAt(std::vector<T>& items, int index) {
+  items.erase(items.begin() + index);
+}
+
+void StrikeFromBuffer(Buffer& buffer, const Condition& condition) {
+  switch (condition.kind) {
+    case ConditionKind::kAlignment:
+      buffer.alignment = 1;
+      return;
+    case ConditionKind::kFixedOffset:
+      buffer.offset.reset();
+      return;
+    case ConditionKind::kBanks:
+      buffer.span = problem::Span::kAny;
+      buffer.allowed_banks.clear();
+      return;
+    default:
+      EraseAt(buffer.accesses, condition.item);
+      return;
+  }
+}
+
+void StrikeFromMemory(Memory& memory, const Condition& condition) {
+  switch (condition.kind) {
+    case ConditionKind::kMemoryAlignment:
+      memory.alignment = 1;
+      return;
+    case ConditionKind::kReserved:
+      EraseAt(memory.reserved, condition.item);
+      return;
+    case ConditionKind::kPorts:
+      memory.banks[static_cast<size_t>(condition.item)].ports = {};
+      return;
+    case ConditionKind::kTransitions:
+      memory.transitions.reset();
+      return;
+    default:
+      memory.modes.clear();
+      memory.transitions.reset();
+      return;
+  }
+}
+
+}  // namespace
+
+std::vector<Condition> ListConditions(const Query& query) {
+  const Problem& problem = query.problem;
+  std::vector<Condition> list;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) ListBuffer(problem, i, list);
+  for (size_t m = 0; m < problem.memories.size(); ++m) ListMemory(query, m, list);
+  for (size_t i = 0; i < problem.relations.size(); ++i) {
+    if (problem.relations[i].kind == RelationKind::kExclusive) continue;
+    list.push_back({ConditionKind::kRelation, 0, static_cast<int>(i)});
+  }
+  for (size_t i = 0; i < problem.rules.size(); ++i)
+    list.push_back({ConditionKind::kRule, 0, static_cast<int>(i)});
+  const bool limits_transitions = std::any_of(
+      problem.memories.begin(), problem.memories.end(),
+      [](const Memory& memory) { return !memory.modes.empty() && memory.transitions.has_value(); });
+  for (size_t i = 0; limits_transitions && i < problem.loops.size(); ++i) {
+    if (CanGo(problem.loops[i])) list.push_back({ConditionKind::kLoop, 0, static_cast<int>(i)});
+  }
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+Query Keep(const Query& query, std::span<const Condition> conditions, Rounding rounding) {
+  const Problem& from = query.problem;
+  const Kept kept(conditions);
+  const std::vector<Bytes> roundings = FindRoundings(from, kept, rounding);
+  Query to;
+  to.problem.name = from.name;
+  for (size_t i = 0; i < from.loops.size(); ++i) {
+    if (!CanGo(from.loops[i]) || kept(ConditionKind::kLoop, 0, i)) to.problem.loops.push_back(from.loops[i]);
+  }
+  for (size_t m = 0; m < from.memories.size(); ++m) to.problem.memories.push_back(KeepMemory(query, m, kept));
+  to.capacity =
+      kept(ConditionKind::kCapacity, 0) ? query.capacity : std::max(query.capacity, Roomy(query, 0));
+
+  std::vector<int> indices(from.buffers.size(), -1);
+  for (size_t i = 0; i < from.buffers.size(); ++i) {
+    if (!kept(ConditionKind::kBuffer, i)) continue;
+    indices[i] = static_cast<int>(to.problem.buffers.size());
+    to.problem.buffers.push_back(KeepBuffer(query, i, roundings[i], kept));
+  }
+  for (size_t i = 0; i < from.relations.size(); ++i) {
+    Relation relation = from.relations[i];
+    relation.first = indices[static_cast<size_t>(relation.first)];
+    relation.second = indices[static_cast<size_t>(relation.second)];
+    if (relation.first < 0 || relation.second < 0) continue;
+    if (relation.kind != RelationKind::kExclusive && !kept(ConditionKind::kRelation, 0, i)) {
+      if (relation.kind != RelationKind::kColocate) continue;
+      relation.kind = RelationKind::kExclusive;
+      relation.delta = 0;
+    }
+    to.problem.relations.push_back(relation);
+  }
+  for (size_t i = 0; i < from.rules.size(); ++i) {
+    if (!kept(ConditionKind::kRule, 0, i)) continue;
+    if (std::optional<problem::Rule> rule = KeepRule(from.rules[i], indices))
+      to.problem.rules.push_back(*std::move(rule));
+  }
+  return to;
+}
+
+std::vector<Query> Readings(const Query& query, std::span<const Condition> conditions) {
+  const Kept kept(conditions);
+  std::vector<Query> readings = {Keep(query, conditions, Rounding::kAsAsked)};
+  if (FindRoundings(query.problem, kept, Rounding::kAsAsked) !=
+      FindRoundings(query.problem, kept, Rounding::kAsKept))
+    readings.push_back(Keep(query, conditions, Rounding::kAsKept));
+  return readings;
+}
+
+Query Strike(const Query& query, const Condition& condition) {
+  Query to = query;
+  if (condition.kind == ConditionKind::kRelation) {
+    EraseAt(to.problem.relations, condition.item);
+  } else if (condition.kind == ConditionKind::kRule) {
+    EraseAt(to.problem.rules, condition.item);
+  } else if (condition.kind == ConditionKind::kLoop) {
+    EraseAt(to.problem.loops, condition.item);
+  } else if (condition.kind < ConditionKind::kRelation) {
+    StrikeFromBuffer(to.problem.buffers[static_cast<size_t>(condition.owner)], condition);
+  } else {
+    StrikeFromMemory(to.problem.memories[static_cast<size_t>(condition.owner)], condition);
+  }
+  return to;
+}
+
+// Whatever fits in unbounded memory fits in this much. Above everything that is fixed, reserved, banked or windowed, buffers are tied
+// to each other by fixed distances, and to addresses by remainders. Of a placement take the ties as they are, and close every gap
+// that no distance spans to less than a period, by shifting what lies above it by multiples of it. What is left has at most
+// the sizes, the distances, and a period for each buffer; twice, as rules of a common distance may keep two copies apart.
+Bytes Roomy(const Query& query, int memory) {
+  const Problem& problem = query.problem;
+  const Memory& home = problem.memories[static_cast<size_t>(memory)];
+  Bytes room = 0;
+  for (const problem::Reserved& reserved : home.reserved) room = std::max(room, reserved.range.end);
+  for (const Bank& bank : home.banks) room = std::max(room, bank.range.end);
+  for (const problem::Rule& rule : problem.rules) room = std::max(room, rule.requirement.window.end);
+  Bytes stack = SlackOf(problem, memory);
+  Bytes buffers = 0;
+  for (const Buffer& buffer : problem.buffers) {
+    if (buffer.memory != memory) continue;
+    if (buffer.offset) room = std::max(room, AddOrMost(*buffer.offset, buffer.size));
+    stack = AddOrMost(stack, buffer.size);
+    ++buffers;
+  }
+  stack = AddOrMost(stack, TimesOrMost(buffers + 1, PeriodOf(problem, memory)));
+  return AddOrMost(room, problem.rules.empty() ? stack : TimesOrMost(2, stack));
+}
+
+Query WithCapacity(Query query, int memory, Bytes capacity) {
+  Memory& home = query.problem.memories[static_cast<size_t>(memory)];
+  home.capacity = std::max(home.capacity, capacity);
+  if (memory == 0) query.capacity = capacity;
+  return query;
+}
+
+Bytes CapacityOf(const Query& query, int memory) {
+  return memory == 0 ? query.capacity : query.problem.memories[static_cast<size_t>(memory)].capacity;
+}
+
+}  // namespace tessera::search::reasons

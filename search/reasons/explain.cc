@@ -1,0 +1,271 @@
+#include "tessera/search/reasons/explain.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/encoder/formulation/address_constraints.h"
+#include "tessera/search/reasons/minimal_set.h"
+#include "tessera/search/reasons/query.h"
+
+// What would have to give.
+//
+// Every candidate is first tried at its fullest: all capacity that could be of use, no alignment, as many ports as there are
+// accesses. If that does not help nothing smaller does. Otherwise the least is found: capacities by bisection, where each placement
+// that is found brings the upper end down to its own peak, and each answer's bound the lower end up; alignments among the divisors,
+// largest first; ports one by one. An alignment that an adjacent relation rounds up to moves the neighbour, so there every
+// divisor is tried, whether the alignment is one of the conditions or not.
+//
+//     infeasible ]........ bound ...... probe ...... peak [ feasible
+//
+// A probe that stays unknown counts as infeasible for the search, but then the end that is found is not called least.
+namespace tessera::search::reasons {
+
+using problem::Bytes;
+using problem::ChangeKind;
+using problem::Condition;
+using problem::ConditionKind;
+using problem::Result;
+using problem::Status;
+
+namespace {
+
+constexpr Bytes kMostDivisors = 1 << 16;  // trial divisors of an alignment
+
+// Proper divisors, largest first. All of them up to 2^32; beyond, those with a factor of at most 2^16.
+std::vector<Bytes> DivisorsOf(Bytes number) {
+  std::set<Bytes, std::greater<>> divisors;
+  for (Bytes factor = 1; factor <= kMostDivisors && factor <= number / factor; ++factor) {
+    if (number % factor != 0) continue;
+    divisors.insert(factor);
+    divisors.insert(number / factor);
+  }
+  divisors.erase(number);
+  return {divisors.begin(), divisors.end()};
+}
+
+// An end that was reached, and whether nothing lower can be.
+struct Least {
+  Bytes amount = 0;
+  bool proven = true;
+};
+
+class ChangeFinder {
+ public:
+  ChangeFinder(const Query& query, std::span<const Condition> set, reasons::Oracle& oracle)
+      : query_(query), set_(set), oracle_(oracle) {}
+
+  ChangeSearch Run(RungOf rung) {
+    ForEach(ConditionKind::kCapacity, [this](const Condition& each) { TryCapacity(each); });
+    TryAlignments();
+    for (const int memory : MemoriesWithBanks()) TryBanks(memory);
+    ForEach(ConditionKind::kPorts, [this](const Condition& each) { TryPorts(each); });
+    for (const ConditionKind kind :
+         {ConditionKind::kRule, ConditionKind::kRelation, ConditionKind::kReserved,
+          ConditionKind::kFixedOffset, ConditionKind::kBanks, ConditionKind::kAccess, ConditionKind::kLoop,
+          ConditionKind::kTransitions, ConditionKind::kModes}) {
+      ForEach(kind, [this](const Condition& each) {
+        if (Fits(Strike(query_, each))) Add(ChangeKind::kDrop, each);
+      });
+    }
+    TryRungs(rung);
+    return std::move(found_);
+  }
+
+ private:
+  template <typename Visit>
+  void ForEach(ConditionKind kind, Visit visit) const {
+    for (const Condition& each : set_) {
+      if (each.kind == kind) visit(each);
+    }
+  }
+
+  Result Solve(const Query& query) {
+    Result result = oracle_.Solve(query);
+    if (result.status == Status::kUnknown) found_.all_tried = false;
+    return result;
+  }
+
+  bool Fits(const Query& query) { return Solve(query).status == Status::kFeasible; }
+
+  void Add(ChangeKind kind, const Condition& condition, Bytes amount = 0, bool least = true) {
+    found_.changes.push_back({kind, condition, amount, {}, least});
+  }
+
+  // Narrows (impossible, reached], where only multiples of `granule` count; probe(amount) answers with a Result, and
+  // reach(result, amount) says what its placement really takes.
+  template <typename Probe, typename Reach>
+  Least Bisect(Bytes impossible, Bytes reached, Bytes granule, Bytes first_probe, Probe probe, Reach reach) {
+    Least least{reached, true};
+    Bytes low = base::RoundDown(impossible, granule);
+    for (Bytes next = base::RoundUp(first_probe, granule);;
+         next = base::RoundDown((low + least.amount) / 2, granule)) {
+      next = std::max(next, low + granule);
+      if (next >= least.amount) return least;
+      const Result answer = probe(next);
+      if (answer.status == Status::kFeasible) {
+        least.amount = reach(answer, next);
+      } else {
+        least.proven = least.proven && answer.status == Status::kInfeasible;
+        low = next;
+      }
+    }
+  }
+
+  // Rules may ask for addresses between granules.
+  Bytes GranuleFor(int memory) const {
+    return query_.problem.rules.empty() ? encoder::formulation::GranuleOf(query_.problem, nullptr, memory) : 1;
+  }
+
+  void TryCapacity(const Condition& capacity) {
+    const int memory = capacity.owner;
+    const Bytes present = CapacityOf(query_, memory);
+    const Result roomy = Solve(WithCapacity(query_, memory, Roomy(query_, memory)));
+    if (roomy.status != Status::kFeasible) return;
+    const auto peak = [&](const Result& result, Bytes) {
+      return PeakOf(query_.problem, *result.allocation, memory);
+    };
+    const Least least = Bisect(
+        present, peak(roomy, 0), GranuleFor(memory),
+        memory == 0 ? std::max(present, roomy.lower_bound) : present,
+        [&](Bytes bytes) { return oracle_.Solve(WithCapacity(query_, memory, bytes)); }, peak);
+    Add(ChangeKind::kCapacity, capacity, least.amount - present, least.proven);
+  }
+
+  void TryAlignments() {
+    std::set<Condition> alignments;
+    size_t buffers = 0;
+    ForEach(ConditionKind::kAlignment, [&](const Condition& each) {
+      alignments.insert(each);
+      ++buffers;
+    });
+    ForEach(ConditionKind::kMemoryAlignment, [&](const Condition& each) { alignments.insert(each); });
+    std::set<Condition> moving;  // of neighbours in the set
+    ForEach(ConditionKind::kRelation, [&](const Condition& each) {
+      const problem::Relation& relation = query_.problem.relations[static_cast<size_t>(each.item)];
+      if (relation.kind != problem::RelationKind::kAdjacent) return;
+      const problem::Buffer& second = query_.problem.buffers[static_cast<size_t>(relation.second)];
+      if (second.alignment > 1) moving.insert({ConditionKind::kAlignment, relation.second, 0});
+      if (query_.problem.memories[static_cast<size_t>(second.memory)].alignment > 1)
+        moving.insert({ConditionKind::kMemoryAlignment, second.memory, 0});
+    });
+    alignments.insert(moving.begin(), moving.end());
+    bool alone = false;
+    for (const Condition& each : alignments) alone = TryAlignment(each, moving.contains(each)) || alone;
+    if (!alone && buffers > 1 && Fits(WithoutAlignments(query_)))
+      Add(ChangeKind::kAlignment, {ConditionKind::kBuffer, 0, 0}, 1);
+  }
+
+  bool TryAlignment(const Condition& alignment, bool moves_neighbours) {
+    if (!moves_neighbours && !Fits(WithAlignment(query_, alignment, 1))) return false;
+    const auto owner = static_cast<size_t>(alignment.owner);
+    const Bytes present = alignment.kind == ConditionKind::kAlignment
+                              ? query_.problem.buffers[owner].alignment
+                              : query_.problem.memories[owner].alignment;
+    bool proven = true;
+    for (const Bytes divisor : DivisorsOf(present)) {
+      const Status status = moves_neighbours ? Solve(WithAlignment(query_, alignment, divisor)).status
+                                             : oracle_.Ask(WithAlignment(query_, alignment, divisor));
+      proven = proven && status != Status::kUnknown;
+      if (status != Status::kFeasible) continue;
+      Add(ChangeKind::kAlignment, alignment, divisor, proven && present <= kMostDivisors * kMostDivisors);
+      return true;
+    }
+    return !moves_neighbours;
+  }
+
+  // Memories with banks to which the set speaks.
+  std::set<int> MemoriesWithBanks() const {
+    std::set<int> memories;
+    for (const Condition& each : set_) {
+      if (each.kind == ConditionKind::kRelation || each.kind == ConditionKind::kRule) continue;
+      const bool of_buffer = each.kind < ConditionKind::kRelation;
+      const int memory =
+          of_buffer ? query_.problem.buffers[static_cast<size_t>(each.owner)].memory : each.owner;
+      if (!query_.problem.memories[static_cast<size_t>(memory)].banks.empty()) memories.insert(memory);
+    }
+    return memories;
+  }
+
+  // A bank like one that is there is the smaller change.
+  void TryBanks(int memory) {
+    const auto& banks = query_.problem.memories[static_cast<size_t>(memory)].banks;
+    const size_t before = found_.changes.size();
+    Bytes longest = 0;
+    for (int bank = 0; bank < static_cast<int>(banks.size()); ++bank) {
+      const problem::AddressRange& range = banks[static_cast<size_t>(bank)].range;
+      longest = std::max(longest, range.end - range.begin);
+      bool seen = false;
+      for (int other = 0; other < bank; ++other) seen = seen || AreAlike(query_, memory, bank, other);
+      if (!seen && Fits(WithCopyOfBank(query_, memory, bank)))
+        Add(ChangeKind::kBank, {ConditionKind::kCapacity, memory, bank}, range.end - range.begin);
+    }
+    if (found_.changes.size() > before || !Fits(WithFreeBank(query_, memory, longest))) return;
+    const Bytes granule = std::gcd(GranuleFor(memory), EndOf(query_, memory));
+    const Least least = Bisect(
+        0, longest, granule, longest / 2,
+        [&](Bytes bytes) { return oracle_.Solve(WithFreeBank(query_, memory, bytes)); },
+        [](const Result&, Bytes bytes) { return bytes; });
+    Add(ChangeKind::kFreeBank, {ConditionKind::kCapacity, memory, 0}, least.amount, least.proven);
+  }
+
+  void TryPorts(const Condition& ports) {
+    if (!Fits(Strike(query_, ports))) return;
+    const auto most = static_cast<int>(query_.problem.buffers.size());
+    bool proven = true;
+    for (int more = 1; more <= most; ++more) {
+      const Status status = oracle_.Ask(WithPorts(query_, ports, more));
+      if (status == Status::kFeasible) return Add(ChangeKind::kPorts, ports, more, proven);
+      proven = proven && status == Status::kInfeasible;
+    }
+  }
+
+  // The next smaller rung that fits.
+  void TryRungs(RungOf at) {
+    for (size_t rung = at.ladder != nullptr ? at.rung : 0; rung-- > 0;) {
+      const problem::Rung& smaller = at.ladder->rungs[rung];
+      if (!Fits({AtRung(query_.problem, smaller), query_.capacity})) continue;
+      found_.changes.push_back({ChangeKind::kRung, {}, 0, smaller.name, true});
+      return;
+    }
+  }
+
+  const Query& query_;
+  std::span<const Condition> set_;
+  reasons::Oracle& oracle_;
+  ChangeSearch found_;
+};
+
+}  // namespace
+
+ChangeSearch FindChanges(const Query& query, std::span<const Condition> set, RungOf rung, reasons::Oracle& oracle) {
+  return ChangeFinder(query, set, oracle).Run(rung);
+}
+
+namespace {
+
+// One question that is hard must not starve the others.
+constexpr int64_t kMostTurns = 16;
+
+}  // namespace
+
+problem::Explanation Explain(const problem::Problem& problem, problem::Bytes capacity, const Decide& decide,
+                             const ExplainOptions& options) {
+  const base::Stop never;
+  const base::Stop& stop = options.stop != nullptr ? *options.stop : never;
+  const int64_t half = options.budget.units / 2;
+  const int64_t confirmation = options.budget.units / 8;
+  Query query{problem, capacity};
+  query.problem.costs.clear();  // preferences never collide
+  reasons::Oracle oracle(decide, {half - confirmation}, {options.budget.units / kMostTurns + 1}, stop);
+  MinimalSet set = reasons::FindMinimalSet(query, oracle, confirmation);
+  oracle.Grant(options.budget.units - half);
+  ChangeSearch search =
+      reasons::FindChanges(query, set.conditions, {options.ladder, options.rung}, oracle);
+  return {std::move(set.conditions), set.proven, std::move(search.changes), search.all_tried};
+}
+
+}  // namespace tessera::search::reasons

@@ -1,0 +1,244 @@
+#include "tessera/search/tiling/engine_cache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tessera/problem/files/problem_files.h"
+
+namespace tessera::search::tiling {
+
+namespace {
+
+size_t BytesOf(const std::string& key, const problem::Result& result) {
+  constexpr size_t kBookkeeping = 128;  // list and hash nodes
+  size_t bytes = kBookkeeping + sizeof(problem::Result) + key.size() + result.reason.size();
+  if (!result.allocation) return bytes;
+  bytes += result.allocation->offsets.size() * sizeof(problem::Bytes);
+  for (const problem::ModeSchedule& schedule : result.allocation->modes)
+    bytes += sizeof(problem::ModeSchedule) + schedule.size() * sizeof(int);
+  return bytes;
+}
+
+}  // namespace
+
+std::optional<problem::Result> VerdictCache::Find(std::string_view key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = position_.find(key);
+  if (found == position_.end()) {
+    ++counts_.misses;
+    return std::nullopt;
+  }
+  ++counts_.hits;
+  entries_.splice(entries_.begin(), entries_, found->second);
+  return found->second->result;
+}
+
+void VerdictCache::Keep(std::string key, const problem::Result& result) {
+  const size_t bytes = BytesOf(key, result);
+  const std::lock_guard lock(mutex_);
+  if (bytes > most_bytes_ || position_.contains(key)) return;
+  while (counts_.bytes + bytes > most_bytes_) {
+    counts_.bytes -= entries_.back().bytes;
+    ++counts_.dropped;
+    position_.erase(entries_.back().key);
+    entries_.pop_back();
+  }
+  entries_.push_front(Entry{std::move(key), result, bytes});
+  position_.emplace(entries_.front().key, entries_.begin());
+  counts_.bytes += bytes;
+}
+
+VerdictCache::Counts VerdictCache::Count() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+// The signature is the text of the Problem in JSON: all that a Problem can say is in it, whatever that comes to be, and two
+// texts are compared in full. It is long, some kilobytes, but made once for a ladder.
+
+namespace {
+
+using problem::Problem;
+using problem::Step;
+
+bool StepsMatter(const Problem& problem) {
+  return std::any_of(problem.memories.begin(), problem.memories.end(), [](const problem::Memory& memory) {
+    return !memory.modes.empty() ||
+           std::any_of(memory.banks.begin(), memory.banks.end(), [](const problem::Bank& bank) {
+             return bank.ports.total || bank.ports.reads || bank.ports.writes;
+           });
+  });
+}
+
+void NumberSteps(Problem& problem) {
+  std::vector<Step> borders;
+  for (const problem::Buffer& buffer : problem.buffers) {
+    for (const problem::Lifespan& life : buffer.lifespans) {
+      borders.push_back(life.lower);
+      borders.push_back(life.upper);
+    }
+  }
+  std::sort(borders.begin(), borders.end());
+  borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+  const auto number = [&borders](Step step) {
+    return static_cast<Step>(std::lower_bound(borders.begin(), borders.end(), step) - borders.begin());
+  };
+  for (problem::Buffer& buffer : problem.buffers) {
+    for (problem::Lifespan& life : buffer.lifespans) life = {number(life.lower), number(life.upper)};
+  }
+}
+
+bool IsDigit(char c) { return '0' <= c && c <= '9'; }
+
+}  // namespace
+
+Problem WithoutNames(const Problem& problem) {
+  Problem nameless = problem;
+  nameless.name.clear();
+  for (size_t i = 0; i < nameless.buffers.size(); ++i) {
+    problem::Buffer& buffer = nameless.buffers[i];
+    buffer.id = "#" + std::to_string(i);
+    buffer.name.clear();
+    buffer.role.clear();
+    buffer.annotations.clear();
+  }
+  for (problem::Rule& rule : nameless.rules) rule.name.clear();
+  for (problem::Cost& cost : nameless.costs) cost.name.clear();
+  if (StepsMatter(problem)) return nameless;
+  for (problem::Buffer& buffer : nameless.buffers) buffer.accesses.clear();
+  nameless.loops.clear();
+  NumberSteps(nameless);
+  return nameless;
+}
+
+std::string SignatureOf(const Problem& nameless) {
+  Problem unsized = nameless;
+  for (problem::Buffer& buffer : unsized.buffers) buffer.size = 1;
+  return problem::files::WriteProblem(unsized);
+}
+
+std::string RestoreNames(const std::string& sentence, const Problem& problem) {
+  std::string restored;
+  for (size_t at = 0; at < sentence.size();) {
+    size_t end = at + 1;
+    while (sentence[at] == '#' && end < sentence.size() && IsDigit(sentence[end])) ++end;
+    const std::string word = sentence.substr(at, end - at);
+    const bool is_name = word.size() > 1;
+    restored += is_name ? problem.buffers[std::stoul(word.substr(1))].id : word;
+    at = end;
+  }
+  return restored;
+}
+
+// Blocks of a network repeat, and so do the questions about them: the same lives, the same sizes, the same memory. What tells
+// two questions apart is the key: the engine, the Problem's signature (signature.h), the sizes, the capacity, the budget.
+//
+//     interval 12..14 of one network  --.
+//                                        >-- WithoutNames --> key --> kept result, or a session of its own
+//     interval 4..6 of another        --'
+//
+// An answer must not depend on what happens to be remembered. So the engine is asked about the Problem without names, in a session
+// that has seen nothing else, whether or not the answer is then kept: it is a function of the key. What a session could carry
+// over from one rung to the next is given up for that.
+
+namespace {
+
+using problem::Bytes;
+using problem::Ladder;
+using problem::Problem;
+using problem::Result;
+
+void Append(std::string& key, int64_t number) {
+  char bytes[sizeof number];
+  std::memcpy(bytes, &number, sizeof number);
+  key.append(bytes, sizeof number);
+}
+
+class CachedSession final : public problem::Session {
+ public:
+  CachedSession(const problem::Engine& engine, size_t number, VerdictCache& cache, const Problem& problem,
+                const Ladder* ladder)
+      : engine_(engine), number_(number), cache_(cache), problem_(problem), ladder_(ladder) {}
+
+  Result Solve(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) override {
+    if (ladder_ != nullptr && rung >= ladder_->rungs.size()) {
+      Result invalid;
+      invalid.status = problem::Status::kInvalid;
+      invalid.reason = "the ladder has no rung " + std::to_string(rung);
+      return invalid;
+    }
+    Result result = Answer(KeyOf(rung, capacity, budget), capacity, budget, stop);
+    result.reason = RestoreNames(result.reason, problem_);
+    return result;
+  }
+
+ private:
+  // Gives the nameless Problem the sizes of the rung.
+  std::string KeyOf(size_t rung, Bytes capacity, const base::Budget& budget) {
+    if (!nameless_) {
+      nameless_ = WithoutNames(problem_);
+      signature_ = SignatureOf(*nameless_);
+    }
+    std::string key = signature_;
+    Append(key, static_cast<int64_t>(number_));
+    Append(key, capacity);
+    Append(key, budget.units);
+    for (size_t i = 0; i < nameless_->buffers.size(); ++i) {
+      Bytes& size = nameless_->buffers[i].size;
+      if (ladder_ != nullptr) size = ladder_->rungs[rung].sizes[i];
+      Append(key, size);
+    }
+    return key;
+  }
+
+  Result Answer(std::string key, Bytes capacity, const base::Budget& budget, const base::Stop& stop) {
+    if (std::optional<Result> known = cache_.Find(key)) return *std::move(known);
+    Result result = engine_.Open(*nameless_, nullptr)->Solve(0, capacity, budget, stop);
+    if (!stop.Requested()) cache_.Keep(std::move(key), result);
+    return result;
+  }
+
+  const problem::Engine& engine_;
+  const size_t number_;
+  VerdictCache& cache_;
+  const Problem& problem_;
+  const Ladder* ladder_;
+  std::optional<Problem> nameless_;
+  std::string signature_;
+};
+
+class CachedEngine final : public problem::Engine {
+ public:
+  CachedEngine(const problem::Engine& engine, size_t number, VerdictCache& cache)
+      : engine_(engine), number_(number), cache_(cache) {}
+
+  std::string_view Name() const override { return engine_.Name(); }
+  bool Refutes() const override { return engine_.Refutes(); }
+
+  std::unique_ptr<problem::Session> Open(const Problem& problem, const Ladder* ladder) const override {
+    return std::make_unique<CachedSession>(engine_, number_, cache_, problem, ladder);
+  }
+
+ private:
+  const problem::Engine& engine_;
+  const size_t number_;
+  VerdictCache& cache_;
+};
+
+}  // namespace
+
+CachedEngines::CachedEngines(const Engines& engines, size_t most_bytes) : cache_(most_bytes) {
+  for (size_t i = 0; i < engines.size(); ++i) {
+    wrapped_.push_back(std::make_unique<CachedEngine>(*engines[i], i, cache_));
+    pointers_.push_back(wrapped_.back().get());
+  }
+}
+
+CachedEngines::~CachedEngines() = default;
+
+}  // namespace tessera::search::tiling
