@@ -168,7 +168,7 @@ class CheckCommand final : public Command {
     for (const problem::Rung& rung : own->ladder.value_or(problem::Ladder{}).rungs) {
       if (claim.rung == rung.name) sized = AtRung(own->problem, rung);
     }
-    if (WriteProblem(sized) != WriteProblem(judgement.problem)) {
+    if (problem::files::WriteProblem(sized) != problem::files::WriteProblem(judgement.problem)) {
       others.push_back(fmt::format("it is about another problem than {}", files_.problem));
     }
     return others;

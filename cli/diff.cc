@@ -204,7 +204,7 @@ class DiffCommand final : public Command {
     if (!first) return console.Refuse(first.error());
     const base::Expected<Plan> second = LoadPlan(second_);
     if (!second) return console.Refuse(second.error());
-    const Difference difference = FindDifference(*first, *second);
+    const Difference difference = plan::files::FindDifference(*first, *second);
     console.Print(format_.IsJson() ? DifferenceAsJson(*first, *second, difference)
                                    : DifferenceAsText(*first, *second, difference));
     return ExitCode::kAnswer;

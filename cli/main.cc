@@ -156,7 +156,7 @@ int main(int argc, char** argv) {
     SayExhausted();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "internal error: %s\n  please report this with the input that caused it\n",
-                 base::Printable(error.what()).c_str());
+                 tessera::base::Printable(error.what()).c_str());
     return static_cast<int>(ExitCode::kInternal);
   }
 }

@@ -182,7 +182,7 @@ std::string PlanRefusal::AsJson() const {
       document["tile"] = result.obstacle->tile;
     }
     document["explanation"] =
-        ExplanationToJson(collision->problem, collision->explanation, collision->capacity);
+        problem::files::ExplanationToJson(collision->problem, collision->explanation, collision->capacity);
   }
   return base::WriteJson(document);
 }

@@ -48,7 +48,7 @@ Json ToJson(const TileRow& row) {
 }
 
 Json ToJson(const Collision& collision) {
-  return ExplanationToJson(collision.problem, collision.explanation, collision.capacity);
+  return problem::files::ExplanationToJson(collision.problem, collision.explanation, collision.capacity);
 }
 
 std::vector<std::string> CostCells(const TileRow& row) {

@@ -195,6 +195,10 @@ std::vector<Usage> UsagesOf(const Graph& graph);
 // role, a state's next value has the state's; a tensor that is made inside and read only inside is a feature; any other is a border.
 base::TensorRole RoleIn(const Graph& graph, const Usage& usage, int tensor, Interval interval);
 
+inline const Shape& ShapeOf(const Graph& graph, int tensor) {
+  return graph.tensors[static_cast<size_t>(tensor)].shape;
+}
+
 // The product of the extents; 1 for a scalar. The caller bounds it by base::kMaxTotal.
 int64_t ElementsOf(const Shape& shape);
 

@@ -205,9 +205,9 @@ Inferred InferGather(const Operator& op, const Wanted& wanted, const Shape& inpu
 }
 
 Inferred InferReshape(const Wanted& wanted, const Shape& input) {
-  if (IsCountable(*wanted.shape) && ElementsOf(*wanted.shape) == ElementsOf(input)) return *wanted.shape;
+  if (IsCountable(*wanted.shape) && graph::ElementsOf(*wanted.shape) == graph::ElementsOf(input)) return *wanted.shape;
   return Fault("shape", "shape " + ToText(*wanted.shape) + " does not hold the elements of " + ToText(input),
-               std::to_string(ElementsOf(input)) + " elements");
+               std::to_string(graph::ElementsOf(input)) + " elements");
 }
 
 Inferred InferTranspose(const Operator& op, const Shape& input) {

@@ -94,7 +94,7 @@ class Actions {
   const std::vector<Users>& users_;
   Places& places_;
   int subgraph_;
-  Tiles tiles_;
+  execute::Tiles tiles_;
   std::map<int64_t, TileBoxes> boxes_;       // of the tiles around the one that runs
   std::set<std::vector<int64_t>> bordered_;  // of whole tensors: tensor, axis of pads, box along the others
   int64_t transfers_ = 0;

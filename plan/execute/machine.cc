@@ -121,7 +121,7 @@ void Machine::Do(const StartTransfer& start) {
   for (const Leg& leg : transfer.legs) {
     if (leg.writes) memories_.BeginArrival(leg.move.to, leg.destinations, leg.move.fills, transfer.deed);
     int64_t cells = 0;
-    for (const Run& run : leg.sources) cells += run.count * leg.move.from.element_cells;
+    for (const execute::Run& run : leg.sources) cells += run.count * leg.move.from.element_cells;
     ledger_.Totals().bytes_moved += cells / contents_.CellsPerByte();
   }
   CheckModes(transfer);
@@ -246,14 +246,14 @@ void Machine::ReadOperand(const Compute& compute, const Operand& operand) {
     if (at.pad_low + at.pad_high > 0) continue;
     std::erase_if(reads.axes[axis], [&](int64_t index) { return index < 0 || index >= at.extent; });
   }
-  const std::vector<Run> runs = RunsOf(operand.place, reads);
+  const std::vector<execute::Run> runs = RunsOf(operand.place, reads);
   if (runs.empty() || !memories_.MayTouch(operand.place, runs, AccessKind::kRead)) return;
   memories_.CheckRead(operand.place, runs);
   CheckMode(memories_.BanksOf(operand.place, runs), compute.engine, AccessKind::kRead);
 }
 
 void Machine::WriteResult(const Compute& compute, const Result& result, uint32_t deed) {
-  const std::vector<Run> runs = RunsOf(result.place, WithPads(result.place, result.box));
+  const std::vector<execute::Run> runs = RunsOf(result.place, WithPads(result.place, result.box));
   if (!IsThere(result.place, result.box) || runs.empty() ||
       !memories_.MayTouch(result.place, runs, AccessKind::kWrite))
     return;
@@ -275,7 +275,7 @@ bool Machine::IsReplacedBy(const Operand& operand, const Result& result, Tag fou
 
 // The cells that the result is about to cover, against the operands that lie in them.
 void Machine::CheckInPlace(const Compute& compute, const Result& result,
-                           const std::vector<Run>& runs) {
+                           const std::vector<execute::Run>& runs) {
   const graph::Operator& op = network_.operators[static_cast<size_t>(compute.op)];
   for (const Operand& operand : compute.operands) {
     if (operand.place.where != Where::kTileMemory || !Intersects(operand.place.cells, result.place.cells))
@@ -285,7 +285,7 @@ void Machine::CheckInPlace(const Compute& compute, const Result& result,
       const problem::AddressRange all = memories_.WithinMemory(result.place.cells);
       for (int64_t cell = all.begin; cell < all.end; ++cell) coming[cell] = kNothing;
     }
-    for (const Run& run : runs) {
+    for (const execute::Run& run : runs) {
       for (int64_t i = 0; i < run.count; ++i) {
         for (int64_t part = 0; part < result.place.element_cells; ++part) {
           coming[run.address + i * run.address_step + part] = memories_.Expected(result.place, run, i, part);
@@ -343,8 +343,8 @@ void Machine::Do(const Copy& copy) {
 }
 
 void Machine::CopyRow(const Copy& copy, const Move& move, const Box& row, uint32_t deed) {
-  const std::vector<Run> sources = RunsOf(move.from, AllOf(row));
-  const std::vector<Run> destinations = RunsOf(move.to, WithPads(move.to, row));
+  const std::vector<execute::Run> sources = RunsOf(move.from, AllOf(row));
+  const std::vector<execute::Run> destinations = RunsOf(move.to, WithPads(move.to, row));
   memories_.CheckRead(move.from, sources);
   CheckMode(memories_.BanksOf(move.from, sources), copy.engine, AccessKind::kRead);
   CheckMode(memories_.BanksOf(move.to, destinations), copy.engine, AccessKind::kWrite);
@@ -353,7 +353,7 @@ void Machine::CopyRow(const Copy& copy, const Move& move, const Box& row, uint32
 
 void Machine::Do(const Expect& expect) {
   if (expect.place.where == Where::kNowhere) return;
-  const std::vector<Run> runs = RunsOf(expect.place, AllOf(expect.box));
+  const std::vector<execute::Run> runs = RunsOf(expect.place, AllOf(expect.box));
   ledger_.Enter(at_.step, -1);
   if (!memories_.MayTouch(expect.place, runs, AccessKind::kRead)) return;
   memories_.CheckRead(expect.place, runs, FindingKind::kIncomplete);

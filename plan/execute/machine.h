@@ -32,8 +32,8 @@ class Machine {
   // One move of a transfer under way.
   struct Leg {
     Move move;
-    std::vector<Run> sources;
-    std::vector<Run> destinations;
+    std::vector<execute::Run> sources;
+    std::vector<execute::Run> destinations;
     bool reads = true;  // false: what could not be touched is left alone
     bool writes = true;
   };
@@ -67,7 +67,7 @@ class Machine {
   bool HasRoomForAChannel(const Compute& compute);
   void WriteResult(const Compute& compute, const Result& result, uint32_t deed);
   bool IsReplacedBy(const Operand& operand, const Result& result, Tag found, Tag coming) const;
-  void CheckInPlace(const Compute& compute, const Result& result, const std::vector<Run>& runs);
+  void CheckInPlace(const Compute& compute, const Result& result, const std::vector<execute::Run>& runs);
 
   const graph::Graph& network_;
   const Contents& contents_;

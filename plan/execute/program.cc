@@ -65,7 +65,7 @@ class Unrolling {
   void Provide(Place place) {
     if (place.where == Where::kNowhere) return;
     if (place.where == Where::kHome) place.refusal.clear();
-    walk_.Run(Provide{std::move(place)});
+    walk_.Run(execute::Provide{std::move(place)});
   }
 
   // What a subgraph made for others must be complete when it is over.

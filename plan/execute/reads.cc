@@ -22,10 +22,6 @@ using graph::Graph;
 using graph::Operator;
 using graph::Shape;
 
-const Shape& ShapeOf(const Graph& network, int tensor) {
-  return network.tensors[static_cast<size_t>(tensor)].shape;
-}
-
 // An operand of extent 1 serves every output.
 Indices Stretched(Range outputs, int64_t extent) { return extent == 1 ? Indices{0} : Same(outputs); }
 

@@ -17,8 +17,8 @@ using base::Presence;
 
 constexpr int64_t kMost = int64_t{1} << 40;
 constexpr IntegerRange kNumber = {-kMost, kMost};
-constexpr IntegerRange kCount = {0, kMost};
-constexpr IntegerRange kAtLeastOne = {1, kMost};
+constexpr IntegerRange kRepeats = {0, kMost};
+constexpr IntegerRange kFromOne = {1, kMost};
 constexpr IntegerRange kIndex = {0, std::numeric_limits<int32_t>::max()};
 constexpr IntegerRange kTrips = {2, int64_t{1} << 24};
 constexpr IntegerRange kRounds = {1, int64_t{1} << 24};
@@ -49,8 +49,8 @@ class Reader {
     Loop loop;
     loop.axis =
         static_cast<int>(object.Integer("axis", {0, static_cast<int64_t>(subgraph_.tile.size()) - 1}));
-    loop.extent = object.Integer("extent", kAtLeastOne);
-    loop.tile = object.Integer("tile", kAtLeastOne);
+    loop.extent = object.Integer("extent", kFromOne);
+    loop.tile = object.Integer("tile", kFromOne);
     loop.trips = object.Integer("trips", kTrips);
     lowered_.loops.push_back(loop);
   }
@@ -133,10 +133,10 @@ class Reader {
     for (const hw_profiles::Memory& memory : plan_.profile.memories) memories.push_back(memory.name);
     operand.memory = static_cast<int>(object.OneOf("memory", memories));
     for (const JsonValue& spot : object.Items("at")) operand.spots.push_back(ReadSpot(spot));
-    for (const JsonValue& stride : object.Items("strides")) operand.strides.push_back(stride.Integer(kCount));
+    for (const JsonValue& stride : object.Items("strides")) operand.strides.push_back(stride.Integer(kRepeats));
     if (operand.strides.size() != RankOf(operand))
       object.Refuse("each axis has a stride", fmt::format("{} strides", RankOf(operand)));
-    operand.ring_rows = object.Integer("ring_rows", kCount, 0);
+    operand.ring_rows = object.Integer("ring_rows", kRepeats, 0);
     operand.stored_pads = object.Boolean("stored_pads", false);
     operand.bordered = object.Boolean("bordered", false);
     job.operands.push_back(std::move(operand));
@@ -148,7 +148,7 @@ class Reader {
     spot.parity = static_cast<int>(object.Integer("parity", {0, 1}, 0));
     spot.slot = static_cast<int>(object.Integer("slot", {0, 1}, 0));
     spot.buffer = object.String("buffer", "");
-    spot.address = object.Integer("address", kCount);
+    spot.address = object.Integer("address", kRepeats);
     return spot;
   }
 
@@ -210,7 +210,7 @@ class Reader {
     if (name && name.String() != NameOf(tiles, lowered_.loops))
       name.Refuse("these trips have another name", NameOf(tiles, lowered_.loops));
     const JsonValue count = object.Required("tiles");
-    if (count && count.Integer(kCount) != CountOf(tiles))
+    if (count && count.Integer(kRepeats) != CountOf(tiles))
       count.Refuse("these trips are of another number of tiles", fmt::format("{}", CountOf(tiles)));
     std::vector<int64_t> parities;
     const JsonValue told = object.Required("parities");

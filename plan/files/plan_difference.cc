@@ -118,7 +118,7 @@ class Comparison {
     const Subgraph& a = first_.subgraphs[first];
     const Subgraph& b = second_.subgraphs[second];
     return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights &&
-           DepthOfSlices(first_, a) == verify::DepthOfSlices(second_, b) && a.in_place == b.in_place &&
+           verify::DepthOfSlices(first_, a) == verify::DepthOfSlices(second_, b) && a.in_place == b.in_place &&
            a.halo == b.halo && a.prefetch == b.prefetch;
   }
 

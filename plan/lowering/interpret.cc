@@ -135,7 +135,7 @@ class Interpreter {
     at_ = fmt::format("subgraph {}: ", subgraph_);
     if (!HasLoopsOfTile(lowered)) return Note("its loops are not those of the tile");
     std::vector<std::string> faults;
-    const std::optional<std::vector<Run>> runs = UnrollRuns(lowered, kMostRuns, faults);
+    const std::optional<std::vector<lowering::Run>> runs = UnrollRuns(lowered, kMostRuns, faults);
     for (const std::string& fault : faults) Note(fault);
     if (!runs) {
       report_.obstacle =
@@ -151,7 +151,7 @@ class Interpreter {
   }
 
   // Draws from those that wait for nothing any more, until there is none. Gives how many have run.
-  size_t RunInSomeOrder(const Lowered& lowered, const std::vector<Run>& runs) {
+  size_t RunInSomeOrder(const Lowered& lowered, const std::vector<lowering::Run>& runs) {
     std::vector<std::vector<size_t>> after(runs.size());
     std::vector<size_t> left(runs.size());
     std::vector<size_t> ready;
@@ -195,7 +195,7 @@ class Interpreter {
     return lowered.loops == loops;
   }
 
-  void Execute(const Lowered& lowered, const Run& run, int number) {
+  void Execute(const Lowered& lowered, const lowering::Run& run, int number) {
     const Job& job = lowered.jobs[static_cast<size_t>(run.job)];
     at_ = fmt::format("subgraph {}, #{}: {}", subgraph_, number, NameOf(job));
     if (run.tile >= 0) at_ += fmt::format(" of tile {}", run.tile);

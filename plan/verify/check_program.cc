@@ -167,11 +167,11 @@ class ProgramCheck {
     const std::vector<problem::Loop>& found = plan_.problem.loops;
     for (const problem::Loop& loop : expected) {
       if (std::find(found.begin(), found.end(), loop) != found.end()) continue;
-      findings_.Note(ViolationKind::kStep, plan::TextOf(loop) + " is missing");
+      findings_.Note(ViolationKind::kStep, verify::TextOf(loop) + " is missing");
     }
     for (const problem::Loop& loop : found) {
       if (std::find(expected.begin(), expected.end(), loop) != expected.end()) continue;
-      findings_.Note(ViolationKind::kStep, plan::TextOf(loop) + " is not in the program");
+      findings_.Note(ViolationKind::kStep, verify::TextOf(loop) + " is not in the program");
     }
     if (findings_.Empty() && found.size() != expected.size())
       findings_.Note(ViolationKind::kStep, "a loop is there twice");
@@ -244,9 +244,9 @@ class ProgramCheck {
     const problem::Step step = FirstDifference(buffer.lifespans, expected);
     findings_.Note(ViolationKind::kLifespan,
                    fmt::format("buffer '{}' lives {} but {} at step {}: it should live {}", buffer.id,
-                               plan::TextOf(buffer.lifespans),
+                               verify::TextOf(buffer.lifespans),
                                CoversStep(expected, step) ? "is needed" : "is not needed", step,
-                               plan::TextOf(expected)));
+                               verify::TextOf(expected)));
   }
 
   void CheckAccesses(const Buffer& buffer, const std::vector<Access>& expected) {
@@ -255,17 +255,17 @@ class ProgramCheck {
     const auto twice = std::adjacent_find(found.begin(), found.end());
     if (twice != found.end()) {
       findings_.Note(ViolationKind::kAccess,
-                     fmt::format("buffer '{}' is {} twice over", buffer.id, plan::TextOf(*twice)));
+                     fmt::format("buffer '{}' is {} twice over", buffer.id, verify::TextOf(*twice)));
     }
     for (const Access& access : expected) {
       if (std::binary_search(found.begin(), found.end(), access, Before)) continue;
       findings_.Note(ViolationKind::kAccess, fmt::format("buffer '{}' is {}, which the plan does not say",
-                                                         buffer.id, plan::TextOf(access)));
+                                                         buffer.id, verify::TextOf(access)));
     }
     for (const Access& access : found) {
       if (std::binary_search(expected.begin(), expected.end(), access, Before)) continue;
       findings_.Note(ViolationKind::kAccess,
-                     fmt::format("buffer '{}' is not {}, as the plan says", buffer.id, plan::TextOf(access)));
+                     fmt::format("buffer '{}' is not {}, as the plan says", buffer.id, verify::TextOf(access)));
     }
   }
 

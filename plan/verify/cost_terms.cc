@@ -227,10 +227,6 @@ namespace {
 
 using base::OperatorKind;
 
-const graph::Shape& ShapeOf(const graph::Graph& network, int tensor) {
-  return network.tensors[static_cast<size_t>(tensor)].shape;
-}
-
 // How many input elements one output element is the weighted sum of.
 int64_t TermsOf(const graph::Graph& network, const graph::Operator& op) {
   const graph::Shape& in = ShapeOf(network, op.inputs.front());

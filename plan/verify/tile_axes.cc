@@ -36,10 +36,6 @@ constexpr Source kOneIndex = {Source::Kind::kOneIndex, 0};
 constexpr Source kAny = {Source::Kind::kAny, 0};
 constexpr Source Along(size_t axis) { return {Source::Kind::kAxis, axis}; }
 
-const Shape& ShapeOf(const Graph& network, int tensor) {
-  return network.tensors[static_cast<size_t>(tensor)].shape;
-}
-
 std::vector<Source> AlignedAtTheRight(const Shape& in, const Shape& out) {
   std::vector<Source> sources(in.size(), kWhole);
   for (size_t axis = 0; axis < in.size() && in.size() <= out.size(); ++axis) {

@@ -31,10 +31,6 @@ using graph::Shape;
 
 __extension__ using Wide = __int128;
 
-const Shape& ShapeOf(const Graph& network, int tensor) {
-  return network.tensors[static_cast<size_t>(tensor)].shape;
-}
-
 bool StandsFor(size_t tiled_rank, size_t tiled_axis, size_t rank, size_t axis) {
   const auto name = AxisName(rank, axis);
   return name ? AxisName(tiled_rank, tiled_axis) == name : tiled_rank == rank && tiled_axis == axis;

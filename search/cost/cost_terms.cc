@@ -132,7 +132,7 @@ int64_t Descriptors(const hw_profiles::Link& link, const Runs& runs) {
 
 Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
                   const Loops& loops) {
-  const int64_t elements = graph::ElementsOf(output);
+  const int64_t elements = graph::tiling::ElementsOf(output);
   if (elements == 0 || worker.engine == nullptr) return {.engine = worker.engine};
   const Throughput* throughput = worker.throughput;
   double cycles = static_cast<double>(elements) * throughput->cycles_per_output;

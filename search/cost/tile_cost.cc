@@ -251,7 +251,7 @@ void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, E
                             const DepthCost& depth, StepTraffic& traffic) const {
   traffic.bytes.assign(profile_->memories.size(), {});
   traffic.direct_cycles.assign(profile_->memories.size(), {});
-  const bool idle = graph::ElementsOf(moved) == 0;
+  const bool idle = graph::tiling::ElementsOf(moved) == 0;
   for (size_t i = steps_[step].growth ? 1 : 0; i < steps_[step].inputs.size() && !idle; ++i) {
     const size_t input = steps_[step].inputs[i];
     Touch(operands_[input], tile.needed[input], Direction::kRead, traffic);

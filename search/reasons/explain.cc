@@ -55,7 +55,7 @@ struct Least {
 
 class ChangeFinder {
  public:
-  ChangeFinder(const Query& query, std::span<const Condition> set, reasons::Oracle& oracle)
+  ChangeFinder(const Query& query, std::span<const Condition> set, Oracle& oracle)
       : query_(query), set_(set), oracle_(oracle) {}
 
   ChangeSearch Run(RungOf rung) {
@@ -235,13 +235,13 @@ class ChangeFinder {
 
   const Query& query_;
   std::span<const Condition> set_;
-  reasons::Oracle& oracle_;
+  Oracle& oracle_;
   ChangeSearch found_;
 };
 
 }  // namespace
 
-ChangeSearch FindChanges(const Query& query, std::span<const Condition> set, RungOf rung, reasons::Oracle& oracle) {
+ChangeSearch FindChanges(const Query& query, std::span<const Condition> set, RungOf rung, Oracle& oracle) {
   return ChangeFinder(query, set, oracle).Run(rung);
 }
 
@@ -260,11 +260,11 @@ problem::Explanation Explain(const problem::Problem& problem, problem::Bytes cap
   const int64_t confirmation = options.budget.units / 8;
   Query query{problem, capacity};
   query.problem.costs.clear();  // preferences never collide
-  reasons::Oracle oracle(decide, {half - confirmation}, {options.budget.units / kMostTurns + 1}, stop);
-  MinimalSet set = reasons::FindMinimalSet(query, oracle, confirmation);
+  Oracle oracle(decide, {half - confirmation}, {options.budget.units / kMostTurns + 1}, stop);
+  MinimalSet set = FindMinimalSet(query, oracle, confirmation);
   oracle.Grant(options.budget.units - half);
   ChangeSearch search =
-      reasons::FindChanges(query, set.conditions, {options.ladder, options.rung}, oracle);
+      FindChanges(query, set.conditions, {options.ladder, options.rung}, oracle);
   return {std::move(set.conditions), set.proven, std::move(search.changes), search.all_tried};
 }
 

@@ -216,7 +216,7 @@ class ModeSearch {
       std::vector<int>& set = sets.emplace_back();
       for (const ModeId& mode : need.any_of) set.push_back(index(mode));
     }
-    const std::optional<std::vector<int>> hitting = reasons::FindHittingSet(sets);
+    const std::optional<std::vector<int>> hitting = FindHittingSet(sets);
     if (!hitting) return modes_;
     std::vector<ModeId> smallest;
     for (const int i : *hitting) smallest.push_back(modes_[static_cast<size_t>(i)]);
@@ -256,7 +256,7 @@ class ModeSearch {
   const base::Stop never_;
   std::span<const ModeQuery> queries_;
   const base::Stop& stop_;
-  reasons::Oracle oracle_;
+  Oracle oracle_;
   std::vector<ModeId> modes_;                       // all of them, ascending
   std::vector<std::optional<Allocation>> answers_;  // parallel to the queries
   FewestModes found_;

@@ -167,7 +167,7 @@ constexpr std::array kOneByOne = {ConditionKind::kTransitions,
 
 class Deletion {
  public:
-  Deletion(const Query& query, reasons::Oracle& oracle)
+  Deletion(const Query& query, Oracle& oracle)
       : query_(query), oracle_(oracle), kept_(ListConditions(query)) {}
 
   MinimalSet Run(int64_t confirmation) {
@@ -293,13 +293,13 @@ class Deletion {
   }
 
   const Query& query_;
-  reasons::Oracle& oracle_;
+  Oracle& oracle_;
   std::vector<Condition> kept_;  // infeasible together
 };
 
 }  // namespace
 
-MinimalSet FindMinimalSet(const Query& query, reasons::Oracle& oracle, int64_t confirmation) {
+MinimalSet FindMinimalSet(const Query& query, Oracle& oracle, int64_t confirmation) {
   if (std::optional<std::vector<Condition>> overload = FindOverload(query))
     return {*std::move(overload), true};
   return Deletion(query, oracle).Run(confirmation);

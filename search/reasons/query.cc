@@ -134,7 +134,7 @@ bool AreAlike(const Query& query, int memory, int bank, int other) {
 using problem::Result;
 using problem::Status;
 
-Result reasons::Oracle::Solve(const Query& query) {
+Result Oracle::Solve(const Query& query) {
   if (left_ <= 0 || stop_.Requested()) return {};
   Result result = decide_(query.problem, query.capacity, base::Budget{std::min(each_, left_)});
   left_ -= result.statistics.nodes + result.statistics.conflicts +

@@ -163,7 +163,7 @@ bool GreedyPlacement::PlaceOne(Pass& pass, size_t i, allocate::Fit fit, bool use
   Collect(pass, i);
 
   const auto stands = [&](allocate::Bytes offset) {
-    return positions_[i].AtLeast(offset) == offset && IsFree(taken, {offset, offset + buffer.size});
+    return positions_[i].AtLeast(offset) == offset && allocate::IsFree(taken, {offset, offset + buffer.size});
   };
   allocate::Bytes offset = allocate::kNowhere;
   if (buffer.offset) {

@@ -92,7 +92,7 @@ class Comparison {
     AgainstClaims(expected);
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i)
       ExpectLargest(i, answer::IsWholeOutput(plan_.network, plan_.subgraphs[i]));
-    const bool claims_none = plan_.run.cut_off && IsUnknown(plan_.baseline, plan_.network);
+    const bool claims_none = plan_.run.cut_off && answer::IsUnknown(plan_.baseline, plan_.network);
     if (!claims_none) AgainstBaseline(baseline);
   }
 

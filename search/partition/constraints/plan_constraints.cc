@@ -107,7 +107,7 @@ std::vector<tiling::PinnedBuffer> Demands::PinsOf(Interval interval, int subgrap
                                           const std::string& tile_memory) const {
   const WayDemand* way = WayOf(interval);
   std::vector<tiling::PinnedBuffer> pins =
-      way == nullptr ? std::vector<tiling::PinnedBuffer>() : search::PinsOf(*way, subgraph);
+      way == nullptr ? std::vector<tiling::PinnedBuffer>() : constraints::PinsOf(*way, subgraph);
   const std::vector<tiling::PinnedBuffer> whole = PinsIn(tile_memory);
   pins.insert(pins.end(), whole.begin(), whole.end());
   return pins;

@@ -56,7 +56,7 @@ class BestFirst {
     Add(0, start);
     std::optional<size_t> best;
     int64_t extended = 0;
-    while (!open_.empty() && !(best && IsLess(Score(*best), open_.top().least))) {
+    while (!open_.empty() && !(best && cost::IsLess(Score(*best), open_.top().least))) {
       if (++extended % kBetweenLooks == 0 && look.stop != nullptr && look.stop->Requested())
         return std::nullopt;
       const Open next = open_.top();
