@@ -77,8 +77,6 @@ bool AreAlike(const Query& query, int memory, int bank, int other);
 using Decide = std::function<problem::Result(const problem::Problem& problem, problem::Bytes capacity,
                                              const base::Budget& budget)>;
 
-namespace reasons {
-
 // Puts questions to a Decide within one budget for all of them, counted in nodes, conflicts and the buffers of each question, and one
 // for each.
 class Oracle {
@@ -101,7 +99,5 @@ class Oracle {
   int64_t left_;
   const base::Stop& stop_;
 };
-
-}  // namespace reasons
 
 }  // namespace tessera::search::reasons
