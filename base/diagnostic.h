@@ -1,9 +1,8 @@
 #pragma once
 
-#include <tl/expected.hpp>
-
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
 
 namespace tessera::base {
 

@@ -1,9 +1,9 @@
 #include "tessera/base/json_reader.h"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tessera/base/json_document.h"
 #include "tessera/base/text.h"
@@ -24,7 +24,6 @@ std::string Brief(const Json& node) {
   if (text.size() > kLongestFound) text = text.substr(0, kLongestFound) + "...";
   return text;
 }
-
 
 // Appends to `path` the segments that lead from `from` to the node at address `to`; false when it is not
 // there.

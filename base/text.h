@@ -24,7 +24,7 @@ std::string Printable(std::string_view text, std::string_view kept = "");
 // The first `most` bytes, or fewer so that no sequence is cut.
 std::string_view Shortened(std::string_view text, size_t most);
 
-// Text that XML and HTML take between tags and inside double quotes: Printable (base/utf8.h), with
+// Text that XML and HTML take between tags and inside double quotes: Printable (base/text.h), with
 // markup escaped.
 std::string EscapeMarkup(std::string_view text);
 

@@ -25,7 +25,6 @@ struct YamlNode::Place {
 
 namespace {
 
-
 std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::string Describe(const YamlValue& value) {

@@ -24,9 +24,9 @@ constexpr double kLimit = 20;  // seconds for each solve and each proof
 
 struct Family {
   const char* name;
-  const problem::Engine& engine;
-  const problem::proof::Prover& prover;
-  std::function<problem::Problem(uint64_t)> generate;
+  const tessera::problem::Engine& engine;
+  const tessera::problem::proof::Prover& prover;
+  std::function<tessera::problem::Problem(uint64_t)> generate;
 };
 
 double Measure(const std::function<void(const tessera::base::Stop&)>& work) {
@@ -39,29 +39,29 @@ double Measure(const std::function<void(const tessera::base::Stop&)>& work) {
 
 // False when a proof was refused.
 bool PrintLine(const Family& family, uint64_t seed) {
-  const problem::Problem instance = family.generate(seed);
-  const problem::Bytes capacity = instance.memories[0].capacity;
-  problem::Result result;
+  const tessera::problem::Problem instance = family.generate(seed);
+  const tessera::problem::Bytes capacity = instance.memories[0].capacity;
+  tessera::problem::Result result;
   const double solving = Measure([&](const tessera::base::Stop& stop) {
     result = family.engine.Open(instance, nullptr)->Solve(0, capacity, {}, stop);
   });
   std::printf("%-8s %4llu  %-10s %9.1f %9lld", family.name, static_cast<unsigned long long>(seed),
-              std::string(problem::NameOf(result.status)).c_str(), solving,
+              std::string(tessera::problem::NameOf(result.status)).c_str(), solving,
               static_cast<long long>(result.statistics.conflicts));
-  if (result.status != problem::Status::kInfeasible) {
+  if (result.status != tessera::problem::Status::kInfeasible) {
     std::printf("\n");
     return true;
   }
-  problem::proof::Attempt attempt;
+  tessera::problem::proof::Attempt attempt;
   const double proving = Measure(
       [&](const tessera::base::Stop& stop) { attempt = family.prover.Prove(instance, capacity, {}, stop); });
   if (!attempt.proof) {
     std::printf(" %9.1f  %s\n", proving, attempt.reason.c_str());
     return true;
   }
-  problem::proof::Verdict verdict;
+  tessera::problem::proof::Verdict verdict;
   const double checking = Measure([&](const tessera::base::Stop&) {
-    verdict = problem::proof::CheckProof(instance, capacity, *attempt.proof);
+    verdict = tessera::problem::proof::CheckProof(instance, capacity, *attempt.proof);
   });
   std::printf(" %9.1f %9lld %9.2f %9.1f %8.2f  %s\n", proving,
               static_cast<long long>(attempt.statistics.conflicts),
@@ -75,15 +75,15 @@ bool PrintLine(const Family& family, uint64_t seed) {
 int main(int argc, char** argv) {
   const int buffers = argc > 1 ? std::atoi(argv[1]) : 60;
   const int instances = argc > 2 ? std::atoi(argv[2]) : 12;
-  const encoder::LazyEngine lazy;
-  const encoder::LazyProver lazy_prover;
-  const encoder::SatEngine sat;
-  const encoder::SatProver sat_prover;
+  const tessera::search::engines::lazy::LazyEngine lazy;
+  const tessera::search::engines::lazy::LazyProver lazy_prover;
+  const tessera::encoder::sat::SatEngine sat;
+  const tessera::encoder::sat::SatProver sat_prover;
   const Family families[] = {
       {"broken", lazy, lazy_prover,
-       [&](uint64_t seed) { return tessera::search::GenerateBroken({.buffers = buffers}, seed); }},
+       [&](uint64_t seed) { return tessera::bench::GenerateBroken({.buffers = buffers}, seed); }},
       {"banked", sat, sat_prover,
-       [&](uint64_t seed) { return tessera::search::GenerateBanked({.buffers = buffers}, seed); }},
+       [&](uint64_t seed) { return tessera::bench::GenerateBanked({.buffers = buffers}, seed); }},
   };
   std::printf("%-8s %4s  %-10s %9s %9s %9s %9s %9s %9s %8s\n", "family", "seed", "status", "solve_ms",
               "conflicts", "prove_ms", "conflicts", "proof_MB", "check_ms", "ratio");

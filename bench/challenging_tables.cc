@@ -37,7 +37,8 @@ std::optional<Problem> ReadChallenge(const std::filesystem::path& data, char nam
                  file_name.c_str());
     return std::nullopt;
   }
-  auto question = problem::files::ReadCsv(std::string{std::istreambuf_iterator<char>(file), {}}, path.string());
+  auto question =
+      problem::files::ReadCsv(std::string{std::istreambuf_iterator<char>(file), {}}, path.string());
   if (!question) {
     std::fputs(base::Format(question.error()).c_str(), stderr);
     return std::nullopt;

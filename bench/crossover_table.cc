@@ -22,7 +22,8 @@ struct Cost {
 
 Cost Measure(const problem::Problem& problem, encoder::sat::IntegerEncoding encoding, double seconds) {
   const encoder::sat::SatOptions options{0, encoding, {}, encoder::formulation::Refinements::None()};
-  encoder::formulation::EncodedSession session("cadical", problem, nullptr, encoder::sat::CadicalBackends(options));
+  encoder::formulation::EncodedSession session("cadical", problem, nullptr,
+                                               encoder::sat::CadicalBackends(options));
   const base::Stop stop(base::Stop::Clock::now() +
                         std::chrono::milliseconds(static_cast<int64_t>(seconds * 1e3)));
   Cost cost;

@@ -55,7 +55,8 @@ bool Run(std::vector<std::string> words, double seconds) {
 // Its answer is the question's CSV with one more column, the offset.
 bool IsRight(const Problem& question, const std::filesystem::path& answer) {
   std::ifstream file(answer);
-  const auto read = problem::files::ReadCsv(std::string{std::istreambuf_iterator<char>(file), {}}, answer.string());
+  const auto read =
+      problem::files::ReadCsv(std::string{std::istreambuf_iterator<char>(file), {}}, answer.string());
   if (!read || read->buffers.size() != question.buffers.size()) return false;
   problem::Allocation allocation;
   for (size_t i = 0; i < question.buffers.size(); ++i) {

@@ -32,19 +32,19 @@ constexpr const char* kUsage = "usage: published_bench [--root FOLDER] [--thread
 
 constexpr int64_t kUsualBudget = 200'000;
 
-base::Expected<std::string> ReadFile(std::string_view path) {
+tessera::base::Expected<std::string> ReadFile(std::string_view path) {
   std::ifstream file(std::string(path), std::ios::binary);
   if (file) return std::string(std::istreambuf_iterator<char>(file), {});
-  base::Diagnostic fault;
+  tessera::base::Diagnostic fault;
   fault.file = path;
   fault.message = fmt::format("{} cannot be read", path);
-  return base::Unexpected(fault);
+  return tessera::base::Unexpected(fault);
 }
 
 template <typename Value>
-Value OrExit(base::Expected<Value> found) {
+Value OrExit(tessera::base::Expected<Value> found) {
   if (found) return *std::move(found);
-  fmt::print(stderr, "{}\n", base::Format(found.error()));
+  fmt::print(stderr, "{}\n", tessera::base::Format(found.error()));
   std::exit(3);
 }
 
@@ -56,28 +56,30 @@ class Planner {
     const std::string network_file = root_ + "/examples/networks/" + network;
     const std::string profile_file = root_ + "/" + profile;
     network_ = OrExit(ReadFile(network_file).and_then([&](const std::string& text) {
-      return graph::ReadNetwork(text, network_file);
+      return tessera::graph::import::yaml::ReadNetwork(text, network_file);
     }));
     profile_ = OrExit(ReadFile(profile_file).and_then([&](const std::string& text) {
-      return hw_profiles::ReadProfile(text, profile_file, ReadFile);
+      return tessera::hw_profiles::ReadProfile(text, profile_file, ReadFile);
     }));
   }
 
   // The plan that is least in a metric, within limits, and under the demands of a file if it is named.
-  std::optional<plan::Plan> Least(const std::string& metric, const std::map<std::string, double>& limits,
-                                  const std::string& demands = "") {
-    search::PartitionOptions options;
+  std::optional<tessera::plan::Plan> Least(const std::string& metric,
+                                           const std::map<std::string, double>& limits,
+                                           const std::string& demands = "") {
+    tessera::search::partition::answer::PartitionOptions options;
     options.objective = {.weights = {{metric, 1}}, .limits = limits};
     options.engines = engines_;
     options.threads = threads_;
-    options.budget = base::Budget{kUsualBudget};
+    options.budget = tessera::base::Budget{kUsualBudget};
     if (!demands.empty()) {
       const std::string file = root_ + "/" + demands;
-      options.demands =
-          OrExit(search::ReadDemands(OrExit(ReadFile(file)), file, network_, profile_, std::nullopt));
+      options.demands = OrExit(tessera::search::partition::constraints::ReadDemands(
+          OrExit(ReadFile(file)), file, network_, profile_, std::nullopt));
     }
     const auto start = std::chrono::steady_clock::now();
-    search::PartitionResult found = OrExit(search::SearchPartition(network_, profile_, options));
+    tessera::search::partition::answer::PartitionResult found =
+        OrExit(tessera::search::partition::SearchPartition(network_, profile_, options));
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return std::move(found.plan);
   }
@@ -87,13 +89,13 @@ class Planner {
  private:
   std::string root_;
   int threads_;
-  graph::Graph network_;
-  hw_profiles::Profile profile_;
-  search::GreedyEngine greedy_;
-  search::CanonicalEngine canonical_;
-  encoder::LazyEngine lazy_;
-  encoder::SatEngine sat_;
-  std::vector<const problem::Engine*> engines_ = {&greedy_, &canonical_, &lazy_, &sat_};
+  tessera::graph::Graph network_;
+  tessera::hw_profiles::Profile profile_;
+  tessera::search::engines::greedy::GreedyEngine greedy_;
+  tessera::search::engines::canonical::CanonicalEngine canonical_;
+  tessera::search::engines::lazy::LazyEngine lazy_;
+  tessera::encoder::sat::SatEngine sat_;
+  std::vector<const tessera::problem::Engine*> engines_ = {&greedy_, &canonical_, &lazy_, &sat_};
   double seconds_ = 0;
 };
 
@@ -124,14 +126,14 @@ void PrintMsfCnn(Planner& planner) {
   fmt::print("\n");
 }
 
-int64_t PeakBytes(const plan::Metrics& metrics) { return metrics.peak_bytes; }
+int64_t PeakBytes(const tessera::plan::Metrics& metrics) { return metrics.peak_bytes; }
 
-int64_t FeatureBytes(const plan::Metrics& metrics) {
+int64_t FeatureBytes(const tessera::plan::Metrics& metrics) {
   return metrics.off_chip_by_cause.at("inputs") + metrics.off_chip_by_cause.at("outputs");
 }
 
-void PrintLine(const std::string& what, int64_t published, const std::optional<plan::Plan>& plan,
-               int64_t (*figure)(const plan::Metrics&), double seconds) {
+void PrintLine(const std::string& what, int64_t published, const std::optional<tessera::plan::Plan>& plan,
+               int64_t (*figure)(const tessera::plan::Metrics&), double seconds) {
   if (!plan) {
     fmt::print("{:<62} {:>11} {:>11}\n", what, published, "none");
     return;

@@ -67,7 +67,8 @@ constexpr Switch kSwitches[] = {
     {"- symmetry", [](encoder::formulation::Refinements& each) { each.symmetry = false; }},
     {"- bank sums", [](encoder::formulation::Refinements& each) { each.bank_sums = false; }},
     {"- parts", [](encoder::formulation::Refinements& each) { each.decomposition = false; }},
-    {"none", [](encoder::formulation::Refinements& each) { each = encoder::formulation::Refinements::None(); }},
+    {"none",
+     [](encoder::formulation::Refinements& each) { each = encoder::formulation::Refinements::None(); }},
 };
 
 }  // namespace

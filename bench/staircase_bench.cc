@@ -40,7 +40,7 @@ struct Arguments {
   int length = 12;
   int threads = 2;
   int64_t budget = 200'000;
-  size_t cache = search::VerdictCache::kUsualBytes;
+  size_t cache = tessera::search::tiling::VerdictCache::kUsualBytes;
 };
 
 std::optional<Arguments> Parse(int argc, char** argv) {
@@ -68,13 +68,13 @@ std::optional<Arguments> Parse(int argc, char** argv) {
   return arguments;
 }
 
-base::Expected<std::string> ReadFile(std::string_view path) {
+tessera::base::Expected<std::string> ReadFile(std::string_view path) {
   std::ifstream file(std::string(path), std::ios::binary);
   if (file) return std::string(std::istreambuf_iterator<char>(file), {});
-  base::Diagnostic fault;
+  tessera::base::Diagnostic fault;
   fault.file = path;
   fault.message = "the file cannot be read";
-  return base::Unexpected(fault);
+  return tessera::base::Unexpected(fault);
 }
 
 struct Totals {
@@ -89,16 +89,16 @@ struct Totals {
   int64_t questions = 0;
   double longest_ms = 0;
 
-  void Add(const search::Staircase& staircase) {
+  void Add(const tessera::search::tiling::Staircase& staircase) {
     shapes += CountShapes(staircase.grid);
     candidates += static_cast<int64_t>(staircase.tiles.Candidates().size());
     questions += staircase.tiles.Solves();
-    for (const search::PolicyStaircase& policy : staircase.policies) {
+    for (const tessera::search::tiling::PolicyStaircase& policy : staircase.policies) {
       ++staircases;
       complete += policy.complete ? 1 : 0;
       corners += static_cast<int64_t>(policy.corners.size());
       proven += std::count_if(policy.corners.begin(), policy.corners.end(),
-                              [](const search::Corner& corner) { return corner.proven; });
+                              [](const tessera::search::tiling::Corner& corner) { return corner.proven; });
     }
   }
 };
@@ -107,9 +107,9 @@ double Milliseconds(std::chrono::steady_clock::duration time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
-Totals Run(const graph::Graph& network, const hw_profiles::Profile& profile, const Arguments& arguments,
-           const search::Engines& engines) {
-  std::vector<graph::Interval> intervals;
+Totals Run(const tessera::graph::Graph& network, const tessera::hw_profiles::Profile& profile,
+           const Arguments& arguments, const tessera::search::tiling::Engines& engines) {
+  std::vector<tessera::graph::Interval> intervals;
   const int operators = static_cast<int>(network.operators.size());
   for (int first = 0; first < operators; ++first) {
     for (int last = first; last < std::min(operators, first + arguments.length); ++last)
@@ -119,13 +119,14 @@ Totals Run(const graph::Graph& network, const hw_profiles::Profile& profile, con
   std::mutex mutex;
   std::atomic<size_t> next = 0;
   const auto work = [&] {
-    const base::Stop never;
-    search::TileOptions options;
+    const tessera::base::Stop never;
+    tessera::search::tiling::TileOptions options;
     options.engines = engines;
-    options.budget = base::Budget{arguments.budget};
+    options.budget = tessera::base::Budget{arguments.budget};
     for (size_t i = next++; i < intervals.size(); i = next++) {
       const auto start = std::chrono::steady_clock::now();
-      const auto staircase = search::FindStaircase(network, profile, intervals[i], options, never);
+      const auto staircase =
+          tessera::search::tiling::FindStaircase(network, profile, intervals[i], options, never);
       const double elapsed = Milliseconds(std::chrono::steady_clock::now() - start);
       const std::lock_guard lock(mutex);
       ++totals.intervals;
@@ -153,20 +154,20 @@ int main(int argc, char** argv) {
     return 2;
   }
   const auto network = ReadFile(arguments->network).and_then([&](const std::string& text) {
-    return graph::ReadNetwork(text, arguments->network);
+    return tessera::graph::import::yaml::ReadNetwork(text, arguments->network);
   });
   const auto profile = ReadFile(arguments->profile).and_then([&](const std::string& text) {
-    return hw_profiles::ReadProfile(text, arguments->profile, ReadFile);
+    return tessera::hw_profiles::ReadProfile(text, arguments->profile, ReadFile);
   });
   if (!network || !profile) {
     fmt::print(stderr, "{}\n", (network ? profile.error() : network.error()).message);
     return 3;
   }
-  const search::GreedyEngine greedy;
-  const search::CanonicalEngine canonical;
-  const encoder::LazyEngine lazy;
-  const encoder::SatEngine sat;
-  const search::CachedEngines engines({&greedy, &canonical, &lazy, &sat}, arguments->cache);
+  const tessera::search::engines::greedy::GreedyEngine greedy;
+  const tessera::search::engines::canonical::CanonicalEngine canonical;
+  const tessera::search::engines::lazy::LazyEngine lazy;
+  const tessera::encoder::sat::SatEngine sat;
+  const tessera::search::tiling::CachedEngines engines({&greedy, &canonical, &lazy, &sat}, arguments->cache);
 
   const auto start = std::chrono::steady_clock::now();
   const std::clock_t cpu = std::clock();
@@ -174,7 +175,7 @@ int main(int argc, char** argv) {
   const double wall = Milliseconds(std::chrono::steady_clock::now() - start) / 1e3;
   const double used = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
 
-  const search::VerdictCache::Counts cache = engines.Count();
+  const tessera::search::tiling::VerdictCache::Counts cache = engines.Count();
   fmt::print("intervals    {}, refused {}, the longest took {:.0f} ms\n", totals.intervals, totals.refused,
              totals.longest_ms);
   fmt::print("shapes       {}, times policies {}\n", totals.shapes, totals.candidates);

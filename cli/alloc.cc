@@ -1,6 +1,6 @@
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 
@@ -145,12 +145,13 @@ class AllocCommand final : public Command {
       search_.verbose ? console.Note(fmt::format("{:10.3f} ms  {}", elapsed.count(), line))
                       : console.Progress(line);
     };
-    base::Expected<Result> result = search::allocate::Allocate(input.problem, nullptr, 0, engines.Pointers(), options);
+    base::Expected<Result> result =
+        search::allocate::Allocate(input.problem, nullptr, 0, engines.Pointers(), options);
     if (result && result->peak) {
       // Where the least peak was asked for, costs come second.
       const int64_t capacity = options.minimize ? *result->peak : *options.capacity;
       result = search::allocate::FindCheapest(input.problem, *std::move(result), capacity, engines.Pointers(),
-                                    options.budget, stop);
+                                              options.budget, stop);
     }
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     if (result && result->status == problem::Status::kInfeasible) {

@@ -1,9 +1,9 @@
 #include "tessera/cli/certificate_folders.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -92,8 +92,8 @@ ExitCode CertificateWriter::Write(Console& console, Destinations& files,
   const search::engines::lazy::LazyProver lazy({.seed = search.seed});
   const encoder::sat::SatProver cadical(search.seed);
   const std::array<const proof::Prover*, 2> provers = {&lazy, &cadical};
-  const search::allocate::Certification certification =
-      search::allocate::Certify(document.problem, *refuted, provers, search.Limit(kProverBudget), stop, progress);
+  const search::allocate::Certification certification = search::allocate::Certify(
+      document.problem, *refuted, provers, search.Limit(kProverBudget), stop, progress);
   if (!certification.proof) {
     console.Note(fmt::format("no certificate was written: {}", certification.reason));
     return ExitCode::kAnswer;
@@ -164,7 +164,8 @@ base::Expected<void> WriteRefutationIn(const std::string& folder, const plan::Pl
     files.push_back(
         {PathIn(place, proof::kManifestName), proof::WriteManifest({placement.capacity, {}, "plan"})});
   }
-  files.push_back({PathIn(folder, kRefutationName), plan::verify::infeasibility::WriteRefutation(question, refutation)});
+  files.push_back(
+      {PathIn(folder, kRefutationName), plan::verify::infeasibility::WriteRefutation(question, refutation)});
   size_t bytes = 0;
   for (const Output& file : files) bytes += file.content.size();
   if (bytes > kMostBytes) {
@@ -190,7 +191,8 @@ base::Expected<plan::verify::infeasibility::Judgement> CheckRefutationIn(const s
   const std::string path = PathIn(folder, kRefutationName);
   const base::Expected<std::string> text = ReadInput(path);
   if (!text) return base::Unexpected(text.error());
-  const base::Expected<plan::verify::infeasibility::Document> document = plan::verify::infeasibility::ReadRefutation(*text, path);
+  const base::Expected<plan::verify::infeasibility::Document> document =
+      plan::verify::infeasibility::ReadRefutation(*text, path);
   if (!document) return base::Unexpected(document.error());
   std::map<std::string, std::string> proofs;  // by Problem
   std::error_code error;

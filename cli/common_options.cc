@@ -1,8 +1,8 @@
 #include "tessera/cli/common_options.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -128,8 +128,8 @@ void FormulaChoice::Declare(CLI::App& app, CLI::Option* exclude) {
             ->capture_default_str());
 }
 
-base::Expected<encoder::exports::FormulaOptions> FormulaChoice::Resolve(const problem::files::ProblemDocument& document,
-                                                               const std::string& path) const {
+base::Expected<encoder::exports::FormulaOptions> FormulaChoice::Resolve(
+    const problem::files::ProblemDocument& document, const std::string& path) const {
   encoder::exports::FormulaOptions options;
   options.capacity = capacity.value_or(document.problem.memories[0].capacity);
   if (options.capacity >= base::kMaxTotal) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -72,7 +71,7 @@ struct FormulaChoice {
 
   // `path` names the document's file, for messages. Refuses a Problem without a capacity.
   base::Expected<encoder::exports::FormulaOptions> Resolve(const problem::files::ProblemDocument& document,
-                                                  const std::string& path) const;
+                                                           const std::string& path) const;
 };
 
 }  // namespace tessera::cli

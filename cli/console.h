@@ -21,7 +21,7 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  void Print(std::string_view text);     // to stdout, printable lines (base/utf8.h)
+  void Print(std::string_view text);     // to stdout, printable lines (base/text.h)
   void Note(std::string_view text);      // one line on stderr
   void Progress(std::string_view text);  // the state of long work, at most ten times a second
 

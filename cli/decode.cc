@@ -1,5 +1,6 @@
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
 
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
@@ -79,7 +80,8 @@ class DecodeCommand final : public Command {
     return Report(console, *input, *options, *decoded);
   }
 
-  base::Expected<encoder::exports::FormulaOptions> ChooseOptions(const problem::files::ProblemDocument& input) const {
+  base::Expected<encoder::exports::FormulaOptions> ChooseOptions(
+      const problem::files::ProblemDocument& input) const {
     if (formula_.empty()) return choice_.Resolve(input, file_);
     const base::Expected<std::string> formula = ReadInput(formula_);
     if (!formula) return tl::unexpected(formula.error());

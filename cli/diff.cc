@@ -1,8 +1,8 @@
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include <CLI/CLI.hpp>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "tessera/base/json_document.h"
@@ -20,9 +20,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using base::Printable;
-using plan::files::Difference;
 using plan::Metrics;
 using plan::Plan;
+using plan::files::Difference;
 
 // What is compared, with its unit for people.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kCompared = {
@@ -48,8 +48,8 @@ std::string SubgraphText(const Plan& plan, size_t index) {
   const auto id = [&](int op) { return Printable(plan.network.operators[static_cast<size_t>(op)].id); };
   const auto [first, last] = subgraph.interval;
   return fmt::format("[{}] tile {}, {} tile{}, {}", first == last ? id(first) : id(first) + ".." + id(last),
-                     report::ShapeText(subgraph.tile), report::Grouped(subgraph.tiles), subgraph.tiles == 1 ? "" : "s",
-                     report::PolicyText(subgraph));
+                     report::ShapeText(subgraph.tile), report::Grouped(subgraph.tiles),
+                     subgraph.tiles == 1 ? "" : "s", report::PolicyText(subgraph));
 }
 
 std::string DescribeStretch(const Plan& a, const Plan& b, const plan::files::Stretch& stretch) {
@@ -95,8 +95,8 @@ std::string DifferenceAsText(const Plan& a, const Plan& b, const Difference& dif
   for (const auto& [metric, unit] : kCompared) {
     const double from = ValueOf(a.totals, metric);
     const double to = ValueOf(b.totals, metric);
-    table.Add({fmt::format("{}, {}", metric, unit), report::Rounded(from), report::Rounded(to), Signed(to - from),
-               Percent(from, to)});
+    table.Add({fmt::format("{}, {}", metric, unit), report::Rounded(from), report::Rounded(to),
+               Signed(to - from), Percent(from, to)});
   }
   std::string text = table.Text();
   if (!difference.circumstances.empty()) {

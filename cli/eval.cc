@@ -1,8 +1,8 @@
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "tessera/base/json_document.h"
 #include "tessera/base/text.h"
@@ -108,7 +108,8 @@ class EvalCommand final : public Command {
     return ExitCode::kCheckRefused;
   }
 
-  ExitCode Decline(Console& console, const search::partition::Evaluation& evaluation, const base::Stop& stop) const {
+  ExitCode Decline(Console& console, const search::partition::Evaluation& evaluation,
+                   const base::Stop& stop) const {
     std::optional<Collision> collision;
     if (evaluation.misfit && evaluation.status == problem::Status::kInfeasible)
       collision = reasons_.Find(*evaluation.misfit, evaluation.capacity, search_, stop);

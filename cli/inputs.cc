@@ -1,8 +1,8 @@
 #include "tessera/cli/inputs.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
@@ -266,7 +266,8 @@ search::reasons::ModeQuery AsQuery(problem::Problem problem, problem::Allocation
 void AddPlan(const plan::Plan& plan, const std::string& file, ModeInputs& inputs) {
   for (size_t s = 0; s < plan.subgraphs.size(); ++s) {
     const problem::Lifespan steps = StepsOf(plan, static_cast<int>(s));
-    problem::draw::Window window = problem::draw::CutWindow(plan.problem, plan.allocation, steps.lower, steps.upper);
+    problem::draw::Window window =
+        problem::draw::CutWindow(plan.problem, plan.allocation, steps.lower, steps.upper);
     if (window.problem.buffers.empty()) continue;
     inputs.queries.push_back(AsQuery(std::move(window.problem), std::move(window.allocation)));
     inputs.names.push_back(fmt::format("{} of {}", NameOf(plan, plan.subgraphs[s]), file));

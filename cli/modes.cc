@@ -1,5 +1,6 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "tessera/base/json_document.h"
@@ -22,9 +23,9 @@ namespace tessera::cli {
 namespace {
 
 using base::Printable;
+using problem::Status;
 using search::reasons::FewestModes;
 using search::reasons::ModeId;
-using problem::Status;
 
 constexpr int64_t kModesBudget = 200'000;
 
@@ -98,9 +99,10 @@ class ModesCommand final : public Command {
 
   ExitCode Write(Console& console, const ModeInputs& inputs, const FewestModes& found) {
     if (output_.empty() || !IsEnough(found)) return ExitCode::kAnswer;
-    const std::string content =
-        inputs.profile ? hw_profiles::WriteProfileJson(Reduced(*inputs.profile, inputs, found))
-                       : problem::files::WriteProblem(search::reasons::WithModes(inputs.queries.back().problem, found.kept));
+    const std::string content = inputs.profile
+                                    ? hw_profiles::WriteProfileJson(Reduced(*inputs.profile, inputs, found))
+                                    : problem::files::WriteProblem(search::reasons::WithModes(
+                                          inputs.queries.back().problem, found.kept));
     return destinations_.Save(console, std::vector<Output>{{output_, content}});
   }
 
@@ -128,7 +130,8 @@ class ModesCommand final : public Command {
 
   static std::vector<Verdict> VerdictsOf(const problem::Problem& problem, const FewestModes& found) {
     std::vector<Verdict> verdicts;
-    const std::vector<search::reasons::FreedAccess> freed = search::reasons::FindFreedAccesses(problem, found.kept);
+    const std::vector<search::reasons::FreedAccess> freed =
+        search::reasons::FindFreedAccesses(problem, found.kept);
     for (size_t m = 0; m < problem.memories.size(); ++m) {
       if (problem.memories[m].modes.empty()) continue;
       Verdict& verdict = verdicts.emplace_back();

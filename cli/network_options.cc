@@ -1,33 +1,26 @@
 #include "tessera/cli/network_options.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <array>
+#include <charconv>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tessera/base/text.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
+#include "tessera/cli/network_options.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/program.h"
-#include "tessera/plan/plan.h"
-#include "tessera/report/text_table.h"
-
-#include "tessera/cli/network_options.h"
-
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
-#include <charconv>
-
-#include "tessera/cli/files.h"
-#include "tessera/cli/inputs.h"
 #include "tessera/graph/import/common/stored_sizes.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/plan/plan.h"
+#include "tessera/report/text_table.h"
 #ifdef TESSERA_ONNX
 #include "tessera/graph/import/onnx/import_onnx.h"
 #endif
@@ -88,7 +81,7 @@ base::Expected<std::vector<std::pair<std::string, std::string>>> ParseStates(
 
 // Descriptions under `ops` of every file that the profile extends, the profile's own and the ops file's last.
 base::Expected<graph::import::onnx::Descriptions> LoadDescriptions(const std::string& ops_file,
-                                                           const std::string& profile) {
+                                                                   const std::string& profile) {
   std::vector<std::pair<std::string, std::string>> texts;  // name and content, the strongest first
   if (!ops_file.empty()) {
     base::Expected<std::string> text = ReadInput(ops_file);
@@ -102,7 +95,8 @@ base::Expected<graph::import::onnx::Descriptions> LoadDescriptions(const std::st
   }
   graph::import::onnx::Descriptions all;
   for (const auto& [name, text] : texts) {
-    const base::Expected<graph::import::onnx::Descriptions> some = graph::import::onnx::ReadDescriptions(text, name);
+    const base::Expected<graph::import::onnx::Descriptions> some =
+        graph::import::onnx::ReadDescriptions(text, name);
     if (!some) return tl::unexpected(some.error());
     all.insert(some->begin(), some->end());
   }
@@ -266,7 +260,8 @@ tl::expected<problem::Problem, NetworkRefusal> TileChoice::Pose(const TileSubjec
   const base::Expected<Policy> policy = ChoosePolicy(policy_, subject);
   if (!policy) return tl::unexpected(NetworkRefusal{policy.error()});
   const std::array choices = {encoder::program::SubgraphChoice{subject.interval, *tile, *policy}};
-  base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(subject.network, subject.profile, choices);
+  base::Expected<encoder::program::Program> program =
+      encoder::program::BuildProgram(subject.network, subject.profile, choices);
   if (!program) return tl::unexpected(NetworkRefusal{program.error(), ExitCode::kUnsupported});
   return std::move(program->problem);
 }

@@ -116,7 +116,7 @@ base::Expected<graph::Interval> ParseInterval(const std::string& words, const gr
 // "1x32x7x56" gives every extent of the output in its order. Axes that are not named stay whole. Refuses what is no such tile,
 // with the nearest that are.
 base::Expected<graph::tiling::TileShape> ParseTileShape(const std::string& words, const graph::Graph& network,
-                                                const hw_profiles::Profile& profile,
-                                                graph::Interval interval);
+                                                        const hw_profiles::Profile& profile,
+                                                        graph::Interval interval);
 
 }  // namespace tessera::cli

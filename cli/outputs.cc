@@ -1,8 +1,8 @@
 #include "tessera/cli/outputs.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <cctype>
 #include <filesystem>
 #include <iterator>
@@ -75,7 +75,8 @@ std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& p
 }
 
 ExitCode WriteAllocations(Console& console, Destinations& files, const std::vector<std::string>& paths,
-                          const problem::Problem& problem, const problem::files::AllocationDocument& document) {
+                          const problem::Problem& problem,
+                          const problem::files::AllocationDocument& document) {
   ExitCode code = ExitCode::kAnswer;
   std::vector<Output> outputs;
   for (const std::string& path : paths) {
@@ -91,14 +92,16 @@ ExitCode WriteAllocations(Console& console, Destinations& files, const std::vect
   return saved == ExitCode::kAnswer ? code : saved;
 }
 
-std::string DescribeAllocation(const problem::Problem& problem, const problem::files::AllocationDocument& document) {
+std::string DescribeAllocation(const problem::Problem& problem,
+                               const problem::files::AllocationDocument& document) {
   const problem::Result& result = document.result;
   std::string text = fmt::format("status       {}\n", NameOf(result.status));
   text += fmt::format("buffers      {}\n", report::Grouped(static_cast<int64_t>(problem.buffers.size())));
   if (document.capacity) text += fmt::format("capacity     {}\n", report::Grouped(*document.capacity));
   if (result.peak) text += fmt::format("peak         {}\n", report::Grouped(*result.peak));
   text += fmt::format("lower bound  {}\n", report::Grouped(result.lower_bound));
-  if (result.peak) text += fmt::format("gap          {}\n", report::Grouped(*result.peak - result.lower_bound));
+  if (result.peak)
+    text += fmt::format("gap          {}\n", report::Grouped(*result.peak - result.lower_bound));
   if (result.cost) text += fmt::format("cost         {}\n", report::Grouped(*result.cost));
   if (result.cost) text += fmt::format("least cost   {}\n", report::Grouped(result.least_cost));
   if (!result.engine.empty()) text += fmt::format("engine       {}\n", result.engine);

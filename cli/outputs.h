@@ -40,10 +40,12 @@ std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& p
 // Writes the answer to every path, each by itself; without an allocation only pictures of what
 // collides. kAnswer when all is well.
 ExitCode WriteAllocations(Console& console, Destinations& files, const std::vector<std::string>& paths,
-                          const problem::Problem& problem, const problem::files::AllocationDocument& document);
+                          const problem::Problem& problem,
+                          const problem::files::AllocationDocument& document);
 
 // The answer in a few lines for people.
-std::string DescribeAllocation(const problem::Problem& problem, const problem::files::AllocationDocument& document);
+std::string DescribeAllocation(const problem::Problem& problem,
+                               const problem::files::AllocationDocument& document);
 
 // The files that a command with a plan for an answer writes.
 struct PlanOutputs {

@@ -1,6 +1,6 @@
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 
@@ -180,7 +180,8 @@ class PlanCommand final : public Command {
     if (!old_.empty()) {
       const base::Expected<std::string> text = ReadInput(old_);
       if (!text) return console.Refuse(text.error());
-      base::Expected<plan::Plan> read = plan::files::ReadPlanJson(*text, old_ == "-" ? "standard input" : old_);
+      base::Expected<plan::Plan> read =
+          plan::files::ReadPlanJson(*text, old_ == "-" ? "standard input" : old_);
       if (!read) return console.Refuse(read.error());
       old = *std::move(read);
     }
@@ -199,9 +200,11 @@ class PlanCommand final : public Command {
     const EngineSet engines(search_);
     ProblemDump::Recording recording = dump_.Record(engines.Pointers());
     options.max_operators = max_operators_;
-    options.ordering = order_ == "given" ? search::partition::answer::Ordering::kGiven : search::partition::answer::Ordering::kSearch;
+    options.ordering = order_ == "given" ? search::partition::answer::Ordering::kGiven
+                                         : search::partition::answer::Ordering::kSearch;
     options.prefetch = prefetch_;
-    options.keeping = spill_borders_ ? search::partition::paths::Keeping::kNothing : search::partition::paths::Keeping::kWherePossible;
+    options.keeping = spill_borders_ ? search::partition::paths::Keeping::kNothing
+                                     : search::partition::paths::Keeping::kWherePossible;
     options.engines = recording.Engines();
     options.switched_off = search_.switched_off;
     options.seed = search_.seed;
@@ -253,7 +256,8 @@ class PlanCommand final : public Command {
                       search::partition::answer::PartitionOptions options, const base::Stop& stop) {
     options.objective.weights.clear();
     const auto start = std::chrono::steady_clock::now();
-    const base::Expected<search::partition::analysis::Front> front = search::partition::analysis::FindFront(network.graph, profile, options, points_);
+    const base::Expected<search::partition::analysis::Front> front =
+        search::partition::analysis::FindFront(network.graph, profile, options, points_);
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     if (!front) return console.Fail(front.error());
     if (front->points.empty()) return Decline(console, network.graph, profile, options, front->refusal, stop);
@@ -263,7 +267,8 @@ class PlanCommand final : public Command {
   }
 
   static base::Expected<void> NoteSensitivity(const graph::Graph& network,
-                                              const search::partition::answer::PartitionOptions& options, plan::Plan& plan) {
+                                              const search::partition::answer::PartitionOptions& options,
+                                              plan::Plan& plan) {
     if (!search::partition::analysis::LooksAtEnergy(options.objective)) {
       plan.notes.emplace_back("sensitivity: the objective does not look at energy");
       return {};
@@ -284,8 +289,8 @@ class PlanCommand final : public Command {
   }
 
   ExitCode Decline(Console& console, const graph::Graph& network, const hw_profiles::Profile& profile,
-                   const search::partition::answer::PartitionOptions& options, const search::partition::answer::PartitionResult& result,
-                   const base::Stop& stop) {
+                   const search::partition::answer::PartitionOptions& options,
+                   const search::partition::answer::PartitionResult& result, const base::Stop& stop) {
     PlanRefusal refusal{network, result, std::nullopt, {}};
     if (!reasons_.AreOff() && !InterruptGuard::Interrupted()) {
       const base::Stop end(ReasonsEnd(stop));
@@ -299,8 +304,8 @@ class PlanCommand final : public Command {
     for (const std::string& path : outputs_.paths) {
       if (!refusal.collision || SuffixOf(path) != ".svg") continue;
       const Collision& collision = *refusal.collision;
-      pictures.push_back(
-          {path, problem::draw::WriteCollisionSvg(collision.problem, collision.explanation, collision.capacity)});
+      pictures.push_back({path, problem::draw::WriteCollisionSvg(collision.problem, collision.explanation,
+                                                                 collision.capacity)});
     }
     const ExitCode saved = files_.Save(console, pictures);
     const ExitCode certified = WriteCertificate(console, network, profile, options, result);
@@ -313,7 +318,8 @@ class PlanCommand final : public Command {
   }
 
   ExitCode WriteCertificate(Console& console, const graph::Graph& network,
-                            const hw_profiles::Profile& profile, const search::partition::answer::PartitionOptions& options,
+                            const hw_profiles::Profile& profile,
+                            const search::partition::answer::PartitionOptions& options,
                             const search::partition::answer::PartitionResult& result) {
     if (certificate_.empty()) return ExitCode::kAnswer;
     if (!result.refutation) {

@@ -29,7 +29,7 @@ struct PlanCheckOptions {
   base::Stop* stop = nullptr;  // of the search
 };
 
-// Holds every entry of the plan that is not exempt (plan/exempt.h) against what it must be. First what is derived and priced, then the
+// Holds every entry of the plan that is not exempt (plan/files/plan_files.h) against what it must be. First what is derived and priced, then the
 // digest, then the execution and the lowering; where nothing is wrong so far, the search is run again. The plan is one that was read
 // from a file.
 PlanVerdict CheckPlan(const plan::Plan& plan, const PlanCheckOptions& options);

@@ -1,8 +1,8 @@
 #include "tessera/cli/plan_options.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -91,8 +91,8 @@ base::Expected<plan::Objective> ParseObjective(const std::string& minimize, cons
 
 namespace {
 
-using search::partition::constraints::Demand;
-using search::partition::constraints::DemandKind;
+using plan::Demand;
+using plan::DemandKind;
 
 // Demands with the words on the command line that state them.
 class WordReader {

@@ -33,10 +33,10 @@ class DemandOptions {
   // The file of demands; empty where none is named.
   const std::string& File() const { return file_; }
 
-  // The demands of the file, then those of the other options; all of them together without fault (search/partition/demand_faults.h).
-  base::Expected<std::vector<search::partition::constraints::Demand>> Load(const graph::Graph& network,
-                                                   const hw_profiles::Profile& profile,
-                                                   std::optional<int> max_operators) const;
+  // The demands of the file, then those of the other options; all of them together without fault (search/partition/constraints/plan_constraints.h).
+  base::Expected<std::vector<plan::Demand>> Load(const graph::Graph& network,
+                                                 const hw_profiles::Profile& profile,
+                                                 std::optional<int> max_operators) const;
 
  private:
   std::string file_;

@@ -1,11 +1,11 @@
 #include "tessera/cli/reasons.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tessera/base/json_document.h"
 #include "tessera/base/text.h"
@@ -64,12 +64,12 @@ std::optional<Collision> Reasons::FindIfProven(const problem::Problem& problem, 
 namespace {
 
 using base::Printable;
-using search::partition::placement::BrokenLimit;
 using search::partition::analysis::Evidence;
+using search::partition::analysis::Remedy;
+using search::partition::placement::BrokenLimit;
 using search::partition::placement::Holding;
 using search::partition::placement::Obstacle;
 using search::partition::placement::ObstacleKind;
-using search::partition::analysis::Remedy;
 using Json = nlohmann::ordered_json;
 
 // Tensors that a text lists.

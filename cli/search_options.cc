@@ -68,11 +68,18 @@ std::unique_ptr<problem::Engine> Make(Options&&... options) {
 
 // In the order in which they are asked.
 constexpr EngineMaker kEngines[] = {
-    {"greedy", true, [](const EngineOptions&, uint64_t) { return Make<search::engines::greedy::GreedyEngine>(); }},
+    {"greedy", true,
+     [](const EngineOptions&, uint64_t) { return Make<search::engines::greedy::GreedyEngine>(); }},
     {"canonical", true,
-     [](const EngineOptions& o, uint64_t) { return Make<search::engines::canonical::CanonicalEngine>(o.canonical); }},
-    {"repair", true, [](const EngineOptions&, uint64_t seed) { return Make<search::engines::local_search::RepairEngine>(seed); }},
-    {"lazy", true, [](const EngineOptions& o, uint64_t) { return Make<search::engines::lazy::LazyEngine>(o.lazy); }},
+     [](const EngineOptions& o, uint64_t) {
+       return Make<search::engines::canonical::CanonicalEngine>(o.canonical);
+     }},
+    {"repair", true,
+     [](const EngineOptions&, uint64_t seed) {
+       return Make<search::engines::local_search::RepairEngine>(seed);
+     }},
+    {"lazy", true,
+     [](const EngineOptions& o, uint64_t) { return Make<search::engines::lazy::LazyEngine>(o.lazy); }},
     {"cadical", true,
      [](const EngineOptions&, uint64_t seed) {
        return Make<encoder::sat::SatEngine>(encoder::sat::SatOptions{.seed = seed});

@@ -1,6 +1,6 @@
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -134,7 +134,8 @@ class ShowCommand final : public Command {
     };
     const auto first = std::find_if(plan.steps.begin(), plan.steps.end(), of_subgraph);
     const auto end = std::find_if_not(first, plan.steps.end(), of_subgraph);
-    return problem::draw::CutWindow(plan.problem, plan.allocation, first - plan.steps.begin(), end - plan.steps.begin());
+    return problem::draw::CutWindow(plan.problem, plan.allocation, first - plan.steps.begin(),
+                                    end - plan.steps.begin());
   }
 
   AnswerFiles files_;

@@ -1,6 +1,6 @@
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "tessera/cli/command.h"
@@ -116,8 +116,9 @@ class TileCommand final : public Command {
     return ExitCode::kUnsupported;
   }
 
-  ExitCode FindCorners(Console& console, const TileSubject& subject, const search::tiling::TileOptions& options,
-                       const base::Stop& stop, const TileTeller& teller) const {
+  ExitCode FindCorners(Console& console, const TileSubject& subject,
+                       const search::tiling::TileOptions& options, const base::Stop& stop,
+                       const TileTeller& teller) const {
     const base::Expected<search::tiling::Staircase> found =
         search::tiling::FindStaircase(subject.network, subject.profile, subject.interval, options, stop);
     if (!found) return Decline(console, found.error());

@@ -1,10 +1,10 @@
 #include "tessera/cli/tile_answer.h"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -75,8 +75,8 @@ std::string RowsTable(const std::vector<TileRow>& rows) {
 }
 
 std::string CornersTable(const std::vector<CornerRow>& corners) {
-  report::Table table({"tile", "tiles", "policy", "peak B", "cycles", "energy nJ", "off-chip B", "MACs recomputed",
-               "maximal"});
+  report::Table table({"tile", "tiles", "policy", "peak B", "cycles", "energy nJ", "off-chip B",
+                       "MACs recomputed", "maximal"});
   for (const CornerRow& corner : corners) {
     const TileRow& row = corner.row;
     std::vector<std::string> cells = {row.tile, report::Grouped(row.tiles), row.policy, PeakCell(row)};
@@ -183,11 +183,12 @@ problem::Status ShapeAnswer::Status() const {
 
 std::string ShapeAnswerText(const ShapeAnswer& answer) {
   std::string text = fmt::format("{}, tile {}\n\n", base::Printable(answer.subject), answer.tile);
-  report::Table table({"policy", "tiles", "status", "lower bound", "peak B", "cycles", "energy nJ", "off-chip B",
-               "MACs recomputed"});
+  report::Table table({"policy", "tiles", "status", "lower bound", "peak B", "cycles", "energy nJ",
+                       "off-chip B", "MACs recomputed"});
   for (const ShapeAnswer::UnderPolicy& each : answer.policies) {
     const TileRow& row = each.row;
-    std::vector<std::string> cells = {row.policy, report::Grouped(row.tiles), std::string(NameOf(row.answer.status)),
+    std::vector<std::string> cells = {row.policy, report::Grouped(row.tiles),
+                                      std::string(NameOf(row.answer.status)),
                                       report::Grouped(row.answer.lower_bound), PeakCell(row)};
     table.Add(Joined(std::move(cells), CostCells(row)));
   }
@@ -252,10 +253,10 @@ std::optional<size_t> FindNextLarger(const search::tiling::Staircase& found) {
 TileRow RowOf(const search::tiling::IntervalTiles& tiles, size_t candidate, const TileSubject& subject,
               const search::cost::Simulator* simulator) {
   const encoder::program::SubgraphChoice& choice = tiles.Candidates()[candidate].choice;
-  TileRow row{
-      report::ShapeText(choice.tile),
-      report::PolicyText(choice.policy.weights, choice.policy.in_place, choice.policy.halo, choice.policy.depth),
-      tiles.TilingOf(candidate).tiles, tiles.Known(candidate)};
+  TileRow row{report::ShapeText(choice.tile),
+              report::PolicyText(choice.policy.weights, choice.policy.in_place, choice.policy.halo,
+                                 choice.policy.depth),
+              tiles.TilingOf(candidate).tiles, tiles.Known(candidate)};
   if (simulator != nullptr && Fits(row.answer)) {
     const graph::tiling::TiledSubgraph tiling =
         encoder::program::CutTiles(subject.network, choice.interval, choice.tile, choice.policy.halo);
@@ -279,8 +280,8 @@ base::Expected<TileAnswer> TileTeller::ClimbLadder(const std::string& path, base
   }
   const std::vector<problem::Rung>& rungs = input->ladder->rungs;
   const EngineSet engines(search_);
-  const search::tiling::LadderOutcome outcome =
-      search::tiling::SearchLadder(input->problem, *input->ladder, engines.Pointers(), {.budget = budget}, stop_);
+  const search::tiling::LadderOutcome outcome = search::tiling::SearchLadder(
+      input->problem, *input->ladder, engines.Pointers(), {.budget = budget}, stop_);
   TileAnswer answer;
   answer.subject = input->problem.name;
   if (outcome.largest) answer.largest = rungs[*outcome.largest].name;
@@ -296,7 +297,8 @@ base::Expected<TileAnswer> TileTeller::ClimbLadder(const std::string& path, base
   return answer;
 }
 
-TileAnswer TileTeller::Tell(const TileSubject& subject, const search::tiling::Staircase& found, bool all) const {
+TileAnswer TileTeller::Tell(const TileSubject& subject, const search::tiling::Staircase& found,
+                            bool all) const {
   TileAnswer answer;
   answer.subject = subject.Text();
   answer.is_network = true;
@@ -353,7 +355,8 @@ std::string TileTeller::ReasonOf(const search::tiling::IntervalTiles& tiles, siz
   return collision ? collision->Summary() : known.reason;
 }
 
-std::optional<Collision> TileTeller::Explain(const search::tiling::IntervalTiles& tiles, size_t candidate) const {
+std::optional<Collision> TileTeller::Explain(const search::tiling::IntervalTiles& tiles,
+                                             size_t candidate) const {
   const problem::Problem problem = tiles.ProblemOf(candidate);
   return reasons_.Find(problem, problem.memories[0].capacity, search_, stop_);
 }

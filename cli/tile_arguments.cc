@@ -16,7 +16,7 @@
 namespace tessera::cli {
 namespace {
 
-using graph::tiling::Axis;
+using base::Axis;
 
 constexpr std::pair<std::string_view, Axis> kAxes[] = {{"rows", Axis::kRows},
                                                        {"columns", Axis::kColumns},
@@ -120,9 +120,9 @@ class ShapeReader {
       shape_[*rows] = extents[0];
       if (extents.size() == 2) shape_[*columns] = extents[1];
     } else {
-      return TileFault(
-          fmt::format("tile {} has {} extents", words_, extents.size()),
-          fmt::format("rows x columns, axes by name, or all extents of the output {}", report::ShapeText(output_)));
+      return TileFault(fmt::format("tile {} has {} extents", words_, extents.size()),
+                       fmt::format("rows x columns, axes by name, or all extents of the output {}",
+                                   report::ShapeText(output_)));
     }
     return std::nullopt;
   }
@@ -169,9 +169,11 @@ class ShapeReader {
     }
     if (why.empty()) return std::nullopt;
     std::string listed;
-    for (const graph::tiling::TileShape& shape : nearest) listed += (listed.empty() ? "" : " or ") + report::ShapeText(shape);
-    return TileFault(fmt::format("tile {} is no tile of {}", report::ShapeText(shape_), report::ShapeText(output_)), why,
-                     "the nearest is " + listed);
+    for (const graph::tiling::TileShape& shape : nearest)
+      listed += (listed.empty() ? "" : " or ") + report::ShapeText(shape);
+    return TileFault(
+        fmt::format("tile {} is no tile of {}", report::ShapeText(shape_), report::ShapeText(output_)), why,
+        "the nearest is " + listed);
   }
 
   std::string WhyIllegal(size_t axis) const {
@@ -226,8 +228,8 @@ base::Expected<graph::Interval> ParseInterval(const std::string& words, const gr
 }
 
 base::Expected<graph::tiling::TileShape> ParseTileShape(const std::string& words, const graph::Graph& network,
-                                                const hw_profiles::Profile& profile,
-                                                graph::Interval interval) {
+                                                        const hw_profiles::Profile& profile,
+                                                        graph::Interval interval) {
   if (auto fault = encoder::program::FindFault(network, interval)) return tl::unexpected(*std::move(fault));
   return ShapeReader(words, network, profile, interval).Read();
 }

@@ -13,7 +13,6 @@ namespace {
 
 using base::YamlNode;
 
-
 void ReadPort(const YamlNode& node, Port& port) {
   if (!node) return;
   node.OnlyKeys({"bytes_per_cycle", "read_bytes_per_cycle", "write_bytes_per_cycle", "shared",

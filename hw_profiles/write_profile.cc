@@ -1,6 +1,5 @@
-#include <nlohmann/json.hpp>
-
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "tessera/base/json_document.h"
 #include "tessera/hw_profiles/profile_yaml.h"
@@ -10,7 +9,6 @@ namespace {
 
 using nlohmann::ordered_json;
 using problem::AccessKind;
-
 
 ordered_json ToJson(const Port& port) {
   return {{"read_bytes_per_cycle", port.read_bytes_per_cycle},

@@ -235,8 +235,8 @@ struct Plan {
   Baseline baseline;
   std::string status;  // "optimal": no plan scores better, by proof; or "feasible"
   Scope scope;
-  bool proven = false;                        // no plan within the scope scores better
-  double bound = 0;                           // no plan scores less: the score of the lower bounds
+  bool proven = false;              // no plan within the scope scores better
+  double bound = 0;                 // no plan scores less: the score of the lower bounds
   std::optional<Program> lowering;  // where it was asked for
   std::string digest;  // as its file states it (digest.h); empty where the plan is not from a file
   std::vector<std::string> notes;  // what the reader should know: caps, unproven rungs, unsupported wishes

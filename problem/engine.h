@@ -28,7 +28,7 @@ class Session {
   // kInvalid. Never throws.
   virtual Result Solve(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) = 0;
 
-  // The same question, and among its answers one whose costs (problem/cost.h) are as low as the engine finds:
+  // The same question, and among its answers one whose costs (problem/problem.h) are as low as the engine finds:
   // kFeasible with Result::cost and Result::least_cost, which are equal when no answer is cheaper. An engine
   // that minimises no costs answers kUnsupported, whatever the costs are: so does this default.
   virtual Result Minimise(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop);

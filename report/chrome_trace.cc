@@ -1,9 +1,9 @@
 #include "tessera/report/chrome_trace.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "tessera/base/json_document.h"
@@ -122,7 +122,7 @@ class TraceWriter {
       const search::cost::TrackFlow flow = timeline.tracks[track].flow;
       const char* way = flow == search::cost::TrackFlow::kIn    ? " in"
                         : flow == search::cost::TrackFlow::kOut ? " out"
-                                                          : "";
+                                                                : "";
       NameTrack(1 + static_cast<int>(track), timeline.tracks[track].name + way);
     }
   }

@@ -1,8 +1,7 @@
 #include "tessera/report/html_page_data.h"
 
-#include <nlohmann/json.hpp>
-
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -227,7 +226,8 @@ Json AsData(const search::cost::SubgraphTimeline& timeline) {
   data["cycles"] = timeline.cycles;
   data["busy"] = timeline.busy;
   data["activities"] = Json::array();
-  for (const search::cost::Activity& activity : timeline.activities) data["activities"].push_back(AsData(activity));
+  for (const search::cost::Activity& activity : timeline.activities)
+    data["activities"].push_back(AsData(activity));
   data["omissions"] = Json::array();
   for (const search::cost::Omission& omission : timeline.omissions) {
     data["omissions"].push_back({{"first", omission.first},

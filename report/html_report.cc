@@ -1,8 +1,8 @@
 #include "tessera/report/html_report.h"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "tessera/base/text.h"

@@ -1,6 +1,7 @@
 #include "tessera/report/plan_text.h"
 
 #include <fmt/core.h>
+
 #include <nlohmann/json.hpp>
 
 #include "tessera/base/json_document.h"

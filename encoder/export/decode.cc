@@ -20,11 +20,12 @@ bool IsSmtlib(std::string_view output) {
          word == "success";
 }
 
-std::string FindBrokenClause(const ClauseRecord& record, const formulation::Model& model, const Sentences& sentences) {
+std::string FindBrokenClause(const ClauseRecord& record, const formulation::Model& model,
+                             const Sentences& sentences) {
   for (size_t i = 0; i < record.ClauseCount(); ++i) {
     const std::span<const formulation::Literal> clause = record.ClauseAt(i);
-    const bool holds =
-        std::any_of(clause.begin(), clause.end(), [&](formulation::Literal literal) { return model.IsTrue(literal); });
+    const bool holds = std::any_of(clause.begin(), clause.end(),
+                                   [&](formulation::Literal literal) { return model.IsTrue(literal); });
     if (!holds) return fmt::format("{}: {}", formulation::NameOf(record.TopicAt(i)), sentences.Of(clause));
   }
   return {};

@@ -34,7 +34,8 @@ std::string WriteDimacs(const ClauseRecord& record, const Sentences& sentences, 
   fmt::format_to(out, "p cnf {} {}\n{} 0\n", record.VariableCount(), record.ClauseCount() + 1,
                  formulation::kTrue.Dimacs());
   for (size_t clause = 0; clause < record.ClauseCount(); ++clause) {
-    for (const formulation::Literal literal : record.ClauseAt(clause)) fmt::format_to(out, "{} ", literal.Dimacs());
+    for (const formulation::Literal literal : record.ClauseAt(clause))
+      fmt::format_to(out, "{} ", literal.Dimacs());
     text += "0\n";
   }
   return text;
@@ -56,7 +57,8 @@ std::string_view TakeWord(std::string_view& line) {
 
 class DimacsReader {
  public:
-  DimacsReader(std::string_view output, std::string_view file, ClauseRecord& record, const Sentences& sentences)
+  DimacsReader(std::string_view output, std::string_view file, ClauseRecord& record,
+               const Sentences& sentences)
       : output_(output), file_(file), record_(record), sentences_(sentences) {}
 
   base::Expected<Claim> Read();
@@ -159,9 +161,10 @@ void DimacsReader::ReadValue(std::string_view word) {
   if (ended_) return;
   const formulation::Literal literal(static_cast<int32_t>(number));
   if (record_.IsAssigned(literal.Variable()) && !record_.IsTrue(literal)) {
-    Refuse(word.data(), literal == formulation::kFalse ? "variable 1 is true in every formula of `tessera encode`"
-                                          : fmt::format("the value of variable {} contradicts an earlier one",
-                                                        literal.Variable()));
+    Refuse(word.data(),
+           literal == formulation::kFalse
+               ? "variable 1 is true in every formula of `tessera encode`"
+               : fmt::format("the value of variable {} contradicts an earlier one", literal.Variable()));
     return;
   }
   record_.Assign(literal);
@@ -194,8 +197,8 @@ void DimacsReader::CheckCoverage() {
     if (holds || open == formulation::kTrue) continue;
     base::Diagnostic& fault = Refuse(line_.data() + line_.size(),
                                      fmt::format("the model gives no value to variable {}", open.Variable()));
-    fault.found =
-        fmt::format("nothing about '{}', on which a clause depends", sentences_.Of(formulation::Literal(open.Variable())));
+    fault.found = fmt::format("nothing about '{}', on which a clause depends",
+                              sentences_.Of(formulation::Literal(open.Variable())));
     fault.hint = "the output may be truncated, or the model of another formula";
     return;
   }

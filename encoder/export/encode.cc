@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/json_reader.h"
@@ -36,8 +36,8 @@ void Transcript::WriteTo(formulation::Target& target) {
 }
 
 std::optional<size_t> Transcript::SelectedRung() const {
-  const auto selected =
-      std::find_if(rungs_.begin(), rungs_.end(), [this](formulation::Literal rung) { return target_->IsTrue(rung); });
+  const auto selected = std::find_if(rungs_.begin(), rungs_.end(),
+                                     [this](formulation::Literal rung) { return target_->IsTrue(rung); });
   if (selected == rungs_.end()) return std::nullopt;
   return static_cast<size_t>(selected - rungs_.begin());
 }
@@ -179,7 +179,8 @@ base::Expected<Formula> EncodeText(Transcript& transcript, const FormulaOptions&
 
 }  // namespace
 
-base::Expected<Formula> Encode(const problem::files::ProblemDocument& document, const FormulaOptions& options) {
+base::Expected<Formula> Encode(const problem::files::ProblemDocument& document,
+                               const FormulaOptions& options) {
   Transcript transcript(document, options);
   if (const std::optional<std::string> reason = transcript.TooLarge()) return Refuse(*reason);
   const std::string header = WriteHeader(document, options);

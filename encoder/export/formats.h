@@ -52,7 +52,9 @@ class Symbols {
   Symbols(const TermRecord& record, const Sentences& sentences);
 
   // With the bars; empty for what has no name.
-  const std::string& Of(formulation::Integer integer) const { return integers_[static_cast<size_t>(integer.index)]; }
+  const std::string& Of(formulation::Integer integer) const {
+    return integers_[static_cast<size_t>(integer.index)];
+  }
   const std::string& OfVariable(int32_t variable) const { return variables_[static_cast<size_t>(variable)]; }
 
   // A variable or an integer.

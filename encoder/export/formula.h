@@ -26,7 +26,8 @@ struct FormulaOptions {
   FormulaFormat format = FormulaFormat::kText;
   problem::Bytes capacity = 0;  // of memories[0]
   std::optional<size_t> rung;   // of the ladder; without one, each rung is a variable and one of them holds
-  sat::IntegerEncoding integers = sat::IntegerEncoding::kByMagnitude;  // for kDimacs, and the sizes that kText reports
+  sat::IntegerEncoding integers =
+      sat::IntegerEncoding::kByMagnitude;  // for kDimacs, and the sizes that kText reports
 };
 
 struct Formula {
@@ -35,7 +36,8 @@ struct Formula {
 };
 
 // The formula of a well-formed Problem. Costs are preferences, which a formula leaves out. The only fault is a formula that is too large to write down.
-base::Expected<Formula> Encode(const problem::files::ProblemDocument& document, const FormulaOptions& options);
+base::Expected<Formula> Encode(const problem::files::ProblemDocument& document,
+                               const FormulaOptions& options);
 
 // The options in the first line of a formula that Encode wrote. Refuses other files, and formulas of another
 // Problem than `document`. `file` is for messages.

@@ -6,7 +6,8 @@
 
 namespace tessera::encoder::exports {
 
-ClauseRecord::ClauseRecord(int64_t limit) : formulation::ClauseSink(limit), variables_(2), truths_(2, Truth::kOpen) {
+ClauseRecord::ClauseRecord(int64_t limit)
+    : formulation::ClauseSink(limit), variables_(2), truths_(2, Truth::kOpen) {
   truths_[static_cast<size_t>(formulation::kTrue.Variable())] = Truth::kTrue;
 }
 
@@ -99,11 +100,13 @@ formulation::Integer TermRecord::Remainder(formulation::Integer integer, int64_t
   return entry->second;
 }
 
-void TermRecord::AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second, formulation::Term sum) {
+void TermRecord::AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
+                        formulation::Term sum) {
   if (guard != formulation::kFalse) Require(guard, Sum{first, second, sum});
 }
 
-void TermRecord::AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second, int64_t mask) {
+void TermRecord::AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
+                        int64_t mask) {
   if (guard != formulation::kFalse) Require(guard, Xor{first, second, mask});
 }
 

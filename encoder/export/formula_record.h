@@ -52,11 +52,11 @@ class ClauseRecord : public formulation::ClauseSink, public formulation::Model {
  private:
   enum class Truth : uint8_t { kOpen, kFalse, kTrue };
 
-  std::vector<Variable> variables_;  // by number; the first does not exist
-  std::vector<Truth> truths_;        // by number
-  std::vector<formulation::Literal> literals_;    // of all clauses in a row
-  std::vector<size_t> ends_;         // by clause
-  std::vector<formulation::Topic> topics_;        // by clause
+  std::vector<Variable> variables_;             // by number; the first does not exist
+  std::vector<Truth> truths_;                   // by number
+  std::vector<formulation::Literal> literals_;  // of all clauses in a row
+  std::vector<size_t> ends_;                    // by clause
+  std::vector<formulation::Topic> topics_;      // by clause
 };
 
 // A formula whose integers stay integers: bounds are literals, orders are conditions of their own. What people
@@ -119,11 +119,15 @@ class TermRecord : public ClauseRecord, public formulation::IntegerSink {
   formulation::Literal AtLeast(formulation::Term term, int64_t value) override;
   void AddOrder(formulation::Literal guard, formulation::Term low, formulation::Term high) override;
   formulation::Integer Remainder(formulation::Integer integer, int64_t modulus) override;
-  void AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second, formulation::Term sum) override;
-  void AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second, int64_t mask) override;
+  void AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
+              formulation::Term sum) override;
+  void AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
+              int64_t mask) override;
 
   const std::vector<Number>& Numbers() const { return numbers_; }
-  const Number& NumberOf(formulation::Integer integer) const { return numbers_[static_cast<size_t>(integer.index)]; }
+  const Number& NumberOf(formulation::Integer integer) const {
+    return numbers_[static_cast<size_t>(integer.index)];
+  }
   const std::vector<Condition>& Conditions() const { return conditions_; }
 
   // The bound that a variable stands for; null for variables that are free.
@@ -139,7 +143,7 @@ class TermRecord : public ClauseRecord, public formulation::IntegerSink {
 
   std::vector<Number> numbers_;
   std::vector<Condition> conditions_;
-  std::map<int32_t, Bound> bounds_;                            // by variable
+  std::map<int32_t, Bound> bounds_;                                         // by variable
   std::map<std::pair<int32_t, int64_t>, formulation::Literal> at_least_;    // by integer and rank
   std::map<std::pair<int32_t, int64_t>, formulation::Integer> remainders_;  // by integer and modulus
 };

@@ -255,11 +255,13 @@ void SmtlibReader::Bind(const SExpression& name, const SExpression& value) {
     if (fault.hint.empty()) fault.hint = "this may be the model of another formula";
     return;
   }
-  if (const formulation::Literal* variable = std::get_if<formulation::Literal>(unknown)) return BindTruth(name, value, *variable);
+  if (const formulation::Literal* variable = std::get_if<formulation::Literal>(unknown))
+    return BindTruth(name, value, *variable);
   BindRank(name, value, std::get<formulation::Integer>(*unknown));
 }
 
-void SmtlibReader::BindTruth(const SExpression& name, const SExpression& value, formulation::Literal variable) {
+void SmtlibReader::BindTruth(const SExpression& name, const SExpression& value,
+                             formulation::Literal variable) {
   const std::optional<bool> truth = TruthOf(value);
   if (!truth) {
     Refuse(value, fmt::format("'{}' is a truth", name.text)).expected = "true or false";
@@ -293,8 +295,9 @@ void SmtlibReader::CheckCoverage() {
   for (const std::string_view name : symbols_.Names()) {
     const Symbols::Unknown& unknown = *symbols_.Find(name);
     const formulation::Literal* variable = std::get_if<formulation::Literal>(&unknown);
-    const bool known = variable != nullptr ? record_.IsAssigned(variable->Variable())
-                                           : record_.NumberOf(std::get<formulation::Integer>(unknown)).rank.has_value();
+    const bool known = variable != nullptr
+                           ? record_.IsAssigned(variable->Variable())
+                           : record_.NumberOf(std::get<formulation::Integer>(unknown)).rank.has_value();
     if (known) continue;
     SExpression end;
     end.line = static_cast<int>(std::count(output_.begin(), output_.end(), '\n')) + 1;

@@ -26,13 +26,14 @@ Symbols::Symbols(const TermRecord& record, const Sentences& sentences)
     : variables_(static_cast<size_t>(record.VariableCount()) + 1) {
   for (size_t i = 0; i < record.Numbers().size(); ++i) {
     const TermRecord::Number& number = record.Numbers()[i];
-    integers_.push_back(number.domain.count == 1
-                            ? ""
-                            : Register(RankName(number, sentences), formulation::Integer{static_cast<int32_t>(i)}));
+    integers_.push_back(number.domain.count == 1 ? ""
+                                                 : Register(RankName(number, sentences),
+                                                            formulation::Integer{static_cast<int32_t>(i)}));
   }
   for (int32_t variable = formulation::kTrue.Variable() + 1; variable <= record.VariableCount(); ++variable) {
     if (record.FindBound(variable) != nullptr) continue;
-    variables_[static_cast<size_t>(variable)] = Register(sentences.Of(formulation::Literal(variable)), formulation::Literal(variable));
+    variables_[static_cast<size_t>(variable)] =
+        Register(sentences.Of(formulation::Literal(variable)), formulation::Literal(variable));
   }
 }
 
@@ -120,7 +121,9 @@ struct Writer::Statement {
   const Writer& writer;
   const TermRecord& record;
 
-  const formulation::Domain& DomainOf(formulation::Integer integer) const { return record.NumberOf(integer).domain; }
+  const formulation::Domain& DomainOf(formulation::Integer integer) const {
+    return record.NumberOf(integer).domain;
+  }
   std::string Value(formulation::Integer integer) const {
     return writer.Sum(integer, DomainOf(integer).step, DomainOf(integer).first);
   }
@@ -158,8 +161,9 @@ struct Writer::Statement {
 
 std::string Writer::ConditionText(const TermRecord::Condition& condition) const {
   const std::string statement = std::visit(Statement{*this, record_}, condition.statement);
-  return condition.guard == formulation::kTrue ? statement
-                                  : fmt::format("(=> {} {})", LiteralText(condition.guard), statement);
+  return condition.guard == formulation::kTrue
+             ? statement
+             : fmt::format("(=> {} {})", LiteralText(condition.guard), statement);
 }
 
 void Writer::Assert(formulation::Topic topic, const std::string& statement) {
@@ -179,7 +183,8 @@ std::string Writer::Write(std::string_view header, std::string_view sizes) {
     const std::string& name = symbols_.Of(formulation::Integer{static_cast<int32_t>(i)});
     if (name.empty()) continue;
     text_ += fmt::format("(declare-const {} Int)\n", name);
-    Assert(formulation::Topic::kOffsets, fmt::format("(<= 0 {} {})", name, record_.Numbers()[i].domain.count - 1));
+    Assert(formulation::Topic::kOffsets,
+           fmt::format("(<= 0 {} {})", name, record_.Numbers()[i].domain.count - 1));
   }
   for (int32_t variable = 1; variable <= record_.VariableCount(); ++variable) {
     const std::string& name = symbols_.OfVariable(variable);

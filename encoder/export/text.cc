@@ -93,7 +93,8 @@ struct Sentences::Statement {
 
 std::string Sentences::Of(const TermRecord& terms, const TermRecord::Condition& condition) const {
   const std::string statement = std::visit(Statement{*this, terms}, condition.statement);
-  return condition.guard == formulation::kTrue ? statement : fmt::format("if {}: {}", Of(condition.guard), statement);
+  return condition.guard == formulation::kTrue ? statement
+                                               : fmt::format("if {}: {}", Of(condition.guard), statement);
 }
 
 std::string TabulateSizes(const formulation::TopicCounts& variables, const formulation::TopicCounts& counts,
@@ -115,7 +116,8 @@ std::string TabulateSizes(const formulation::TopicCounts& variables, const formu
 
 namespace {
 
-std::vector<std::string> LinesAbout(formulation::Topic topic, const TermRecord& record, const Sentences& sentences) {
+std::vector<std::string> LinesAbout(formulation::Topic topic, const TermRecord& record,
+                                    const Sentences& sentences) {
   std::vector<std::string> lines;
   if (topic == formulation::Topic::kOffsets) {
     for (const TermRecord::Number& number : record.Numbers()) lines.push_back(sentences.Of(number));

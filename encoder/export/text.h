@@ -14,7 +14,8 @@ namespace tessera::encoder::exports {
 class Sentences {
  public:
   // Both outlive this.
-  Sentences(const ClauseRecord& record, const formulation::Wording& wording) : record_(record), wording_(wording) {}
+  Sentences(const ClauseRecord& record, const formulation::Wording& wording)
+      : record_(record), wording_(wording) {}
 
   std::string Of(formulation::Literal literal) const;  // helpers carry their number: "helper 12"
 

@@ -44,14 +44,15 @@ NamedExtents NamedMade(const graph::Graph& graph, const graph::tiling::TiledSubg
   NamedExtents made = NamedLargest(graph, tiling, results);
   if (results.empty() || tiling.rows.empty()) return made;
   const graph::Shape& shape = graph.tensors[static_cast<size_t>(results.front())].shape;
-  if (graph::tiling::AxisOf(shape, graph::tiling::Axis::kRows))
+  if (graph::tiling::AxisOf(shape, base::Axis::kRows))
     made.rows = tiling.rows[graph::tiling::SlotOf(tiling, results.front())].made;
   return made;
 }
 
 // What a buffer of that kind takes, for one tensor.
 Bytes BytesAs(BufferKind kind, const graph::Graph& graph, const hw_profiles::Profile& profile,
-              const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling, int tensor, int64_t alignment) {
+              const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling, int tensor,
+              int64_t alignment) {
   const TensorUse& use = UseOf(uses, tensor);
   std::vector<int> readers = use.readers;
   for (int& reader : readers) reader += uses.interval.first;
@@ -59,8 +60,8 @@ Bytes BytesAs(BufferKind kind, const graph::Graph& graph, const hw_profiles::Pro
   const NamedExtents extents = NameExtents(feature.shape, LargestOf(tiling, tensor));
   const Pads pads = PadsFor(graph, profile, readers);
   if (!use.cached) return FeatureBytes(hw_profiles::LayoutOf(profile, use.role), feature.type, extents, pads);
-  return CachedBytes(profile, kind, uses, use, tiling.rows[graph::tiling::SlotOf(tiling, tensor)], feature.type,
-                     extents, pads, alignment);
+  return CachedBytes(profile, kind, uses, use, tiling.rows[graph::tiling::SlotOf(tiling, tensor)],
+                     feature.type, extents, pads, alignment);
 }
 
 // What the profile gives an operator, and behind it a channel of its result if that is made so.

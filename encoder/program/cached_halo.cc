@@ -1,10 +1,11 @@
+#include "tessera/graph/tiling/cached_halo.h"
+
 #include <algorithm>
 #include <numeric>
 #include <optional>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/graph/tiling/cached_halo.h"
 
 // The rows of each buffer, in the picture of one tile and the next:
 //
@@ -18,15 +19,16 @@ using hw_profiles::HaloStorage;
 
 bool MayKeepRows(const hw_profiles::Profile& profile, const graph::Shape& output,
                  const graph::tiling::TileShape& tile) {
-  const std::optional<size_t> columns = graph::tiling::AxisOf(output, graph::tiling::Axis::kColumns);
+  const std::optional<size_t> columns = graph::tiling::AxisOf(output, base::Axis::kColumns);
   return graph::tiling::CutsStrips(output, tile) &&
          (profile.tiling.implicit_padding || !columns || tile[*columns] == output[*columns]);
 }
 
 graph::tiling::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interval,
-                              const graph::tiling::TileShape& tile, HaloStorage halo) {
+                                      const graph::tiling::TileShape& tile, HaloStorage halo) {
   if (halo == HaloStorage::kRecompute) return graph::tiling::Tile(graph, interval, tile);
-  return graph::tiling::TileKeepingRows(graph, interval, tile, /*across_batch=*/halo != HaloStorage::kAdjacent);
+  return graph::tiling::TileKeepingRows(graph, interval, tile,
+                                        /*across_batch=*/halo != HaloStorage::kAdjacent);
 }
 
 bool KeepSameRows(HaloStorage a, HaloStorage b) {
@@ -36,8 +38,8 @@ bool KeepSameRows(HaloStorage a, HaloStorage b) {
   return a == b || (whatever_the_batch(a) && whatever_the_batch(b));
 }
 
-std::shared_ptr<graph::tiling::TiledSubgraph> SharedTilings::Cut(const graph::tiling::TileShape& tile, HaloStorage halo,
-                                                         const graph::tiling::ClassTest& wants_classes) {
+std::shared_ptr<graph::tiling::TiledSubgraph> SharedTilings::Cut(
+    const graph::tiling::TileShape& tile, HaloStorage halo, const graph::tiling::ClassTest& wants_classes) {
   const HaloStorage alike = KeepSameRows(halo, HaloStorage::kRing) ? HaloStorage::kRing : halo;
   std::shared_ptr<graph::tiling::TiledSubgraph>& tiling = tilings_[{tile, alike}];
   if (!tiling) {
@@ -63,7 +65,7 @@ bool DiffersFromRecompute(const graph::Graph& graph, const hw_profiles::Profile&
     if (GainsByKeeping(use) && (rows.kept > 0 || rows.shared > 0)) return true;
   }
   const graph::Shape& output = OutputShape(graph, uses.interval);
-  const std::optional<size_t> columns = graph::tiling::AxisOf(output, graph::tiling::Axis::kColumns);
+  const std::optional<size_t> columns = graph::tiling::AxisOf(output, base::Axis::kColumns);
   return columns && tiling.tile[*columns] < output[*columns] && tiling.classes.size() != 1 &&
          profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
 }

@@ -53,7 +53,7 @@ bool MayKeepRows(const hw_profiles::Profile& profile, const graph::Shape& output
 
 // The tiles of a valid choice, as its policy makes them.
 graph::tiling::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interval,
-                              const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo);
+                                      const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo);
 
 // Whether tiles keep the same rows, however they store them.
 bool KeepSameRows(hw_profiles::HaloStorage a, hw_profiles::HaloStorage b);
@@ -67,20 +67,23 @@ class SharedTilings {
       : tiler_(graph, interval, stop) {}
 
   // nullptr where the stop came first. Classes may be left out where they are not wanted.
-  std::shared_ptr<graph::tiling::TiledSubgraph> Cut(const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo,
-                                            const graph::tiling::ClassTest& wants_classes = {});
+  std::shared_ptr<graph::tiling::TiledSubgraph> Cut(const graph::tiling::TileShape& tile,
+                                                    hw_profiles::HaloStorage halo,
+                                                    const graph::tiling::ClassTest& wants_classes = {});
 
   // Gives up what was cut so far; what does not depend on the tile stays.
   void Forget() { tilings_.clear(); }
 
  private:
   graph::tiling::Tiler tiler_;
-  std::map<std::pair<graph::tiling::TileShape, hw_profiles::HaloStorage>, std::shared_ptr<graph::tiling::TiledSubgraph>>
+  std::map<std::pair<graph::tiling::TileShape, hw_profiles::HaloStorage>,
+           std::shared_ptr<graph::tiling::TiledSubgraph>>
       tilings_;
 };
 
 // Marks the tensors whose rows are cached when the subgraph is cut like that. False if none is.
-bool MarkCached(const graph::tiling::TiledSubgraph& tiling, hw_profiles::HaloStorage halo, SubgraphUses& uses);
+bool MarkCached(const graph::tiling::TiledSubgraph& tiling, hw_profiles::HaloStorage halo,
+                SubgraphUses& uses);
 
 // Whether rows of the tensor that tiles share are made, loaded or stored fewer times where tiles keep rows: it is loaded, or made inside.
 bool GainsByKeeping(const TensorUse& use);
@@ -112,7 +115,8 @@ class PolicyTiles {
   // tiles; with kThatDiffer also where it makes the tiles of recomputing, and where `cut` gives
   // none. Whatever is returned, Uses() says from then on what tiles of this shape keep. The shape
   // has no fault (choice.h).
-  std::shared_ptr<graph::tiling::TiledSubgraph> Cut(const graph::tiling::TileShape& tile, const TileCutter& cut);
+  std::shared_ptr<graph::tiling::TiledSubgraph> Cut(const graph::tiling::TileShape& tile,
+                                                    const TileCutter& cut);
 
   // Whether the policy would cut the shape, but into too many tiles to follow.
   bool LeavesOut(const graph::tiling::TileShape& tile) const;

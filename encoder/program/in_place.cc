@@ -115,7 +115,7 @@ class Comparison {
   Columns ColumnsOf(int tensor) const {
     const graph::Tensor& facts = graph_.tensors[static_cast<size_t>(tensor)];
     const TensorUse& use = UseOf(uses_, tensor);
-    const size_t axis = *graph::tiling::AxisOf(facts.shape, graph::tiling::Axis::kChannels);
+    const size_t axis = *graph::tiling::AxisOf(facts.shape, base::Axis::kChannels);
     const bool whole = use.residence == Residence::kWhole;
     const size_t slot = graph::tiling::SlotOf(tiling_, tensor);
     Columns columns;
@@ -144,7 +144,7 @@ bool WorksByChannel(const graph::Graph& graph, const hw_profiles::Profile& profi
     return false;
   const graph::Tensor& x = graph.tensors[static_cast<size_t>(op.inputs.front())];
   const graph::Tensor& y = graph.tensors[static_cast<size_t>(op.outputs.front())];
-  const size_t channels = *graph::tiling::AxisOf(x.shape, graph::tiling::Axis::kChannels);
+  const size_t channels = *graph::tiling::AxisOf(x.shape, base::Axis::kChannels);
   return x.type == y.type && base::BitsOf(x.type) % 8 == 0 && x.shape[channels] == y.shape[channels];
 }
 
@@ -315,9 +315,9 @@ bool LieAlike(const graph::Graph& graph, const hw_profiles::Profile& profile, co
   if (x_layout.row_pitch_bytes != y_layout.row_pitch_bytes) return false;
   const size_t x_slot = graph::tiling::SlotOf(tiling, operand);
   const size_t y_slot = graph::tiling::SlotOf(tiling, result);
-  return std::all_of(tiling.classes.begin(), tiling.classes.end(), [&](const graph::tiling::TileClass& tiles) {
-    return tiles.needed[x_slot] == tiles.needed[y_slot];
-  });
+  return std::all_of(
+      tiling.classes.begin(), tiling.classes.end(),
+      [&](const graph::tiling::TileClass& tiles) { return tiles.needed[x_slot] == tiles.needed[y_slot]; });
 }
 
 }  // namespace
@@ -333,8 +333,8 @@ void AddByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile
 }
 
 void AddInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
-                int subgraph, const graph::tiling::TiledSubgraph& tiling, std::span<const problem::Bytes> sizes,
-                std::vector<Relation>& relations) {
+                int subgraph, const graph::tiling::TiledSubgraph& tiling,
+                std::span<const problem::Bytes> sizes, std::vector<Relation>& relations) {
   Finder finder(graph, profile, skeleton, subgraph, relations);
   const SubgraphUses& uses = skeleton.uses[static_cast<size_t>(subgraph)];
   const auto same_size = [&sizes](size_t a, size_t b) { return sizes[a] == sizes[b]; };

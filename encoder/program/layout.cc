@@ -79,16 +79,16 @@ int64_t ValueOf(hw_profiles::ScratchFactor factor, const graph::Operator& op, co
 NamedExtents NameExtents(const graph::Shape& shape, graph::tiling::ExtentsView extents) {
   NamedExtents named;
   bool has_names = false;
-  const auto take = [&](graph::tiling::Axis axis, int64_t& extent) {
+  const auto take = [&](base::Axis axis, int64_t& extent) {
     const std::optional<size_t> index = graph::tiling::AxisOf(shape, axis);
     if (!index) return;
     extent = extents[*index];
     has_names = true;
   };
-  take(graph::tiling::Axis::kBatch, named.batch);
-  take(graph::tiling::Axis::kChannels, named.channels);
-  take(graph::tiling::Axis::kRows, named.rows);
-  take(graph::tiling::Axis::kColumns, named.columns);
+  take(base::Axis::kBatch, named.batch);
+  take(base::Axis::kChannels, named.channels);
+  take(base::Axis::kRows, named.rows);
+  take(base::Axis::kColumns, named.columns);
   if (!has_names) {
     for (const int64_t extent : extents) named.channels = Multiply(named.channels, extent);
   }

@@ -54,7 +54,7 @@ enum class Keeping : uint8_t {
 };
 
 bool MayCut(const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
-            graph::tiling::Axis name) {
+            base::Axis name) {
   const graph::Shape& output = OutputShape(graph, interval);
   const std::optional<size_t> axis = graph::tiling::AxisOf(output, name);
   return axis && graph::tiling::CanCut(graph, interval, *axis) &&
@@ -67,12 +67,12 @@ bool MayCut(const graph::Graph& graph, const hw_profiles::Profile& profile, grap
 // May err towards the later.
 Keeping FindKeeping(const graph::Graph& graph, const hw_profiles::Profile& profile,
                     const SubgraphUses& uses) {
-  if (!MayCut(graph, profile, uses.interval, graph::tiling::Axis::kRows)) return Keeping::kNothing;
+  if (!MayCut(graph, profile, uses.interval, base::Axis::kRows)) return Keeping::kNothing;
   const auto counts = [&uses](int tensor) { return GainsByKeeping(UseOf(uses, tensor)); };
   if (graph::tiling::MayShareRows(graph, uses.interval, counts)) return Keeping::kRows;
   const bool makes_strips = profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped &&
                             profile.tiling.implicit_padding &&
-                            MayCut(graph, profile, uses.interval, graph::tiling::Axis::kColumns);
+                            MayCut(graph, profile, uses.interval, base::Axis::kColumns);
   return makes_strips ? Keeping::kOrder : Keeping::kNothing;
 }
 

@@ -97,8 +97,8 @@ struct SubgraphLadder {
 // Cuts the interval into tiles of a shape, as a policy with that halo makes them: for ladders of
 // several policies over the same shapes, which then share what does not depend on the policy.
 // nullptr where a stop came first: such shapes are left out.
-using TileCutter =
-    std::function<std::shared_ptr<graph::tiling::TiledSubgraph>(const graph::tiling::TileShape&, hw_profiles::HaloStorage)>;
+using TileCutter = std::function<std::shared_ptr<graph::tiling::TiledSubgraph>(
+    const graph::tiling::TileShape&, hw_profiles::HaloStorage)>;
 
 // Which tiles of a policy with a cached halo are wanted: those that recomputing does not make too, or all that docs/program.md allows.
 enum class TilesMade : uint8_t { kThatDiffer, kAll };

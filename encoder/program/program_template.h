@@ -85,8 +85,8 @@ void AddByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile
 
 // All others of the subgraph, when it is cut like `tiling` and its buffers have these sizes.
 void AddInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
-                int subgraph, const graph::tiling::TiledSubgraph& tiling, std::span<const problem::Bytes> sizes,
-                std::vector<problem::Relation>& relations);
+                int subgraph, const graph::tiling::TiledSubgraph& tiling,
+                std::span<const problem::Bytes> sizes, std::vector<problem::Relation>& relations);
 
 // The profile's rules, resolved onto the buffers of a program whose subgraphs cover these intervals
 // (docs/program.md, "Rules"). A rule that selects nothing is left out. Cost: rules * buffers * operators of a

@@ -48,8 +48,8 @@ std::optional<DepthCut> FindDepthCut(const graph::Graph& graph, const hw_profile
 graph::tiling::Extents SliceOf(const DepthOperand& feature, graph::tiling::ExtentsView needed, int64_t depth);
 
 // Bytes of one slice of the constant for a tile with these extents of the result, its table apart, and of that table.
-problem::Bytes ConstantSliceBytes(const graph::Graph& graph, const DepthCut& cut, graph::tiling::ExtentsView result,
-                                  int64_t depth);
+problem::Bytes ConstantSliceBytes(const graph::Graph& graph, const DepthCut& cut,
+                                  graph::tiling::ExtentsView result, int64_t depth);
 problem::Bytes ConstantTableBytes(const hw_profiles::Profile& profile, const DepthCut& cut,
                                   graph::tiling::ExtentsView result);
 

@@ -107,7 +107,8 @@ std::optional<DepthCut> FindDepthCut(const graph::Graph& graph, const hw_profile
   return cut;
 }
 
-graph::tiling::Extents SliceOf(const DepthOperand& feature, graph::tiling::ExtentsView needed, int64_t depth) {
+graph::tiling::Extents SliceOf(const DepthOperand& feature, graph::tiling::ExtentsView needed,
+                               int64_t depth) {
   graph::tiling::Extents slice(needed.begin(), needed.end());
   slice[feature.axis] = std::min(slice[feature.axis], depth);
   return slice;
@@ -125,7 +126,8 @@ Bytes ConstantTableBytes(const hw_profiles::Profile& profile, const DepthCut& cu
   return Product(profile.table_bytes_per_channel, result[cut.result_channels]);
 }
 
-Bytes AccumulatorBytes(const graph::Graph& graph, const graph::Operator& op, graph::tiling::ExtentsView result) {
+Bytes AccumulatorBytes(const graph::Graph& graph, const graph::Operator& op,
+                       graph::tiling::ExtentsView result) {
   int64_t sums = 1;
   for (const int64_t extent : result) sums = Product(sums, extent);
   return std::max<Bytes>(1, BytesTogether(base::AccumulatorOf(WorkingType(graph, op)), sums));

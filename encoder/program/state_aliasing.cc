@@ -32,13 +32,13 @@ graph::tiling::Extents StridesOf(const hw_profiles::RoleLayout& layout, const gr
   const int64_t row =
       FeatureBytes(layout, tensor.type, {.channels = extents.channels, .columns = extents.columns}, {}) * 8;
   graph::tiling::Extents strides(tensor.shape.size(), element);
-  const std::array<std::pair<graph::tiling::Axis, int64_t>, 3> outer = {{{graph::tiling::Axis::kColumns, column},
-                                                                 {graph::tiling::Axis::kRows, row},
-                                                                 {graph::tiling::Axis::kBatch, extents.rows * row}}};
+  const std::array<std::pair<base::Axis, int64_t>, 3> outer = {
+      {{base::Axis::kColumns, column}, {base::Axis::kRows, row}, {base::Axis::kBatch, extents.rows * row}}};
   for (const auto& [axis, stride] : outer) {
-    if (const std::optional<size_t> index = graph::tiling::AxisOf(tensor.shape, axis)) strides[*index] = stride;
+    if (const std::optional<size_t> index = graph::tiling::AxisOf(tensor.shape, axis))
+      strides[*index] = stride;
   }
-  if (graph::tiling::AxisOf(tensor.shape, graph::tiling::Axis::kChannels)) return strides;
+  if (graph::tiling::AxisOf(tensor.shape, base::Axis::kChannels)) return strides;
   for (size_t axis = tensor.shape.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * tensor.shape[axis];
   return strides;
 }

@@ -38,7 +38,8 @@ base::Expected<PolicyTiles> PolicyTiles::Make(const graph::Graph& graph,
   return PolicyTiles(graph, profile, policy.halo, made, *std::move(uses));
 }
 
-std::shared_ptr<graph::tiling::TiledSubgraph> PolicyTiles::Cut(const graph::tiling::TileShape& tile, const TileCutter& cut) {
+std::shared_ptr<graph::tiling::TiledSubgraph> PolicyTiles::Cut(const graph::tiling::TileShape& tile,
+                                                               const TileCutter& cut) {
   const bool caches = halo_ != hw_profiles::HaloStorage::kRecompute;
   if (caches && !MayKeepRows(*profile_, OutputShape(*graph_, uses_.interval), tile)) return nullptr;
   if (LeavesOut(tile)) return nullptr;
@@ -86,20 +87,21 @@ int64_t LeastAlike(int64_t tiles, hw_profiles::DmaSteps dma) {
 // Distinct, smallest first.
 std::vector<graph::tiling::TileShape> Sort(std::span<const graph::tiling::TileShape> shapes) {
   std::vector<graph::tiling::TileShape> sorted(shapes.begin(), shapes.end());
-  std::sort(sorted.begin(), sorted.end(), [](const graph::tiling::TileShape& a, const graph::tiling::TileShape& b) {
-    const int64_t a_elements = graph::ElementsOf(a);
-    const int64_t b_elements = graph::ElementsOf(b);
-    return a_elements != b_elements ? a_elements < b_elements : a < b;
-  });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const graph::tiling::TileShape& a, const graph::tiling::TileShape& b) {
+              const int64_t a_elements = graph::ElementsOf(a);
+              const int64_t b_elements = graph::ElementsOf(b);
+              return a_elements != b_elements ? a_elements < b_elements : a < b;
+            });
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   return sorted;
 }
 
 std::string_view NameOf(const graph::Shape& shape, size_t axis) {
-  constexpr std::pair<graph::tiling::Axis, std::string_view> kNames[] = {{graph::tiling::Axis::kBatch, "batch"},
-                                                                 {graph::tiling::Axis::kChannels, "channels"},
-                                                                 {graph::tiling::Axis::kRows, "rows"},
-                                                                 {graph::tiling::Axis::kColumns, "columns"}};
+  constexpr std::pair<base::Axis, std::string_view> kNames[] = {{base::Axis::kBatch, "batch"},
+                                                                {base::Axis::kChannels, "channels"},
+                                                                {base::Axis::kRows, "rows"},
+                                                                {base::Axis::kColumns, "columns"}};
   for (const auto& [named, name] : kNames) {
     if (graph::tiling::AxisOf(shape, named) == axis) return name;
   }

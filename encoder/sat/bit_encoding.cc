@@ -53,7 +53,8 @@ formulation::Literal BitEncoding::ParityOf(formulation::Literal a, formulation::
   return odd;
 }
 
-formulation::Literal BitEncoding::MajorityOf(formulation::Literal a, formulation::Literal b, formulation::Literal c) {
+formulation::Literal BitEncoding::MajorityOf(formulation::Literal a, formulation::Literal b,
+                                             formulation::Literal c) {
   // A constant makes it a conjunction or a disjunction of the other two.
   for (int turn = 0; turn < 3; ++turn) {
     if (a == formulation::kFalse) return formulation::And(clauses_, b, c);
@@ -186,15 +187,18 @@ formulation::Integer BitEncoding::Remainder(formulation::Integer integer, int64_
   }
   const formulation::Integer quotient = NewInteger({0, 1, number.domain.Last() / modulus + 1});
   const formulation::Integer remainder = NewInteger(domain);
-  AddEqual(formulation::kTrue, SumOf(Multiple(NumberOf(quotient).bits, modulus), NumberOf(remainder).bits), number.bits);
+  AddEqual(formulation::kTrue, SumOf(Multiple(NumberOf(quotient).bits, modulus), NumberOf(remainder).bits),
+           number.bits);
   return remainders_[key] = remainder;
 }
 
-void BitEncoding::AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second, formulation::Term sum) {
+void BitEncoding::AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
+                         formulation::Term sum) {
   AddEqual(guard, SumOf(NumberOf(first).bits, NumberOf(second).bits), Shifted(sum.base, sum.shift));
 }
 
-void BitEncoding::AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second, int64_t mask) {
+void BitEncoding::AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
+                         int64_t mask) {
   const Bits a = NumberOf(first).bits;
   const Bits b = NumberOf(second).bits;
   const size_t width =
@@ -207,7 +211,8 @@ void BitEncoding::AddXor(formulation::Literal guard, formulation::Integer first,
   }
 }
 
-formulation::Integer BitEncoding::NewEnd(formulation::Integer start, const std::vector<int64_t>& sizes, const formulation::Domain& domain) {
+formulation::Integer BitEncoding::NewEnd(formulation::Integer start, const std::vector<int64_t>& sizes,
+                                         const formulation::Domain& domain) {
   const auto width = static_cast<size_t>(std::bit_width(static_cast<uint64_t>(sizes.back())));
   Bits size;
   for (size_t k = 0; k < width; ++k) {
@@ -224,7 +229,8 @@ formulation::Integer BitEncoding::NewEnd(formulation::Integer start, const std::
   return end;
 }
 
-void BitEncoding::ChooseSize(formulation::Literal guard, formulation::Integer /*start*/, int64_t size, formulation::Integer end, bool /*exact*/) {
+void BitEncoding::ChooseSize(formulation::Literal guard, formulation::Integer /*start*/, int64_t size,
+                             formulation::Integer end, bool /*exact*/) {
   const Bits& bits = sizes_.at(end.index);
   for (size_t k = 0; k < bits.size(); ++k) {
     const bool set = ((static_cast<uint64_t>(size) >> k) & 1U) != 0;

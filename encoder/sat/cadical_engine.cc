@@ -1,8 +1,7 @@
 #include "tessera/encoder/sat/cadical_engine.h"
 
-#include <cadical.hpp>
-
 #include <algorithm>
+#include <cadical.hpp>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -72,7 +71,8 @@ formulation::Literal CadicalSolver::NewVariable() {
 }
 
 void CadicalSolver::Store(std::span<const formulation::Literal> clause) {
-  if (!std::all_of(clause.begin(), clause.end(), [this](formulation::Literal literal) { return Knows(literal); })) {
+  if (!std::all_of(clause.begin(), clause.end(),
+                   [this](formulation::Literal literal) { return Knows(literal); })) {
     misused_ = true;
     return;
   }
@@ -93,13 +93,14 @@ void CadicalSolver::Prefer(formulation::Literal literal) {
   state_ = State::kOpen;
 }
 
-formulation::Answer CadicalSolver::Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget,
-                             const base::Stop& stop) {
+formulation::Answer CadicalSolver::Decide(std::span<const formulation::Literal> assumptions,
+                                          const base::Budget& budget, const base::Stop& stop) {
   if (!std::all_of(assumptions.begin(), assumptions.end(),
                    [this](formulation::Literal literal) { return Knows(literal); })) {
     misused_ = true;
   }
-  if (misused_) return {formulation::Verdict::kUnknown, "a literal was used that this solver did not make", 0};
+  if (misused_)
+    return {formulation::Verdict::kUnknown, "a literal was used that this solver did not make", 0};
   if (budget.units <= 0) return {formulation::Verdict::kUnknown, "the budget of conflicts is spent", 0};
 
   assumed_.assign(assumptions.begin(), assumptions.end());
@@ -267,7 +268,7 @@ std::unique_ptr<problem::Session> SatEngine::Open(const problem::Problem& proble
   const auto open = [options = options_](const problem::Problem& part,
                                          const problem::Ladder* rungs) -> std::unique_ptr<problem::Session> {
     return std::make_unique<formulation::EncodedSession>("cadical", part, rungs, CadicalBackends(options),
-                                            options.constraints, options.refinements);
+                                                         options.constraints, options.refinements);
   };
   const bool cut = options_.refinements.decomposition && options_.constraints.empty();
   if (cut) return formulation::OpenInParts(problem, ladder, open);

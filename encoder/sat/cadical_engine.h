@@ -53,7 +53,8 @@ class CadicalSolver : public formulation::ClauseSink, public formulation::Model 
   void Prefer(formulation::Literal literal) override;
 
   // Budget units are conflicts; the limit holds for this call alone. `conflicts` counts learned clauses.
-  formulation::Answer Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget, const base::Stop& stop);
+  formulation::Answer Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget,
+                             const base::Stop& stop);
 
   // In the model; nullopt unless the last Decide was satisfiable and nothing was added since, or for a
   // foreign literal.
@@ -71,7 +72,9 @@ class CadicalSolver : public formulation::ClauseSink, public formulation::Model 
  private:
   enum class State : uint8_t { kOpen, kSatisfied, kRefuted };
 
-  bool Knows(formulation::Literal literal) const { return literal.Variable() >= 1 && literal.Variable() <= variables_; }
+  bool Knows(formulation::Literal literal) const {
+    return literal.Variable() >= 1 && literal.Variable() <= variables_;
+  }
 
   void SetUp(uint64_t seed, FirstTry first_try);
   template <typename Work>

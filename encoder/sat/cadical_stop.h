@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cadical.hpp>
-
 #include <cstdint>
 
 #include "tessera/base/stop.h"

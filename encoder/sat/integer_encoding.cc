@@ -6,7 +6,8 @@
 
 namespace tessera::encoder::sat {
 
-void AddSumByValues(formulation::ClauseSink& clauses, formulation::IntegerSink& integers, formulation::Literal guard, formulation::Integer first, const formulation::Domain& a,
+void AddSumByValues(formulation::ClauseSink& clauses, formulation::IntegerSink& integers,
+                    formulation::Literal guard, formulation::Integer first, const formulation::Domain& a,
                     formulation::Integer second, const formulation::Domain& b, formulation::Term sum) {
   for (int64_t i = 0; i < a.count; ++i) {
     const int64_t x = a.first + i * a.step;
@@ -81,7 +82,8 @@ void OrderEncoding::AddOrder(formulation::Literal guard, formulation::Term low, 
     for (int64_t rank = 0; rank < low_ladder.Count(); ++rank) {
       const formulation::Literal above = AtLeast(high, low_ladder.ValueAt(rank) + low.shift);
       clauses_.Add({~guard, ~Rise(low_ladder, rank), above});
-      if (above == formulation::kFalse) return;  // low lies below this value from here on, and the chain says the rest
+      if (above == formulation::kFalse)
+        return;  // low lies below this value from here on, and the chain says the rest
     }
     return;
   }
@@ -103,13 +105,15 @@ formulation::Integer OrderEncoding::Remainder(formulation::Integer integer, int6
   return remainders_[key] = remainder;
 }
 
-void OrderEncoding::AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second, formulation::Term sum) {
+void OrderEncoding::AddSum(formulation::Literal guard, formulation::Integer first,
+                           formulation::Integer second, formulation::Term sum) {
   const formulation::Domain a = LadderOf(first).domain;
   const formulation::Domain b = LadderOf(second).domain;
   AddSumByValues(clauses_, *this, guard, first, a, second, b, sum);
 }
 
-void OrderEncoding::AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second, int64_t mask) {
+void OrderEncoding::AddXor(formulation::Literal guard, formulation::Integer first,
+                           formulation::Integer second, int64_t mask) {
   AddImage(clauses_, *this, guard, first, LadderOf(first).domain, second,
            [mask](int64_t value) { return value ^ mask; });
 }
@@ -144,8 +148,10 @@ int64_t ClauseLimitFor(const formulation::Magnitude& magnitude) {
   return std::min(kClauseLimit, magnitude.memory / kBytesPerClause);
 }
 
-std::unique_ptr<formulation::IntegerSink> MakeIntegers(IntegerEncoding encoding, const formulation::Magnitude& magnitude,
-                                          formulation::ClauseSink& clauses, const formulation::Model& model) {
+std::unique_ptr<formulation::IntegerSink> MakeIntegers(IntegerEncoding encoding,
+                                                       const formulation::Magnitude& magnitude,
+                                                       formulation::ClauseSink& clauses,
+                                                       const formulation::Model& model) {
   const int64_t limit = ClauseLimitFor(magnitude);
   const int64_t positions = std::min(magnitude.positions, kClauseLimit);
   // The unknown distance of a common delta has twice as many values as an offset, and each meets all of those.

@@ -16,7 +16,8 @@ namespace tessera::encoder::sat {
 
 // If `guard` holds, then to = image(from). `domain` is that of `from`. Two clauses for each of its values.
 template <typename Image>
-void AddImage(formulation::ClauseSink& clauses, formulation::IntegerSink& integers, formulation::Literal guard, formulation::Integer from, const formulation::Domain& domain,
+void AddImage(formulation::ClauseSink& clauses, formulation::IntegerSink& integers,
+              formulation::Literal guard, formulation::Integer from, const formulation::Domain& domain,
               formulation::Integer to, Image image) {
   for (int64_t rank = 0; rank < domain.count && !clauses.Full(); ++rank) {
     const int64_t value = domain.first + rank * domain.step;
@@ -31,22 +32,26 @@ void AddImage(formulation::ClauseSink& clauses, formulation::IntegerSink& intege
 
 // If `guard` holds, then first + second = sum: what both reach, and what neither exceeds, carries over. The
 // domains are those of the two. Two clauses for each pair of their values.
-void AddSumByValues(formulation::ClauseSink& clauses, formulation::IntegerSink& integers, formulation::Literal guard, formulation::Integer first, const formulation::Domain& a,
+void AddSumByValues(formulation::ClauseSink& clauses, formulation::IntegerSink& integers,
+                    formulation::Literal guard, formulation::Integer first, const formulation::Domain& a,
                     formulation::Integer second, const formulation::Domain& b, formulation::Term sum);
 
 // Integers as order literals: one variable [x >= v] for each value but the first. See order_encoding.cc.
 class OrderEncoding : public formulation::IntegerSink {
  public:
   // The solver behind `clauses` answers through `model`; both outlive this.
-  OrderEncoding(formulation::ClauseSink& clauses, const formulation::Model& model) : clauses_(clauses), model_(model) {}
+  OrderEncoding(formulation::ClauseSink& clauses, const formulation::Model& model)
+      : clauses_(clauses), model_(model) {}
 
   formulation::Integer NewInteger(const formulation::Domain& domain) override;
   void Explain(formulation::Integer integer, const formulation::Quantity& quantity) override;
   formulation::Literal AtLeast(formulation::Term term, int64_t value) override;
   void AddOrder(formulation::Literal guard, formulation::Term low, formulation::Term high) override;
   formulation::Integer Remainder(formulation::Integer integer, int64_t modulus) override;
-  void AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second, formulation::Term sum) override;
-  void AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second, int64_t mask) override;
+  void AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
+              formulation::Term sum) override;
+  void AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
+              int64_t mask) override;
   void Prefer(formulation::Integer integer, int64_t value) override;
   int64_t ValueOf(formulation::Integer integer) const override;
 
@@ -62,7 +67,9 @@ class OrderEncoding : public formulation::IntegerSink {
     int64_t RankOf(int64_t value) const;  // of the least value >= it; Count() or more when there is none
   };
 
-  const Ladder& LadderOf(formulation::Integer integer) const { return ladders_[static_cast<size_t>(integer.index)]; }
+  const Ladder& LadderOf(formulation::Integer integer) const {
+    return ladders_[static_cast<size_t>(integer.index)];
+  }
   formulation::Literal Rise(const Ladder& ladder, int64_t rank) const;
 
   formulation::ClauseSink& clauses_;
@@ -75,17 +82,22 @@ class OrderEncoding : public formulation::IntegerSink {
 class BitEncoding : public formulation::IntegerSink {
  public:
   // The solver behind `clauses` answers through `model`; both outlive this.
-  BitEncoding(formulation::ClauseSink& clauses, const formulation::Model& model) : clauses_(clauses), model_(model) {}
+  BitEncoding(formulation::ClauseSink& clauses, const formulation::Model& model)
+      : clauses_(clauses), model_(model) {}
 
   formulation::Integer NewInteger(const formulation::Domain& domain) override;
   void Explain(formulation::Integer integer, const formulation::Quantity& quantity) override;
   formulation::Literal AtLeast(formulation::Term term, int64_t value) override;
   void AddOrder(formulation::Literal guard, formulation::Term low, formulation::Term high) override;
   formulation::Integer Remainder(formulation::Integer integer, int64_t modulus) override;
-  void AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second, formulation::Term sum) override;
-  void AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second, int64_t mask) override;
-  formulation::Integer NewEnd(formulation::Integer start, const std::vector<int64_t>& sizes, const formulation::Domain& domain) override;
-  void ChooseSize(formulation::Literal guard, formulation::Integer start, int64_t size, formulation::Integer end, bool exact) override;
+  void AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
+              formulation::Term sum) override;
+  void AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
+              int64_t mask) override;
+  formulation::Integer NewEnd(formulation::Integer start, const std::vector<int64_t>& sizes,
+                              const formulation::Domain& domain) override;
+  void ChooseSize(formulation::Literal guard, formulation::Integer start, int64_t size,
+                  formulation::Integer end, bool exact) override;
   void Prefer(formulation::Integer integer, int64_t value) override;
   int64_t ValueOf(formulation::Integer integer) const override;
 
@@ -99,7 +111,9 @@ class BitEncoding : public formulation::IntegerSink {
     std::optional<formulation::Quantity> quantity;
   };
 
-  const Number& NumberOf(formulation::Integer integer) const { return numbers_[static_cast<size_t>(integer.index)]; }
+  const Number& NumberOf(formulation::Integer integer) const {
+    return numbers_[static_cast<size_t>(integer.index)];
+  }
   Bits SumOf(const Bits& a, const Bits& b);
   Bits Multiple(const Bits& bits, int64_t factor);
   const Bits& Shifted(formulation::Integer integer, int64_t shift);
@@ -111,8 +125,8 @@ class BitEncoding : public formulation::IntegerSink {
   formulation::ClauseSink& clauses_;
   const formulation::Model& model_;
   std::vector<Number> numbers_;
-  std::map<std::pair<int32_t, int64_t>, Bits> shifted_;        // integer and shift
-  std::map<int32_t, Bits> sizes_;                              // of the ends made by NewEnd
+  std::map<std::pair<int32_t, int64_t>, Bits> shifted_;                     // integer and shift
+  std::map<int32_t, Bits> sizes_;                                           // of the ends made by NewEnd
   std::map<std::pair<int32_t, int64_t>, formulation::Literal> at_least_;    // integer and rank of the value
   std::map<std::pair<int32_t, int64_t>, formulation::Integer> remainders_;  // integer and modulus
 };
@@ -132,8 +146,10 @@ inline constexpr int64_t kClauseLimit = 8'000'000;
 int64_t ClauseLimitFor(const formulation::Magnitude& magnitude);
 
 // Integers as clauses of `clauses`, whose solver answers through `model`; both outlive what is returned.
-std::unique_ptr<formulation::IntegerSink> MakeIntegers(IntegerEncoding encoding, const formulation::Magnitude& magnitude,
-                                          formulation::ClauseSink& clauses, const formulation::Model& model);
+std::unique_ptr<formulation::IntegerSink> MakeIntegers(IntegerEncoding encoding,
+                                                       const formulation::Magnitude& magnitude,
+                                                       formulation::ClauseSink& clauses,
+                                                       const formulation::Model& model);
 
 // Any SAT solver as a backend: a ClauseSink and Model that decides, with integers encoded for the magnitude at hand.
 template <typename Solver>
@@ -148,7 +164,7 @@ class SolverBackend : public formulation::Backend {
   formulation::ClauseSink& Clauses() override { return solver_; }
   formulation::IntegerSink& Integers() override { return *integers_; }
   formulation::Answer Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget,
-                const base::Stop& stop) override {
+                             const base::Stop& stop) override {
     return solver_.Decide(assumptions, budget, stop);
   }
   bool IsTrue(formulation::Literal literal) const override { return solver_.IsTrue(literal); }

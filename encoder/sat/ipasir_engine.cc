@@ -45,8 +45,8 @@ void IpasirSolver::Store(std::span<const formulation::Literal> clause) {
   ipasir_add(solver_.get(), 0);
 }
 
-formulation::Answer IpasirSolver::Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget,
-                            const base::Stop& stop) {
+formulation::Answer IpasirSolver::Decide(std::span<const formulation::Literal> assumptions,
+                                         const base::Budget& budget, const base::Stop& stop) {
   if (budget.units <= 0) return {formulation::Verdict::kUnknown, "the budget of conflicts is spent", 0};
   for (const formulation::Literal literal : assumptions) {
     greatest_told_ = std::max(greatest_told_, literal.Variable());
@@ -76,11 +76,11 @@ std::string_view IpasirEngine::Signature() { return ipasir_signature(); }
 
 std::unique_ptr<problem::Session> IpasirEngine::Open(const problem::Problem& problem,
                                                      const problem::Ladder* ladder) const {
-  return std::make_unique<formulation::EncodedSession>("ipasir", problem, ladder,
-                                          [options = options_](const formulation::Magnitude& magnitude) {
-                                            return std::make_unique<SolverBackend<IpasirSolver>>(
-                                                options.encoding, magnitude, ClauseLimitFor(magnitude));
-                                          });
+  return std::make_unique<formulation::EncodedSession>(
+      "ipasir", problem, ladder, [options = options_](const formulation::Magnitude& magnitude) {
+        return std::make_unique<SolverBackend<IpasirSolver>>(options.encoding, magnitude,
+                                                             ClauseLimitFor(magnitude));
+      });
 }
 
 }  // namespace tessera::encoder::sat

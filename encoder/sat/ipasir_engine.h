@@ -39,7 +39,8 @@ class IpasirSolver : public formulation::ClauseSink, public formulation::Model {
   // Budget units are clauses that the library reports as learned, and it is asked to stop through its
   // terminate callback: it may overrun by what it learns between two calls of that, and one that reports
   // nothing knows no budget but 0.
-  formulation::Answer Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget, const base::Stop& stop);
+  formulation::Answer Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget,
+                             const base::Stop& stop);
 
   // False for what the library leaves open, and unless the last Decide was satisfiable and nothing was added
   // since.

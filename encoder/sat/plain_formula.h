@@ -14,7 +14,7 @@
 
 namespace tessera::encoder::sat {
 
-// A Problem as clauses of which every one is an axiom of the certificate format (problem/proof/grounds.h), and every
+// A Problem as clauses of which every one is an axiom of the certificate format (problem/proof/axiom_checker.h), and every
 // variable a statement about a placement: no auxiliary variables, no symmetries, no bounds that others found. What
 // it lacks in strength it has in plainness: the proof of a SAT solver on it is a proof about the Problem.
 //

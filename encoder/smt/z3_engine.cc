@@ -91,16 +91,19 @@ void Z3Sink::AddOrder(formulation::Literal guard, formulation::Term low, formula
 formulation::Integer Z3Sink::Remainder(formulation::Integer integer, int64_t modulus) {
   const Vector vector = VectorOf(integer);
   if (modulus > vector.domain.Last()) return integer;
-  vectors_.push_back({formulation::RemainderDomain(vector.domain, modulus), z3::urem(vector.bits, Constant(modulus))});
+  vectors_.push_back(
+      {formulation::RemainderDomain(vector.domain, modulus), z3::urem(vector.bits, Constant(modulus))});
   return formulation::Integer{static_cast<int32_t>(vectors_.size()) - 1};
 }
 
-void Z3Sink::AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second, formulation::Term sum) {
+void Z3Sink::AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
+                    formulation::Term sum) {
   Require(z3::implies(ExpressionOf(guard), VectorOf(first).bits + VectorOf(second).bits ==
                                                VectorOf(sum.base).bits + Constant(sum.shift)));
 }
 
-void Z3Sink::AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second, int64_t mask) {
+void Z3Sink::AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
+                    int64_t mask) {
   const unsigned bits = static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(mask)));
   if (bits > width_) return Add({~guard});
   Require(z3::implies(ExpressionOf(guard), (VectorOf(first).bits ^ VectorOf(second).bits) == Constant(mask)));
@@ -110,7 +113,9 @@ int64_t Z3Sink::ValueOf(formulation::Integer integer) const {
   return static_cast<int64_t>(model_.eval(VectorOf(integer).bits, true).get_numeral_uint64());
 }
 
-bool Z3Sink::IsTrue(formulation::Literal literal) const { return model_.eval(ExpressionOf(literal), true).is_true(); }
+bool Z3Sink::IsTrue(formulation::Literal literal) const {
+  return model_.eval(ExpressionOf(literal), true).is_true();
+}
 
 namespace {
 
@@ -165,7 +170,7 @@ class Z3Backend : public formulation::Backend {
   formulation::ClauseSink& Clauses() override { return sink_; }
   formulation::IntegerSink& Integers() override { return sink_; }
   formulation::Answer Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget,
-                const base::Stop& stop) override;
+                             const base::Stop& stop) override;
   bool IsTrue(formulation::Literal literal) const override { return sink_.IsTrue(literal); }
 
  private:
@@ -187,8 +192,8 @@ int64_t Z3Backend::Conflicts() const {
   return conflicts;
 }
 
-formulation::Answer Z3Backend::Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget,
-                         const base::Stop& stop) {
+formulation::Answer Z3Backend::Decide(std::span<const formulation::Literal> assumptions,
+                                      const base::Budget& budget, const base::Stop& stop) {
   if (budget.units <= 0) return {formulation::Verdict::kUnknown, "the budget of conflicts is spent", 0};
   constexpr int64_t kUnlimited = std::numeric_limits<unsigned>::max();
   solver_.set("max_conflicts", static_cast<unsigned>(std::min(budget.units, kUnlimited)));
@@ -206,8 +211,8 @@ formulation::Answer Z3Backend::Decide(std::span<const formulation::Literal> assu
   const int64_t conflicts = after >= before ? after - before : after;
   if (verdict == z3::unsat) return {formulation::Verdict::kUnsatisfiable, "", conflicts};
   if (verdict == z3::unknown) {
-    return {formulation::Verdict::kUnknown, stop.Requested() ? "stopped" : "limit reached: " + solver_.reason_unknown(),
-            conflicts};
+    return {formulation::Verdict::kUnknown,
+            stop.Requested() ? "stopped" : "limit reached: " + solver_.reason_unknown(), conflicts};
   }
   sink_.SetModel(solver_.get_model());
   return {formulation::Verdict::kSatisfiable, "", conflicts};
@@ -216,12 +221,15 @@ formulation::Answer Z3Backend::Decide(std::span<const formulation::Literal> assu
 }  // namespace
 
 formulation::BackendFactory Z3Backends(const Z3Options& options) {
-  return [options](const formulation::Magnitude& magnitude) { return std::make_unique<Z3Backend>(options, magnitude); };
+  return [options](const formulation::Magnitude& magnitude) {
+    return std::make_unique<Z3Backend>(options, magnitude);
+  };
 }
 
 std::unique_ptr<problem::Session> Z3Engine::Open(const problem::Problem& problem,
                                                  const problem::Ladder* ladder) const {
-  return std::make_unique<formulation::EncodedSession>("z3", problem, ladder, Z3Backends(options_), options_.constraints);
+  return std::make_unique<formulation::EncodedSession>("z3", problem, ladder, Z3Backends(options_),
+                                                       options_.constraints);
 }
 
 }  // namespace tessera::encoder::smt

@@ -23,8 +23,10 @@ class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
   formulation::Literal AtLeast(formulation::Term term, int64_t value) override;
   void AddOrder(formulation::Literal guard, formulation::Term low, formulation::Term high) override;
   formulation::Integer Remainder(formulation::Integer integer, int64_t modulus) override;
-  void AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second, formulation::Term sum) override;
-  void AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second, int64_t mask) override;
+  void AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
+              formulation::Term sum) override;
+  void AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
+              int64_t mask) override;
 
   // Of the model given last.
   int64_t ValueOf(formulation::Integer integer) const override;
@@ -42,7 +44,9 @@ class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
     z3::expr bits;
   };
 
-  const Vector& VectorOf(formulation::Integer integer) const { return vectors_[static_cast<size_t>(integer.index)]; }
+  const Vector& VectorOf(formulation::Integer integer) const {
+    return vectors_[static_cast<size_t>(integer.index)];
+  }
   formulation::Literal NewName(const z3::expr& truth);
   z3::expr Constant(int64_t value) const;
   void Require(const z3::expr& statement);

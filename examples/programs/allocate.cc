@@ -22,13 +22,13 @@ int main() {
   add("b4", 9, 21, 4);
   add("b5", 0, 21, 4);
 
-  const search::GreedyEngine greedy;
-  const search::CanonicalEngine canonical;
+  const search::engines::greedy::GreedyEngine greedy;
+  const search::engines::canonical::CanonicalEngine canonical;
   const problem::Engine* const engines[] = {&greedy, &canonical};
-  search::AllocateOptions options;
+  search::allocate::AllocateOptions options;
   options.minimize = true;
   options.capacity = 64;
-  const auto result = search::Allocate(problem, nullptr, 0, engines, options);
+  const auto result = search::allocate::Allocate(problem, nullptr, 0, engines, options);
   if (!result || !result->allocation) return 1;
 
   std::printf("%s, peak %lld\n", problem::NameOf(result->status).data(),

@@ -18,13 +18,12 @@
 //     without:  image at 0 (colour 0), kernel at 256 (colour 0), result at 320 (colour 1)
 //     with:     image at 0 (colour 0), kernel at 576 (colour 1), result at 320 (colour 1)
 
-
 namespace {
 
-using tessera::encoder::Constraint;
-using tessera::encoder::Integer;
-using tessera::encoder::Literal;
-using tessera::encoder::Variables;
+using tessera::encoder::formulation::Constraint;
+using tessera::encoder::formulation::Integer;
+using tessera::encoder::formulation::Literal;
+using tessera::encoder::formulation::Variables;
 using tessera::problem::Allocation;
 using tessera::problem::Bytes;
 using tessera::problem::Problem;
@@ -94,8 +93,8 @@ Problem Convolution() {
 
 // The placement, printed; nothing when there is none.
 std::optional<Allocation> Place(const std::string& title, const Problem& problem,
-                                tessera::encoder::Constraints constraints) {
-  const tessera::encoder::SatEngine engine({.seed = 0, .constraints = std::move(constraints)});
+                                tessera::encoder::formulation::Constraints constraints) {
+  const tessera::encoder::sat::SatEngine engine({.seed = 0, .constraints = std::move(constraints)});
   const tessera::base::Stop stop;
   const auto result = engine.Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {}, stop);
   if (!result.allocation) {

@@ -205,7 +205,8 @@ Inferred InferGather(const Operator& op, const Wanted& wanted, const Shape& inpu
 }
 
 Inferred InferReshape(const Wanted& wanted, const Shape& input) {
-  if (IsCountable(*wanted.shape) && graph::ElementsOf(*wanted.shape) == graph::ElementsOf(input)) return *wanted.shape;
+  if (IsCountable(*wanted.shape) && graph::ElementsOf(*wanted.shape) == graph::ElementsOf(input))
+    return *wanted.shape;
   return Fault("shape", "shape " + ToText(*wanted.shape) + " does not hold the elements of " + ToText(input),
                std::to_string(graph::ElementsOf(input)) + " elements");
 }

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <tl/expected.hpp>
-
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
 #include <utility>
 #include <vector>
 

@@ -319,10 +319,10 @@ class SweepByStrips {
   bool across_batch_;
   const Propagation& propagation_;
   std::vector<ops::Box> tiles_;      // of the last output
-  size_t strip_;                // tiles in a strip
+  size_t strip_;                     // tiles in a strip
   std::vector<ops::Extent> wanted_;  // tile by tile the regions of all slots (propagation.h)
   std::vector<ops::Extent> made_;    // likewise
-  std::vector<int64_t> kept_;   // tile by tile the rows of all slots
+  std::vector<int64_t> kept_;        // tile by tile the rows of all slots
   std::vector<ops::Box> shares_;     // likewise, of what leaves
   TiledSubgraph subgraph_;
 };

@@ -79,11 +79,11 @@ class Propagation {
 
   // One operand of one operator of the interval.
   struct Ask {
-    size_t op = 0;                  // position
-    size_t output = 0;              // slot
-    size_t input = 0;               // slot
+    size_t op = 0;                       // position
+    size_t output = 0;                   // slot
+    size_t input = 0;                    // slot
     std::span<const ops::AxisMap> maps;  // of the input's axes
-    bool may_be_empty = false;      // some part of the output needs nothing of this input
+    bool may_be_empty = false;           // some part of the output needs nothing of this input
   };
   const std::vector<Ask>& Asks() const { return asks_; }
 

@@ -85,8 +85,9 @@ void RowStructure::FindAsks() {
     const bool is_asked =
         std::none_of(output.begin(), output.end(), [](const ops::Extent& e) { return e.Length() == 0; });
     const bool is_empty = is_asked && ask.may_be_empty &&
-                          std::any_of(ask.maps.begin(), ask.maps.end(),
-                                      [&](const ops::AxisMap& map) { return map.Apply(output).Length() == 0; });
+                          std::any_of(ask.maps.begin(), ask.maps.end(), [&](const ops::AxisMap& map) {
+                            return map.Apply(output).Length() == 0;
+                          });
     if (!is_asked || is_empty) continue;
     asks_.push_back(&ask);
     may_be_empty_ = may_be_empty_ || ask.may_be_empty;

@@ -60,7 +60,7 @@ using Lack = std::vector<size_t>;
 // A strip of tiles that others may be like, all its rows.
 struct Strip {
   std::vector<std::vector<ops::Extent>> regions;  // for each lack, as of Propagation::Run
-  std::vector<int64_t> shares;               // lengths, tensor by tensor of those that leave
+  std::vector<int64_t> shares;                    // lengths, tensor by tensor of those that leave
 };
 
 // The parts into which tiles cut an axis; one where the shape has no such axis.
@@ -119,7 +119,7 @@ struct RowTiles {
   }
 
   const RowStructure* structure;
-  size_t slots;               // of the structure
+  size_t slots;                    // of the structure
   std::vector<ops::Extent> parts;  // the rows of each tile
   RowStrips strips;
   std::vector<size_t> lack_of;  // by tile: place among the lacks of the strips

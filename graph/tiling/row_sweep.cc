@@ -224,7 +224,8 @@ class Sweep {
       RowTiles::Use& tile = tiles_.Of(part, slot);
       tile.kept = std::max<int64_t>(0, end - lowest[part]);
       if (!tile.wanted) continue;
-      const ops::Extent fresh = {std::max(lowest[part], end), std::max(end, tiles_.Wanted(part, slot)[rows].end)};
+      const ops::Extent fresh = {std::max(lowest[part], end),
+                                 std::max(end, tiles_.Wanted(part, slot)[rows].end)};
       if (fresh.Length() == 0) continue;
       tile.made = true;
       CopyAlong(part, slot);

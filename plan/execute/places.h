@@ -1,7 +1,5 @@
 #pragma once
 
-#include "tessera/plan/execute/place.h"
-
 #include <array>
 #include <cstdint>
 #include <map>
@@ -12,6 +10,7 @@
 
 #include "tessera/plan/execute/contents.h"
 #include "tessera/plan/execute/instruction.h"
+#include "tessera/plan/execute/place.h"
 #include "tessera/plan/execute/tile_boxes.h"
 #include "tessera/plan/plan.h"
 

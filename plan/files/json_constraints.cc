@@ -1,6 +1,6 @@
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 

@@ -1,8 +1,8 @@
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/files/json_sections.h"

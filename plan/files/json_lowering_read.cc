@@ -133,7 +133,8 @@ class Reader {
     for (const hw_profiles::Memory& memory : plan_.profile.memories) memories.push_back(memory.name);
     operand.memory = static_cast<int>(object.OneOf("memory", memories));
     for (const JsonValue& spot : object.Items("at")) operand.spots.push_back(ReadSpot(spot));
-    for (const JsonValue& stride : object.Items("strides")) operand.strides.push_back(stride.Integer(kRepeats));
+    for (const JsonValue& stride : object.Items("strides"))
+      operand.strides.push_back(stride.Integer(kRepeats));
     if (operand.strides.size() != RankOf(operand))
       object.Refuse("each axis has a stride", fmt::format("{} strides", RankOf(operand)));
     operand.ring_rows = object.Integer("ring_rows", kRepeats, 0);

@@ -1,6 +1,5 @@
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tessera/plan/files/json_sections.h"
 #include "tessera/plan/lowered_program.h"

@@ -43,7 +43,9 @@ class Comparison {
     const auto note = [&](bool same, const char* what) {
       if (!same) difference_.circumstances.emplace_back(what);
     };
-    note(graph::import::yaml::WriteNetworkJson(first_.network) == graph::import::yaml::WriteNetworkJson(second_.network), "network");
+    note(graph::import::yaml::WriteNetworkJson(first_.network) ==
+             graph::import::yaml::WriteNetworkJson(second_.network),
+         "network");
     note(hw_profiles::WriteProfileJson(first_.profile) == hw_profiles::WriteProfileJson(second_.profile),
          "profile");
     note(first_.objective.weights == second_.objective.weights &&
@@ -118,8 +120,8 @@ class Comparison {
     const Subgraph& a = first_.subgraphs[first];
     const Subgraph& b = second_.subgraphs[second];
     return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights &&
-           verify::DepthOfSlices(first_, a) == verify::DepthOfSlices(second_, b) && a.in_place == b.in_place &&
-           a.halo == b.halo && a.prefetch == b.prefetch;
+           verify::DepthOfSlices(first_, a) == verify::DepthOfSlices(second_, b) &&
+           a.in_place == b.in_place && a.halo == b.halo && a.prefetch == b.prefetch;
   }
 
   static bool CostAlike(const Metrics& a, const Metrics& b) {

@@ -1,8 +1,8 @@
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "tessera/base/json_document.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
@@ -310,8 +310,9 @@ Json ChosenOf(const Plan& plan) {
 
 std::string DigestOf(const Plan& plan) {
   const Json given = {AskedOf(plan), ChosenOf(plan)};
-  return fmt::format("fnv1a-{:016x}", Fnv1a(base::WriteJson(given) + graph::import::yaml::WriteNetworkJson(plan.network) +
-                                            hw_profiles::WriteProfileJson(plan.profile)));
+  return fmt::format("fnv1a-{:016x}",
+                     Fnv1a(base::WriteJson(given) + graph::import::yaml::WriteNetworkJson(plan.network) +
+                           hw_profiles::WriteProfileJson(plan.profile)));
 }
 
 void CheckDigest(const Plan& plan, verify::Findings& findings) {

@@ -264,8 +264,8 @@ class ProgramCheck {
     }
     for (const Access& access : found) {
       if (std::binary_search(expected.begin(), expected.end(), access, Before)) continue;
-      findings_.Note(ViolationKind::kAccess,
-                     fmt::format("buffer '{}' is not {}, as the plan says", buffer.id, verify::TextOf(access)));
+      findings_.Note(ViolationKind::kAccess, fmt::format("buffer '{}' is not {}, as the plan says", buffer.id,
+                                                         verify::TextOf(access)));
     }
   }
 

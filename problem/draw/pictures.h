@@ -41,7 +41,7 @@ Window PileUp(const Problem& problem, const Explanation& explanation);
 // bytes.
 std::string WriteSvg(const Problem& problem, const Allocation& allocation, Bytes capacity);
 
-// A picture of what collides: the explanation's buffers piled up (problem/collision.h), outlined in red, with the accesses that it
+// A picture of what collides: the explanation's buffers piled up (problem/draw/pictures.h), outlined in red, with the accesses that it
 // names; hatched in red what sticks out above the capacity; below it everything that it says, in sentences.
 std::string WriteCollisionSvg(const Problem& problem, const Explanation& explanation, Bytes capacity);
 

@@ -1,7 +1,6 @@
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "tessera/base/arithmetic.h"

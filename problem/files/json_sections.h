@@ -1,11 +1,11 @@
 #pragma once
 
 #include <fmt/core.h>
-#include <nlohmann/json_fwd.hpp>
 
 #include <algorithm>
 #include <array>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -21,7 +21,7 @@ namespace tessera::problem::files {
 // hint, gaps (half-open pieces of [lower, upper) in which the buffer does not live). Optional
 // fields may be empty. Lifespans are half-open; numbers are decimal without sign. CRLF, blank
 // lines, blanks around fields, a UTF-8 byte order mark and quoted fields (RFC 4180, within one
-// line) are fine. Bytes of an id that are no UTF-8 are escaped (base/utf8.h).
+// line) are fine. Bytes of an id that are no UTF-8 are escaped (base/text.h).
 //
 // The Problem has one memory. CSV states no capacity, so memories[0].capacity is base::kMaxTotal until the
 // caller sets it. Faults carry line and column of the offending field; `file_name` is for messages. Cost: O(n

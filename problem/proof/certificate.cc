@@ -1,8 +1,7 @@
 #include "tessera/problem/proof/certificate.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/json_document.h"

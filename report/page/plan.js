@@ -1,4 +1,4 @@
-// The plan, as cli/report/data.h wrote it. Arrays refer to each other by index, -1 means none:
+// The plan, as report/html_page_data.h wrote it. Arrays refer to each other by index, -1 means none:
 //
 //   operators   id, kind, inputs, weights, outputs (tensors), macs
 //   tensors     id, shape, type, role, bytes

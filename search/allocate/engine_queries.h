@@ -16,7 +16,7 @@ std::function<problem::Result(const problem::Problem&, problem::Bytes, const bas
     std::span<const problem::Engine* const> engines, const base::Stop& stop);
 
 // `placed` is an answer to the problem, from whatever engine, in memories[0] of `capacity` bytes. Looks for one
-// that costs less (problem/cost.h), with the first engine that minimises costs; capacity and everything else
+// that costs less (problem/problem.h), with the first engine that minimises costs; capacity and everything else
 // hold as before. The answer has Result::cost, and least_cost as far as it is proven. Without costs it is
 // `placed` itself; where no engine minimises them, its reason says so. The budget is the engine's own.
 //

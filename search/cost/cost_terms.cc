@@ -40,9 +40,9 @@ double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile,
 namespace {
 
 using base::OperatorKind;
-using graph::tiling::ExtentsView;
 using graph::Graph;
 using graph::Operator;
+using graph::tiling::ExtentsView;
 using hw_profiles::Profile;
 using hw_profiles::Throughput;
 using hw_profiles::Unroll;
@@ -80,10 +80,10 @@ int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView o
   // Groups run one after another; a depthwise convolution unrolls over its channels as over output channels.
   const int64_t group_channels = std::max<int64_t>(1, TensorAt(graph, op.outputs.front()).shape[1] / groups);
   const int64_t touched_groups = base::CeilDiv(output[1], group_channels);
-  int64_t steps =
-      loops.ignores_groups
-          ? Steps(output[1], unroll.out_channels)
-          : base::SaturatingMul(touched_groups, Steps(std::min(output[1], group_channels), unroll.out_channels));
+  int64_t steps = loops.ignores_groups
+                      ? Steps(output[1], unroll.out_channels)
+                      : base::SaturatingMul(touched_groups,
+                                            Steps(std::min(output[1], group_channels), unroll.out_channels));
   steps = base::SaturatingMul(
       steps, depthwise ? 1 : StepsOfDepth(in_channels / groups, unroll.in_channels, loops.depth_slice));
   steps = base::SaturatingMul(steps, Steps(output[0], unroll.batch));
@@ -184,16 +184,18 @@ int64_t TransferCycles(const Profile& profile, int home, Direction direction, co
   const double pace =
       std::min(PaceOf(port, direction), PaceOf(PortOf(profile, profile.tile_memory), opposite));
   const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, home, profile.tile_memory);
-  const int64_t setup = link == nullptr ? 0 : base::SaturatingMul(link->setup_cycles, Descriptors(*link, runs));
+  const int64_t setup =
+      link == nullptr ? 0 : base::SaturatingMul(link->setup_cycles, Descriptors(*link, runs));
   const double stream = StreamCycles(port, runs, pace);
-  return base::SaturatingAdd(base::SaturatingAdd(setup, LatencyOf(port, direction)), base::WholeCycles(stream));
+  return base::SaturatingAdd(base::SaturatingAdd(setup, LatencyOf(port, direction)),
+                             base::WholeCycles(stream));
 }
 
 int64_t DirectCycles(const Profile& profile, int home, Direction direction, const Runs& runs) {
   if (runs.count == 0 || runs.bytes == 0) return 0;
   const hw_profiles::Port& port = PortOf(profile, home);
   return base::SaturatingAdd(LatencyOf(port, direction),
-                       base::WholeCycles(StreamCycles(port, runs, PaceOf(port, direction))));
+                             base::WholeCycles(StreamCycles(port, runs, PaceOf(port, direction))));
 }
 
 using hw_profiles::Profile;
@@ -210,7 +212,7 @@ Ahead AheadOf(const graph::Graph& graph, const Profile& profile, std::span<const
     if (part == ahead.next.end()) part = ahead.next.insert(part, Ahead::Part{.home = constant.home});
     base::Accumulate(part->bytes, constant.bytes);
     base::Accumulate(part->cycles,
-               TransferCycles(profile, constant.home, Direction::kRead, OneRun(constant.bytes)));
+                     TransferCycles(profile, constant.home, Direction::kRead, OneRun(constant.bytes)));
   }
   return ahead;
 }
@@ -285,7 +287,8 @@ DepthCost DepthCostOf(const graph::Graph& graph, const Profile& profile, const D
     base::Accumulate(cost.input_bytes, base::SaturatingAdd(flow.first_bytes, flow.later_bytes));
   }
   if (cut.constant) {
-    const int home = encoder::program::HomeOf(graph, profile, cut.constant->tensor, base::TensorRole::kConstant);
+    const int home =
+        encoder::program::HomeOf(graph, profile, cut.constant->tensor, base::TensorRole::kConstant);
     SliceFlow flow = FlowOf(cut, [&](int64_t depth) {
       return Piece{TransferCycles(profile, home, Direction::kRead, RunsOfConstant(graph, cut, result, depth)),
                    encoder::program::ConstantSliceBytes(graph, cut, result, depth)};
@@ -300,7 +303,8 @@ DepthCost DepthCostOf(const graph::Graph& graph, const Profile& profile, const D
     }
   }
   const graph::Operator& op = graph.operators[static_cast<size_t>(cut.op)];
-  cost.sums_bytes = base::SaturatingMul(encoder::program::AccumulatorBytes(graph, op, result), cut.Slices() - 1);
+  cost.sums_bytes =
+      base::SaturatingMul(encoder::program::AccumulatorBytes(graph, op, result), cut.Slices() - 1);
   return cost;
 }
 

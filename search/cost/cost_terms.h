@@ -101,7 +101,7 @@ struct SliceFlow {
   int64_t later_bytes = 0;
 };
 
-// What a tile of a subgraph that adds up by depth (encoder/adapt/depth.h) takes beyond what other tiles do.
+// What a tile of a subgraph that adds up by depth (encoder/program/residence.h) takes beyond what other tiles do.
 struct DepthCost {
   std::vector<SliceFlow> memories;  // parallel to Profile::memories
   int64_t input_bytes = 0;          // that are moved

@@ -28,7 +28,8 @@ bool SlidesWithoutHoles(const graph::Window& window) {
 Coverage::Coverage(const graph::Graph& graph, std::span<const graph::Usage> usages, graph::Interval interval)
     : graph_(&graph), usages_(usages) {
   const graph::Operator& last = OpAt(interval.last);
-  whole_ = graph::tiling::Tile(graph, interval, graph.tensors[static_cast<size_t>(last.outputs.front())].shape);
+  whole_ =
+      graph::tiling::Tile(graph, interval, graph.tensors[static_cast<size_t>(last.outputs.front())].shape);
   const bool shared = std::any_of(whole_.tensors.begin(), whole_.tensors.end(),
                                   [this](int tensor) { return ReadersInside(tensor) > 1; });
   if (shared) regions_ = graph::tiling::RegionsOfTile(graph, interval, graph::ops::WholeBox(whole_.tile));
@@ -77,8 +78,9 @@ bool Coverage::CoverTheHull(int tensor, const std::vector<int>& readers) const {
     }
   }
   for (size_t axis = 0; axis < hull.size(); ++axis) {
-    std::sort(parts.begin(), parts.end(),
-              [axis](const graph::ops::Box& a, const graph::ops::Box& b) { return a[axis].begin < b[axis].begin; });
+    std::sort(parts.begin(), parts.end(), [axis](const graph::ops::Box& a, const graph::ops::Box& b) {
+      return a[axis].begin < b[axis].begin;
+    });
     int64_t end = hull[axis].begin;
     for (graph::ops::Box part : parts) {
       const graph::ops::Extent along = std::exchange(part[axis], hull[axis]);
@@ -94,13 +96,15 @@ bool Coverage::CoverTheHull(int tensor, const std::vector<int>& readers) const {
 bool Coverage::ReadsAndMakesAll(int index) const {
   const graph::Operator& op = OpAt(index);
   if (!Counts(index) || op.outputs.size() != 1 || !IsNeededWhole(op)) return false;
-  const graph::ops::Box made = graph::ops::WholeBox(graph_->tensors[static_cast<size_t>(op.outputs.front())].shape);
+  const graph::ops::Box made =
+      graph::ops::WholeBox(graph_->tensors[static_cast<size_t>(op.outputs.front())].shape);
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     if (!ReadsWithoutHoles(op, op.inputs[i])) return false;
     const graph::ops::Box wanted = graph::ops::InputRegion(*graph_, op, i, made);
     const graph::tiling::ExtentsView needed = NeededOf(op.inputs[i]);
-    if (!std::equal(wanted.begin(), wanted.end(), needed.begin(), needed.end(),
-                    [](const graph::ops::Extent& extent, int64_t length) { return extent.Length() == length; }))
+    if (!std::equal(
+            wanted.begin(), wanted.end(), needed.begin(), needed.end(),
+            [](const graph::ops::Extent& extent, int64_t length) { return extent.Length() == length; }))
       return false;
   }
   return true;
@@ -174,9 +178,9 @@ bool Coverage::Leaves(int tensor) const {
 namespace {
 
 using base::Axis;
+using graph::Graph;
 using graph::ops::Box;
 using graph::ops::Extent;
-using graph::Graph;
 using graph::tiling::Propagation;
 using hw_profiles::HaloStorage;
 using hw_profiles::Profile;

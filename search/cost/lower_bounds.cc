@@ -106,7 +106,8 @@ class Bound {
   Engine AddOperator(int index);
   // In some order of the operators: bounds hold for all of them.
   std::optional<size_t> GrowthOf(const graph::Operator& op) const {
-    return encoder::program::AxisOfGrowth(graph_, usages_, profile_, op, encoder::program::RunsIn::kSomeOrder);
+    return encoder::program::AxisOfGrowth(graph_, usages_, profile_, op,
+                                          encoder::program::RunsIn::kSomeOrder);
   }
   ExtentsView MovedOf(const graph::Operator& op, Extents& part) const;
   Touched TouchedBy(const graph::Operator& op) const;
@@ -177,7 +178,7 @@ Touched Bound::TouchedBy(const graph::Operator& op) const {
     const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
     if (route.passage == Passage::kDirect) return;
     base::Accumulate(bytes, PayloadBytes(graph_.tensors[static_cast<size_t>(tensor)], extents,
-                                   hw_profiles::LayoutOf(profile_, route.role)));
+                                         hw_profiles::LayoutOf(profile_, route.role)));
   };
   const bool first_stays = GrowthOf(op).has_value();
   for (size_t i = first_stays ? 1 : 0; i < op.inputs.size(); ++i)
@@ -277,7 +278,8 @@ int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
     int64_t arriving = streamed ? costs.ConstantsIn(home).front().first_slice_cycles : 0;
     for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, interval_, weights)) {
       if (constant.home != homes[home]) continue;
-      base::Accumulate(arriving, TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
+      base::Accumulate(arriving,
+                       TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
     }
     pass = std::max(pass, arriving);
   }

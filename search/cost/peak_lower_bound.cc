@@ -196,7 +196,8 @@ class Floor {
       if (may_stay) least = std::min(least, BytesAs(TensorRole::kFeature, tensor, extents, Use::kMade, {}));
       base::Accumulate(made, least);
     }
-    return encoder::program::MayTakeAPlace(profile_, op) ? std::max(read, made) : base::SaturatingAdd(read, made);
+    return encoder::program::MayTakeAPlace(profile_, op) ? std::max(read, made)
+                                                         : base::SaturatingAdd(read, made);
   }
 
   // What may come in slices of the depth, and is then nowhere as a whole.
@@ -233,7 +234,7 @@ class Floor {
     if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;
     const graph::Tensor& t = graph_.tensors[static_cast<size_t>(tensor)];
     return encoder::program::FeatureBytes(layout, t.type, encoder::program::NameExtents(t.shape, extents),
-                                 encoder::program::PadsFor(graph_, profile_, readers));
+                                          encoder::program::PadsFor(graph_, profile_, readers));
   }
 
   const graph::Usage& UsageOf(int tensor) const { return usages_[static_cast<size_t>(tensor)]; }

@@ -103,7 +103,7 @@ class Timeline {
 
   int64_t BytesMoved(const ConstantFlow& flow) const {
     return base::SaturatingAdd(base::SaturatingAdd(flow.resident_bytes, flow.ahead_bytes),
-                         base::SaturatingMul(flow.streamed_bytes, tiling_.tiles));
+                               base::SaturatingMul(flow.streamed_bytes, tiling_.tiles));
   }
 
   void FindConstantFlows(WeightPolicy policy);
@@ -139,7 +139,8 @@ void Timeline::FindConstantFlows(WeightPolicy policy) {
     ConstantFlow& flow = constants_[home];
     flow.first_slice_cycles = costs_.ConstantsIn(home).front().first_slice_cycles;
     for (const ConstantCost& cost : costs_.ConstantsIn(home)) {
-      base::Accumulate(flow.streamed_cycles, base::SaturatingAdd(cost.first_slice_cycles, cost.later_slices_cycles));
+      base::Accumulate(flow.streamed_cycles,
+                       base::SaturatingAdd(cost.first_slice_cycles, cost.later_slices_cycles));
       base::Accumulate(flow.streamed_bytes, cost.streamed_bytes);
     }
   }
@@ -152,7 +153,7 @@ void Timeline::FindConstantFlows(WeightPolicy policy) {
     }
     base::Accumulate(flow.resident_bytes, constant.bytes);
     base::Accumulate(flow.resident_cycles,
-               TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
+                     TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
   }
 }
 
@@ -213,14 +214,16 @@ Timeline::Slot Timeline::OwnStepsSlot(size_t tile) const {
   for (size_t memory = 0; memory < cost.flows.size(); ++memory) {
     const Flow& flow = cost.flows[memory];
     base::Accumulate(slot.cycles, base::SaturatingAdd(flow.load_cycles, flow.store_cycles));
-    slot.bytes[memory] = base::SaturatingAdd(base::SaturatingAdd(flow.load_bytes, flow.store_bytes), flow.DirectBytes());
+    slot.bytes[memory] =
+        base::SaturatingAdd(base::SaturatingAdd(flow.load_bytes, flow.store_bytes), flow.DirectBytes());
     const SliceFlow slices = SlicesOf(tile, memory);
     base::Accumulate(slot.cycles, base::SaturatingAdd(slices.first_cycles, slices.later_cycles));
     base::Accumulate(slot.bytes[memory], base::SaturatingAdd(slices.first_bytes, slices.later_bytes));
   }
   for (size_t i = 0; i < constants_.size() && tile == 0; ++i) {
     base::Accumulate(slot.cycles, constants_[i].resident_cycles);
-    base::Accumulate(slot.bytes[static_cast<size_t>(costs_.ConstantHomes()[i])], constants_[i].resident_bytes);
+    base::Accumulate(slot.bytes[static_cast<size_t>(costs_.ConstantHomes()[i])],
+                     constants_[i].resident_bytes);
   }
   return slot;
 }
@@ -241,8 +244,8 @@ Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
     const Flow& next = last ? nothing : TileAt(tile + 1).flows[memory];
     const Flow& previous = first ? nothing : TileAt(tile - 1).flows[memory];
     const SliceFlow slices = SlicesOf(tile, memory);
-    const int64_t in =
-        base::SaturatingAdd(base::SaturatingAdd(next.load_cycles, here.direct_read_cycles), SlicesDuring(tile, memory));
+    const int64_t in = base::SaturatingAdd(base::SaturatingAdd(next.load_cycles, here.direct_read_cycles),
+                                           SlicesDuring(tile, memory));
     const int64_t out = base::SaturatingAdd(previous.store_cycles, here.direct_write_cycles);
     slot.cycles = std::max(slot.cycles, PortBusy(memory, in, out));
     slot.bytes[memory] =
@@ -263,8 +266,8 @@ Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
     }
     for (const Ahead::Part& part : ahead_.next) {
       if (!last || part.home != static_cast<int>(memory)) continue;
-      ending = std::max(
-          ending, PortBusy(memory, base::SaturatingAdd(in, part.cycles), base::SaturatingAdd(out, here.store_cycles)));
+      ending = std::max(ending, PortBusy(memory, base::SaturatingAdd(in, part.cycles),
+                                         base::SaturatingAdd(out, here.store_cycles)));
       base::Accumulate(slot.bytes[memory], part.bytes);
     }
   }
@@ -303,8 +306,10 @@ void Timeline::AddBytes(Detail detail, plan::Metrics& metrics) const {
     base::Accumulate(inputs, base::SaturatingMul(count, classes_[i].depth.input_bytes));
     base::Accumulate(weights, base::SaturatingMul(count, classes_[i].depth.weight_bytes));
     for (const Flow& flow : classes_[i].flows) {
-      base::Accumulate(inputs, base::SaturatingMul(count, base::SaturatingAdd(flow.load_bytes, flow.direct_read_bytes)));
-      base::Accumulate(outputs, base::SaturatingMul(count, base::SaturatingAdd(flow.store_bytes, flow.direct_write_bytes)));
+      base::Accumulate(
+          inputs, base::SaturatingMul(count, base::SaturatingAdd(flow.load_bytes, flow.direct_read_bytes)));
+      base::Accumulate(outputs, base::SaturatingMul(
+                                    count, base::SaturatingAdd(flow.store_bytes, flow.direct_write_bytes)));
       base::Accumulate(weights, base::SaturatingMul(count, flow.direct_constant_bytes));
     }
   }
@@ -364,16 +369,17 @@ std::string Timeline::BoundBy() const {
       base::Accumulate(ports[memory], base::SaturatingMul(count, PortBusy(memory, in, out)));
       if (!costs_.IsByDepth()) continue;
       const SliceFlow& slices = classes_[i].depth.memories[memory];
-      base::Accumulate(ports[memory],
-                 base::SaturatingMul(count, base::SaturatingAdd(slices.first_cycles, slices.later_cycles)));
+      base::Accumulate(ports[memory], base::SaturatingMul(count, base::SaturatingAdd(slices.first_cycles,
+                                                                                     slices.later_cycles)));
     }
   }
   for (size_t i = 0; i < constants_.size(); ++i) {
     const int64_t streamed = base::SaturatingMul(constants_[i].streamed_cycles, tiling_.tiles);
     base::Accumulate(ports[static_cast<size_t>(costs_.ConstantHomes()[i])],
-               base::SaturatingAdd(streamed, constants_[i].resident_cycles));
+                     base::SaturatingAdd(streamed, constants_[i].resident_cycles));
   }
-  for (const Ahead::Part& part : ahead_.next) base::Accumulate(ports[static_cast<size_t>(part.home)], part.cycles);
+  for (const Ahead::Part& part : ahead_.next)
+    base::Accumulate(ports[static_cast<size_t>(part.home)], part.cycles);
   ports[static_cast<size_t>(profile_.tile_memory)] = tile_memory;
   std::string name = "compute";
   for (size_t memory = 0; memory < ports.size(); ++memory) {
@@ -388,8 +394,9 @@ std::string Timeline::BoundBy() const {
 
 }  // namespace
 
-plan::Metrics Simulate(const graph::Graph& graph, const Profile& profile, const graph::tiling::TiledSubgraph& tiling,
-                       const encoder::program::Policy& policy, const Ahead& ahead) {
+plan::Metrics Simulate(const graph::Graph& graph, const Profile& profile,
+                       const graph::tiling::TiledSubgraph& tiling, const encoder::program::Policy& policy,
+                       const Ahead& ahead) {
   return Simulator(graph, profile).Run(tiling, policy, Detail::kParts, ahead);
 }
 
@@ -398,13 +405,14 @@ Simulator::Simulator(const graph::Graph& graph, const Profile& profile)
   for (const graph::Operator& op : graph.operators) whole_macs_.push_back(graph::ops::MacsOf(graph, op));
 }
 
-plan::Metrics Simulator::Run(const graph::tiling::TiledSubgraph& tiling, const encoder::program::Policy& policy, Detail detail,
+plan::Metrics Simulator::Run(const graph::tiling::TiledSubgraph& tiling,
+                             const encoder::program::Policy& policy, Detail detail,
                              const Ahead& ahead) const {
   return Run(tiling, CostsOf(tiling, policy), policy.weights, detail, ahead);
 }
 
-ClassCosts Simulator::CostsOf(const graph::tiling::TiledSubgraph& tiling, const encoder::program::Policy& policy,
-                              const base::Stop* stop) const {
+ClassCosts Simulator::CostsOf(const graph::tiling::TiledSubgraph& tiling,
+                              const encoder::program::Policy& policy, const base::Stop* stop) const {
   ClassCosts costs{.subgraph = TileCosts(*graph_, *profile_, usages_, tiling, policy), .tiles = {}};
   costs.tiles.reserve(tiling.classes.size());
   const size_t between = BetweenPolls(tiling);

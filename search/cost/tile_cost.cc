@@ -59,7 +59,7 @@ void TileCosts::FindCopied(const graph::tiling::TiledSubgraph& tiling) {
     const bool has_tiles =
         operand.route.passage == Passage::kInside || operand.route.passage == Passage::kMoved;
     if (!has_tiles || tiling.rows[operand.index].kept == 0) continue;
-    const size_t rows = *graph::tiling::AxisOf(operand.tensor->shape, graph::tiling::Axis::kRows);
+    const size_t rows = *graph::tiling::AxisOf(operand.tensor->shape, base::Axis::kRows);
     graph::tiling::Extents row = tiling.largest[operand.index];
     row[rows] = 1;
     copied_.push_back({operand.index, std::move(row), rows});
@@ -99,8 +99,9 @@ ConstantCost TileCosts::CostOfConstants(int index, int home) const {
     const int64_t last = std::max<int64_t>(0, bytes - (slices.count - 1) * slices.bytes);
     base::Accumulate(cost.first_slice_cycles, transfer(slices.count == 1 ? last : slices.bytes));
     if (slices.count == 1) continue;
-    base::Accumulate(cost.later_slices_cycles,
-               base::SaturatingAdd(base::SaturatingMul(transfer(slices.bytes), slices.count - 2), transfer(last)));
+    base::Accumulate(
+        cost.later_slices_cycles,
+        base::SaturatingAdd(base::SaturatingMul(transfer(slices.bytes), slices.count - 2), transfer(last)));
   }
   return cost;
 }
@@ -159,7 +160,8 @@ void TileCosts::AddTransfers(const graph::tiling::TileClass& tile, TileCost& cos
     if (IsSliced(operand)) continue;
     const bool direct = operand.route.passage == Passage::kDirect;
     if (!operand.made_inside || (direct && operand.read_inside)) {
-      const ExtentsView read = direct ? tile.needed[operand.index] : graph::tiling::MadeOf(tile, operand.index);
+      const ExtentsView read =
+          direct ? tile.needed[operand.index] : graph::tiling::MadeOf(tile, operand.index);
       AddCrossing(operand, read, Direction::kRead, cost);
     }
     if (operand.made_inside) AddCrossing(operand, tile.share[operand.index], Direction::kWrite, cost);
@@ -233,7 +235,8 @@ void TileCosts::Touch(const Operand& operand, ExtentsView extents, Direction dir
   if (!direct) return;
   Touched& cycles = traffic.direct_cycles[memory];
   const Runs runs = RunsOf(*operand.tensor, extents, layout);
-  base::Accumulate(in ? cycles.read : cycles.written, DirectCycles(*profile_, operand.route.home, direction, runs));
+  base::Accumulate(in ? cycles.read : cycles.written,
+                   DirectCycles(*profile_, operand.route.home, direction, runs));
 }
 
 // What the operator makes of its first output, but for what lies there already; `part` has it where some does.
@@ -285,7 +288,7 @@ void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, StepT
   FindTraffic(tile, step, result, cost.depth, traffic);
   for (size_t i = 0; i < constant_homes_.size() && constant_passage_ == Passage::kDirect; ++i) {
     base::Accumulate(cost.flows[static_cast<size_t>(constant_homes_[i])].direct_constant_bytes,
-               ConstantsIn(i)[step].bytes);
+                     ConstantsIn(i)[step].bytes);
   }
   const size_t here = static_cast<size_t>(profile_->tile_memory);
   const std::optional<int64_t> depth_slice = cut_ ? std::optional(cut_->granule) : std::nullopt;

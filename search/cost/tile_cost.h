@@ -29,7 +29,8 @@ struct Flow {
   int64_t direct_constant_bytes = 0;
 
   int64_t DirectBytes() const {
-    return base::SaturatingAdd(base::SaturatingAdd(direct_read_bytes, direct_write_bytes), direct_constant_bytes);
+    return base::SaturatingAdd(base::SaturatingAdd(direct_read_bytes, direct_write_bytes),
+                               direct_constant_bytes);
   }
 };
 
@@ -110,7 +111,7 @@ class TileCosts {
   struct Copied {
     size_t operand = 0;
     graph::tiling::Extents row;  // of one row
-    size_t rows = 0;     // the axis
+    size_t rows = 0;             // the axis
   };
 
   ConstantCost CostOfConstants(int index, int home) const;
@@ -123,7 +124,8 @@ class TileCosts {
   bool IsSliced(const Operand& operand) const;
   static int64_t ExposedStart(const Compute& compute, const TileCost& cost);
   void AddStep(const graph::tiling::TileClass& tile, size_t step, StepTraffic& traffic, TileCost& cost) const;
-  graph::tiling::ExtentsView MovedOf(const graph::tiling::TileClass& tile, size_t step, graph::tiling::Extents& part) const;
+  graph::tiling::ExtentsView MovedOf(const graph::tiling::TileClass& tile, size_t step,
+                                     graph::tiling::Extents& part) const;
   void FindTraffic(const graph::tiling::TileClass& tile, size_t step, graph::tiling::ExtentsView moved,
                    const DepthCost& depth, StepTraffic& traffic) const;
   void Touch(const Operand& operand, graph::tiling::ExtentsView extents, Direction direction,

@@ -149,7 +149,7 @@ void Layout::FindConstants(WeightPolicy policy) {
     Constants& constants = constants_[static_cast<size_t>(home - homes.begin())];
     base::Accumulate(constants.resident_bytes, constant.bytes);
     base::Accumulate(constants.resident_cycles,
-               TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
+                     TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
   }
 }
 
@@ -162,7 +162,8 @@ SliceFlow Layout::SlicesOf(int op, size_t home) const {
   for (auto at = user.weights.begin(); at != user.weights.end(); ++at) {
     if (std::find(user.weights.begin(), at, *at) != at) continue;
     if (!encoder::program::IsSliceable(graph_, *at, tiling_.interval)) continue;
-    if (encoder::program::HomeOf(graph_, profile_, *at, base::TensorRole::kConstant) != costs_.ConstantHomes()[home])
+    if (encoder::program::HomeOf(graph_, profile_, *at, base::TensorRole::kConstant) !=
+        costs_.ConstantHomes()[home])
       continue;
     const encoder::program::Slicing slicing = encoder::program::SlicesOf(graph_, profile_, *at, user);
     base::Accumulate(slices.first_bytes, slicing.count == 1 ? cost.streamed_bytes : slicing.bytes);
@@ -405,14 +406,15 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
 }  // namespace
 
 SubgraphTimeline TimelineOf(const graph::Graph& graph, const Profile& profile,
-                            const graph::tiling::TiledSubgraph& tiling, const encoder::program::Policy& policy,
-                            int64_t most_tiles, const Ahead& ahead) {
+                            const graph::tiling::TiledSubgraph& tiling,
+                            const encoder::program::Policy& policy, int64_t most_tiles, const Ahead& ahead) {
   return Layout(graph, profile, tiling, policy, ahead).Run(most_tiles);
 }
 
 SubgraphTimeline TimelineOf(const plan::Plan& plan, size_t subgraph, int64_t most_tiles) {
   const plan::Subgraph& part = plan.subgraphs[subgraph];
-  const graph::tiling::TiledSubgraph tiling = encoder::program::CutTiles(plan.network, part.interval, part.tile, part.halo);
+  const graph::tiling::TiledSubgraph tiling =
+      encoder::program::CutTiles(plan.network, part.interval, part.tile, part.halo);
   return TimelineOf(plan.network, plan.profile, tiling, PolicyOf(part, plan.kept), most_tiles,
                     AheadOf(plan.network, plan.profile, plan.subgraphs, subgraph));
 }

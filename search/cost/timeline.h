@@ -117,8 +117,9 @@ inline constexpr int64_t kAllTiles = INT64_MAX;
 // The timeline of one subgraph from cycle 0 on. Of more than `most_tiles` tiles (at least 2) the first and the last are told, the
 // rest left out. Arguments as of Simulate. Cost: O(tiles) comparisons beside the activities.
 SubgraphTimeline TimelineOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                            const graph::tiling::TiledSubgraph& tiling, const encoder::program::Policy& policy,
-                            int64_t most_tiles, const Ahead& ahead = {});
+                            const graph::tiling::TiledSubgraph& tiling,
+                            const encoder::program::Policy& policy, int64_t most_tiles,
+                            const Ahead& ahead = {});
 
 // The same for one subgraph of a finished plan.
 SubgraphTimeline TimelineOf(const plan::Plan& plan, size_t subgraph, int64_t most_tiles);

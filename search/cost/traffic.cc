@@ -71,7 +71,8 @@ std::vector<int> HomesOfConstants(const graph::Graph& graph, const Profile& prof
   return homes;
 }
 
-int64_t PayloadBytes(const graph::Tensor& tensor, graph::tiling::ExtentsView extents, const RoleLayout& layout) {
+int64_t PayloadBytes(const graph::Tensor& tensor, graph::tiling::ExtentsView extents,
+                     const RoleLayout& layout) {
   if (IsEmpty(extents)) return 0;
   const NamedExtents named = encoder::program::NameExtents(tensor.shape, extents);
   const int64_t row =
@@ -113,7 +114,8 @@ std::vector<LoadedOnce> ConstantsLoadedOnce(const graph::Graph& graph, const Pro
                                             graph::Interval interval, hw_profiles::WeightPolicy policy) {
   const bool streams = policy == hw_profiles::WeightPolicy::kStreamed;
   std::optional<encoder::program::DepthCut> cut;
-  if (policy == hw_profiles::WeightPolicy::kByDepth) cut = encoder::program::FindDepthCut(graph, profile, interval);
+  if (policy == hw_profiles::WeightPolicy::kByDepth)
+    cut = encoder::program::FindDepthCut(graph, profile, interval);
   std::vector<int> constants;  // in order of first use
   std::vector<std::vector<int>> users;
   for (int i = interval.first; i <= interval.last; ++i) {

@@ -61,7 +61,8 @@ struct Runs {
   int64_t count = 0;
   std::vector<int64_t> loops;  // counts above 1, outermost first
 };
-Runs RunsOf(const graph::Tensor& tensor, graph::tiling::ExtentsView extents, const hw_profiles::RoleLayout& layout);
+Runs RunsOf(const graph::Tensor& tensor, graph::tiling::ExtentsView extents,
+            const hw_profiles::RoleLayout& layout);
 
 // Bytes that are adjacent.
 Runs OneRun(int64_t bytes);

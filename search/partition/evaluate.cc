@@ -82,9 +82,10 @@ std::optional<base::Diagnostic> Pin(const plan::files::Draft& draft, const std::
 std::optional<base::Diagnostic> FindUnknownHome(const plan::files::Draft& draft,
                                                 const std::vector<encoder::program::HomeProblem>& homes) {
   for (const plan::files::Pin& pin : draft.pins) {
-    const bool known = std::any_of(homes.begin(), homes.end(), [&](const encoder::program::HomeProblem& home) {
-      return home.problem.memories.front().name == pin.memory;
-    });
+    const bool known =
+        std::any_of(homes.begin(), homes.end(), [&](const encoder::program::HomeProblem& home) {
+          return home.problem.memories.front().name == pin.memory;
+        });
     if (pin.memory.empty() || known) continue;
     return DraftFault(fmt::format("memory '{}' is home to nothing", pin.memory),
                       "a memory outside the tile memory that holds tensors", pin.pointer);
@@ -101,9 +102,11 @@ void Unpin(problem::Problem& problem) {
 
 class Evaluator {
  public:
-  Evaluator(const plan::files::Draft& draft, const answer::EvaluateOptions& options, const choices::Planning& planning)
+  Evaluator(const plan::files::Draft& draft, const answer::EvaluateOptions& options,
+            const choices::Planning& planning)
       : draft_(draft), options_(options), planning_(planning) {
-    for (const plan::Subgraph& subgraph : draft.subgraphs) choices_.push_back(cost::ChoiceOf(subgraph, draft.kept));
+    for (const plan::Subgraph& subgraph : draft.subgraphs)
+      choices_.push_back(cost::ChoiceOf(subgraph, draft.kept));
   }
 
   base::Expected<Evaluation> Run(const plan::Metrics& lower_bounds) {
@@ -135,7 +138,8 @@ class Evaluator {
   }
 
   base::Expected<std::optional<Evaluation>> PlaceAtHome() {
-    std::vector<encoder::program::HomeProblem> homes = encoder::program::BuildHomes(draft_.network, draft_.profile, choices_);
+    std::vector<encoder::program::HomeProblem> homes =
+        encoder::program::BuildHomes(draft_.network, draft_.profile, choices_);
     if (auto fault = FindUnknownHome(draft_, homes)) return base::Unexpected(*fault);
     for (encoder::program::HomeProblem& home : homes) {
       if (auto fault = Pin(draft_, home.problem.memories.front().name, options_.may_move, home.problem))
@@ -161,7 +165,8 @@ class Evaluator {
     allocate.budget = planning_.budget;
     allocate.threads = options_.threads;
     allocate.stop = &planning_.stop;
-    base::Expected<problem::Result> result = allocate::Allocate(problem, nullptr, 0, planning_.engines, allocate);
+    base::Expected<problem::Result> result =
+        allocate::Allocate(problem, nullptr, 0, planning_.engines, allocate);
     if (!result) return base::Unexpected(result.error());
     if (!result->allocation) {
       Evaluation declined = Declined(result->status, result->reason);
@@ -177,7 +182,8 @@ class Evaluator {
   Evaluation Finish(const plan::Metrics& lower_bounds) {
     std::vector<plan::Subgraph> subgraphs = draft_.subgraphs;
     for (size_t i = 0; i < subgraphs.size(); ++i) {
-      subgraphs[i].tiles = graph::tiling::Tile(draft_.network, subgraphs[i].interval, subgraphs[i].tile).tiles;
+      subgraphs[i].tiles =
+          graph::tiling::Tile(draft_.network, subgraphs[i].interval, subgraphs[i].tile).tiles;
       subgraphs[i].largest_proven = answer::IsWholeOutput(draft_.network, subgraphs[i]);
       subgraphs[i].metrics =
           cost::PriceOf(draft_.network, draft_.profile, planning_.simulator, subgraphs, i, draft_.kept);
@@ -209,7 +215,8 @@ class Evaluator {
 
 }  // namespace
 
-base::Expected<Evaluation> Evaluate(const plan::files::Draft& stated, const answer::EvaluateOptions& options) {
+base::Expected<Evaluation> Evaluate(const plan::files::Draft& stated,
+                                    const answer::EvaluateOptions& options) {
   plan::files::Draft draft = stated;
   draft.network = encoder::program::WithHomes(std::move(draft.network), draft.profile);
   if (auto fault = FindGap(draft)) return base::Unexpected(*fault);
@@ -219,13 +226,13 @@ base::Expected<Evaluation> Evaluate(const plan::files::Draft& stated, const answ
   const base::Stop never;
   const cost::Simulator simulator(draft.network, draft.profile);
   const choices::Planning planning{.graph = draft.network,
-                          .profile = draft.profile,
-                          .simulator = simulator,
-                          .scale = *scale,
-                          .stop = options.stop != nullptr ? *options.stop : never,
-                          .engines = options.engines,
-                          .tile_engines = options.engines,
-                          .budget = options.budget};
+                                   .profile = draft.profile,
+                                   .simulator = simulator,
+                                   .scale = *scale,
+                                   .stop = options.stop != nullptr ? *options.stop : never,
+                                   .engines = options.engines,
+                                   .tile_engines = options.engines,
+                                   .budget = options.budget};
   return Evaluator(draft, options, planning).Run(lower_bounds);
 }
 

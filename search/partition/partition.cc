@@ -37,7 +37,8 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_pr
 }
 
 // Says in the plan how it came to be, and of one that a stop cut off no more than can be found again.
-void Record(const graph::Graph& graph, const answer::PartitionOptions& options, answer::PartitionResult& result) {
+void Record(const graph::Graph& graph, const answer::PartitionOptions& options,
+            answer::PartitionResult& result) {
   plan::Plan& plan = *result.plan;
   plan.run = answer::RecordOf(graph, plan, options);
   if (!plan.run.cut_off) return;
@@ -60,17 +61,20 @@ void ReportCache(const answer::PartitionOptions& options, const tiling::CachedEn
                                counts.hits + counts.misses, counts.bytes / 1000));
 }
 
-base::Expected<answer::PartitionResult> Search(const graph::Graph& network, const hw_profiles::Profile& profile,
-                                       const answer::PartitionOptions& options) {
+base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
+                                               const hw_profiles::Profile& profile,
+                                               const answer::PartitionOptions& options) {
   const graph::Graph graph = encoder::program::WithHomes(network, profile);
   if (auto fault = FindFault(graph, profile, options)) return base::Unexpected(*fault);
   if (const auto overflow = encoder::program::FindConstantOverflow(graph, profile)) {
-    answer::PartitionResult refused{problem::Status::kInfeasible, std::nullopt, overflow->message,
-                            placement::ObstacleOf(graph, profile, *encoder::program::FindOverfullHome(graph, profile, {}))};
+    answer::PartitionResult refused{
+        problem::Status::kInfeasible, std::nullopt, overflow->message,
+        placement::ObstacleOf(graph, profile, *encoder::program::FindOverfullHome(graph, profile, {}))};
     answer::Confirm(graph, profile, options, refused);
     return refused;
   }
-  const answer::Floors floors{.costs = cost::FindLowerBounds(graph, profile), .tightest = cost::FindPeakFloor(graph, profile).op};
+  const answer::Floors floors{.costs = cost::FindLowerBounds(graph, profile),
+                              .tightest = cost::FindPeakFloor(graph, profile).op};
   const base::Expected<cost::Scale> scale = cost::Scale::Make(options.objective, floors.costs);
   if (!scale) return base::Unexpected(scale.error());
 
@@ -79,15 +83,15 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network, cons
   const tiling::CachedEngines own(options.cached != nullptr ? tiling::Engines() : engines);
   const tiling::CachedEngines& cached = options.cached != nullptr ? *options.cached : own;
   const paths::Grounds grounds{.graph = graph,
-                        .profile = profile,
-                        .scale = *scale,
-                        .stop = options.stop != nullptr ? *options.stop : never,
-                        .engines = engines,
-                        .tile_engines = cached.Pointers(),
-                        .budget = options.budget,
-                        .predecessor = options.predecessor,
-                        .demands = options.demands,
-                        .keeping = options.keeping};
+                               .profile = profile,
+                               .scale = *scale,
+                               .stop = options.stop != nullptr ? *options.stop : never,
+                               .engines = engines,
+                               .tile_engines = cached.Pointers(),
+                               .budget = options.budget,
+                               .predecessor = options.predecessor,
+                               .demands = options.demands,
+                               .keeping = options.keeping};
   base::Expected<answer::PartitionResult> result = driver::OrderSearch(grounds, options, floors).Run();
   if (!result) return result;
   if (result->plan) Record(graph, options, *result);
@@ -100,8 +104,9 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network, cons
 
 // Where memory ran out, all that was taken is free again: what a search does that is stopped at
 // once needs little.
-base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network, const hw_profiles::Profile& profile,
-                                             const answer::PartitionOptions& options) {
+base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network,
+                                                     const hw_profiles::Profile& profile,
+                                                     const answer::PartitionOptions& options) {
   try {
     base::Stop exhausted(std::nullopt, options.stop);
     exhausted.Request();
@@ -121,8 +126,8 @@ base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network
 }  // namespace
 
 base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& network,
-                                                const hw_profiles::Profile& profile,
-                                                const answer::PartitionOptions& options) {
+                                                        const hw_profiles::Profile& profile,
+                                                        const answer::PartitionOptions& options) {
   try {
     return Search(network, profile, options);
   } catch (const std::bad_alloc&) {

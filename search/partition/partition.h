@@ -32,8 +32,8 @@ namespace tessera::search::partition {
 // obstacles are about the graph's own. Operators that demands hold together stay in that order. An error is a bad objective, option or demand, or a fault of the program: a plan that its independent
 // validator refuses is never handed out.
 base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& graph,
-                                                const hw_profiles::Profile& profile,
-                                                const answer::PartitionOptions& options);
+                                                        const hw_profiles::Profile& profile,
+                                                        const answer::PartitionOptions& options);
 
 // What a partition that somebody wrote down costs, and where its buffers go.
 

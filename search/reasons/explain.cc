@@ -117,7 +117,8 @@ class ChangeFinder {
 
   // Rules may ask for addresses between granules.
   Bytes GranuleFor(int memory) const {
-    return query_.problem.rules.empty() ? encoder::formulation::GranuleOf(query_.problem, nullptr, memory) : 1;
+    return query_.problem.rules.empty() ? encoder::formulation::GranuleOf(query_.problem, nullptr, memory)
+                                        : 1;
   }
 
   void TryCapacity(const Condition& capacity) {
@@ -263,8 +264,7 @@ problem::Explanation Explain(const problem::Problem& problem, problem::Bytes cap
   Oracle oracle(decide, {half - confirmation}, {options.budget.units / kMostTurns + 1}, stop);
   MinimalSet set = FindMinimalSet(query, oracle, confirmation);
   oracle.Grant(options.budget.units - half);
-  ChangeSearch search =
-      FindChanges(query, set.conditions, {options.ladder, options.rung}, oracle);
+  ChangeSearch search = FindChanges(query, set.conditions, {options.ladder, options.rung}, oracle);
   return {std::move(set.conditions), set.proven, std::move(search.changes), search.all_tried};
 }
 

@@ -93,7 +93,8 @@ class LadderSearch {
   Engines engines_;
   LadderOptions options_;
   bool may_infer_;
-  std::unique_ptr<const problem::Problem> folded_;  // with fewer rules, if it has any (problem/fold_rules.h)
+  std::unique_ptr<const problem::Problem>
+      folded_;  // with fewer rules, if it has any (problem/tile_candidates.h)
   std::unique_ptr<const allocate::Contraction>
       contraction_;  // what engines are asked instead, if anything; sessions refer to it
   std::vector<std::unique_ptr<problem::Session>> sessions_;  // parallel to engines_, opened when first asked

@@ -45,7 +45,7 @@ struct FewestTiles {
 };
 
 struct Staircase {
-  IntervalTiles tiles;    // every shape of the grid a candidate; classes dropped
+  IntervalTiles tiles;            // every shape of the grid a candidate; classes dropped
   graph::tiling::ShapeGrid grid;  // GridOf, thinned where it has more than kMostShapes
   std::vector<PolicyStaircase> policies;
   std::optional<FewestTiles> fewest;  // none where nothing fits

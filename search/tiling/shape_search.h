@@ -46,9 +46,9 @@ class ShapeSearch {
   bool IsKnownTo(AxisSet axes, const graph::tiling::TileShape& shape) const;
   bool HandOut(AxisSet axes, const graph::tiling::TileShape& shape);
 
-  graph::tiling::ShapeGrid grid_;                                 // the even cuts
-  graph::tiling::ShapeGrid every_;                                // every extent
-  std::vector<AxisSet> subsets_;                          // of the axes that have a choice; not the empty one
+  graph::tiling::ShapeGrid grid_;   // the even cuts
+  graph::tiling::ShapeGrid every_;  // every extent
+  std::vector<AxisSet> subsets_;    // of the axes that have a choice; not the empty one
   std::map<graph::tiling::TileShape, std::vector<AxisSet>> out_;  // handed out, and for which subsets
 };
 

@@ -26,7 +26,7 @@ int64_t TileElements(const TileCandidate& candidate) { return graph::ElementsOf(
 }  // namespace
 
 graph::tiling::ShapeGrid GridOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                        graph::Interval interval) {
+                                graph::Interval interval) {
   std::vector<graph::tiling::CutAxis> axes;
   for (const hw_profiles::AxisGranule& axis : profile.tiling.axes) axes.push_back({axis.axis, axis.granule});
   return graph::tiling::TileShapes(graph, interval, axes);
@@ -56,8 +56,8 @@ base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
   tiles.options_ = {options.budget, options.infer};
   tiles.made_ = options.made;
   tiles.pins_ = options.pins;
-  tiles.policies_ =
-      options.policies ? *options.policies : encoder::program::PoliciesOf(graph, profile, interval, options.kept);
+  tiles.policies_ = options.policies ? *options.policies
+                                     : encoder::program::PoliciesOf(graph, profile, interval, options.kept);
   const std::optional<base::Diagnostic> refusal = tiles.Add(
       options.shapes ? *options.shapes : ShapeSearch(GridOf(graph, profile, interval)).Start(), filter, stop);
   if (refusal) return base::Unexpected(*refusal);
@@ -74,12 +74,14 @@ std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::tili
   const size_t first_ladder = ladders_.size();
   std::optional<base::Diagnostic> refusal;
   encoder::program::SharedTilings tilings(*graph_, interval_, stop);
-  const encoder::program::TileCutter cut = [&tilings](const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo) {
+  const encoder::program::TileCutter cut = [&tilings](const graph::tiling::TileShape& tile,
+                                                      hw_profiles::HaloStorage halo) {
     return tilings.Cut(tile, halo);
   };
   for (const Policy& policy : policies_) {
     std::vector<graph::tiling::TileShape> wanted = shapes;
-    if (filter) std::erase_if(wanted, [&](const graph::tiling::TileShape& shape) { return !filter(policy, shape); });
+    if (filter)
+      std::erase_if(wanted, [&](const graph::tiling::TileShape& shape) { return !filter(policy, shape); });
     if (filter && wanted.empty()) continue;
     base::Expected<std::vector<SubgraphLadder>> ladders =
         encoder::program::BuildLadders(*graph_, *profile_, interval_, policy, wanted, cut, made_);

@@ -51,7 +51,7 @@ struct TileCandidate {
 
 // The tile shapes of an interval that the profile's axes and granules suggest.
 graph::tiling::ShapeGrid GridOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                        graph::Interval interval);
+                                graph::Interval interval);
 
 // Fixes the offsets of those buffers of the Problem that are named; whether all that are required are there.
 bool FixOffsets(std::span<const PinnedBuffer> pins, problem::Problem& problem);
@@ -111,7 +111,8 @@ class IntervalTiles {
 
  private:
   IntervalTiles() = default;
-  void AddPolicy(const encoder::program::Policy& policy, std::vector<encoder::program::SubgraphLadder> ladders);
+  void AddPolicy(const encoder::program::Policy& policy,
+                 std::vector<encoder::program::SubgraphLadder> ladders);
   size_t RankOf(const encoder::program::Policy& policy) const;
 
   const graph::Graph* graph_ = nullptr;

@@ -1,9 +1,10 @@
+#include "again.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
 #include <utility>
 
-#include "again.h"
 #include "claims.h"
 #include "draw_question.h"
 #include "draws.h"

@@ -1,8 +1,8 @@
-#include <nlohmann/json.hpp>
+#include "cases.h"
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
-#include "cases.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/plan/files/json_sections.h"

@@ -1,8 +1,9 @@
+#include "claims.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "claims.h"
 #include "tessera/plan/files/plan_files.h"
 
 namespace tessera::audit {

@@ -1,3 +1,5 @@
+#include "draw_network.h"
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -6,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "draw_network.h"
 #include "draws.h"
 #include "tessera/base/diagnostic.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
@@ -206,9 +207,10 @@ void NameFunctions(Random& random, Graph& network) {
   }
 }
 
-// As a file would have it: the order of its tensors is that of graph/yaml.h.
+// As a file would have it: the order of its tensors is that of graph/import/yaml/network_yaml.h.
 Graph AsRead(const Graph& network) {
-  base::Expected<Graph> read = graph::import::yaml::ReadNetwork(graph::import::yaml::WriteNetworkJson(network), "drawn.json");
+  base::Expected<Graph> read =
+      graph::import::yaml::ReadNetwork(graph::import::yaml::WriteNetworkJson(network), "drawn.json");
   if (!read) throw std::logic_error("a drawn network is refused: " + base::Format(read.error()));
   return *std::move(read);
 }

@@ -1,3 +1,5 @@
+#include "draw_profile.h"
+
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -5,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "draw_profile.h"
 #include "draws.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/hw_profiles/profile_yaml.h"

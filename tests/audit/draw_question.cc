@@ -1,10 +1,11 @@
+#include "draw_question.h"
+
 #include <array>
 #include <cmath>
 #include <string>
 
 #include "draw_network.h"
 #include "draw_profile.h"
-#include "draw_question.h"
 #include "draws.h"
 
 namespace tessera::audit {

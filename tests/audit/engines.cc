@@ -1,10 +1,11 @@
+#include "engines.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 
 #include "claims.h"
-#include "engines.h"
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"

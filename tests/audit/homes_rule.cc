@@ -1,8 +1,9 @@
+#include "homes_rule.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "homes_rule.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/layout.h"
 
@@ -110,7 +111,7 @@ class Rule {
     const graph::Tensor& tensor = network_.tensors[static_cast<size_t>(index)];
     if (tensor.constant) return encoder::program::ConstantBytes(network_, profile_, index, usage.consumers);
     return encoder::program::FeatureBytes(LayoutOf(tensor, profile_), tensor.type,
-                                 encoder::program::NameExtents(tensor.shape, tensor.shape), {});
+                                          encoder::program::NameExtents(tensor.shape, tensor.shape), {});
   }
 
   bool GoneBefore(const Facts& a, const Facts& b) const {

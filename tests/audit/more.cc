@@ -1,3 +1,5 @@
+#include "more.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include "draw_question.h"
 #include "draws.h"
 #include "homes_rule.h"
-#include "more.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/search/partition/partition.h"

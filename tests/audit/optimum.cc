@@ -1,10 +1,11 @@
+#include "optimum.h"
+
 #include <fmt/format.h>
 
 #include <array>
 #include <chrono>
 
 #include "draw_question.h"
-#include "optimum.h"
 #include "oracle.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/search/partition/answer/refusal.h"

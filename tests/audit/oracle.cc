@@ -1,3 +1,5 @@
+#include "oracle.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include <utility>
 
 #include "homes_rule.h"
-#include "oracle.h"
 #include "tessera/base/stop.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
@@ -383,14 +384,15 @@ class Oracle {
     return ways;
   }
 
-  void AddWay(const Walking& walking, Interval interval, const graph::tiling::TileShape& tile, const Policy& policy,
-              std::set<std::pair<Sums, std::string>>& seen, std::vector<Way>& ways) {
+  void AddWay(const Walking& walking, Interval interval, const graph::tiling::TileShape& tile,
+              const Policy& policy, std::set<std::pair<Sums, std::string>>& seen, std::vector<Way>& ways) {
     if (++choices_ > limits_.choices) throw Limit{"choices"};
     if (stop_.Requested()) throw Limit{"time"};
     const SubgraphChoice choice{interval, tile, policy};
     auto program = encoder::program::BuildProgram(walking.network, question_.profile, {&choice, 1});
     if (!program) return;
-    const graph::tiling::TiledSubgraph tiling = encoder::program::CutTiles(walking.network, interval, tile, policy.halo);
+    const graph::tiling::TiledSubgraph tiling =
+        encoder::program::CutTiles(walking.network, interval, tile, policy.halo);
     const plan::Metrics metrics = search::cost::Simulate(walking.network, question_.profile, tiling, policy);
     Way way{.tile = tile, .policy = policy, .costs = {}, .problem = {}, .fits = {}};
     for (size_t i = 0; i < kSummed.size(); ++i)
@@ -409,7 +411,9 @@ class Oracle {
     for (size_t axis = 0; axis < output.size(); ++axis) {
       std::vector<int64_t> extents = {output[axis]};
       for (const hw_profiles::AxisGranule& cut : question_.profile.tiling.axes) {
-        if (graph::tiling::AxisOf(output, cut.axis) != axis || !graph::tiling::CanCut(network, interval, axis)) continue;
+        if (graph::tiling::AxisOf(output, cut.axis) != axis ||
+            !graph::tiling::CanCut(network, interval, axis))
+          continue;
         for (int64_t extent = cut.granule; extent < output[axis]; extent += cut.granule)
           extents.push_back(extent);
       }

@@ -25,7 +25,8 @@ std::string FirstDifference(const std::string& a, const std::string& b) {
 
 std::vector<std::string> FaultsOf(const plan::Plan& plan) {
   std::vector<std::string> faults;
-  for (const plan::verify::Violation& violation : plan::verify::Validate(plan)) faults.push_back(violation.message);
+  for (const plan::verify::Violation& violation : plan::verify::Validate(plan))
+    faults.push_back(violation.message);
   if (!faults.empty()) return faults;
   const std::vector<int> homes = HomesByRule(plan.network, plan.profile);
   for (size_t i = 0; i < homes.size(); ++i) {
@@ -33,7 +34,8 @@ std::vector<std::string> FaultsOf(const plan::Plan& plan) {
       faults.push_back("tensor '" + plan.network.tensors[i].id +
                        "' is not in the home that the rule gives it");
   }
-  for (const plan::verify::Violation& violation : search::cost::FindMispriced(plan)) faults.push_back(violation.message);
+  for (const plan::verify::Violation& violation : search::cost::FindMispriced(plan))
+    faults.push_back(violation.message);
 
   const std::string json = plan::files::WritePlanJson(plan);
   const base::Expected<plan::Plan> read = plan::files::ReadPlanJson(json, "plan.json");

@@ -1,9 +1,10 @@
+#include "planner.h"
+
 #include <fmt/format.h>
 
 #include <chrono>
 #include <utility>
 
-#include "planner.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/search/engines/canonical/canonical.h"

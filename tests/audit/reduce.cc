@@ -201,7 +201,8 @@ std::optional<Question> Apply(const Question& question, const Change& change) {
   try {
     Question changed = question;
     change(changed);
-    const auto network = graph::import::yaml::ReadNetwork(graph::import::yaml::WriteNetworkJson(changed.network), "reduced.json");
+    const auto network = graph::import::yaml::ReadNetwork(
+        graph::import::yaml::WriteNetworkJson(changed.network), "reduced.json");
     if (!network) return std::nullopt;
     changed.network = *network;
     changed.profile = AsRead(changed.profile);

@@ -1,4 +1,5 @@
 #include "run.h"
+
 #include "tessera/plan/files/plan_files.h"
 
 namespace tessera::audit {

@@ -1,3 +1,5 @@
+#include "same.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include "claims.h"
 #include "draws.h"
 #include "homes_rule.h"
-#include "same.h"
 #include "tessera/graph/operator_order.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/search/tiling/engine_cache.h"
@@ -29,7 +30,9 @@ void ReportChange(const std::string& kind, const Question& question, const Answe
 void ExpectSame(const std::string& kind, const Question& question, const Answer& before, const Answer& after,
                 Run& run) {
   if (before.timed_out || after.timed_out) return run.Count("timed out");
-  const auto text = [](const Answer& answer) { return answer.plan ? plan::files::WritePlanJson(*answer.plan) : ""; };
+  const auto text = [](const Answer& answer) {
+    return answer.plan ? plan::files::WritePlanJson(*answer.plan) : "";
+  };
   const bool same = before.status == after.status && before.fault == after.fault &&
                     before.reason == after.reason && text(before) == text(after);
   if (!same) ReportChange(kind, question, before, after, run);

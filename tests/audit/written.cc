@@ -177,7 +177,8 @@ Question DrawPlain(base::Random& random) {
   for (Tensor& tensor : used.tensors) {
     if (tensor.next_of >= 0) tensor.next_of = numbers[static_cast<size_t>(tensor.next_of)];
   }
-  network = graph::import::yaml::ReadNetwork(graph::import::yaml::WriteNetworkJson(used), "drawn.json").value();
+  network =
+      graph::import::yaml::ReadNetwork(graph::import::yaml::WriteNetworkJson(used), "drawn.json").value();
   return question;
 }
 

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "tessera/base/diagnostic.h"
+
+#include <gtest/gtest.h>
 
 namespace tessera::base {
 namespace {

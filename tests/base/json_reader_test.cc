@@ -1,10 +1,11 @@
+#include "tessera/base/json_reader.h"
+
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "tessera/base/json_document.h"
-#include "tessera/base/json_reader.h"
 
 namespace tessera::base {
 namespace {

@@ -1,11 +1,11 @@
+#include "tessera/base/random.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 #include <set>
 #include <vector>
-
-#include "tessera/base/random.h"
 
 namespace tessera::base {
 namespace {

@@ -1,10 +1,11 @@
+#include "tessera/base/stop.h"
+
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <vector>
 
 #include "tessera/base/process.h"
-#include "tessera/base/stop.h"
 
 namespace tessera::base {
 namespace {

@@ -1,3 +1,5 @@
+#include "tessera/base/yaml_reader.h"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -5,8 +7,6 @@
 #include <functional>
 #include <limits>
 #include <string>
-
-#include "tessera/base/yaml_reader.h"
 
 namespace tessera::base {
 namespace {

@@ -1,3 +1,5 @@
+#include "alterations.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -5,8 +7,6 @@
 #include <set>
 #include <string_view>
 #include <utility>
-
-#include "alterations.h"
 
 namespace tessera::cli {
 namespace {

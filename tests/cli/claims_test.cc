@@ -19,11 +19,11 @@
 
 // `tessera check` accepts no altered claim: plans of many kinds are altered entry by entry, and every altered one must be refused.
 //
-// Skipped are the entries that plan/exempt.h lists. A document may be accepted that states the very same plan: one that, read and
+// Skipped are the entries that plan/files/plan_files.h lists. A document may be accepted that states the very same plan: one that, read and
 // written again, gives the bytes of the original. No value may be altered so, and no element removed or doubled; only a member may be
 // left out, or spelled out, that has a default (docs/plan-format.md, docs/network-format.md, docs/profile-format.md). Nothing else may.
 // So an address that is moved to another right place is refused too, for the digest covers addresses and modes. What the digest alone
-// refuses must be given (plan/digest.h): all that follows from it is refused because it does not follow.
+// refuses must be given (plan/files/plan_files.h): all that follows from it is refused because it does not follow.
 namespace tessera::cli {
 namespace {
 
@@ -260,7 +260,8 @@ class ClaimsTest : public CommandLineTest {
     for (const Alteration& alteration : AlterationsOf(document)) {
       const std::string pattern = PatternOf(alteration);
       if (!pattern.starts_with("/subgraphs") && !pattern.starts_with("/lowering")) continue;
-      const base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(Apply(document, alteration).dump(), "");
+      const base::Expected<plan::Plan> plan =
+          plan::files::ReadPlanJson(Apply(document, alteration).dump(), "");
       if (!plan) continue;
       ++run;
       EXPECT_NO_THROW(CheckPlan(*plan, {.execute = true, .search = false})) << Describe(alteration);

@@ -1,3 +1,5 @@
+#include "command_line.h"
+
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,8 +13,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <thread>
-
-#include "command_line.h"
 
 namespace tessera::cli {
 namespace {

@@ -1,6 +1,6 @@
-#include <gmock/gmock.h>
-
 #include "faults.h"
+
+#include <gmock/gmock.h>
 
 namespace tessera::cli {
 namespace {

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "command_line.h"
-#include "plan.h"
 
 // What `tessera plan` writes for compilers and for `tessera alloc`.
 namespace tessera::cli {
@@ -37,6 +36,7 @@ class PlanFilesTest : public CommandLineTest {
 
 // The macros and the tables agree, in both languages.
 constexpr const char* kProgram = R"(
+#include "plan.h"
 int main(void) {
   if (tsr_patent_chain_buffers[0].size <= 0) return 1;
   if (TSR_PATENT_CHAIN_SUBGRAPHS != sizeof tsr_patent_chain_subgraphs / sizeof tsr_patent_chain_subgraphs[0]) return 2;

@@ -16,9 +16,6 @@
 // Axioms at random, against every placement of a Problem small enough to try them all: what the checker takes must
 // hold in each.
 
-
-
-
 namespace tessera::encoder {
 namespace {
 

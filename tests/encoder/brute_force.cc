@@ -1,3 +1,5 @@
+#include "brute_force.h"
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -5,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "brute_force.h"
 #include "brute_force_rules.h"
 
 namespace tessera::encoder {

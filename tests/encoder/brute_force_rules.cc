@@ -1,7 +1,7 @@
+#include "brute_force_rules.h"
+
 #include <algorithm>
 #include <set>
-
-#include "brute_force_rules.h"
 
 namespace tessera::encoder {
 namespace {

@@ -1,9 +1,10 @@
+#include "tessera/encoder/formulation/cardinality.h"
+
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <vector>
 
-#include "tessera/encoder/formulation/cardinality.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 
 namespace tessera::encoder {

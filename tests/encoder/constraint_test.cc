@@ -1,6 +1,7 @@
+#include "tessera/encoder/formulation/constraint.h"
+
 #include <gtest/gtest.h>
 
-#include "tessera/encoder/formulation/constraint.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
 

@@ -149,14 +149,15 @@ TEST_P(Promise, SchedulesCoverTheHorizon) {
 // Without refinements, under which pigeons that are alike are no puzzle.
 INSTANTIATE_TEST_SUITE_P(
     Engines, Promise,
-    testing::Values(Party{"order", std::make_shared<sat::SatEngine>(sat::SatOptions{
-                                       0, sat::IntegerEncoding::kOrder, {}, formulation::Refinements::None()})},
+    testing::Values(Party{"order",
+                          std::make_shared<sat::SatEngine>(sat::SatOptions{
+                              0, sat::IntegerEncoding::kOrder, {}, formulation::Refinements::None()})},
                     Party{"bits", std::make_shared<sat::SatEngine>(sat::SatOptions{
                                       0, sat::IntegerEncoding::kBits, {}, formulation::Refinements::None()})},
                     Party{"z3", std::make_shared<smt::Z3Engine>()}),
     [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
 
-TEST(sat::SatEngine, TriesHintsFirst) {
+TEST(SatEngine, TriesHintsFirst) {
   Problem problem;
   problem.memories.emplace_back().capacity = 64;
   for (const Bytes hint : {40, 8, 24}) {

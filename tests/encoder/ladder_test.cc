@@ -147,12 +147,13 @@ TEST_P(LadderOf, SessionAgreesWithFreshSolvesInAnyOrder) {
   EXPECT_LT(feasible, asked * 9 / 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Engines, LadderOf,
-    testing::Values(Party{"order", std::make_shared<sat::SatEngine>(sat::SatOptions{0, sat::IntegerEncoding::kOrder})},
-                    Party{"bits", std::make_shared<sat::SatEngine>(sat::SatOptions{0, sat::IntegerEncoding::kBits})},
-                    Party{"z3", std::make_shared<smt::Z3Engine>()}),
-    [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Engines, LadderOf,
+                         testing::Values(Party{"order", std::make_shared<sat::SatEngine>(sat::SatOptions{
+                                                            0, sat::IntegerEncoding::kOrder})},
+                                         Party{"bits", std::make_shared<sat::SatEngine>(sat::SatOptions{
+                                                           0, sat::IntegerEncoding::kBits})},
+                                         Party{"z3", std::make_shared<smt::Z3Engine>()}),
+                         [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
 
 // A loop over three banks whose modes exchange reading and writing, so that every topic has clauses.
 Problem BankedLoop() {
@@ -182,7 +183,8 @@ TEST(LadderClauses, LaterRungsAddSizesAndNothingElse) {
     EXPECT_EQ(session.Solve(0, 256, {}, stop).status, Status::kFeasible);
     const formulation::TopicCounts first = session.Counts();
     for (const formulation::Topic topic :
-         {formulation::Topic::kLiveness, formulation::Topic::kRelations, formulation::Topic::kAddresses, formulation::Topic::kBanks, formulation::Topic::kModes}) {
+         {formulation::Topic::kLiveness, formulation::Topic::kRelations, formulation::Topic::kAddresses,
+          formulation::Topic::kBanks, formulation::Topic::kModes}) {
       EXPECT_GT(first[static_cast<size_t>(topic)], 0) << static_cast<int>(topic);
     }
     for (size_t rung = 1; rung < ladder.rungs.size(); ++rung) session.Solve(rung, 256, {}, stop);
@@ -202,7 +204,8 @@ TEST(LadderClauses, LaterRungsAddSizesAndNothingElse) {
 TEST(LadderClauses, ASmallerCapacityAddsOneClauseABuffer) {
   const Problem problem = Chain(120);
   const Ladder ladder = RowsWithHalo();
-  formulation::EncodedSession session("cadical", problem, &ladder, sat::CadicalBackends({0, sat::IntegerEncoding::kOrder}));
+  formulation::EncodedSession session("cadical", problem, &ladder,
+                                      sat::CadicalBackends({0, sat::IntegerEncoding::kOrder}));
   const base::Stop stop;
   session.Solve(0, 120, {}, stop);
   formulation::TopicCounts expected = session.Counts();

@@ -17,9 +17,6 @@
 
 // Proofs of engines, damaged, and held against Problems that have a placement: none may be accepted.
 
-
-
-
 namespace tessera::encoder {
 namespace {
 

@@ -1,9 +1,10 @@
+#include "random_problem.h"
+
 #include <algorithm>
 #include <optional>
 #include <string>
 
 #include "brute_force.h"
-#include "random_problem.h"
 #include "random_rules.h"
 
 namespace tessera::encoder {

@@ -1,8 +1,8 @@
+#include "random_rules.h"
+
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "random_rules.h"
 
 namespace tessera::encoder {
 namespace {

@@ -1,3 +1,5 @@
+#include "tessera/encoder/formulation/refinements.h"
+
 #include <gmock/gmock.h>
 
 #include <string>
@@ -7,7 +9,6 @@
 #include "tessera/base/random.h"
 #include "tessera/encoder/formulation/address_constraints.h"
 #include "tessera/encoder/formulation/decomposition.h"
-#include "tessera/encoder/formulation/refinements.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/validator.h"
 
@@ -38,7 +39,8 @@ Problem Memory(Bytes capacity) {
 }
 
 std::vector<std::vector<Bytes>> PositionsOf(const Problem& problem, const Ladder* ladder = nullptr) {
-  return formulation::FindNormalPositions(problem, ladder, formulation::Analyse(problem, ladder), {problem.memories[0].capacity}, {});
+  return formulation::FindNormalPositions(problem, ladder, formulation::Analyse(problem, ladder),
+                                          {problem.memories[0].capacity}, {});
 }
 
 TEST(NormalPositions, AreSumsOfSizesBelow) {
@@ -102,7 +104,8 @@ TEST(Symmetry, GroupsWhatIsAlikeOnEveryRung) {
   Live(problem, 2, 0, 4);
   EXPECT_THAT(formulation::FindInterchangeable(problem, nullptr), ElementsAre(ElementsAre(0, 1, 2, 4)));
   const Ladder ladder = {{{"small", {1, 1, 1, 1, 1, 1}}, {"large", {2, 3, 2, 2, 3, 2}}}};
-  EXPECT_THAT(formulation::FindInterchangeable(problem, &ladder), ElementsAre(ElementsAre(0, 2), ElementsAre(1, 4)));
+  EXPECT_THAT(formulation::FindInterchangeable(problem, &ladder),
+              ElementsAre(ElementsAre(0, 2), ElementsAre(1, 4)));
 }
 
 TEST(Symmetry, SparesWhatIsNamedOrFixed) {

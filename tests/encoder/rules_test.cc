@@ -333,12 +333,13 @@ TEST_P(RulesOf, ModeSwitchesAreMinimisedOnRequest) {
   EXPECT_EQ(GetParam().engine->Open(problem, nullptr)->Minimise(0, 16, {}, stop).least_cost, 7);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Engines, RulesOf,
-    testing::Values(Party{"order", std::make_shared<sat::SatEngine>(sat::SatOptions{0, sat::IntegerEncoding::kOrder})},
-                    Party{"bits", std::make_shared<sat::SatEngine>(sat::SatOptions{0, sat::IntegerEncoding::kBits})},
-                    Party{"z3", std::make_shared<smt::Z3Engine>()}),
-    [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Engines, RulesOf,
+                         testing::Values(Party{"order", std::make_shared<sat::SatEngine>(sat::SatOptions{
+                                                            0, sat::IntegerEncoding::kOrder})},
+                                         Party{"bits", std::make_shared<sat::SatEngine>(sat::SatOptions{
+                                                           0, sat::IntegerEncoding::kBits})},
+                                         Party{"z3", std::make_shared<smt::Z3Engine>()}),
+                         [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace tessera::encoder

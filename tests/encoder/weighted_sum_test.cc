@@ -12,7 +12,8 @@ namespace {
 constexpr size_t kMostNodes = 1000;
 
 // The terms' literals are variables 2, 3, ... of the solver.
-std::vector<formulation::Weighted> MakeTerms(sat::CadicalSolver& solver, const std::vector<int64_t>& weights) {
+std::vector<formulation::Weighted> MakeTerms(sat::CadicalSolver& solver,
+                                             const std::vector<int64_t>& weights) {
   std::vector<formulation::Weighted> terms;
   terms.reserve(weights.size());
   for (const int64_t weight : weights) terms.push_back({solver.NewVariable(), weight});
@@ -66,7 +67,8 @@ TEST(SumAtMost, ConstantsUseUpTheLimit) {
   const base::Stop stop;
   sat::CadicalSolver solver(0, 10'000);
   const formulation::Literal a = solver.NewVariable();
-  const std::vector<formulation::Weighted> terms = {{formulation::kTrue, 5}, {a, 4}, {formulation::kFalse, 100}};
+  const std::vector<formulation::Weighted> terms = {
+      {formulation::kTrue, 5}, {a, 4}, {formulation::kFalse, 100}};
   formulation::AddSumAtMost(solver, terms, 8, kMostNodes);
   EXPECT_EQ(solver.Decide({}, {}, stop).verdict, formulation::Verdict::kSatisfiable);
   EXPECT_EQ(solver.Decide(std::vector{a}, {}, stop).verdict, formulation::Verdict::kUnsatisfiable);

@@ -162,8 +162,10 @@ TEST(Borders, BilinearAtHalfPixels) {
 // One output lies at 5/2 of 6, but at 0 as PyTorch has it.
 TEST(Borders, OneOutputAtHalfPixels) {
   EXPECT_EQ(Resized(6, 1, ResizeCoordinates::kHalfPixel, ResizeMode::kBilinear)(0, 1), (ops::Extent{2, 4}));
-  EXPECT_EQ(Resized(6, 1, ResizeCoordinates::kPytorchHalfPixel, ResizeMode::kBilinear)(0, 1), (ops::Extent{0, 1}));
-  EXPECT_EQ(Resized(6, 1, ResizeCoordinates::kAlignCorners, ResizeMode::kBilinear)(0, 1), (ops::Extent{0, 1}));
+  EXPECT_EQ(Resized(6, 1, ResizeCoordinates::kPytorchHalfPixel, ResizeMode::kBilinear)(0, 1),
+            (ops::Extent{0, 1}));
+  EXPECT_EQ(Resized(6, 1, ResizeCoordinates::kAlignCorners, ResizeMode::kBilinear)(0, 1),
+            (ops::Extent{0, 1}));
 }
 
 // Places 0, 1/2, 1 ... 4 of 5: every other output lies on a row and reads no other.

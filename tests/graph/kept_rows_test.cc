@@ -13,14 +13,15 @@ namespace {
 using base::OperatorKind;
 
 // The first example of docs/program.md.
-TEST(tiling::TileKeepingRows, PatentChainMakesEachRowOnce) {
+TEST(TileKeepingRows, PatentChainMakesEachRowOnce) {
   GraphBuilder builder;
   const int input = builder.AddInput({1, 3, 10, 20});
   builder.AddConv(builder.AddConv(builder.AddConv(input, 8, 3), 8, 3), 4, 3);
   const Graph graph = std::move(builder).Build();
   const tiling::TiledSubgraph tiled = tiling::TileKeepingRows(graph, {0, 2}, {1, 4, 2, 14});
   ASSERT_EQ(tiled.tiles, 2);
-  EXPECT_EQ(tiled.rows, (std::vector<tiling::RowCounts>{{2, 8, 8, 10}, {2, 6, 6, 8}, {2, 4, 4, 6}, {0, 2, 2, 4}}));
+  EXPECT_EQ(tiled.rows,
+            (std::vector<tiling::RowCounts>{{2, 8, 8, 10}, {2, 6, 6, 8}, {2, 4, 4, 6}, {0, 2, 2, 4}}));
   const tiling::TileClass& second = tiled.classes[static_cast<size_t>(tiled.class_of[1])];
   EXPECT_EQ(second.needed[0], (tiling::Extents{1, 3, 4, 20}));
   EXPECT_EQ(second.made[0], (tiling::Extents{1, 3, 2, 20}));
@@ -33,7 +34,7 @@ TEST(tiling::TileKeepingRows, PatentChainMakesEachRowOnce) {
 }
 
 // The second example of docs/program.md.
-TEST(tiling::TileKeepingRows, AnUpsampledConvolutionIsIdleInEverySecondTile) {
+TEST(TileKeepingRows, AnUpsampledConvolutionIsIdleInEverySecondTile) {
   GraphBuilder builder;
   const int a = builder.AddConv(builder.AddInput({1, 1, 4, 4}), 1, 3, 1, 1);
   ops::Wanted wanted;
@@ -58,7 +59,7 @@ TEST(tiling::TileKeepingRows, AnUpsampledConvolutionIsIdleInEverySecondTile) {
 }
 
 // A skip keeps its rows until the slower branch has used them.
-TEST(tiling::TileKeepingRows, ASkipWaitsForTheSlowerBranch) {
+TEST(TileKeepingRows, ASkipWaitsForTheSlowerBranch) {
   GraphBuilder builder;
   const int input = builder.AddInput({1, 1, 8, 4});
   int branch = input;
@@ -70,7 +71,7 @@ TEST(tiling::TileKeepingRows, ASkipWaitsForTheSlowerBranch) {
   EXPECT_EQ(tiled.rows[0], (tiling::RowCounts{3, 4, 4, 5}));
 }
 
-TEST(tiling::TileKeepingRows, OperandThatEveryTileWantsWholeIsLoadedOnce) {
+TEST(TileKeepingRows, OperandThatEveryTileWantsWholeIsLoadedOnce) {
   GraphBuilder builder;
   const int rows = builder.AddInput({1, 4, 6});
   const int matrix = builder.AddInput({1, 6, 5});
@@ -82,7 +83,7 @@ TEST(tiling::TileKeepingRows, OperandThatEveryTileWantsWholeIsLoadedOnce) {
 }
 
 // Two strips of four columns: the second 3x3 wants five columns of the first, of which either strip makes its own.
-TEST(tiling::TileKeepingRows, EveryStripMakesTheColumnsThatItNeeds) {
+TEST(TileKeepingRows, EveryStripMakesTheColumnsThatItNeeds) {
   GraphBuilder builder;
   const int a = builder.AddConv(builder.AddInput({1, 1, 8, 8}), 2, 3, 1, 1);
   builder.AddConv(a, 1, 3, 1, 1);
@@ -98,7 +99,7 @@ TEST(tiling::TileKeepingRows, EveryStripMakesTheColumnsThatItNeeds) {
 }
 
 // Keys and values come once for each part of the heads, queries once altogether.
-TEST(tiling::TileKeepingRows, KeysAndValuesStayForTheirHeads) {
+TEST(TileKeepingRows, KeysAndValuesStayForTheirHeads) {
   GraphBuilder builder;
   const int query = builder.AddInput({4, 6, 5});
   const int key = builder.AddInput({4, 7, 5});
@@ -121,7 +122,7 @@ TEST(tiling::TileKeepingRows, KeysAndValuesStayForTheirHeads) {
   EXPECT_EQ(tiled.largest[1], (tiling::Extents{2, 7, 5}));
 }
 
-TEST(tiling::CutsStrips, IsACutOfRowsPerhapsOfColumnsAndTheBatchAndOfNothingElse) {
+TEST(CutsStrips, IsACutOfRowsPerhapsOfColumnsAndTheBatchAndOfNothingElse) {
   EXPECT_TRUE(tiling::CutsStrips({1, 4, 8, 8}, {1, 4, 3, 8}));
   EXPECT_TRUE(tiling::CutsStrips({1, 4, 8, 8}, {1, 4, 3, 5}));
   EXPECT_FALSE(tiling::CutsStrips({1, 4, 8, 8}, {1, 4, 8, 8}));

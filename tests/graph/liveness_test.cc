@@ -1,8 +1,9 @@
+#include "tessera/graph/liveness.h"
+
 #include <gtest/gtest.h>
 
 #include "graph_builder.h"
 #include "random_graph.h"
-#include "tessera/graph/liveness.h"
 
 // The graph of the picture in liveness.h:  input -> 0:a -> 1:b, 2: a read again, 3: b and c make the output.
 namespace tessera::graph {

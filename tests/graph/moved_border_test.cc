@@ -205,7 +205,8 @@ TEST(Borders, DescribedOperatorsReadWhatTheirAuthorSays) {
   EXPECT_EQ(RegionFor(graph, asked, 2), (ops::Box{{0, 16}}));
   EXPECT_EQ(ops::MacsOf(graph, graph.operators[0], asked), 8);  // 3 of 40 elements, rounded up
   graph.operators[0].accesses[0].every_channel = true;
-  EXPECT_EQ(RegionFor(graph, {{0, 1}, {1, 2}, {8, 10}, {0, 1}}, 0), (ops::Box{{0, 1}, {0, 4}, {6, 10}, {0, 1}}));
+  EXPECT_EQ(RegionFor(graph, {{0, 1}, {1, 2}, {8, 10}, {0, 1}}, 0),
+            (ops::Box{{0, 1}, {0, 4}, {6, 10}, {0, 1}}));
   EXPECT_TRUE(tiling::CanCut(graph, {0, 0}, 2));
 }
 
@@ -241,7 +242,7 @@ TEST(Borders, SlowerBranchDecidesOverWhatBothRead) {
   const Graph graph = std::move(builder).Build();
   const auto rows = [&](int64_t begin, int64_t end) {
     return tiling::RegionsOfTile(graph, {0, 3},
-                         {{0, 1}, {0, 1}, {begin, end}, {0, 12}})[static_cast<size_t>(input)][2];
+                                 {{0, 1}, {0, 1}, {begin, end}, {0, 12}})[static_cast<size_t>(input)][2];
   };
   EXPECT_EQ(rows(0, 2), (ops::Extent{0, 4}));
   EXPECT_EQ(rows(4, 6), (ops::Extent{2, 8}));

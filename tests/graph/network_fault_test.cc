@@ -210,10 +210,11 @@ TEST(NetworkFault, TruncatedFile) {
 TEST(NetworkFault, EmptyFile) { EXPECT_EQ(FaultOf("").file, "n.yaml"); }
 
 TEST(NetworkReader, OperatorsMayStandInAnyOrder) {
-  const base::Expected<Graph> graph = import::yaml::ReadNetwork(Around("  - {id: c, kind: pool, inputs: [b], kernel: 1}\n"
-                                                         "  - {id: a, kind: pool, inputs: [x], kernel: 1}\n"
-                                                         "  - {id: b, kind: pool, inputs: [a], kernel: 1}\n"),
-                                                  "n.yaml");
+  const base::Expected<Graph> graph =
+      import::yaml::ReadNetwork(Around("  - {id: c, kind: pool, inputs: [b], kernel: 1}\n"
+                                       "  - {id: a, kind: pool, inputs: [x], kernel: 1}\n"
+                                       "  - {id: b, kind: pool, inputs: [a], kernel: 1}\n"),
+                                "n.yaml");
   ASSERT_TRUE(graph);
   std::string order;
   for (const Operator& op : graph->operators) order += op.id;
@@ -252,7 +253,8 @@ TEST(NetworkReader, UserKeysComeBackUntouched) {
   ASSERT_TRUE(graph);
   EXPECT_EQ(graph->annotations.at("x-owner"), "me");
   EXPECT_EQ(graph->operators[0].annotations.at("x-note"), "two\nlines");
-  const base::Expected<Graph> again = import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
+  const base::Expected<Graph> again =
+      import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again);
   EXPECT_EQ(*again, *graph);
 }
@@ -265,7 +267,8 @@ TEST(NetworkReader, StateIsNoNetworkInput) {
   ASSERT_TRUE(graph);
   EXPECT_TRUE(graph->tensors[1].state);
   EXPECT_FALSE(graph->tensors[1].network_input);
-  const base::Expected<Graph> again = import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
+  const base::Expected<Graph> again =
+      import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again);
   EXPECT_EQ(*again, *graph);
 }
@@ -278,14 +281,15 @@ std::string WithState(const std::string& state, const std::string& outputs = "")
 }
 
 TEST(NetworkReader, AStateNamesItsNextValue) {
-  const base::Expected<Graph> graph =
-      import::yaml::ReadNetwork(WithState("{id: cache, shape: [2, 3, 4], state: true, next: longer}"), "n.yaml");
+  const base::Expected<Graph> graph = import::yaml::ReadNetwork(
+      WithState("{id: cache, shape: [2, 3, 4], state: true, next: longer}"), "n.yaml");
   ASSERT_TRUE(graph) << base::Format(graph.error());
   const Tensor& longer = graph->tensors[static_cast<size_t>(*FindTensor(*graph, "longer"))];
   EXPECT_EQ(longer.next_of, FindTensor(*graph, "cache"));
   EXPECT_TRUE(longer.network_output);
   EXPECT_EQ(RoleIn(*graph, {}, *FindTensor(*graph, "longer"), {0, 1}), base::TensorRole::kState);
-  const base::Expected<Graph> again = import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
+  const base::Expected<Graph> again =
+      import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again);
   EXPECT_EQ(*again, *graph);
 }

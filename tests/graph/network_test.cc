@@ -190,7 +190,8 @@ TEST_P(EveryNetwork, SlipsOfThePenAreReadOrRefused) {
     }
     const base::Expected<Graph> graph = import::yaml::ReadNetwork(changed, "slip.yaml");
     if (graph) {
-      EXPECT_EQ(import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "slip.json").value(), *graph);
+      EXPECT_EQ(import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "slip.json").value(),
+                *graph);
       continue;
     }
     ++refused;

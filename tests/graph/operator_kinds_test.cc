@@ -33,7 +33,8 @@ TEST_P(EveryKind, HasItsShapeAndItsWorkAndReadsBackFromJson) {
   EXPECT_EQ(ops::ToText(graph->tensors[static_cast<size_t>(*FindTensor(*graph, "y"))].shape),
             ops::ToText(GetParam().shape));
   EXPECT_EQ(ops::MacsOf(*graph, graph->operators[0]), GetParam().macs);
-  const base::Expected<Graph> again = import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
+  const base::Expected<Graph> again =
+      import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again) << base::Format(again.error());
   EXPECT_EQ(*again, *graph);
 }
@@ -151,10 +152,12 @@ std::string AlongATable(const std::string& table, const std::string& shape) {
 }
 
 TEST(Elementwise, MayHaveTheExtentsOfItsConstantsWhereItStatesThem) {
-  const base::Expected<Graph> graph = import::yaml::ReadNetwork(AlongATable("[4, 5, 1]", "[4, 5, 3]"), "n.yaml");
+  const base::Expected<Graph> graph =
+      import::yaml::ReadNetwork(AlongATable("[4, 5, 1]", "[4, 5, 3]"), "n.yaml");
   ASSERT_TRUE(graph) << base::Format(graph.error());
   EXPECT_EQ(graph->tensors.back().shape, (Shape{4, 5, 3}));
-  const base::Expected<Graph> again = import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
+  const base::Expected<Graph> again =
+      import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again) << base::Format(again.error());
   EXPECT_EQ(*again, *graph);
   const base::Expected<Graph> silent = import::yaml::ReadNetwork(AlongATable("[4, 5, 1]", ""), "n.yaml");
@@ -176,7 +179,8 @@ TEST(Outputs, MayBeInputsAndConstants) {
   const base::Expected<Graph> graph = import::yaml::ReadNetwork(text, "n.yaml");
   ASSERT_TRUE(graph) << base::Format(graph.error());
   for (const Tensor& tensor : graph->tensors) EXPECT_TRUE(tensor.network_output) << tensor.id;
-  const base::Expected<Graph> again = import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
+  const base::Expected<Graph> again =
+      import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again) << base::Format(again.error());
   EXPECT_EQ(*again, *graph);
 }

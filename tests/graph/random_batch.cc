@@ -1,7 +1,8 @@
+#include "random_batch.h"
+
 #include <utility>
 
 #include "graph_builder.h"
-#include "random_batch.h"
 
 namespace tessera::graph {
 namespace {

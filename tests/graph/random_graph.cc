@@ -1,7 +1,7 @@
+#include "random_graph.h"
+
 #include <algorithm>
 #include <array>
-
-#include "random_graph.h"
 
 namespace tessera::graph {
 namespace {

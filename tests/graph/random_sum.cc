@@ -1,7 +1,7 @@
+#include "random_sum.h"
+
 #include <string>
 #include <utility>
-
-#include "random_sum.h"
 
 namespace tessera::graph {
 namespace {

@@ -1,8 +1,9 @@
+#include "region_oracle.h"
+
 #include <algorithm>
 #include <numeric>
 #include <optional>
 
-#include "region_oracle.h"
 #include "tessera/graph/tiling/tiling.h"
 
 namespace tessera::graph {
@@ -262,8 +263,8 @@ ops::Box ElementSet::Hull() const {
     if (!has[i]) continue;
     for (size_t axis = 0; axis < hull.size(); ++axis) {
       const int64_t at = all[i][axis];
-      hull[axis] =
-          any ? ops::Extent{std::min(hull[axis].begin, at), std::max(hull[axis].end, at + 1)} : ops::Extent{at, at + 1};
+      hull[axis] = any ? ops::Extent{std::min(hull[axis].begin, at), std::max(hull[axis].end, at + 1)}
+                       : ops::Extent{at, at + 1};
     }
     any = true;
   }
@@ -301,7 +302,8 @@ bool LeavesInterval(const Graph& graph, Interval interval, int tensor, const std
 // The axis of the last output that stands for this axis of another tensor that leaves.
 std::optional<size_t> StandIn(const Shape& last, const Shape& shape, size_t axis) {
   if (last.size() == shape.size()) return axis;
-  for (const tiling::Axis name : {tiling::Axis::kRows, tiling::Axis::kColumns, tiling::Axis::kChannels, tiling::Axis::kBatch}) {
+  for (const base::Axis name :
+       {base::Axis::kRows, base::Axis::kColumns, base::Axis::kChannels, base::Axis::kBatch}) {
     if (tiling::AxisOf(shape, name) == axis) return tiling::AxisOf(last, name);
   }
   return std::nullopt;

@@ -1,3 +1,5 @@
+#include "tessera/graph/ops/region.h"
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -5,7 +7,6 @@
 #include "graph_builder.h"
 #include "random_graph.h"
 #include "region_oracle.h"
-#include "tessera/graph/ops/region.h"
 
 // What one operator needs: of every kind against the oracle, and of each at its borders in numbers.
 namespace tessera::graph {
@@ -22,7 +23,8 @@ std::string TextOf(const ops::Box& box) {
 
 std::string Describe(const Graph& graph, const Operator& op, size_t input, const ops::Box& output) {
   std::string text(base::NameOf(op.kind));
-  for (const int tensor : op.inputs) text += " " + ops::ToText(graph.tensors[static_cast<size_t>(tensor)].shape);
+  for (const int tensor : op.inputs)
+    text += " " + ops::ToText(graph.tensors[static_cast<size_t>(tensor)].shape);
   text += " -> " + ops::ToText(graph.tensors[static_cast<size_t>(op.outputs[0])].shape);
   return text + ", input " + std::to_string(input) + " for " + TextOf(output);
 }
@@ -59,7 +61,8 @@ TEST(Region, WindowsInThePaddingReadNothing) {
   op.window = {.kernel = {2, 1}, .stride = {1, 1}, .dilation = {1, 1}, .pad_low = {3, 0}, .pad_high = {0, 0}};
   const Graph graph = OneOperator(op, {}, {{1, 1, 4, 4}});
   EXPECT_TRUE(ops::IsEmpty(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 2}, {0, 4}})));
-  EXPECT_EQ(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 3}, {0, 4}}), (ops::Box{{0, 1}, {0, 1}, {0, 1}, {0, 4}}));
+  EXPECT_EQ(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 3}, {0, 4}}),
+            (ops::Box{{0, 1}, {0, 1}, {0, 1}, {0, 4}}));
 }
 
 TEST(Region, DilatedWindowEndsAtATapInsideTheInput) {
@@ -67,7 +70,8 @@ TEST(Region, DilatedWindowEndsAtATapInsideTheInput) {
   Operator op = OfKind(OperatorKind::kPool);
   op.window = {.kernel = {3, 1}, .stride = {1, 1}, .dilation = {3, 1}, .pad_low = {3, 0}, .pad_high = {3, 0}};
   const Graph graph = OneOperator(op, {}, {{1, 1, 3, 1}});
-  EXPECT_EQ(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 1}, {0, 1}}), (ops::Box{{0, 1}, {0, 1}, {0, 1}, {0, 1}}));
+  EXPECT_EQ(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 1}, {0, 1}}),
+            (ops::Box{{0, 1}, {0, 1}, {0, 1}, {0, 1}}));
 }
 
 // Pads wider than windows, strides wider than kernels, dilations wider than strides.
@@ -93,7 +97,8 @@ TEST(Region, OfAnyWindowIsTheSmallestAroundItsTaps) {
         const ops::Box output = {{0, 1}, {0, 1}, {first, end}, {0, 1}};
         ElementSet asked(shape);
         asked.AddBox(output);
-        ASSERT_EQ(TextOf(ops::InputRegion(graph, pool, 0, output)), TextOf(NeedOf(graph, pool, 0, asked).Hull()))
+        ASSERT_EQ(TextOf(ops::InputRegion(graph, pool, 0, output)),
+                  TextOf(NeedOf(graph, pool, 0, asked).Hull()))
             << Describe(graph, pool, 0, output);
       }
     }

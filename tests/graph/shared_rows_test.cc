@@ -20,7 +20,8 @@ bool AnyShares(const Graph& graph, Interval interval, const Shape& output) {
   tiling::ShapeGrid grid;
   for (size_t axis = 0; axis < output.size(); ++axis) {
     std::vector<int64_t>& extents = grid.extents.emplace_back();
-    for (int64_t extent = tiling::CanCut(graph, interval, axis) ? 1 : output[axis]; extent <= output[axis]; ++extent)
+    for (int64_t extent = tiling::CanCut(graph, interval, axis) ? 1 : output[axis]; extent <= output[axis];
+         ++extent)
       extents.push_back(extent);
   }
   for (const tiling::TileShape& tile : tiling::ShapesOf(grid)) {
@@ -33,18 +34,19 @@ bool AnyShares(const Graph& graph, Interval interval, const Shape& output) {
   return false;
 }
 
-TEST(tiling::MayShareRows, IsRightAboutWindows) {
+TEST(MayShareRows, IsRightAboutWindows) {
   for (const int64_t kernel : {1, 2, 3}) {
     for (const int64_t stride : {1, 2, 3}) {
       GraphBuilder builder;
       builder.AddConv(builder.AddInput({1, 1, 12, 4}), 1, kernel, stride);
       const Graph graph = std::move(builder).Build();
-      EXPECT_EQ(tiling::MayShareRows(graph, {0, 0}, AlwaysCounts), kernel > stride) << kernel << ", " << stride;
+      EXPECT_EQ(tiling::MayShareRows(graph, {0, 0}, AlwaysCounts), kernel > stride)
+          << kernel << ", " << stride;
     }
   }
 }
 
-TEST(tiling::MayShareRows, LooksAtWhatCountsAlone) {
+TEST(MayShareRows, LooksAtWhatCountsAlone) {
   GraphBuilder builder;
   const int x = builder.AddInput({1, 1, 12, 4});
   builder.AddConv(x, 1, 3);
@@ -53,7 +55,7 @@ TEST(tiling::MayShareRows, LooksAtWhatCountsAlone) {
   EXPECT_FALSE(tiling::MayShareRows(graph, {0, 0}, [x](int tensor) { return tensor != x; }));
 }
 
-TEST(tiling::MayShareRows, IsTrueWhereverSomeTileSharesARow) {
+TEST(MayShareRows, IsTrueWhereverSomeTileSharesARow) {
   int shared = 0;
   int not_shared = 0;
   for (uint64_t seed = 0; seed < 400; ++seed) {
@@ -61,7 +63,7 @@ TEST(tiling::MayShareRows, IsTrueWhereverSomeTileSharesARow) {
     const Graph graph = RandomGraph(random, static_cast<int>(random.Uniform(1, 4)));
     const Interval interval = {0, static_cast<int>(graph.operators.size()) - 1};
     const Shape& output = graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
-    const std::optional<size_t> rows = tiling::AxisOf(output, tiling::Axis::kRows);
+    const std::optional<size_t> rows = tiling::AxisOf(output, base::Axis::kRows);
     if (!rows || output[*rows] < 2 || !tiling::CanCut(graph, interval, *rows)) continue;
     const bool may = tiling::MayShareRows(graph, interval, AlwaysCounts);
     if (AnyShares(graph, interval, output)) {

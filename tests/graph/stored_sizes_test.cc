@@ -1,8 +1,9 @@
+#include "tessera/graph/import/common/stored_sizes.h"
+
 #include <gtest/gtest.h>
 
 #include <utility>
 
-#include "tessera/graph/import/common/stored_sizes.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 
 // Constants that are stored in other bytes than their shape says.
@@ -24,7 +25,8 @@ int64_t StoredBytesOf(const Graph& graph, std::string_view id) {
 
 TEST(StoredSizes, TheLastCommaDividesAndBlanksDoNotCount) {
   Graph graph = ConvWithWeights();
-  ASSERT_TRUE(import::common::ReadStoredSizes("\xef\xbb\xbftensor,bytes\r\n\r\n w,1 , 5 \r\n", "s.csv", graph));
+  ASSERT_TRUE(
+      import::common::ReadStoredSizes("\xef\xbb\xbftensor,bytes\r\n\r\n w,1 , 5 \r\n", "s.csv", graph));
   EXPECT_EQ(StoredBytesOf(graph, "w,1"), 5);
 }
 

@@ -39,9 +39,9 @@ class NaiveSweep {
   NaiveSweep(const Graph& graph, Interval interval, const tiling::TileShape& tile) : graph_(graph) {
     const tiling::Propagation propagation(graph, interval);
     const Shape& output = OutputOf(graph, interval);
-    const size_t rows = *tiling::AxisOf(output, tiling::Axis::kRows);
-    const std::optional<size_t> batch = tiling::AxisOf(output, tiling::Axis::kBatch);
-    const std::optional<size_t> columns = tiling::AxisOf(output, tiling::Axis::kColumns);
+    const size_t rows = *tiling::AxisOf(output, base::Axis::kRows);
+    const std::optional<size_t> batch = tiling::AxisOf(output, base::Axis::kBatch);
+    const std::optional<size_t> columns = tiling::AxisOf(output, base::Axis::kColumns);
     const auto step = [&](std::optional<size_t> axis) { return axis ? tile[*axis] : 1; };
     const auto extent = [&](std::optional<size_t> axis) { return axis ? output[*axis] : 1; };
     for (int64_t strip = 0;
@@ -88,7 +88,7 @@ class NaiveSweep {
 
  private:
   void AskForShares(const tiling::Propagation& propagation, size_t slot, Rows& found) {
-    const std::optional<size_t> rows = tiling::AxisOf(propagation.ShapeOf(slot), tiling::Axis::kRows);
+    const std::optional<size_t> rows = tiling::AxisOf(propagation.ShapeOf(slot), base::Axis::kRows);
     std::set<int64_t> left;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
       ops::Box share = propagation.ShareOf(slot, tiles_[tile]);
@@ -127,7 +127,7 @@ class NaiveSweep {
     found.made.resize(tiles_.size());
     found.kept.resize(tiles_.size());
     const Shape& shape = TensorIn(graph_, tensor).shape;
-    const std::optional<size_t> rows = tiling::AxisOf(shape, tiling::Axis::kRows);
+    const std::optional<size_t> rows = tiling::AxisOf(shape, base::Axis::kRows);
     if (!rows || !AllWantTheSame(found, *rows)) return;
     const auto wanted = [&](size_t tile) { return found.wanted[tile][*rows]; };
     for (int64_t row = 0; row < shape[*rows]; ++row) {
@@ -178,7 +178,7 @@ void ExpectSameAsSweep(const Graph& graph, Interval interval, const tiling::Tile
     const Rows& rows = naive.Of(tensor);
     tiling::RowCounts most;
     most.shared = rows.most_shared;
-    const std::optional<size_t> axis = tiling::AxisOf(TensorIn(graph, tensor).shape, tiling::Axis::kRows);
+    const std::optional<size_t> axis = tiling::AxisOf(TensorIn(graph, tensor).shape, base::Axis::kRows);
     for (size_t t = 0; t < naive.Tiles(); ++t) {
       const tiling::TileClass& tiles = found.classes[static_cast<size_t>(found.class_of[t])];
       RC_ASSERT(tiles.needed[slot] == ExtentsIn(rows.wanted[t]));
@@ -215,7 +215,7 @@ void ExpectEverythingThere(const Graph& graph, Interval interval, const tiling::
   for (const int tensor : found.tensors) {
     if (!naive.KeepsRows(tensor)) continue;
     const Rows& rows = naive.Of(tensor);
-    const size_t axis = *tiling::AxisOf(TensorIn(graph, tensor).shape, tiling::Axis::kRows);
+    const size_t axis = *tiling::AxisOf(TensorIn(graph, tensor).shape, base::Axis::kRows);
     std::set<int64_t> ever;
     for (size_t t = 0; t < naive.Tiles(); ++t) {
       if (naive.BeginsStrip(t)) ever.clear();
@@ -246,24 +246,24 @@ void ExpectSameOfRandomGraphs(uint64_t seed, Seen& seen) {
     const auto last = static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
     const Interval interval{static_cast<int>(random.Uniform(0, last)), last};
     tiling::TileShape tile = OutputOf(graph, interval);
-    const std::optional<size_t> rows = tiling::AxisOf(tile, tiling::Axis::kRows);
+    const std::optional<size_t> rows = tiling::AxisOf(tile, base::Axis::kRows);
     if (!rows || tile[*rows] < 2 || !tiling::CanCut(graph, interval, *rows)) continue;
     tile[*rows] = random.Uniform(1, tile[*rows] - 1);
-    const std::optional<size_t> batch = tiling::AxisOf(tile, tiling::Axis::kBatch);
-    if (batch && tile[*batch] > 1 && random.Chance(0.7) && CanCut(graph, interval, *batch)) {
+    const std::optional<size_t> batch = tiling::AxisOf(tile, base::Axis::kBatch);
+    if (batch && tile[*batch] > 1 && random.Chance(0.7) && tiling::CanCut(graph, interval, *batch)) {
       tile[*batch] = random.Uniform(1, tile[*batch] - 1);
       ++seen.sweeping;
     }
-    const std::optional<size_t> columns = tiling::AxisOf(tile, tiling::Axis::kColumns);
-    if (columns && random.Chance(0.5) && CanCut(graph, interval, *columns))
+    const std::optional<size_t> columns = tiling::AxisOf(tile, base::Axis::kColumns);
+    if (columns && random.Chance(0.5) && tiling::CanCut(graph, interval, *columns))
       tile[*columns] = random.Uniform(1, tile[*columns]);
     RC_ASSERT(tiling::CutsStrips(OutputOf(graph, interval), tile));
     ExpectSameAsSweep(graph, interval, tile);
     ExpectEverythingThere(graph, interval, tile);
     const tiling::TiledSubgraph found = tiling::TileKeepingRows(graph, interval, tile);
     seen.strips += columns && tile[*columns] < OutputOf(graph, interval)[*columns] ? 1 : 0;
-    seen.keeping +=
-        std::any_of(found.rows.begin(), found.rows.end(), [](const tiling::RowCounts& c) { return c.kept > 0; });
+    seen.keeping += std::any_of(found.rows.begin(), found.rows.end(),
+                                [](const tiling::RowCounts& c) { return c.kept > 0; });
     for (const tiling::TileClass& tiles : found.classes) {
       bool idle = false;
       for (size_t slot = 0; slot < tiles.made.size(); ++slot) idle = idle || tiles.made[slot][0] == 0;
@@ -272,7 +272,7 @@ void ExpectSameOfRandomGraphs(uint64_t seed, Seen& seen) {
   }
 }
 
-TEST(tiling::TileKeepingRows, EqualsTheSweepRowByRow) {
+TEST(TileKeepingRows, EqualsTheSweepRowByRow) {
   Seen seen;
   const bool held = rc::check("rows equal those found one by one", [&] {
     ExpectSameOfRandomGraphs(*rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<uint64_t>()), seen);
@@ -285,7 +285,7 @@ TEST(tiling::TileKeepingRows, EqualsTheSweepRowByRow) {
 }
 
 // Graphs among these tell strips apart only where a tile wants nothing: a share that has left, columns in the padding.
-TEST(tiling::TileKeepingRows, SweepsStripsByThemselvesWhereTilesWantNothing) {
+TEST(TileKeepingRows, SweepsStripsByThemselvesWhereTilesWantNothing) {
   for (const uint64_t seed : {15775627092906673744U, 11364808168410023240U, 4228661581514733776U}) {
     EXPECT_TRUE(rc::check("rows equal those found one by one", [seed] {
       Seen seen;

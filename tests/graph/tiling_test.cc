@@ -1,3 +1,5 @@
+#include "tessera/graph/tiling/tiling.h"
+
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -8,7 +10,6 @@
 #include "random_graph.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/graph/ops/region.h"
-#include "tessera/graph/tiling/tiling.h"
 
 namespace tessera::graph {
 namespace {
@@ -30,8 +31,10 @@ ops::Box Share(const Shape& last, const Shape& shape, const ops::Box& tile) {
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     std::optional<size_t> source;
     if (shape.size() == last.size()) source = axis;
-    for (const tiling::Axis name : {tiling::Axis::kRows, tiling::Axis::kColumns, tiling::Axis::kChannels, tiling::Axis::kBatch}) {
-      if (shape.size() != last.size() && AxisOf(shape, name) == axis) source = tiling::AxisOf(last, name);
+    for (const base::Axis name :
+         {base::Axis::kRows, base::Axis::kColumns, base::Axis::kChannels, base::Axis::kBatch}) {
+      if (shape.size() != last.size() && tiling::AxisOf(shape, name) == axis)
+        source = tiling::AxisOf(last, name);
     }
     if (!source) continue;
     share[axis] = {base::FloorDiv(tile[*source].begin * shape[axis], last[*source]),
@@ -42,7 +45,7 @@ ops::Box Share(const Shape& last, const Shape& shape, const ops::Box& tile) {
 
 // One tile, box by box: what is asked of each tensor, as the definition in tiling.h says.
 std::vector<ops::Box> NaiveRegions(const Graph& graph, Interval interval, const ops::Box& tile,
-                              const std::vector<int>& tensors) {
+                                   const std::vector<int>& tensors) {
   std::map<int, ops::Box> asked;
   const Shape& last = TensorAt(graph, graph.operators[static_cast<size_t>(interval.last)].outputs[0]).shape;
   for (const int tensor : tensors) {
@@ -126,7 +129,7 @@ void ExpectSameAsNaive(const Graph& graph, Interval interval, const tiling::Tile
   RC_ASSERT(distinct.size() == found.classes.size());
 }
 
-TEST(tiling::Tile, EqualsPropagationTileByTile) {
+TEST(Tile, EqualsPropagationTileByTile) {
   int several_classes = 0;
   int needs_nothing = 0;
   const bool held = rc::check("classes equal the tiles one by one", [&] {
@@ -166,9 +169,10 @@ Graph PatentChain() {
   return std::move(builder).Build();
 }
 
-TEST(tiling::Tile, PatentRegions) {
+TEST(Tile, PatentRegions) {
   const Graph graph = PatentChain();
-  const std::vector<ops::Box> regions = tiling::RegionsOfTile(graph, {0, 2}, {{0, 1}, {0, 4}, {0, 4}, {4, 8}});
+  const std::vector<ops::Box> regions =
+      tiling::RegionsOfTile(graph, {0, 2}, {{0, 1}, {0, 4}, {0, 4}, {4, 8}});
   EXPECT_EQ(LengthsOf(regions[3]), (tiling::Extents{1, 4, 4, 4}));
   EXPECT_EQ(LengthsOf(regions[2]), (tiling::Extents{1, 8, 6, 6}));
   EXPECT_EQ(LengthsOf(regions[1]), (tiling::Extents{1, 8, 8, 8}));
@@ -179,7 +183,7 @@ TEST(tiling::Tile, PatentRegions) {
   EXPECT_EQ(graph.tensors[3].shape, (Shape{1, 4, 4, 14}));
 }
 
-TEST(tiling::Tile, PaddedConvolutionHasFirstSteadyAndLastTiles) {
+TEST(Tile, PaddedConvolutionHasFirstSteadyAndLastTiles) {
   GraphBuilder builder;
   builder.AddConv(builder.AddInput({1, 1, 12, 12}), 1, 3, 1, 1);
   const Graph graph = std::move(builder).Build();
@@ -193,16 +197,17 @@ TEST(tiling::Tile, PaddedConvolutionHasFirstSteadyAndLastTiles) {
   EXPECT_EQ(tiled.largest[0], (tiling::Extents{1, 1, 6, 12}));
 }
 
-TEST(tiling::Tile, SkipHoldsTheHull) {
+TEST(Tile, SkipHoldsTheHull) {
   GraphBuilder builder;
   const int a = builder.AddConv(builder.AddInput({1, 2, 8, 8}), 2, 1);
   builder.AddSum(a, builder.AddConv(a, 2, 3, 1, 1));
   const Graph graph = std::move(builder).Build();
-  const std::vector<ops::Box> regions = tiling::RegionsOfTile(graph, {0, 2}, {{0, 1}, {0, 2}, {2, 4}, {0, 8}});
+  const std::vector<ops::Box> regions =
+      tiling::RegionsOfTile(graph, {0, 2}, {{0, 1}, {0, 2}, {2, 4}, {0, 8}});
   EXPECT_EQ(regions[static_cast<size_t>(a)][2], (ops::Extent{1, 5}));
 }
 
-TEST(tiling::Tile, ConcatBranchOutsideTheTileIsNotMade) {
+TEST(Tile, ConcatBranchOutsideTheTileIsNotMade) {
   GraphBuilder builder;
   const int input = builder.AddInput({1, 4, 4, 4});
   const int left = builder.AddConv(input, 2, 3, 1, 1);
@@ -216,7 +221,7 @@ TEST(tiling::Tile, ConcatBranchOutsideTheTileIsNotMade) {
   EXPECT_EQ(tiled.classes[1].needed[static_cast<size_t>(left)], (tiling::Extents{0, 0, 0, 0}));
 }
 
-TEST(tiling::Tile, OpaqueOperatorMakesAllItsOutputsWhole) {
+TEST(Tile, OpaqueOperatorMakesAllItsOutputsWhole) {
   Graph graph;
   for (const int64_t bytes : {4, 3, 2}) {
     Tensor tensor;
@@ -240,7 +245,7 @@ TEST(tiling::Tile, OpaqueOperatorMakesAllItsOutputsWhole) {
   EXPECT_EQ(tiled.classes[0].macs, (std::vector<int64_t>{0, 7}));
 }
 
-TEST(tiling::CanCut, RowsThroughConvolutionsButNotChannels) {
+TEST(CanCut, RowsThroughConvolutionsButNotChannels) {
   const Graph graph = PatentChain();
   EXPECT_TRUE(tiling::CanCut(graph, {0, 2}, 2));
   EXPECT_TRUE(tiling::CanCut(graph, {0, 2}, 3));
@@ -249,7 +254,7 @@ TEST(tiling::CanCut, RowsThroughConvolutionsButNotChannels) {
   EXPECT_FALSE(tiling::CanCut(graph, {0, 2}, 0));  // a batch of one
 }
 
-TEST(tiling::CanCut, NotAlongAReducedAxis) {
+TEST(CanCut, NotAlongAReducedAxis) {
   GraphBuilder builder;
   Operator softmax = OfKind(OperatorKind::kSoftmax);
   softmax.axes = {2};
@@ -259,7 +264,7 @@ TEST(tiling::CanCut, NotAlongAReducedAxis) {
   EXPECT_TRUE(tiling::CanCut(graph, {0, 0}, 1));
 }
 
-TEST(tiling::CanCut, AttentionRowsWhileKeysComeFromOutside) {
+TEST(CanCut, AttentionRowsWhileKeysComeFromOutside) {
   GraphBuilder builder;
   const int tokens = builder.AddInput({1, 8, 4});
   ops::Wanted columns;
@@ -274,13 +279,13 @@ TEST(tiling::CanCut, AttentionRowsWhileKeysComeFromOutside) {
   EXPECT_FALSE(tiling::CanCut(graph, {1, 2}, 1));  // keys made inside are needed whole
 }
 
-TEST(tiling::AxisOf, NamesFollowTheRank) {
-  EXPECT_EQ(tiling::AxisOf({1, 2, 3, 4}, tiling::Axis::kChannels), 1U);
-  EXPECT_EQ(tiling::AxisOf({1, 2, 3}, tiling::Axis::kChannels), 2U);
-  EXPECT_EQ(tiling::AxisOf({2, 3}, tiling::Axis::kRows), 0U);
-  EXPECT_EQ(tiling::AxisOf({2, 3}, tiling::Axis::kBatch), std::nullopt);
-  EXPECT_EQ(tiling::AxisOf({3}, tiling::Axis::kChannels), 0U);
-  EXPECT_EQ(tiling::AxisOf({1, 1, 1, 1, 1}, tiling::Axis::kRows), std::nullopt);
+TEST(AxisOf, NamesFollowTheRank) {
+  EXPECT_EQ(tiling::AxisOf({1, 2, 3, 4}, base::Axis::kChannels), 1U);
+  EXPECT_EQ(tiling::AxisOf({1, 2, 3}, base::Axis::kChannels), 2U);
+  EXPECT_EQ(tiling::AxisOf({2, 3}, base::Axis::kRows), 0U);
+  EXPECT_EQ(tiling::AxisOf({2, 3}, base::Axis::kBatch), std::nullopt);
+  EXPECT_EQ(tiling::AxisOf({3}, base::Axis::kChannels), 0U);
+  EXPECT_EQ(tiling::AxisOf({1, 1, 1, 1, 1}, base::Axis::kRows), std::nullopt);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
+#include "tessera/hw_profiles/profile.h"
+
 #include <gtest/gtest.h>
 
 #include "fixture.h"
-#include "tessera/hw_profiles/profile.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 
 namespace tessera::hw_profiles {

@@ -119,7 +119,8 @@ TEST(PlanUnderFailure, AnswersHonestlyAndLosesNothing) {
   const std::vector<const Engine*> engines = {&canonical, &greedy};
   options.engines = engines;
   const auto run = [&](int64_t k) {
-    const base::Expected<partition::answer::PartitionResult> result = partition::SearchPartition(graph, profile, options);
+    const base::Expected<partition::answer::PartitionResult> result =
+        partition::SearchPartition(graph, profile, options);
     const int64_t left = UntilFailure().exchange(0);
     ASSERT_TRUE(result) << "allocation " << k;
     EXPECT_NE(result->status, Status::kInfeasible) << "allocation " << k;
@@ -184,11 +185,11 @@ const engines::local_search::RepairEngine kRepair;
 const engines::lazy::LazyEngine kLazy;
 const encoder::sat::SatEngine kCadical;
 
-INSTANTIATE_TEST_SUITE_P(tiling::Engines, EnginesUnderALimit,
+INSTANTIATE_TEST_SUITE_P(Engines, EnginesUnderALimit,
                          testing::Values(&kCanonical, &kRepair, &kLazy, &kCadical),
                          [](const auto& info) { return std::string(info.param->Name()); });
 
-INSTANTIATE_TEST_SUITE_P(tiling::Engines, EnginesUnderFailure,
+INSTANTIATE_TEST_SUITE_P(Engines, EnginesUnderFailure,
                          testing::Values(&kGreedy, &kCanonical, &kRepair, &kLazy, &kCadical),
                          [](const auto& info) { return std::string(info.param->Name()); });
 

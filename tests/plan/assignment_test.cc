@@ -56,7 +56,7 @@ std::vector<std::string> FindingsOf(const Plan& plan) {
   return messages;
 }
 
-TEST(verify::CheckAssignment, AcceptsTheHomesOfTheRule) {
+TEST(CheckAssignment, AcceptsTheHomesOfTheRule) {
   EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(1000), {0, 0, 0})), IsEmpty());
   EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(64 + 64 + 160), {0, 0, 0})), IsEmpty());
   EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(64 + 64 + 159), {0, 1, 0})), IsEmpty());
@@ -64,7 +64,7 @@ TEST(verify::CheckAssignment, AcceptsTheHomesOfTheRule) {
   EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(63), {1, 1, 1})), IsEmpty());
 }
 
-TEST(verify::CheckAssignment, RefusesAnyOther) {
+TEST(CheckAssignment, RefusesAnyOther) {
   EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(1000), {0, 1, 0})),
               ElementsAre("the home of tensor 'w' is 'dram', but the profile's homes give it 'tcm'"));
   EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(64 + 64 + 159), {0, 0, 0})),
@@ -72,7 +72,7 @@ TEST(verify::CheckAssignment, RefusesAnyOther) {
   EXPECT_EQ(FindingsOf(WithHomes(ListedPlan(64), {1, 1, 0})).size(), 2U);
 }
 
-TEST(verify::CheckAssignment, IsPartOfTheCheckOfAPlan) {
+TEST(CheckAssignment, IsPartOfTheCheckOfAPlan) {
   std::vector<std::string> messages;
   for (const verify::Violation& violation : verify::Validate(WithHomes(ListedPlan(1000), {0, 1, 0})))
     messages.push_back(std::string(verify::NameOf(violation.kind)) + ": " + violation.message);

@@ -96,7 +96,7 @@ Profile DrawMachine(Random& random, const graph::Graph& network) {
 }
 
 std::vector<encoder::program::SubgraphChoice> DrawChoices(Random& random, const graph::Graph& network,
-                                                 const Profile& profile) {
+                                                          const Profile& profile) {
   std::vector<encoder::program::SubgraphChoice> choices;
   const auto operators = static_cast<int>(network.operators.size());
   for (int first = 0; first < operators;) {
@@ -142,7 +142,8 @@ bool GrowsState(const Plan& plan, const std::vector<verify::Users>& users, const
          MayTakePlaceOfState(plan, users, op.outputs.front());
 }
 
-void Count(const Plan& plan, const std::vector<verify::Users>& users, const Subgraph& subgraph, Tally& tally) {
+void Count(const Plan& plan, const std::vector<verify::Users>& users, const Subgraph& subgraph,
+           Tally& tally) {
   const std::string dma = std::string(hw_profiles::NameOf(plan.profile.tiling.dma)) + " ";
   ++tally[dma + std::string(hw_profiles::NameOf(subgraph.weights))];
   if (subgraph.tiles > 1) ++tally[dma + std::string(hw_profiles::NameOf(subgraph.halo))];

@@ -1,9 +1,10 @@
+#include "tessera/plan/verify/costs.h"
+
 #include <gtest/gtest.h>
 
 #include <utility>
 
 #include "fixture.h"
-#include "tessera/plan/verify/costs.h"
 
 // Costs worked out by hand from docs/program.md.
 namespace tessera::plan {

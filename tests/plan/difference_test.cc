@@ -31,7 +31,7 @@ Plan CutAfter(const std::vector<int>& lasts) {
   return plan;
 }
 
-TEST(files::Difference, OfAPlanAndItselfIsNone) {
+TEST(Difference, OfAPlanAndItselfIsNone) {
   const files::Difference difference = files::FindDifference(TwoConvsPlan(), TwoConvsPlan());
   EXPECT_THAT(difference.circumstances, IsEmpty());
   EXPECT_TRUE(difference.comparable);
@@ -40,7 +40,7 @@ TEST(files::Difference, OfAPlanAndItselfIsNone) {
 }
 
 // a | b c | d e   and   a | b c d | e: the cut after a is shared, and what follows is one stretch.
-TEST(files::Difference, IsCountedBetweenSharedCuts) {
+TEST(Difference, IsCountedBetweenSharedCuts) {
   const files::Difference difference = files::FindDifference(CutAfter({0, 2, 4}), CutAfter({0, 3, 4}));
   ASSERT_EQ(difference.stretches.size(), 1U);
   const files::Stretch& stretch = difference.stretches[0];
@@ -51,7 +51,7 @@ TEST(files::Difference, IsCountedBetweenSharedCuts) {
   EXPECT_EQ(stretch.second_costs.latency_cycles, 9 + 1);
 }
 
-TEST(files::Difference, OfTilesAndPoliciesConcernsTheirSubgraphAlone) {
+TEST(Difference, OfTilesAndPoliciesConcernsTheirSubgraphAlone) {
   const Plan first = CutAfter({0, 2, 4});
   Plan second = first;
   second.subgraphs[1].tile = {1, 4, 2, 4};
@@ -62,7 +62,7 @@ TEST(files::Difference, OfTilesAndPoliciesConcernsTheirSubgraphAlone) {
   EXPECT_THAT(difference.stretches[1].second, ElementsAre(2));
 }
 
-TEST(files::Difference, IsNoneBetweenSlicesOfTheGranuleThatAreStatedAndNot) {
+TEST(Difference, IsNoneBetweenSlicesOfTheGranuleThatAreStatedAndNot) {
   Plan first = CutAfter({4});
   first.subgraphs[0].weights = hw_profiles::WeightPolicy::kByDepth;
   Plan second = first;
@@ -72,7 +72,7 @@ TEST(files::Difference, IsNoneBetweenSlicesOfTheGranuleThatAreStatedAndNot) {
   EXPECT_EQ(files::FindDifference(first, second).stretches.size(), 1U);
 }
 
-TEST(files::Difference, NamesWhatMovedOnChipAndOff) {
+TEST(Difference, NamesWhatMovedOnChipAndOff) {
   const Plan first = OneConvPlan();
   Plan second = first;
   second.allocation.offsets[2] = 512;
@@ -90,7 +90,7 @@ TEST(files::Difference, NamesWhatMovedOnChipAndOff) {
               ElementsAre("sram s0/y@0 64+64 512+64", "sram s0/w 128+152 128+160", "dram x 0+64 1024+64"));
 }
 
-TEST(files::Difference, OfOtherOperatorsIsNotComparable) {
+TEST(Difference, OfOtherOperatorsIsNotComparable) {
   Plan second = OneConvPlan();
   second.network.operators[0].id = "other";
   second.seed = 8;
@@ -100,7 +100,7 @@ TEST(files::Difference, OfOtherOperatorsIsNotComparable) {
   EXPECT_THAT(difference.circumstances, ElementsAre("network", "seed"));
 }
 
-TEST(files::Difference, OfTheSameOperatorsInAnotherOrderIsNotComparableEither) {
+TEST(Difference, OfTheSameOperatorsInAnotherOrderIsNotComparableEither) {
   Plan second = CutAfter({0, 2, 4});
   std::swap(second.network.operators[1], second.network.operators[2]);
   const files::Difference difference = files::FindDifference(CutAfter({0, 2, 4}), second);

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <nlohmann/json.hpp>
 
 #include "fixture.h"
@@ -26,7 +27,7 @@ Json Bare() {
   return json;
 }
 
-TEST(files::Draft, NeedsNoMoreThanTheRestFollowsFrom) {
+TEST(Draft, NeedsNoMoreThanTheRestFollowsFrom) {
   const base::Expected<files::Draft> draft = files::ReadDraft(Bare().dump(), "plan.json");
   ASSERT_TRUE(draft.has_value()) << base::Format(draft.error());
   ASSERT_EQ(draft->subgraphs.size(), 1U);
@@ -36,7 +37,7 @@ TEST(files::Draft, NeedsNoMoreThanTheRestFollowsFrom) {
   EXPECT_TRUE(draft->objective.weights.empty());
 }
 
-TEST(files::Draft, OfAWholePlanHoldsEveryAddress) {
+TEST(Draft, OfAWholePlanHoldsEveryAddress) {
   const base::Expected<files::Draft> draft = files::ReadDraft(Whole().dump(), "plan.json");
   ASSERT_TRUE(draft.has_value()) << base::Format(draft.error());
   std::vector<std::string> pins;
@@ -49,7 +50,7 @@ TEST(files::Draft, OfAWholePlanHoldsEveryAddress) {
   EXPECT_EQ(draft->seed, 7U);
 }
 
-TEST(files::Draft, LeavesOpenWhatHasNoOffset) {
+TEST(Draft, LeavesOpenWhatHasNoOffset) {
   Json json = Whole();
   json["subgraphs"][0]["buffers"][1].erase("offset");
   json["homes"] = Json::array();
@@ -58,7 +59,7 @@ TEST(files::Draft, LeavesOpenWhatHasNoOffset) {
   EXPECT_EQ(draft->pins.size(), 2U);
 }
 
-TEST(files::Draft, ThatDoesNotReadIsRefusedWhereItIsWrong) {
+TEST(Draft, ThatDoesNotReadIsRefusedWhereItIsWrong) {
   const auto fault_of = [](const Json& json) {
     const base::Expected<files::Draft> draft = files::ReadDraft(json.dump(), "plan.json");
     EXPECT_FALSE(draft.has_value());

@@ -1,3 +1,5 @@
+#include "tessera/plan/verify/in_place.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,6 @@
 
 #include "fixture.h"
 #include "tessera/plan/verify/derivation.h"
-#include "tessera/plan/verify/in_place.h"
 
 namespace tessera::plan {
 namespace {

@@ -57,7 +57,7 @@ int64_t RowsOf(const graph::Graph& network, int op) { return ResultOf(network, o
 
 int64_t MacsOf(const graph::Graph& network, int op) {
   return graph::ops::MacsOf(network, network.operators[static_cast<size_t>(op)],
-                       graph::ops::WholeBox(ResultOf(network, op).shape));
+                            graph::ops::WholeBox(ResultOf(network, op).shape));
 }
 
 // The formula: a convolution of a block makes T rows for each position that a window of T rows, moved by what the strides behind it

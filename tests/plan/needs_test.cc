@@ -101,7 +101,8 @@ void ExpectExact(const Case& made, uint64_t seed) {
   const Shape& shape = made.network.tensors[static_cast<size_t>(op.outputs.front())].shape;
   for (int round = 0; round < 40; ++round) {
     const verify::Box output = RandomBox(shape, random);
-    EXPECT_EQ(TextOf(verify::NeedOf(made.network, op, made.operand, output)), TextOf(BruteForceNeed(made, output)))
+    EXPECT_EQ(TextOf(verify::NeedOf(made.network, op, made.operand, output)),
+              TextOf(BruteForceNeed(made, output)))
         << TextOf(output);
   }
 }
@@ -263,7 +264,8 @@ TEST(Needs, ReshapesThatMergeOrSplitAxesAreFollowed) {
 
 TEST(Needs, ReshapesThatMixAxesNeedAllOfThem) {
   const Case made = MakeCase(OperatorKind::kReshape, {{2, 4, 6}}, {2, 6, 4});
-  const verify::Box need = verify::NeedOf(made.network, made.network.operators[0], 0, {{1, 2}, {0, 1}, {0, 1}});
+  const verify::Box need =
+      verify::NeedOf(made.network, made.network.operators[0], 0, {{1, 2}, {0, 1}, {0, 1}});
   EXPECT_EQ(TextOf(need), "[1, 2) [0, 4) [0, 6) ");
 }
 

@@ -66,7 +66,8 @@ TEST(Needs, OfEveryKindAreTheSmallestBoxAroundWhatTheElementsRead) {
         ASSERT_EQ(TextOf(AsGraphBox(need)), TextOf(graph::NeedOf(graph, op, operand, asked).Hull()))
             << Describe(graph);
       }
-      ASSERT_EQ(verify::MacsFor(graph, op, AsPlanBox(output)), graph::ops::MacsOf(graph, op, output)) << Describe(graph);
+      ASSERT_EQ(verify::MacsFor(graph, op, AsPlanBox(output)), graph::ops::MacsOf(graph, op, output))
+          << Describe(graph);
     }
   }
   for (const std::string_view name : base::OperatorKindNames()) {
@@ -134,7 +135,8 @@ TEST(Tiles, NeedAndShareWhatGraphSaysOfThem) {
     const graph::tiling::TiledSubgraph counted = graph::tiling::Tile(graph, subgraph.interval, subgraph.tile);
     size_t number = 0;
     verify::ForEachTile(graph, verify::FindUsers(graph), subgraph, [&](const verify::Tile& tile) {
-      const graph::tiling::TileClass& alike = counted.classes[static_cast<size_t>(counted.class_of[number++])];
+      const graph::tiling::TileClass& alike =
+          counted.classes[static_cast<size_t>(counted.class_of[number++])];
       const std::vector<graph::ops::Box> regions =
           graph::tiling::RegionsOfTile(graph, subgraph.interval, AsGraphBox(tile.shares.at(tiled)));
       for (size_t slot = 0; slot < counted.tensors.size(); ++slot) {

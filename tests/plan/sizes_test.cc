@@ -10,7 +10,8 @@ TEST(Sizes, ChannelsComeInBlocksAndRowsInPitches) {
   EXPECT_EQ(verify::StoredBytes({1, 3, 5, 7}, base::DataType::kInt8, 1, 1), 105);
   EXPECT_EQ(verify::StoredBytes({1, 3, 5, 7}, base::DataType::kInt8, 16, 1), 5 * 7 * 16);
   EXPECT_EQ(verify::StoredBytes({2, 3, 5, 7}, base::DataType::kInt16, 1, 64), 2 * 5 * 64);
-  EXPECT_EQ(verify::StoredBytes({1, 1, 3, 3}, base::DataType::kInt4, 1, 1), 3 * 2);  // each row rounded to bytes
+  EXPECT_EQ(verify::StoredBytes({1, 1, 3, 3}, base::DataType::kInt4, 1, 1),
+            3 * 2);  // each row rounded to bytes
   EXPECT_EQ(verify::StoredBytes({1, 0, 0, 0}, base::DataType::kInt8, 1, 1), 1);
 }
 
@@ -90,7 +91,9 @@ TEST(Sizes, ScratchFormulasOfOneKindAddUp) {
        4,
        {ScratchFactor::kOutColumns, ScratchFactor::kOutChannels, ScratchFactor::kOutRows}}};
   const verify::LargestExtents largest = {{0, {1, 4, 4, 4}}, {2, {1, 4, 2, 3}}};
-  EXPECT_EQ(verify::FootprintOf(plan, verify::FindUsers(plan.network), {BufferKind::kScratch, 0, -1, 0, 0, 0}, largest).size,
+  EXPECT_EQ(verify::FootprintOf(plan, verify::FindUsers(plan.network), {BufferKind::kScratch, 0, -1, 0, 0, 0},
+                                largest)
+                .size,
             2 * 9 * 4 + 4 * 3 * 4 * 2);
 }
 
@@ -102,7 +105,9 @@ TEST(Sizes, ScratchOfWideAccumulatorsHasOneForEachOutput) {
                            {ScratchFactor::kOutBatch, ScratchFactor::kOutRows, ScratchFactor::kOutColumns,
                             ScratchFactor::kOutChannels}}};
   const verify::LargestExtents largest = {{0, {3, 4, 4, 4}}, {2, {3, 5, 2, 7}}};
-  EXPECT_EQ(verify::FootprintOf(plan, verify::FindUsers(plan.network), {BufferKind::kScratch, 0, -1, 0, 0, 0}, largest).size,
+  EXPECT_EQ(verify::FootprintOf(plan, verify::FindUsers(plan.network), {BufferKind::kScratch, 0, -1, 0, 0, 0},
+                                largest)
+                .size,
             4 * 3 * 5 * 2 * 7);
 }
 
@@ -112,7 +117,9 @@ TEST(Sizes, ScratchOfADescribedOperatorIsAdded) {
   plan.network.operators[0].scratch_bytes = 100;
   plan.profile.scratch = {{base::OperatorKind::kConv, 8, {hw_profiles::ScratchFactor::kOutRows}}};
   const verify::LargestExtents largest = {{0, {1, 4, 4, 4}}, {2, {1, 4, 2, 3}}};
-  EXPECT_EQ(verify::FootprintOf(plan, verify::FindUsers(plan.network), {BufferKind::kScratch, 0, -1, 0, 0, 0}, largest).size,
+  EXPECT_EQ(verify::FootprintOf(plan, verify::FindUsers(plan.network), {BufferKind::kScratch, 0, -1, 0, 0, 0},
+                                largest)
+                .size,
             100 + 8 * 2);
 }
 

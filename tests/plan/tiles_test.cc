@@ -1,8 +1,9 @@
+#include "tessera/plan/verify/tiles.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fixture.h"
-#include "tessera/plan/verify/tiles.h"
 
 namespace tessera::plan {
 namespace {
@@ -11,7 +12,8 @@ using testing::ElementsAre;
 
 std::vector<verify::Tile> TilesOf(const graph::Graph& network, const Subgraph& subgraph) {
   std::vector<verify::Tile> tiles;
-  verify::ForEachTile(network, verify::FindUsers(network), subgraph, [&](const verify::Tile& tile) { tiles.push_back(tile); });
+  verify::ForEachTile(network, verify::FindUsers(network), subgraph,
+                      [&](const verify::Tile& tile) { tiles.push_back(tile); });
   return tiles;
 }
 
@@ -97,8 +99,10 @@ TEST(Tiles, ComeInRowMajorOrderWithRaggedEnds) {
   const std::vector<verify::Tile> tiles = TilesOf(ThreeValidConvs(), subgraph);
   ASSERT_EQ(tiles.size(), 4U);
   EXPECT_EQ(verify::CountTiles({1, 1, 4, 14}, subgraph.tile), 4);
-  EXPECT_THAT(tiles[1].needs.at(4), ElementsAre(verify::Range{0, 1}, verify::Range{0, 1}, verify::Range{0, 3}, verify::Range{8, 14}));
-  EXPECT_THAT(tiles[2].needs.at(4), ElementsAre(verify::Range{0, 1}, verify::Range{0, 1}, verify::Range{3, 4}, verify::Range{0, 8}));
+  EXPECT_THAT(tiles[1].needs.at(4), ElementsAre(verify::Range{0, 1}, verify::Range{0, 1}, verify::Range{0, 3},
+                                                verify::Range{8, 14}));
+  EXPECT_THAT(tiles[2].needs.at(4), ElementsAre(verify::Range{0, 1}, verify::Range{0, 1}, verify::Range{3, 4},
+                                                verify::Range{0, 8}));
 }
 
 TEST(Tiles, OtherOutputsAreSharedInProportionAndHulledWithInnerReaders) {

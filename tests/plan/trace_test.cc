@@ -19,7 +19,8 @@ using testing::IsEmpty;
 // "s0/x@0 [0, 2) [3, 5) w0 r1 w3 w4" for each buffer, in order of id; at one step "dma" before "pe".
 std::vector<std::string> Sightings(const Plan& plan, std::vector<std::set<int>> cached = {}) {
   std::vector<std::string> lines;
-  for (const auto& [use, sighting] : verify::Execute(plan, verify::FindUsers(plan.network), std::move(cached)).buffers) {
+  for (const auto& [use, sighting] :
+       verify::Execute(plan, verify::FindUsers(plan.network), std::move(cached)).buffers) {
     std::string line = verify::BufferId(plan.network, use);
     for (const problem::Lifespan& life : sighting.lifespans)
       line += fmt::format(" [{}, {})", life.lower, life.upper);
@@ -49,7 +50,7 @@ Plan TwoConvsOf(hw_profiles::DmaSteps dma, hw_profiles::WeightPolicy weights, in
 }
 
 // step   0 load x   1 load wa   2 a   3 load wb   4 b   5 store y
-TEST(verify::Trace, SlicesWithStepsOfTheirOwnLoopBesideTheirOperator) {
+TEST(Trace, SlicesWithStepsOfTheirOwnLoopBesideTheirOperator) {
   const Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOwnSteps, hw_profiles::WeightPolicy::kStreamed, 2, 6);
   EXPECT_THAT(Sightings(plan),
               ElementsAre("s0/a/wa@0.0 [1, 3) w1 r2", "s0/b/wb@0.0 [3, 5) w3 r4", "s0/m@0 [1, 5) w2 r4",
@@ -58,7 +59,7 @@ TEST(verify::Trace, SlicesWithStepsOfTheirOwnLoopBesideTheirOperator) {
               ElementsAre(problem::Loop{1, 3, {3}}, problem::Loop{3, 5, {5}}));
 }
 
-TEST(verify::Trace, OneSliceNeedsNoLoop) {
+TEST(Trace, OneSliceNeedsNoLoop) {
   const Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOwnSteps, hw_profiles::WeightPolicy::kStreamed, 4, 6);
   EXPECT_THAT(Sightings(plan),
               ElementsAre("s0/a/wa@0.0 [1, 3) w1 r2", "s0/b/wb@0.0 [3, 5) w3 r4", "s0/m@0 [2, 5) w2 r4",
@@ -67,15 +68,16 @@ TEST(verify::Trace, OneSliceNeedsNoLoop) {
 }
 
 // step   0 load wa   1 load wb | 2 load x   3 a   4 b   5 store y
-TEST(verify::Trace, ResidentConstantsOutliveTheirLastReaderWhereThePassRepeats) {
+TEST(Trace, ResidentConstantsOutliveTheirLastReaderWhereThePassRepeats) {
   const Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOwnSteps, hw_profiles::WeightPolicy::kResident, 2, 2);
   EXPECT_THAT(Sightings(plan), ElementsAre("s0/m@0 [3, 5) w3 r4", "s0/wa [0, 6) w0 r3", "s0/wb [1, 6) w1 r4",
                                            "s0/x@0 [2, 4) w2 r3", "s0/y@0 [4, 6) w4 r5"));
-  EXPECT_THAT(verify::Execute(plan, verify::FindUsers(plan.network)).loops, ElementsAre(problem::Loop{2, 6, {6}}));
+  EXPECT_THAT(verify::Execute(plan, verify::FindUsers(plan.network)).loops,
+              ElementsAre(problem::Loop{2, 6, {6}}));
 }
 
 // step   0 P   1 a   2 b   3 E
-TEST(verify::Trace, OneOverlappedTileHasAPrologueAndAnEpilogue) {
+TEST(Trace, OneOverlappedTileHasAPrologueAndAnEpilogue) {
   const Plan plan =
       TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kStreamed, 2, 6);
   EXPECT_THAT(Sightings(plan),
@@ -85,7 +87,7 @@ TEST(verify::Trace, OneOverlappedTileHasAPrologueAndAnEpilogue) {
 }
 
 // step   0 P | 1 a   2 b | 3 a   4 b | 5 E
-TEST(verify::Trace, FirstSlicesArriveAtTheStepThatRunsBefore) {
+TEST(Trace, FirstSlicesArriveAtTheStepThatRunsBefore) {
   const Plan plan =
       TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kStreamed, 4, 1);
   EXPECT_THAT(Sightings(plan),
@@ -93,11 +95,12 @@ TEST(verify::Trace, FirstSlicesArriveAtTheStepThatRunsBefore) {
                           "s0/b/wb@0.0 [1, 3) w1 r2", "s0/b/wb@1.0 [3, 5) w3 r4", "s0/m@0 [1, 3) w1 r2",
                           "s0/m@1 [3, 5) w3 r4", "s0/x@0 [0, 2) [3, 5) w0 r1 w3 w4", "s0/x@1 [1, 4) w1 w2 r3",
                           "s0/y@0 [2, 5) w2 r3 r4", "s0/y@1 [1, 3) [4, 6) r1 r2 w4 r5"));
-  EXPECT_THAT(verify::Execute(plan, verify::FindUsers(plan.network)).loops, ElementsAre(problem::Loop{1, 5, {5}}));
+  EXPECT_THAT(verify::Execute(plan, verify::FindUsers(plan.network)).loops,
+              ElementsAre(problem::Loop{1, 5, {5}}));
 }
 
 // All maps at home in SRAM, weights read in flash: no step but the operators'. Step 0, 1: a; 2, 3: b.
-TEST(verify::Trace, WholeBuffersLiveForTheLoopsOfTheirMakersAndReaders) {
+TEST(Trace, WholeBuffersLiveForTheLoopsOfTheirMakersAndReaders) {
   Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kDirect, 4, 1);
   plan.profile = OneSramProfile();
   plan.subgraphs.push_back(plan.subgraphs.front());
@@ -109,7 +112,7 @@ TEST(verify::Trace, WholeBuffersLiveForTheLoopsOfTheirMakersAndReaders) {
 }
 
 // step   0 P | 1 a   2 b | 3 a   4 b | 5 E
-TEST(verify::Trace, TwoOverlappedTilesRunStraightThrough) {
+TEST(Trace, TwoOverlappedTilesRunStraightThrough) {
   const Plan plan =
       TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kStreamed, 4, 3);
   EXPECT_THAT(Sightings(plan),
@@ -121,7 +124,7 @@ TEST(verify::Trace, TwoOverlappedTilesRunStraightThrough) {
 }
 
 // step   0 P | 1 a   2 b | 3 a   4 b | 5 a   6 b | 7 E
-TEST(verify::Trace, ThreeOverlappedTilesRunStraightThrough) {
+TEST(Trace, ThreeOverlappedTilesRunStraightThrough) {
   const Plan plan =
       TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kResident, 4, 2);
   EXPECT_THAT(Sightings(plan), ElementsAre("s0/m@0 [1, 3) [5, 7) w1 r2 w5 r6", "s0/m@1 [3, 5) w3 r4",
@@ -132,7 +135,7 @@ TEST(verify::Trace, ThreeOverlappedTilesRunStraightThrough) {
 }
 
 // All maps at home in SRAM. Step 0 a, 1 b, 2 a, 3 b.
-TEST(verify::Trace, WholeBuffersOfTwoTilesLiveFromTheFirstMakerToTheLastReader) {
+TEST(Trace, WholeBuffersOfTwoTilesLiveFromTheFirstMakerToTheLastReader) {
   Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kDirect, 4, 3);
   plan.profile = OneSramProfile();
   EXPECT_THAT(Sightings(plan),
@@ -140,7 +143,7 @@ TEST(verify::Trace, WholeBuffersOfTwoTilesLiveFromTheFirstMakerToTheLastReader) 
 }
 
 // step   0 load table   1 load x   2 load wa   3 a   4 load wb   5 b   6 store y
-TEST(verify::Trace, AConstantThatIsNoFilterIsResidentWhereFiltersStream) {
+TEST(Trace, AConstantThatIsNoFilterIsResidentWhereFiltersStream) {
   Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOwnSteps, hw_profiles::WeightPolicy::kStreamed, 4, 6);
   plan.network.tensors.push_back(ConstantTensor("table", {4}));
   plan.network.operators[0].weights.push_back(5);
@@ -148,14 +151,14 @@ TEST(verify::Trace, AConstantThatIsNoFilterIsResidentWhereFiltersStream) {
 }
 
 // The second operator is elementwise and reads wa too.
-TEST(verify::Trace, AConstantThatOneReaderNeedsWholeIsResidentForAll) {
+TEST(Trace, AConstantThatOneReaderNeedsWholeIsResidentForAll) {
   Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOwnSteps, hw_profiles::WeightPolicy::kStreamed, 4, 6);
   plan.network.operators[1].kind = base::OperatorKind::kElementwise;
   plan.network.operators[1].weights = {1};
   EXPECT_THAT(Sightings(plan), testing::Contains("s0/wa [0, 4) w0 r2 r3"));
 }
 
-TEST(verify::Trace, ConstantsAtHomeInTheTileMemoryAndStateAreThereAllTheTime) {
+TEST(Trace, ConstantsAtHomeInTheTileMemoryAndStateAreThereAllTheTime) {
   Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kDirect, 4, 6);
   plan.profile = OneSramProfile();
   plan.profile.roles[static_cast<size_t>(base::TensorRole::kConstant)].home = 0;
@@ -167,13 +170,13 @@ TEST(verify::Trace, ConstantsAtHomeInTheTileMemoryAndStateAreThereAllTheTime) {
 }
 
 // step   0 load x   1 a   2 b   3 store y     with scratch for convolutions
-TEST(verify::Trace, ScratchLivesWhileItsOperatorRuns) {
+TEST(Trace, ScratchLivesWhileItsOperatorRuns) {
   Plan plan = OneConvPlan();
   plan.profile.scratch = {{base::OperatorKind::kConv, 8, {hw_profiles::ScratchFactor::kInChannels}}};
   EXPECT_THAT(Sightings(plan), testing::Contains("s0/conv/scratch@0 [2, 3) r2 w2"));
 }
 
-TEST(verify::Trace, AResultThatIsReadInsideAndLeavesStaysUntilBothAreDone) {
+TEST(Trace, AResultThatIsReadInsideAndLeavesStaysUntilBothAreDone) {
   Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOwnSteps, hw_profiles::WeightPolicy::kResident, 2, 6);
   plan.network.tensors[3].network_output = true;  // m
   // 0 load wa, 1 load wb, 2 load x, 3 a, 4 store m, 5 b, 6 store y
@@ -181,7 +184,7 @@ TEST(verify::Trace, AResultThatIsReadInsideAndLeavesStaysUntilBothAreDone) {
 }
 
 // step   0 load wa   1 load wb | 2 load x   3 restore x m   4 a   5 save x   6 b   7 save m   8 store y
-TEST(verify::Trace, LinesHoldRowsFromTheStepThatSavesThemToTheOneThatRestoresThem) {
+TEST(Trace, LinesHoldRowsFromTheStepThatSavesThemToTheOneThatRestoresThem) {
   Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOwnSteps, hw_profiles::WeightPolicy::kResident, 2, 1);
   plan.subgraphs[0].halo = hw_profiles::HaloStorage::kCopy;
   EXPECT_THAT(Sightings(plan, {{0, 3}}),
@@ -191,7 +194,7 @@ TEST(verify::Trace, LinesHoldRowsFromTheStepThatSavesThemToTheOneThatRestoresThe
 }
 
 // step   0 P | 1 a   2 save x   3 b   4 save m | 5 a   6 b | 7 E
-TEST(verify::Trace, OfTwoTilesOneSavesRowsForTheHaloOfTheOther) {
+TEST(Trace, OfTwoTilesOneSavesRowsForTheHaloOfTheOther) {
   Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kResident, 2, 3);
   plan.subgraphs[0].halo = hw_profiles::HaloStorage::kAdjacent;
   EXPECT_THAT(Sightings(plan, {{0, 3}}),
@@ -202,7 +205,7 @@ TEST(verify::Trace, OfTwoTilesOneSavesRowsForTheHaloOfTheOther) {
 }
 
 // step   0 P | 1 a   2 b | 3 a   4 b | 5 E        rings know no parity, and outlive every pass of the loop
-TEST(verify::Trace, RingsLiveThroughTheLoop) {
+TEST(Trace, RingsLiveThroughTheLoop) {
   Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kOverlapped, hw_profiles::WeightPolicy::kResident, 2, 1);
   plan.subgraphs[0].halo = hw_profiles::HaloStorage::kRing;
   EXPECT_THAT(Sightings(plan, {{0, 3}}),

@@ -14,7 +14,8 @@ using testing::Pair;
 verify::Work CountWork(const Plan& plan) {
   const std::vector<verify::Users> users = verify::FindUsers(plan.network);
   verify::WorkCount count(plan, users, plan.subgraphs.front());
-  verify::ForEachTile(plan.network, users, plan.subgraphs.front(), [&](const verify::Tile& tile) { count.Add(tile); });
+  verify::ForEachTile(plan.network, users, plan.subgraphs.front(),
+                      [&](const verify::Tile& tile) { count.Add(tile); });
   return count.Finish();
 }
 

@@ -1,10 +1,11 @@
+#include "tessera/plan/verify/validator.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "fixture.h"
-#include "tessera/plan/verify/validator.h"
 
 namespace tessera::plan {
 namespace {

@@ -1,8 +1,9 @@
+#include "tessera/problem/explanation.h"
+
 #include <gmock/gmock.h>
 
 #include "fixture.h"
 #include "tessera/problem/draw/pictures.h"
-#include "tessera/problem/explanation.h"
 #include "tessera/problem/files/problem_files.h"
 
 namespace tessera::problem {
@@ -280,15 +281,17 @@ TEST(CollisionTest, BuffersArePiledUpBeyondTheCapacity) {
       PlainProblem({MakeBuffer("a", 0, 2, 6), MakeBuffer("b", 1, 3, 8), MakeBuffer("c", 2, 4, 8)});
   problem.buffers[0].alignment = 4;
   problem.memories[0].reserved = {{{8, 10}, ""}};
-  const draw::Window pile = draw::PileUp(problem, Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1)}));
+  const draw::Window pile =
+      draw::PileUp(problem, Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1)}));
   ASSERT_EQ(pile.problem.buffers.size(), 2U);
   EXPECT_THAT(pile.allocation.offsets, ElementsAre(12, 0));
 }
 
 TEST(CollisionTest, FixedBuffersStayWhereTheyAreAndOnlyNamedAccessesRemain) {
   const Problem problem = EveryCondition();
-  const draw::Window pile = draw::PileUp(problem, Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
-                                            Of(ConditionKind::kAccess, 1, 1)}));
+  const draw::Window pile = draw::PileUp(
+      problem,
+      Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1), Of(ConditionKind::kAccess, 1, 1)}));
   EXPECT_THAT(pile.allocation.offsets, ElementsAre(8, 2));
   EXPECT_EQ(pile.problem.buffers[1].accesses, std::vector<Access>{problem.buffers[1].accesses[1]});
 }

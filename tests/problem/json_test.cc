@@ -153,7 +153,8 @@ TEST(ProblemJsonTest, SyntaxErrorsNameTheLine) {
 TEST(ProblemJsonTest, EveryTruncationIsRefusedWithoutACrash) {
   const std::string text = files::WriteProblem(Everything());
   for (size_t length = 0; length + 2 < text.size(); ++length) {
-    EXPECT_FALSE(files::ReadProblem(std::string_view(text).substr(0, length), "p.json").has_value()) << length;
+    EXPECT_FALSE(files::ReadProblem(std::string_view(text).substr(0, length), "p.json").has_value())
+        << length;
   }
 }
 
@@ -224,7 +225,8 @@ TEST(AllocationJsonTest, AnInfeasibleResultHasNoOffsets) {
   document.result.status = Status::kInfeasible;
   document.result.reason = "the load is 20";
   document.result.lower_bound = 20;
-  const auto read = files::ReadAllocation(files::WriteAllocation(Everything(), document), "a.json", Everything());
+  const auto read =
+      files::ReadAllocation(files::WriteAllocation(Everything(), document), "a.json", Everything());
   ASSERT_TRUE(read.has_value()) << base::Format(read.error());
   EXPECT_EQ(read->result.status, Status::kInfeasible);
   EXPECT_EQ(read->result.reason, "the load is 20");

@@ -1,6 +1,7 @@
+#include "tessera/problem/problem.h"
+
 #include <gtest/gtest.h>
 
-#include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 #include "tessera/problem/tile_candidates.h"
 

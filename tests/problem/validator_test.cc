@@ -1,3 +1,5 @@
+#include "tessera/problem/validator.h"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -5,7 +7,6 @@
 #include <set>
 
 #include "fixture.h"
-#include "tessera/problem/validator.h"
 
 namespace tessera::problem {
 namespace {

@@ -1,8 +1,9 @@
+#include "tessera/problem/well_formed.h"
+
 #include <gtest/gtest.h>
 
 #include "fixture.h"
 #include "tessera/base/arithmetic.h"
-#include "tessera/problem/well_formed.h"
 
 namespace tessera::problem {
 namespace {

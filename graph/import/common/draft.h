@@ -1,11 +1,10 @@
 #pragma once
 
-#include <tl/expected.hpp>
-
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>

@@ -190,8 +190,8 @@ Macs Counter::OfEinsum() const {
 
 }  // namespace
 
-tl::expected<std::optional<int64_t>, common::Obstacle> CountMacs(const common::Draft& draft, const common::Node& node,
-                                                         const std::vector<common::ValueType>& outputs) {
+tl::expected<std::optional<int64_t>, common::Obstacle> CountMacs(
+    const common::Draft& draft, const common::Node& node, const std::vector<common::ValueType>& outputs) {
   // Of what a convolution or product makes the first output alone has a shape; an LSTM may leave it out.
   const Shape output = outputs.empty() ? Shape{} : outputs.front().shape.value_or(Shape{});
   const Macs macs = Counter(draft, node, output).Run();

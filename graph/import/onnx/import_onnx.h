@@ -43,8 +43,8 @@ struct ImportOptions {
 
 struct Import {
   Graph graph;
-  std::vector<std::string> notes;  // what was folded, dropped, fused and fenced, shortened
-  std::vector<common::NodeFate> nodes;     // what became of each node of the file, in its order
+  std::vector<std::string> notes;       // what was folded, dropped, fused and fenced, shortened
+  std::vector<common::NodeFate> nodes;  // what became of each node of the file, in its order
 };
 
 // Whether the bytes begin as ONNX files do, which no text does.

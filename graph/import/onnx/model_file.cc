@@ -201,7 +201,7 @@ class ModelReader {
     } catch (const std::exception& error) {
       return base::Unexpected(
           common::FaultAt(file_, node, error.what(),
-                  "an operator as ONNX version " + std::to_string(node.version) + " defines it"));
+                          "an operator as ONNX version " + std::to_string(node.version) + " defines it"));
     }
     return {};
   }
@@ -242,24 +242,27 @@ base::Expected<ModelFile> ModelFile::Parse(std::string_view bytes, const std::st
   constexpr const char* kWanted = "an ONNX model, as exporters write it";
   if (bytes.empty()) return common::FileFault(file_name, "the file is empty", kWanted);
   if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()))
-    return common::FileFault(file_name, "the file is larger than 2 GiB", kWanted, "keep weights in external data");
+    return common::FileFault(file_name, "the file is larger than 2 GiB", kWanted,
+                             "keep weights in external data");
   ModelFile file;
   try {
     if (!ParseBytes(bytes, file.message_->model)) {
       return common::FileFault(file_name, "the file is no ONNX model, or it is truncated", kWanted,
-                       "export it again, and compare its size with the original");
+                               "export it again, and compare its size with the original");
     }
-    if (!file.message_->model.has_graph()) return common::FileFault(file_name, "the model has no graph", kWanted);
+    if (!file.message_->model.has_graph())
+      return common::FileFault(file_name, "the model has no graph", kWanted);
     if (file.message_->model.opset_import().empty() && file.message_->model.ir_version() >= 3)
       return common::FileFault(file_name, "the model names no operator set, or it is truncated",
-                       "an entry in opset_import");
+                               "an entry in opset_import");
     file.message_->versions = VersionsOf(file.message_->model);
     base::Expected<common::Model> model =
         ModelReader(file.message_->model, file.message_->versions, file_name).Read();
     if (!model) return base::Unexpected(model.error());
     file.model_ = *std::move(model);
   } catch (const std::exception& error) {
-    return common::FileFault(file_name, std::string("the ONNX library refuses the file: ") + error.what(), kWanted);
+    return common::FileFault(file_name, std::string("the ONNX library refuses the file: ") + error.what(),
+                             kWanted);
   }
   return file;
 }

@@ -15,7 +15,9 @@ bool MakesRandomNumbers(const common::Node& node) {
   return node.type.starts_with("Random") || node.type == "Bernoulli" || node.type == "Multinomial";
 }
 
-bool IsRecurrent(const common::Node& node) { return node.type == "LSTM" || node.type == "GRU" || node.type == "RNN"; }
+bool IsRecurrent(const common::Node& node) {
+  return node.type == "LSTM" || node.type == "GRU" || node.type == "RNN";
+}
 
 bool HasGraphInside(const common::Node& node) {
   return node.type == "If" || node.type == "Loop" || node.type == "Scan";
@@ -39,9 +41,13 @@ std::string ReasonOfUnknown(const common::Node& node) {
 }
 
 // No element of such an operand reaches the result.
-bool IsReadForItsType(const common::Node& node, size_t operand) { return node.type == "CastLike" && operand == 1; }
+bool IsReadForItsType(const common::Node& node, size_t operand) {
+  return node.type == "CastLike" && operand == 1;
+}
 
-std::string Kind(const common::Node& node) { return node.domain.empty() ? node.type : node.domain + ":" + node.type; }
+std::string Kind(const common::Node& node) {
+  return node.domain.empty() ? node.type : node.domain + ":" + node.type;
+}
 
 }  // namespace
 
@@ -123,7 +129,8 @@ bool NodeImport::TakeAsConstants(const common::Node& node) {
       draft_.BindConstant(node.outputs[i], std::move((*constants)[i]));
     }
   }
-  draft_.report.Add(node.type == "Constant" ? common::Report::Event::kGiven : common::Report::Event::kFolded, node, "");
+  draft_.report.Add(node.type == "Constant" ? common::Report::Event::kGiven : common::Report::Event::kFolded,
+                    node, "");
   return true;
 }
 
@@ -167,7 +174,8 @@ base::Expected<void> NodeImport::Translate(const common::Node& node, const Trans
   }
   if (!obstacle) return CheckShapes(node);
   if (obstacle->fault)
-    return base::Unexpected(common::FaultAt(file_name_, node, obstacle->reason, obstacle->expected, obstacle->hint));
+    return base::Unexpected(
+        common::FaultAt(file_name_, node, obstacle->reason, obstacle->expected, obstacle->hint));
   draft_.Rewind(before, node);
   return Fence(node, obstacle->reason, known);
 }
@@ -176,31 +184,35 @@ std::vector<common::ValueType> NodeImport::TranslatedOutputs(const common::Node&
   std::vector<common::ValueType> types;
   for (const std::string& output : node.outputs) {
     const bool bound = !output.empty() && draft_.IsBound(output);
-    types.push_back(bound ? common::ValueType{draft_.ShapeOf(output), draft_.TypeOf(output)} : common::ValueType{});
+    types.push_back(bound ? common::ValueType{draft_.ShapeOf(output), draft_.TypeOf(output)}
+                          : common::ValueType{});
   }
   return types;
 }
 
 // What the translator's function takes for granted.
-std::optional<common::Obstacle> NodeImport::FindMisfit(const common::Node& node, const TranslationRule& rule) const {
+std::optional<common::Obstacle> NodeImport::FindMisfit(const common::Node& node,
+                                                       const TranslationRule& rule) const {
   // Quantised operators of Microsoft's domain may leave out zero points, the last operands of their kind.
   const bool gaps = !node.domain.empty() && node.type.starts_with("QLinear");
   for (size_t i = 0; i < rule.least_operands; ++i) {
     if (node.HasInput(i) || (gaps && i > 0 && i != 3 && i < node.inputs.size())) continue;
     return common::Fault("operand " + std::to_string(i) + " is missing",
-                 "at least " + std::to_string(rule.least_operands) + " operands")
+                         "at least " + std::to_string(rule.least_operands) + " operands")
         .value();
   }
   if (!node.HasOutput(0)) return common::Barrier("its first output is left out").value();
   if (!rule.constant_first && draft_.IsConstant(node.inputs[0]))
-    return common::Barrier("its first operand is a constant, and another one is computed while the network runs")
+    return common::Barrier(
+               "its first operand is a constant, and another one is computed while the network runs")
         .value();
   return std::nullopt;
 }
 
 // What the network computes and the operators since `before` do not take up, or nothing. Operands that several positions share count
 // as often as they stand there.
-std::optional<std::string> NodeImport::FindLoss(const common::Node& node, const common::Draft::Mark& before) const {
+std::optional<std::string> NodeImport::FindLoss(const common::Node& node,
+                                                const common::Draft::Mark& before) const {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const std::string& output = node.outputs[i];
     if (node.HasOutput(i) && read_.count(output) > 0 && !draft_.IsBound(output))
@@ -230,10 +242,11 @@ base::Expected<void> NodeImport::CheckShapes(const common::Node& node) const {
     if (!other) return {};
     const Shape& found = draft_.ShapeOf(node.outputs[i]);
     if (found == *other) return {};
-    return base::Unexpected(common::FaultAt(file_name_, node,
-                                    "its output '" + node.outputs[i] + "' has shape " + ops::ToText(found) +
-                                        ", and " + who + " says " + ops::ToText(*other),
-                                    "shapes that agree", "infer the file's shapes anew, or export it again"));
+    return base::Unexpected(
+        common::FaultAt(file_name_, node,
+                        "its output '" + node.outputs[i] + "' has shape " + ops::ToText(found) + ", and " +
+                            who + " says " + ops::ToText(*other),
+                        "shapes that agree", "infer the file's shapes anew, or export it again"));
   };
   std::vector<common::ValueType> inferred(node.outputs.size());
   if (node.known) {
@@ -288,7 +301,8 @@ base::Expected<void> NodeImport::Fence(const common::Node& node, const std::stri
     }
   }
   const auto macs = CountMacs(draft_, node, types);
-  if (!macs) return base::Unexpected(common::FaultAt(file_name_, node, macs.error().reason, macs.error().expected));
+  if (!macs)
+    return base::Unexpected(common::FaultAt(file_name_, node, macs.error().reason, macs.error().expected));
   op.macs = *macs;
   const base::DataType otherwise =
       op.inputs.empty() ? base::DataType::kFloat32 : draft_.TensorAt(op.inputs.front()).type;
@@ -305,8 +319,8 @@ base::Expected<void> NodeImport::Fence(const common::Node& node, const std::stri
 
 base::Expected<void> NodeImport::Describe(const common::Node& node, const Description& description) {
   const auto fault = [&](std::string message, std::string expected) {
-    return base::Unexpected(common::FaultAt(file_name_, node, "its description does not fit: " + std::move(message),
-                                    std::move(expected)));
+    return base::Unexpected(common::FaultAt(
+        file_name_, node, "its description does not fit: " + std::move(message), std::move(expected)));
   };
   if (node.outputs.size() != 1) return fault(std::to_string(node.outputs.size()) + " outputs", "one output");
   Operator op = Opaque(node);

@@ -56,7 +56,7 @@ class NodeImport {
 
 // The multiply-accumulates of a node that becomes an opaque operator, where its definition and shapes say them exactly; none where
 // they do not: then its work is unknown. A fault where they pass 2^62. `outputs` are what is known of the node's outputs.
-tl::expected<std::optional<int64_t>, common::Obstacle> CountMacs(const common::Draft& draft, const common::Node& node,
-                                                         const std::vector<common::ValueType>& outputs);
+tl::expected<std::optional<int64_t>, common::Obstacle> CountMacs(
+    const common::Draft& draft, const common::Node& node, const std::vector<common::ValueType>& outputs);
 
 }  // namespace tessera::graph::import::onnx

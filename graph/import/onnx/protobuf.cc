@@ -93,18 +93,19 @@ bool IsPossible(const Shape& shape) {
 
 // Without values.
 base::Expected<common::Constant> Outlined(const TensorProto& tensor,
-                                  const google::protobuf::RepeatedField<int64_t>& dims,
-                                  const std::string& name, const std::string& file) {
+                                          const google::protobuf::RepeatedField<int64_t>& dims,
+                                          const std::string& name, const std::string& file) {
   common::Constant constant;
   constant.shape = {dims.begin(), dims.end()};
   const std::optional<base::DataType> type = common::TypeFromOnnx(tensor.data_type());
   if (!type) {
-    return common::FileFault(file, "constant '" + name + "' has data type " + std::to_string(tensor.data_type()),
-                     "integers, Booleans, or floating-point numbers of 16, 32 or 64 bits");
+    return common::FileFault(file,
+                             "constant '" + name + "' has data type " + std::to_string(tensor.data_type()),
+                             "integers, Booleans, or floating-point numbers of 16, 32 or 64 bits");
   }
   if (!IsPossible(constant.shape)) {
     return common::FileFault(file, "constant '" + name + "' has the extents " + ops::ToText(constant.shape),
-                     "extents from 0 on, and at most 2^56 elements");
+                             "extents from 0 on, and at most 2^56 elements");
   }
   constant.type = *type;
   return constant;
@@ -131,14 +132,14 @@ std::string TextOf(const std::vector<T>& values) {
 }  // namespace
 
 base::Expected<common::Constant> ReadConstant(const TensorProto& tensor, const std::string& name,
-                                      const std::string& file) {
+                                              const std::string& file) {
   base::Expected<common::Constant> constant = Outlined(tensor, tensor.dims(), name, file);
   if (constant) ReadValues(tensor, *constant);
   return constant;
 }
 
-base::Expected<common::Constant> ReadSparseConstant(const ::onnx::SparseTensorProto& tensor, const std::string& name,
-                                            const std::string& file) {
+base::Expected<common::Constant> ReadSparseConstant(const ::onnx::SparseTensorProto& tensor,
+                                                    const std::string& name, const std::string& file) {
   return Outlined(tensor.values(), tensor.dims(), name, file);
 }
 

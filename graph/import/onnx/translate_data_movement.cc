@@ -25,8 +25,8 @@ common::Part SlicePart(int input, std::vector<int64_t> starts, std::vector<int64
 }
 
 // Constants at the ends of a concatenation: the joined features are padded, and the constants fill the pads.
-common::MadeTensor PadWithConstants(common::Translation& node, int joined, int axis, const std::vector<size_t>& before,
-                            const std::vector<size_t>& behind) {
+common::MadeTensor PadWithConstants(common::Translation& node, int joined, int axis,
+                                    const std::vector<size_t>& before, const std::vector<size_t>& behind) {
   const auto index = static_cast<size_t>(axis);
   common::Part part;
   part.op.kind = base::OperatorKind::kPad;
@@ -45,7 +45,8 @@ common::MadeTensor PadWithConstants(common::Translation& node, int joined, int a
 }
 
 // Sizes of the parts of a Split: stated, or even, the last one smaller.
-tl::expected<std::vector<int64_t>, common::Obstacle> SizesOfParts(const common::Translation& node, int64_t extent) {
+tl::expected<std::vector<int64_t>, common::Obstacle> SizesOfParts(const common::Translation& node,
+                                                                  int64_t extent) {
   const common::Node& source = node.Source();
   if (node.Has(1)) {
     const auto sizes = node.Integers(1);
@@ -56,7 +57,7 @@ tl::expected<std::vector<int64_t>, common::Obstacle> SizesOfParts(const common::
   const int64_t parts = source.Int("num_outputs", static_cast<int64_t>(source.outputs.size()));
   if (parts < 1 || parts > extent)
     return common::Fault(std::to_string(parts) + " parts of an extent of " + std::to_string(extent),
-                 "parts of at least 1");
+                         "parts of at least 1");
   const int64_t each = base::CeilDiv(extent, parts);
   std::vector<int64_t> sizes(static_cast<size_t>(parts), each);
   sizes.back() = extent - each * (parts - 1);
@@ -85,7 +86,8 @@ tl::expected<Pads, common::Obstacle> ReadPads(const common::Translation& node) {
     std::iota(axes->begin(), axes->end(), 0);
   }
   if (stated->size() != 2 * axes->size())
-    return common::Fault(std::to_string(stated->size()) + " pads", std::to_string(2 * axes->size()) + " pads");
+    return common::Fault(std::to_string(stated->size()) + " pads",
+                         std::to_string(2 * axes->size()) + " pads");
   Pads pads{std::vector<int64_t>(rank, 0), std::vector<int64_t>(rank, 0)};
   for (size_t i = 0; i < axes->size(); ++i) {
     const std::optional<int> axis = common::AxisFrom((*axes)[i], rank);
@@ -93,7 +95,8 @@ tl::expected<Pads, common::Obstacle> ReadPads(const common::Translation& node) {
     const int64_t low = (*stated)[i];
     const int64_t high = (*stated)[i + axes->size()];
     constexpr int64_t kMost = int64_t{1} << 56;
-    if (std::max(std::abs(low), std::abs(high)) > kMost) return common::Fault("a pad beyond 2^56", "smaller ones");
+    if (std::max(std::abs(low), std::abs(high)) > kMost)
+      return common::Fault("a pad beyond 2^56", "smaller ones");
     pads.low[static_cast<size_t>(*axis)] = low;
     pads.high[static_cast<size_t>(*axis)] = high;
   }
@@ -112,7 +115,8 @@ common::MadeTensor CutNegative(common::Translation& node, Pads& pads, bool whole
     pads.high[axis] = std::max<int64_t>(pads.high[axis], 0);
   }
   if (shape == input) return node.Feature(0);
-  if (!ops::IsCountable(shape)) return common::Fault("its pads leave nothing of " + ops::ToText(input), "at least one element");
+  if (!ops::IsCountable(shape))
+    return common::Fault("its pads leave nothing of " + ops::ToText(input), "at least one element");
   common::Part part = SlicePart(node.Feature(0), starts, {}, shape);
   return whole ? node.Emit(std::move(part)) : node.Emit(std::move(part), "/cut", "/cut");
 }
@@ -125,11 +129,13 @@ common::Outcome LookUpRows(common::Translation& node) {
   places.insert(places.end(), table.size() - 1, 1);
   Shape output = indices;
   output.insert(output.end(), table.begin() + 1, table.end());
-  if (!ops::IsCountable(output)) return common::Fault("a result of shape " + ops::ToText(output), "extents from 1 on");
+  if (!ops::IsCountable(output))
+    return common::Fault("a result of shape " + ops::ToText(output), "extents from 1 on");
   const common::MadeTensor spread = node.Reshape(node.Feature(1), places, "/places");
   if (!spread) return common::AsOutcome(spread);
   const base::DataType type = node.TypeOf(0);
-  if (const common::MadeTensor made = node.EmitGather(*spread, output, type); !made) return common::AsOutcome(made);
+  if (const common::MadeTensor made = node.EmitGather(*spread, output, type); !made)
+    return common::AsOutcome(made);
   node.Target().report.Add(
       common::Report::Event::kAssumed, node.Source(),
       "rows of table '" + node.Source().inputs[0] +
@@ -219,7 +225,7 @@ common::Outcome TranslateSplit(common::Translation& node) {
   if (sizes->size() != node.Source().outputs.size() || !positive ||
       std::accumulate(sizes->begin(), sizes->end(), int64_t{0}) != input[axis])
     return common::Fault("parts of " + ops::ToText(*sizes) + " of " + AxisText(*stated, input),
-                 std::to_string(node.Source().outputs.size()) + " parts that add up to the axis");
+                         std::to_string(node.Source().outputs.size()) + " parts that add up to the axis");
   if (sizes->size() == 1) {
     node.Drop(node.Source().inputs[0], "keeps everything");
     return {};
@@ -242,7 +248,8 @@ common::Outcome TranslateSlice(common::Translation& node) {
       common::ReadCut(node.Source(), node.ShapeOf(0), [&node](size_t i) { return node.Integers(i); });
   if (!cut) return tl::unexpected(cut.error());
   if (!ops::IsCountable(cut->shape))
-    return common::Fault("nothing remains of an input of shape " + ops::ToText(node.ShapeOf(0)), "at least one element");
+    return common::Fault("nothing remains of an input of shape " + ops::ToText(node.ShapeOf(0)),
+                         "at least one element");
   const bool forward =
       std::all_of(cut->steps.begin(), cut->steps.end(), [](int64_t step) { return step > 0; });
   if (cut->shape == node.ShapeOf(0) && forward) {
@@ -285,7 +292,7 @@ common::Outcome TranslateExpand(common::Translation& node) {
       ops::IsCountable(*stated) ? ops::Broadcast(node.ShapeOf(0), *stated) : std::nullopt;
   if (!shape)
     return common::Fault("shape " + ops::ToText(*stated) + " for an input of " + ops::ToText(node.ShapeOf(0)),
-                 "extents that are equal or 1");
+                         "extents that are equal or 1");
   if (*shape == node.ShapeOf(0)) {
     node.Drop(node.Source().inputs[0], "keeps the shape");
     return {};
@@ -297,7 +304,8 @@ common::Outcome TranslateTile(common::Translation& node) {
   const auto repeats = node.Integers(1);
   if (!repeats) return common::Barrier("its repeats are computed while the network runs");
   const Shape input = node.ShapeOf(0);
-  if (repeats->size() != input.size()) return common::Fault(ops::ToText(*repeats) + " repeats", "one for each axis");
+  if (repeats->size() != input.size())
+    return common::Fault(ops::ToText(*repeats) + " repeats", "one for each axis");
   int tensor = node.Feature(0);
   size_t last = input.size();
   for (size_t axis = 0; axis < input.size(); ++axis) {
@@ -330,7 +338,8 @@ common::Outcome TranslateGather(common::Translation& node) {
   if (!axis) return common::Fault(AxisText(node.Source().Int("axis", 0), input), "an axis of the input");
   if (!node.IsFeature(0)) {
     if (*axis == 0) return LookUpRows(node);
-    return common::Barrier("it picks columns of a constant by indices that are computed while the network runs");
+    return common::Barrier(
+        "it picks columns of a constant by indices that are computed while the network runs");
   }
   std::optional<std::vector<int64_t>> indices = node.Integers(1);
   if (!indices) return common::Barrier("its indices are computed while the network runs");

@@ -21,7 +21,7 @@ Positions AllOperands(const common::Translation& node) {
 // Emits one elementwise operator over these operands. Extents that only constants have are those of the result, too; axes that only
 // constants of one element have, which are no tensors, are given to the first feature before.
 common::Outcome EmitElementwise(common::Translation& node, const Positions& operands, std::string function,
-                        std::optional<base::DataType> type) {
+                                std::optional<base::DataType> type) {
   common::Part part;
   part.op.kind = base::OperatorKind::kElementwise;
   part.op.function = std::move(function);
@@ -30,11 +30,12 @@ common::Outcome EmitElementwise(common::Translation& node, const Positions& oper
   size_t rank = 0;  // of the tensors
   for (const size_t i : operands) {
     const Shape& shape = node.ShapeOf(i);
-    if (!ops::IsCountable(shape)) return common::Fault("an operand of shape " + ops::ToText(shape), "extents from 1 on");
+    if (!ops::IsCountable(shape))
+      return common::Fault("an operand of shape " + ops::ToText(shape), "extents from 1 on");
     together = ops::Broadcast(*together, shape);
     if (!together)
       return common::Fault("an operand of shape " + ops::ToText(shape) + " does not fit the others",
-                   "extents that are equal or 1");
+                           "extents that are equal or 1");
     if (node.IsFeature(i)) part.inputs.push_back(node.Feature(i));
     const bool immediate = node.IsConstant(i) && ElementsOf(shape) == 1;
     if (!immediate) rank = std::max(rank, shape.size());
@@ -85,7 +86,8 @@ common::Outcome TranslateElementwise(common::Translation& node) {
 }
 
 common::Outcome TranslateComparison(common::Translation& node) {
-  return EmitElementwise(node, AllOperands(node), common::SnakeCase(node.Source().type), base::DataType::kBool);
+  return EmitElementwise(node, AllOperands(node), common::SnakeCase(node.Source().type),
+                         base::DataType::kBool);
 }
 
 // Quantised operators list a scale and a zero point behind each operand, and those of the result last.
@@ -117,9 +119,9 @@ common::Outcome TranslateBatchNorm(common::Translation& node) {
   for (size_t i = 1; i < 5; ++i) {
     if (!node.IsConstant(i)) return common::Barrier("its statistics are computed while the network runs");
     if (node.ShapeOf(i) == Shape{channels}) continue;
-    return common::Fault(
-        "an operand of shape " + ops::ToText(node.ShapeOf(i)) + " for " + std::to_string(channels) + " channels",
-        "[" + std::to_string(channels) + "]");
+    return common::Fault("an operand of shape " + ops::ToText(node.ShapeOf(i)) + " for " +
+                             std::to_string(channels) + " channels",
+                         "[" + std::to_string(channels) + "]");
   }
   common::Part part;
   part.op.kind = base::OperatorKind::kElementwise;
@@ -155,7 +157,8 @@ common::Outcome Convert(common::Translation& node, std::string function, base::D
 
 common::Outcome TranslateQuantize(common::Translation& node) {
   constexpr int64_t kUnsignedByte = 2;
-  const std::optional<base::DataType> stated = common::TypeFromOnnx(node.Source().Int("output_dtype", kUnsignedByte));
+  const std::optional<base::DataType> stated =
+      common::TypeFromOnnx(node.Source().Int("output_dtype", kUnsignedByte));
   if (!node.Has(2) && !stated) return common::Barrier("it gives a data type that has no name here");
   return Convert(node, "quantize", node.Has(2) ? node.TypeOf(2) : *stated);
 }

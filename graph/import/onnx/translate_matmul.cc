@@ -42,7 +42,8 @@ std::optional<Shape> MatrixOf(const Shape& shape) {
 }
 
 tl::unexpected<common::Obstacle> DepthsDiffer(const Shape& first, const Shape& second) {
-  return common::Fault("shapes " + ops::ToText(first) + " and " + ops::ToText(second) + " do not agree", "equal depths");
+  return common::Fault("shapes " + ops::ToText(first) + " and " + ops::ToText(second) + " do not agree",
+                       "equal depths");
 }
 
 // feature x weight. Leading ones of the weight's shape that the feature lacks are leading ones of the result.
@@ -73,7 +74,7 @@ common::MadeTensor MultiplyByWeight(common::Translation& node, const Product& pr
   part.inputs = {*rows};
   part.type = product.type;
   common::MadeTensor made = node.Emit(std::move(part), product.result,
-                              result == plain ? product.result : product.result + "/matrix");
+                                      result == plain ? product.result : product.result + "/matrix");
   if (!made || result == plain) return made;
   return node.Reshape(*made, result, product.result);
 }
@@ -107,7 +108,8 @@ common::MadeTensor MultiplyWeightBy(common::Translation& node, const Product& pr
   return node.Emit(std::move(turn), product.result + "/transpose", product.result);
 }
 
-common::MadeTensor MultiplyFeatures(common::Translation& node, const Product& product, int first, int second) {
+common::MadeTensor MultiplyFeatures(common::Translation& node, const Product& product, int first,
+                                    int second) {
   if (node.ShapeOfTensor(first).size() == 1 || node.ShapeOfTensor(second).size() == 1)
     return common::Barrier("it multiplies by a vector that is computed");
   common::Part part;
@@ -120,7 +122,8 @@ common::MadeTensor MultiplyFeatures(common::Translation& node, const Product& pr
 }
 
 // FusedMatMul may hold the batch axes between the matrix's two: [rows, batch..., columns] of the file is [batch..., rows, columns].
-common::MadeTensor FrontBatches(common::Translation& node, size_t operand, bool wanted, std::string_view suffix) {
+common::MadeTensor FrontBatches(common::Translation& node, size_t operand, bool wanted,
+                                std::string_view suffix) {
   const int feature = node.Feature(operand);
   const size_t rank = node.ShapeOf(operand).size();
   if (!wanted || rank < 3) return feature;
@@ -144,9 +147,11 @@ common::MadeTensor Multiply(common::Translation& node, const Product& product) {
   const bool batches_first = source.Flag("transBatchA");
   const bool batches_second = source.Flag("transBatchB");
   if (node.IsConstant(product.first) && node.IsConstant(product.second))
-    return common::Barrier("its matrices are constants, and another operand is computed while the network runs");
+    return common::Barrier(
+        "its matrices are constants, and another operand is computed while the network runs");
   if (node.IsConstant(product.first)) {
-    if (batches_first || batches_second) return common::Barrier("its constant operand is a batch of matrices");
+    if (batches_first || batches_second)
+      return common::Barrier("its constant operand is a batch of matrices");
     return MultiplyWeightBy(node, product, node.Feature(product.second));
   }
   common::MadeTensor first = FrontBatches(node, product.first, batches_first, "/batches_a");
@@ -174,7 +179,9 @@ common::MadeTensor AddToProduct(common::Translation& node, int product) {
 
 }  // namespace
 
-common::Outcome TranslateMatMul(common::Translation& node) { return common::AsOutcome(Multiply(node, ProductOf(node))); }
+common::Outcome TranslateMatMul(common::Translation& node) {
+  return common::AsOutcome(Multiply(node, ProductOf(node)));
+}
 
 common::Outcome TranslateGemm(common::Translation& node) {
   Product product = ProductOf(node);

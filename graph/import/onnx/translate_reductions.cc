@@ -22,7 +22,7 @@ tl::expected<Axes, common::Obstacle> ResolveAxes(const std::vector<int64_t>& sta
     const std::optional<int> axis = common::AxisFrom(each, input.size());
     if (!axis)
       return common::Fault("axis " + std::to_string(each) + " of an input of shape " + ops::ToText(input),
-                   "an axis of the input");
+                           "an axis of the input");
     axes.push_back(*axis);
   }
   std::sort(axes.begin(), axes.end());
@@ -113,7 +113,7 @@ common::Outcome TranslateSoftmax(common::Translation& node) {
   const std::optional<int> axis = common::AxisFrom(stated, input.size());
   if (!axis)
     return common::Fault("axis " + std::to_string(stated) + " of an input of shape " + ops::ToText(input),
-                 "an axis of the input");
+                         "an axis of the input");
   common::Part part;
   part.op.kind = base::OperatorKind::kSoftmax;
   part.op.axes = blocks ? AxesFrom(*axis, input.size()) : Axes{*axis};
@@ -147,7 +147,8 @@ common::Outcome TranslateLayerNorm(common::Translation& node) {
 common::Outcome TranslateInstanceNorm(common::Translation& node) {
   if (HasComputedTables(node, 1, 3)) return common::Barrier("its scale is computed while the network runs");
   const Shape& input = node.ShapeOf(0);
-  if (input.size() < 3) return common::Fault("an input of shape " + ops::ToText(input), "at least three axes");
+  if (input.size() < 3)
+    return common::Fault("an input of shape " + ops::ToText(input), "at least three axes");
   common::Part part;
   part.op.axes = AxesFrom(2, input.size());
   AddTables(node, 1, 3, part);
@@ -160,7 +161,7 @@ common::Outcome TranslateGroupNorm(common::Translation& node) {
   const int64_t groups = node.Source().Int("num_groups", node.Source().Int("groups", 0));
   if (input.size() < 3 || groups < 1 || input[1] % groups != 0)
     return common::Fault(std::to_string(groups) + " groups of an input of shape " + ops::ToText(input),
-                 "a divisor of its channels");
+                         "a divisor of its channels");
   Shape grouped = {input[0], groups, input[1] / groups};
   grouped.insert(grouped.end(), input.begin() + 2, input.end());
   const common::MadeTensor split = node.Reshape(node.Feature(0), grouped, "/groups");

@@ -40,7 +40,8 @@ tl::expected<Shape, common::Obstacle> ResolveShape(const Shape& input, Shape wan
       continue;
     }
     const auto product = wanted[axis] < 1 ? std::nullopt : base::CheckedMul(known, wanted[axis]);
-    if (!product) return common::Fault("shape " + ops::ToText(wanted), "extents from 1 on, and at most one of -1");
+    if (!product)
+      return common::Fault("shape " + ops::ToText(wanted), "extents from 1 on, and at most one of -1");
     known = *product;
   }
   if (open) wanted[*open] = ElementsOf(input) / known;
@@ -54,9 +55,9 @@ common::Outcome ReshapeByOutline(common::Translation& node) {
     return common::Barrier("its shape is computed while the network runs, or not in the file");
   const auto shape = ResolveShape(node.ShapeOf(0), *outline, node.Source().Flag("allowzero"));
   if (!shape) return tl::unexpected(shape.error());
-  node.Target().report.Add(
-      common::Report::Event::kAssumed, node.Source(),
-      "its shape is " + ops::ToText(*shape) + ": one extent is not in the file, and the others leave no choice");
+  node.Target().report.Add(common::Report::Event::kAssumed, node.Source(),
+                           "its shape is " + ops::ToText(*shape) +
+                               ": one extent is not in the file, and the others leave no choice");
   return EmitReshape(node, *shape);
 }
 
@@ -94,7 +95,8 @@ common::Outcome TranslateSqueeze(common::Translation& node) {
   for (const int64_t stated : *axes) {
     const std::optional<int> axis = common::AxisFrom(stated, input.size());
     if (!axis || input[static_cast<size_t>(*axis)] != 1)
-      return common::Fault("axis " + std::to_string(stated) + " of " + ops::ToText(input), "an axis of extent 1");
+      return common::Fault("axis " + std::to_string(stated) + " of " + ops::ToText(input),
+                           "an axis of extent 1");
     gone.insert(*axis);
   }
   Shape shape;
@@ -114,7 +116,8 @@ common::Outcome TranslateUnsqueeze(common::Translation& node) {
   for (const int64_t stated : *axes) {
     const std::optional<int> axis = common::AxisFrom(stated, rank);
     if (!axis || !added.insert(*axis).second)
-      return common::Fault("axis " + std::to_string(stated) + " of " + std::to_string(rank), "each axis once");
+      return common::Fault("axis " + std::to_string(stated) + " of " + std::to_string(rank),
+                           "each axis once");
   }
   Shape shape;
   size_t next = 0;
@@ -140,9 +143,11 @@ common::Outcome TranslateTranspose(common::Translation& node) {
 
 common::Outcome TranslateDepthToSpace(common::Translation& node) {
   const common::Node& source = node.Source();
-  if (node.ShapeOf(0).size() != 4) return common::Fault("an input of shape " + ops::ToText(node.ShapeOf(0)), "four axes");
+  if (node.ShapeOf(0).size() != 4)
+    return common::Fault("an input of shape " + ops::ToText(node.ShapeOf(0)), "four axes");
   const int64_t block = source.Int("blocksize", 0);
-  if (block < 1 || block > 65536) return common::Fault("'blocksize' is " + std::to_string(block), "1 to 65536");
+  if (block < 1 || block > 65536)
+    return common::Fault("'blocksize' is " + std::to_string(block), "1 to 65536");
   const std::string mode = source.Text("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") return common::Fault("mode '" + mode + "'", "DCR or CRD");
   common::Part part;
@@ -190,14 +195,16 @@ tl::expected<Goal, common::Obstacle> GoalOfScales(const Shape& input, const std:
   for (size_t axis = 0; axis < input.size(); ++axis) {
     const double extent = std::floor(static_cast<double>(input[axis]) * scales[axis]);
     if (!(scales[axis] > 0) || extent < 1 || extent > static_cast<double>(int64_t{1} << 56))
-      return common::Fault("a scale of " + std::to_string(scales[axis]), "scales that give 1 to 2^56 elements");
+      return common::Fault("a scale of " + std::to_string(scales[axis]),
+                           "scales that give 1 to 2^56 elements");
     goal.shape[axis] = static_cast<int64_t>(extent);
     const Ratio exact{goal.shape[axis], input[axis]};
     const bool is_ratio =
         static_cast<float>(extent / static_cast<double>(input[axis])) == static_cast<float>(scales[axis]);
     const std::optional<Ratio> fraction = is_ratio ? exact : FractionOf(scales[axis]);
     if (!fraction)
-      return common::Barrier("its scale of " + std::to_string(scales[axis]) + " is no fraction of terms up to 2^40");
+      return common::Barrier("its scale of " + std::to_string(scales[axis]) +
+                             " is no fraction of terms up to 2^40");
     goal.scales[axis] = *fraction;
     all_are_ratios = all_are_ratios && is_ratio;
   }
@@ -207,8 +214,9 @@ tl::expected<Goal, common::Obstacle> GoalOfScales(const Shape& input, const std:
 
 // Later versions may name the axes that scales or sizes are for.
 template <typename T>
-tl::expected<std::vector<T>, common::Obstacle> SpreadOverAxes(const common::Translation& node, const std::vector<T>& stated,
-                                                      std::vector<T> values) {
+tl::expected<std::vector<T>, common::Obstacle> SpreadOverAxes(const common::Translation& node,
+                                                              const std::vector<T>& stated,
+                                                              std::vector<T> values) {
   std::vector<int64_t> axes = node.Source().Ints("axes");
   if (axes.empty()) {
     for (size_t axis = 0; axis < values.size(); ++axis) axes.push_back(static_cast<int64_t>(axis));

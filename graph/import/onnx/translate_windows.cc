@@ -25,7 +25,7 @@ tl::expected<WindowPads, common::Obstacle> ReadWindowPads(const common::Node& no
   if (stated.empty()) return pads;
   if (stated.size() != 2 * axes) {
     return common::Fault("'pads' has " + std::to_string(stated.size()) + " entries",
-                 std::to_string(2 * axes) + ": two for each spatial axis");
+                         std::to_string(2 * axes) + ": two for each spatial axis");
   }
   for (const int64_t pad : stated) {
     if (pad < 0) return common::Barrier("its pads are negative");
@@ -60,23 +60,24 @@ tl::unexpected<common::Obstacle> NoFeatureMap(const Shape& shape) {
   return common::Barrier("it slides over " + std::to_string(shape.size() - 2) + " axes; known are 1 and 2");
 }
 
-tl::expected<std::array<int64_t, 2>, common::Obstacle> ReadSpatial(const common::Node& node, std::string_view attribute,
-                                                           size_t axes, int64_t otherwise, int64_t least) {
+tl::expected<std::array<int64_t, 2>, common::Obstacle> ReadSpatial(const common::Node& node,
+                                                                   std::string_view attribute, size_t axes,
+                                                                   int64_t otherwise, int64_t least) {
   std::array<int64_t, 2> values = {otherwise, otherwise};
   const std::vector<int64_t> stated = node.Defines(attribute) ? node.Ints(attribute) : std::vector<int64_t>{};
   if (stated.empty()) return values;
   if (stated.size() != axes) {
     return common::Fault("'" + std::string(attribute) + "' has " + std::to_string(stated.size()) + " entries",
-                 std::to_string(axes) + ": one for each spatial axis");
+                         std::to_string(axes) + ": one for each spatial axis");
   }
   for (size_t axis = 0; axis < axes; ++axis) {
     if (stated[axis] < least) {
       return common::Fault("'" + std::string(attribute) + "' holds " + std::to_string(stated[axis]),
-                   "at least " + std::to_string(least));
+                           "at least " + std::to_string(least));
     }
     if (stated[axis] > kMostWindow)
       return common::Barrier("'" + std::string(attribute) + "' holds " + std::to_string(stated[axis]) +
-                     ", beyond 65536");
+                             ", beyond 65536");
     values[axis + 2 - axes] = stated[axis];
   }
   return values;
@@ -87,7 +88,7 @@ bool RoundsUp(const common::Node& node) {
 }
 
 tl::expected<Window, common::Obstacle> ReadWindow(const common::Node& node, const Shape& input,
-                                          const std::vector<int64_t>& kernel) {
+                                                  const std::vector<int64_t>& kernel) {
   const size_t axes = input.size() - 2;
   if (kernel.size() != axes) {
     return common::Fault(
@@ -96,7 +97,8 @@ tl::expected<Window, common::Obstacle> ReadWindow(const common::Node& node, cons
   }
   Window window;
   for (size_t axis = 0; axis < axes; ++axis) {
-    if (kernel[axis] < 1) return common::Fault("a kernel of extent " + std::to_string(kernel[axis]), "at least 1");
+    if (kernel[axis] < 1)
+      return common::Fault("a kernel of extent " + std::to_string(kernel[axis]), "at least 1");
     if (kernel[axis] > kMostWindow)
       return common::Barrier("a kernel of extent " + std::to_string(kernel[axis]) + " is beyond 65536");
     window.kernel[axis + 2 - axes] = kernel[axis];
@@ -159,20 +161,21 @@ tl::expected<Convolution, common::Obstacle> ReadConvolution(const common::Transl
   conv.input = *input;
   conv.weight = node.ShapeOf(weight);
   if (conv.weight.size() != node.ShapeOf(0).size() || !ops::IsCountable(conv.weight)) {
-    return common::Fault(
-        "weights of shape " + ops::ToText(conv.weight) + " for an input of shape " + ops::ToText(node.ShapeOf(0)),
-        "as many axes, and extents from 1 on");
+    return common::Fault("weights of shape " + ops::ToText(conv.weight) + " for an input of shape " +
+                             ops::ToText(node.ShapeOf(0)),
+                         "as many axes, and extents from 1 on");
   }
   conv.kernel.assign(conv.weight.begin() + 2, conv.weight.end());
   const std::vector<int64_t> stated = node.Source().Ints("kernel_shape");
   if (!stated.empty() && stated != conv.kernel) {
-    return common::Fault(
-        "'kernel_shape' is " + ops::ToText(stated) + ", and the weights have shape " + ops::ToText(conv.weight),
-        "the extents of the weights");
+    return common::Fault("'kernel_shape' is " + ops::ToText(stated) + ", and the weights have shape " +
+                             ops::ToText(conv.weight),
+                         "the extents of the weights");
   }
   conv.groups = node.Source().Int("group", 1);
   if (conv.groups < 1) return common::Fault("'group' is " + std::to_string(conv.groups), "at least 1");
-  const tl::expected<Window, common::Obstacle> window = ReadWindow(node.Source(), node.ShapeOf(0), conv.kernel);
+  const tl::expected<Window, common::Obstacle> window =
+      ReadWindow(node.Source(), node.ShapeOf(0), conv.kernel);
   if (!window) return tl::unexpected(window.error());
   conv.window = *window;
   return conv;
@@ -215,8 +218,8 @@ common::Outcome TranslateConv(common::Translation& node) {
   const int64_t out_channels = conv->weight[0];
   if (channels != conv->weight[1] * conv->groups) {
     return common::Fault("an input of " + std::to_string(channels) + " channels and weights of shape " +
-                     ops::ToText(conv->weight) + " in " + std::to_string(conv->groups) + " groups",
-                 std::to_string(conv->weight[1] * conv->groups) + " input channels");
+                             ops::ToText(conv->weight) + " in " + std::to_string(conv->groups) + " groups",
+                         std::to_string(conv->weight[1] * conv->groups) + " input channels");
   }
   common::Part part;
   part.op.kind = base::OperatorKind::kConv;
@@ -243,8 +246,8 @@ common::Outcome TranslateTransposedConv(common::Translation& node) {
   const size_t axes = conv->kernel.size();
   if (conv->input[1] != conv->weight[0]) {
     return common::Fault("an input of " + std::to_string(conv->input[1]) + " channels and weights of shape " +
-                     ops::ToText(conv->weight),
-                 std::to_string(conv->weight[0]) + " input channels");
+                             ops::ToText(conv->weight),
+                         std::to_string(conv->weight[0]) + " input channels");
   }
   const auto padding = ReadSpatial(source, "output_padding", axes, 0, 0);
   if (!padding) return tl::unexpected(padding.error());
@@ -254,7 +257,7 @@ common::Outcome TranslateTransposedConv(common::Translation& node) {
   if (wanted.size() == axes + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
   if (!wanted.empty() && wanted.size() != axes) {
     return common::Fault("'output_shape' has " + std::to_string(wanted.size()) + " entries",
-                 std::to_string(axes) + ": one for each spatial axis");
+                         std::to_string(axes) + ": one for each spatial axis");
   }
   const std::string automatic = source.Text("auto_pad", "NOTSET");
   const bool same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
@@ -297,7 +300,8 @@ std::optional<base::DataType> ResultType(const common::Translation& node) {
 
 // The number of windows that a pool with ceil_mode has. Whether windows that begin in the padding behind the input count has changed
 // with the versions of ONNX and of what runs it; where the file declares an output that either reading gives, that one is meant.
-std::vector<int64_t> DeclaredWindows(const common::Translation& node, const common::Part& part, const Shape& map) {
+std::vector<int64_t> DeclaredWindows(const common::Translation& node, const common::Part& part,
+                                     const Shape& map) {
   const std::optional<Shape> declared = node.DeclaredShape(0);
   if (!part.wanted.ceil_mode || !declared || declared->size() != node.ShapeOf(0).size()) return {};
   const std::optional<Shape> output = AsFeatureMap(*declared);
@@ -343,7 +347,7 @@ common::Outcome TranslateGlobalPool(common::Translation& node) {
   const size_t rank = node.ShapeOf(0).size();
   if (rank < 3) {
     return common::Fault("an input of shape " + ops::ToText(node.ShapeOf(0)),
-                 "batch, channels and at least one more axis");
+                         "batch, channels and at least one more axis");
   }
   common::Part part;
   const std::string function = PoolFunctionOf(node.Source());

@@ -11,18 +11,20 @@ using Translator = common::Outcome (*)(common::Translation&);
 common::Outcome TranslateConv(common::Translation& node);            // Conv, ConvInteger, QLinearConv
 common::Outcome TranslateTransposedConv(common::Translation& node);  // ConvTranspose
 
-common::Outcome TranslatePool(common::Translation& node);        // MaxPool, AveragePool, LpPool
-common::Outcome TranslateGlobalPool(common::Translation& node);  // GlobalMaxPool, GlobalAveragePool, GlobalLpPool
+common::Outcome TranslatePool(common::Translation& node);  // MaxPool, AveragePool, LpPool
+common::Outcome TranslateGlobalPool(
+    common::Translation& node);  // GlobalMaxPool, GlobalAveragePool, GlobalLpPool
 
-common::Outcome TranslateMatMul(common::Translation& node);  // MatMul, FusedMatMul, MatMulInteger, QLinearMatMul
-common::Outcome TranslateGemm(common::Translation& node);    // Gemm
+common::Outcome TranslateMatMul(
+    common::Translation& node);  // MatMul, FusedMatMul, MatMulInteger, QLinearMatMul
+common::Outcome TranslateGemm(common::Translation& node);  // Gemm
 
 common::Outcome TranslateElementwise(common::Translation& node);  // Add, Relu, Where, Clip, ...
 common::Outcome TranslateComparison(common::Translation& node);   // Equal, Less, ...: Booleans
-common::Outcome TranslateQLinear(common::Translation& node);      // QLinearAdd, QLinearMul, QLinearSigmoid, ...
-common::Outcome TranslateCast(common::Translation& node);         // Cast, CastLike
-common::Outcome TranslateBatchNorm(common::Translation& node);    // BatchNormalization
-common::Outcome TranslateIdentity(common::Translation& node);     // Identity, Dropout
+common::Outcome TranslateQLinear(common::Translation& node);    // QLinearAdd, QLinearMul, QLinearSigmoid, ...
+common::Outcome TranslateCast(common::Translation& node);       // Cast, CastLike
+common::Outcome TranslateBatchNorm(common::Translation& node);  // BatchNormalization
+common::Outcome TranslateIdentity(common::Translation& node);   // Identity, Dropout
 
 common::Outcome TranslateQuantize(common::Translation& node);    // QuantizeLinear
 common::Outcome TranslateDequantize(common::Translation& node);  // DequantizeLinear
@@ -43,12 +45,13 @@ common::Outcome TranslateGather(common::Translation& node);         // Gather
 common::Outcome TranslateDepthToSpace(common::Translation& node);   // DepthToSpace, SpaceToDepth
 common::Outcome TranslateResize(common::Translation& node);         // Resize, Upsample
 
-common::Outcome TranslateReduce(common::Translation& node);         // ReduceMean, ReduceMax, ..., ArgMax, ArgMin
-common::Outcome TranslateSoftmax(common::Translation& node);        // Softmax, LogSoftmax, Hardmax
-common::Outcome TranslateLayerNorm(common::Translation& node);      // LayerNormalization and its kin
-common::Outcome TranslateInstanceNorm(common::Translation& node);   // InstanceNormalization
-common::Outcome TranslateGroupNorm(common::Translation& node);      // GroupNormalization
-common::Outcome TranslateSkipLayerNorm(common::Translation& node);  // SkipLayerNormalization: an addition first
+common::Outcome TranslateReduce(common::Translation& node);     // ReduceMean, ReduceMax, ..., ArgMax, ArgMin
+common::Outcome TranslateSoftmax(common::Translation& node);    // Softmax, LogSoftmax, Hardmax
+common::Outcome TranslateLayerNorm(common::Translation& node);  // LayerNormalization and its kin
+common::Outcome TranslateInstanceNorm(common::Translation& node);  // InstanceNormalization
+common::Outcome TranslateGroupNorm(common::Translation& node);     // GroupNormalization
+common::Outcome TranslateSkipLayerNorm(
+    common::Translation& node);  // SkipLayerNormalization: an addition first
 
 // How operators of a type become operators of known kinds.
 struct TranslationRule {

@@ -162,7 +162,8 @@ void ReadPool(const YamlNode& entry, Operator& op, ops::Wanted& wanted) {
 
 void ReadSlice(const YamlNode& entry, Operator& op, ops::Wanted& wanted) {
   op.starts = entry.At("starts").Integers(0, ops::kMostElements);
-  if (const YamlNode steps = entry.Maybe("steps")) op.steps = steps.Integers(-ops::kMostElements, ops::kMostElements);
+  if (const YamlNode steps = entry.Maybe("steps"))
+    op.steps = steps.Integers(-ops::kMostElements, ops::kMostElements);
   wanted.shape = ReadShape(entry.At("shape"));
 }
 
@@ -178,8 +179,8 @@ void ReadGather(const YamlNode& entry, Operator& op, ops::Wanted& wanted) {
   ReadAxis(entry, op);
   const YamlNode node = entry.At("indices");
   wanted.keep_axes = node.IsList();
-  op.indices =
-      node.IsList() ? node.Integers(0, ops::kMostElements) : std::vector<int64_t>{node.Integer(0, ops::kMostElements)};
+  op.indices = node.IsList() ? node.Integers(0, ops::kMostElements)
+                             : std::vector<int64_t>{node.Integer(0, ops::kMostElements)};
 }
 
 void ReadMatmul(const YamlNode& entry, size_t operands, Operator& op, ops::Wanted& wanted) {
@@ -298,7 +299,8 @@ void ReadAttributes(const YamlNode& entry, size_t operands, Operator& op, ops::W
       ReadWindow(entry, op, wanted);
       break;
     case OperatorKind::kDepthwise:
-      if (const YamlNode node = entry.Maybe("multiplier")) wanted.multiplier = node.Integer(1, ops::kMostElements);
+      if (const YamlNode node = entry.Maybe("multiplier"))
+        wanted.multiplier = node.Integer(1, ops::kMostElements);
       ReadWindow(entry, op, wanted);
       break;
     case OperatorKind::kTransposedConv:
@@ -369,7 +371,8 @@ void CheckAccesses(const YamlNode& entry, const Operator& op, const std::vector<
   }
   const std::vector<YamlNode> nodes = entry.At("accesses").Items();
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const std::optional<ops::ShapeFault> fault = ops::CheckAccess(op.accesses[i], operands[i], made.front().shape);
+    const std::optional<ops::ShapeFault> fault =
+        ops::CheckAccess(op.accesses[i], operands[i], made.front().shape);
     if (fault) nodes[i].Complain(fault->message, fault->expected, fault->hint);
   }
 }

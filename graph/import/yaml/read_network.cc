@@ -262,7 +262,8 @@ void NetworkReader::ReadGrownShape(OperatorDraft& draft) {
 
 void NetworkReader::InferOutput(OperatorDraft& draft) {
   ReadGrownShape(draft);
-  const tl::expected<Shape, ops::ShapeFault> shape = ops::InferShape(draft.op, draft.wanted, draft.operand_shapes);
+  const tl::expected<Shape, ops::ShapeFault> shape =
+      ops::InferShape(draft.op, draft.wanted, draft.operand_shapes);
   if (!shape) {
     const ops::ShapeFault& fault = shape.error();
     const YamlNode place = fault.attribute.empty() ? YamlNode() : draft.entry.Maybe(fault.attribute);
@@ -284,7 +285,8 @@ void NetworkReader::CheckTotals(const OperatorDraft& draft) {
   if (!draft.own_weight && draft.op.kind != base::OperatorKind::kMatmul) return;
   const YamlNode id = draft.entry.At("id");
   if (draft.own_weight && !ops::IsCountable(*draft.own_weight)) {
-    id.Complain("weights of shape " + ops::ToText(*draft.own_weight) + " are too large", "at most 2^56 elements");
+    id.Complain("weights of shape " + ops::ToText(*draft.own_weight) + " are too large",
+                "at most 2^56 elements");
     return;
   }
   const bool windowed = draft.op.kind != base::OperatorKind::kMatmul;

@@ -25,7 +25,8 @@ Shape ReadShape(const base::YamlNode& node) {
   if (shape.size() > kMostAxes) {
     node.Complain("a shape of " + std::to_string(shape.size()) + " axes", "at most 64 axes");
   }
-  if (!ops::IsCountable(shape)) node.Complain("shape " + ops::ToText(shape) + " is too large", "at most 2^56 elements");
+  if (!ops::IsCountable(shape))
+    node.Complain("shape " + ops::ToText(shape) + " is too large", "at most 2^56 elements");
   return shape;
 }
 
@@ -163,8 +164,9 @@ class Weights {
     }
     const Shape& found = graph_.tensors[static_cast<size_t>(op.weights.front())].shape;
     if (found == wanted) return true;
-    nodes.front().Complain("weights of shape " + ops::ToText(found) + " do not fit operator " + InQuotes(op.id),
-                           "weights of shape " + ops::ToText(wanted));
+    nodes.front().Complain(
+        "weights of shape " + ops::ToText(found) + " do not fit operator " + InQuotes(op.id),
+        "weights of shape " + ops::ToText(wanted));
     return false;
   }
 

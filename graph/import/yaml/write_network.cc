@@ -1,7 +1,6 @@
-#include <nlohmann/json.hpp>
-
 #include <array>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>

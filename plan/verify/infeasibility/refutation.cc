@@ -2,13 +2,13 @@
 
 #include <fmt/core.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <tuple>
 #include <utility>

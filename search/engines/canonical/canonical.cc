@@ -43,9 +43,9 @@ struct Restarts {
 // Rounds of all orders, as long as Luby's sequence says: chances to finish fall off so slowly that many short
 // searches beat a long one, yet no length would do for all. Only the first round is unshaken, whatever the seed:
 // it is the best that is known.
-TreeOutcome SearchWithRestarts(const Problem& problem, const allocate::CanonicalModel& model, CanonicalTree& tree,
-                               const CanonicalOptions& options, Restarts& restarts, int64_t budget,
-                               const base::Stop& stop) {
+TreeOutcome SearchWithRestarts(const Problem& problem, const allocate::CanonicalModel& model,
+                               CanonicalTree& tree, const CanonicalOptions& options, Restarts& restarts,
+                               int64_t budget, const base::Stop& stop) {
   const std::vector<CanonicalStrategy> strategies = StrategiesOf(options);
   while (true) {
     const int64_t limit =
@@ -66,7 +66,8 @@ TreeOutcome SearchWithRestarts(const Problem& problem, const allocate::Canonical
 class CanonicalSession final : public allocate::SizedSession {
  public:
   CanonicalSession(const Problem& problem, const Ladder* ladder, const CanonicalOptions& options)
-      : allocate::SizedSession("canonical", allocate::BankSupport::kNone, problem, ladder), options_(options) {}
+      : allocate::SizedSession("canonical", allocate::BankSupport::kNone, problem, ladder),
+        options_(options) {}
 
  private:
   void Reopen() override {
@@ -75,11 +76,12 @@ class CanonicalSession final : public allocate::SizedSession {
     models_.resize(Sized().memories.size());
   }
 
-  void Answer(allocate::Bytes capacity, const base::Budget& budget, const base::Stop& stop, Result& result) override {
+  void Answer(problem::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
+              Result& result) override {
     result.status = Status::kFeasible;
     result.allocation = Start();
     for (size_t memory = 0; memory < models_.size(); ++memory) {
-      const allocate::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
+      const problem::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
       if (!SolveMemory(memory, limit, budget, stop, result)) break;
     }
     if (result.status != Status::kFeasible) result.allocation.reset();
@@ -96,12 +98,13 @@ class CanonicalSession final : public allocate::SizedSession {
   }
 
   // Whether to go on with the next memory.
-  bool SolveMemory(size_t memory, allocate::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
+  bool SolveMemory(size_t memory, problem::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
                    Result& result) {
     const std::string& name = Sized().memories[memory].name;
     std::optional<allocate::CanonicalModel>& model = models_[memory];
     if (!model) {
-      if (const auto oversize = allocate::FindOversize(Sized(), static_cast<int>(memory), stop.MemoryLimit())) {
+      if (const auto oversize =
+              allocate::FindOversize(Sized(), static_cast<int>(memory), stop.MemoryLimit())) {
         result.status = Status::kUnknown;
         result.reason = "canonical search does not take " + *oversize;
         return false;
@@ -140,16 +143,17 @@ class CanonicalSession final : public allocate::SizedSession {
   }
 
   CanonicalOptions options_;
-  std::vector<std::optional<allocate::CanonicalModel>> models_;      // of the sizes last asked for, by memory
-  std::map<std::pair<size_t, allocate::Bytes>, Restarts> restarts_;  // of those sizes, by memory and capacity
+  std::vector<std::optional<allocate::CanonicalModel>> models_;     // of the sizes last asked for, by memory
+  std::map<std::pair<size_t, problem::Bytes>, Restarts> restarts_;  // of those sizes, by memory and capacity
 };
 
 }  // namespace
 
 std::unique_ptr<problem::Session> CanonicalEngine::Open(const Problem& problem, const Ladder* ladder) const {
-  return allocate::OpenContracted(Name(), problem, ladder, [this](const Problem& contracted, const Ladder* rungs) {
-    return std::make_unique<CanonicalSession>(contracted, rungs, options_);
-  });
+  return allocate::OpenContracted(Name(), problem, ladder,
+                                  [this](const Problem& contracted, const Ladder* rungs) {
+                                    return std::make_unique<CanonicalSession>(contracted, rungs, options_);
+                                  });
 }
 
 }  // namespace tessera::search::engines::canonical

@@ -4,7 +4,7 @@
 
 namespace tessera::search::engines::canonical {
 
-Propagator::Propagator(const allocate::CanonicalModel& model, CanonicalState& state, allocate::Bytes capacity,
+Propagator::Propagator(const allocate::CanonicalModel& model, CanonicalState& state, problem::Bytes capacity,
                        const CanonicalOptions& options)
     : model_(model),
       state_(state),
@@ -13,7 +13,7 @@ Propagator::Propagator(const allocate::CanonicalModel& model, CanonicalState& st
       is_dirty_(static_cast<size_t>(model.CliqueCount()), 0),
       support_(static_cast<size_t>(model.Count()), -1),
       witness_(static_cast<size_t>(model.Count()), -1) {
-  for (const allocate::Bytes overhang : model.overhang) capacity_.push_back(capacity + overhang);
+  for (const problem::Bytes overhang : model.overhang) capacity_.push_back(capacity + overhang);
 }
 
 bool Propagator::Start() {
@@ -28,7 +28,8 @@ bool Propagator::Start() {
   for (int i = 0; i < model_.Count(); ++i) {
     const int twin = options_.duplicates ? model_.twin_before[static_cast<size_t>(i)] : -1;
     if (twin < 0 || model_.twin_before[static_cast<size_t>(twin)] >= 0) continue;
-    const allocate::Bytes bound = state_.least[static_cast<size_t>(twin)] + model_.sizes[static_cast<size_t>(twin)];
+    const problem::Bytes bound =
+        state_.least[static_cast<size_t>(twin)] + model_.sizes[static_cast<size_t>(twin)];
     if (!Raise(i, bound, Cause::kTwin, twin)) return false;
   }
   if (!Propagate()) return false;
@@ -38,8 +39,8 @@ bool Propagator::Start() {
 }
 
 bool Propagator::Place(int buffer, int level) {
-  const allocate::Bytes bottom = state_.least[static_cast<size_t>(buffer)];
-  const allocate::Bytes top = bottom + model_.sizes[static_cast<size_t>(buffer)];
+  const problem::Bytes bottom = state_.least[static_cast<size_t>(buffer)];
+  const problem::Bytes top = bottom + model_.sizes[static_cast<size_t>(buffer)];
   state_.MarkPlaced(buffer, level);
   LoseCandidate(buffer, bottom);
   for (const int d : model_.neighbours[buffer]) {
@@ -56,21 +57,21 @@ bool Propagator::Place(int buffer, int level) {
 
 bool Propagator::Delay(int buffer) {
   const auto at = static_cast<size_t>(buffer);
-  allocate::Bytes lowest_top = allocate::kNowhere, lowest = allocate::kNowhere;
+  problem::Bytes lowest_top = allocate::kNowhere, lowest = allocate::kNowhere;
   for (const int e : model_.neighbours[buffer]) {
-    const allocate::Bytes least = state_.least[static_cast<size_t>(e)];
+    const problem::Bytes least = state_.least[static_cast<size_t>(e)];
     if (least == allocate::kNowhere) continue;
     if (least < lowest) {
       lowest = least;
       witness_[at] = e;
     }
-    const allocate::Bytes top = least + model_.sizes[static_cast<size_t>(e)];
+    const problem::Bytes top = least + model_.sizes[static_cast<size_t>(e)];
     if (top < lowest_top) {
       lowest_top = top;
       support_[at] = e;
     }
   }
-  const allocate::Bytes rest = model_.positions[at].AtLeast(state_.top_below[at]);
+  const problem::Bytes rest = model_.positions[at].AtLeast(state_.top_below[at]);
   if (options_.witness && lowest >= rest + model_.sizes[at]) {
     // The blame for the failed placement stays in the set: it forbids the position that is left.
     analysis_.Need(buffer, state_.least[at]);
@@ -86,11 +87,11 @@ bool Propagator::Delay(int buffer) {
 }
 
 // Lifts the least offset to the first position at or above `bound`, and the twins above with it.
-bool Propagator::Raise(int buffer, allocate::Bytes bound, Cause cause, int subject) {
+bool Propagator::Raise(int buffer, problem::Bytes bound, Cause cause, int subject) {
   while (true) {
     const auto at = static_cast<size_t>(buffer);
-    const allocate::Bytes before = state_.least[at];
-    const allocate::Bytes least = model_.positions[at].AtLeast(bound);
+    const problem::Bytes before = state_.least[at];
+    const problem::Bytes least = model_.positions[at].AtLeast(bound);
     state_.Raise(buffer, least, cause, subject);
     if (least > state_.highest[at]) {
       analysis_.Levels().Clear();
@@ -109,7 +110,7 @@ bool Propagator::Raise(int buffer, allocate::Bytes bound, Cause cause, int subje
 }
 
 // Where `buffer` no longer lies open at `floor`, and was the last to do so, the floor has to be found again.
-void Propagator::LoseCandidate(int buffer, allocate::Bytes floor) {
+void Propagator::LoseCandidate(int buffer, problem::Bytes floor) {
   for (const int clique : model_.cliques_of[buffer]) {
     const auto at = static_cast<size_t>(clique);
     if (state_.floor[at] != floor || is_dirty_[at] != 0) continue;
@@ -155,10 +156,10 @@ bool Propagator::CheckCliques() {
 
 bool Propagator::CheckClique(int clique) {
   const auto at = static_cast<size_t>(clique);
-  allocate::Bytes floor = allocate::kNowhere;
+  problem::Bytes floor = allocate::kNowhere;
   int candidates = 0;
   for (const int i : model_.members[clique]) {
-    const allocate::Bytes least = state_.least[static_cast<size_t>(i)];
+    const problem::Bytes least = state_.least[static_cast<size_t>(i)];
     candidates = least < floor ? 1 : candidates + (least == floor ? 1 : 0);
     floor = std::min(floor, least);
   }
@@ -167,7 +168,7 @@ bool Propagator::CheckClique(int clique) {
   state_.candidates[at] = candidates;
 
   if (!options_.sections) return true;
-  const allocate::Bytes overload = LeastOverload(clique);
+  const problem::Bytes overload = LeastOverload(clique);
   if (floor < overload) return true;
   analysis_.Levels().Clear();
   for (const int i : model_.members[clique]) {
@@ -178,15 +179,15 @@ bool Propagator::CheckClique(int clique) {
 }
 
 // The least floor above which the clique's unplaced members do not fit.
-allocate::Bytes Propagator::LeastOverload(int clique) const {
+problem::Bytes Propagator::LeastOverload(int clique) const {
   const auto at = static_cast<size_t>(clique);
-  allocate::Bytes load = state_.load[at];
-  allocate::Bytes top = capacity_[at];
-  const std::vector<allocate::AddressRange>& blocked = model_.blocked[at];
+  problem::Bytes load = state_.load[at];
+  problem::Bytes top = capacity_[at];
+  const std::vector<problem::AddressRange>& blocked = model_.blocked[at];
   for (size_t i = blocked.size(); i-- > 0;) {
-    const allocate::AddressRange& range = blocked[i];
+    const problem::AddressRange& range = blocked[i];
     if (range.begin >= top) continue;
-    const allocate::Bytes free = std::max<allocate::Bytes>(0, top - range.end);
+    const problem::Bytes free = std::max<problem::Bytes>(0, top - range.end);
     if (free >= load) break;
     load -= free;
     top = range.begin;
@@ -197,10 +198,10 @@ allocate::Bytes Propagator::LeastOverload(int clique) const {
 bool Propagator::CheckDelayed(int buffer, bool& raised) {
   const auto at = static_cast<size_t>(buffer);
   if (state_.IsPlaced(buffer)) return true;
-  const allocate::Bytes rest = model_.positions[at].AtLeast(state_.top_below[at]);
+  const problem::Bytes rest = model_.positions[at].AtLeast(state_.top_below[at]);
   if (state_.least[at] <= rest) return true;
 
-  const allocate::Bytes reach = rest + model_.sizes[at];
+  const problem::Bytes reach = rest + model_.sizes[at];
   const auto top_of = [this](int e) {
     return state_.least[static_cast<size_t>(e)] + model_.sizes[static_cast<size_t>(e)];
   };
@@ -209,9 +210,9 @@ bool Propagator::CheckDelayed(int buffer, bool& raised) {
       !options_.witness || (witness_[at] >= 0 && state_.least[static_cast<size_t>(witness_[at])] < reach);
   if (supported && witnessed) return true;
 
-  allocate::Bytes lowest = allocate::kNowhere, lowest_top = allocate::kNowhere;
+  problem::Bytes lowest = allocate::kNowhere, lowest_top = allocate::kNowhere;
   for (const int e : model_.neighbours[buffer]) {
-    const allocate::Bytes least = state_.least[static_cast<size_t>(e)];
+    const problem::Bytes least = state_.least[static_cast<size_t>(e)];
     if (least < lowest) {
       lowest = least;
       witness_[at] = e;
@@ -229,7 +230,7 @@ bool Propagator::CheckDelayed(int buffer, bool& raised) {
   return true;
 }
 
-bool Propagator::FailWitness(int buffer, allocate::Bytes rest) {
+bool Propagator::FailWitness(int buffer, problem::Bytes rest) {
   analysis_.Levels().Clear();
   analysis_.Need(buffer, rest + 1);
   analysis_.NeedNoWitness(buffer, rest + model_.sizes[static_cast<size_t>(buffer)]);

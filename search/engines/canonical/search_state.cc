@@ -5,7 +5,7 @@
 
 namespace tessera::search::engines::canonical {
 
-CanonicalState::CanonicalState(const allocate::CanonicalModel& model, allocate::Bytes capacity)
+CanonicalState::CanonicalState(const allocate::CanonicalModel& model, problem::Bytes capacity)
     : model_(model), words_(LevelSet(model.Count()).Words().size()) {
   const auto buffers = static_cast<size_t>(model.Count());
   const auto cliques = static_cast<size_t>(model.CliqueCount());
@@ -103,12 +103,12 @@ ConflictAnalysis::ConflictAnalysis(const allocate::CanonicalModel& model, const 
       covered_(state.root),
       needed_at_(static_cast<size_t>(model.Count()), -1) {}
 
-void ConflictAnalysis::Need(int buffer, allocate::Bytes bound) {
+void ConflictAnalysis::Need(int buffer, problem::Bytes bound) {
   const auto at = static_cast<size_t>(buffer);
   if (bound <= covered_[at]) return;
   // Whatever exceeds the position below the bound reaches the bound: the weakest statement of the same
   // meaning.
-  const allocate::Bytes weakest = model_.positions[at].Below(bound) + 1;
+  const problem::Bytes weakest = model_.positions[at].Below(bound) + 1;
   if (weakest <= covered_[at]) return;
   const std::vector<Rise>& rises = state_.rises[at];
   const auto met = std::partition_point(rises.begin(), rises.end(),
@@ -125,7 +125,7 @@ void ConflictAnalysis::Need(int buffer, allocate::Bytes bound) {
 
 void ConflictAnalysis::FixRoot() { covered_ = state_.root; }
 
-void ConflictAnalysis::NeedNoWitness(int buffer, allocate::Bytes top) {
+void ConflictAnalysis::NeedNoWitness(int buffer, problem::Bytes top) {
   for (const int e : model_.neighbours[buffer]) {
     if (state_.IsPlaced(e)) {
       levels_.Add(state_.level[static_cast<size_t>(e)]);
@@ -146,17 +146,17 @@ void ConflictAnalysis::Resolve() {
     const size_t at = top_ * 64 - 1 - static_cast<size_t>(std::countl_zero(word));
     word &= ~BitOf(static_cast<int>(at));
     const auto buffer = static_cast<size_t>(state_.changes[at].buffer);
-    const allocate::Bytes bound = covered_[buffer];
+    const problem::Bytes bound = covered_[buffer];
     covered_[buffer] = state_.root[buffer];
     needed_at_[buffer] = -1;
     ResolveChange(at, bound);
   }
 }
 
-void ConflictAnalysis::ResolveChange(size_t at, allocate::Bytes bound) {
+void ConflictAnalysis::ResolveChange(size_t at, problem::Bytes bound) {
   const BoundChange& change = state_.changes[at];
   const auto subject = static_cast<size_t>(change.subject);
-  const allocate::Bytes size = model_.sizes[static_cast<size_t>(change.buffer)];
+  const problem::Bytes size = model_.sizes[static_cast<size_t>(change.buffer)];
   switch (change.cause) {
     case Cause::kPlaced:
       // The placed buffer lies exactly there, and this one does not fit below it.
@@ -180,10 +180,10 @@ void ConflictAnalysis::ResolveChange(size_t at, allocate::Bytes bound) {
 
 // Why nothing on which the buffer could rest lets it lie below `bound`: each neighbour's top is too high for
 // that, or the neighbour was placed by then, with its top beneath the buffer's offset already.
-void ConflictAnalysis::NeedSupports(int buffer, allocate::Bytes bound, size_t at) {
+void ConflictAnalysis::NeedSupports(int buffer, problem::Bytes bound, size_t at) {
   for (const int e : model_.neighbours[buffer]) {
     const auto neighbour = static_cast<size_t>(e);
-    const allocate::Bytes offset = bound - model_.sizes[neighbour];
+    const problem::Bytes offset = bound - model_.sizes[neighbour];
     if (offset <= 0) continue;
     const bool placed = state_.IsPlaced(e) && state_.placed_at[neighbour] <= at;
     if (placed && state_.offset[neighbour] < offset) {

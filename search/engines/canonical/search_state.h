@@ -40,14 +40,14 @@ enum class Cause : uint8_t {
 
 struct BoundChange {
   int buffer;
-  allocate::Bytes before;
+  problem::Bytes before;
   Cause cause;
   int subject;
 };
 
 // A change as its own buffer sees it.
 struct Rise {
-  allocate::Bytes before;
+  problem::Bytes before;
   int change;  // index in the log
 };
 
@@ -64,12 +64,12 @@ struct Mark {
 // read by all techniques of the search and written by the functions below and by the propagator.
 class CanonicalState {
  public:
-  CanonicalState(const allocate::CanonicalModel& model, allocate::Bytes capacity);
+  CanonicalState(const allocate::CanonicalModel& model, problem::Bytes capacity);
 
   bool IsPlaced(int buffer) const { return level[static_cast<size_t>(buffer)] >= 0; }
 
   // Changes the top below a buffer so that Undo restores it.
-  void SetTopBelow(int buffer, allocate::Bytes top) {
+  void SetTopBelow(int buffer, problem::Bytes top) {
     saved_.push_back({buffer, top_below[static_cast<size_t>(buffer)]});
     top_below[static_cast<size_t>(buffer)] = top;
   }
@@ -84,7 +84,7 @@ class CanonicalState {
   }
 
   // Lifts the least offset of `buffer` and notes why.
-  void Raise(int buffer, allocate::Bytes bound, Cause cause, int subject) {
+  void Raise(int buffer, problem::Bytes bound, Cause cause, int subject) {
     const auto at = static_cast<size_t>(buffer);
     rises[at].push_back({least[at], static_cast<int>(changes.size())});
     changes.push_back({buffer, least[at], cause, subject});
@@ -119,21 +119,22 @@ class CanonicalState {
   void FixRoot();
 
   // Per buffer.
-  std::vector<allocate::Bytes> least;  // least offset; kNowhere once placed, so that minima over neighbours pass it by
-  std::vector<allocate::Bytes> top_below;          // the highest top of a placed neighbour
-  std::vector<allocate::Bytes> offset;             // where it is placed
-  std::vector<allocate::Bytes> highest;            // the greatest offset within the capacity
-  std::vector<allocate::Bytes> root;               // least offset before any decision
-  std::vector<int> level;                // the decision that placed it, or -1
-  std::vector<size_t> placed_at;         // length of `changes` when it was placed
-  std::vector<std::vector<Rise>> rises;  // its part of `changes`
+  std::vector<problem::Bytes>
+      least;  // least offset; kNowhere once placed, so that minima over neighbours pass it by
+  std::vector<problem::Bytes> top_below;  // the highest top of a placed neighbour
+  std::vector<problem::Bytes> offset;     // where it is placed
+  std::vector<problem::Bytes> highest;    // the greatest offset within the capacity
+  std::vector<problem::Bytes> root;       // least offset before any decision
+  std::vector<int> level;                 // the decision that placed it, or -1
+  std::vector<size_t> placed_at;          // length of `changes` when it was placed
+  std::vector<std::vector<Rise>> rises;   // its part of `changes`
 
   // Per clique.
-  std::vector<allocate::Bytes> load;      // bytes of unplaced members
-  std::vector<allocate::Bytes> floor;     // least offset of an unplaced member
-  std::vector<int> candidates;  // unplaced members whose least offset is the floor
-  std::vector<int> unplaced;    // unplaced members
-  std::vector<int> crossings;   // unplaced buffers that reach over the border below this clique's number
+  std::vector<problem::Bytes> load;   // bytes of unplaced members
+  std::vector<problem::Bytes> floor;  // least offset of an unplaced member
+  std::vector<int> candidates;        // unplaced members whose least offset is the floor
+  std::vector<int> unplaced;          // unplaced members
+  std::vector<int> crossings;  // unplaced buffers that reach over the border below this clique's number
 
   std::vector<BoundChange> changes;
   std::vector<int> delayed;  // buffers that must not lie at some offset that was open to them
@@ -141,12 +142,12 @@ class CanonicalState {
  private:
   struct SavedTop {
     int buffer;
-    allocate::Bytes top;
+    problem::Bytes top;
   };
   struct SavedFloor {
     int clique;
     int candidates;
-    allocate::Bytes floor;
+    problem::Bytes floor;
   };
 
   const allocate::CanonicalModel& model_;
@@ -179,25 +180,25 @@ class ConflictAnalysis {
   void FixRoot();
 
   // Asks for the reasons of offset(buffer) >= bound, which must hold now.
-  void Need(int buffer, allocate::Bytes bound);
+  void Need(int buffer, problem::Bytes bound);
 
   // Asks why no unplaced neighbour of `buffer` reaches below `top`, and who its placed neighbours are.
-  void NeedNoWitness(int buffer, allocate::Bytes top);
+  void NeedNoWitness(int buffer, problem::Bytes top);
 
   // Resolves everything asked for into Levels(), which grows.
   void Resolve();
 
  private:
-  void ResolveChange(size_t at, allocate::Bytes bound);
-  void NeedSupports(int buffer, allocate::Bytes bound, size_t at);
+  void ResolveChange(size_t at, problem::Bytes bound);
+  void NeedSupports(int buffer, problem::Bytes bound, size_t at);
 
   const allocate::CanonicalModel& model_;
   const CanonicalState& state_;
   LevelSet levels_;
-  std::vector<allocate::Bytes> covered_;  // by buffer: the bound asked for, or, when none is, that of the root
-  std::vector<int> needed_at_;  // by buffer: the change that first met what is asked, or -1
-  std::vector<uint64_t> open_;  // changes to explain, as bits
-  size_t top_ = 0;              // words of open_ that may hold a bit
+  std::vector<problem::Bytes> covered_;  // by buffer: the bound asked for, or, when none is, that of the root
+  std::vector<int> needed_at_;           // by buffer: the change that first met what is asked, or -1
+  std::vector<uint64_t> open_;           // changes to explain, as bits
+  size_t top_ = 0;                       // words of open_ that may hold a bit
 };
 
 // What follows from placing or delaying a buffer.
@@ -228,7 +229,7 @@ class ConflictAnalysis {
 // blame.
 class Propagator {
  public:
-  Propagator(const allocate::CanonicalModel& model, CanonicalState& state, allocate::Bytes capacity,
+  Propagator(const allocate::CanonicalModel& model, CanonicalState& state, problem::Bytes capacity,
              const CanonicalOptions& options);
 
   ConflictAnalysis& Analysis() { return analysis_; }
@@ -243,15 +244,15 @@ class Propagator {
   bool Delay(int buffer);
 
  private:
-  bool Raise(int buffer, allocate::Bytes bound, Cause cause, int subject);
+  bool Raise(int buffer, problem::Bytes bound, Cause cause, int subject);
   bool Propagate();
   bool CheckCliques();
   bool CheckClique(int clique);
   bool CheckDelayed(int buffer, bool& raised);
-  bool FailWitness(int buffer, allocate::Bytes rest);
-  void LoseCandidate(int buffer, allocate::Bytes floor);
+  bool FailWitness(int buffer, problem::Bytes rest);
+  void LoseCandidate(int buffer, problem::Bytes floor);
   void ForgetDirty();
-  allocate::Bytes LeastOverload(int clique) const;
+  problem::Bytes LeastOverload(int clique) const;
 
   const allocate::CanonicalModel& model_;
   CanonicalState& state_;
@@ -259,9 +260,9 @@ class Propagator {
   ConflictAnalysis analysis_;
   std::vector<int> dirty_;  // cliques whose floor has to be found again
   std::vector<char> is_dirty_;
-  std::vector<allocate::Bytes> capacity_;  // of a clique
-  std::vector<int> support_;     // of a delayed buffer: a neighbour with the lowest top when last looked for
-  std::vector<int> witness_;     // and one with the least offset
+  std::vector<problem::Bytes> capacity_;  // of a clique
+  std::vector<int> support_;  // of a delayed buffer: a neighbour with the lowest top when last looked for
+  std::vector<int> witness_;  // and one with the least offset
 };
 
 }  // namespace tessera::search::engines::canonical

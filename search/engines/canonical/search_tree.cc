@@ -13,13 +13,13 @@ namespace {
 using Key = std::array<double, 3>;
 
 // Measures are shaken; points in time are not, for they mean nothing but their order.
-Key KeyOf(const problem::Problem& problem, const allocate::CanonicalModel& model, CanonicalStrategy strategy, int i,
-          const std::vector<allocate::Bytes>& loads, double shake) {
+Key KeyOf(const problem::Problem& problem, const allocate::CanonicalModel& model, CanonicalStrategy strategy,
+          int i, const std::vector<problem::Bytes>& loads, double shake) {
   const problem::Buffer& buffer = problem.buffers[static_cast<size_t>(model.buffers[static_cast<size_t>(i)])];
   double lifetime = 0;
   for (const problem::Lifespan& life : buffer.lifespans)
     lifetime += static_cast<double>(life.upper - life.lower);
-  allocate::Bytes greatest_load = 0;
+  problem::Bytes greatest_load = 0;
   for (const int clique : model.cliques_of[i]) {
     greatest_load = std::max(greatest_load, loads[static_cast<size_t>(clique)]);
   }
@@ -44,9 +44,9 @@ Key KeyOf(const problem::Problem& problem, const allocate::CanonicalModel& model
 
 std::vector<int> RankBuffers(const problem::Problem& problem, const allocate::CanonicalModel& model,
                              CanonicalStrategy strategy, uint64_t seed) {
-  std::vector<allocate::Bytes> loads;
+  std::vector<problem::Bytes> loads;
   for (int clique = 0; clique < model.CliqueCount(); ++clique) {
-    allocate::Bytes load = 0;
+    problem::Bytes load = 0;
     for (const int i : model.members[clique]) load += model.sizes[static_cast<size_t>(i)];
     loads.push_back(load);
   }
@@ -67,29 +67,30 @@ std::vector<int> RankBuffers(const problem::Problem& problem, const allocate::Ca
   return ranks;
 }
 
-bool FailureCache::Holds(std::span<const allocate::Bytes> state) const {
-  const std::vector<allocate::Bytes>& slot = slots_[SlotOf(state)];
+bool FailureCache::Holds(std::span<const problem::Bytes> state) const {
+  const std::vector<problem::Bytes>& slot = slots_[SlotOf(state)];
   return !slot.empty() && std::equal(slot.begin(), slot.end(), state.begin(), state.end());
 }
 
-void FailureCache::Insert(std::span<const allocate::Bytes> state) {
-  std::vector<allocate::Bytes>& slot = slots_[SlotOf(state)];
+void FailureCache::Insert(std::span<const problem::Bytes> state) {
+  std::vector<problem::Bytes>& slot = slots_[SlotOf(state)];
   if (words_ - slot.size() + state.size() > kMostWords) return;
   words_ += state.size() - slot.size();
   slot.assign(state.begin(), state.end());
   slot.shrink_to_fit();
 }
 
-size_t FailureCache::SlotOf(std::span<const allocate::Bytes> state) {
+size_t FailureCache::SlotOf(std::span<const problem::Bytes> state) {
   uint64_t hash = state.size();
-  for (const allocate::Bytes word : state) {
+  for (const problem::Bytes word : state) {
     hash = (hash ^ static_cast<uint64_t>(word)) * 0x9e3779b97f4a7c15U;
     hash ^= hash >> 29;
   }
   return static_cast<size_t>(hash % kSlots);
 }
 
-CanonicalTree::CanonicalTree(const allocate::CanonicalModel& model, allocate::Bytes capacity, const CanonicalOptions& options)
+CanonicalTree::CanonicalTree(const allocate::CanonicalModel& model, problem::Bytes capacity,
+                             const CanonicalOptions& options)
     : model_(model),
       options_(options),
       capacity_(capacity),
@@ -135,13 +136,13 @@ int CanonicalTree::Select(const std::vector<int>& ranks) {
 // The clique on the lowest floor, with the fewest candidates, with the least slack; -1 when all are served.
 int CanonicalTree::SelectClique(const OpenRange& range) const {
   int best = -1;
-  allocate::Bytes best_slack = 0;
+  problem::Bytes best_slack = 0;
   const int step = direction_ == Direction::kForwards ? 1 : -1;
   int clique = step > 0 ? range.first : range.last - 1;
   for (int left = range.last - range.first; left > 0; --left, clique += step) {
     const auto at = static_cast<size_t>(clique);
     if (state_.unplaced[at] == 0) continue;
-    const allocate::Bytes slack = capacity_ - state_.floor[at] - state_.load[at];
+    const problem::Bytes slack = capacity_ - state_.floor[at] - state_.load[at];
     const auto better = [&] {
       const auto rival = static_cast<size_t>(best);
       if (state_.floor[at] != state_.floor[rival]) return state_.floor[at] < state_.floor[rival];

@@ -57,16 +57,16 @@ class FailureCache {
  public:
   FailureCache() : slots_(kSlots) {}
 
-  bool Holds(std::span<const allocate::Bytes> state) const;
-  void Insert(std::span<const allocate::Bytes> state);
+  bool Holds(std::span<const problem::Bytes> state) const;
+  void Insert(std::span<const problem::Bytes> state);
 
  private:
   static constexpr size_t kSlots = size_t{1} << 14;
   static constexpr size_t kMostWords = size_t{1} << 22;
 
-  static size_t SlotOf(std::span<const allocate::Bytes> state);
+  static size_t SlotOf(std::span<const problem::Bytes> state);
 
-  std::vector<std::vector<allocate::Bytes>> slots_;
+  std::vector<std::vector<problem::Bytes>> slots_;
   size_t words_ = 0;
 };
 
@@ -90,7 +90,8 @@ enum class TreeOutcome : uint8_t { kPlaced, kExhausted, kLimit, kStopped };
 // The stack of decisions is explicit: its depth is the number of buffers, not that of the machine's stack.
 class CanonicalTree {
  public:
-  CanonicalTree(const allocate::CanonicalModel& model, allocate::Bytes capacity, const CanonicalOptions& options);
+  CanonicalTree(const allocate::CanonicalModel& model, problem::Bytes capacity,
+                const CanonicalOptions& options);
 
   // Searches anew from the root, at most `limit` nodes. `ranks` orders candidates; of equally good cliques the
   // first is served, or the last when searching backwards. kExhausted is a proof.
@@ -98,7 +99,7 @@ class CanonicalTree {
                      const base::Stop& stop);
 
   // Offsets by model number, after kPlaced.
-  const std::vector<allocate::Bytes>& Offsets() const { return state_.offset; }
+  const std::vector<problem::Bytes>& Offsets() const { return state_.offset; }
   const problem::Statistics& Statistics() const { return statistics_; }
 
  private:
@@ -128,7 +129,7 @@ class CanonicalTree {
 
   const allocate::CanonicalModel& model_;
   CanonicalOptions options_;
-  allocate::Bytes capacity_;
+  problem::Bytes capacity_;
   Direction direction_ = Direction::kForwards;
   CanonicalState state_;
   Propagator propagator_;
@@ -136,9 +137,9 @@ class CanonicalTree {
   std::vector<Decision> decisions_;
   std::vector<OpenRange> ranges_;
   int open_ = -1;
-  bool remembers_ = false;             // the search at hand has spent enough nodes to want the cache
-  std::optional<FailureCache> cache_;  // once one did
-  std::vector<allocate::Bytes> described_;       // by DescribeState
+  bool remembers_ = false;                 // the search at hand has spent enough nodes to want the cache
+  std::optional<FailureCache> cache_;      // once one did
+  std::vector<problem::Bytes> described_;  // by DescribeState
   problem::Statistics statistics_;
 };
 

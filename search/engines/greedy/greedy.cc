@@ -23,17 +23,17 @@ namespace {
 // to ask.
 class RangeMaximum {
  public:
-  explicit RangeMaximum(std::vector<allocate::Bytes> values) {
+  explicit RangeMaximum(std::vector<problem::Bytes> values) {
     rows_.push_back(std::move(values));
     for (size_t width = 1; 2 * width <= rows_[0].size(); width *= 2) {
-      const std::vector<allocate::Bytes>& last = rows_.back();
-      std::vector<allocate::Bytes> row(last.size() - width);
+      const std::vector<problem::Bytes>& last = rows_.back();
+      std::vector<problem::Bytes> row(last.size() - width);
       for (size_t i = 0; i < row.size(); ++i) row[i] = std::max(last[i], last[i + width]);
       rows_.push_back(std::move(row));
     }
   }
 
-  allocate::Bytes In(allocate::SectionRange range) const {
+  problem::Bytes In(allocate::SectionRange range) const {
     const auto width = std::bit_floor(static_cast<size_t>(range.last - range.first));
     const auto row = static_cast<size_t>(std::countr_zero(width));
     const size_t last = static_cast<size_t>(range.last) - width;
@@ -41,7 +41,7 @@ class RangeMaximum {
   }
 
  private:
-  std::vector<std::vector<allocate::Bytes>> rows_;
+  std::vector<std::vector<problem::Bytes>> rows_;
 };
 
 }  // namespace
@@ -50,7 +50,7 @@ class RangeMaximum {
 // does not know whose bytes it holds, and are looked at one by one.
 struct GreedyPlacement::Pass {
   allocate::Occupancy occupancy;
-  std::vector<allocate::Bytes> offsets;
+  std::vector<problem::Bytes> offsets;
   std::vector<bool> placed;
   std::vector<size_t> apart;  // placed buffers that have exclusive partners
 
@@ -60,11 +60,14 @@ struct GreedyPlacement::Pass {
 };
 
 GreedyPlacement::GreedyPlacement(const Problem& problem, int memory)
-    : problem_(problem), buffers_(allocate::BuffersOf(problem, memory)), sections_(allocate::FindSections(problem, buffers_)) {
-  std::vector<allocate::Bytes> change(static_cast<size_t>(sections_.Count()) + 1, 0);
+    : problem_(problem),
+      buffers_(allocate::BuffersOf(problem, memory)),
+      sections_(allocate::FindSections(problem, buffers_)) {
+  std::vector<problem::Bytes> change(static_cast<size_t>(sections_.Count()) + 1, 0);
   for (size_t i = 0; i < buffers_.size(); ++i) {
     const Buffer& buffer = BufferAt(i);
-    positions_.emplace_back(allocate::WindowsOf(problem, buffer), problem::AlignmentOf(problem, buffer), buffer.size);
+    positions_.emplace_back(allocate::WindowsOf(problem, buffer), problem::AlignmentOf(problem, buffer),
+                            buffer.size);
     for (const allocate::SectionRange& range : sections_.ranges[i]) {
       change[static_cast<size_t>(range.first)] += buffer.size;
       change[static_cast<size_t>(range.last)] -= buffer.size;
@@ -73,7 +76,7 @@ GreedyPlacement::GreedyPlacement(const Problem& problem, int memory)
   std::partial_sum(change.begin(), change.end(), change.begin());
   const RangeMaximum load(std::move(change));
   for (const std::vector<allocate::SectionRange>& ranges : sections_.ranges) {
-    allocate::Bytes greatest = 0;
+    problem::Bytes greatest = 0;
     for (const allocate::SectionRange& range : ranges) greatest = std::max(greatest, load.In(range));
     contention_.push_back(greatest);
   }
@@ -142,11 +145,12 @@ std::vector<size_t> GreedyPlacement::Sequence(GreedyOrder order) const {
   return sequence;
 }
 
-std::optional<std::vector<allocate::Bytes>> GreedyPlacement::Place(GreedyOrder order, allocate::Fit fit, bool use_hints,
-                                                         allocate::Bytes capacity, const base::Stop& stop) const {
+std::optional<std::vector<problem::Bytes>> GreedyPlacement::Place(GreedyOrder order, allocate::Fit fit,
+                                                                  bool use_hints, problem::Bytes capacity,
+                                                                  const base::Stop& stop) const {
   static constexpr size_t kPlacedBetweenStops = 64;
   Pass pass{allocate::Occupancy(sections_.Count()),
-            std::vector<allocate::Bytes>(buffers_.size(), 0),
+            std::vector<problem::Bytes>(buffers_.size(), 0),
             std::vector<bool>(buffers_.size(), false),
             {}};
   size_t placed = 0;
@@ -157,15 +161,16 @@ std::optional<std::vector<allocate::Bytes>> GreedyPlacement::Place(GreedyOrder o
   return std::move(pass.offsets);
 }
 
-bool GreedyPlacement::PlaceOne(Pass& pass, size_t i, allocate::Fit fit, bool use_hints, allocate::Bytes capacity) const {
+bool GreedyPlacement::PlaceOne(Pass& pass, size_t i, allocate::Fit fit, bool use_hints,
+                               problem::Bytes capacity) const {
   const Buffer& buffer = BufferAt(i);
   std::vector<const allocate::RangeList*>& taken = pass.taken;
   Collect(pass, i);
 
-  const auto stands = [&](allocate::Bytes offset) {
+  const auto stands = [&](problem::Bytes offset) {
     return positions_[i].AtLeast(offset) == offset && allocate::IsFree(taken, {offset, offset + buffer.size});
   };
-  allocate::Bytes offset = allocate::kNowhere;
+  problem::Bytes offset = allocate::kNowhere;
   if (buffer.offset) {
     if (!stands(*buffer.offset)) return false;
     offset = *buffer.offset;
@@ -239,7 +244,7 @@ class MemoryPasses {
   }
 
   // Makes passes until one keeps within the capacity. `units` is lowered by the buffers of each pass.
-  PassOutcome Reach(allocate::Bytes capacity, int64_t& units, const base::Stop& stop) {
+  PassOutcome Reach(problem::Bytes capacity, int64_t& units, const base::Stop& stop) {
     if (!placement_) {
       placement_.emplace(problem_, memory_);
       hinted_ = placement_->HasHints() ? std::size(kRecipes) : 0;
@@ -262,13 +267,13 @@ class MemoryPasses {
     return peak_ <= capacity ? PassOutcome::kFits : PassOutcome::kAllTried;
   }
 
-  void CopyTo(std::vector<allocate::Bytes>& offsets) const {
+  void CopyTo(std::vector<problem::Bytes>& offsets) const {
     for (size_t i = 0; i < best_.size(); ++i)
       offsets[static_cast<size_t>(placement_->Buffers()[i])] = best_[i];
   }
 
  private:
-  void Keep(std::vector<allocate::Bytes> offsets) {
+  void Keep(std::vector<problem::Bytes> offsets) {
     best_ = std::move(offsets);
     peak_ = 0;
     for (size_t i = 0; i < best_.size(); ++i) {
@@ -281,11 +286,11 @@ class MemoryPasses {
   int memory_;
   std::optional<allocate::Bound> bound_;
   std::optional<GreedyPlacement> placement_;
-  size_t hinted_ = 0;             // passes that try hints come first; without hints there are none
-  std::vector<allocate::Bytes> too_small_;  // by pass: the greatest capacity known not to suffice it
-  allocate::Bytes peak_ =
-      std::numeric_limits<allocate::Bytes>::max();  // of the best pass; beyond any capacity where there is none
-  std::vector<allocate::Bytes> best_;
+  size_t hinted_ = 0;                      // passes that try hints come first; without hints there are none
+  std::vector<problem::Bytes> too_small_;  // by pass: the greatest capacity known not to suffice it
+  problem::Bytes peak_ = std::numeric_limits<
+      problem::Bytes>::max();  // of the best pass; beyond any capacity where there is none
+  std::vector<problem::Bytes> best_;
 };
 
 class GreedySession final : public allocate::SizedSession {
@@ -301,10 +306,11 @@ class GreedySession final : public allocate::SizedSession {
     }
   }
 
-  void Answer(allocate::Bytes capacity, const base::Budget& budget, const base::Stop& stop, Result& result) override {
+  void Answer(problem::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
+              Result& result) override {
     int64_t units = budget.units;
     for (size_t memory = 0; memory < passes_.size(); ++memory) {
-      const allocate::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
+      const problem::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
       if (!SolveMemory(memory, limit, units, stop, result)) break;
     }
     result.statistics.nodes = budget.units - units;
@@ -312,7 +318,8 @@ class GreedySession final : public allocate::SizedSession {
   }
 
   // Whether to go on with the next memory; otherwise the reason says why not.
-  bool SolveMemory(size_t memory, allocate::Bytes capacity, int64_t& units, const base::Stop& stop, Result& result) {
+  bool SolveMemory(size_t memory, problem::Bytes capacity, int64_t& units, const base::Stop& stop,
+                   Result& result) {
     result.status = Status::kUnknown;
     switch (passes_[memory].Reach(capacity, units, stop)) {
       case PassOutcome::kFits:
@@ -331,7 +338,7 @@ class GreedySession final : public allocate::SizedSession {
   }
 
   // No order fits: perhaps because nothing can. A bound costs as much as a pass, so it waits until then.
-  void Refute(size_t memory, allocate::Bytes capacity, Result& result) {
+  void Refute(size_t memory, problem::Bytes capacity, Result& result) {
     const allocate::Bound& bound = passes_[memory].LowerBound();
     if (memory == 0) result.lower_bound = bound.bytes;
     if (bound.bytes <= capacity) {
@@ -357,9 +364,10 @@ class GreedySession final : public allocate::SizedSession {
 }  // namespace
 
 std::unique_ptr<problem::Session> GreedyEngine::Open(const Problem& problem, const Ladder* ladder) const {
-  return allocate::OpenContracted(Name(), problem, ladder, [](const Problem& contracted, const Ladder* rungs) {
-    return std::make_unique<GreedySession>(contracted, rungs);
-  });
+  return allocate::OpenContracted(Name(), problem, ladder,
+                                  [](const Problem& contracted, const Ladder* rungs) {
+                                    return std::make_unique<GreedySession>(contracted, rungs);
+                                  });
 }
 
 }  // namespace tessera::search::engines::greedy

@@ -34,8 +34,8 @@ class GreedyPlacement {
   // beyond `capacity` or fits nowhere, or when `stop` was requested. Aware of alignment, reserved ranges,
   // spans and allowed banks, gaps, separate and exclusive. Cost: O(log sections) lists for each buffer, and
   // the ranges passed in them.
-  std::optional<std::vector<allocate::Bytes>> Place(GreedyOrder order, allocate::Fit fit, bool use_hints, allocate::Bytes capacity,
-                                          const base::Stop& stop) const;
+  std::optional<std::vector<problem::Bytes>> Place(GreedyOrder order, allocate::Fit fit, bool use_hints,
+                                                   problem::Bytes capacity, const base::Stop& stop) const;
 
   bool HasHints() const;
 
@@ -47,14 +47,14 @@ class GreedyPlacement {
   }
   size_t NumberOf(int buffer) const;
   std::vector<size_t> Sequence(GreedyOrder order) const;
-  bool PlaceOne(Pass& pass, size_t i, allocate::Fit fit, bool use_hints, allocate::Bytes capacity) const;
+  bool PlaceOne(Pass& pass, size_t i, allocate::Fit fit, bool use_hints, problem::Bytes capacity) const;
   void Collect(Pass& pass, size_t i) const;
 
   const problem::Problem& problem_;
   std::vector<int> buffers_;
   allocate::Sections sections_;
   std::vector<allocate::Positions> positions_;
-  std::vector<allocate::Bytes> contention_;               // the greatest load that the buffer lives through
+  std::vector<problem::Bytes> contention_;      // the greatest load that the buffer lives through
   std::vector<std::vector<size_t>> separate_;   // partners
   std::vector<std::vector<size_t>> exclusive_;  // partners
 };

@@ -204,12 +204,15 @@ class Graph {
   // A round that begins at the greatest alignment raises by at least so much.
   bool RisesForEver(std::vector<BoundEdge> cycle) const {
     constexpr int kMostRounds = 1'000;
-    const auto alignment_of = [this](const BoundEdge& edge) { return alignment_[static_cast<size_t>(edge.to)]; };
-    std::rotate(
-        cycle.begin(),
-        std::max_element(cycle.begin(), cycle.end(),
-                         [&](const BoundEdge& a, const BoundEdge& b) { return alignment_of(a) < alignment_of(b); }),
-        cycle.end());
+    const auto alignment_of = [this](const BoundEdge& edge) {
+      return alignment_[static_cast<size_t>(edge.to)];
+    };
+    std::rotate(cycle.begin(),
+                std::max_element(cycle.begin(), cycle.end(),
+                                 [&](const BoundEdge& a, const BoundEdge& b) {
+                                   return alignment_of(a) < alignment_of(b);
+                                 }),
+                cycle.end());
     Bound common = 1;
     for (const BoundEdge& edge : cycle) {
       const auto product =

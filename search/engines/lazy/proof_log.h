@@ -19,7 +19,7 @@ namespace tessera::search::engines::lazy {
 //
 //     reason    b5,3  x5>=40  imply  x3>=64       axiom    stack 5 : b3,5 x5<40 x3>=64
 //
-// Which ground it has is read off its shape: every order and sum is a stack (problem/proof/grounds.h), whose members
+// Which ground it has is read off its shape: every order and sum is a stack (problem/proof/axiom_checker.h), whose members
 // are
 //
 //     nothing                a memory's heaviest section                 handovers, where all stay

@@ -76,7 +76,7 @@ void RepairSearch::PairUp() {
   }
 }
 
-bool RepairSearch::Confine(allocate::Bytes capacity) {
+bool RepairSearch::Confine(problem::Bytes capacity) {
   for (int i = 0; i < model_.Count(); ++i) {
     const auto at = static_cast<size_t>(i);
     const allocate::Positions& positions = model_.positions[at];
@@ -123,7 +123,7 @@ void RepairSearch::Step() {
 // A neighbour is in the way from the offset at which the buffer's last byte meets its first.
 void RepairSearch::SortEvents(int buffer) {
   const auto at = static_cast<size_t>(buffer);
-  const allocate::Bytes reach = model_.sizes[at] - 1;
+  const problem::Bytes reach = model_.sizes[at] - 1;
   const size_t begin = 2 * first_[at];
   events_.resize(2 * first_[at + 1] - begin);
   for (size_t i = 0; i < events_.size(); ++i) {
@@ -137,10 +137,10 @@ void RepairSearch::SortEvents(int buffer) {
 // `cost` holds from one event to the next.
 void RepairSearch::FindCheapest(int buffer) {
   const auto at = static_cast<size_t>(buffer);
-  const allocate::Bytes beyond = highest_[at] + 1, own = offset_[at];
+  const problem::Bytes beyond = highest_[at] + 1, own = offset_[at];
   least_ = std::numeric_limits<Cost>::max();
   Cost cost = 0;
-  allocate::Bytes from = 0;
+  problem::Bytes from = 0;
   for (const Event& event : events_) {
     own_ = from <= own ? cost : own_;
     if (event.at >= beyond) break;
@@ -156,23 +156,24 @@ void RepairSearch::FindCheapest(int buffer) {
 }
 
 // The lowest and the highest position from `from` up to, not including, `to`.
-void RepairSearch::Offer(const allocate::Positions& positions, allocate::Bytes from, allocate::Bytes to, Cost cost) {
-  const allocate::Bytes lowest = positions.AtLeast(from);
+void RepairSearch::Offer(const allocate::Positions& positions, problem::Bytes from, problem::Bytes to,
+                         Cost cost) {
+  const problem::Bytes lowest = positions.AtLeast(from);
   if (lowest >= to) return;
   if (cost < least_) cheapest_.clear();
   least_ = cost;
   cheapest_.push_back(lowest);
-  const allocate::Bytes highest = positions.Below(to);
+  const problem::Bytes highest = positions.Below(to);
   if (highest > lowest) cheapest_.push_back(highest);
 }
 
-void RepairSearch::Lay(int buffer, allocate::Bytes offset) {
+void RepairSearch::Lay(int buffer, problem::Bytes offset) {
   const auto at = static_cast<size_t>(buffer);
   offset_[at] = edges_[2 * at] = offset;
   edges_[2 * at + 1] = offset + model_.sizes[at];
 }
 
-void RepairSearch::Move(int buffer, allocate::Bytes offset) {
+void RepairSearch::Move(int buffer, problem::Bytes offset) {
   CountOverlaps(buffer, -1);
   Lay(buffer, offset);
   CountOverlaps(buffer, 1);
@@ -245,14 +246,15 @@ class RepairSession final : public allocate::SizedSession {
     refusals_.assign(shops_.size(), "");
   }
 
-  void Answer(allocate::Bytes capacity, const base::Budget& budget, const base::Stop& stop, Result& result) override {
+  void Answer(problem::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
+              Result& result) override {
     result.status = Status::kUnknown;
     problem::Allocation allocation;
     for (const problem::Buffer& buffer : Sized().buffers)
       allocation.offsets.push_back(buffer.offset.value_or(0));
     allocation.modes = allocate::ConstantModes(Sized());
     for (size_t memory = 0; memory < shops_.size(); ++memory) {
-      const allocate::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
+      const problem::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
       if (!MendMemory(memory, limit, budget, stop, result)) return;
       const RepairShop& shop = *shops_[memory];
       for (size_t i = 0; i < shop.model.buffers.size(); ++i) {
@@ -265,7 +267,7 @@ class RepairSession final : public allocate::SizedSession {
   }
 
   // False, with the reason in the result, where overlaps are left.
-  bool MendMemory(size_t memory, allocate::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
+  bool MendMemory(size_t memory, problem::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
                   Result& result) {
     const std::string name = "memory '" + Sized().memories[memory].name + "'";
     if (const std::string refusal = Open(memory, stop.MemoryLimit()); !refusal.empty()) {
@@ -293,7 +295,8 @@ class RepairSession final : public allocate::SizedSession {
     std::string& refusal = refusals_[memory];
     if (!refusal.empty()) return refusal;
     const auto number = static_cast<int>(memory);
-    if (const auto oversize = allocate::FindOversize(Sized(), number, memory_limit)) return refusal = *oversize;
+    if (const auto oversize = allocate::FindOversize(Sized(), number, memory_limit))
+      return refusal = *oversize;
     auto shop = std::make_unique<RepairShop>(Sized(), number, seed_);
     int64_t ends = 0;
     for (int i = 0; i < shop->model.Count(); ++i)
@@ -315,9 +318,10 @@ class RepairSession final : public allocate::SizedSession {
 }  // namespace
 
 std::unique_ptr<problem::Session> RepairEngine::Open(const Problem& problem, const Ladder* ladder) const {
-  return allocate::OpenContracted(Name(), problem, ladder, [this](const Problem& contracted, const Ladder* rungs) {
-    return std::make_unique<RepairSession>(contracted, rungs, seed_);
-  });
+  return allocate::OpenContracted(Name(), problem, ladder,
+                                  [this](const Problem& contracted, const Ladder* rungs) {
+                                    return std::make_unique<RepairSession>(contracted, rungs, seed_);
+                                  });
 }
 
 }  // namespace tessera::search::engines::local_search

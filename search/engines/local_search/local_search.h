@@ -35,7 +35,7 @@ class RepairSearch {
 
   // Sets the capacity, and moves down what reaches beyond it; false when some buffer has no position in it, and
   // then Mend must not be called.
-  bool Confine(allocate::Bytes capacity);
+  bool Confine(problem::Bytes capacity);
 
   // Takes at most `limit` steps, until nothing overlaps; returns how many.
   int64_t Mend(int64_t limit, const base::Stop& stop);
@@ -43,7 +43,7 @@ class RepairSearch {
   bool HasOverlaps() const { return !overlapping_.empty(); }
 
   // By model number.
-  const std::vector<allocate::Bytes>& Offsets() const { return offset_; }
+  const std::vector<problem::Bytes>& Offsets() const { return offset_; }
 
  private:
   using Weight = int32_t;  // at most the steps before weights are forgotten
@@ -57,17 +57,17 @@ class RepairSearch {
 
   // Where the sweep meets an end.
   struct Event {
-    allocate::Bytes at;
+    problem::Bytes at;
     End end;
   };
 
   void PairUp();
-  void Lay(int buffer, allocate::Bytes offset);
+  void Lay(int buffer, problem::Bytes offset);
   void Step();
   void SortEvents(int buffer);
   void FindCheapest(int buffer);
-  void Offer(const allocate::Positions& positions, allocate::Bytes from, allocate::Bytes to, Cost cost);
-  void Move(int buffer, allocate::Bytes offset);
+  void Offer(const allocate::Positions& positions, problem::Bytes from, problem::Bytes to, Cost cost);
+  void Move(int buffer, problem::Bytes offset);
   void CountOverlaps(int buffer, int change);
   void ChangeCount(int buffer, int change);
   void RaiseWeights(int buffer);
@@ -78,12 +78,12 @@ class RepairSearch {
   int64_t steps_left_;  // until weights are forgotten
 
   // Per buffer.
-  std::vector<allocate::Bytes> offset_;
-  std::vector<allocate::Bytes> edges_;    // offset and top, one after the other
-  std::vector<allocate::Bytes> highest_;  // the greatest offset within the capacity
-  std::vector<int> overlaps_;   // how many neighbours it overlaps
-  std::vector<size_t> seat_;    // index in overlapping_, where it overlaps any
-  std::vector<size_t> first_;   // its pairs are those from here to the next buffer's
+  std::vector<problem::Bytes> offset_;
+  std::vector<problem::Bytes> edges_;    // offset and top, one after the other
+  std::vector<problem::Bytes> highest_;  // the greatest offset within the capacity
+  std::vector<int> overlaps_;            // how many neighbours it overlaps
+  std::vector<size_t> seat_;             // index in overlapping_, where it overlaps any
+  std::vector<size_t> first_;            // its pairs are those from here to the next buffer's
   std::vector<int> overlapping_;
 
   // Per pair of a buffer and a neighbour: each is there twice.
@@ -95,9 +95,9 @@ class RepairSearch {
   // Of the step at hand.
   std::vector<Event> events_;
   std::vector<Event> astray_;
-  Cost own_ = 0;                 // cost of the buffer's own offset
-  Cost least_ = 0;               // cost of the cheapest
-  std::vector<allocate::Bytes> cheapest_;  // offsets
+  Cost own_ = 0;                          // cost of the buffer's own offset
+  Cost least_ = 0;                        // cost of the cheapest
+  std::vector<problem::Bytes> cheapest_;  // offsets
 };
 
 // Repair: everything is laid down at once, overlapping, and then mended (repair_search.h). It never knows that

@@ -49,8 +49,8 @@ bool Covers(const plan::Metrics& a, const plan::Metrics& b) {
 
 class FrontSearch {
  public:
-  FrontSearch(const graph::Graph& graph, const hw_profiles::Profile& profile, const answer::PartitionOptions& options,
-              int most)
+  FrontSearch(const graph::Graph& graph, const hw_profiles::Profile& profile,
+              const answer::PartitionOptions& options, int most)
       : graph_(graph),
         profile_(profile),
         options_(options),

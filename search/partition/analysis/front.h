@@ -26,7 +26,8 @@ struct Front {
       points;  // by latency, ascending; none is at least as good as another in every metric
   int searches = 0;
   bool complete = false;  // no search was left that could have found a plan far from those that are there
-  answer::PartitionResult refusal = {};  // where there is no point: what the search for the least latency came to
+  answer::PartitionResult refusal =
+      {};  // where there is no point: what the search for the least latency came to
 };
 
 // Finds plans between the least of each metric and the least latency with at most `most_searches` searches of these options, whose

@@ -384,8 +384,8 @@ std::string_view NameOf(Evidence evidence) {
 }
 
 std::vector<Remedy> FindRemedies(const graph::Graph& network, const Profile& profile,
-                                 const answer::PartitionOptions& options, const answer::PartitionResult& refused,
-                                 const base::Stop& stop) {
+                                 const answer::PartitionOptions& options,
+                                 const answer::PartitionResult& refused, const base::Stop& stop) {
   if (refused.plan || !refused.obstacle) return {};
   const graph::Graph graph = encoder::program::WithHomes(network, profile);
   return RemedySearch(graph, profile, options, *refused.obstacle, stop).Run();

@@ -49,8 +49,8 @@ struct Remedy {
 // on the operator in the way, then on the others that do not fit, then by a search for a plan that runs operator by operator, as long as
 // neither `stop` nor a fixed amount of work comes first. Nothing where the obstacle is not known.
 std::vector<Remedy> FindRemedies(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                 const answer::PartitionOptions& options, const answer::PartitionResult& refused,
-                                 const base::Stop& stop);
+                                 const answer::PartitionOptions& options,
+                                 const answer::PartitionResult& refused, const base::Stop& stop);
 
 // The inputs of a search with one thing changed.
 struct Trial {
@@ -63,8 +63,8 @@ struct Trial {
 // Puts easier questions about changed inputs, as many as a fixed amount of work allows. All that it is made of outlives it.
 class Trials {
  public:
-  Trials(const graph::Graph& graph, const hw_profiles::Profile& profile, const answer::PartitionOptions& options,
-         const placement::Obstacle& obstacle, const base::Stop& stop)
+  Trials(const graph::Graph& graph, const hw_profiles::Profile& profile,
+         const answer::PartitionOptions& options, const placement::Obstacle& obstacle, const base::Stop& stop)
       : graph_(graph), profile_(profile), options_(options), obstacle_(obstacle), stop_(stop) {}
 
   // The inputs as they are, to be changed.

@@ -50,7 +50,7 @@ bool Trials::Fits(const Trial& trial, int op) {
   if (!MayTry()) return false;
   ++tried_;
   return placement::TryAlone(encoder::program::WithHomes(trial.graph, trial.profile), trial.profile, op,
-                  OptionsFor(RoomUnder(trial)))
+                             OptionsFor(RoomUnder(trial)))
              .status == problem::Status::kFeasible;
 }
 
@@ -62,8 +62,10 @@ bool Trials::OthersFit(const Trial& trial) {
 }
 
 bool Trials::HoldsConstants(const Trial& trial) const {
-  return obstacle_.kind == placement::ObstacleKind::kHome && encoder::program::FindOverfullHome(graph_, profile_, {}) &&
-         !encoder::program::FindOverfullHome(encoder::program::WithHomes(trial.graph, trial.profile), trial.profile, {});
+  return obstacle_.kind == placement::ObstacleKind::kHome &&
+         encoder::program::FindOverfullHome(graph_, profile_, {}) &&
+         !encoder::program::FindOverfullHome(encoder::program::WithHomes(trial.graph, trial.profile),
+                                             trial.profile, {});
 }
 
 std::optional<plan::Plan> Trials::Search(const Trial& trial, answer::PartitionOptions options) {

@@ -22,7 +22,7 @@ using plan::Subgraph;
 // What a search was asked that made a plan.
 struct Question {
   graph::Graph graph;  // as the file has it
-  std::vector<constraints::Demand> demands;
+  std::vector<plan::Demand> demands;
 };
 
 // The network with its operators and tensors as its file numbers them, and what is demanded in these numbers. What demands hold
@@ -38,7 +38,7 @@ Question QuestionOf(const Plan& plan) {
   for (size_t place = 0; place < order.size(); ++place) place_of[order[place]] = static_cast<int>(place);
   std::map<int, int> number_of = {{-1, -1}};
   for (size_t i = 0; i < tensors.size(); ++i) number_of[tensors[i]] = static_cast<int>(i);
-  for (constraints::Demand& demand : question.demands) {
+  for (plan::Demand& demand : question.demands) {
     const int length = demand.interval.last - demand.interval.first;
     demand.interval.first = place_of[demand.interval.first];
     demand.interval.last = demand.interval.first + length;
@@ -96,7 +96,9 @@ class Comparison {
     if (!claims_none) AgainstBaseline(baseline);
   }
 
-  void Say(std::string message) { violations_.push_back({plan::verify::ViolationKind::kClaim, std::move(message)}); }
+  void Say(std::string message) {
+    violations_.push_back({plan::verify::ViolationKind::kClaim, std::move(message)});
+  }
 
   std::vector<plan::verify::Violation> Take() { return std::move(violations_); }
 
@@ -168,7 +170,8 @@ Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
   Comparison comparison(plan, "the search, repeated,");
   const Question question = QuestionOf(plan);
   const answer::PartitionOptions options = OptionsOf(plan, question, own);
-  const base::Expected<answer::PartitionResult> result = SearchPartition(question.graph, plan.profile, options);
+  const base::Expected<answer::PartitionResult> result =
+      SearchPartition(question.graph, plan.profile, options);
   if (own.stop != nullptr && own.stop->HasCutOff()) return {};
   if (!result) {
     comparison.Say("the search that the plan records cannot be run: " + result.error().message);

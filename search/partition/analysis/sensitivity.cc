@@ -86,7 +86,8 @@ base::Expected<std::vector<Sensitivity>> FindSensitivities(const graph::Graph& g
   if (again.cached == nullptr) again.cached = &remembering;
   for (const Variant& variant : VariantsOf(plan.profile)) {
     const base::Expected<cost::Scale> scale = cost::Scale::Make(
-        options.objective, cost::FindLowerBounds(encoder::program::WithHomes(graph, variant.profile), variant.profile));
+        options.objective,
+        cost::FindLowerBounds(encoder::program::WithHomes(graph, variant.profile), variant.profile));
     if (!scale) return base::Unexpected(scale.error());
     const plan::Metrics totals = PriceUnder(variant.profile, plan);
     Sensitivity& found = sensitivities.emplace_back();

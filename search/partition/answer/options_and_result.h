@@ -37,10 +37,11 @@ struct PartitionOptions {
   // In one subgraph. Without: as many as the effort allows, all of a network of up to 64 operators to begin with.
   std::optional<int> max_operators;
   Ordering ordering = Ordering::kSearch;
-  paths::Keeping keeping = paths::Keeping::kWherePossible;  // of borders on chip, but for those that are demanded
+  paths::Keeping keeping =
+      paths::Keeping::kWherePossible;  // of borders on chip, but for those that are demanded
   bool prefetch =
       false;  // constants of one subgraph while the one before runs, where that is better (prefetch.h)
-  std::vector<constraints::Demand> demands;  // about the graph as it is handed in; without fault (demand_faults.h)
+  std::vector<plan::Demand> demands;  // about the graph as it is handed in; without fault (demand_faults.h)
   // An older plan, perhaps of another network: of plans of equal score the one that differs least from it is found, and a note
   // says what was kept; or nullptr.
   const plan::Plan* predecessor = nullptr;
@@ -78,11 +79,12 @@ struct PartitionResult {
   bool of_file_order = false;  // kUnknown: the reason is proven in the order of the file, and not in others
   std::optional<plan::verify::infeasibility::Refutation> refutation =
       std::nullopt;  // kInfeasible: as the independent judge accepted it
-  std::optional<plan::Baseline> alone = std::nullopt;  // of the plan's network, where no stop came before it was known
+  std::optional<plan::Baseline> alone =
+      std::nullopt;  // of the plan's network, where no stop came before it was known
 };
 
 struct EvaluateOptions {
-  tiling::Engines engines;                        // in the order in which they are asked; they outlive the evaluation
+  tiling::Engines engines;                // in the order in which they are asked; they outlive the evaluation
   std::vector<std::string> switched_off;  // rules of the engines, recorded in the plan
   base::Budget budget;                    // for each question put to an engine
   const base::Stop* stop = nullptr;

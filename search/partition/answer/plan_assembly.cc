@@ -35,7 +35,9 @@ static_assert(static_cast<int>(plan::StepKind::kCopy) == static_cast<int>(encode
 // One past the highest byte of all buffers that live while the subgraph runs, guards included.
 Bytes PeakDuring(const placement::JointPlacement& joint, int subgraph) {
   const auto& steps = joint.program.steps;
-  const auto of_subgraph = [subgraph](const encoder::program::ProgramStep& step) { return step.subgraph == subgraph; };
+  const auto of_subgraph = [subgraph](const encoder::program::ProgramStep& step) {
+    return step.subgraph == subgraph;
+  };
   const auto first = std::find_if(steps.begin(), steps.end(), of_subgraph) - steps.begin();
   const auto end = steps.rend() - std::find_if(steps.rbegin(), steps.rend(), of_subgraph);
   const std::vector<problem::Guard> guards = problem::GuardsOf(joint.program.problem);
@@ -52,7 +54,8 @@ Bytes PeakDuring(const placement::JointPlacement& joint, int subgraph) {
 }
 
 // The costs of a choice with all their parts.
-plan::Metrics MetricsOf(const choices::Planning& planning, const choices::IntervalChoices& interval, const choices::Choice& choice) {
+plan::Metrics MetricsOf(const choices::Planning& planning, const choices::IntervalChoices& interval,
+                        const choices::Choice& choice) {
   const encoder::program::SubgraphChoice& taken = interval.Tiles().Candidates()[choice.candidate].choice;
   const graph::tiling::TiledSubgraph tiling =
       encoder::program::CutTiles(planning.graph, taken.interval, taken.tile, taken.policy.halo);
@@ -61,7 +64,8 @@ plan::Metrics MetricsOf(const choices::Planning& planning, const choices::Interv
   return metrics;
 }
 
-plan::Subgraph SubgraphOf(const choices::Planning& planning, const choices::IntervalChoices& interval, const choices::Choice& choice) {
+plan::Subgraph SubgraphOf(const choices::Planning& planning, const choices::IntervalChoices& interval,
+                          const choices::Choice& choice) {
   const encoder::program::SubgraphChoice& taken = interval.Tiles().Candidates()[choice.candidate].choice;
   return {.interval = taken.interval,
           .tile = taken.tile,
@@ -75,7 +79,8 @@ plan::Subgraph SubgraphOf(const choices::Planning& planning, const choices::Inte
 
 }  // namespace
 
-bool IsLargest(const choices::Planning& planning, const choices::IntervalChoices& interval, const choices::Choice& choice) {
+bool IsLargest(const choices::Planning& planning, const choices::IntervalChoices& interval,
+               const choices::Choice& choice) {
   const graph::Operator& last = planning.graph.operators[static_cast<size_t>(interval.Interval().last)];
   const graph::Tensor& output = planning.graph.tensors[static_cast<size_t>(last.outputs.front())];
   if (interval.Tiles().Candidates()[choice.candidate].choice.tile == output.shape) return true;
@@ -93,13 +98,15 @@ bool IsLargest(const choices::Planning& planning, const choices::IntervalChoices
   });
 }
 
-plan::Plan AssemblePlan(const choices::Planning& planning, const paths::Selection& selection, const placement::JointPlacement& joint) {
+plan::Plan AssemblePlan(const choices::Planning& planning, const paths::Selection& selection,
+                        const placement::JointPlacement& joint) {
   std::vector<plan::Subgraph> subgraphs;
   for (size_t s = 0; s < selection.intervals.size(); ++s) {
     const choices::IntervalChoices& interval = *selection.intervals[s];
     subgraphs.push_back(SubgraphOf(planning, interval, interval.Choices()[selection.choices[s]]));
   }
-  return AssemblePlan(planning, std::move(subgraphs), encoder::program::KeptBy(placement::ChoicesOf(selection)), joint);
+  return AssemblePlan(planning, std::move(subgraphs),
+                      encoder::program::KeptBy(placement::ChoicesOf(selection)), joint);
 }
 
 plan::Plan AssemblePlan(const choices::Planning& planning, std::vector<plan::Subgraph> subgraphs,
@@ -118,7 +125,8 @@ plan::Plan AssemblePlan(const choices::Planning& planning, std::vector<plan::Sub
   plan.problem = joint.program.problem;
   for (problem::Buffer& buffer : plan.problem.buffers) buffer.hint.reset();
   plan.allocation = *joint.result.allocation;
-  for (const encoder::program::ProgramBuffer& buffer : joint.program.buffers) plan.buffers.push_back(UseOf(buffer));
+  for (const encoder::program::ProgramBuffer& buffer : joint.program.buffers)
+    plan.buffers.push_back(UseOf(buffer));
   for (const encoder::program::ProgramStep& step : joint.program.steps) plan.steps.push_back(UseOf(step));
   plan.homes = joint.homes;
   plan.totals.peak_bytes = problem::PeakOf(plan.problem, plan.allocation);

@@ -16,7 +16,8 @@ namespace tessera::search::partition::answer {
 
 // Subgraphs, joint Problem, allocation, steps, totals and score. Network, profile and objective are embedded; seed, version,
 // lower bounds, baseline, status and notes are left to the caller.
-plan::Plan AssemblePlan(const choices::Planning& planning, const paths::Selection& selection, const placement::JointPlacement& joint);
+plan::Plan AssemblePlan(const choices::Planning& planning, const paths::Selection& selection,
+                        const placement::JointPlacement& joint);
 
 // The same for subgraphs of which all but the peak is known, and the borders that are kept on chip.
 plan::Plan AssemblePlan(const choices::Planning& planning, std::vector<plan::Subgraph> subgraphs,
@@ -24,7 +25,8 @@ plan::Plan AssemblePlan(const choices::Planning& planning, std::vector<plan::Sub
 
 // Whether every larger tile under the same policy, whatever becomes of its halo, is known to be impossible, of all shapes that
 // there are. IntervalChoices::TryAll makes more of them known.
-bool IsLargest(const choices::Planning& planning, const choices::IntervalChoices& interval, const choices::Choice& choice);
+bool IsLargest(const choices::Planning& planning, const choices::IntervalChoices& interval,
+               const choices::Choice& choice);
 
 // Every operator alone, with the best choice that fits by itself. Needs PathSearch::DecideSingles.
 plan::Baseline AssembleBaseline(const choices::Planning& planning, const paths::PathSearch& paths);
@@ -66,7 +68,8 @@ plan::Run RecordOf(const EvaluateOptions& options);
 // that fits by itself; under the plan's demands, and with the budget and the older plan of its
 // record. Nothing is remembered of an earlier search, which may have been cut off: the same plan
 // has the same baseline.
-plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale, const tiling::Engines& engines, int threads);
+plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale, const tiling::Engines& engines,
+                            int threads);
 
 // What a plan claims whose search was cut off: it is optimal where it meets its bound, else nothing is proven.
 void ClaimByBound(plan::Plan& plan);

@@ -24,7 +24,8 @@ constexpr size_t kMostStuck = 64;
 
 class Absence {
  public:
-  Absence(const choices::Planning& planning, const paths::PathSearch& paths, const Floors& floors, Telling telling)
+  Absence(const choices::Planning& planning, const paths::PathSearch& paths, const Floors& floors,
+          Telling telling)
       : planning_(planning), paths_(paths), floors_(floors), telling_(telling) {}
 
   PartitionResult Explain() const {
@@ -69,7 +70,8 @@ class Absence {
     if (!IsCapped()) return Unknown(std::move(reason));
     reason += "; longer subgraphs were not tried";
     if (paths_.MostOperators() < paths::kUsualMostOperators)
-      reason += fmt::format(", try --max-operators {}", std::min(paths::kUsualMostOperators, paths_.Operators()));
+      reason +=
+          fmt::format(", try --max-operators {}", std::min(paths::kUsualMostOperators, paths_.Operators()));
     return Unknown(std::move(reason));
   }
 
@@ -117,7 +119,8 @@ class Absence {
       PartitionResult result = AmongTried(overflow->message);
       encoder::program::SubgraphChoice alone;
       alone.interval = {op, op};
-      if (const auto full = encoder::program::FindOverfullHome(planning_.graph, planning_.profile, {&alone, 1}))
+      if (const auto full =
+              encoder::program::FindOverfullHome(planning_.graph, planning_.profile, {&alone, 1}))
         result.obstacle = placement::ObstacleOf(planning_.graph, planning_.profile, *full);
       return result;
     }
@@ -136,7 +139,8 @@ class Absence {
 
   Room RoomFor(int op) const {
     Room best = Room::kNone;
-    ForEachAround(op, [&](const choices::IntervalChoices& interval) { best = std::min(best, RoomIn(interval)); });
+    ForEachAround(op,
+                  [&](const choices::IntervalChoices& interval) { best = std::min(best, RoomIn(interval)); });
     return best;
   }
 
@@ -164,8 +168,9 @@ class Absence {
     for (int op = 0; op < paths_.Operators(); ++op) {
       if (!paths_.Single(op).Refusal()) continue;
       bool all_refused = true;
-      ForEachAround(
-          op, [&](const choices::IntervalChoices& interval) { all_refused = all_refused && IsRefused(interval); });
+      ForEachAround(op, [&](const choices::IntervalChoices& interval) {
+        all_refused = all_refused && IsRefused(interval);
+      });
       if (!all_refused) continue;
       const base::Diagnostic& refusal = *paths_.Single(op).Refusal();
       std::string reason = refusal.message;
@@ -195,7 +200,8 @@ class Absence {
 
   problem::Bytes LeastBytes(int op) const {
     problem::Bytes least = std::numeric_limits<problem::Bytes>::max();
-    for (const choices::Choice& choice : paths_.Single(op).Choices()) least = std::min(least, choice.peak_bytes);
+    for (const choices::Choice& choice : paths_.Single(op).Choices())
+      least = std::min(least, choice.peak_bytes);
     return least == std::numeric_limits<problem::Bytes>::max() ? 0 : least;
   }
 
@@ -248,7 +254,8 @@ class Absence {
     };
     const auto worst = std::max_element(stuck.begin(), stuck.end(),
                                         [&](const Stuck& a, const Stuck& b) { return rank(a) < rank(b); });
-    placement::Obstacle obstacle = placement::ObstacleOf(planning_.profile, worst->op, worst->alone, planning_.Room());
+    placement::Obstacle obstacle =
+        placement::ObstacleOf(planning_.profile, worst->op, worst->alone, planning_.Room());
     for (const Stuck& each : stuck) obstacle.blocked.push_back(each.op);
     if (result.obstacle) obstacle.limits = std::move(result.obstacle->limits);
     result.obstacle = std::move(obstacle);
@@ -265,8 +272,8 @@ class Absence {
 
   PartitionResult NamingLimits(PartitionResult result) const {
     if (telling_ == Telling::kVerdict) return result;
-    result.obstacle =
-        placement::LimitObstacle(planning_.graph, planning_.profile, planning_.scale.Objective(), floors_.costs);
+    result.obstacle = placement::LimitObstacle(planning_.graph, planning_.profile,
+                                               planning_.scale.Objective(), floors_.costs);
     for (const placement::BrokenLimit& limit : result.obstacle->limits) {
       if (limit.bound <= limit.most) continue;
       result.reason += fmt::format("; {} is {} at least", limit.metric, limit.bound);
@@ -414,8 +421,8 @@ bool IsHopeless(const choices::Planning& planning, const Floors& floors) {
          !planning.scale.WithinLimits(planning.scale.CostOf(floors.costs));
 }
 
-PartitionResult ExplainAbsence(const choices::Planning& planning, const paths::PathSearch& paths, const Floors& floors,
-                               Telling telling) {
+PartitionResult ExplainAbsence(const choices::Planning& planning, const paths::PathSearch& paths,
+                               const Floors& floors, Telling telling) {
   return Absence(planning, paths, floors, telling).Explain();
 }
 

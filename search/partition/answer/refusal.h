@@ -22,8 +22,8 @@ enum class Telling : uint8_t { kVerdict, kObstacle };
 // Why PathSearch::FindBest found nothing, for the user: which operator has no room, where, how many bytes are missing; or which
 // limit cannot be kept; or what was left undecided. kInfeasible only where neither the cap on operators in a subgraph nor tile
 // shapes left out had a part in the proof. With kObstacle operators that were not seen to fit alone are tried (alone.h).
-PartitionResult ExplainAbsence(const choices::Planning& planning, const paths::PathSearch& paths, const Floors& floors,
-                               Telling telling = Telling::kObstacle);
+PartitionResult ExplainAbsence(const choices::Planning& planning, const paths::PathSearch& paths,
+                               const Floors& floors, Telling telling = Telling::kObstacle);
 
 // Which of the demands are to blame where no plan keeps all of them.
 
@@ -36,7 +36,7 @@ struct DemandProbe {
   int threads = 1;
 
   // What is said where there is no such row; kFeasible where there is one, whether or not it fits as a whole.
-  PartitionResult Run(const std::vector<constraints::Demand>& demands, Telling telling = Telling::kVerdict) const;
+  PartitionResult Run(const std::vector<plan::Demand>& demands, Telling telling = Telling::kVerdict) const;
 };
 
 // Adds to `result`, the outcome without a plan under all the demands, those that are to blame. If
@@ -44,7 +44,8 @@ struct DemandProbe {
 // are proven to rule out every plan, those that are named suffice for that: each is left out in
 // turn, and stays out if the others still rule out every plan by proof. Cost: up to two searches
 // for each demand.
-PartitionResult BlameDemands(const DemandProbe& probe, std::vector<constraints::Demand> demands, PartitionResult result);
+PartitionResult BlameDemands(const DemandProbe& probe, std::vector<plan::Demand> demands,
+                             PartitionResult result);
 
 // States the demands of a result without a plan in its reason.
 void NameDemands(PartitionResult& result);
@@ -55,8 +56,9 @@ plan::Plan QuestionOf(const graph::Graph& graph, const hw_profiles::Profile& pro
 
 // Whether the independent judge (plan/refutation) finds that there is no plan. Proofs about
 // placements come from engines that write them, each with a budget of its own.
-plan::verify::infeasibility::Judgement JudgeWhetherNone(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                             const PartitionOptions& options);
+plan::verify::infeasibility::Judgement JudgeWhetherNone(const graph::Graph& graph,
+                                                        const hw_profiles::Profile& profile,
+                                                        const PartitionOptions& options);
 
 // Puts a result without a plan to that judge, if it says kInfeasible, or kUnknown though the search
 // was not stopped. What the judge accepts becomes part of the result, which is kInfeasible then;

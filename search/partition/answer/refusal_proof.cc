@@ -21,9 +21,9 @@ namespace {
 using problem::Status;
 
 // Those that suffice; all where they do only jointly, in one program.
-std::vector<constraints::Demand> LeastOf(const DemandProbe& probe, std::vector<constraints::Demand> demands) {
+std::vector<plan::Demand> LeastOf(const DemandProbe& probe, std::vector<plan::Demand> demands) {
   for (size_t i = 0; i < demands.size() && !probe.planning.stop.Requested();) {
-    std::vector<constraints::Demand> rest = demands;
+    std::vector<plan::Demand> rest = demands;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
     if (probe.Run(rest).status == Status::kInfeasible) {
       demands = std::move(rest);
@@ -36,7 +36,7 @@ std::vector<constraints::Demand> LeastOf(const DemandProbe& probe, std::vector<c
 
 }  // namespace
 
-PartitionResult DemandProbe::Run(const std::vector<constraints::Demand>& wanted, Telling telling) const {
+PartitionResult DemandProbe::Run(const std::vector<plan::Demand>& wanted, Telling telling) const {
   const constraints::Demands demands(planning.graph, wanted);
   const paths::CutStates states(planning.graph, planning.profile, planning.Room(), keeping, demands);
   const encoder::program::HomeRoom homes(planning.graph, planning.profile);
@@ -49,13 +49,14 @@ PartitionResult DemandProbe::Run(const std::vector<constraints::Demand>& wanted,
   return ExplainAbsence(planning, paths, floors, telling);
 }
 
-PartitionResult BlameDemands(const DemandProbe& probe, std::vector<constraints::Demand> demands, PartitionResult result) {
+PartitionResult BlameDemands(const DemandProbe& probe, std::vector<plan::Demand> demands,
+                             PartitionResult result) {
   if (probe.planning.stop.Requested()) return result;
   PartitionResult free = probe.Run({}, Telling::kObstacle);
   if (free.status == result.status) return free;
   if (result.status == Status::kInfeasible) demands = LeastOf(probe, std::move(demands));
   const graph::Graph& graph = probe.planning.graph;
-  for (const constraints::Demand& demand : demands) result.demands.push_back(Describe(graph, demand));
+  for (const plan::Demand& demand : demands) result.demands.push_back(Describe(graph, demand));
   result.obstacle.reset();
   return result;
 }
@@ -92,7 +93,7 @@ bool IsPlaced(const problem::Problem& problem, problem::Bytes capacity, const Pa
 
 std::vector<std::string> AllDemands(const graph::Graph& graph, const PartitionOptions& options) {
   std::vector<std::string> demands;
-  for (const constraints::Demand& demand : options.demands) demands.push_back(Describe(graph, demand));
+  for (const plan::Demand& demand : options.demands) demands.push_back(Describe(graph, demand));
   return demands;
 }
 
@@ -101,7 +102,7 @@ std::vector<std::string> AllDemands(const graph::Graph& graph, const PartitionOp
 void ConfirmDemands(const graph::Graph& graph, const hw_profiles::Profile& profile,
                     const PartitionOptions& options, PartitionResult& result) {
   PartitionOptions fewer = options;
-  std::erase_if(fewer.demands, [&](const constraints::Demand& demand) {
+  std::erase_if(fewer.demands, [&](const plan::Demand& demand) {
     return std::find(result.demands.begin(), result.demands.end(), Describe(graph, demand)) ==
            result.demands.end();
   });
@@ -128,8 +129,9 @@ plan::Plan QuestionOf(const graph::Graph& graph, const hw_profiles::Profile& pro
   return question;
 }
 
-plan::verify::infeasibility::Judgement JudgeWhetherNone(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                             const PartitionOptions& options) {
+plan::verify::infeasibility::Judgement JudgeWhetherNone(const graph::Graph& graph,
+                                                        const hw_profiles::Profile& profile,
+                                                        const PartitionOptions& options) {
   const base::Stop never;
   const base::Stop& stop = options.stop != nullptr ? *options.stop : never;
   const engines::lazy::LazyProver lazy({.seed = options.seed});

@@ -26,7 +26,8 @@ std::map<choices::Way, const choices::Choice*> ByWay(const choices::IntervalChoi
 
 class Rejections {
  public:
-  Rejections(const choices::Planning& planning, const choices::IntervalChoices& interval, const cost::Cost& taken)
+  Rejections(const choices::Planning& planning, const choices::IntervalChoices& interval,
+             const cost::Cost& taken)
       : scale_(planning.scale), interval_(interval), taken_(scale_.ScoreOf(taken)) {}
 
   // Other tiles and policies than that of `chosen`. Of those without room, what they would have cost is not always known; larger
@@ -117,7 +118,7 @@ class Rejections {
 
 // The interval of two neighbours with the same borders kept around it; null where it was not looked at.
 const choices::IntervalChoices* FindJoined(const paths::PathSearch& paths, const choices::IntervalChoices& a,
-                                  const choices::IntervalChoices& b) {
+                                           const choices::IntervalChoices& b) {
   const int first = a.Interval().first;
   const int length = b.Interval().last - first + 1;
   if (length > paths.Longest()) return nullptr;

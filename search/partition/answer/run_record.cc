@@ -66,19 +66,20 @@ plan::Run RecordOf(const EvaluateOptions& options) {
   return run;
 }
 
-plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale, const tiling::Engines& engines, int threads) {
+plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale, const tiling::Engines& engines,
+                            int threads) {
   const base::Stop never;
   const tiling::CachedEngines cached(engines);
   const paths::Grounds grounds{.graph = plan.network,
-                        .profile = plan.profile,
-                        .scale = scale,
-                        .stop = never,
-                        .engines = engines,
-                        .tile_engines = cached.Pointers(),
-                        .budget = {plan.run.budget},
-                        .predecessor = plan.run.before.get(),
-                        .demands = plan.demands,
-                        .keeping = paths::Keeping::kNothing};
+                               .profile = plan.profile,
+                               .scale = scale,
+                               .stop = never,
+                               .engines = engines,
+                               .tile_engines = cached.Pointers(),
+                               .budget = {plan.run.budget},
+                               .predecessor = plan.run.before.get(),
+                               .demands = plan.demands,
+                               .keeping = paths::Keeping::kNothing};
   orders::Order as_it_stands(plan.network.operators.size());
   std::iota(as_it_stands.begin(), as_it_stands.end(), 0);
   const paths::OrderedNetwork network(grounds, std::move(as_it_stands));

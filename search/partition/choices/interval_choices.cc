@@ -114,17 +114,21 @@ void IntervalChoices::FindPolicies() {
   opened_->further = std::move(offered.further);
   opened_->lists_policies = offered.all;
   if (way_ != nullptr) {
-    const auto is_refused = [this](const encoder::program::Policy& policy) { return !constraints::Allows(*way_, policy); };
+    const auto is_refused = [this](const encoder::program::Policy& policy) {
+      return !constraints::Allows(*way_, policy);
+    };
     std::erase_if(opened_->policies, is_refused);
     std::erase_if(opened_->further, is_refused);
     if (way_->tile || opened_->policies.empty()) {
-      opened_->policies = encoder::program::AllowedPolicies(planning_->graph, planning_->profile, interval_, kept_);
+      opened_->policies =
+          encoder::program::AllowedPolicies(planning_->graph, planning_->profile, interval_, kept_);
       std::erase_if(opened_->policies, is_refused);
       opened_->further.clear();
     }
   }
   if (planning_->predecessor == nullptr) return;
-  if (const encoder::program::Policy* before = planning_->predecessor->PolicyOf(interval_)) LookFirstAt(*before);
+  if (const encoder::program::Policy* before = planning_->predecessor->PolicyOf(interval_))
+    LookFirstAt(*before);
 }
 
 // The policy of an older plan is looked at first, if it still is one.
@@ -179,7 +183,8 @@ void IntervalChoices::PoseRefused(size_t index, size_t most) {
     known.insert(choice.way);
     if (!choice.priced) refused.insert(choice.way);
   }
-  const tiling::TileFilter is_refused = [&known](const encoder::program::Policy& policy, const graph::tiling::TileShape& shape) {
+  const tiling::TileFilter is_refused = [&known](const encoder::program::Policy& policy,
+                                                 const graph::tiling::TileShape& shape) {
     return !known.contains({shape, policy.weights, policy.halo, policy.depth});
   };
   std::map<int64_t, std::vector<graph::tiling::TileShape>> larger;  // by their elements
@@ -202,7 +207,8 @@ void IntervalChoices::PoseRefused(size_t index, size_t most) {
 void IntervalChoices::Refine(const base::Stop& stop) {
   std::map<graph::tiling::TileShape, double> scores;
   size_t rated = 0;
-  const tiling::ShapeSearch::Rating rating = [&scores](const graph::tiling::TileShape& shape) -> std::optional<double> {
+  const tiling::ShapeSearch::Rating rating =
+      [&scores](const graph::tiling::TileShape& shape) -> std::optional<double> {
     const auto found = scores.find(shape);
     return found == scores.end() ? std::nullopt : std::optional(found->second);
   };
@@ -285,15 +291,15 @@ void IntervalChoices::PutAside(Range policies, double below, std::map<Way, plan:
 }
 
 // Under all policies that are tried, behind those that are there; false where the encoder refuses.
-bool IntervalChoices::AddShapes(const std::vector<graph::tiling::TileShape>& tile_shapes, const base::Stop& stop,
-                                double below) {
+bool IntervalChoices::AddShapes(const std::vector<graph::tiling::TileShape>& tile_shapes,
+                                const base::Stop& stop, double below) {
   opened_->tried.insert(opened_->tried.end(), tile_shapes.begin(), tile_shapes.end());
   Policies();
   return AddWays(tile_shapes, EveryPolicy(), below, stop);
 }
 
-bool IntervalChoices::AddWays(const std::vector<graph::tiling::TileShape>& tile_shapes, Range policies, double below,
-                              const base::Stop& stop) {
+bool IntervalChoices::AddWays(const std::vector<graph::tiling::TileShape>& tile_shapes, Range policies,
+                              double below, const base::Stop& stop) {
   std::map<Way, plan::Metrics> found;
   if (policies == EveryPolicy()) {
     if (opened_->ways == nullptr)
@@ -324,8 +330,10 @@ bool IntervalChoices::AddWays(const std::vector<graph::tiling::TileShape>& tile_
 }
 
 // Those of them that have costs.
-bool IntervalChoices::AddPriced(const std::vector<graph::tiling::TileShape>& tile_shapes, const base::Stop& stop) {
-  const tiling::TileFilter has_costs = [this](const encoder::program::Policy& policy, const graph::tiling::TileShape& shape) {
+bool IntervalChoices::AddPriced(const std::vector<graph::tiling::TileShape>& tile_shapes,
+                                const base::Stop& stop) {
+  const tiling::TileFilter has_costs = [this](const encoder::program::Policy& policy,
+                                              const graph::tiling::TileShape& shape) {
     return opened_->costs.contains({shape, policy.weights, policy.halo, policy.depth});
   };
   return AddCandidates(tile_shapes, has_costs, stop);
@@ -370,7 +378,8 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::tiling::TileShape>&
       const cost::ClassCosts costs = planning_->simulator.CostsOf(tiling, made.policy, &stop);
       plan::Metrics metrics;
       if (!stop.Requested())
-        metrics = planning_->simulator.Run(tiling, costs, made.policy.weights, cost::Detail::kTotals, {}, &stop);
+        metrics =
+            planning_->simulator.Run(tiling, costs, made.policy.weights, cost::Detail::kTotals, {}, &stop);
       if (stop.Requested()) {
         opened_->choices.pop_back();
         break;
@@ -407,7 +416,8 @@ void IntervalChoices::DecideByPeak(Choice& choice, const base::Stop& stop) {
   options.budget = IsSingle() ? planning_->LeastBudget() : planning_->budget;
   options.stop = &stop;
   options.capacity = planning_->Room();
-  base::Expected<problem::Result> result = allocate::Allocate(problem, nullptr, 0, planning_->engines, options);
+  base::Expected<problem::Result> result =
+      allocate::Allocate(problem, nullptr, 0, planning_->engines, options);
   ++opened_->solves;
   if (!result && !opened_->fault) opened_->fault = result.error();
   choice.verdict = result ? VerdictOf(result->status) : Verdict::kGivenUp;
@@ -472,9 +482,10 @@ std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) cons
 int64_t IntervalChoices::Effort() const {
   if (opened_ == nullptr) return 0;
   const auto shapes = static_cast<int64_t>(opened_->tried.size());
-  const bool keeps_rows = std::any_of(
-      opened_->policies.begin(), opened_->policies.end(),
-      [](const encoder::program::Policy& policy) { return policy.halo != hw_profiles::HaloStorage::kRecompute; });
+  const bool keeps_rows = std::any_of(opened_->policies.begin(), opened_->policies.end(),
+                                      [](const encoder::program::Policy& policy) {
+                                        return policy.halo != hw_profiles::HaloStorage::kRecompute;
+                                      });
   const int64_t tried = shapes * (keeps_rows ? 2 : 1) + opened_->effort_further;
   return tried * (interval_.last - interval_.first + 1) * (opened_->posed ? 2 : 1);
 }

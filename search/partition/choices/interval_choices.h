@@ -44,8 +44,9 @@ struct Way {
 class WayCosts {
  public:
   // `planning` and `stop` outlive it. Of the policies those that the encoder refuses are left out.
-  WayCosts(const Planning& planning, graph::Interval interval, std::span<const encoder::program::Policy> policies,
-           encoder::program::TilesMade made, const base::Stop& stop);
+  WayCosts(const Planning& planning, graph::Interval interval,
+           std::span<const encoder::program::Policy> policies, encoder::program::TilesMade made,
+           const base::Stop& stop);
 
   // Whether the encoder refuses every policy.
   bool IsRefused() const { return tried_.empty(); }
@@ -54,8 +55,8 @@ class WayCosts {
   // because of the stop.
   bool LeavesOut() const { return leaves_out_; }
 
-  // Simulates tiles of these shapes, which have no fault (encoder/adapt/choice.h), under every policy. Left out are shapes of which
-  // a policy makes no tiles, and tiles that surely have no room; peak_bytes is the floor of the others (encoder/adapt/room_floor.h). Cost: a tiling and a
+  // Simulates tiles of these shapes, which have no fault (encoder/program/choices.h), under every policy. Left out are shapes of which
+  // a policy makes no tiles, and tiles that surely have no room; peak_bytes is the floor of the others (encoder/program/memory_lower_bound.h). Cost: a tiling and a
   // simulation of each class of tiles for each shape, twice or thrice where policies differ in more than weights; where there is no
   // room the most that tiles need, without classes.
   std::map<Way, plan::Metrics> Find(std::span<const graph::tiling::TileShape> shapes);
@@ -66,7 +67,8 @@ class WayCosts {
     encoder::program::Policy policy;
     encoder::program::PolicyTiles tiles;
     encoder::program::RoomFloor floor;
-    Tried(const Planning& planning, const encoder::program::Policy& policy, encoder::program::PolicyTiles tiles);
+    Tried(const Planning& planning, const encoder::program::Policy& policy,
+          encoder::program::PolicyTiles tiles);
   };
 
   bool IsRingByAnotherName(const Tried& tried) const;
@@ -218,10 +220,10 @@ class IntervalChoices {
     tiling::ShapeSearch shapes;
     std::vector<encoder::program::Policy> policies;  // once asked for: those tried with all of `tried`
     std::vector<encoder::program::Policy> further;   // passed over so far
-    bool lists_policies = true;             // whether there are no others
-    std::vector<graph::tiling::TileShape> tried;    // of the shapes
-    std::unique_ptr<WayCosts> ways;         // while shapes are added
-    std::map<Way, cost::Cost> costs;              // of tiles that may have room, while they are posed
+    bool lists_policies = true;                      // whether there are no others
+    std::vector<graph::tiling::TileShape> tried;     // of the shapes
+    std::unique_ptr<WayCosts> ways;                  // while shapes are added
+    std::map<Way, cost::Cost> costs;                 // of tiles that may have room, while they are posed
     bool posed = false;
     std::optional<base::Diagnostic> refusal;
     std::optional<tiling::IntervalTiles> tiles;
@@ -250,8 +252,8 @@ class IntervalChoices {
   bool AddWays(const std::vector<graph::tiling::TileShape>& tile_shapes, Range policies, double below,
                const base::Stop& stop);
   void PutAside(Range policies, double below, std::map<Way, plan::Metrics>& found);
-  bool AddCandidates(const std::vector<graph::tiling::TileShape>& tile_shapes, const tiling::TileFilter& filter,
-                     const base::Stop& stop);
+  bool AddCandidates(const std::vector<graph::tiling::TileShape>& tile_shapes,
+                     const tiling::TileFilter& filter, const base::Stop& stop);
   bool AddPriced(const std::vector<graph::tiling::TileShape>& tile_shapes, const base::Stop& stop);
   void Refine(const base::Stop& stop);
   void DecideByPeak(Choice& choice, const base::Stop& stop);
@@ -262,7 +264,7 @@ class IntervalChoices {
   graph::Interval interval_;
   std::vector<int> kept_;
   cost::Cost bound_;
-  const constraints::WayDemand* way_ = nullptr;
+  const plan::WayDemand* way_ = nullptr;
   std::vector<tiling::PinnedBuffer> pins_;
   std::unique_ptr<Opened> opened_;
 };

@@ -42,7 +42,8 @@ class Predecessor {
   double ChangeOf(const encoder::program::SubgraphChoice& choice) const;
 
   // Gives the buffers of the program that the old plan has too their old addresses as hints, and likewise tensors at home.
-  void AddHints(std::span<const encoder::program::SubgraphChoice> choices, encoder::program::Program& program) const;
+  void AddHints(std::span<const encoder::program::SubgraphChoice> choices,
+                encoder::program::Program& program) const;
   void AddHints(encoder::program::HomeProblem& home) const;
 
   // What a plan of the same network has kept of it: "of the plan before 3 of 4 subgraphs, ... stayed"
@@ -84,8 +85,9 @@ struct Planning {
   const cost::Scale& scale;
   const base::Stop& stop;
   tiling::Engines engines;
-  tiling::Engines tile_engines;  // the same, asked whether single subgraphs fit: they may remember (cached_engines.h)
-  base::Budget budget;   // for each question put to an engine, of single operators and of whole plans apart
+  tiling::Engines
+      tile_engines;     // the same, asked whether single subgraphs fit: they may remember (cached_engines.h)
+  base::Budget budget;  // for each question put to an engine, of single operators and of whole plans apart
   const Predecessor* predecessor = nullptr;  // where an older plan is to be changed little
 
   // Work that engines may do on what every plan needs, however small the budget.

@@ -27,13 +27,15 @@ bool OnlyCopiesMore(const encoder::program::Policy& a, const encoder::program::P
 
 }  // namespace
 
-WayCosts::Tried::Tried(const Planning& planning, const encoder::program::Policy& its, encoder::program::PolicyTiles made)
+WayCosts::Tried::Tried(const Planning& planning, const encoder::program::Policy& its,
+                       encoder::program::PolicyTiles made)
     : policy(its),
       tiles(std::move(made)),
       floor(planning.graph, planning.simulator.Usages(), planning.profile, tiles.Uses(), its.in_place) {}
 
 WayCosts::WayCosts(const Planning& planning, graph::Interval interval,
-                   std::span<const encoder::program::Policy> policies, encoder::program::TilesMade made, const base::Stop& stop)
+                   std::span<const encoder::program::Policy> policies, encoder::program::TilesMade made,
+                   const base::Stop& stop)
     : planning_(&planning), stop_(&stop), made_(made), tilings_(planning.graph, interval, &stop) {
   for (const encoder::program::Policy& policy : policies) {
     const bool done =
@@ -62,7 +64,8 @@ std::map<Way, plan::Metrics> WayCosts::Find(std::span<const graph::tiling::TileS
 
 // Whether copying makes the program of a ring that is tried too, because no tile buffer keeps rows.
 bool WayCosts::IsRingByAnotherName(const Tried& tried) const {
-  if (tried.policy.halo != HaloStorage::kCopy || made_ == encoder::program::TilesMade::kAll || tried.tiles.AnyCached())
+  if (tried.policy.halo != HaloStorage::kCopy || made_ == encoder::program::TilesMade::kAll ||
+      tried.tiles.AnyCached())
     return false;
   return std::any_of(tried_.begin(), tried_.end(), [&tried](const std::unique_ptr<Tried>& other) {
     return other->policy.halo == HaloStorage::kRing && other->policy.weights == tried.policy.weights;
@@ -78,9 +81,11 @@ bool WayCosts::HasRoom(const graph::tiling::TiledSubgraph& tiling, HaloStorage h
 }
 
 void WayCosts::AddCosts(const graph::tiling::TileShape& shape, std::map<Way, plan::Metrics>& costs) {
-  const encoder::program::TileCutter cut = [this](const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo) {
-    return tilings_.Cut(tile, halo,
-                        [this, halo](const graph::tiling::TiledSubgraph& tiling) { return HasRoom(tiling, halo); });
+  const encoder::program::TileCutter cut = [this](const graph::tiling::TileShape& tile,
+                                                  hw_profiles::HaloStorage halo) {
+    return tilings_.Cut(tile, halo, [this, halo](const graph::tiling::TiledSubgraph& tiling) {
+      return HasRoom(tiling, halo);
+    });
   };
   const Tried* before = nullptr;
   std::shared_ptr<graph::tiling::TiledSubgraph> tiling_before;

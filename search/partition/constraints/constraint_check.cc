@@ -138,7 +138,8 @@ class FaultSearch {
   }
 
   // Tiles are cut along the profile's axes alone, into multiples of their granules.
-  std::optional<Diagnostic> FindInExtents(const graph::Shape& output, const graph::tiling::TileShape& tile) const {
+  std::optional<Diagnostic> FindInExtents(const graph::Shape& output,
+                                          const graph::tiling::TileShape& tile) const {
     for (size_t axis = 0; axis < output.size(); ++axis) {
       if (tile[axis] == output[axis]) continue;
       const std::vector<hw_profiles::AxisGranule>& axes = profile_.tiling.axes;
@@ -161,8 +162,10 @@ class FaultSearch {
 
   std::optional<Diagnostic> FindInPolicy(const Demand& demand) const {
     const auto allows = [&](const encoder::program::Policy& policy) { return Allows(demand.way, policy); };
-    const std::vector<encoder::program::Policy> policies = encoder::program::PoliciesOf(graph_, profile_, demand.interval);
-    const std::vector<encoder::program::Policy> allowed = encoder::program::AllowedPolicies(graph_, profile_, demand.interval);
+    const std::vector<encoder::program::Policy> policies =
+        encoder::program::PoliciesOf(graph_, profile_, demand.interval);
+    const std::vector<encoder::program::Policy> allowed =
+        encoder::program::AllowedPolicies(graph_, profile_, demand.interval);
     if (std::any_of(policies.begin(), policies.end(), allows) ||
         std::any_of(allowed.begin(), allowed.end(), allows))
       return std::nullopt;

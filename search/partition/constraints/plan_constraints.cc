@@ -104,7 +104,7 @@ const WayDemand* Demands::WayOf(Interval interval) const {
 }
 
 std::vector<tiling::PinnedBuffer> Demands::PinsOf(Interval interval, int subgraph,
-                                          const std::string& tile_memory) const {
+                                                  const std::string& tile_memory) const {
   const WayDemand* way = WayOf(interval);
   std::vector<tiling::PinnedBuffer> pins =
       way == nullptr ? std::vector<tiling::PinnedBuffer>() : constraints::PinsOf(*way, subgraph);

@@ -50,7 +50,7 @@ class Demands {
   // The buffers of the tile memory whose addresses are demanded: those of the interval where it is subgraph number `subgraph` of a
   // program, and tensors that lie there whole, which are not required.
   std::vector<tiling::PinnedBuffer> PinsOf(graph::Interval interval, int subgraph,
-                                   const std::string& tile_memory) const;
+                                           const std::string& tile_memory) const;
 
   // The tensors whose addresses in that memory are demanded.
   std::vector<tiling::PinnedBuffer> PinsIn(const std::string& memory) const;

@@ -29,12 +29,12 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 struct Attempted {
   std::optional<plan::Plan> best;
   paths::Selection selection;  // behind it
-  int failed = 0;       // joint Problems proven impossible
-  int undecided = 0;    // joint Problems that met a limit
+  int failed = 0;              // joint Problems proven impossible
+  int undecided = 0;           // joint Problems that met a limit
   std::string last_reason;
   std::optional<placement::Obstacle> obstacle;  // behind it
-  bool settled = false;              // no further selection of what is open in reach can beat `best`
-  bool complete = false;             // none at all can
+  bool settled = false;   // no further selection of what is open in reach can beat `best`
+  bool complete = false;  // none at all can
 };
 
 // Where the engines or the encoder are at fault nothing that was found can be trusted.
@@ -189,8 +189,8 @@ bool MeetsBound(const choices::Planning& planning, const answer::Floors& floors,
 }
 
 // What was looked at in this order of the operators, of which the scope says nothing.
-plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::Demands& demands, const Attempted& attempted,
-                    const answer::PartitionOptions& options) {
+plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::Demands& demands,
+                    const Attempted& attempted, const answer::PartitionOptions& options) {
   plan::Scope scope;
   if (IsCapped(paths)) {
     scope.cuts = fmt::format("subgraphs of more than {} operators, {}", paths.MostOperators(),
@@ -213,8 +213,9 @@ plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::Demands& 
 }
 
 // What is proven of the plan by this search in its one order of the operators.
-void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& paths, const Attempted& attempted,
-                const answer::PartitionOptions& options, const answer::Floors& floors, plan::Plan& plan) {
+void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& paths,
+                const Attempted& attempted, const answer::PartitionOptions& options,
+                const answer::Floors& floors, plan::Plan& plan) {
   const bool is_known = plan::IsKnownValue(plan.network, plan.objective);
   plan.bound = network.Planning().scale.ScoreOf(floors.costs);
   if (is_known && MeetsBound(network.Planning(), floors, plan)) {
@@ -244,8 +245,9 @@ void NoteStatesApart(const plan::Plan& plan, std::vector<std::string>& notes) {
   }
 }
 
-std::vector<std::string> NotesOn(const choices::Planning& planning, const paths::PathSearch& paths, const constraints::Demands& demands,
-                                 const Attempted& attempted, const plan::Plan& plan) {
+std::vector<std::string> NotesOn(const choices::Planning& planning, const paths::PathSearch& paths,
+                                 const constraints::Demands& demands, const Attempted& attempted,
+                                 const plan::Plan& plan) {
   std::vector<std::string> notes;
   if (!demands.IsEmpty()) notes.push_back("as demanded, " + Describe(planning.graph, demands.All()));
   if (paths.AnyGivenUp()) notes.emplace_back("a limit left some tiles undecided; they count as not fitting");
@@ -266,8 +268,8 @@ std::vector<std::string> NotesOn(const choices::Planning& planning, const paths:
   return notes;
 }
 
-answer::PartitionResult WithoutPlan(const choices::Planning& planning, const paths::PathSearch& paths, const Attempted& attempted,
-                            const answer::Floors& floors) {
+answer::PartitionResult WithoutPlan(const choices::Planning& planning, const paths::PathSearch& paths,
+                                    const Attempted& attempted, const answer::Floors& floors) {
   const int tried = attempted.failed + attempted.undecided;
   if (tried == 0) return answer::ExplainAbsence(planning, paths, floors);
   const std::string text = fmt::format("{} combination{} of subgraphs fit{} one by one, yet not jointly{}{}",
@@ -281,9 +283,10 @@ answer::PartitionResult WithoutPlan(const choices::Planning& planning, const pat
 }
 
 // Where no plan was found.
-base::Expected<answer::PartitionResult> Decline(const paths::OrderedNetwork& network, const answer::PartitionOptions& options,
-                                        const paths::PathSearch& paths, const Attempted& attempted,
-                                        const answer::Floors& floors, const paths::Reach& reach) {
+base::Expected<answer::PartitionResult> Decline(const paths::OrderedNetwork& network,
+                                                const answer::PartitionOptions& options,
+                                                const paths::PathSearch& paths, const Attempted& attempted,
+                                                const answer::Floors& floors, const paths::Reach& reach) {
   answer::PartitionResult result = WithoutPlan(network.Planning(), paths, attempted, floors);
   if (network.Demands().IsEmpty()) return result;
   const answer::DemandProbe probe{network.Planning(), floors, options.keeping, reach, options.threads};
@@ -294,7 +297,8 @@ base::Expected<answer::PartitionResult> Decline(const paths::OrderedNetwork& net
 
 std::optional<base::Diagnostic> FindFault(const plan::Plan& plan) {
   std::vector<std::string> faults;
-  for (const plan::verify::Violation& violation : plan::verify::Validate(plan, 3)) faults.push_back(violation.message);
+  for (const plan::verify::Violation& violation : plan::verify::Validate(plan, 3))
+    faults.push_back(violation.message);
   if (faults.empty()) return std::nullopt;
   base::Diagnostic failure;
   failure.message = "the plan that was found fails its own check";
@@ -304,7 +308,8 @@ std::optional<base::Diagnostic> FindFault(const plan::Plan& plan) {
 }
 
 // The longest intervals such that all of them together have as many operators as those of a network of 64 (64 * 65 * 66 / 6).
-paths::Reach ReachFor(const graph::Graph& graph, const cost::Scale& scale, const answer::PartitionOptions& options) {
+paths::Reach ReachFor(const graph::Graph& graph, const cost::Scale& scale,
+                      const answer::PartitionOptions& options) {
   constexpr int64_t kMostVisited = 45'760;
   if (options.max_operators)
     return {.most_operators = *options.max_operators, .effort = {}, .most_work = options.most_work};
@@ -322,15 +327,16 @@ paths::Reach ReachFor(const graph::Graph& graph, const cost::Scale& scale, const
 }
 
 base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& network,
-                                                  const answer::PartitionOptions& options, const answer::Floors& floors,
+                                                  const answer::PartitionOptions& options,
+                                                  const answer::Floors& floors,
                                                   std::span<paths::PathSearch* const> before, Known known) {
   const choices::Planning& planning = network.Planning();
   const constraints::Demands& demands = network.Demands();
   const paths::Reach reach = ReachFor(network.Graph(), planning.scale, options);
   FixedOrderResult found;
   const std::vector<paths::Ordered> orders = {network.AsOrdered()};
-  found.paths =
-      std::make_unique<paths::PathSearch>(orders, reach, paths::Besides{}, options.threads, options.progress, before);
+  found.paths = std::make_unique<paths::PathSearch>(orders, reach, paths::Besides{}, options.threads,
+                                                    options.progress, before);
   paths::PathSearch& paths = *found.paths;
   paths.PoseSingles(planning.stop);
   if (answer::IsHopeless(planning, floors)) {
@@ -355,7 +361,8 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
   const Attempted attempted = attempts.Take();
   if (auto fault = FindEngineFault(paths)) return base::Unexpected(*fault);
   if (!attempted.best) {
-    base::Expected<answer::PartitionResult> declined = Decline(network, options, paths, attempted, floors, reach);
+    base::Expected<answer::PartitionResult> declined =
+        Decline(network, options, paths, attempted, floors, reach);
     if (!declined) return base::Unexpected(declined.error());
     found.result = *std::move(declined);
     found.whatever_the_order = found.result.status == problem::Status::kUnsupported;
@@ -371,8 +378,8 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
         answer::IsLargest(planning, interval, interval.Choices()[attempted.selection.choices[s]]);
     plan.subgraphs[s].rejected = answer::RejectionsOf(planning, paths, attempted.selection, s);
   }
-  plan.baseline =
-      planning.stop.Requested() ? answer::UnknownBaseline(plan.network) : answer::AssembleBaseline(planning, paths);
+  plan.baseline = planning.stop.Requested() ? answer::UnknownBaseline(plan.network)
+                                            : answer::AssembleBaseline(planning, paths);
   plan.lower_bounds = floors.costs;
   StateProof(network, paths, attempted, options, floors, plan);
   plan.notes = NotesOn(planning, paths, demands, attempted, plan);

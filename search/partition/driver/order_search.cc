@@ -57,7 +57,8 @@ bool LeavesNothing(const paths::PathSearch& paths) {
 
 }  // namespace
 
-OrderSearch::OrderSearch(const paths::Grounds& grounds, const answer::PartitionOptions& options, const answer::Floors& floors)
+OrderSearch::OrderSearch(const paths::Grounds& grounds, const answer::PartitionOptions& options,
+                         const answer::Floors& floors)
     : grounds_(grounds),
       at_home_(grounds),
       options_(options),
@@ -73,7 +74,8 @@ base::Expected<answer::PartitionResult> OrderSearch::Run() {
   if (incumbent_.found.result.plan) first_score_ = incumbent_.found.result.plan->score;
   if (options_.ordering == answer::Ordering::kGiven || precedence_.IsChain()) return Finish();
   if (grounds_.predecessor != nullptr) {
-    orders::Order like = precedence_.OperatorsOf(paths::FindOrderLike(*grounds_.predecessor, grounds_.graph, precedence_));
+    orders::Order like =
+        precedence_.OperatorsOf(paths::FindOrderLike(*grounds_.predecessor, grounds_.graph, precedence_));
     if (like != given) {
       if (auto fault = Try(std::move(like), Gain::kNone, {})) return base::Unexpected(*fault);
     }
@@ -137,7 +139,8 @@ std::vector<orders::Order> OrderSearch::FindOrders() const {
   return orders;
 }
 
-std::vector<paths::Ordered> OrderSearch::Prepare(const paths::Grounds& grounds, const std::vector<orders::Order>& orders) {
+std::vector<paths::Ordered> OrderSearch::Prepare(const paths::Grounds& grounds,
+                                                 const std::vector<orders::Order>& orders) {
   std::vector<paths::Ordered> prepared;
   prepared.reserve(orders.size());
   for (const orders::Order& order : orders) prepared.push_back(Add(grounds, order).AsOrdered());
@@ -146,12 +149,13 @@ std::vector<paths::Ordered> OrderSearch::Prepare(const paths::Grounds& grounds, 
 
 // The best order if nothing were kept on chip but what is demanded, and subgraphs were short; nullopt where that is the incumbent's, the
 // first of these, or the effort is spent before it is known.
-std::optional<orders::Order> OrderSearch::FindAtHome(const std::vector<orders::Order>& orders, int64_t effort) {
+std::optional<orders::Order> OrderSearch::FindAtHome(const std::vector<orders::Order>& orders,
+                                                     int64_t effort) {
   const paths::Reach reach{.most_operators = kMostAtHome, .effort = {}};
   const paths::Besides besides{.most_operators = kMostAtHome};
   const std::vector<paths::Ordered> all = Prepare(at_home_, orders);
-  paths::PathSearch own(std::span<const paths::Ordered>(all).first(1), reach, besides, options_.threads, options_.progress,
-                 {});
+  paths::PathSearch own(std::span<const paths::Ordered>(all).first(1), reach, besides, options_.threads,
+                        options_.progress, {});
   own.FindBounds();
   const std::optional<paths::Selection> best = own.FindBelow(kInfinity, effort);
   work_ += own.Work();
@@ -174,10 +178,10 @@ std::optional<base::Diagnostic> OrderSearch::Scout() {
   if (grounds_.stop.Requested()) return std::nullopt;
   if (every_) {
     const paths::Besides besides{.most_operators = incumbent_.found.paths->MostOperators(),
-                          .most_intervals = kEveryInterval,
-                          .alike = false};
+                                 .most_intervals = kEveryInterval,
+                                 .alike = false};
     const std::vector<orders::Order> all = paths::TakeFirst(orders, besides.most_operators, besides.alike,
-                                             has_plan ? kMostVisited : kMostVisitedForProof);
+                                                            has_plan ? kMostVisited : kMostVisitedForProof);
     survey_ = {.orders = all.size(), .every = all.size() == every_->size()};
     if (survey_.every) return ScoutAmong(all, besides, effort);
   }
@@ -205,8 +209,8 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<orders
   std::vector<std::unique_ptr<paths::PathSearch>> scouts;
   std::vector<paths::PathSearch*> known = {incumbent_.found.paths.get()};
   for (int attempt = 0; attempt < kMostFailed && !grounds_.stop.Requested(); ++attempt) {
-    scouts.push_back(
-        std::make_unique<paths::PathSearch>(looked_at, reach, besides, options_.threads, options_.progress, known));
+    scouts.push_back(std::make_unique<paths::PathSearch>(looked_at, reach, besides, options_.threads,
+                                                         options_.progress, known));
     paths::PathSearch& scout = *scouts.back();
     known.push_back(&scout);
     scout.FindBounds();

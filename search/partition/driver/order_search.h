@@ -29,10 +29,11 @@ namespace tessera::search::partition::driver {
 inline constexpr int64_t kCompletion = 30;
 
 struct FixedOrderResult {
-  answer::PartitionResult result;             // PartitionOptions::order and what it means for status and notes apart
+  answer::PartitionResult result;  // PartitionOptions::order and what it means for status and notes apart
   std::unique_ptr<paths::PathSearch> paths;  // what was found out; refers to the network
-  bool whatever_the_order = false;    // no other order changes the result
-  std::optional<plan::Baseline> alone = std::nullopt;  // where nothing was taken over and no stop came before it was known
+  bool whatever_the_order = false;           // no other order changes the result
+  std::optional<plan::Baseline> alone =
+      std::nullopt;  // where nothing was taken over and no stop came before it was known
 };
 
 // Whether there is a plan already: then a stop ends the search of an order at once.
@@ -43,18 +44,21 @@ enum class Known : uint8_t { kNothing, kPlan };
 std::optional<base::Diagnostic> FindFault(const plan::Plan& plan);
 
 // How far a search of a network looks.
-paths::Reach ReachFor(const graph::Graph& graph, const cost::Scale& scale, const answer::PartitionOptions& options);
+paths::Reach ReachFor(const graph::Graph& graph, const cost::Scale& scale,
+                      const answer::PartitionOptions& options);
 
 // `options` are those of the search, but that the objective's scale and the demands are in the network. `floors` hold for every order.
 // `before`: searches over other orders that are taken over. An error is a fault of the program.
 base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& network,
-                                                  const answer::PartitionOptions& options, const answer::Floors& floors,
+                                                  const answer::PartitionOptions& options,
+                                                  const answer::Floors& floors,
                                                   std::span<paths::PathSearch* const> before, Known known);
 
 // The plan with constants prefetched wherever that lowers its score and all still fits; notes say how often, and what the status is
 // about then. See prefetch.cc. `planning` and `demands` are those of the plan's network. After planning.stop nothing more is tried. An
 // error is a fault of the program.
-base::Expected<plan::Plan> Prefetch(const choices::Planning& planning, const constraints::Demands& demands, plan::Plan plan);
+base::Expected<plan::Plan> Prefetch(const choices::Planning& planning, const constraints::Demands& demands,
+                                    plan::Plan plan);
 
 // The order of the operators as part of the search.
 //
@@ -95,7 +99,8 @@ inline constexpr size_t kMostEvery = 128;
 class OrderSearch {
  public:
   // All of it outlives the search.
-  OrderSearch(const paths::Grounds& grounds, const answer::PartitionOptions& options, const answer::Floors& floors);
+  OrderSearch(const paths::Grounds& grounds, const answer::PartitionOptions& options,
+              const answer::Floors& floors);
 
   base::Expected<answer::PartitionResult> Run();
 
@@ -119,12 +124,14 @@ class OrderSearch {
 
   const paths::OrderedNetwork& Add(const paths::Grounds& grounds, orders::Order order);
   bool MayGain() const;
-  std::optional<base::Diagnostic> Try(orders::Order order, Gain wanted, std::span<paths::PathSearch* const> before);
+  std::optional<base::Diagnostic> Try(orders::Order order, Gain wanted,
+                                      std::span<paths::PathSearch* const> before);
   std::optional<base::Diagnostic> Scout();
-  std::optional<base::Diagnostic> ScoutAmong(const std::vector<orders::Order>& orders, const paths::Besides& besides,
-                                             int64_t effort);
+  std::optional<base::Diagnostic> ScoutAmong(const std::vector<orders::Order>& orders,
+                                             const paths::Besides& besides, int64_t effort);
   std::vector<orders::Order> FindOrders() const;
-  std::vector<paths::Ordered> Prepare(const paths::Grounds& grounds, const std::vector<orders::Order>& orders);
+  std::vector<paths::Ordered> Prepare(const paths::Grounds& grounds,
+                                      const std::vector<orders::Order>& orders);
   std::optional<orders::Order> FindAtHome(const std::vector<orders::Order>& orders, int64_t effort);
   base::Expected<answer::PartitionResult>
   TakeResult();  // of the incumbent, its constants prefetched where that is asked for
@@ -143,7 +150,7 @@ class OrderSearch {
   Incumbent incumbent_;
   std::vector<FixedOrderResult> failed_;  // searches of orders that were no better
   std::optional<double> first_score_;     // in the order of the file
-  std::optional<plan::Baseline> alone_;  // of the first order, where no stop came before it was known
+  std::optional<plan::Baseline> alone_;   // of the first order, where no stop came before it was known
   Survey survey_;
   int64_t work_ = 0;  // of all searches so far (PathSearch::Work)
 };

@@ -68,7 +68,8 @@ class Prefetcher {
     int64_t gain = 0;  // cycles, if nothing else changes
   };
 
-  std::vector<encoder::program::SubgraphChoice> ChoicesOf(const std::vector<plan::Subgraph>& subgraphs) const {
+  std::vector<encoder::program::SubgraphChoice> ChoicesOf(
+      const std::vector<plan::Subgraph>& subgraphs) const {
     std::vector<encoder::program::SubgraphChoice> choices;
     choices.reserve(subgraphs.size());
     for (const plan::Subgraph& subgraph : subgraphs) choices.push_back(cost::ChoiceOf(subgraph, plan_.kept));
@@ -82,8 +83,8 @@ class Prefetcher {
     if (subgraph.weights != candidate.weights) subgraph.largest_proven = false;
     subgraph.weights = candidate.weights;
     for (const size_t changed : {candidate.number - 1, candidate.number}) {
-      subgraphs[changed].metrics =
-          cost::PriceOf(planning_.graph, planning_.profile, planning_.simulator, subgraphs, changed, plan_.kept);
+      subgraphs[changed].metrics = cost::PriceOf(planning_.graph, planning_.profile, planning_.simulator,
+                                                 subgraphs, changed, plan_.kept);
     }
     return subgraphs;
   }
@@ -120,7 +121,7 @@ class Prefetcher {
   // Addresses may be demanded of slices, which there would be no more.
   bool MayReside(const plan::Subgraph& subgraph) const {
     const std::vector<WeightPolicy>& policies = planning_.profile.tiling.weights;
-    const constraints::WayDemand* way = demands_.WayOf(subgraph.interval);
+    const plan::WayDemand* way = demands_.WayOf(subgraph.interval);
     return std::find(policies.begin(), policies.end(), WeightPolicy::kResident) != policies.end() &&
            (way == nullptr || (!way->weights && way->addresses.empty()));
   }
@@ -162,8 +163,8 @@ class Prefetcher {
       const auto at = known.find(buffer.id);
       if (at == known.end()) continue;
       const encoder::program::ProgramBuffer& meaning = program.buffers[i];
-      const bool arrives =
-          meaning.kind == encoder::program::BufferKind::kResident && meaning.subgraph == static_cast<int>(number);
+      const bool arrives = meaning.kind == encoder::program::BufferKind::kResident &&
+                           meaning.subgraph == static_cast<int>(number);
       const bool moves = arrives || (may_move && LivesIn(program, buffer, number));
       (moves ? buffer.hint : buffer.offset) = at->second;
     }
@@ -179,9 +180,10 @@ class Prefetcher {
     const auto subgraph = static_cast<int>(number);
     return std::any_of(buffer.lifespans.begin(), buffer.lifespans.end(), [&](const problem::Lifespan& life) {
       const auto begin = program.steps.begin();
-      return std::any_of(begin + life.lower, begin + life.upper, [&](const encoder::program::ProgramStep& step) {
-        return step.subgraph == subgraph || step.subgraph + 1 == subgraph;
-      });
+      return std::any_of(begin + life.lower, begin + life.upper,
+                         [&](const encoder::program::ProgramStep& step) {
+                           return step.subgraph == subgraph || step.subgraph + 1 == subgraph;
+                         });
     });
   }
 
@@ -254,7 +256,8 @@ class Prefetcher {
 
 }  // namespace
 
-base::Expected<plan::Plan> Prefetch(const choices::Planning& planning, const constraints::Demands& demands, plan::Plan plan) {
+base::Expected<plan::Plan> Prefetch(const choices::Planning& planning, const constraints::Demands& demands,
+                                    plan::Plan plan) {
   return Prefetcher(planning, demands, std::move(plan)).Run();
 }
 

@@ -33,7 +33,8 @@ constexpr int64_t kBetweenLooks = 64;
 
 class BestFirst {
  public:
-  BestFirst(const cost::Scale& scale, int last, std::span<const Arc> arcs, std::span<const Forbidden> forbidden)
+  BestFirst(const cost::Scale& scale, int last, std::span<const Arc> arcs,
+            std::span<const Forbidden> forbidden)
       : scale_(scale),
         last_(static_cast<size_t>(last)),
         arcs_(arcs),

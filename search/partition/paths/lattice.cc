@@ -109,9 +109,9 @@ CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& prof
     if (usage.producer < 0 || usage.consumers.empty() || demands.MustSpill(tensor)) continue;
     const graph::Interval maker{usage.producer, usage.producer};
     if (graph::RoleIn(graph, usage, tensor, maker) != TensorRole::kBorder) continue;
-    const Bytes bytes =
-        encoder::program::FeatureBytes(layout, facts.type, encoder::program::NameExtents(facts.shape, facts.shape),
-                              encoder::program::PadsFor(graph, profile, usage.consumers));
+    const Bytes bytes = encoder::program::FeatureBytes(
+        layout, facts.type, encoder::program::NameExtents(facts.shape, facts.shape),
+        encoder::program::PadsFor(graph, profile, usage.consumers));
     if (bytes > room_) continue;
     const bool demanded = demands.MustKeep(tensor);
     if (keeping == Keeping::kNothing && !demanded) {

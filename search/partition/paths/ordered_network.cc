@@ -23,7 +23,7 @@ constexpr int64_t kMostElements = int64_t{1} << 34;
 }  // namespace
 
 std::vector<orders::Order> FindUsualOrders(const graph::Graph& graph, const orders::Precedence& precedence,
-                                   const base::Stop& stop) {
+                                           const base::Stop& stop) {
   std::vector<int64_t> bytes;
   for (const graph::Tensor& tensor : graph.tensors) {
     const int64_t elements = tensor.constant ? 0 : std::min(graph::ElementsOf(tensor.shape), kMostElements);
@@ -44,7 +44,8 @@ std::vector<orders::Order> FindUsualOrders(const graph::Graph& graph, const orde
   return orders;
 }
 
-orders::Order FindOrderLike(const plan::Plan& old, const graph::Graph& graph, const orders::Precedence& precedence) {
+orders::Order FindOrderLike(const plan::Plan& old, const graph::Graph& graph,
+                            const orders::Precedence& precedence) {
   std::map<std::string_view, int64_t> places;
   for (size_t i = 0; i < old.network.operators.size(); ++i)
     places.emplace(old.network.operators[i].id, static_cast<int64_t>(i));
@@ -58,7 +59,7 @@ orders::Order FindOrderLike(const plan::Plan& old, const graph::Graph& graph, co
 }
 
 std::vector<orders::Order> TakeFirst(std::vector<orders::Order> orders, int most_operators, bool alike,
-                             int64_t most_visited) {
+                                     int64_t most_visited) {
   std::set<orders::Order> known;
   std::erase_if(orders, [&known](const orders::Order& order) { return !known.insert(order).second; });
   const OrderLattice lattice(orders);
@@ -83,13 +84,14 @@ std::optional<choices::Predecessor> PredecessorOf(const plan::Plan* old, const g
 
 }  // namespace
 
-std::vector<constraints::Demand> InOrder(std::vector<constraints::Demand> demands, const orders::Order& order) {
+std::vector<plan::Demand> InOrder(std::vector<plan::Demand> demands, const orders::Order& order) {
   std::vector<int> place_of(order.size());
   for (size_t place = 0; place < order.size(); ++place)
     place_of[static_cast<size_t>(order[place])] = static_cast<int>(place);
-  for (constraints::Demand& demand : demands) {
-    const bool about_operators = demand.kind == constraints::DemandKind::kTogether || demand.kind == constraints::DemandKind::kApart ||
-                                 demand.kind == constraints::DemandKind::kSubgraph;
+  for (plan::Demand& demand : demands) {
+    const bool about_operators = demand.kind == plan::DemandKind::kTogether ||
+                                 demand.kind == plan::DemandKind::kApart ||
+                                 demand.kind == plan::DemandKind::kSubgraph;
     if (!about_operators) continue;
     const int length = demand.interval.last - demand.interval.first;
     demand.interval.first = place_of[static_cast<size_t>(demand.interval.first)];

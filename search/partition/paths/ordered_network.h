@@ -22,15 +22,17 @@ namespace tessera::search::partition::paths {
 // Orders that are good by well-known rules, whatever the hardware: fewest bytes alive at once and in sum, one branch after another in
 // several ways, and all branches side by side. A stop leaves out those that come later.
 std::vector<orders::Order> FindUsualOrders(const graph::Graph& graph, const orders::Precedence& precedence,
-                                   const base::Stop& stop);
+                                           const base::Stop& stop);
 
 // The order nearest to that of an older plan, perhaps of another network: operators of the same id come as they did there, others behind the
 // one they follow in the network.
-orders::Order FindOrderLike(const plan::Plan& old, const graph::Graph& graph, const orders::Precedence& precedence);
+orders::Order FindOrderLike(const plan::Plan& old, const graph::Graph& graph,
+                            const orders::Precedence& precedence);
 
 // As many of the orders, the first of them in any case, as have between them no more than `most_visited` operators in intervals that
 // the first one has not (order_lattice.h), of at most `most_operators` each; repetitions left out. Orders are of operators.
-std::vector<orders::Order> TakeFirst(std::vector<orders::Order> orders, int most_operators, bool alike, int64_t most_visited);
+std::vector<orders::Order> TakeFirst(std::vector<orders::Order> orders, int most_operators, bool alike,
+                                     int64_t most_visited);
 
 // What all orders of one network have in common. All that it refers to outlives it.
 struct Grounds {
@@ -42,7 +44,7 @@ struct Grounds {
   tiling::Engines tile_engines;
   base::Budget budget;
   const plan::Plan* predecessor = nullptr;
-  std::vector<constraints::Demand> demands;
+  std::vector<plan::Demand> demands;
   Keeping keeping = Keeping::kWherePossible;
 };
 
@@ -73,6 +75,6 @@ class OrderedNetwork {
 };
 
 // Demands about the network as its file orders it, in the words of another order.
-std::vector<constraints::Demand> InOrder(std::vector<constraints::Demand> demands, const orders::Order& order);
+std::vector<plan::Demand> InOrder(std::vector<plan::Demand> demands, const orders::Order& order);
 
 }  // namespace tessera::search::partition::paths

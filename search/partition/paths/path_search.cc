@@ -82,7 +82,7 @@ void PathSearch::FindBounds() {
         if (IsCutShort()) return;
         const choices::Planning& planning = *orders_[order_of_[begin]].planning;
         const cost::SubgraphBounds bounds(planning.graph, planning.profile, planning.simulator.Usages(),
-                                    intervals_[begin].Interval());
+                                          intervals_[begin].Interval());
         for (size_t i = begin; i < end; ++i) {
           if (is_bounded(i)) continue;
           intervals_[i].SetBound(bounds.Find(intervals_[i].Kept()));

@@ -235,7 +235,9 @@ class PathSearch {
     int64_t effort = 0;
   };
 
-  const constraints::Demands& DemandsOf(size_t interval) const { return *orders_[order_of_[interval]].demands; }
+  const constraints::Demands& DemandsOf(size_t interval) const {
+    return *orders_[order_of_[interval]].demands;
+  }
   void NumberStates();
   void AddIntervals(const Besides& besides);
   void AddInterval(size_t order, graph::Interval interval);

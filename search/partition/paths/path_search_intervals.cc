@@ -147,7 +147,8 @@ void PathSearch::TakeOver(PathSearch& before) {
     if (!here[i] || before.given_away_[i] != 0) continue;
     before.given_away_[i] = 1;
     const graph::Interval interval = before.intervals_[i].Interval();
-    choices::IntervalChoices untold(*orders_[order_of_[*here[i]]].planning, interval, before.intervals_[i].Kept());
+    choices::IntervalChoices untold(*orders_[order_of_[*here[i]]].planning, interval,
+                                    before.intervals_[i].Kept());
     intervals_[*here[i]] = std::exchange(before.intervals_[i], std::move(untold));
     taken.push_back(*here[i]);
     bounded_[*here[i]] = before.bounded_[i];

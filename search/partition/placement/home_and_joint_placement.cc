@@ -66,8 +66,9 @@ Obstacle ObstacleIn(const problem::Problem& problem) {
 
 }  // namespace
 
-base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProblem> problems, const tiling::Engines& engines,
-                                         const base::Budget& budget, const base::Stop& stop) {
+base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProblem> problems,
+                                         const tiling::Engines& engines, const base::Budget& budget,
+                                         const base::Stop& stop) {
   HomePlacement placement;
   for (encoder::program::HomeProblem& home : problems) {
     base::Expected<Result> result = PlaceHome(home.problem, engines, budget, stop);
@@ -106,7 +107,8 @@ Key KeyOf(const encoder::program::ProgramBuffer& buffer, int subgraph) {
   return {whole ? -1 : subgraph, buffer.kind, buffer.tensor, buffer.op, buffer.parity, buffer.slot};
 }
 
-const encoder::program::Program& ProgramOf(const choices::IntervalChoices& interval, const choices::Choice& choice) {
+const encoder::program::Program& ProgramOf(const choices::IntervalChoices& interval,
+                                           const choices::Choice& choice) {
   return interval.Tiles().LadderOf(choice.candidate).program;
 }
 
@@ -117,7 +119,8 @@ void AddHints(const paths::Selection& selection, encoder::program::Program& prog
   for (size_t s = 0; s < selection.intervals.size(); ++s) {
     const choices::Choice& choice = selection.intervals[s]->Choices()[selection.choices[s]];
     if (!choice.allocation) continue;
-    const std::vector<encoder::program::ProgramBuffer>& buffers = ProgramOf(*selection.intervals[s], choice).buffers;
+    const std::vector<encoder::program::ProgramBuffer>& buffers =
+        ProgramOf(*selection.intervals[s], choice).buffers;
     for (size_t i = 0; i < buffers.size(); ++i) {
       found.try_emplace(KeyOf(buffers[i], static_cast<int>(s)), choice.allocation->offsets[i]);
     }
@@ -175,7 +178,8 @@ void FreeOffsets(problem::Problem& problem) {
   for (problem::Buffer& buffer : problem.buffers) buffer.offset.reset();
 }
 
-base::Expected<problem::Result> PlaceAnyhow(const choices::Planning& planning, const paths::Selection& selection,
+base::Expected<problem::Result> PlaceAnyhow(const choices::Planning& planning,
+                                            const paths::Selection& selection,
                                             const problem::Problem& problem) {
   allocate::AllocateOptions options;
   options.capacity = planning.Room();
@@ -208,7 +212,8 @@ base::Expected<problem::Result> PlaceAnyhow(const choices::Planning& planning, c
 
 // Where the objective does not look at peaks they decide between equals: a little is spent on lowering them, unless buffers had better
 // stay where an older plan has them.
-base::Expected<problem::Result> PlaceTiles(const choices::Planning& planning, const paths::Selection& selection,
+base::Expected<problem::Result> PlaceTiles(const choices::Planning& planning,
+                                           const paths::Selection& selection,
                                            const problem::Problem& problem) {
   base::Expected<problem::Result> any = PlaceAnyhow(planning, selection, problem);
   const bool open = any && any->allocation && any->status != problem::Status::kOptimal;
@@ -225,7 +230,8 @@ base::Expected<problem::Result> PlaceTiles(const choices::Planning& planning, co
 }
 
 // First with what an older plan has where it has it, if there is one.
-base::Expected<problem::Result> PlaceLike(const choices::Planning& planning, const paths::Selection& selection,
+base::Expected<problem::Result> PlaceLike(const choices::Planning& planning,
+                                          const paths::Selection& selection,
                                           std::span<const encoder::program::SubgraphChoice> choices,
                                           encoder::program::Program& program) {
   if (planning.predecessor != nullptr) {
@@ -250,13 +256,15 @@ std::vector<encoder::program::SubgraphChoice> ChoicesOf(const paths::Selection& 
   return choices;
 }
 
-base::Expected<JointPlacement> PlaceJointly(const choices::Planning& planning, const constraints::Demands& demands,
+base::Expected<JointPlacement> PlaceJointly(const choices::Planning& planning,
+                                            const constraints::Demands& demands,
                                             const paths::Selection& selection) {
   const std::vector<encoder::program::SubgraphChoice> choices = ChoicesOf(selection);
   if (const auto overflow = encoder::program::FindHomeOverflow(planning.graph, planning.profile, choices))
-    return Refused(problem::Status::kInfeasible, overflow->message,
-                   ObstacleOf(planning.graph, planning.profile,
-                              *encoder::program::FindOverfullHome(planning.graph, planning.profile, choices)));
+    return Refused(
+        problem::Status::kInfeasible, overflow->message,
+        ObstacleOf(planning.graph, planning.profile,
+                   *encoder::program::FindOverfullHome(planning.graph, planning.profile, choices)));
   std::vector<encoder::program::HomeProblem> home_problems =
       encoder::program::BuildHomes(planning.graph, planning.profile, choices);
   for (encoder::program::HomeProblem& home : home_problems) {
@@ -267,13 +275,14 @@ base::Expected<JointPlacement> PlaceJointly(const choices::Planning& planning, c
       PlaceHomes(std::move(home_problems), planning.engines, planning.LeastBudget(), planning.stop);
   if (!homes) return base::Unexpected(homes.error());
   if (!homes->reason.empty()) return Refused(homes->status, homes->reason, std::move(homes->obstacle));
-  base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(planning.graph, planning.profile, choices);
+  base::Expected<encoder::program::Program> program =
+      encoder::program::BuildProgram(planning.graph, planning.profile, choices);
   if (!program) return base::Unexpected(program.error());
   JointPlacement joint{.program = *std::move(program), .result = {}, .homes = std::move(homes->homes)};
   AddHints(selection, joint.program);
   for (size_t s = 0; s < choices.size(); ++s) {
     tiling::FixOffsets(demands.PinsOf(choices[s].interval, static_cast<int>(s), planning.TileMemory().name),
-               joint.program.problem);
+                       joint.program.problem);
   }
   base::Expected<problem::Result> result = PlaceLike(planning, selection, choices, joint.program);
   if (!result) return base::Unexpected(result.error());

@@ -28,8 +28,9 @@ struct HomePlacement {
 
 // Places each Problem on its own, as low as a small part of the budget allows, or, where it has hints, near those. What the stop cuts short is tried for a moment
 // longer. An error is a fault of the program.
-base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProblem> problems, const tiling::Engines& engines,
-                                         const base::Budget& budget, const base::Stop& stop);
+base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProblem> problems,
+                                         const tiling::Engines& engines, const base::Budget& budget,
+                                         const base::Stop& stop);
 
 // All subgraphs of a partition laid end to end in program time, and one placement for them.
 
@@ -44,7 +45,8 @@ struct JointPlacement {
 // is the answer already; else the engines decide the joint Problem with those addresses as hints, nothing being fixed but what is demanded. Minimises
 // the peak where the objective does, and obeys its limit. After planning.stop
 // little is tried beyond the composition. An error is what encoder::BuildProgram refuses, or a fault of the program.
-base::Expected<JointPlacement> PlaceJointly(const choices::Planning& planning, const constraints::Demands& demands,
+base::Expected<JointPlacement> PlaceJointly(const choices::Planning& planning,
+                                            const constraints::Demands& demands,
                                             const paths::Selection& selection);
 
 // What the selection stands for.

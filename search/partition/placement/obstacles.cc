@@ -51,8 +51,9 @@ std::string_view PartOf(BufferKind kind) {
 }
 
 // Recomputing rows needs no more room than keeping them, of an operator alone.
-std::vector<encoder::program::Policy> PoliciesToTry(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                           graph::Interval interval) {
+std::vector<encoder::program::Policy> PoliciesToTry(const graph::Graph& graph,
+                                                    const hw_profiles::Profile& profile,
+                                                    graph::Interval interval) {
   const std::vector<encoder::program::Policy> all = encoder::program::PoliciesOf(graph, profile, interval);
   std::vector<encoder::program::Policy> some;
   std::copy_if(all.begin(), all.end(), std::back_inserter(some), [](const encoder::program::Policy& policy) {
@@ -172,7 +173,8 @@ std::optional<Bytes> PeakWithoutCapacity(const problem::Problem& problem, const 
   asked.minimize = true;
   asked.budget = options.budget;
   asked.stop = &options.stop;
-  const base::Expected<problem::Result> result = allocate::Allocate(roomy, nullptr, 0, options.engines, asked);
+  const base::Expected<problem::Result> result =
+      allocate::Allocate(roomy, nullptr, 0, options.engines, asked);
   return result ? result->peak : std::nullopt;
 }
 

@@ -47,7 +47,7 @@ struct Alone {
 };
 
 struct AloneOptions {
-  tiling::Engines engines;          // they outlive the call
+  tiling::Engines engines;  // they outlive the call
   base::Budget budget;      // for each question put to an engine
   problem::Bytes room = 0;  // bytes of the tile memory that may be used
   const base::Stop& stop;

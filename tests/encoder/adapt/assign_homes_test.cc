@@ -77,7 +77,7 @@ graph::Graph Reading(const std::vector<int64_t>& bytes) {
   return net.graph;
 }
 
-TEST(program::WithHomes, FillsTheFirstHomeWithTheLargestConstantsThatHaveRoom) {
+TEST(WithHomes, FillsTheFirstHomeWithTheLargestConstantsThatHaveRoom) {
   const graph::Graph graph = Reading({10, 60, 30, 50, 20});
   const std::vector<TensorRole> roles = {TensorRole::kConstant};
   EXPECT_THAT(InTcm(graph, WithTcm(170, roles)), ElementsAre("w0", "w1", "w2", "w3", "w4"));
@@ -87,12 +87,12 @@ TEST(program::WithHomes, FillsTheFirstHomeWithTheLargestConstantsThatHaveRoom) {
 }
 
 // Ten of 100 bytes: each has room in 256, all together have not.
-TEST(program::WithHomes, OfEqualOnesPutsAsManyAsHaveRoom) {
+TEST(WithHomes, OfEqualOnesPutsAsManyAsHaveRoom) {
   const graph::Graph graph = Reading(std::vector<int64_t>(10, 100));
   EXPECT_THAT(InTcm(graph, WithTcm(256, {TensorRole::kConstant})), ElementsAre("w0", "w1"));
 }
 
-TEST(program::WithHomes, OfEqualOnesTakesWhatIsReadFirst) {
+TEST(WithHomes, OfEqualOnesTakesWhatIsReadFirst) {
   Network net;
   int last = net.Input("x", {1, 1, 1, 4});
   for (const std::string id : {"z", "y", "a"}) {
@@ -105,7 +105,7 @@ TEST(program::WithHomes, OfEqualOnesTakesWhatIsReadFirst) {
   EXPECT_THAT(InTcm(net.graph, WithTcm(40, {TensorRole::kConstant})), ElementsAre("z", "y"));
 }
 
-TEST(program::WithHomes, CountsBytesRoundedUpToAlignments) {
+TEST(WithHomes, CountsBytesRoundedUpToAlignments) {
   Profile profile = WithTcm(32, {TensorRole::kConstant});
   const graph::Graph graph = Reading({9, 9, 9, 9});
   EXPECT_EQ(InTcm(graph, profile).size(), 3U);
@@ -118,7 +118,7 @@ TEST(program::WithHomes, CountsBytesRoundedUpToAlignments) {
 }
 
 // Of the borders a, b, c and d, two are there at most, the two largest at worst.
-TEST(program::WithHomes, BordersOfAChainTakeTurns) {
+TEST(WithHomes, BordersOfAChainTakeTurns) {
   const graph::Graph graph = Chain({40, 30, 20, 10, 5});
   const std::vector<TensorRole> roles = {TensorRole::kBorder};
   EXPECT_THAT(InTcm(graph, WithTcm(70, roles)), ElementsAre("a", "b", "c", "d"));
@@ -127,7 +127,7 @@ TEST(program::WithHomes, BordersOfAChainTakeTurns) {
 }
 
 // a is there until its last reader has run, so it takes turns with nothing before that.
-TEST(program::WithHomes, WhatSkipsOthersTakesNoTurnsWithThem) {
+TEST(WithHomes, WhatSkipsOthersTakesNoTurnsWithThem) {
   graph::Graph graph = Chain({10, 10, 10, 10});
   const std::vector<TensorRole> roles = {TensorRole::kBorder};
   EXPECT_THAT(InTcm(graph, WithTcm(20, roles)), ElementsAre("a", "b", "c"));
@@ -136,7 +136,7 @@ TEST(program::WithHomes, WhatSkipsOthersTakesNoTurnsWithThem) {
   EXPECT_THAT(InTcm(graph, WithTcm(30, roles)), ElementsAre("a", "b", "c"));
 }
 
-TEST(program::WithHomes, WhatHasOneHomeComesFirstAndBordersLast) {
+TEST(WithHomes, WhatHasOneHomeComesFirstAndBordersLast) {
   graph::Graph graph = Chain({40, 30, 4});
   graph.operators[0].weights = {static_cast<int>(graph.tensors.size())};
   graph::Tensor& weights = graph.tensors.emplace_back();
@@ -151,7 +151,7 @@ TEST(program::WithHomes, WhatHasOneHomeComesFirstAndBordersLast) {
   EXPECT_THAT(InTcm(graph, profile), ElementsAre("c", "w"));
 }
 
-TEST(program::WithHomes, TheLastHomeTakesWhatIsLeftWhateverItsRoom) {
+TEST(WithHomes, TheLastHomeTakesWhatIsLeftWhateverItsRoom) {
   const graph::Graph graph = Reading({10, 60});
   Profile profile = WithTcm(10, {TensorRole::kConstant});
   profile.memories[0].capacity_bytes = 50;
@@ -163,10 +163,11 @@ TEST(program::WithHomes, TheLastHomeTakesWhatIsLeftWhateverItsRoom) {
             "alone");
 }
 
-TEST(program::WithHomes, OneHomeForEachRoleIsTheFirst) {
+TEST(WithHomes, OneHomeForEachRoleIsTheFirst) {
   graph::Graph graph = Reading({10, 60});
   for (graph::Tensor& tensor : graph.tensors) tensor.home = 3;
-  for (const graph::Tensor& tensor : program::WithHomes(graph, WithTcm(1, {})).tensors) EXPECT_EQ(tensor.home, 0);
+  for (const graph::Tensor& tensor : program::WithHomes(graph, WithTcm(1, {})).tensors)
+    EXPECT_EQ(tensor.home, 0);
 }
 
 std::vector<int> AnyOrder(base::Random& random, const graph::Graph& graph) {
@@ -185,7 +186,7 @@ std::vector<int> AnyOrder(base::Random& random, const graph::Graph& graph) {
 }
 
 // In every order and every partition, the memory before the last holds what the rule puts there: the claim on which bounds rest.
-TEST(program::WithHomes, NoOrderAndNoPartitionOverflowsAHomeBeforeTheLast) {
+TEST(WithHomes, NoOrderAndNoPartitionOverflowsAHomeBeforeTheLast) {
   base::Random random(17);
   int full = 0;    // where a few bytes less would give other homes
   int shared = 0;  // where the sum of all tensors would be too much
@@ -204,7 +205,7 @@ TEST(program::WithHomes, NoOrderAndNoPartitionOverflowsAHomeBeforeTheLast) {
     for (const std::string& id : in_tcm) {
       const int tensor = *graph::FindTensor(placed, id);
       sum += program::BytesAtHome(placed, profile, usages[static_cast<size_t>(tensor)], tensor,
-                         program::RoleAtHome(placed, tensor));
+                                  program::RoleAtHome(placed, tensor));
     }
     shared += sum > profile.memories[2].capacity_bytes ? 1 : 0;
     for (int attempt = 0; attempt < 5; ++attempt) {

@@ -42,7 +42,8 @@ Profile WithByChannel(Profile profile) {
   return profile;
 }
 
-std::string ScratchIn(const graph::Graph& graph, const Profile& profile, const graph::tiling::TileShape& tile) {
+std::string ScratchIn(const graph::Graph& graph, const Profile& profile,
+                      const graph::tiling::TileShape& tile) {
   const program::SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, tile, kInPlace};
   return Describe(program::BuildProgram(graph, profile, {&choice, 1}).value().problem, "s0/dw/scratch@0");
 }

@@ -32,7 +32,8 @@ program::Program Build(const Profile& profile, int64_t rows) {
   return ProgramOf(TwoConvs().graph, profile, ChoiceOf({1, 1}, rows));
 }
 
-std::string RefusalByDepth(const Profile& profile, graph::Interval interval, program::Policy policy = kByDepth) {
+std::string RefusalByDepth(const Profile& profile, graph::Interval interval,
+                           program::Policy policy = kByDepth) {
   return RefusalOf(TwoConvs().graph, profile, {ChoiceOf(interval, 4, policy)});
 }
 
@@ -72,7 +73,8 @@ TEST(ByDepth, ASliceOfTheConstantHasTheTilesChannelsAndRoomForTheirTables) {
   Profile profile = Deep(DmaSteps::kOwnSteps);
   profile.table_bytes_per_channel = 5;
   const program::SubgraphChoice choice = {{1, 1}, {1, 2, 8, 4}, kByDepth};
-  const base::Expected<program::Program> program = program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  const base::Expected<program::Program> program =
+      program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_THAT(Describe(program->problem, "s0/conv2/w2@0.0"), HasSubstr(": 16 bytes"));
   EXPECT_THAT(Describe(program->problem, "s0/conv2/a@0.0"), HasSubstr(": 96 bytes"));

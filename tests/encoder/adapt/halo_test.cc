@@ -129,7 +129,8 @@ TEST(Ring, OfAStoredTensorKeepsWhatLeavesBesideWhatIsMade) {
   const program::SubgraphChoice choice = {{0, 1}, {1, 1, 1, 4}, Caching(HaloStorage::kRing)};
   const program::Program own = ProgramOf(StoredInside().graph, TwoLevels(DmaSteps::kOwnSteps), choice);
   EXPECT_EQ(Describe(own.problem, "s0/a@ring"), "s0/a@ring: 12 bytes, [2,7), 3 pe w, 4 dma r, 5 pe r");
-  const program::Program overlapped = ProgramOf(StoredInside().graph, TwoLevels(DmaSteps::kOverlapped), choice);
+  const program::Program overlapped =
+      ProgramOf(StoredInside().graph, TwoLevels(DmaSteps::kOverlapped), choice);
   EXPECT_EQ(Describe(overlapped.problem, "s0/a@ring"),
             "s0/a@ring: 16 bytes, [1,6), 1 dma r, 1 pe w, 2 dma r, 2 pe r, 3 dma r, 3 pe w, 4 dma r, 4 pe r, "
             "5 dma r");
@@ -147,7 +148,8 @@ TEST(Halo, CachedTensorsAreNotInPlace) {
   net.Conv("conv", b, net.Constant("w", {1, 1, 3, 1}), y, 3, 1);
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.in_place = {base::OperatorKind::kElementwise};
-  const program::SubgraphChoice choice = {{0, 2}, {1, 1, 2, 4}, {WeightPolicy::kResident, true, HaloStorage::kRing}};
+  const program::SubgraphChoice choice = {
+      {0, 2}, {1, 1, 2, 4}, {WeightPolicy::kResident, true, HaloStorage::kRing}};
   const program::Program program = ProgramOf(net.graph, profile, choice);
   ASSERT_EQ(program.problem.relations.size(), 1U);  // a takes the place of x, but b, a ring, not that of a
   EXPECT_EQ(program.problem.buffers[static_cast<size_t>(program.problem.relations[0].second)].id, "s0/a@0");
@@ -156,7 +158,8 @@ TEST(Halo, CachedTensorsAreNotInPlace) {
 TEST(Halo, IsRefusedForTilesThatDoNotLieOneBelowTheOther) {
   const Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   const program::SubgraphChoice choice = {{0, 1}, {1, 3, 8, 4}, Caching(HaloStorage::kRing)};
-  const base::Expected<program::Program> program = program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  const base::Expected<program::Program> program =
+      program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
   ASSERT_FALSE(program.has_value());
   EXPECT_THAT(base::Format(program.error()), HasSubstr("keeps no rows for the next"));
 }
@@ -166,7 +169,8 @@ TEST(Halo, IsKeptInStripsWherePaddingIsImplicit) {
   const program::SubgraphChoice choice = {{0, 1}, {1, 3, 2, 2}, Caching(HaloStorage::kRing)};
   EXPECT_TRUE(program::BuildProgram(TwoConvs().graph, profile, {&choice, 1}).has_value());
   profile.tiling.implicit_padding = false;
-  const base::Expected<program::Program> program = program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  const base::Expected<program::Program> program =
+      program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
   ASSERT_FALSE(program.has_value());
   EXPECT_THAT(base::Format(program.error()), HasSubstr("keeps no rows for the next"));
 }
@@ -202,7 +206,8 @@ TEST(Halo, IsOfferedWhereTilesShareARowThatLeaves) {
   profile.tiling.halo = {HaloStorage::kRing};
   const auto halos_of = [&](graph::Interval interval) {
     std::vector<HaloStorage> halos;
-    for (const program::Policy& policy : program::PoliciesOf(net.graph, profile, interval)) halos.push_back(policy.halo);
+    for (const program::Policy& policy : program::PoliciesOf(net.graph, profile, interval))
+      halos.push_back(policy.halo);
     return halos;
   };
   EXPECT_THAT(halos_of({0, 1}), ElementsAre(HaloStorage::kRing, HaloStorage::kRecompute));
@@ -212,7 +217,8 @@ TEST(Halo, IsOfferedWhereTilesShareARowThatLeaves) {
     program::SharedTilings tilings(net.graph, {0, 1});
     const auto ladders = program::BuildLadders(
         net.graph, profile, {0, 1}, Caching(HaloStorage::kRing), shapes,
-        [&](const graph::tiling::TileShape& tile, HaloStorage halo) { return tilings.Cut(tile, halo); }, made);
+        [&](const graph::tiling::TileShape& tile, HaloStorage halo) { return tilings.Cut(tile, halo); },
+        made);
     std::vector<std::string> names;
     for (const program::SubgraphLadder& ladder : *ladders) {
       for (const problem::Rung& rung : ladder.ladder.rungs) names.push_back(rung.name);
@@ -235,9 +241,11 @@ TEST(Halo, IsOfferedLaterWhereItChangesTheOrderOfTilesAlone) {
   profile.tiling.halo = {HaloStorage::kRing};
   const auto offered = program::OfferPolicies(net.graph, profile, {0, 0});
   EXPECT_THAT(offered.first, ElementsAre(program::Policy{WeightPolicy::kResident, false}));
-  EXPECT_THAT(offered.further, ElementsAre(program::Policy{WeightPolicy::kResident, false, HaloStorage::kRing}));
-  const auto ladders = program::BuildLadders(net.graph, profile, {0, 0}, Caching(HaloStorage::kRing),
-                                    std::vector<graph::tiling::TileShape>{{1, 1, 2, 3}, {1, 1, 2, 5}, {1, 1, 6, 3}});
+  EXPECT_THAT(offered.further,
+              ElementsAre(program::Policy{WeightPolicy::kResident, false, HaloStorage::kRing}));
+  const auto ladders =
+      program::BuildLadders(net.graph, profile, {0, 0}, Caching(HaloStorage::kRing),
+                            std::vector<graph::tiling::TileShape>{{1, 1, 2, 3}, {1, 1, 2, 5}, {1, 1, 6, 3}});
   ASSERT_TRUE(ladders.has_value());
   ASSERT_EQ(ladders->size(), 1U);
   EXPECT_EQ(ladders->front().ladder.rungs.size(), 1U);

@@ -14,7 +14,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // Every colocation of a program of one subgraph.
-std::vector<std::string> HandedOn(const graph::Graph& graph, const Profile& profile, graph::tiling::TileShape tile) {
+std::vector<std::string> HandedOn(const graph::Graph& graph, const Profile& profile,
+                                  graph::tiling::TileShape tile) {
   return ColocationsOf(graph, profile, std::move(tile), program::Policy());
 }
 

@@ -1,10 +1,11 @@
+#include "tessera/encoder/program/homes.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "small_networks.h"
-#include "tessera/encoder/program/homes.h"
 
 namespace tessera::encoder {
 namespace {
@@ -21,7 +22,7 @@ const std::vector<program::SubgraphChoice>& Together() {
 }
 const std::vector<program::SubgraphChoice>& Apart() {
   static const std::vector<program::SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kResident},
-                                                      {{1, 1}, {1, 3, 8, 4}, kResident}};
+                                                               {{1, 1}, {1, 3, 8, 4}, kResident}};
   return choices;
 }
 
@@ -32,7 +33,8 @@ Profile WithDram(int64_t capacity) {
 }
 
 std::string OverflowOf(const Profile& profile, const std::vector<program::SubgraphChoice>& choices) {
-  const std::optional<base::Diagnostic> overflow = program::FindHomeOverflow(TwoConvs().graph, profile, choices);
+  const std::optional<base::Diagnostic> overflow =
+      program::FindHomeOverflow(TwoConvs().graph, profile, choices);
   return overflow ? overflow->message : "fits";
 }
 

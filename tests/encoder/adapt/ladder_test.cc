@@ -25,10 +25,12 @@ std::vector<std::string> RungNames(const program::SubgraphLadder& ladder) {
   return names;
 }
 
-std::vector<program::SubgraphLadder> Build(const graph::Graph& graph, const Profile& profile, program::Policy policy,
-                                  const std::vector<graph::tiling::TileShape>& shapes) {
+std::vector<program::SubgraphLadder> Build(const graph::Graph& graph, const Profile& profile,
+                                           program::Policy policy,
+                                           const std::vector<graph::tiling::TileShape>& shapes) {
   const graph::Interval all = {0, static_cast<int>(graph.operators.size()) - 1};
-  base::Expected<std::vector<program::SubgraphLadder>> ladders = program::BuildLadders(graph, profile, all, policy, shapes);
+  base::Expected<std::vector<program::SubgraphLadder>> ladders =
+      program::BuildLadders(graph, profile, all, policy, shapes);
   EXPECT_TRUE(ladders.has_value());
   return *std::move(ladders);
 }
@@ -40,7 +42,8 @@ void ExpectSamePrograms(const graph::Graph& graph, const Profile& profile, progr
     ASSERT_FALSE(problem::FindFault(ladder.program.problem, ladder.ladder).has_value());
     ASSERT_EQ(ladder.tilings.size(), ladder.ladder.rungs.size());
     for (size_t rung = 0; rung < ladder.tilings.size(); ++rung) {
-      const program::SubgraphChoice choice = {ladder.tilings[rung]->interval, ladder.tilings[rung]->tile, policy};
+      const program::SubgraphChoice choice = {ladder.tilings[rung]->interval, ladder.tilings[rung]->tile,
+                                              policy};
       const base::Expected<program::Program> program = program::BuildProgram(graph, profile, {&choice, 1});
       ASSERT_TRUE(program.has_value());
       const problem::Problem at_rung = AtRung(ladder.program.problem, ladder.ladder.rungs[rung]);
@@ -56,7 +59,8 @@ TEST(Ladders, OfOwnStepsTellOneTileFromSeveral) {
   const graph::Graph graph = TwoConvs().graph;
   const Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   const program::Policy policy = {WeightPolicy::kResident, false};
-  const std::vector<program::SubgraphLadder> ladders = Build(graph, profile, policy, RowShapes({8, 1, 2, 3, 4, 2}));
+  const std::vector<program::SubgraphLadder> ladders =
+      Build(graph, profile, policy, RowShapes({8, 1, 2, 3, 4, 2}));
   ASSERT_EQ(ladders.size(), 2U);
   EXPECT_THAT(RungNames(ladders[0]), ElementsAre("rows=1", "rows=2", "rows=3", "rows=4"));
   EXPECT_THAT(RungNames(ladders[1]), ElementsAre("whole"));
@@ -67,7 +71,8 @@ TEST(Ladders, OfOverlappedTransfersTellFewTilesApartAndOddFromEven) {
   const graph::Graph graph = TwoConvs(10).graph;
   const Profile profile = TwoLevels(DmaSteps::kOverlapped);
   const program::Policy policy = {WeightPolicy::kStreamed, false};
-  const std::vector<program::SubgraphLadder> ladders = Build(graph, profile, policy, RowShapes({1, 2, 3, 4, 5, 10}));
+  const std::vector<program::SubgraphLadder> ladders =
+      Build(graph, profile, policy, RowShapes({1, 2, 3, 4, 5, 10}));
   ASSERT_EQ(ladders.size(), 5U);
   EXPECT_THAT(RungNames(ladders[0]), ElementsAre("rows=1", "rows=3"));  // ten tiles, four
   EXPECT_THAT(RungNames(ladders[1]), ElementsAre("rows=2"));            // five
@@ -89,7 +94,8 @@ TEST(Ladders, TellApartWhatLiesInPlace) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.in_place = {base::OperatorKind::kElementwise};
   const program::Policy policy = {WeightPolicy::kResident, true};
-  const std::vector<program::SubgraphLadder> ladders = Build(net.graph, profile, policy, RowShapes({2, 4, 8}));
+  const std::vector<program::SubgraphLadder> ladders =
+      Build(net.graph, profile, policy, RowShapes({2, 4, 8}));
   ASSERT_EQ(ladders.size(), 2U);
   ASSERT_EQ(ladders[0].program.problem.relations.size(), 1U);
   ASSERT_EQ(ladders[1].program.problem.relations.size(), 1U);
@@ -110,20 +116,23 @@ TEST(Policies, ComeInTheOrderOfTheProfileWithoutThoseThatCannotRun) {
       TwoLevels(DmaSteps::kOwnSteps);  // names resident, streamed, direct; dram is not read directly
   const graph::Graph graph = TwoConvs().graph;
   EXPECT_THAT(program::PoliciesOf(graph, profile, {0, 1}),
-              ElementsAre(program::Policy{WeightPolicy::kResident, false}, program::Policy{WeightPolicy::kStreamed, false}));
+              ElementsAre(program::Policy{WeightPolicy::kResident, false},
+                          program::Policy{WeightPolicy::kStreamed, false}));
   profile.links.clear();
   profile.memories[0].direct_read = profile.memories[0].direct_write = true;
-  EXPECT_THAT(program::PoliciesOf(graph, profile, {0, 1}), ElementsAre(program::Policy{WeightPolicy::kDirect, false}));
+  EXPECT_THAT(program::PoliciesOf(graph, profile, {0, 1}),
+              ElementsAre(program::Policy{WeightPolicy::kDirect, false}));
 }
 
 TEST(Policies, KeepRowsInEveryWayThatTheProfileOffers) {
   using hw_profiles::HaloStorage;
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.tiling.weights = {WeightPolicy::kResident};
-  profile.tiling.axes = {{graph::tiling::Axis::kRows, 1}};
+  profile.tiling.axes = {{base::Axis::kRows, 1}};
   profile.tiling.halo = {HaloStorage::kAdjacent, HaloStorage::kCopy, HaloStorage::kRing};
   std::vector<HaloStorage> halos;
-  for (const program::Policy& policy : program::PoliciesOf(TwoConvs().graph, profile, {0, 1})) halos.push_back(policy.halo);
+  for (const program::Policy& policy : program::PoliciesOf(TwoConvs().graph, profile, {0, 1}))
+    halos.push_back(policy.halo);
   EXPECT_THAT(halos, ElementsAre(HaloStorage::kAdjacent, HaloStorage::kCopy, HaloStorage::kRing,
                                  HaloStorage::kRecompute));
 }
@@ -146,10 +155,12 @@ TEST(Policies, OfferOneWayOfHoldingWeightsWhereThereAreNone) {
   net.Output(y);
   net.Elementwise("relu", {x}, y);
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  EXPECT_THAT(program::PoliciesOf(net.graph, profile, {0, 0}), ElementsAre(program::Policy{WeightPolicy::kResident, false}));
+  EXPECT_THAT(program::PoliciesOf(net.graph, profile, {0, 0}),
+              ElementsAre(program::Policy{WeightPolicy::kResident, false}));
   profile.tiling.in_place = {base::OperatorKind::kElementwise};
   EXPECT_THAT(program::PoliciesOf(net.graph, profile, {0, 0}),
-              ElementsAre(program::Policy{WeightPolicy::kResident, true}, program::Policy{WeightPolicy::kResident, false}));
+              ElementsAre(program::Policy{WeightPolicy::kResident, true},
+                          program::Policy{WeightPolicy::kResident, false}));
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
+#include "tessera/encoder/program/program.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
-#include "tessera/encoder/program/program.h"
 
 namespace tessera::encoder {
 namespace {
@@ -64,7 +65,8 @@ TEST(OwnSteps, ASliceLoopThatIsTheWholePassIsOneLoop) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.memories[0].direct_read = profile.memories[0].direct_write = true;
   const program::SubgraphChoice choice = {{1, 1}, {1, 3, 4, 4}, kStreamed};
-  const base::Expected<program::Program> program = program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  const base::Expected<program::Program> program =
+      program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_THAT(Describe(program->problem), ElementsAre("s0/conv2/w2@0.0: 4 bytes, [0,2), 0 dma w, 1 pe r"));
   EXPECT_THAT(DescribeLoops(program->problem), ElementsAre("[0,2) exits 2"));
@@ -188,7 +190,7 @@ TEST(Overlapped, NothingToMoveNeedsNeitherPrologueNorEpilogue) {
 
 TEST(Border, IsStoredByOneSubgraphAndLoadedByTheNext) {
   const std::vector<program::SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kResident},
-                                               {{1, 1}, {1, 3, 8, 4}, kResident}};
+                                                        {{1, 1}, {1, 3, 8, 4}, kResident}};
   const base::Expected<program::Program> program =
       program::BuildProgram(TwoConvs().graph, TwoLevels(DmaSteps::kOwnSteps), choices);
   ASSERT_TRUE(program.has_value());
@@ -314,16 +316,18 @@ TEST(Streamed, AConstantSharedWithAnElementwiseOperatorIsResident) {
   ASSERT_TRUE(together.has_value());
   EXPECT_EQ(Describe(together->problem, "s0/w"), "s0/w: 4 bytes, [0,4), 0 dma w, 2 pe r, 3 pe r");
   const program::SubgraphChoice alone = {{0, 0}, {1, 4, 4, 1}, kStreamed};
-  const base::Expected<program::Program> apart = program::BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&alone, 1});
+  const base::Expected<program::Program> apart =
+      program::BuildProgram(net.graph, TwoLevels(DmaSteps::kOwnSteps), {&alone, 1});
   ASSERT_TRUE(apart.has_value());
   EXPECT_EQ(Describe(apart->problem, "s0/w"), "");
 }
 
-TEST(program::BuildProgram, RefusesToKeepWhatIsNoBorder) {
+TEST(BuildProgram, RefusesToKeepWhatIsNoBorder) {
   const graph::Graph graph = TwoConvs().graph;
   program::SubgraphChoice choice = {{0, 1}, {1, 3, 8, 4}, {}};
   choice.policy.kept = {*graph::FindTensor(graph, "a")};
-  const base::Expected<program::Program> program = program::BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), {&choice, 1});
+  const base::Expected<program::Program> program =
+      program::BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), {&choice, 1});
   ASSERT_FALSE(program.has_value());
   EXPECT_EQ(program.error().message, "tensor 'a' cannot be kept on chip between subgraphs");
 }

@@ -1,9 +1,10 @@
+#include "small_networks.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <utility>
 
-#include "small_networks.h"
 #include "tessera/base/diagnostic.h"
 #include "tessera/problem/well_formed.h"
 
@@ -167,7 +168,7 @@ std::vector<std::string> DescribeColocations(const problem::Problem& problem) {
 }
 
 program::Program ProgramOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                  const program::SubgraphChoice& choice) {
+                           const program::SubgraphChoice& choice) {
   base::Expected<program::Program> program = program::BuildProgram(graph, profile, {&choice, 1});
   EXPECT_TRUE(program.has_value()) << base::Format(program.error());
   EXPECT_FALSE(problem::FindFault(program->problem).has_value());
@@ -180,13 +181,15 @@ std::string RefusalOf(const graph::Graph& graph, const hw_profiles::Profile& pro
   return program ? "accepted" : base::Format(program.error());
 }
 
-program::Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, program::Policy policy, int64_t of) {
+program::Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, program::Policy policy,
+                            int64_t of) {
   return ProgramOf(TwoConvs(of).graph, profile, {{0, 1}, {1, 3, rows, 4}, std::move(policy)});
 }
 
 std::vector<std::string> ColocationsOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                        graph::tiling::TileShape tile, program::Policy policy) {
-  const program::SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, std::move(tile), policy};
+  const program::SubgraphChoice choice = {
+      {0, static_cast<int>(graph.operators.size()) - 1}, std::move(tile), policy};
   return DescribeColocations(program::BuildProgram(graph, profile, {&choice, 1}).value().problem);
 }
 

@@ -56,7 +56,7 @@ inline constexpr program::Policy kDirect = {hw_profiles::WeightPolicy::kDirect, 
 
 // The program of that one subgraph, which is well-formed.
 program::Program ProgramOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                  const program::SubgraphChoice& choice);
+                           const program::SubgraphChoice& choice);
 
 // Why there is no program of that cut, with its cure; "accepted" when there is one.
 std::string RefusalOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
@@ -64,7 +64,8 @@ std::string RefusalOf(const graph::Graph& graph, const hw_profiles::Profile& pro
 
 // That of TwoConvs as one subgraph cut into tiles of `rows` of its `of` output rows. Of 8, 4 rows: two tiles, each with one halo row: x has 5
 // rows. 3 rows: three tiles, the middle one needs 5 rows of x. 2 rows: four tiles, two of which need 4 rows of x.
-program::Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, program::Policy policy, int64_t of = 8);
+program::Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, program::Policy policy,
+                            int64_t of = 8);
 
 // In place where it may be.
 inline constexpr program::Policy kInPlace = {hw_profiles::WeightPolicy::kResident, true};

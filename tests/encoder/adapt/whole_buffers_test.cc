@@ -15,8 +15,9 @@ using testing::ElementsAre;
 
 TEST(WholeBuffers, LiveFromTheirMakerToTheirLastReaderWithOneTileEach) {
   const std::vector<program::SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kDirect},
-                                               {{1, 1}, {1, 3, 8, 4}, kDirect}};
-  const base::Expected<program::Program> program = program::BuildProgram(TwoConvs().graph, OneSram(), choices);
+                                                        {{1, 1}, {1, 3, 8, 4}, kDirect}};
+  const base::Expected<program::Program> program =
+      program::BuildProgram(TwoConvs().graph, OneSram(), choices);
   ASSERT_TRUE(program.has_value());
   EXPECT_THAT(Describe(program->problem), ElementsAre("x: 64 bytes, [0,1), 0 pe r",           //
                                                       "a: 128 bytes, [0,2), 0 pe w, 1 pe r",  //
@@ -28,7 +29,8 @@ TEST(WholeBuffers, AreKeptBordersToo) {
   const int a = *graph::FindTensor(graph, "a");
   std::vector<program::SubgraphChoice> choices = {{{0, 0}, {1, 4, 4, 4}, {}}, {{1, 1}, {1, 3, 8, 4}, {}}};
   choices[1].policy.kept = {a};
-  const base::Expected<program::Program> program = program::BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), choices);
+  const base::Expected<program::Program> program =
+      program::BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), choices);
   ASSERT_TRUE(program.has_value());
   // load w1 | load x, conv1, twice | load w2, conv2, store y
   EXPECT_THAT(Describe(program->problem, "a"), "a: 128 bytes, [1,5), 2 pe w, 4 pe r");
@@ -88,7 +90,8 @@ TEST(WholeBuffers, OfConstantsAtHomeInTheTileMemoryAreAllThereAllTheTime) {
   Profile profile = OneSram();
   Layout(profile, TensorRole::kConstant).home = profile.tile_memory;
   const program::SubgraphChoice choice = {{0, 0}, {1, 4, 8, 4}, kDirect};
-  const base::Expected<program::Program> program = program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
+  const base::Expected<program::Program> program =
+      program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_EQ(Describe(program->problem, "w1"), "w1: 24 bytes, [0,1), 0 pe r");
   EXPECT_EQ(Describe(program->problem, "w2"), "w2: 12 bytes, [0,1)");

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 exports::Formula Write(const problem::files::ProblemDocument& document, exports::FormulaFormat format,
-              sat::IntegerEncoding integers = sat::IntegerEncoding::kByMagnitude) {
+                       sat::IntegerEncoding integers = sat::IntegerEncoding::kByMagnitude) {
   exports::FormulaOptions options;
   options.format = format;
   options.capacity = document.problem.memories[0].capacity;
@@ -94,7 +94,8 @@ TEST(EncodeDimacs, MapsEveryVariable) {
 }
 
 TEST(EncodeDimacs, NamesDigitsAndTheBoundsMadeOfThem) {
-  const std::string text = Write(TwoBanks(), exports::FormulaFormat::kDimacs, sat::IntegerEncoding::kBits).text;
+  const std::string text =
+      Write(TwoBanks(), exports::FormulaFormat::kDimacs, sat::IntegerEncoding::kBits).text;
   EXPECT_THAT(text, HasSubstr("c 2 offset of in counts a 16\nc 3 offset of in counts a 32\n"));
 }
 
@@ -148,24 +149,27 @@ TEST(EncodeSmtlib, SymbolsStayApartWhateverTheIds) {
 TEST(EncodeDimacs, ALineBreakInAnIdBreaksNoComment) {
   problem::files::ProblemDocument document = TwoBanks();
   document.problem.buffers[0].id = "a\np cnf 1 1";
-  EXPECT_THAT(Write(document, exports::FormulaFormat::kDimacs).text, HasSubstr("c 2 offset of a\\np cnf 1 1 >= 16\n"));
+  EXPECT_THAT(Write(document, exports::FormulaFormat::kDimacs).text,
+              HasSubstr("c 2 offset of a\\np cnf 1 1 >= 16\n"));
 }
 
-TEST(exports::Encode, AnEmptyProblemIsSatisfiable) {
+TEST(Encode, AnEmptyProblemIsSatisfiable) {
   problem::files::ProblemDocument document;
   document.problem.memories.emplace_back().capacity = 8;
-  EXPECT_THAT(Write(document, exports::FormulaFormat::kDimacs).text, testing::EndsWith("c 1 true\np cnf 1 1\n1 0\n"));
+  EXPECT_THAT(Write(document, exports::FormulaFormat::kDimacs).text,
+              testing::EndsWith("c 1 true\np cnf 1 1\n1 0\n"));
 }
 
-TEST(exports::Encode, ABufferLargerThanTheMemoryIsAContradiction) {
+TEST(Encode, ABufferLargerThanTheMemoryIsAContradiction) {
   problem::files::ProblemDocument document = TwoBanks();
   document.problem.buffers[0].size = 80;
   EXPECT_THAT(Write(document, exports::FormulaFormat::kDimacs).text, HasSubstr("\n0\n"));
-  EXPECT_THAT(Write(document, exports::FormulaFormat::kSmtlib).text, HasSubstr("(assert (! false :named offsets."));
+  EXPECT_THAT(Write(document, exports::FormulaFormat::kSmtlib).text,
+              HasSubstr("(assert (! false :named offsets."));
   EXPECT_THAT(Write(document, exports::FormulaFormat::kText).text, HasSubstr("  this cannot hold\n"));
 }
 
-TEST(exports::Encode, StatesWhatRulesAsk) {
+TEST(Encode, StatesWhatRulesAsk) {
   problem::files::ProblemDocument document = TwoBanks();
   problem::Rule& rule = document.problem.rules.emplace_back();
   rule.requirement.kind = problem::RequirementKind::kDifference;

@@ -58,7 +58,8 @@ class ForeignSolver : public testing::TestWithParam<Solver> {
     if (!IsInstalled(GetParam())) GTEST_SKIP() << GetParam().name << " is not installed";
   }
 
-  base::Expected<exports::Decoded> Ask(const problem::files::ProblemDocument& document, problem::Bytes capacity) {
+  base::Expected<exports::Decoded> Ask(const problem::files::ProblemDocument& document,
+                                       problem::Bytes capacity) {
     exports::FormulaOptions options;
     options.format = GetParam().format;
     options.capacity = capacity;
@@ -85,7 +86,8 @@ TEST_P(ForeignSolver, AgreesWithEnumeration) {
     const base::Expected<exports::Decoded> decoded = Ask(document, capacity);
     ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());
     EXPECT_EQ(decoded->broken, "");
-    EXPECT_EQ(decoded->claim, feasible ? exports::Decoded::Claim::kModel : exports::Decoded::Claim::kNothingFits);
+    EXPECT_EQ(decoded->claim,
+              feasible ? exports::Decoded::Claim::kModel : exports::Decoded::Claim::kNothingFits);
     if (!decoded->allocation) continue;
     const auto violations = problem::Validate(document.problem, *decoded->allocation, capacity);
     EXPECT_TRUE(violations.empty()) << violations.front().message;
@@ -111,15 +113,17 @@ TEST_P(ForeignSolver, ChoosesARungOfALadder) {
   EXPECT_EQ(refused->claim, exports::Decoded::Claim::kNothingFits);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Of, ForeignSolver,
-    testing::Values(Solver{"cryptominisat5", "--verb 0", exports::FormulaFormat::kDimacs, sat::IntegerEncoding::kOrder},
-                    Solver{"cryptominisat5", "--verb 0", exports::FormulaFormat::kDimacs, sat::IntegerEncoding::kBits},
-                    Solver{"cvc5", "", exports::FormulaFormat::kSmtlib, sat::IntegerEncoding::kByMagnitude}),
-    [](const auto& info) {
-      const bool bits = info.param.integers == sat::IntegerEncoding::kBits;
-      return std::string(info.param.name) + (bits ? "_bits" : "");
-    });
+INSTANTIATE_TEST_SUITE_P(Of, ForeignSolver,
+                         testing::Values(Solver{"cryptominisat5", "--verb 0", exports::FormulaFormat::kDimacs,
+                                                sat::IntegerEncoding::kOrder},
+                                         Solver{"cryptominisat5", "--verb 0", exports::FormulaFormat::kDimacs,
+                                                sat::IntegerEncoding::kBits},
+                                         Solver{"cvc5", "", exports::FormulaFormat::kSmtlib,
+                                                sat::IntegerEncoding::kByMagnitude}),
+                         [](const auto& info) {
+                           const bool bits = info.param.integers == sat::IntegerEncoding::kBits;
+                           return std::string(info.param.name) + (bits ? "_bits" : "");
+                         });
 
 }  // namespace
 }  // namespace tessera::encoder

@@ -24,7 +24,8 @@ TEST_P(HeaderTest, GivesTheOptionsBack) {
   options.rung = 1;
   options.integers = sat::IntegerEncoding::kBits;
   const exports::Formula formula = exports::Encode(WithHostileLadder(), options).value();
-  const base::Expected<exports::FormulaOptions> read = exports::ReadOptions(formula.text, "f", WithHostileLadder());
+  const base::Expected<exports::FormulaOptions> read =
+      exports::ReadOptions(formula.text, "f", WithHostileLadder());
   ASSERT_TRUE(read.has_value()) << base::Format(read.error());
   EXPECT_EQ(read->capacity, 63);
   EXPECT_EQ(read->rung, 1U);

@@ -5,7 +5,7 @@
 namespace tessera::encoder {
 namespace {
 
-TEST(exports::SExpression, KnowsItsPlace) {
+TEST(SExpression, KnowsItsPlace) {
   const auto read = exports::ReadSExpressions("; words\n(a |b c|\n  \"d\"\"e\") f", "file");
   ASSERT_TRUE(read.has_value());
   ASSERT_EQ(read->size(), 2U);
@@ -23,11 +23,11 @@ TEST(exports::SExpression, KnowsItsPlace) {
   EXPECT_TRUE(read->back().Is("f"));
 }
 
-TEST(exports::SExpression, NothingIsNoExpression) {
+TEST(SExpression, NothingIsNoExpression) {
   EXPECT_TRUE(exports::ReadSExpressions(" ; only a comment", "file")->empty());
 }
 
-TEST(exports::SExpression, AnEmptyListIsAList) {
+TEST(SExpression, AnEmptyListIsAList) {
   const auto read = exports::ReadSExpressions("()", "file");
   ASSERT_EQ(read->size(), 1U);
   EXPECT_TRUE(read->front().IsList());

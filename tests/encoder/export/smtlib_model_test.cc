@@ -63,7 +63,8 @@ TEST(SmtlibModel, ThatBreaksAnOrderIsRefusedInWords) {
 }
 
 TEST(SmtlibModel, AClaimIsNoAllocationWhateverErrorFollows) {
-  const base::Expected<exports::Decoded> refuted = ReadModel("unsat\n(error \"cannot get a model: \"\"unsat\"\"\")\n");
+  const base::Expected<exports::Decoded> refuted =
+      ReadModel("unsat\n(error \"cannot get a model: \"\"unsat\"\"\")\n");
   ASSERT_TRUE(refuted.has_value()) << base::Format(refuted.error());
   EXPECT_EQ(refuted->claim, exports::Decoded::Claim::kNothingFits);
   EXPECT_EQ(ReadModel("unknown")->claim, exports::Decoded::Claim::kUndecided);

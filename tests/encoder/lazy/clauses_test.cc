@@ -9,10 +9,6 @@
 
 // Clauses of the caller's own, which carry what a Problem cannot say to this solver.
 
-
-
-
-
 namespace tessera::search::engines::lazy {
 namespace {
 

@@ -42,7 +42,9 @@ Problem MakeProblem(std::vector<problem::Buffer> buffers, std::vector<Relation> 
 }
 
 Result Ask(const Problem& problem) {
-  return search::engines::lazy::LazyEngine().Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {20'000}, {});
+  return search::engines::lazy::LazyEngine()
+      .Open(problem, nullptr)
+      ->Solve(0, problem.memories[0].capacity, {20'000}, {});
 }
 
 // x lies 1 above y, and y 1 above x.
@@ -87,7 +89,8 @@ TEST(Climbs, OfOrdersAndTiesAreConflictsThatTeach) {
 TEST(Climbs, EndTheProverToo) {
   const Problem problem = MakeProblem({MakeBuffer("a", 4, {0, 1}, 4), MakeBuffer("b", 4, {0, 1}, 4)},
                                       {{RelationKind::kColocate, 0, 1, 1}});
-  const problem::proof::Attempt attempt = search::engines::lazy::LazyProver().Prove(problem, kHuge, {20'000}, {});
+  const problem::proof::Attempt attempt =
+      search::engines::lazy::LazyProver().Prove(problem, kHuge, {20'000}, {});
   EXPECT_FALSE(attempt.proof);
   EXPECT_FALSE(attempt.reason.empty());
 }

@@ -1,3 +1,5 @@
+#include "tessera/search/engines/lazy/lazy_engine.h"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/random.h"
 #include "tessera/problem/validator.h"
-#include "tessera/search/engines/lazy/lazy_engine.h"
 
 namespace tessera::encoder {
 namespace {
@@ -41,11 +42,14 @@ Problem DrawTight(uint64_t seed, int buffers) {
   return problem;
 }
 
-Result Solve(const Problem& problem, const search::engines::lazy::LazyOptions& options = {}, const base::Budget& budget = {}) {
-  return search::engines::lazy::LazyEngine(options).Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, budget, {});
+Result Solve(const Problem& problem, const search::engines::lazy::LazyOptions& options = {},
+             const base::Budget& budget = {}) {
+  return search::engines::lazy::LazyEngine(options)
+      .Open(problem, nullptr)
+      ->Solve(0, problem.memories[0].capacity, budget, {});
 }
 
-TEST(search::engines::lazy::LazyEngine, ProvesACapacityBelowTheLoadInfeasibleAndBoundsThePeak) {
+TEST(LazyEngine, ProvesACapacityBelowTheLoadInfeasibleAndBoundsThePeak) {
   Problem problem = DrawTight(1, 12);
   const Bytes load = problem.memories[0].capacity--;
   const Result result = Solve(problem);
@@ -54,33 +58,36 @@ TEST(search::engines::lazy::LazyEngine, ProvesACapacityBelowTheLoadInfeasibleAnd
   EXPECT_EQ(result.engine, "lazy");
 }
 
-TEST(search::engines::lazy::LazyEngine, SaysUnknownWithoutABudget) {
+TEST(LazyEngine, SaysUnknownWithoutABudget) {
   const Result result = Solve(DrawTight(1, 12), {}, {0});
   EXPECT_EQ(result.status, Status::kUnknown);
   EXPECT_THAT(result.reason, HasSubstr("budget"));
 }
 
-TEST(search::engines::lazy::LazyEngine, SaysUnknownWhenStopped) {
+TEST(LazyEngine, SaysUnknownWhenStopped) {
   const Problem problem = DrawTight(1, 12);
   base::Stop stop;
   stop.Request();
-  const Result result = search::engines::lazy::LazyEngine().Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {}, stop);
+  const Result result = search::engines::lazy::LazyEngine()
+                            .Open(problem, nullptr)
+                            ->Solve(0, problem.memories[0].capacity, {}, stop);
   EXPECT_EQ(result.status, Status::kUnknown);
 }
 
 // Its budget is spent after seconds.
-TEST(search::engines::lazy::LazyEngine, ADeadlineEndsTheSearch) {
+TEST(LazyEngine, ADeadlineEndsTheSearch) {
   Problem problem = DrawTight(1, 60);
   for (size_t i = 0; i < problem.buffers.size(); i += 2) problem.buffers[i].alignment = 16;
   const base::Budget budget{20'000};
   const base::Stop soon(base::Stop::Clock::now() + std::chrono::milliseconds(20));
-  const Result result =
-      search::engines::lazy::LazyEngine().Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, budget, soon);
+  const Result result = search::engines::lazy::LazyEngine()
+                            .Open(problem, nullptr)
+                            ->Solve(0, problem.memories[0].capacity, budget, soon);
   EXPECT_EQ(result.status, Status::kUnknown);
   EXPECT_LT(result.statistics.conflicts, budget.units);
 }
 
-TEST(search::engines::lazy::LazyEngine, ASpentBudgetIsNoProofAndMoreOfItGoesOn) {
+TEST(LazyEngine, ASpentBudgetIsNoProofAndMoreOfItGoesOn) {
   const Problem problem = DrawTight(36, 30);
   const auto session = search::engines::lazy::LazyEngine().Open(problem, nullptr);
   const Bytes capacity = problem.memories[0].capacity;
@@ -95,7 +102,7 @@ TEST(search::engines::lazy::LazyEngine, ASpentBudgetIsNoProofAndMoreOfItGoesOn) 
   EXPECT_EQ(result.status, whole);
 }
 
-TEST(search::engines::lazy::LazyEngine, GivesTheSameAnswerAndTheSameEffortEachTime) {
+TEST(LazyEngine, GivesTheSameAnswerAndTheSameEffortEachTime) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const Problem problem = DrawTight(seed, 30);
     search::engines::lazy::LazyOptions options;
@@ -113,7 +120,7 @@ TEST(search::engines::lazy::LazyEngine, GivesTheSameAnswerAndTheSameEffortEachTi
 }
 
 // One session that sweeps must say what fresh sessions say, up, down, with the capacity assumed or constant.
-TEST(search::engines::lazy::LazyEngine, ASweepOfCapacitiesEqualsFreshSessions) {
+TEST(LazyEngine, ASweepOfCapacitiesEqualsFreshSessions) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const Problem problem = DrawTight(seed, 14);
     for (const bool assumed : {false, true}) {
@@ -123,7 +130,8 @@ TEST(search::engines::lazy::LazyEngine, ASweepOfCapacitiesEqualsFreshSessions) {
       for (const Bytes delta : {20, 4, -1, 8, 0, 2, 1, 0}) {
         const Bytes capacity = problem.memories[0].capacity + delta;
         const Result swept = session->Solve(0, capacity, {}, {});
-        const Result fresh = search::engines::lazy::LazyEngine(options).Open(problem, nullptr)->Solve(0, capacity, {}, {});
+        const Result fresh =
+            search::engines::lazy::LazyEngine(options).Open(problem, nullptr)->Solve(0, capacity, {}, {});
         ASSERT_EQ(swept.status, fresh.status) << seed << " " << delta;
         if (swept.allocation) {
           EXPECT_TRUE(problem::Validate(problem, *swept.allocation, capacity).empty());
@@ -133,7 +141,7 @@ TEST(search::engines::lazy::LazyEngine, ASweepOfCapacitiesEqualsFreshSessions) {
   }
 }
 
-TEST(search::engines::lazy::LazyEngine, RemembersThatALargerCapacityWasRefuted) {
+TEST(LazyEngine, RemembersThatALargerCapacityWasRefuted) {
   Problem problem = DrawTight(1, 12);
   const Bytes load = problem.memories[0].capacity;
   const auto session = search::engines::lazy::LazyEngine().Open(problem, nullptr);
@@ -144,7 +152,7 @@ TEST(search::engines::lazy::LazyEngine, RemembersThatALargerCapacityWasRefuted) 
   EXPECT_EQ(again.statistics.conflicts, 0);
 }
 
-TEST(search::engines::lazy::LazyEngine, TriesHintsFirst) {
+TEST(LazyEngine, TriesHintsFirst) {
   Problem problem = DrawTight(1, 1);
   problem.buffers[0].size = 10;
   problem.buffers[0].hint = 30;
@@ -155,14 +163,14 @@ TEST(search::engines::lazy::LazyEngine, TriesHintsFirst) {
   EXPECT_EQ(Solve(problem, deaf).allocation->offsets[0], 0);
 }
 
-TEST(search::engines::lazy::LazyEngine, ACapacityBeyondAllSizesIsNoOverflow) {
+TEST(LazyEngine, ACapacityBeyondAllSizesIsNoOverflow) {
   Problem problem = DrawTight(2, 20);
   problem.memories[0].capacity = base::kMaxTotal;
   EXPECT_EQ(Solve(problem).status, Status::kFeasible);
 }
 
 // Each of the two would have to lie right above the other, however much room there is.
-TEST(search::engines::lazy::LazyEngine, TiesInACircleAreRefutedAtOnce) {
+TEST(LazyEngine, TiesInACircleAreRefutedAtOnce) {
   Problem problem = DrawTight(2, 2);
   problem.memories[0].capacity = Bytes{1} << 50;
   problem.relations = {{problem::RelationKind::kAdjacent, 0, 1, 0},
@@ -172,7 +180,7 @@ TEST(search::engines::lazy::LazyEngine, TiesInACircleAreRefutedAtOnce) {
   EXPECT_EQ(result.statistics.conflicts, 0);
 }
 
-TEST(search::engines::lazy::LazyEngine, RefusesAddressesThatCouldOverflow) {
+TEST(LazyEngine, RefusesAddressesThatCouldOverflow) {
   Problem problem = DrawTight(2, 2);
   problem.buffers[0].size = base::kMaxTotal / 2;
   const Result result = Solve(problem);
@@ -180,7 +188,7 @@ TEST(search::engines::lazy::LazyEngine, RefusesAddressesThatCouldOverflow) {
   EXPECT_THAT(result.reason, HasSubstr("2^60"));
 }
 
-TEST(search::engines::lazy::LazyEngine, RefusesWhatItCannotHonourByName) {
+TEST(LazyEngine, RefusesWhatItCannotHonourByName) {
   Problem problem = DrawTight(1, 2);
   problem.memories[0].banks = {{"left", {0, 60}, {}}, {"right", {60, 120}, {}}};
   problem.buffers[1].allowed_banks = {1};
@@ -192,7 +200,7 @@ TEST(search::engines::lazy::LazyEngine, RefusesWhatItCannotHonourByName) {
   EXPECT_EQ(Solve(problem).status, Status::kUnsupported);
 }
 
-TEST(search::engines::lazy::LazyEngine, RefusesModesThatRestrictAndKeepsToOneThatDoesNot) {
+TEST(LazyEngine, RefusesModesThatRestrictAndKeepsToOneThatDoesNot) {
   Problem problem = DrawTight(1, 1);
   problem.memories[0].banks = {{"only", {0, 60}, {}}};
   problem.memories[0].modes = {{"off", {{true, {}}}}, {"on", {{false, {{"", problem::AccessKind::kRead}}}}}};
@@ -205,10 +213,11 @@ TEST(search::engines::lazy::LazyEngine, RefusesModesThatRestrictAndKeepsToOneTha
   EXPECT_EQ(Solve(problem).status, Status::kUnsupported);
 }
 
-TEST(search::engines::lazy::LazyEngine, SaysThatARungDoesNotExist) {
+TEST(LazyEngine, SaysThatARungDoesNotExist) {
   const Problem problem = DrawTight(1, 2);
   const problem::Ladder ladder{{{"only", {1, 1}}}};
-  EXPECT_EQ(search::engines::lazy::LazyEngine().Open(problem, &ladder)->Solve(1, 100, {}, {}).status, Status::kInvalid);
+  EXPECT_EQ(search::engines::lazy::LazyEngine().Open(problem, &ladder)->Solve(1, 100, {}, {}).status,
+            Status::kInvalid);
 }
 
 }  // namespace

@@ -12,9 +12,6 @@
 
 // Every infeasible answer of the lazy engine comes with a proof that the checker accepts.
 
-
-
-
 namespace tessera::encoder {
 namespace {
 
@@ -22,7 +19,7 @@ using problem::Bytes;
 using problem::Problem;
 using problem::proof::Attempt;
 
-TEST(search::engines::lazy::LazyProver, ProvesExactlyWhatBruteForceFindsInfeasible) {
+TEST(LazyProver, ProvesExactlyWhatBruteForceFindsInfeasible) {
   int infeasible = 0;
   for (uint64_t seed = 1; seed <= 2400; ++seed) {
     base::Random random(seed);
@@ -43,7 +40,7 @@ TEST(search::engines::lazy::LazyProver, ProvesExactlyWhatBruteForceFindsInfeasib
 }
 
 // Three buffers stay from the first step to the second; what leaves and enters beside them does not matter.
-TEST(search::engines::lazy::LazyProver, WhoeverStaysAndIsTooMuchAloneIsAStack) {
+TEST(LazyProver, WhoeverStaysAndIsTooMuchAloneIsAStack) {
   Problem problem;
   problem.memories.resize(1);
   const std::vector<std::pair<Bytes, problem::Lifespan>> buffers = {

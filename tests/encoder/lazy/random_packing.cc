@@ -1,9 +1,9 @@
+#include "random_packing.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "random_packing.h"
 
 namespace tessera::encoder {
 namespace {

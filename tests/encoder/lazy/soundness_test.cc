@@ -11,9 +11,6 @@
 
 // The lazy engine against brute force on instances small enough to enumerate, each with its switches drawn.
 
-
-
-
 namespace tessera::encoder {
 namespace {
 

@@ -1,8 +1,8 @@
+#include "tessera/search/engines/lazy/trail.h"
+
 #include <gmock/gmock.h>
 
 #include <vector>
-
-#include "tessera/search/engines/lazy/trail.h"
 
 namespace tessera::search::engines::lazy {
 namespace {

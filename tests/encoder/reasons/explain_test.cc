@@ -1,3 +1,5 @@
+#include "tessera/search/reasons/explain.h"
+
 #include <gmock/gmock.h>
 
 #include <string>
@@ -6,7 +8,6 @@
 #include "brute_force.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
-#include "tessera/search/reasons/explain.h"
 
 // What is explained, and how, on fixtures small enough to check by eye. Enumeration decides.
 namespace tessera::encoder {
@@ -205,7 +206,8 @@ TEST(ExplainTest, ALoopCanBeToBlame) {
 TEST(ExplainTest, AnAnswerThatIsTakenBackIsNotBelieved) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 1, 1), MakeBuffer("b", 0, 1, 1)}, 2);
   int questions = 0;
-  const search::reasons::Decide fickle = [&](const Problem& asked, Bytes capacity, const base::Budget& budget) {
+  const search::reasons::Decide fickle = [&](const Problem& asked, Bytes capacity,
+                                             const base::Budget& budget) {
     if (++questions > 2) return Decided(asked, capacity, budget);
     Result result;
     result.status = Status::kInfeasible;

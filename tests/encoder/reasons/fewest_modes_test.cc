@@ -1,3 +1,5 @@
+#include "tessera/search/reasons/fewest_modes.h"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "tessera/base/random.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/validator.h"
-#include "tessera/search/reasons/fewest_modes.h"
 
 namespace tessera::encoder {
 namespace {
@@ -117,7 +118,8 @@ TEST(FewestModesTest, WhatIsUnknownIsNotCalledLeast) {
   query.known = Enumerate(query.problem, query.capacity);
   ASSERT_TRUE(query.known.has_value());
   const search::reasons::Decide shrugs = [](const Problem&, Bytes, const base::Budget&) { return Result{}; };
-  const search::reasons::FewestModes found = search::reasons::FindFewestModes(std::vector<search::reasons::ModeQuery>{query}, shrugs, {});
+  const search::reasons::FewestModes found =
+      search::reasons::FindFewestModes(std::vector<search::reasons::ModeQuery>{query}, shrugs, {});
   EXPECT_EQ(found.status, Status::kFeasible);
   EXPECT_EQ(found.kept.size(), 2U);
 }
@@ -125,7 +127,8 @@ TEST(FewestModesTest, WhatIsUnknownIsNotCalledLeast) {
 TEST(FewestModesTest, TransitionsBetweenWhatRemainsRemain) {
   Problem problem = DoubleBufferedLoop({"rr", "rw", "ww"});
   problem.memories[0].transitions = {{0, 1}, {1, 2}, {2, 0}};
-  const Problem reduced = search::reasons::WithModes(problem, std::vector<search::reasons::ModeId>{{0, 0}, {0, 2}});
+  const Problem reduced =
+      search::reasons::WithModes(problem, std::vector<search::reasons::ModeId>{{0, 0}, {0, 2}});
   EXPECT_EQ(reduced.memories[0].modes.size(), 2U);
   EXPECT_EQ(reduced.memories[0].modes[1].name, "ww");
   EXPECT_THAT(*reduced.memories[0].transitions, ElementsAre(std::pair(1, 0)));

@@ -423,7 +423,8 @@ TEST_F(MinimalReasons, OfEveryWayToExplainCollideAndAreNeeded) {
     if (!question) continue;
     const size_t way = paths.Take(explained++);
     SCOPED_TRACE("draw " + std::to_string(drawn) + " by " + paths.NameOf(way));
-    const Explanation explanation = search::reasons::Explain(question->problem, question->capacity, paths.DecideOf(way), {});
+    const Explanation explanation =
+        search::reasons::Explain(question->problem, question->capacity, paths.DecideOf(way), {});
     EXPECT_TRUE(explanation.minimal || !paths.DecidesAll(way));
     if (explanation.minimal) ++tally_.ways[paths.NameOf(way)];
     Check(*question, explanation);
@@ -455,8 +456,8 @@ TEST_F(MinimalReasons, WithinAnyBudgetSayWhetherTheyAreMinimal) {
     ++explained;
     SCOPED_TRACE("draw " + std::to_string(drawn));
     const base::Budget budget{int64_t{1} << random.Uniform(0, 10)};
-    const Explanation explanation =
-        search::reasons::Explain(question->problem, question->capacity, paths.DecideOf(0), {.budget = budget});
+    const Explanation explanation = search::reasons::Explain(question->problem, question->capacity,
+                                                             paths.DecideOf(0), {.budget = budget});
     tally_.cut_short += explanation.minimal ? 0 : 1;
     Check(*question, explanation);
   }

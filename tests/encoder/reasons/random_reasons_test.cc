@@ -196,7 +196,8 @@ TEST_P(RandomReasons, AreMinimalAndTheirChangesLeast) {
   base::Random random(GetParam());
   const sat::SatEngine engine;
   const base::Stop stop;
-  const search::reasons::Decide decide = [&](const Problem& problem, Bytes capacity, const base::Budget& budget) {
+  const search::reasons::Decide decide = [&](const Problem& problem, Bytes capacity,
+                                             const base::Budget& budget) {
     return engine.Open(problem, nullptr)->Solve(0, capacity, budget, stop);
   };
   int explained = 0;

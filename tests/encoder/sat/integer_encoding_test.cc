@@ -1,3 +1,5 @@
+#include "tessera/encoder/sat/integer_encoding.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -5,7 +7,6 @@
 
 #include "tessera/base/random.h"
 #include "tessera/encoder/sat/cadical_engine.h"
-#include "tessera/encoder/sat/integer_encoding.h"
 
 // Both encodings of integers mean the same: what they say is compared with arithmetic for all values of small
 // domains.
@@ -121,7 +122,7 @@ TYPED_TEST(IntegerEncodingOf, SumsHoldUnderTheirGuardOnly) {
   base::Random random(5);
   for (int i = 0; i < 6; ++i) {
     const std::array<formulation::Domain, 3> domains = {this->DrawDomain(random), this->DrawDomain(random),
-                                           this->DrawDomain(random)};
+                                                        this->DrawDomain(random)};
     std::array<formulation::Integer, 3> integers;
     for (size_t k = 0; k < 3; ++k) integers[k] = this->integers_.NewInteger(domains[k]);
     const int64_t shift = random.Uniform(0, 6);

@@ -11,9 +11,6 @@
 
 // CaDiCaL's proofs over everything that a Problem can state.
 
-
-
-
 namespace tessera::encoder {
 namespace {
 
@@ -49,7 +46,7 @@ TEST_P(SatProverOnRandomProblems, ProvesExactlyWhatBruteForceFindsInfeasible) {
 INSTANTIATE_TEST_SUITE_P(Seeds, SatProverOnRandomProblems, testing::Values(11, 12, 13, 14));
 
 // The second must begin where the first ends, and a byte later.
-TEST(sat::SatProver, GuardsComeBetweenAdjacentBuffersToo) {
+TEST(SatProver, GuardsComeBetweenAdjacentBuffersToo) {
   Problem problem;
   problem.memories.resize(1);
   for (const char* const id : {"a", "b"}) {
@@ -71,7 +68,7 @@ TEST(sat::SatProver, GuardsComeBetweenAdjacentBuffersToo) {
 }
 
 // b lies 4 above a, so d must lie 4 above c; beside a and b, which leave [0, 4) and [12, 19), there is no room.
-TEST(sat::SatProver, SpeaksOfCommonDistances) {
+TEST(SatProver, SpeaksOfCommonDistances) {
   Problem problem;
   problem.memories.resize(1);
   for (const char* const id : {"a", "b", "c", "d"}) {
@@ -96,7 +93,7 @@ TEST(sat::SatProver, SpeaksOfCommonDistances) {
 }
 
 // Three buffers on two banks of a megabyte: two of them on one bank do not fit, whatever their offsets.
-TEST(sat::SatProver, ComparesWithSomeOffsetsWhereThereAreTooManyForAll) {
+TEST(SatProver, ComparesWithSomeOffsetsWhereThereAreTooManyForAll) {
   Problem problem;
   problem.memories.resize(1);
   problem.memories[0].capacity = 2 << 20;

@@ -1,10 +1,10 @@
+#include "tessera/encoder/sat/unit_propagation.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
-
-#include "tessera/encoder/sat/unit_propagation.h"
 
 namespace tessera::encoder {
 namespace {

@@ -1,9 +1,9 @@
+#include "tessera/encoder/smt/z3_sink.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <vector>
-
-#include "tessera/encoder/smt/z3_sink.h"
 
 namespace tessera::encoder {
 namespace {

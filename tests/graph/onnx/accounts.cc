@@ -1,10 +1,10 @@
+#include "accounts.h"
+
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
-
-#include "accounts.h"
 
 namespace tessera::graph::onnx {
 namespace {
@@ -125,7 +125,8 @@ class Accounts {
 
   void CheckOrigins() {
     std::set<std::string> named;
-    for (const import::common::NodeFate& fate : import_.nodes) named.insert(fate.operators.begin(), fate.operators.end());
+    for (const import::common::NodeFate& fate : import_.nodes)
+      named.insert(fate.operators.begin(), fate.operators.end());
     for (const Operator& op : import_.graph.operators) {
       const bool hands_on = op.function == "identity" && TensorAt(op.outputs.front()).network_output;
       if (named.count(op.id) == 0 && !hands_on) Complain("operator '" + op.id + "' comes from no node");
@@ -136,7 +137,8 @@ class Accounts {
 
   bool IsThere(size_t node) const {
     const import::common::Fate fate = import_.nodes[node].fate;
-    return fate == import::common::Fate::kOperator || fate == import::common::Fate::kBarrier || fate == import::common::Fate::kFused;
+    return fate == import::common::Fate::kOperator || fate == import::common::Fate::kBarrier ||
+           fate == import::common::Fate::kFused;
   }
 
   // Operands whose elements reach the results; of a CastLike the second one gives its type alone.
@@ -189,7 +191,8 @@ class Accounts {
                                      [this](const std::string& output) { return Changes(output); });
     if (fate.fate == import::common::Fate::kFolded && changes)
       Complain(NameOf(node) + " changes from run to run, and is a constant");
-    if (fate.fate == import::common::Fate::kBarrier && fate.reason.empty()) Complain(NameOf(node) + " has no reason");
+    if (fate.fate == import::common::Fate::kBarrier && fate.reason.empty())
+      Complain(NameOf(node) + " has no reason");
     if (fate.fate != import::common::Fate::kRemoved) return;
     if (fate.reason.empty()) Complain(NameOf(node) + " is removed without a reason");
     if (!IsLive(node) || !changes) return;
@@ -210,7 +213,8 @@ class Accounts {
     }
     const import::common::NodeFate& fate = import_.nodes[maker->second];
     const Step& step = steps_[maker->second];
-    if (fate.fate == import::common::Fate::kRemoved && !step.inputs.empty()) return CarriersOf(step.inputs.front());
+    if (fate.fate == import::common::Fate::kRemoved && !step.inputs.empty())
+      return CarriersOf(step.inputs.front());
     std::set<int> made;
     for (const std::string& id : fate.operators) {
       const Operator& op = OperatorNamed(id);

@@ -10,11 +10,11 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-import::onnx::Descriptions Describing(const std::string& text) {
-  const base::Expected<import::onnx::Descriptions> read = import::onnx::ReadDescriptions(text, "ops.yaml");
-  EXPECT_TRUE(read.has_value()) << (read ? "" : base::Format(read.error()));
-  return read.value_or(import::onnx::Descriptions{});
-}
+import::onnx::Descriptions Describing(const std::string& text){
+    const base::Expected<import::onnx::Descriptions> read = import::onnx::ReadDescriptions(text, "ops.yaml");
+EXPECT_TRUE(read.has_value()) << (read ? "" : base::Format(read.error()));
+return read.value_or(import::onnx::Descriptions{});
+}  // namespace
 
 TEST(Barrier, IsWhatDependsOnData) {
   ModelBuilder model;
@@ -65,7 +65,7 @@ TEST(Barrier, OfAnotherDomainNeedsADeclaredShape) {
   EXPECT_EQ(fault.hint, "or describe operator my.domain:Warp under 'ops'");
 }
 
-TEST(import::onnx::Description, MakesAnUnknownOperatorTileable) {
+TEST(Description, MakesAnUnknownOperatorTileable) {
   ModelBuilder model;
   model.Input("x", {1, 4, 8, 8});
   model.Weight("table", {16});
@@ -92,7 +92,7 @@ TEST(import::onnx::Description, MakesAnUnknownOperatorTileable) {
   EXPECT_THAT(import.notes, ElementsAre("assumed of y: my.domain:Blur is as described under 'ops'"));
 }
 
-TEST(import::onnx::Description, MustFitTheOperands) {
+TEST(Description, MustFitTheOperands) {
   ModelBuilder model;
   model.Input("x", {4, 8});
   model.Add("my.domain:Blur", {"x"}, "y");
@@ -103,8 +103,9 @@ TEST(import::onnx::Description, MustFitTheOperands) {
               HasSubstr("operator 'y' (Blur): its description does not fit"));
 }
 
-TEST(import::onnx::Description, IsReadStrictly) {
-  const auto read = import::onnx::ReadDescriptions("ops:\n  Blur: {accesses: [full], macs_per_outptu: 9}\n", "ops.yaml");
+TEST(Description, IsReadStrictly) {
+  const auto read =
+      import::onnx::ReadDescriptions("ops:\n  Blur: {accesses: [full], macs_per_outptu: 9}\n", "ops.yaml");
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().line, 2);
   EXPECT_EQ(read.error().hint, "did you mean 'macs_per_output'?");
@@ -255,5 +256,5 @@ TEST(Annotations, ComeBack) {
   EXPECT_EQ(graph.operators[0].annotations.at("x-layer_colour"), "blue");
 }
 
-}  // namespace
+}  // namespace tessera::graph::onnx
 }  // namespace tessera::graph::onnx

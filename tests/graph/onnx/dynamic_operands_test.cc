@@ -39,7 +39,7 @@ void ExpectNothingLost(const Example& example, const std::set<size_t>& dynamic) 
       operands.push_back(Compute(model, operand, name));
       which += " " + std::to_string(i);
     } else {
-      operands.push_back(import::common::Constant(model, operand, name));
+      operands.push_back(Constant(model, operand, name));
     }
   }
   SCOPED_TRACE(example.type + " of version " + std::to_string(example.version) + ", computed:" + which);
@@ -194,7 +194,7 @@ class RandomModel {
       return chosen.name;
     }
     if (random_.Chance(0.6) || operand.shape == std::vector<int64_t>{0})
-      return import::common::Constant(model_, operand, Fresh());
+      return Constant(model_, operand, Fresh());
     changes = true;
     return Compute(model_, operand, Fresh());
   }

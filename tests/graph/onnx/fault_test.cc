@@ -33,7 +33,8 @@ TEST(OnnxFault, AnyTruncation) {
   Build(model);
   const std::string whole = model.Bytes();
   for (size_t length = 1; length < whole.size(); ++length) {
-    const base::Expected<import::onnx::Import> import = import::onnx::ImportOnnx(whole.substr(0, length), "model.onnx", {});
+    const base::Expected<import::onnx::Import> import =
+        import::onnx::ImportOnnx(whole.substr(0, length), "model.onnx", {});
     EXPECT_FALSE(import.has_value()) << length;
   }
 }

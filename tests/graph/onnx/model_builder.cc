@@ -1,8 +1,9 @@
+#include "model_builder.h"
+
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
 #include "accounts.h"
-#include "model_builder.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/graph/ops/shape_inference.h"
 
@@ -190,24 +191,27 @@ void ModelBuilder::Document(const std::string& operator_name, const std::string&
 
 std::string ModelBuilder::Bytes() const { return message_->model.SerializeAsString(); }
 
-import::onnx::Import MustImport(const ModelBuilder& model, const import::onnx::ImportOptions& options) {
-  base::Expected<import::onnx::Import> import = import::onnx::ImportOnnx(model.Bytes(), "model.onnx", options);
-  if (!import) {
-    ADD_FAILURE() << base::Format(import.error());
-    return {};
-  }
-  for (const std::string& complaint : FindUnaccounted(model.Bytes(), *import))
-    ADD_FAILURE() << complaint << "\n" << import::common::TextOf(import->nodes) << "\n" << Describe(import->graph);
-  // Whatever import gives, plans embed and read back.
-  const std::string json = import::yaml::WriteNetworkJson(import->graph);
-  const base::Expected<Graph> again = import::yaml::ReadNetwork(json, "again.json");
-  EXPECT_TRUE(again.has_value()) << (again ? "" : base::Format(again.error()));
-  if (again) {
-    EXPECT_EQ(import::yaml::WriteNetworkJson(*again), json);
-    EXPECT_TRUE(*again == import->graph) << json;
-  }
-  return *std::move(import);
+import::onnx::Import MustImport(const ModelBuilder& model, const import::onnx::ImportOptions& options){
+    base::Expected<import::onnx::Import> import = import::onnx::ImportOnnx(model.Bytes(), "model.onnx",
+                                                                           options);
+if (!import) {
+  ADD_FAILURE() << base::Format(import.error());
+  return {};
 }
+for (const std::string& complaint : FindUnaccounted(model.Bytes(), *import))
+  ADD_FAILURE() << complaint << "\n"
+                << import::common::TextOf(import->nodes) << "\n"
+                << Describe(import->graph);
+// Whatever import gives, plans embed and read back.
+const std::string json = import::yaml::WriteNetworkJson(import->graph);
+const base::Expected<Graph> again = import::yaml::ReadNetwork(json, "again.json");
+EXPECT_TRUE(again.has_value()) << (again ? "" : base::Format(again.error()));
+if (again) {
+  EXPECT_EQ(import::yaml::WriteNetworkJson(*again), json);
+  EXPECT_TRUE(*again == import->graph) << json;
+}
+return *std::move(import);
+}  // namespace tessera::graph::onnx
 
 Graph MustImportGraph(const ModelBuilder& model, const import::onnx::ImportOptions& options) {
   return MustImport(model, options).graph;

@@ -1,6 +1,6 @@
-#include <cmath>
-
 #include "networks.h"
+
+#include <cmath>
 
 namespace tessera::graph::onnx {
 namespace {

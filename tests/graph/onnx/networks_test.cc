@@ -1,8 +1,8 @@
+#include "networks.h"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
-
-#include "networks.h"
 
 // Whole networks as they are exported: no barrier where none need be, nothing left over that folds.
 namespace tessera::graph::onnx {
@@ -17,16 +17,16 @@ int CountKind(const Graph& graph, base::OperatorKind kind) {
                                         [kind](const Operator& op) { return op.kind == kind; }));
 }
 
-import::onnx::Import ImportNetwork(void (*build)(ModelBuilder&), const std::map<std::string, int64_t>& dims = {}) {
-  ModelBuilder model;
-  build(model);
-  import::onnx::ImportOptions options;
-  options.dims = dims;
-  import::onnx::Import import = MustImport(model, options);
-  EXPECT_THAT(import.notes, Each(Not(StartsWith("barrier"))));
-  EXPECT_EQ(std::count_if(import.graph.operators.begin(), import.graph.operators.end(), IsBarrier), 0);
-  return import;
-}
+import::onnx::Import ImportNetwork(void (*build)(ModelBuilder&),
+                                   const std::map<std::string, int64_t>& dims = {}){ModelBuilder model;
+build(model);
+import::onnx::ImportOptions options;
+options.dims = dims;
+import::onnx::Import import = MustImport(model, options);
+EXPECT_THAT(import.notes, Each(Not(StartsWith("barrier"))));
+EXPECT_EQ(std::count_if(import.graph.operators.begin(), import.graph.operators.end(), IsBarrier), 0);
+return import;
+}  // namespace
 
 TEST(Networks, ResNet) {
   const Graph graph = ImportNetwork(BuildResNet, {{"batch", 1}}).graph;
@@ -74,5 +74,5 @@ TEST(Networks, DecoderStep) {
   EXPECT_EQ(CountKind(graph, base::OperatorKind::kMatmul), 6);
 }
 
-}  // namespace
+}  // namespace tessera::graph::onnx
 }  // namespace tessera::graph::onnx

@@ -97,7 +97,8 @@ TEST_F(OutputsTest, WithoutElementsAreLeftOutWithANote) {
   model_.Integers("none", {});
   model_.Output("a");
   model_.Output("none");
-  const base::Expected<import::onnx::Import> import = import::onnx::ImportOnnx(model_.Bytes(), "model.onnx", {});
+  const base::Expected<import::onnx::Import> import =
+      import::onnx::ImportOnnx(model_.Bytes(), "model.onnx", {});
   ASSERT_TRUE(import.has_value());
   EXPECT_THAT(import->notes, Contains("assumed of none: this output has no elements; it is left out"));
 }

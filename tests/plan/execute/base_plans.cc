@@ -1,8 +1,9 @@
+#include "base_plans.h"
+
 #include <algorithm>
 #include <stdexcept>
 
 #include "../fixture.h"
-#include "base_plans.h"
 #include "plans.h"
 
 namespace tessera::plan::execute {

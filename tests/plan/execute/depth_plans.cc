@@ -1,7 +1,8 @@
+#include "depth_plans.h"
+
 #include <array>
 
 #include "../fixture.h"
-#include "depth_plans.h"
 #include "plans.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/tests/graph/random_sum.h"

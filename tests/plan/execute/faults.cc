@@ -1,3 +1,5 @@
+#include "faults.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,7 +7,6 @@
 #include <ostream>
 
 #include "base_plans.h"
-#include "faults.h"
 #include "plans.h"
 #include "tessera/plan/execute/machine.h"
 #include "tessera/plan/execute/program.h"

@@ -1,7 +1,8 @@
+#include "kept_plans.h"
+
 #include <utility>
 
 #include "../fixture.h"
-#include "kept_plans.h"
 #include "plans.h"
 #include "tessera/plan/execute/elements.h"
 

@@ -1,3 +1,5 @@
+#include "kept_plans.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 
 #include "../fixture.h"
 #include "base_plans.h"
-#include "kept_plans.h"
 #include "plans.h"
 #include "tessera/plan/execute/tile_boxes.h"
 
@@ -95,7 +96,7 @@ std::vector<std::pair<int64_t, int64_t>> RowsOf(const Tiles& tiles, int tensor, 
     const TilePart part = tiles.At(i).parts.at(tensor);
     const Box box = made ? part.made : KeptOf(part);
     rows.emplace_back(execute::IsEmpty(box) ? std::pair<int64_t, int64_t>{0, 0}
-                                                           : std::pair{box[2].begin, box[2].end});
+                                            : std::pair{box[2].begin, box[2].end});
   }
   return rows;
 }

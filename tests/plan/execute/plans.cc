@@ -1,8 +1,9 @@
+#include "plans.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "plans.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/sat/cadical_engine.h"
@@ -119,11 +120,13 @@ Subgraph SubgraphOf(const graph::Graph& network, const encoder::program::Subgrap
 }
 
 Plan PlanOf(const graph::Graph& network, const Profile& profile,
-            const std::vector<encoder::program::SubgraphChoice>& choices, const encoder::program::Program& program) {
+            const std::vector<encoder::program::SubgraphChoice>& choices,
+            const encoder::program::Program& program) {
   Plan plan;
   plan.network = network;
   plan.profile = profile;
-  for (const encoder::program::SubgraphChoice& choice : choices) plan.subgraphs.push_back(SubgraphOf(network, choice));
+  for (const encoder::program::SubgraphChoice& choice : choices)
+    plan.subgraphs.push_back(SubgraphOf(network, choice));
   plan.problem = program.problem;
   for (const encoder::program::ProgramBuffer& buffer : program.buffers) {
     plan.buffers.push_back({static_cast<BufferKind>(buffer.kind), buffer.subgraph, buffer.tensor, buffer.op,
@@ -141,8 +144,9 @@ void KeepRows(Random& random, const graph::Graph& network, const Profile& profil
               std::vector<graph::tiling::TileShape> shapes, encoder::program::SubgraphChoice& choice) {
   const graph::Operator& last = network.operators[static_cast<size_t>(choice.interval.last)];
   const graph::Shape& output = network.tensors[static_cast<size_t>(last.outputs.front())].shape;
-  std::erase_if(shapes,
-                [&](const graph::tiling::TileShape& tile) { return !encoder::program::MayKeepRows(profile, output, tile); });
+  std::erase_if(shapes, [&](const graph::tiling::TileShape& tile) {
+    return !encoder::program::MayKeepRows(profile, output, tile);
+  });
   if (shapes.empty()) return;
   const auto tile = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(shapes.size()) - 1));
   choice.tile = shapes[tile];

@@ -1,9 +1,10 @@
+#include "prefetch_plans.h"
+
 #include <algorithm>
 #include <vector>
 
 #include "../fixture.h"
 #include "plans.h"
-#include "prefetch_plans.h"
 #include "tessera/encoder/program/program.h"
 
 namespace tessera::plan::execute {
@@ -34,10 +35,12 @@ std::optional<Plan> DrawPrefetches(base::Random& random, const Plan& plan) {
   }
   for (encoder::program::SubgraphChoice& choice : choices) {
     choice.prefetch = random.Chance(0.8);
-    if (choice.prefetch && !encoder::program::BuildProgram(plan.network, profile, choices)) choice.prefetch = false;
+    if (choice.prefetch && !encoder::program::BuildProgram(plan.network, profile, choices))
+      choice.prefetch = false;
   }
-  const bool any = std::any_of(choices.begin(), choices.end(),
-                               [](const encoder::program::SubgraphChoice& choice) { return choice.prefetch; });
+  const bool any =
+      std::any_of(choices.begin(), choices.end(),
+                  [](const encoder::program::SubgraphChoice& choice) { return choice.prefetch; });
   return any ? PlaceLow(plan.network, profile, choices) : std::nullopt;
 }
 

@@ -1,3 +1,5 @@
+#include "lowered_plans.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "../execute/plans.h"
 #include "../execute/prefetch_plans.h"
 #include "../fixture.h"
-#include "lowered_plans.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/lowering/lowering.h"
 #include "tessera/plan/verify/buffer_sizes.h"
@@ -39,9 +40,9 @@ Plan WithHomes(Plan plan) {
     const int64_t channels = tensor.shape.empty() ? 1 : std::max(tensor.shape.front(), tensor.shape.back());
     problem::Buffer buffer;
     buffer.id = tensor.id;
-    buffer.size =
-        verify::StoredBytes(verify::NameExtents(tensor.shape), tensor.type, layout.channel_block, layout.row_pitch_bytes) +
-        plan.profile.table_bytes_per_channel * channels;
+    buffer.size = verify::StoredBytes(verify::NameExtents(tensor.shape), tensor.type, layout.channel_block,
+                                      layout.row_pitch_bytes) +
+                  plan.profile.table_bytes_per_channel * channels;
     buffer.lifespans = {{0, static_cast<int64_t>(plan.subgraphs.size())}};
     home.problem.buffers.push_back(buffer);
     home.allocation.offsets.push_back(ends[layout.home]);

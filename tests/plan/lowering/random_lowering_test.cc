@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "../execute/depth_plans.h"
@@ -90,7 +90,8 @@ TEST_P(RandomLowering, RunsByDepth) {
     ++lowered;
     ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
     base::JsonReader reader(base::WriteJson(files::ToJson(*plan)), "lowering");
-    EXPECT_EQ(*reader.Finish(files::ReadProgram(reader.Root().Items(), *plan)), *plan->lowering) << "seed " << seed;
+    EXPECT_EQ(*reader.Finish(files::ReadProgram(reader.Root().Items(), *plan)), *plan->lowering)
+        << "seed " << seed;
   }
   EXPECT_GT(lowered, DrawsOf(100) / 10);
 }

@@ -106,11 +106,14 @@ void ForDrawnIntervals(uint64_t seed, int draws, const Visit& visit) {
 TEST(Floors, AreBelowEveryWay) {
   Compared compared;
   ForDrawnIntervals(2, 1500,
-                    [&](const std::string& draw, verify::infeasibility::Ways& ways, graph::Interval interval, const auto& all) {
+                    [&](const std::string& draw, verify::infeasibility::Ways& ways, graph::Interval interval,
+                        const auto& all) {
                       if (all.empty()) return;
                       int64_t least = std::numeric_limits<int64_t>::max();
-                      for (const verify::infeasibility::Way& way : all) least = std::min(least, verify::LeastLoad(ways.ProblemOf(way, {})));
-                      const int64_t floor = verify::infeasibility::FloorOf(ways.InOrder(), ways.UsersOf(), interval);
+                      for (const verify::infeasibility::Way& way : all)
+                        least = std::min(least, verify::LeastLoad(ways.ProblemOf(way, {})));
+                      const int64_t floor =
+                          verify::infeasibility::FloorOf(ways.InOrder(), ways.UsersOf(), interval);
                       EXPECT_LE(floor, least) << draw;
                       compared.Add(2 * floor >= least);
                     });
@@ -122,12 +125,13 @@ TEST(Floors, AreBelowEveryWay) {
 TEST(Floors, OfTilesAreBelowTheirWays) {
   Compared compared;
   ForDrawnIntervals(4, 1000,
-                    [&](const std::string& draw, verify::infeasibility::Ways& ways, graph::Interval interval, const auto& all) {
+                    [&](const std::string& draw, verify::infeasibility::Ways& ways, graph::Interval interval,
+                        const auto& all) {
                       for (const verify::infeasibility::Way& way : all) {
                         const bool keeps_rows = way.subgraph.halo != hw_profiles::HaloStorage::kRecompute;
                         const int64_t load = verify::LeastLoad(ways.ProblemOf(way, {}));
-                        const int64_t floor =
-                            verify::infeasibility::FloorOf(ways.InOrder(), ways.UsersOf(), interval, way.subgraph.tile, keeps_rows);
+                        const int64_t floor = verify::infeasibility::FloorOf(
+                            ways.InOrder(), ways.UsersOf(), interval, way.subgraph.tile, keeps_rows);
                         EXPECT_LE(floor, load) << draw;
                         compared.Add(2 * floor >= load);
                       }
@@ -139,17 +143,19 @@ TEST(Floors, OfTilesAreBelowTheirWays) {
 // So is what its tiles and halo ask for.
 TEST(ShapeLoad, IsBelowEveryWay) {
   Compared compared;
-  ForDrawnIntervals(
-      5, 1000, [&](const std::string& draw, verify::infeasibility::Ways& ways, graph::Interval interval, const auto& all) {
-        for (const verify::infeasibility::Way& way : all) {
-          if (way.subgraph.weights == hw_profiles::WeightPolicy::kByDepth) continue;
-          const int64_t load =
-              verify::LeastLoad(ways.ProblemOf(way, {}));  // leaves the subgraph among what surrounds it
-          const int64_t least = verify::infeasibility::LoadOfShape(ways.InOrder(), ways.UsersOf(), interval.first > 0 ? 1 : 0);
-          EXPECT_LE(least, load) << draw;
-          compared.Add(4 * least >= 3 * load);
-        }
-      });
+  ForDrawnIntervals(5, 1000,
+                    [&](const std::string& draw, verify::infeasibility::Ways& ways, graph::Interval interval,
+                        const auto& all) {
+                      for (const verify::infeasibility::Way& way : all) {
+                        if (way.subgraph.weights == hw_profiles::WeightPolicy::kByDepth) continue;
+                        const int64_t load = verify::LeastLoad(
+                            ways.ProblemOf(way, {}));  // leaves the subgraph among what surrounds it
+                        const int64_t least = verify::infeasibility::LoadOfShape(
+                            ways.InOrder(), ways.UsersOf(), interval.first > 0 ? 1 : 0);
+                        EXPECT_LE(least, load) << draw;
+                        compared.Add(4 * least >= 3 * load);
+                      }
+                    });
   ExpectEnough(compared.all, DrawsOf(2000));
   ExpectEnough(compared.tight, DrawsOf(1000));
 }
@@ -172,14 +178,16 @@ TEST(Impossible, IsNoOperatorOfWhichNothingIsNeeded) {
   question.network.operators = {a, b};
   question.profile = SmallProfile();
   verify::AssignHomes(question);
-  EXPECT_EQ(verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), 300), std::nullopt);
+  EXPECT_EQ(verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), 300),
+            std::nullopt);
   question.network.operators.back().window.pad_low = {0, 0};
   question.network.operators.back().window.pad_high = {0, 0};
-  EXPECT_NE(verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), 300), std::nullopt);
+  EXPECT_NE(verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), 300),
+            std::nullopt);
 }
 
 // The Problem of a way is the one that the encoder builds for it, but for what surrounds it.
-TEST(verify::infeasibility::Ways, HaveTheLoadOfTheEncodersProblem) {
+TEST(Ways, HaveTheLoadOfTheEncodersProblem) {
   base::Random random(3);
   int checked = 0;
   for (int i = 0; i < DrawsOf(800); ++i) {
@@ -195,7 +203,8 @@ TEST(verify::infeasibility::Ways, HaveTheLoadOfTheEncodersProblem) {
           {way.subgraph.weights, way.subgraph.in_place, way.subgraph.halo, {}, way.subgraph.depth}};
       const auto program = encoder::program::BuildProgram(question.network, question.profile, {&choice, 1});
       if (!program) continue;
-      EXPECT_EQ(verify::LeastLoad(ways.ProblemOf(way, {})), verify::LeastLoad(program->problem)) << "draw " << i;
+      EXPECT_EQ(verify::LeastLoad(ways.ProblemOf(way, {})), verify::LeastLoad(program->problem))
+          << "draw " << i;
       ++checked;
     }
   }

@@ -40,20 +40,20 @@ hw_profiles::Memory& TileMemoryOf(Plan& question) {
   return question.profile.memories[static_cast<size_t>(question.profile.tile_memory)];
 }
 
-TEST(verify::infeasibility::Judge, DoesNotRefuseWhatHasAPlan) {
+TEST(Judge, DoesNotRefuseWhatHasAPlan) {
   const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(Question(), Prove, kNever);
   EXPECT_FALSE(judgement.refutation);
   EXPECT_THAT(judgement.gap, HasSubstr("combination of subgraphs"));
 }
 
-TEST(verify::infeasibility::Judge, SeesAnOperatorThatFitsNowhere) {
+TEST(Judge, SeesAnOperatorThatFitsNowhere) {
   Plan question = Question();
   TileMemoryOf(question).capacity_bytes = 40;
   const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(question, NoProof, kNever);
   ASSERT_TRUE(judgement.refutation) << judgement.gap;
 }
 
-TEST(verify::infeasibility::Judge, SeesConstantsThatOverflowTheirHome) {
+TEST(Judge, SeesConstantsThatOverflowTheirHome) {
   Plan question = Question();
   const int home = hw_profiles::LayoutOf(question.profile, base::TensorRole::kConstant).home;
   question.profile.memories[static_cast<size_t>(home)].capacity_bytes = 100;
@@ -63,7 +63,7 @@ TEST(verify::infeasibility::Judge, SeesConstantsThatOverflowTheirHome) {
 }
 
 // Each convolution has 4 * 4 * 9 products for each of 4 x 4 results.
-TEST(verify::infeasibility::Judge, SeesLimitsThatNoPlanKeeps) {
+TEST(Judge, SeesLimitsThatNoPlanKeeps) {
   Plan question = Question();
   question.objective.limits = {{"macs", 2 * 4 * 4 * 9 * 16 - 1}};
   verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(question, NoProof, kNever);
@@ -75,7 +75,7 @@ TEST(verify::infeasibility::Judge, SeesLimitsThatNoPlanKeeps) {
 }
 
 // The least latency of a plan is between these two, which only the ways through tell.
-TEST(verify::infeasibility::Judge, AddsUpAlongTheWay) {
+TEST(Judge, AddsUpAlongTheWay) {
   Plan question = Question();
   int64_t refused = 0;
   int64_t open = 1 << 20;
@@ -98,15 +98,16 @@ Plan Misaligned() {
   return question;
 }
 
-TEST(verify::infeasibility::Judge, NeedsAProofWhereTheBytesFit) {
-  const verify::infeasibility::Judgement without = verify::infeasibility::Judge(Misaligned(), NoProof, kNever);
+TEST(Judge, NeedsAProofWhereTheBytesFit) {
+  const verify::infeasibility::Judgement without =
+      verify::infeasibility::Judge(Misaligned(), NoProof, kNever);
   EXPECT_FALSE(without.refutation);
   const verify::infeasibility::Judgement with = verify::infeasibility::Judge(Misaligned(), Prove, kNever);
   ASSERT_TRUE(with.refutation) << with.gap;
   EXPECT_FALSE(with.refutation->proofs.empty());
 }
 
-TEST(verify::infeasibility::Judge, BelievesNoForgedProof) {
+TEST(Judge, BelievesNoForgedProof) {
   const auto forged = [](const Problem&, Bytes) {
     return std::optional<std::string>("tessera-proof 1\nclause 1 :\nstack 0 :\nend\n");
   };
@@ -120,12 +121,14 @@ TEST(verify::infeasibility::Judge, BelievesNoForgedProof) {
   Plan question = Misaligned();
   question.network = TwoConvs(8);
   const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(question, reused, kNever);
-  for (const verify::infeasibility::PlacementProof& proof : judgement.refutation.value_or(verify::infeasibility::Refutation()).proofs)
+  for (const verify::infeasibility::PlacementProof& proof :
+       judgement.refutation.value_or(verify::infeasibility::Refutation()).proofs)
     EXPECT_TRUE(problem::proof::CheckProof(proof.problem, proof.capacity, proof.text).accepted);
 }
 
-TEST(verify::infeasibility::Judge, GivesUpBeyondItsEffort) {
-  const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(Misaligned(), Prove, kNever, {.work = 10, .proofs = 10});
+TEST(Judge, GivesUpBeyondItsEffort) {
+  const verify::infeasibility::Judgement judgement =
+      verify::infeasibility::Judge(Misaligned(), Prove, kNever, {.work = 10, .proofs = 10});
   EXPECT_FALSE(judgement.refutation);
   EXPECT_THAT(judgement.gap, HasSubstr("more tiles and policies"));
   base::Stop stop;
@@ -133,7 +136,7 @@ TEST(verify::infeasibility::Judge, GivesUpBeyondItsEffort) {
   EXPECT_THAT(verify::infeasibility::Judge(Misaligned(), Prove, stop).gap, HasSubstr("time ended"));
 }
 
-TEST(verify::infeasibility::Judge, HoldsToDemands) {
+TEST(Judge, HoldsToDemands) {
   Plan question = Question();
   Demand demand;
   demand.kind = DemandKind::kSubgraph;
@@ -160,15 +163,19 @@ TEST(Question, IsReadAsItWasWritten) {
   EXPECT_FALSE(read->question.run.keeps_borders);
 }
 
-TEST(verify::infeasibility::Document, IsHeldAgainstWhatIsFound) {
+TEST(Document, IsHeldAgainstWhatIsFound) {
   const verify::infeasibility::Refutation refutation{"it does not fit", 2, 3, 4, {}};
-  const auto read = verify::infeasibility::ReadRefutation(verify::infeasibility::WriteRefutation(Question(), refutation), "refutation.json");
+  const auto read = verify::infeasibility::ReadRefutation(
+      verify::infeasibility::WriteRefutation(Question(), refutation), "refutation.json");
   ASSERT_TRUE(read) << base::Format(read.error());
   EXPECT_EQ(verify::infeasibility::FindDifference(*read, refutation), "");
   for (verify::infeasibility::Refutation other :
-       {verify::infeasibility::Refutation{"it fits", 2, 3, 4, {}}, verify::infeasibility::Refutation{"it does not fit", 1, 3, 4, {}},
-        verify::infeasibility::Refutation{"it does not fit", 2, 2, 4, {}}, verify::infeasibility::Refutation{"it does not fit", 2, 3, 5, {}},
-        verify::infeasibility::Refutation{"it does not fit", 2, 3, 4, {verify::infeasibility::PlacementProof{}}}}) {
+       {verify::infeasibility::Refutation{"it fits", 2, 3, 4, {}},
+        verify::infeasibility::Refutation{"it does not fit", 1, 3, 4, {}},
+        verify::infeasibility::Refutation{"it does not fit", 2, 2, 4, {}},
+        verify::infeasibility::Refutation{"it does not fit", 2, 3, 5, {}},
+        verify::infeasibility::Refutation{
+            "it does not fit", 2, 3, 4, {verify::infeasibility::PlacementProof{}}}}) {
     EXPECT_NE(verify::infeasibility::FindDifference(*read, other), "");
   }
 }

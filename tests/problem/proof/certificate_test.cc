@@ -1,8 +1,9 @@
+#include "tessera/problem/proof/certificate.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "../fixture.h"
-#include "tessera/problem/proof/certificate.h"
 
 namespace tessera::problem::proof {
 namespace {

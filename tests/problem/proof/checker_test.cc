@@ -1,3 +1,5 @@
+#include "tessera/problem/proof/checker.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,14 +10,9 @@
 #include <vector>
 
 #include "../fixture.h"
-#include "tessera/problem/proof/checker.h"
 #include "tessera/problem/validator.h"
 
 // How a proof is put together, and that nothing else passes for one.
-
-
-
-
 
 namespace tessera::problem::proof {
 namespace {

@@ -7,9 +7,6 @@
 
 // Each ground on which an axiom can stand: the strongest axiom that holds, and the next one, which does not.
 
-
-
-
 namespace tessera::problem::proof {
 namespace {
 

@@ -1,7 +1,8 @@
+#include "tessera/search/allocate/bounds.h"
+
 #include <gmock/gmock.h>
 
 #include "random_instance.h"
-#include "tessera/search/allocate/bounds.h"
 
 namespace tessera::search {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 using problem::RelationKind;
 using testing::ElementsAre;
 
-TEST(allocate::Bound, IsTheGreatestLoad) {
+TEST(Bound, IsTheGreatestLoad) {
   const auto problem =
       MakeProblem({MakeBuffer("b1", 0, 4, 4), MakeBuffer("b2", 3, 5, 5), MakeBuffer("b3", 3, 9, 5)}, 12);
   const allocate::Bound bound = allocate::FindBound(problem, 0);
@@ -19,34 +20,35 @@ TEST(allocate::Bound, IsTheGreatestLoad) {
             "at step 3 the buffers b1, b2, b3 need 14 bytes together; the memory holds 12");
 }
 
-TEST(allocate::Bound, CountsPaddingThatACommonAlignmentForces) {
+TEST(Bound, CountsPaddingThatACommonAlignmentForces) {
   auto problem = MakeProblem({MakeBuffer("a", 0, 2, 5), MakeBuffer("b", 0, 2, 6)}, 16);
   problem.memories[0].alignment = 8;
   EXPECT_EQ(allocate::FindBound(problem, 0).bytes, 13);  // b below, a from 8 to 13
 }
 
-TEST(allocate::Bound, RisesOverReservedBytes) {
+TEST(Bound, RisesOverReservedBytes) {
   auto problem = MakeProblem({MakeBuffer("a", 0, 2, 3), MakeBuffer("b", 0, 2, 3)}, 16);
   problem.memories[0].reserved = {{{0, 2}, "stack"}, {{6, 7}, "flag"}};
   EXPECT_EQ(allocate::FindBound(problem, 0).bytes, 9);  // 2..6 and 7..9 hold six bytes
 }
 
-TEST(allocate::Bound, ReachesOverAFixedOffset) {
+TEST(Bound, ReachesOverAFixedOffset) {
   auto problem = MakeProblem({MakeBuffer("a", 0, 2, 3)}, 16);
   problem.buffers[0].offset = 9;
   const allocate::Bound bound = allocate::FindBound(problem, 0);
   EXPECT_EQ(bound.bytes, 12);
-  EXPECT_EQ(allocate::Explain(problem, bound, 10), "the buffer a alone reaches up to 12; the memory holds 10");
+  EXPECT_EQ(allocate::Explain(problem, bound, 10),
+            "the buffer a alone reaches up to 12; the memory holds 10");
 }
 
-TEST(allocate::Bound, ExclusiveBuffersDoNotAddUp) {
+TEST(Bound, ExclusiveBuffersDoNotAddUp) {
   auto problem =
       MakeProblem({MakeBuffer("a", 0, 2, 3), MakeBuffer("b", 0, 2, 4), MakeBuffer("c", 0, 2, 2)}, 16);
   problem.relations = {{RelationKind::kExclusive, 0, 1, 0}};
   EXPECT_EQ(allocate::FindBound(problem, 0).bytes, 6);
 }
 
-TEST(allocate::Bound, NeverExceedsTheTrueMinimum) {
+TEST(Bound, NeverExceedsTheTrueMinimum) {
   base::Random random(11);
   int tight = 0;
   for (int round = 0; round < 600; ++round) {

@@ -1,10 +1,11 @@
+#include "tessera/search/engines/canonical/canonical.h"
+
 #include <gmock/gmock.h>
 
 #include "random_instance.h"
 #include "tessera/bench/problem_generators.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
-#include "tessera/search/engines/canonical/canonical.h"
 
 namespace tessera::search {
 namespace {
@@ -144,8 +145,9 @@ TEST(Canonical, RulesDoNotChangeAnswersOfMidSizedInstances) {
     std::optional<Status> answer;
     for (const unsigned combination : combinations) {
       const base::Stop stop;
-      const Result result =
-          engines::canonical::CanonicalEngine(RulesOf(combination)).Open(problem, nullptr)->Solve(0, 4096, {kUnits}, stop);
+      const Result result = engines::canonical::CanonicalEngine(RulesOf(combination))
+                                .Open(problem, nullptr)
+                                ->Solve(0, 4096, {kUnits}, stop);
       if (result.status == Status::kUnknown) continue;
       ++decided;
       ASSERT_EQ(result.status, answer.value_or(result.status))
@@ -192,7 +194,8 @@ TEST(Canonical, AStopRequestedBeforehandIsUnknown) {
   base::Stop stop;
   stop.Request();
   const Problem problem = PatentFigure();
-  EXPECT_EQ(engines::canonical::CanonicalEngine().Open(problem, nullptr)->Solve(0, 9, {}, stop).status, Status::kUnknown);
+  EXPECT_EQ(engines::canonical::CanonicalEngine().Open(problem, nullptr)->Solve(0, 9, {}, stop).status,
+            Status::kUnknown);
 }
 
 TEST(Canonical, SolvesEachRungOfALadder) {

@@ -1,9 +1,10 @@
+#include "tessera/search/allocate/contraction.h"
+
 #include <gmock/gmock.h>
 
 #include "random_instance.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
-#include "tessera/search/allocate/contraction.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
@@ -35,7 +36,7 @@ Problem Chain() {
   return problem;
 }
 
-TEST(allocate::Contraction, MakesAChainOfInPlaceOperatorsOneBuffer) {
+TEST(Contraction, MakesAChainOfInPlaceOperatorsOneBuffer) {
   const auto contraction = allocate::ContractColocated(Chain(), nullptr);
   ASSERT_TRUE(contraction.has_value());
   EXPECT_THAT(contraction->image, ElementsAre(0, 1, 1, 1));
@@ -47,13 +48,13 @@ TEST(allocate::Contraction, MakesAChainOfInPlaceOperatorsOneBuffer) {
   EXPECT_THAT(allocate::Expand(*contraction, {{4, 0}, {}}).offsets, ElementsAre(4, 0, 0, 0));
 }
 
-TEST(allocate::Contraction, NothingColocatedNothingToDo) {
+TEST(Contraction, NothingColocatedNothingToDo) {
   Problem problem = Chain();
   problem.relations.clear();
   EXPECT_FALSE(allocate::ContractColocated(problem, nullptr).has_value());
 }
 
-TEST(allocate::Contraction, LeavesDistancesAndUnequalSizesToOthers) {
+TEST(Contraction, LeavesDistancesAndUnequalSizesToOthers) {
   Problem apart = Chain();
   apart.relations[0].delta = 4;
   EXPECT_FALSE(allocate::ContractColocated(apart, nullptr).has_value());
@@ -63,7 +64,7 @@ TEST(allocate::Contraction, LeavesDistancesAndUnequalSizesToOthers) {
   EXPECT_EQ(Decide(engines::canonical::CanonicalEngine(), unequal, 7).status, Status::kUnsupported);
 }
 
-TEST(allocate::Contraction, LooksAtTheSizesOfEveryRung) {
+TEST(Contraction, LooksAtTheSizesOfEveryRung) {
   const Problem problem = Chain();
   const problem::Ladder equal{{{"small", {1, 2, 2, 2}}, {"large", {3, 4, 4, 4}}}};
   const auto contraction = allocate::ContractColocated(problem, &equal);
@@ -74,7 +75,7 @@ TEST(allocate::Contraction, LooksAtTheSizesOfEveryRung) {
   EXPECT_FALSE(allocate::ContractColocated(problem, &unequal).has_value());
 }
 
-TEST(allocate::Contraction, TheJoinedBufferObeysEachMember) {
+TEST(Contraction, TheJoinedBufferObeysEachMember) {
   Problem problem = Chain();
   problem.buffers[1].alignment = 4;
   problem.buffers[2].alignment = 6;
@@ -91,7 +92,7 @@ TEST(allocate::Contraction, TheJoinedBufferObeysEachMember) {
   EXPECT_THAT(joined.accesses, SizeIs(2));
 }
 
-TEST(allocate::Contraction, JoinsTheBanksThatAllMembersMayTouch) {
+TEST(Contraction, JoinsTheBanksThatAllMembersMayTouch) {
   Problem problem = Chain();
   problem.memories[0].capacity = 8;
   problem.memories[0].banks = {{"low", {0, 4}, {}}, {"high", {4, 8}, {}}};
@@ -111,7 +112,7 @@ struct Contradiction {
   std::function<void(Problem&)> state;
 };
 
-TEST(allocate::Contraction, TellsWhatContradictsIt) {
+TEST(Contraction, TellsWhatContradictsIt) {
   const std::vector<Contradiction> cases = {
       {"y and z are colocated but live together",
        [](Problem& p) {
@@ -146,15 +147,16 @@ TEST(allocate::Contraction, TellsWhatContradictsIt) {
   }
 }
 
-TEST(allocate::Contraction, ExclusiveSurvivesOnlyWhereNoOtherPairConflicts) {
+TEST(Contraction, ExclusiveSurvivesOnlyWhereNoOtherPairConflicts) {
   Problem problem = Chain();
   problem.relations.push_back({RelationKind::kExclusive, 0, 1, 0});
-  EXPECT_THAT(allocate::ContractColocated(problem, nullptr)->problem.relations, IsEmpty());  // a lives with y as well
+  EXPECT_THAT(allocate::ContractColocated(problem, nullptr)->problem.relations,
+              IsEmpty());  // a lives with y as well
   problem.buffers[0].lifespans = {{0, 2}};
   EXPECT_THAT(allocate::ContractColocated(problem, nullptr)->problem.relations, SizeIs(1));
 }
 
-TEST(allocate::Contraction, AgreesWithBruteForce) {
+TEST(Contraction, AgreesWithBruteForce) {
   const engines::greedy::GreedyEngine greedy;
   const engines::canonical::CanonicalEngine canonical;
   base::Random random(71);
@@ -185,7 +187,7 @@ TEST(allocate::Contraction, AgreesWithBruteForce) {
 }
 
 // The load of a step counts a group once, at its own place, so that greedy answers are known to be optimal.
-TEST(allocate::Contraction, TheBoundCountsEachGroupOnce) {
+TEST(Contraction, TheBoundCountsEachGroupOnce) {
   Problem problem = Chain();
   problem.buffers.push_back(MakeBuffer("u", 0, 3, 2));
   problem.buffers.push_back(MakeBuffer("v", 2, 5, 2));

@@ -32,14 +32,11 @@
 // twenty times the default); Problem i is always the same. Shares of what the Problems contain are printed, and
 // asserted, so that an easy generator cannot pass.
 
-
-
-
 namespace tessera::search {
 namespace {
 
-using encoder::sat::IntegerEncoding;
 using encoder::formulation::Refinements;
+using encoder::sat::IntegerEncoding;
 using problem::Buffer;
 using problem::Bytes;
 using problem::Memory;

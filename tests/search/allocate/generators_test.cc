@@ -65,8 +65,12 @@ TEST(Generators, ProblemsAreWellFormedAndOfTheSizeAskedFor) {
 
 TEST(Generators, TheSeedAloneDecides) {
   for (const Family& family : Families()) {
-    EXPECT_EQ(WriteProblem(family.generate(7)), WriteProblem(family.generate(7))) << family.name;
-    EXPECT_NE(WriteProblem(family.generate(7)), WriteProblem(family.generate(8))) << family.name;
+    EXPECT_EQ(problem::files::WriteProblem(family.generate(7)),
+              problem::files::WriteProblem(family.generate(7)))
+        << family.name;
+    EXPECT_NE(problem::files::WriteProblem(family.generate(7)),
+              problem::files::WriteProblem(family.generate(8)))
+        << family.name;
   }
 }
 
@@ -78,7 +82,8 @@ TEST(Generators, PerfectFillsEveryStepToTheCapacity) {
 
 TEST(Generators, PerfectIsFeasible) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    EXPECT_EQ(DecideWithin(engines::canonical::CanonicalEngine(), bench::GeneratePerfect({16, 12, 64}, seed), base::Budget{}.units),
+    EXPECT_EQ(DecideWithin(engines::canonical::CanonicalEngine(), bench::GeneratePerfect({16, 12, 64}, seed),
+                           base::Budget{}.units),
               Status::kFeasible);
   }
 }
@@ -92,8 +97,11 @@ TEST(Generators, BrokenKeepsTheLoadWithinTheCapacityAndGreedySolvesFew) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const Problem problem = bench::GenerateBroken({}, seed);
     EXPECT_LE(allocate::FindBound(problem, 0).bytes, problem.memories[0].capacity);
-    EXPECT_NE(WriteProblem(problem), WriteProblem(bench::GeneratePerfect({}, seed)));
-    greedy += DecideWithin(engines::greedy::GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1 : 0;
+    EXPECT_NE(problem::files::WriteProblem(problem),
+              problem::files::WriteProblem(bench::GeneratePerfect({}, seed)));
+    greedy +=
+        DecideWithin(engines::greedy::GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1
+                                                                                                          : 0;
   }
   EXPECT_LE(greedy, static_cast<int>(kSeeds / 5));
 }
@@ -102,7 +110,8 @@ TEST(Generators, BrokenKeepsTheLoadWithinTheCapacityAndGreedySolvesFew) {
 TEST(Generators, BrokenMayOrMayNotBeFeasible) {
   int feasible = 0, infeasible = 0;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Status status = DecideWithin(engines::canonical::CanonicalEngine(), bench::GenerateBroken({20, 30, 256}, seed), 200'000);
+    const Status status = DecideWithin(engines::canonical::CanonicalEngine(),
+                                       bench::GenerateBroken({20, 30, 256}, seed), 200'000);
     feasible += status == Status::kFeasible ? 1 : 0;
     infeasible += status == Status::kInfeasible ? 1 : 0;
   }
@@ -117,7 +126,9 @@ TEST(Generators, FlatHasItsLoadForCapacityAndGreedySolvesFew) {
     EXPECT_EQ(allocate::FindBound(problem, 0).bytes, problem.memories[0].capacity);
     const problem::Lifespan horizon = problem::Horizon(problem);
     EXPECT_LE(horizon.upper, 24);
-    greedy += DecideWithin(engines::greedy::GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1 : 0;
+    greedy +=
+        DecideWithin(engines::greedy::GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1
+                                                                                                          : 0;
   }
   EXPECT_LE(greedy, static_cast<int>(kSeeds / 5));
 }

@@ -1,8 +1,9 @@
+#include "tessera/search/engines/greedy/greedy.h"
+
 #include <gmock/gmock.h>
 
 #include "random_instance.h"
 #include "tessera/problem/validator.h"
-#include "tessera/search/engines/greedy/greedy.h"
 
 namespace tessera::search {
 namespace {
@@ -25,9 +26,11 @@ TEST(Greedy, FirstFitInBirthOrderFailsOnThePatentsFigure) {
                                       10);
   const base::Stop stop;
   const engines::greedy::GreedyPlacement placement(problem, 0);
-  const auto offsets = placement.Place(engines::greedy::GreedyOrder::kBirth, allocate::Fit::kFirst, false, 14, stop);
+  const auto offsets =
+      placement.Place(engines::greedy::GreedyOrder::kBirth, allocate::Fit::kFirst, false, 14, stop);
   EXPECT_THAT(offsets, Optional(ElementsAre(0, 4, 7, 9)));  // D from 9 to 14
-  EXPECT_FALSE(placement.Place(engines::greedy::GreedyOrder::kBirth, allocate::Fit::kFirst, false, 13, stop).has_value());
+  EXPECT_FALSE(placement.Place(engines::greedy::GreedyOrder::kBirth, allocate::Fit::kFirst, false, 13, stop)
+                   .has_value());
 }
 
 TEST(Greedy, AllocationsAreRightAndRefusalsTrue) {

@@ -1,23 +1,24 @@
+#include "tessera/search/allocate/occupancy.h"
+
 #include <gmock/gmock.h>
 
 #include "random_instance.h"
-#include "tessera/search/allocate/occupancy.h"
 
 namespace tessera::search {
 namespace {
 
 using testing::ElementsAre;
 
-TEST(allocate::Merge, JoinsWhatTouches) {
+TEST(Merge, JoinsWhatTouches) {
   allocate::RangeList list;
   allocate::Merge(list, {0, 2});
   allocate::Merge(list, {6, 8});
-  EXPECT_THAT(list, ElementsAre(allocate::AddressRange{0, 2}, allocate::AddressRange{6, 8}));
+  EXPECT_THAT(list, ElementsAre(problem::AddressRange{0, 2}, problem::AddressRange{6, 8}));
   allocate::Merge(list, {2, 6});
-  EXPECT_THAT(list, ElementsAre(allocate::AddressRange{0, 8}));
+  EXPECT_THAT(list, ElementsAre(problem::AddressRange{0, 8}));
 }
 
-TEST(allocate::Occupancy, BestFitTakesTheSmallestGapFirstFitTheLowest) {
+TEST(Occupancy, BestFitTakesTheSmallestGapFirstFitTheLowest) {
   allocate::Occupancy occupancy(1);
   occupancy.Insert({0, 1}, {4, 5});
   occupancy.Insert({0, 1}, {7, 8});
@@ -29,7 +30,7 @@ TEST(allocate::Occupancy, BestFitTakesTheSmallestGapFirstFitTheLowest) {
 }
 
 // Against a plain table of sections by addresses.
-TEST(allocate::Occupancy, KnowsWhatIsTakenWhen) {
+TEST(Occupancy, KnowsWhatIsTakenWhen) {
   constexpr int kSections = 11, kAddresses = 40;
   base::Random random(31);
   for (int round = 0; round < 50; ++round) {
@@ -40,24 +41,26 @@ TEST(allocate::Occupancy, KnowsWhatIsTakenWhen) {
       const int last = static_cast<int>(random.Uniform(first + 1, kSections));
       std::vector<const allocate::RangeList*> lists;
       occupancy.Collect({first, last}, lists);
-      const allocate::Bytes size = random.Uniform(1, 5);
-      const auto free = [&](allocate::Bytes offset) {
+      const problem::Bytes size = random.Uniform(1, 5);
+      const auto free = [&](problem::Bytes offset) {
         for (int s = first; s < last; ++s) {
-          for (allocate::Bytes a = offset; a < std::min<allocate::Bytes>(offset + size, kAddresses); ++a) {
+          for (problem::Bytes a = offset; a < std::min<problem::Bytes>(offset + size, kAddresses); ++a) {
             if (taken[s][a]) return false;
           }
         }
         return true;
       };
-      allocate::Bytes expected = 0;
+      problem::Bytes expected = 0;
       while (!free(expected)) ++expected;
-      ASSERT_EQ(allocate::FindFit(allocate::Positions({{0, allocate::kNowhere}}, 1, size), lists, allocate::Fit::kFirst), expected);
-      const allocate::Bytes probe = random.Uniform(0, kAddresses - 6);
+      ASSERT_EQ(allocate::FindFit(allocate::Positions({{0, allocate::kNowhere}}, 1, size), lists,
+                                  allocate::Fit::kFirst),
+                expected);
+      const problem::Bytes probe = random.Uniform(0, kAddresses - 6);
       ASSERT_EQ(allocate::IsFree(lists, {probe, probe + size}), free(probe));
       if (expected + size > kAddresses) continue;
       occupancy.Insert({first, last}, {expected, expected + size});
       for (int s = first; s < last; ++s) {
-        for (allocate::Bytes a = expected; a < expected + size; ++a) taken[s][a] = true;
+        for (problem::Bytes a = expected; a < expected + size; ++a) taken[s][a] = true;
       }
     }
   }

@@ -1,3 +1,5 @@
+#include "tessera/search/allocate/portfolio.h"
+
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -6,7 +8,6 @@
 #include "tessera/base/process.h"
 #include "tessera/bench/problem_generators.h"
 #include "tessera/problem/validator.h"
-#include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/search/engines/local_search/local_search.h"
@@ -88,7 +89,7 @@ Result Answer(Status status, std::string reason = {}) {
   return result;
 }
 
-TEST(allocate::Allocate, MinimisesToTheBruteForceMinimum) {
+TEST(Allocate, MinimisesToTheBruteForceMinimum) {
   base::Random random(51);
   int lifted = 0;
   for (int round = 0; round < 400; ++round) {
@@ -108,7 +109,7 @@ TEST(allocate::Allocate, MinimisesToTheBruteForceMinimum) {
   EXPECT_GE(lifted, 5);
 }
 
-TEST(allocate::Allocate, TellsWhichBuffersDoNotFitTogether) {
+TEST(Allocate, TellsWhichBuffersDoNotFitTogether) {
   const Problem problem =
       MakeProblem({MakeBuffer("b1", 0, 4, 4), MakeBuffer("b2", 3, 5, 5), MakeBuffer("b3", 3, 9, 5)}, 64);
   const Result result = MustAllocate(problem, {&kGreedy}, Within(12));
@@ -117,13 +118,13 @@ TEST(allocate::Allocate, TellsWhichBuffersDoNotFitTogether) {
   EXPECT_EQ(result.lower_bound, 14);
 }
 
-TEST(allocate::Allocate, DecidesThePatentsFigureWhereGreedyMayFail) {
+TEST(Allocate, DecidesThePatentsFigureWhereGreedyMayFail) {
   const Result result = MustAllocate(RoomyPatentFigure(), {&kGreedy, &kCanonical}, Within(10));
   EXPECT_EQ(result.status, Status::kOptimal);
   EXPECT_EQ(result.peak, 10);
 }
 
-TEST(allocate::Allocate, RoutesAroundAnEngineThatCannotHonourTheProblem) {
+TEST(Allocate, RoutesAroundAnEngineThatCannotHonourTheProblem) {
   const ScriptedEngine shy("shy", Answer(Status::kUnsupported, "ports"));
   const Result result = MustAllocate(RoomyPatentFigure(), {&shy, &kCanonical}, Within(12));
   EXPECT_EQ(result.engine, "canonical");
@@ -132,7 +133,7 @@ TEST(allocate::Allocate, RoutesAroundAnEngineThatCannotHonourTheProblem) {
   EXPECT_EQ(none.reason, "ports");
 }
 
-TEST(allocate::Allocate, ALimitIsUnknownNeverInfeasible) {
+TEST(Allocate, ALimitIsUnknownNeverInfeasible) {
   const ScriptedEngine lost("lost", Answer(Status::kUnknown, "limit"));
   const Result result = MustAllocate(RoomyPatentFigure(), {&lost}, Within(12));
   EXPECT_EQ(result.status, Status::kUnknown);
@@ -141,7 +142,7 @@ TEST(allocate::Allocate, ALimitIsUnknownNeverInfeasible) {
 
 // Stacked without sharing the figure needs 14; below that the engine gives up. The bound stays 10, so 14 is
 // not optimal.
-TEST(allocate::Allocate, APeakAboveTheBoundIsOptimalOnlyWhenProven) {
+TEST(Allocate, APeakAboveTheBoundIsOptimalOnlyWhenProven) {
   Result stacked = Answer(Status::kFeasible);
   stacked.allocation = problem::Allocation{{0, 4, 7, 9}, {{}}};
   const auto script = [&](Status below) {
@@ -169,7 +170,7 @@ TEST(allocate::Allocate, APeakAboveTheBoundIsOptimalOnlyWhenProven) {
 }
 
 // One buffer of 4 bytes that only the engine knows must lie at 700 000: no bound sees that, and there are as many capacities.
-TEST(allocate::Allocate, CrossesAWideGapInFewQuestions) {
+TEST(Allocate, CrossesAWideGapInFewQuestions) {
   constexpr problem::Bytes kPlace = 700'000;
   const Problem problem = MakeProblem({MakeBuffer("A", 0, 1, 4)}, 1 << 20);
   for (const size_t engines : {1, 3}) {
@@ -190,7 +191,7 @@ TEST(allocate::Allocate, CrossesAWideGapInFewQuestions) {
   }
 }
 
-TEST(allocate::Allocate, MinimisingEndsWithItsBudget) {
+TEST(Allocate, MinimisingEndsWithItsBudget) {
   const ScriptedEngine endless("endless", [](problem::Bytes capacity) {
     Result result = Answer(capacity >= 14 ? Status::kFeasible : Status::kUnknown);
     result.statistics.nodes = 50'000;
@@ -205,7 +206,7 @@ TEST(allocate::Allocate, MinimisingEndsWithItsBudget) {
   EXPECT_EQ(result.statistics.nodes, 200'000);
 }
 
-TEST(allocate::Allocate, AWrongAllocationIsAnErrorNotAnAnswer) {
+TEST(Allocate, AWrongAllocationIsAnErrorNotAnAnswer) {
   Result wrong = Answer(Status::kFeasible);
   wrong.allocation = problem::Allocation{{0, 0, 0, 0}, {{}}};
   const ScriptedEngine liar("liar", wrong);
@@ -215,7 +216,7 @@ TEST(allocate::Allocate, AWrongAllocationIsAnErrorNotAnAnswer) {
   EXPECT_EQ(result.error().message, "the engine 'liar' returned a wrong allocation");
 }
 
-TEST(allocate::Allocate, AnEngineThatClaimsSuccessMustShowAnAllocation) {
+TEST(Allocate, AnEngineThatClaimsSuccessMustShowAnAllocation) {
   const ScriptedEngine boaster("boaster", Answer(Status::kFeasible));
   const std::vector<const problem::Engine*> engines = {&boaster};
   const auto result = allocate::Allocate(RoomyPatentFigure(), nullptr, 0, engines, Within(12));
@@ -223,7 +224,7 @@ TEST(allocate::Allocate, AnEngineThatClaimsSuccessMustShowAnAllocation) {
   EXPECT_EQ(result.error().found, "no allocation");
 }
 
-TEST(allocate::Allocate, RefusesAMalformedProblem) {
+TEST(Allocate, RefusesAMalformedProblem) {
   Problem problem = RoomyPatentFigure();
   problem.buffers[1].size = 0;
   const Result result = MustAllocate(problem, {&kCanonical}, Within(12));
@@ -231,7 +232,7 @@ TEST(allocate::Allocate, RefusesAMalformedProblem) {
   EXPECT_THAT(result.reason, HasSubstr("/buffers/1"));
 }
 
-TEST(allocate::Allocate, AStopRequestedBeforehandIsUnknown) {
+TEST(Allocate, AStopRequestedBeforehandIsUnknown) {
   base::Stop stop;
   stop.Request();
   allocate::AllocateOptions options = Within(12);
@@ -255,7 +256,7 @@ bool SameBytes(const Result& a, const Result& b) {
 }
 
 // Finders alone come down from 14, 14 being what the engine that decides is content with.
-TEST(allocate::Allocate, AnEngineThatOnlyFindsLowersThePeak) {
+TEST(Allocate, AnEngineThatOnlyFindsLowersThePeak) {
   Result stacked = Answer(Status::kFeasible);
   stacked.allocation = problem::Allocation{{0, 4, 7, 9}, {{}}};
   const ScriptedEngine content("content", [&](problem::Bytes capacity) {
@@ -272,14 +273,14 @@ TEST(allocate::Allocate, AnEngineThatOnlyFindsLowersThePeak) {
   }
 }
 
-TEST(allocate::Allocate, AnEngineThatOnlyFindsDecidesWhereItIsAlone) {
+TEST(Allocate, AnEngineThatOnlyFindsDecidesWhereItIsAlone) {
   const engines::local_search::RepairEngine repair;
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&repair}, Within(10)).status, Status::kOptimal);
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&repair}, {}).peak, 10);
 }
 
 // Those who decide are lost; the finder is asked once they have been so for long.
-TEST(allocate::Allocate, AnEngineThatOnlyFindsHelpsToDecideLate) {
+TEST(Allocate, AnEngineThatOnlyFindsHelpsToDecideLate) {
   const ScriptedEngine lost("lost", [](problem::Bytes) {
     Result result = Answer(Status::kUnknown, "limit");
     result.statistics.nodes = 1'000'000;
@@ -293,7 +294,7 @@ TEST(allocate::Allocate, AnEngineThatOnlyFindsHelpsToDecideLate) {
 }
 
 // Hard enough that several rounds are needed, with a budget that ends some of them early.
-TEST(allocate::Allocate, OneTwoAndEightThreadsGiveTheSameBytes) {
+TEST(Allocate, OneTwoAndEightThreadsGiveTheSameBytes) {
   int open = 0, closed = 0;
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     for (const bool minimize : {false, true}) {
@@ -316,13 +317,13 @@ TEST(allocate::Allocate, OneTwoAndEightThreadsGiveTheSameBytes) {
   EXPECT_GE(closed, 2);
 }
 
-TEST(allocate::Allocate, TheSecondLaneAnswersWhereTheFirstCannot) {
+TEST(Allocate, TheSecondLaneAnswersWhereTheFirstCannot) {
   const ScriptedEngine shy("shy", Answer(Status::kUnsupported, "ports"));
   const ScriptedEngine lost("lost", Answer(Status::kUnknown, "limit"));
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&shy, &lost, &kCanonical}, Within(12)).engine, "canonical");
 }
 
-TEST(allocate::Allocate, AReserveIsAskedOnlyWhereTheOthersOfItsLaneRefuseOrGiveUp) {
+TEST(Allocate, AReserveIsAskedOnlyWhereTheOthersOfItsLaneRefuseOrGiveUp) {
   const ScriptedEngine shy("shy", Answer(Status::kUnsupported, "ports"));
   const ScriptedEngine lost("lost", Answer(Status::kUnknown, "no order fits"));
   Result limit = Answer(Status::kUnknown, "limit");
@@ -337,7 +338,7 @@ TEST(allocate::Allocate, AReserveIsAskedOnlyWhereTheOthersOfItsLaneRefuseOrGiveU
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&shy, &shy, &lost, &kCanonical}, options).engine, "canonical");
 }
 
-TEST(allocate::Allocate, AWrongAllocationOfTheSecondLaneIsAnErrorToo) {
+TEST(Allocate, AWrongAllocationOfTheSecondLaneIsAnErrorToo) {
   Result wrong = Answer(Status::kFeasible);
   wrong.allocation = problem::Allocation{{0, 0, 0, 0}, {{}}};
   const ScriptedEngine lost("lost", Answer(Status::kUnknown, "limit"));
@@ -353,7 +354,7 @@ TEST(allocate::Allocate, AWrongAllocationOfTheSecondLaneIsAnErrorToo) {
 }
 
 // Whatever the budget, what brute force can place is never called infeasible.
-TEST(allocate::Allocate, NoBudgetTurnsALimitIntoAProof) {
+TEST(Allocate, NoBudgetTurnsALimitIntoAProof) {
   base::Random random(53);
   int limited = 0;
   for (int round = 0; round < 300; ++round) {
@@ -371,7 +372,7 @@ TEST(allocate::Allocate, NoBudgetTurnsALimitIntoAProof) {
   EXPECT_GE(limited, 30);
 }
 
-TEST(allocate::Allocate, UsesTheSizesOfTheRung) {
+TEST(Allocate, UsesTheSizesOfTheRung) {
   const problem::Ladder ladder{{{"small", {1, 1, 1, 1}}, {"full", {4, 3, 2, 5}}}};
   const std::vector<const problem::Engine*> engines = {&kGreedy, &kCanonical};
   const auto small = allocate::Allocate(RoomyPatentFigure(), &ladder, 0, engines, {});
@@ -381,7 +382,7 @@ TEST(allocate::Allocate, UsesTheSizesOfTheRung) {
   EXPECT_EQ(allocate::Allocate(RoomyPatentFigure(), &ladder, 2, engines, {})->status, Status::kInvalid);
 }
 
-TEST(allocate::Allocate, TellsOfEachImprovement) {
+TEST(Allocate, TellsOfEachImprovement) {
   std::vector<std::string> lines;
   allocate::AllocateOptions options;
   options.progress = [&](std::string_view line) { lines.emplace_back(line); };
@@ -390,7 +391,7 @@ TEST(allocate::Allocate, TellsOfEachImprovement) {
   EXPECT_THAT(lines.back(), testing::StartsWith("greedy: in all "));
 }
 
-TEST(allocate::Allocate, SameInputSameAnswer) {
+TEST(Allocate, SameInputSameAnswer) {
   base::Random random(52);
   for (int round = 0; round < 100; ++round) {
     const Problem problem = RandomInstance(random);

@@ -8,7 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(allocate::Positions, SkipReservedBytesInStepsOfTheAlignment) {
+TEST(Positions, SkipReservedBytesInStepsOfTheAlignment) {
   const allocate::Positions positions({{8, 16}, {24, allocate::kNowhere}}, 4, 6);
   EXPECT_EQ(positions.AtLeast(0), 8);
   EXPECT_EQ(positions.AtLeast(9), 24);  // 12 would reach 18
@@ -17,23 +17,24 @@ TEST(allocate::Positions, SkipReservedBytesInStepsOfTheAlignment) {
   EXPECT_EQ(positions.Below(8), -1);
 }
 
-TEST(allocate::Positions, AtLeastAndBelowAgreeWithTheDefinition) {
+TEST(Positions, AtLeastAndBelowAgreeWithTheDefinition) {
   base::Random random(21);
   for (int round = 0; round < 200; ++round) {
-    std::vector<allocate::AddressRange> windows = {{0, 40}};
+    std::vector<problem::AddressRange> windows = {{0, 40}};
     for (int hole = 0; hole < 3; ++hole) {
       const auto begin = random.Uniform(0, 39);
       allocate::Subtract(windows, {begin, begin + random.Uniform(1, 6)});
     }
     const auto alignment = random.Uniform(1, 5), size = random.Uniform(1, 6);
     const allocate::Positions positions(windows, alignment, size);
-    const auto allowed = [&](allocate::Bytes offset) {
+    const auto allowed = [&](problem::Bytes offset) {
       return offset % alignment == 0 &&
-             std::any_of(windows.begin(), windows.end(),
-                         [&](const allocate::AddressRange& w) { return w.begin <= offset && offset + size <= w.end; });
+             std::any_of(windows.begin(), windows.end(), [&](const problem::AddressRange& w) {
+               return w.begin <= offset && offset + size <= w.end;
+             });
     };
-    for (allocate::Bytes from = 0; from <= 40; ++from) {
-      allocate::Bytes next = from, last = from - 1;
+    for (problem::Bytes from = 0; from <= 40; ++from) {
+      problem::Bytes next = from, last = from - 1;
       while (next <= 40 && !allowed(next)) ++next;
       while (last >= 0 && !allowed(last)) --last;
       ASSERT_EQ(positions.AtLeast(from), next > 40 ? allocate::kNowhere : next);
@@ -47,11 +48,13 @@ TEST(Windows, FollowSpanAndAllowedBanks) {
   problem.memories[0].banks = {{"0", {0, 4}, {}}, {"1", {4, 8}, {}}, {"2", {10, 12}, {}}};
   problem::Buffer& buffer = problem.buffers[0];
   buffer.allowed_banks = {0, 1};
-  EXPECT_THAT(allocate::WindowsOf(problem, buffer), ElementsAre(allocate::AddressRange{0, 10}, allocate::AddressRange{12, allocate::kNowhere}));
+  EXPECT_THAT(allocate::WindowsOf(problem, buffer),
+              ElementsAre(problem::AddressRange{0, 10}, problem::AddressRange{12, allocate::kNowhere}));
   buffer.span = problem::Span::kContiguous;
-  EXPECT_THAT(allocate::WindowsOf(problem, buffer), ElementsAre(allocate::AddressRange{0, 8}));
+  EXPECT_THAT(allocate::WindowsOf(problem, buffer), ElementsAre(problem::AddressRange{0, 8}));
   buffer.span = problem::Span::kSingle;
-  EXPECT_THAT(allocate::WindowsOf(problem, buffer), ElementsAre(allocate::AddressRange{0, 4}, allocate::AddressRange{4, 8}));
+  EXPECT_THAT(allocate::WindowsOf(problem, buffer),
+              ElementsAre(problem::AddressRange{0, 4}, problem::AddressRange{4, 8}));
 }
 
 }  // namespace

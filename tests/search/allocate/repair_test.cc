@@ -121,7 +121,7 @@ TEST(Repair, LeavesCrowdsToOthers) {
 }
 
 // Two of three buffers fit side by side at a time; the third must leave its place for good.
-TEST(engines::local_search::RepairSearch, ConfinesAndMends) {
+TEST(RepairSearch, ConfinesAndMends) {
   const Problem problem =
       MakeProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 1, 4, 4), MakeBuffer("c", 3, 5, 4)}, 8);
   const allocate::CanonicalModel model = allocate::BuildModel(problem, 0);
@@ -136,7 +136,7 @@ TEST(engines::local_search::RepairSearch, ConfinesAndMends) {
   EXPECT_THAT(search.Offsets(), testing::AnyOf(testing::ElementsAre(0, 4, 0), testing::ElementsAre(4, 0, 4)));
 }
 
-TEST(engines::local_search::RepairSearch, AStopEndsIt) {
+TEST(RepairSearch, AStopEndsIt) {
   const Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 5), MakeBuffer("b", 1, 3, 5)}, 9);
   const allocate::CanonicalModel model = allocate::BuildModel(problem, 0);
   engines::local_search::RepairSearch search(model, 1);

@@ -8,7 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(allocate::Sections, KeepOnlyMaximalOnes) {
+TEST(Sections, KeepOnlyMaximalOnes) {
   const auto problem =
       MakeProblem({MakeBuffer("a", 0, 4, 1), MakeBuffer("b", 2, 8, 1), MakeBuffer("c", 6, 10, 1)}, 4);
   const allocate::Sections sections = allocate::FindSections(problem, std::vector{0, 1, 2});
@@ -18,9 +18,9 @@ TEST(allocate::Sections, KeepOnlyMaximalOnes) {
   EXPECT_THAT(sections.ranges[2], ElementsAre(allocate::SectionRange{1, 2}));
 }
 
-TEST(allocate::Sections, OfNothingAreNone) { EXPECT_EQ(allocate::FindSections(MakeProblem({}, 1), {}).Count(), 0); }
+TEST(Sections, OfNothingAreNone) { EXPECT_EQ(allocate::FindSections(MakeProblem({}, 1), {}).Count(), 0); }
 
-TEST(allocate::Sections, AGapLeavesOutTheSectionsWithin) {
+TEST(Sections, AGapLeavesOutTheSectionsWithin) {
   auto problem = MakeProblem({MakeBuffer("a", 0, 9, 1), MakeBuffer("b", 3, 5, 1)}, 4);
   problem.buffers[0].lifespans = {{0, 2}, {6, 9}};
   const allocate::Sections sections = allocate::FindSections(problem, std::vector{0, 1});
@@ -29,7 +29,7 @@ TEST(allocate::Sections, AGapLeavesOutTheSectionsWithin) {
 }
 
 // Two buffers live together exactly when they share a section.
-TEST(allocate::Sections, TellWhoLivesTogether) {
+TEST(Sections, TellWhoLivesTogether) {
   base::Random random(7);
   for (int round = 0; round < 500; ++round) {
     const auto problem = RandomInstance(random);

@@ -20,9 +20,6 @@
 // Engines, switches and portfolios, all drawn, against brute force on instances small enough to enumerate.
 // TESSERA_SOAK says how many are drawn (scripts/soak asks for twenty times the default); draw i is always the same.
 
-
-
-
 namespace tessera::search {
 namespace {
 
@@ -41,9 +38,11 @@ engines::canonical::CanonicalOptions DrawCanonical(base::Random& random) {
   engines::canonical::CanonicalOptions options;
   options.seed = static_cast<uint64_t>(random.Uniform(0, 3));
   for (bool engines::canonical::CanonicalOptions::*rule :
-       {&engines::canonical::CanonicalOptions::support, &engines::canonical::CanonicalOptions::witness, &engines::canonical::CanonicalOptions::sections,
-        &engines::canonical::CanonicalOptions::backjumping, &engines::canonical::CanonicalOptions::duplicates, &engines::canonical::CanonicalOptions::decomposition,
-        &engines::canonical::CanonicalOptions::cache, &engines::canonical::CanonicalOptions::both_directions}) {
+       {&engines::canonical::CanonicalOptions::support, &engines::canonical::CanonicalOptions::witness,
+        &engines::canonical::CanonicalOptions::sections, &engines::canonical::CanonicalOptions::backjumping,
+        &engines::canonical::CanonicalOptions::duplicates,
+        &engines::canonical::CanonicalOptions::decomposition, &engines::canonical::CanonicalOptions::cache,
+        &engines::canonical::CanonicalOptions::both_directions}) {
     options.*rule = random.Chance(0.5);
   }
   options.cache_after = random.Uniform(0, 8);

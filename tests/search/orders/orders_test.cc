@@ -136,7 +136,7 @@ TEST(EveryOrder, IsEveryLegalPermutationAndTheGivenOneFirst) {
   }
 }
 
-TEST(orders::Precedence, KeepsBlocksTogether) {
+TEST(Precedence, KeepsBlocksTogether) {
   NetworkBuilder net;
   const int x = net.Input({1, 2, 4, 4});
   const int a = net.Conv(x, 1, 2);
@@ -165,7 +165,8 @@ TEST(LeastLiveOrder, HasTheLeastPeakOfAll) {
       least = std::min(least, peak);
       if (std::is_sorted(order.begin(), order.end())) given = peak;
     }
-    const orders::Order found = orders::FindLeastLiveOrder(precedence, live, orders::LiveGoal::kPeak, base::Stop()).value();
+    const orders::Order found =
+        orders::FindLeastLiveOrder(precedence, live, orders::LiveGoal::kPeak, base::Stop()).value();
     ASSERT_TRUE(IsLegal(graph, found));
     EXPECT_EQ(live.PeakOf(found), least);
     improved += least < given ? 1 : 0;
@@ -194,7 +195,8 @@ TEST(LeastLiveOrder, HasTheLeastSumOfAllAndThenTheLeastPeak) {
     std::pair<int64_t, int64_t> least = {std::numeric_limits<int64_t>::max(), 0};
     for (const orders::Order& order : LegalOrders(graph))
       least = std::min(least, std::pair(SumOf(live, order), live.PeakOf(order)));
-    const orders::Order found = orders::FindLeastLiveOrder(precedence, live, orders::LiveGoal::kSum, base::Stop()).value();
+    const orders::Order found =
+        orders::FindLeastLiveOrder(precedence, live, orders::LiveGoal::kSum, base::Stop()).value();
     EXPECT_EQ(std::pair(SumOf(live, found), live.PeakOf(found)), least);
   }
 }
@@ -204,7 +206,8 @@ TEST(LeastLiveOrder, IsLegalHoweverNarrowTheSearch) {
   for (int draw = 0; draw < 20; ++draw) {
     const auto& [graph, precedence, live] = Orderable(Forked(random, 30));
     for (const orders::LiveGoal goal : {orders::LiveGoal::kPeak, orders::LiveGoal::kSum})
-      EXPECT_TRUE(IsLegal(graph, orders::FindLeastLiveOrder(precedence, live, goal, base::Stop(), 2).value()));
+      EXPECT_TRUE(
+          IsLegal(graph, orders::FindLeastLiveOrder(precedence, live, goal, base::Stop(), 2).value()));
   }
 }
 

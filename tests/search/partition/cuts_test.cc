@@ -27,8 +27,8 @@ partition::paths::Arc ArcOf(int begin, int end, size_t choice, double score, dou
 }
 
 // Every path, one after another.
-void ForEachPath(int operators, const std::vector<partition::paths::Arc>& arcs, int at, std::vector<size_t>& path,
-                 const std::function<void(const std::vector<size_t>&)>& visit) {
+void ForEachPath(int operators, const std::vector<partition::paths::Arc>& arcs, int at,
+                 std::vector<size_t>& path, const std::function<void(const std::vector<size_t>&)>& visit) {
   if (at == operators) return visit(path);
   for (size_t i = 0; i < arcs.size(); ++i) {
     if (arcs[i].begin != at) continue;
@@ -38,40 +38,43 @@ void ForEachPath(int operators, const std::vector<partition::paths::Arc>& arcs, 
   }
 }
 
-TEST(partition::paths::CountIntervals, ChainOfFourHasTen) {
+TEST(CountIntervals, ChainOfFourHasTen) {
   EXPECT_EQ(partition::paths::CountIntervals(4, 4), 10);
   EXPECT_EQ(partition::paths::CountIntervals(4, 1), 4);
   EXPECT_EQ(partition::paths::CountIntervals(64, 12), 702);
 }
 
-TEST(partition::paths::CountPartitions, ChainOfFourHasEight) {
+TEST(CountPartitions, ChainOfFourHasEight) {
   EXPECT_EQ(partition::paths::CountPartitions(4, 4), 8);
   EXPECT_EQ(partition::paths::CountPartitions(4, 1), 1);
   EXPECT_EQ(partition::paths::CountPartitions(4, 2), 5);
 }
 
-TEST(partition::paths::FindBestPath, TakesTheCheapestSum) {
-  const std::vector<partition::paths::Arc> arcs = {ArcOf(0, 1, 0, 2), ArcOf(0, 2, 0, 5), ArcOf(1, 2, 0, 2), ArcOf(2, 3, 0, 1)};
+TEST(FindBestPath, TakesTheCheapestSum) {
+  const std::vector<partition::paths::Arc> arcs = {ArcOf(0, 1, 0, 2), ArcOf(0, 2, 0, 5), ArcOf(1, 2, 0, 2),
+                                                   ArcOf(2, 3, 0, 1)};
   const auto path = partition::paths::FindBestPath(ScaleOf({}), 3, arcs, {});
   ASSERT_TRUE(path);
   EXPECT_EQ(path->arcs, (std::vector<size_t>{0, 2, 3}));
   EXPECT_EQ(path->cost.score, 5);
 }
 
-TEST(partition::paths::FindBestPath, NoneWhereACutPointIsOutOfReach) {
-  EXPECT_FALSE(partition::paths::FindBestPath(ScaleOf({}), 3, std::vector<partition::paths::Arc>{ArcOf(0, 1, 0, 1), ArcOf(2, 3, 0, 1)}, {}));
+TEST(FindBestPath, NoneWhereACutPointIsOutOfReach) {
+  EXPECT_FALSE(partition::paths::FindBestPath(
+      ScaleOf({}), 3, std::vector<partition::paths::Arc>{ArcOf(0, 1, 0, 1), ArcOf(2, 3, 0, 1)}, {}));
 }
 
-TEST(partition::paths::FindBestPath, AHighPeakIsWorthNothingWhenAnotherIsHigher) {
+TEST(FindBestPath, AHighPeakIsWorthNothingWhenAnotherIsHigher) {
   const cost::Scale scale = ScaleOf({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
   // The first operator could save peak at a price, but the second needs 10 anyway.
-  const std::vector<partition::paths::Arc> arcs = {ArcOf(0, 1, 0, 1, 9), ArcOf(0, 1, 1, 3, 2), ArcOf(1, 2, 0, 1, 10)};
+  const std::vector<partition::paths::Arc> arcs = {ArcOf(0, 1, 0, 1, 9), ArcOf(0, 1, 1, 3, 2),
+                                                   ArcOf(1, 2, 0, 1, 10)};
   const auto path = partition::paths::FindBestPath(scale, 2, arcs, {});
   ASSERT_TRUE(path);
   EXPECT_EQ(path->arcs, (std::vector<size_t>{0, 2}));
 }
 
-TEST(partition::paths::FindBestPath, ForbiddenPathsGiveTheNextBest) {
+TEST(FindBestPath, ForbiddenPathsGiveTheNextBest) {
   base::Random random(7);
   for (int round = 0; round < 50; ++round) {
     std::vector<partition::paths::Arc> arcs;
@@ -104,7 +107,7 @@ TEST(partition::paths::FindBestPath, ForbiddenPathsGiveTheNextBest) {
   }
 }
 
-TEST(partition::paths::FindBestPath, EndsAtAStop) {
+TEST(FindBestPath, EndsAtAStop) {
   constexpr int kStates = 1000;
   std::vector<partition::paths::Arc> arcs;
   for (int state = 0; state < kStates; ++state) arcs.push_back(ArcOf(state, state + 1, 0, 1));
@@ -115,7 +118,7 @@ TEST(partition::paths::FindBestPath, EndsAtAStop) {
   EXPECT_FALSE(partition::paths::FindBestPath(ScaleOf({}), kStates, arcs, {}, look));
 }
 
-TEST(cost::Dominates, TiesDecideInTheirOrderBetweenEqualScores) {
+TEST(Dominates, TiesDecideInTheirOrderBetweenEqualScores) {
   cost::Cost fast;
   fast.tie = {.latency = 1, .energy = 9, .off_chip_bytes = 9, .peak = 9};
   cost::Cost slow;
@@ -131,17 +134,18 @@ TEST(cost::Dominates, TiesDecideInTheirOrderBetweenEqualScores) {
   EXPECT_TRUE(cost::Dominates(slow, fast));
 }
 
-TEST(cost::Scale, AMeanIsOneWhereEveryBoundIsMet) {
+TEST(Scale, AMeanIsOneWhereEveryBoundIsMet) {
   plan::Metrics bounds;
   bounds.latency_cycles = 50;
   bounds.energy_pj = 7;
-  const cost::Scale scale = *cost::Scale::Make({.weights = {{"latency", 3}, {"energy", 1}}, .limits = {}}, bounds);
+  const cost::Scale scale =
+      *cost::Scale::Make({.weights = {{"latency", 3}, {"energy", 1}}, .limits = {}}, bounds);
   EXPECT_DOUBLE_EQ(scale.ScoreOf(bounds), 1.0);
   bounds.latency_cycles = 100;
   EXPECT_DOUBLE_EQ(scale.ScoreOf(bounds), 1.75);
 }
 
-TEST(cost::Scale, EveryMetricMayBeLimited) {
+TEST(Scale, EveryMetricMayBeLimited) {
   plan::Metrics metrics;
   metrics.latency_cycles = metrics.off_chip_bytes = metrics.macs = metrics.peak_bytes = 10;
   metrics.energy_pj = 10;
@@ -154,7 +158,7 @@ TEST(cost::Scale, EveryMetricMayBeLimited) {
   }
 }
 
-TEST(cost::Scale, ASingleMetricIsItsOwnScoreWhateverItsWeight) {
+TEST(Scale, ASingleMetricIsItsOwnScoreWhateverItsWeight) {
   plan::Metrics metrics;
   metrics.off_chip_bytes = 123;
   EXPECT_EQ(ScaleOf({.weights = {{"off_chip_bytes", 4}}, .limits = {}}).ScoreOf(metrics), 123);

@@ -17,9 +17,10 @@ using hw_profiles::DmaSteps;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string FaultIn(const graph::Graph& graph, const std::vector<partition::constraints::Demand>& demands,
+std::string FaultIn(const graph::Graph& graph, const std::vector<plan::Demand>& demands,
                     std::optional<int> most = {}) {
-  const auto fault = partition::constraints::FindFault(graph, SmallMachine(DmaSteps::kOwnSteps), demands, most);
+  const auto fault =
+      partition::constraints::FindFault(graph, SmallMachine(DmaSteps::kOwnSteps), demands, most);
   return fault ? fmt::format("{}: {}", fault->demand, fault->diagnostic.message) : "";
 }
 
@@ -40,9 +41,10 @@ TEST(DemandFaults, AreDemandsThatContradictEachOther) {
 TEST(DemandFaults, AreDemandsThatNoPlanCouldKeep) {
   const graph::Graph graph = Chain(3);
   const auto tiles = [](graph::tiling::TileShape tile) {
-    return partition::constraints::WayDemand{.tile = std::move(tile), .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
+    return plan::WayDemand{
+        .tile = std::move(tile), .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
   };
-  const partition::constraints::WayDemand direct = {
+  const plan::WayDemand direct = {
       .tile = {}, .weights = hw_profiles::WeightPolicy::kDirect, .in_place = {}, .halo = {}, .addresses = {}};
   EXPECT_THAT(FaultIn(graph, {Together(1, 1)}), HasSubstr("no operators to put together"));
   EXPECT_THAT(FaultIn(graph, {Together(0, 2)}, 2), HasSubstr("a subgraph of 3 operators is demanded"));

@@ -10,37 +10,38 @@
 // Demands in few words.
 namespace tessera::search {
 
-inline partition::constraints::Demand Together(int first, int last) {
-  return {.kind = partition::constraints::DemandKind::kTogether, .interval = {first, last}, .way = {}, .memory = {}};
+inline plan::Demand Together(int first, int last) {
+  return {.kind = plan::DemandKind::kTogether, .interval = {first, last}, .way = {}, .memory = {}};
 }
 
-inline partition::constraints::Demand Apart(int op) {
-  return {.kind = partition::constraints::DemandKind::kApart, .interval = {op, op}, .way = {}, .memory = {}};
+inline plan::Demand Apart(int op) {
+  return {.kind = plan::DemandKind::kApart, .interval = {op, op}, .way = {}, .memory = {}};
 }
 
-inline partition::constraints::Demand Subgraph(int first, int last, partition::constraints::WayDemand way = {}) {
-  return {.kind = partition::constraints::DemandKind::kSubgraph, .interval = {first, last}, .way = std::move(way), .memory = {}};
+inline plan::Demand Subgraph(int first, int last, plan::WayDemand way = {}) {
+  return {
+      .kind = plan::DemandKind::kSubgraph, .interval = {first, last}, .way = std::move(way), .memory = {}};
 }
 
-inline partition::constraints::Demand Keep(int tensor) {
-  return {.kind = partition::constraints::DemandKind::kKeep, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
+inline plan::Demand Keep(int tensor) {
+  return {.kind = plan::DemandKind::kKeep, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
 }
 
-inline partition::constraints::Demand Spill(int tensor) {
-  return {.kind = partition::constraints::DemandKind::kSpill, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
+inline plan::Demand Spill(int tensor) {
+  return {.kind = plan::DemandKind::kSpill, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
 }
 
-inline partition::constraints::Demand Address(int tensor, const std::string& memory, int64_t offset) {
-  partition::constraints::Demand demand;
-  demand.kind = partition::constraints::DemandKind::kAddress;
+inline plan::Demand Address(int tensor, const std::string& memory, int64_t offset) {
+  plan::Demand demand;
+  demand.kind = plan::DemandKind::kAddress;
   demand.tensor = tensor;
   demand.memory = memory;
   demand.offset = offset;
   return demand;
 }
 
-inline partition::constraints::WayDemand At(const std::string& buffer, int64_t offset) {
-  partition::constraints::WayDemand way;
+inline plan::WayDemand At(const std::string& buffer, int64_t offset) {
+  plan::WayDemand way;
   way.addresses = {{buffer, offset}};
   return way;
 }

@@ -33,7 +33,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-partition::answer::PartitionOptions Under(std::vector<partition::constraints::Demand> demands, const std::string& metric = "off_chip_bytes") {
+partition::answer::PartitionOptions Under(std::vector<plan::Demand> demands,
+                                          const std::string& metric = "off_chip_bytes") {
   partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = {}};
   options.engines = TestEngines();
@@ -41,7 +42,8 @@ partition::answer::PartitionOptions Under(std::vector<partition::constraints::De
   return options;
 }
 
-plan::Plan PlanUnder(const graph::Graph& graph, const Profile& profile, const partition::answer::PartitionOptions& options) {
+plan::Plan PlanUnder(const graph::Graph& graph, const Profile& profile,
+                     const partition::answer::PartitionOptions& options) {
   const auto result = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(result && result->plan) << (result ? result->reason : base::Format(result.error()));
   if (!result || !result->plan) return {};
@@ -55,7 +57,7 @@ std::vector<int> FirstsOf(const plan::Plan& plan) {
   return firsts;
 }
 
-TEST(partition::constraints::Demands, CutWhereTheyAreTold) {
+TEST(Demands, CutWhereTheyAreTold) {
   partition::answer::PartitionOptions options = Under({Apart(2)});
   options.keeping = partition::paths::Keeping::kNothing;
   const plan::Plan plan = PlanUnder(Chain(4), SmallMachine(DmaSteps::kOwnSteps), options);
@@ -65,21 +67,22 @@ TEST(partition::constraints::Demands, CutWhereTheyAreTold) {
   EXPECT_THAT(plan.notes, Contains("as demanded, a subgraph that begins with operator 'conv2'"));
 }
 
-TEST(partition::constraints::Demands, HoldTogetherWhatTheSearchWouldNot) {
+TEST(Demands, HoldTogetherWhatTheSearchWouldNot) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 120);
   ASSERT_GT(FirstsOf(PlanUnder(Chain(3), profile, Under({}))).size(), 1U);
   EXPECT_THAT(FirstsOf(PlanUnder(Chain(3), profile, Under({Together(0, 2)}))), ElementsAre(0));
 }
 
-TEST(partition::constraints::Demands, StateASubgraphWithItsTileAndPolicies) {
+TEST(Demands, StateASubgraphWithItsTileAndPolicies) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   profile.tiling.weights = {hw_profiles::WeightPolicy::kResident, hw_profiles::WeightPolicy::kStreamed};
   profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute, hw_profiles::HaloStorage::kRing};
-  const partition::constraints::WayDemand way = {.tile = graph::tiling::TileShape{1, 2, 3, 4},  // of no even cut of 8 rows into equal parts
-                         .weights = hw_profiles::WeightPolicy::kStreamed,
-                         .in_place = false,
-                         .halo = hw_profiles::HaloStorage::kRing,
-                         .addresses = {}};
+  const plan::WayDemand way = {
+      .tile = graph::tiling::TileShape{1, 2, 3, 4},  // of no even cut of 8 rows into equal parts
+      .weights = hw_profiles::WeightPolicy::kStreamed,
+      .in_place = false,
+      .halo = hw_profiles::HaloStorage::kRing,
+      .addresses = {}};
   const plan::Plan plan = PlanUnder(Chain(4), profile, Under({Subgraph(1, 2, way)}));
   ASSERT_THAT(FirstsOf(plan), ElementsAre(0, 1, 3));
   EXPECT_EQ(plan.subgraphs[1].tile, *way.tile);
@@ -88,18 +91,21 @@ TEST(partition::constraints::Demands, StateASubgraphWithItsTileAndPolicies) {
   EXPECT_FALSE(plan.subgraphs[1].largest_proven);
 }
 
-TEST(partition::constraints::Demands, LeaveTheBaselineAlone) {
+TEST(Demands, LeaveTheBaselineAlone) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   const plan::Plan free = PlanUnder(Chain(3), profile, Under({}));
-  const partition::constraints::WayDemand small = {
-      .tile = graph::tiling::TileShape{1, 2, 1, 4}, .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
+  const plan::WayDemand small = {.tile = graph::tiling::TileShape{1, 2, 1, 4},
+                                 .weights = {},
+                                 .in_place = {},
+                                 .halo = {},
+                                 .addresses = {}};
   const plan::Plan plan = PlanUnder(Chain(3), profile, Under({Subgraph(1, 1, small)}));
   EXPECT_TRUE(plan.baseline.complete);
   EXPECT_EQ(plan.baseline.score, free.baseline.score);
   EXPECT_EQ(plan.subgraphs[1].tile, *small.tile);
 }
 
-TEST(partition::constraints::Demands, KeepAndSpillBorders) {
+TEST(Demands, KeepAndSpillBorders) {
   const graph::Graph graph = Chain(3);
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 400);
   const int first = ResultOf(graph, 0);
@@ -112,7 +118,7 @@ TEST(partition::constraints::Demands, KeepAndSpillBorders) {
 }
 
 // Three results cross a cut; no search keeps more than two by itself.
-TEST(partition::constraints::Demands, KeepMoreThanASearchWouldTry) {
+TEST(Demands, KeepMoreThanASearchWouldTry) {
   NetworkBuilder net;
   const int x = net.Input({1, 2, 8, 4});
   const int a = net.Conv(x, 1, 2);
@@ -142,7 +148,7 @@ std::optional<int64_t> OffsetOf(const problem::Problem& problem, const problem::
   return std::nullopt;
 }
 
-TEST(partition::constraints::Demands, PinBuffersOfASubgraph) {
+TEST(Demands, PinBuffersOfASubgraph) {
   const Profile profile = SmallMachine(DmaSteps::kOverlapped, 2000);
   const plan::Plan plan = PlanUnder(Chain(3), profile, Under({Apart(1), Subgraph(1, 2, At("t2@0", 777))}));
   EXPECT_EQ(OffsetOf(plan.problem, plan.allocation, "s1/t2@0"), 777);
@@ -150,10 +156,11 @@ TEST(partition::constraints::Demands, PinBuffersOfASubgraph) {
                            [](const problem::Buffer& buffer) { return buffer.offset.has_value(); }));
 }
 
-TEST(partition::constraints::Demands, PinTensorsOnChipAndAtHome) {
+TEST(Demands, PinTensorsOnChipAndAtHome) {
   const graph::Graph graph = Chain(3);
   const int border = ResultOf(graph, 0);
-  partition::answer::PartitionOptions options = Under({Keep(border), Address(border, "sram", 500), Address(0, "dram", 4096)});
+  partition::answer::PartitionOptions options =
+      Under({Keep(border), Address(border, "sram", 500), Address(0, "dram", 4096)});
   options.max_operators = 1;
   const plan::Plan plan = PlanUnder(graph, SmallMachine(DmaSteps::kOwnSteps, 2000), options);
   EXPECT_EQ(OffsetOf(plan.problem, plan.allocation, "t0"), 500);
@@ -161,7 +168,7 @@ TEST(partition::constraints::Demands, PinTensorsOnChipAndAtHome) {
   EXPECT_EQ(OffsetOf(plan.homes[0].problem, plan.homes[0].allocation, "x"), 4096);
 }
 
-TEST(partition::constraints::Demands, AddressesWithoutRoomRuleOutPlans) {
+TEST(Demands, AddressesWithoutRoomRuleOutPlans) {
   const Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
   const auto result = partition::SearchPartition(
       Chain(3), profile, Under({Apart(1), Subgraph(1, 2, At("t2@0", 399)), Keep(ResultOf(Chain(3), 0))}));
@@ -171,21 +178,24 @@ TEST(partition::constraints::Demands, AddressesWithoutRoomRuleOutPlans) {
               ElementsAre("operators 'conv1' to 'conv2' as a subgraph, t2@0 at address 399"));
 }
 
-TEST(partition::constraints::Demands, ReachFurtherThanTheSearchWould) {
+TEST(Demands, ReachFurtherThanTheSearchWould) {
   partition::answer::PartitionOptions options = Under({Together(3, 22)});
   options.effort = 1;  // draws back to 12 operators at once
   const plan::Plan plan = PlanUnder(Chain(24), SmallMachine(DmaSteps::kOwnSteps), options);
   EXPECT_TRUE(plan::verify::Keeps(plan, options.demands.front()));
 }
 
-TEST(partition::constraints::Demands, ThatRuleOutEveryPlanAreNamedAndNoOthers) {
+TEST(Demands, ThatRuleOutEveryPlanAreNamedAndNoOthers) {
   const graph::Graph graph = Chain(4);
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 100);  // 64 bytes are a whole tensor
-  const partition::constraints::WayDemand whole = {
-      .tile = graph::tiling::TileShape{1, 2, 8, 4}, .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
+  const plan::WayDemand whole = {.tile = graph::tiling::TileShape{1, 2, 8, 4},
+                                 .weights = {},
+                                 .in_place = {},
+                                 .halo = {},
+                                 .addresses = {}};
   ASSERT_TRUE(partition::SearchPartition(graph, profile, Under({Apart(2)}))->plan);
-  const auto result =
-      partition::SearchPartition(graph, profile, Under({Apart(2), Subgraph(0, 1, whole), Spill(ResultOf(graph, 2))}));
+  const auto result = partition::SearchPartition(
+      graph, profile, Under({Apart(2), Subgraph(0, 1, whole), Spill(ResultOf(graph, 2))}));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_FALSE(result->obstacle);
@@ -194,7 +204,7 @@ TEST(partition::constraints::Demands, ThatRuleOutEveryPlanAreNamedAndNoOthers) {
   EXPECT_THAT(result->reason, StartsWith("no plan keeps what is demanded: "));
 }
 
-TEST(partition::constraints::Demands, ThatNeedTooMuchAreBlamedWithoutTalkOfOperatorsThatFitAlone) {
+TEST(Demands, ThatNeedTooMuchAreBlamedWithoutTalkOfOperatorsThatFitAlone) {
   const auto result =
       partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOwnSteps, 100), Under({Together(0, 2)}));
   ASSERT_TRUE(result);
@@ -203,8 +213,9 @@ TEST(partition::constraints::Demands, ThatNeedTooMuchAreBlamedWithoutTalkOfOpera
   EXPECT_THAT(result->reason, Not(HasSubstr("alone")));
 }
 
-TEST(partition::constraints::Demands, AreNotBlamedWhereNothingFitsAnyway) {
-  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), Under({Apart(1)}));
+TEST(Demands, AreNotBlamedWhereNothingFitsAnyway) {
+  const auto result =
+      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), Under({Apart(1)}));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_TRUE(result->demands.empty());
@@ -212,7 +223,7 @@ TEST(partition::constraints::Demands, AreNotBlamedWhereNothingFitsAnyway) {
 }
 
 // What a demand means, said anew.
-bool IsKept(const graph::Graph& graph, const partition::constraints::Demand& demand, const std::vector<SubgraphChoice>& choices,
+bool IsKept(const graph::Graph& graph, const plan::Demand& demand, const std::vector<SubgraphChoice>& choices,
             const std::vector<int>& kept) {
   const auto subgraph_of = [&](int op) {
     return std::find_if(choices.begin(), choices.end(),
@@ -221,39 +232,39 @@ bool IsKept(const graph::Graph& graph, const partition::constraints::Demand& dem
   const bool on_chip = std::count(kept.begin(), kept.end(), demand.tensor) > 0;
   const SubgraphChoice& choice = *subgraph_of(demand.interval.first);
   switch (demand.kind) {
-    case partition::constraints::DemandKind::kTogether:
+    case plan::DemandKind::kTogether:
       return subgraph_of(demand.interval.first) == subgraph_of(demand.interval.last);
-    case partition::constraints::DemandKind::kApart:
+    case plan::DemandKind::kApart:
       return choice.interval.first == demand.interval.first;
-    case partition::constraints::DemandKind::kSubgraph:
+    case plan::DemandKind::kSubgraph:
       return choice.interval == demand.interval && (!demand.way.tile || choice.tile == *demand.way.tile) &&
              (!demand.way.halo || choice.policy.halo == *demand.way.halo);
-    case partition::constraints::DemandKind::kKeep: {
+    case plan::DemandKind::kKeep: {
       const graph::Usage usage = graph::UsagesOf(graph)[static_cast<size_t>(demand.tensor)];
       return on_chip || std::all_of(usage.consumers.begin(), usage.consumers.end(), [&](int reader) {
                return subgraph_of(reader) == subgraph_of(usage.producer);
              });
     }
-    case partition::constraints::DemandKind::kSpill:
+    case plan::DemandKind::kSpill:
       return !on_chip;
-    case partition::constraints::DemandKind::kAddress:
+    case plan::DemandKind::kAddress:
       return true;  // FitsAsPinned sees to it
   }
   return false;
 }
 
 // Whether the joint Problem has a placement that keeps all addresses.
-bool FitsAsPinned(const graph::Graph& graph, const Profile& profile, const std::vector<partition::constraints::Demand>& demands,
+bool FitsAsPinned(const graph::Graph& graph, const Profile& profile, const std::vector<plan::Demand>& demands,
                   const std::vector<SubgraphChoice>& choices) {
   auto program = encoder::program::BuildProgram(graph, profile, choices);
   if (!program) return false;
   std::map<std::string, int64_t> pins;
   std::vector<std::string> required;
-  for (const partition::constraints::Demand& demand : demands) {
-    if (demand.kind == partition::constraints::DemandKind::kAddress && demand.memory == "sram")
+  for (const plan::Demand& demand : demands) {
+    if (demand.kind == plan::DemandKind::kAddress && demand.memory == "sram")
       pins.emplace(graph.tensors[static_cast<size_t>(demand.tensor)].id, demand.offset);
     for (size_t s = 0; s < choices.size(); ++s) {
-      if (demand.kind != partition::constraints::DemandKind::kSubgraph || choices[s].interval != demand.interval) continue;
+      if (demand.kind != plan::DemandKind::kSubgraph || choices[s].interval != demand.interval) continue;
       for (const auto& [id, offset] : demand.way.addresses) {
         required.push_back(fmt::format("s{}/{}", s, id));
         pins.emplace(required.back(), offset);
@@ -270,7 +281,7 @@ bool FitsAsPinned(const graph::Graph& graph, const Profile& profile, const std::
          Allocate(program->problem, nullptr, 0, TestEngines(), options)->allocation.has_value();
 }
 
-partition::constraints::Demand AnyDemand(base::Random& random, const graph::Graph& graph, const Profile& profile) {
+plan::Demand AnyDemand(base::Random& random, const graph::Graph& graph, const Profile& profile) {
   const auto operators = static_cast<int>(graph.operators.size());
   const auto draw = [&random](int least, int most) { return static_cast<int>(random.Uniform(least, most)); };
   const int first = draw(0, operators - 1);
@@ -281,8 +292,9 @@ partition::constraints::Demand AnyDemand(base::Random& random, const graph::Grap
     case 1:
       return Apart(first);
     case 2: {
-      partition::constraints::WayDemand way;
-      const graph::tiling::ShapeGrid grid = graph::tiling::WithEveryExtent(tiling::GridOf(graph, profile, {first, last}));
+      plan::WayDemand way;
+      const graph::tiling::ShapeGrid grid =
+          graph::tiling::WithEveryExtent(tiling::GridOf(graph, profile, {first, last}));
       graph::tiling::TileShape tile;
       for (const std::vector<int64_t>& extents : grid.extents)
         tile.push_back(extents[static_cast<size_t>(draw(0, static_cast<int>(extents.size()) - 1))]);
@@ -301,8 +313,9 @@ partition::constraints::Demand AnyDemand(base::Random& random, const graph::Grap
 }
 
 // Draws until there are no contradictions; often a demand that the best plan keeps anyway is among them.
-std::vector<partition::constraints::Demand> AnyDemands(base::Random& random, const graph::Graph& graph, const Profile& profile) {
-  std::vector<partition::constraints::Demand> demands;
+std::vector<plan::Demand> AnyDemands(base::Random& random, const graph::Graph& graph,
+                                     const Profile& profile) {
+  std::vector<plan::Demand> demands;
   const int64_t wanted = random.Uniform(1, 3);
   for (int tries = 0; tries < 50 && static_cast<int64_t>(demands.size()) < wanted; ++tries) {
     demands.push_back(AnyDemand(random, graph, profile));
@@ -311,7 +324,7 @@ std::vector<partition::constraints::Demand> AnyDemands(base::Random& random, con
   return demands;
 }
 
-TEST(partition::constraints::Demands, BestPlanIsThatOfAllPlansThatKeepThem) {
+TEST(Demands, BestPlanIsThatOfAllPlansThatKeepThem) {
   base::Random random(2211);
   int worse = 0;
   int none = 0;
@@ -321,14 +334,14 @@ TEST(partition::constraints::Demands, BestPlanIsThatOfAllPlansThatKeepThem) {
     const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
     Profile profile = SmallMachine(dma, random.Uniform(25, 110));
     profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute, hw_profiles::HaloStorage::kRing};
-    const std::vector<partition::constraints::Demand> demands = AnyDemands(random, graph, profile);
+    const std::vector<plan::Demand> demands = AnyDemands(random, graph, profile);
     SCOPED_TRACE(fmt::format("round {}: {}", round, Describe(graph, demands)));
     const std::string metric = random.Chance(0.5) ? "latency" : "off_chip_bytes";
     EveryPlan every(graph, profile, metric);
     const double free = every.BestScore();
     const double best = every.BestScore([&](const auto& choices, const auto& kept) {
       return std::all_of(demands.begin(), demands.end(),
-                         [&](const partition::constraints::Demand& demand) { return IsKept(graph, demand, choices, kept); }) &&
+                         [&](const plan::Demand& demand) { return IsKept(graph, demand, choices, kept); }) &&
              FitsAsPinned(graph, profile, demands, choices);
     });
     const bool best_keeps = best == free;
@@ -350,7 +363,7 @@ TEST(partition::constraints::Demands, BestPlanIsThatOfAllPlansThatKeepThem) {
   EXPECT_GE(same, 8);
 }
 
-TEST(partition::constraints::Demands, ThatTheBestPlanKeepsAnywayChangeNoScore) {
+TEST(Demands, ThatTheBestPlanKeepsAnywayChangeNoScore) {
   base::Random random(77);
   int checked = 0;
   for (int round = 0; round < 20; ++round) {
@@ -360,7 +373,7 @@ TEST(partition::constraints::Demands, ThatTheBestPlanKeepsAnywayChangeNoScore) {
     ASSERT_TRUE(free);
     if (!free->plan) continue;
     ++checked;
-    std::vector<partition::constraints::Demand> demands;
+    std::vector<plan::Demand> demands;
     for (const plan::Subgraph& subgraph : free->plan->subgraphs) {
       demands.push_back(Subgraph(subgraph.interval.first, subgraph.interval.last,
                                  {.tile = subgraph.tile,
@@ -378,7 +391,7 @@ TEST(partition::constraints::Demands, ThatTheBestPlanKeepsAnywayChangeNoScore) {
   ExpectEnough(checked, 15);
 }
 
-TEST(partition::constraints::Demands, DoNotDependOnThreads) {
+TEST(Demands, DoNotDependOnThreads) {
   partition::answer::PartitionOptions options = Under({Apart(3), Keep(ResultOf(Chain(6), 2))}, "latency");
   const Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
   const plan::Plan one = PlanUnder(Chain(6), profile, options);

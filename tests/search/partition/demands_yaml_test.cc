@@ -8,9 +8,10 @@
 namespace tessera::search {
 namespace {
 
-base::Expected<std::vector<partition::constraints::Demand>> Read(const std::string& text, std::optional<int> max_operators = {}) {
+base::Expected<std::vector<plan::Demand>> Read(const std::string& text,
+                                               std::optional<int> max_operators = {}) {
   return partition::constraints::ReadDemands("schema: 1\n" + text, "demands.yaml", Chain(6),
-                     SmallMachine(hw_profiles::DmaSteps::kOwnSteps), max_operators);
+                                             SmallMachine(hw_profiles::DmaSteps::kOwnSteps), max_operators);
 }
 
 std::string Told(const std::string& text) {

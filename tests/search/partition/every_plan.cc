@@ -1,7 +1,8 @@
+#include "every_plan.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "every_plan.h"
 #include "exhaustive.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/allocate/portfolio.h"
@@ -110,7 +111,8 @@ std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval interval, c
   options.engines = TestEngines();
   options.policies = encoder::program::AllowedPolicies(graph_, profile_, interval, kept);
   options.made = encoder::program::TilesMade::kAll;
-  options.shapes = graph::tiling::ShapesOf(graph::tiling::WithEveryExtent(tiling::GridOf(graph_, profile_, interval)));
+  options.shapes =
+      graph::tiling::ShapesOf(graph::tiling::WithEveryExtent(tiling::GridOf(graph_, profile_, interval)));
   const auto tiles = tiling::IntervalTiles::Build(graph_, profile_, interval, options);
   if (!tiles) return priced;
   for (size_t i = 0; i < tiles->Candidates().size(); ++i) {

@@ -30,8 +30,8 @@ class EveryPlan {
   EveryPlan(const graph::Graph& graph, const hw_profiles::Profile& profile, std::string metric);
 
   // Whether a plan counts.
-  using Filter =
-      std::function<bool(const std::vector<encoder::program::SubgraphChoice>& choices, const std::vector<int>& kept)>;
+  using Filter = std::function<bool(const std::vector<encoder::program::SubgraphChoice>& choices,
+                                    const std::vector<int>& kept)>;
 
   // Infinite where nothing fits. `filter` may be empty.
   double BestScore(Filter filter = {});
@@ -54,8 +54,8 @@ class EveryPlan {
   using Visit = std::function<void(std::vector<Priced>& choices, int last, std::vector<int> behind)>;
   void ForEachInterval(int first, const std::vector<int>& crossing, const Visit& visit);
   double LeastFrom(int first, const std::vector<int>& crossing);
-  void Complete(int first, const std::vector<int>& crossing, std::vector<encoder::program::SubgraphChoice>& so_far,
-                double cost);
+  void Complete(int first, const std::vector<int>& crossing,
+                std::vector<encoder::program::SubgraphChoice>& so_far, double cost);
   int LastReader(int tensor) const;
   std::vector<int> MadeFor(int first, int last) const;
   std::vector<Priced>& ChoicesOf(graph::Interval interval, const std::vector<int>& kept);

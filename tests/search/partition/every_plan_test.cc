@@ -1,10 +1,11 @@
+#include "every_plan.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 
-#include "every_plan.h"
 #include "exhaustive.h"
 #include "networks.h"
 #include "tessera/base/random.h"
@@ -30,7 +31,8 @@ int Draws() {
   return wanted == nullptr ? DrawsOf(kDraws) : std::atoi(wanted);
 }
 
-partition::answer::PartitionResult Search(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
+partition::answer::PartitionResult Search(const graph::Graph& graph, const Profile& profile,
+                                          const std::string& metric) {
   partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = {}};
   options.engines = TestEngines();

@@ -1,6 +1,7 @@
+#include "exhaustive.h"
+
 #include <algorithm>
 
-#include "exhaustive.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/engines/canonical/canonical.h"

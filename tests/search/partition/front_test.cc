@@ -1,3 +1,5 @@
+#include "tessera/search/partition/analysis/front.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "tessera/base/random.h"
 #include "tessera/base/stop.h"
 #include "tessera/search/cost/plan_cost.h"
-#include "tessera/search/partition/analysis/front.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
 namespace tessera::search {
@@ -29,7 +30,7 @@ double BestWithin(const partition::analysis::Front& front, std::string_view metr
   return best;
 }
 
-TEST(partition::analysis::FindFront, FollowsTheCurveOfAllPlans) {
+TEST(FindFront, FollowsTheCurveOfAllPlans) {
   constexpr int kSteps = 40;
   int curves = 0;
   for (uint64_t seed = 0; seed < 12; ++seed) {
@@ -65,7 +66,7 @@ TEST(partition::analysis::FindFront, FollowsTheCurveOfAllPlans) {
   EXPECT_GE(curves, 6);
 }
 
-TEST(partition::analysis::FindFront, NamesObjectivesThatFindItsPlans) {
+TEST(FindFront, NamesObjectivesThatFindItsPlans) {
   const Subject subject = DrawFrontCase(3);
   const auto front = partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
   ASSERT_TRUE(front);
@@ -80,7 +81,7 @@ TEST(partition::analysis::FindFront, NamesObjectivesThatFindItsPlans) {
   }
 }
 
-TEST(partition::analysis::FindFront, KeepsLimitsOfItsOwn) {
+TEST(FindFront, KeepsLimitsOfItsOwn) {
   const Subject subject = DrawFrontCase(3);
   const auto free = partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
   ASSERT_TRUE(free);
@@ -91,11 +92,13 @@ TEST(partition::analysis::FindFront, KeepsLimitsOfItsOwn) {
   const auto limited = partition::analysis::FindFront(subject.graph, subject.profile, options, 1000);
   ASSERT_TRUE(limited);
   ASSERT_FALSE(limited->points.empty());
-  for (const partition::analysis::FrontPoint& point : limited->points) EXPECT_LE(point.plan.totals.peak_bytes, most);
+  for (const partition::analysis::FrontPoint& point : limited->points)
+    EXPECT_LE(point.plan.totals.peak_bytes, most);
 }
 
-TEST(partition::analysis::FindFront, SaysWhyThereIsNone) {
-  const auto front = partition::analysis::FindFront(Chain(2), SmallMachine(DmaSteps::kOwnSteps, 10), KeepingNothing(), 10);
+TEST(FindFront, SaysWhyThereIsNone) {
+  const auto front =
+      partition::analysis::FindFront(Chain(2), SmallMachine(DmaSteps::kOwnSteps, 10), KeepingNothing(), 10);
   ASSERT_TRUE(front);
   EXPECT_TRUE(front->points.empty());
   EXPECT_EQ(front->refusal.status, problem::Status::kInfeasible);
@@ -103,7 +106,7 @@ TEST(partition::analysis::FindFront, SaysWhyThereIsNone) {
 }
 
 // Whether the ends of curves are not all known, or gaps are left.
-TEST(partition::analysis::FindFront, CountsItsSearches) {
+TEST(FindFront, CountsItsSearches) {
   for (const int most : {1, 2, 4, 5}) {
     const Subject subject = DrawFrontCase(3);
     const auto front = partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), most);

@@ -45,9 +45,10 @@ partition::placement::HomePlacement Place(encoder::program::HomeProblem home, co
   return *std::move(placement);
 }
 
-TEST(partition::placement::HomePlacement, SharesBytesBetweenTensorsThatNeverMeet) {
+TEST(HomePlacement, SharesBytesBetweenTensorsThatNeverMeet) {
   const base::Stop never;
-  const partition::placement::HomePlacement placement = Place(HomeOf(64, 16, {{48, {0, 1}}, {16, {0, 3}}, {48, {1, 3}}}), never);
+  const partition::placement::HomePlacement placement =
+      Place(HomeOf(64, 16, {{48, {0, 1}}, {16, {0, 3}}, {48, {1, 3}}}), never);
   EXPECT_EQ(placement.reason, "");
   ASSERT_EQ(placement.homes.size(), 1U);
   const plan::Home& home = placement.homes[0];
@@ -57,15 +58,16 @@ TEST(partition::placement::HomePlacement, SharesBytesBetweenTensorsThatNeverMeet
 }
 
 // 48 + 16 bytes are 64, but only 0 and 32 are addresses.
-TEST(partition::placement::HomePlacement, SaysWhichMemoryHasNoPlacementAlthoughTheLoadFits) {
+TEST(HomePlacement, SaysWhichMemoryHasNoPlacementAlthoughTheLoadFits) {
   const base::Stop never;
-  const partition::placement::HomePlacement placement = Place(HomeOf(64, 32, {{48, {0, 1}}, {16, {0, 1}}}), never);
+  const partition::placement::HomePlacement placement =
+      Place(HomeOf(64, 32, {{48, {0, 1}}, {16, {0, 1}}}), never);
   EXPECT_EQ(placement.status, problem::Status::kInfeasible);
   EXPECT_THAT(placement.reason, testing::StartsWith("tensors at home in memory 'dram' have no addresses: "));
   EXPECT_TRUE(placement.homes.empty());
 }
 
-TEST(partition::placement::HomePlacement, StillPlacesWhatIsEasyAfterAStop) {
+TEST(HomePlacement, StillPlacesWhatIsEasyAfterAStop) {
   const base::Stop stopped(base::Stop::Clock::now());
   EXPECT_EQ(Place(HomeOf(64, 16, {{48, {0, 1}}, {16, {0, 1}}}), stopped).homes.size(), 1U);
 }

@@ -17,7 +17,9 @@ namespace {
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 
-partition::answer::PartitionOptions Minimising(const std::string& metric, partition::paths::Keeping keeping = partition::paths::Keeping::kWherePossible) {
+partition::answer::PartitionOptions Minimising(
+    const std::string& metric,
+    partition::paths::Keeping keeping = partition::paths::Keeping::kWherePossible) {
   partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = {}};
   options.engines = TestEngines();
@@ -25,7 +27,8 @@ partition::answer::PartitionOptions Minimising(const std::string& metric, partit
   return options;
 }
 
-plan::Plan Plan(const graph::Graph& graph, const Profile& profile, const partition::answer::PartitionOptions& options) {
+plan::Plan Plan(const graph::Graph& graph, const Profile& profile,
+                const partition::answer::PartitionOptions& options) {
   const auto result = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(result && result->plan);
   if (!result || !result->plan) return {};
@@ -48,21 +51,24 @@ struct Skip {
 
 std::vector<std::vector<int>> KeptOn(const partition::paths::CutStates& states, graph::Interval interval) {
   std::vector<std::vector<int>> kept;
-  for (const partition::paths::Crossing& crossing : states.CrossingsOf(interval)) kept.push_back(crossing.kept);
+  for (const partition::paths::Crossing& crossing : states.CrossingsOf(interval))
+    kept.push_back(crossing.kept);
   return kept;
 }
 
 using Sets = std::vector<std::vector<int>>;
 
-TEST(partition::paths::CutStates, AreThePositionsWhereNothingIsKept) {
-  const partition::paths::CutStates states(Chain(3), SmallMachine(DmaSteps::kOverlapped), 1000, partition::paths::Keeping::kNothing);
+TEST(CutStates, AreThePositionsWhereNothingIsKept) {
+  const partition::paths::CutStates states(Chain(3), SmallMachine(DmaSteps::kOverlapped), 1000,
+                                           partition::paths::Keeping::kNothing);
   EXPECT_EQ(states.Last(), 3);
   EXPECT_EQ(KeptOn(states, {1, 2}), Sets{{}});
 }
 
-TEST(partition::paths::CutStates, ATensorIsKeptAllTheWayOrNotAtAll) {
+TEST(CutStates, ATensorIsKeptAllTheWayOrNotAtAll) {
   const Skip net;
-  const partition::paths::CutStates states(net.graph, SmallMachine(DmaSteps::kOverlapped), 1000, partition::paths::Keeping::kWherePossible);
+  const partition::paths::CutStates states(net.graph, SmallMachine(DmaSteps::kOverlapped), 1000,
+                                           partition::paths::Keeping::kWherePossible);
   // 1 at the begin and the end, 2 behind a, 4 behind b.
   EXPECT_EQ(states.Last() + 1, 1 + 2 + 4 + 1);
   EXPECT_EQ(KeptOn(states, {0, 0}), (Sets{{}, {net.a}}));
@@ -72,24 +78,29 @@ TEST(partition::paths::CutStates, ATensorIsKeptAllTheWayOrNotAtAll) {
   EXPECT_FALSE(states.IsCapped());
 }
 
-TEST(partition::paths::CutStates, KeepNoMoreThanThereIsRoomFor) {
+TEST(CutStates, KeepNoMoreThanThereIsRoomFor) {
   const Skip net;
-  const partition::paths::CutStates one(net.graph, SmallMachine(DmaSteps::kOverlapped), 127, partition::paths::Keeping::kWherePossible);
+  const partition::paths::CutStates one(net.graph, SmallMachine(DmaSteps::kOverlapped), 127,
+                                        partition::paths::Keeping::kWherePossible);
   EXPECT_EQ(KeptOn(one, {2, 2}), (Sets{{}, {net.a}, {net.b}}));
-  const partition::paths::CutStates none(net.graph, SmallMachine(DmaSteps::kOverlapped), 63, partition::paths::Keeping::kWherePossible);
+  const partition::paths::CutStates none(net.graph, SmallMachine(DmaSteps::kOverlapped), 63,
+                                         partition::paths::Keeping::kWherePossible);
   EXPECT_EQ(none.Last(), 3);
   // While conv1 runs its operand and its result are there.
-  const partition::paths::CutStates chain(Chain(3), SmallMachine(DmaSteps::kOverlapped), 127, partition::paths::Keeping::kWherePossible);
+  const partition::paths::CutStates chain(Chain(3), SmallMachine(DmaSteps::kOverlapped), 127,
+                                          partition::paths::Keeping::kWherePossible);
   EXPECT_EQ(KeptOn(chain, {1, 1}).size(), 3U);
 }
 
-TEST(partition::paths::CutStates, KeepNothingWhoseHomeIsOnChip) {
+TEST(CutStates, KeepNothingWhoseHomeIsOnChip) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped);
   LayoutIn(profile, base::TensorRole::kBorder).home = profile.tile_memory;
-  EXPECT_EQ(partition::paths::CutStates(Chain(3), profile, 1000, partition::paths::Keeping::kWherePossible).Last(), 3);
+  EXPECT_EQ(
+      partition::paths::CutStates(Chain(3), profile, 1000, partition::paths::Keeping::kWherePossible).Last(),
+      3);
 }
 
-TEST(partition::paths::CutStates, SayWhereMoreCouldBeKept) {
+TEST(CutStates, SayWhereMoreCouldBeKept) {
   NetworkBuilder net;
   const int x = net.Input({1, 2, 8, 4});
   const int a = net.Conv(x, 1, 2);
@@ -99,13 +110,16 @@ TEST(partition::paths::CutStates, SayWhereMoreCouldBeKept) {
   const int e = net.Conv(x, 1, 2);
   const graph::Graph graph = net.Finish(net.Add(net.Add(net.Add(net.Add(a, b), c), d), e));
   const Profile profile = SmallMachine(DmaSteps::kOverlapped);
-  EXPECT_TRUE(partition::paths::CutStates(graph, profile, 320, partition::paths::Keeping::kWherePossible).IsCapped());
-  EXPECT_FALSE(partition::paths::CutStates(graph, profile, 319, partition::paths::Keeping::kWherePossible).IsCapped());
+  EXPECT_TRUE(
+      partition::paths::CutStates(graph, profile, 320, partition::paths::Keeping::kWherePossible).IsCapped());
+  EXPECT_FALSE(
+      partition::paths::CutStates(graph, profile, 319, partition::paths::Keeping::kWherePossible).IsCapped());
 }
 
 TEST(KeptBorders, AreNotMoved) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 400);
-  partition::answer::PartitionOptions options = Minimising("off_chip_bytes", partition::paths::Keeping::kNothing);
+  partition::answer::PartitionOptions options =
+      Minimising("off_chip_bytes", partition::paths::Keeping::kNothing);
   options.max_operators = 1;
   const plan::Plan moved = Plan(Chain(3), profile, options);
   options.keeping = partition::paths::Keeping::kWherePossible;

@@ -1,3 +1,5 @@
+#include "tessera/search/cost/lower_bounds.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -26,7 +28,6 @@
 #include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/cost/simulator.h"
 
@@ -72,7 +73,8 @@ Profile AnyMachine(Random& random) {
   return profile;
 }
 
-bool Offers(const Profile& profile, const graph::Shape& output, const encoder::program::SubgraphChoice& choice) {
+bool Offers(const Profile& profile, const graph::Shape& output,
+            const encoder::program::SubgraphChoice& choice) {
   const hw_profiles::Tiling& tiling = profile.tiling;
   for (size_t axis = 0; axis < output.size(); ++axis) {
     if (choice.tile[axis] == output[axis]) continue;
@@ -87,7 +89,7 @@ bool Offers(const Profile& profile, const graph::Shape& output, const encoder::p
 
 // Small tiles more often than large ones: with these bounds are met.
 encoder::program::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph, const Profile& profile,
-                                  graph::Interval interval) {
+                                           graph::Interval interval) {
   const graph::Shape& output = encoder::program::OutputShape(graph, interval);
   encoder::program::SubgraphChoice choice;
   do {
@@ -131,12 +133,14 @@ std::optional<Drawn> DrawPlan(Random& random) {
   if (drawn.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped) {
     for (size_t i = 1; i < drawn.choices.size(); ++i) {
       drawn.choices[i].prefetch = random.Chance(0.2);
-      if (!drawn.choices[i].prefetch || encoder::program::BuildProgram(drawn.graph, drawn.profile, drawn.choices))
+      if (!drawn.choices[i].prefetch ||
+          encoder::program::BuildProgram(drawn.graph, drawn.profile, drawn.choices))
         continue;
       drawn.choices[i].prefetch = false;
     }
   }
-  base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(drawn.graph, drawn.profile, drawn.choices);
+  base::Expected<encoder::program::Program> program =
+      encoder::program::BuildProgram(drawn.graph, drawn.profile, drawn.choices);
   if (!program) return std::nullopt;
   drawn.plan = AsPlan(drawn.graph, drawn.profile, drawn.choices, *std::move(program));
   return drawn;
@@ -171,8 +175,8 @@ Bytes LoadOf(const problem::Problem& problem, problem::Step steps) {
 }
 
 std::string Describe(const Drawn& drawn) {
-  std::string text =
-      "\n" + graph::import::yaml::WriteNetworkJson(drawn.graph) + hw_profiles::WriteProfileJson(drawn.profile);
+  std::string text = "\n" + graph::import::yaml::WriteNetworkJson(drawn.graph) +
+                     hw_profiles::WriteProfileJson(drawn.profile);
   for (const encoder::program::SubgraphChoice& choice : drawn.choices) {
     text += fmt::format("operators {} to {}, tile {}, weights {}, halo {}, in place {}, kept {}\n",
                         choice.interval.first, choice.interval.last, fmt::join(choice.tile, "x"),
@@ -208,18 +212,22 @@ void CheckSubgraph(const Drawn& drawn, size_t number) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(drawn.graph);
   const cost::SubgraphBounds bounds(drawn.graph, drawn.profile, usages, choice.interval);
   ExpectBelow(bounds.Find(kept), found, "subgraph");
-  if (kept.empty()) ExpectBelow(cost::LowerBound(drawn.graph, drawn.profile, choice.interval), found, "interval");
+  if (kept.empty())
+    ExpectBelow(cost::LowerBound(drawn.graph, drawn.profile, choice.interval), found, "interval");
 }
 
 // What a choice needs of the tile memory, by itself.
 void CheckRoom(const Drawn& drawn, const encoder::program::SubgraphChoice& choice) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(drawn.graph);
-  auto tiles = encoder::program::PolicyTiles::Make(drawn.graph, usages, drawn.profile, choice.interval, choice.policy);
+  auto tiles =
+      encoder::program::PolicyTiles::Make(drawn.graph, usages, drawn.profile, choice.interval, choice.policy);
   ASSERT_TRUE(tiles);
-  const encoder::program::RoomFloor floor(drawn.graph, usages, drawn.profile, tiles->Uses(), choice.policy.in_place);
+  const encoder::program::RoomFloor floor(drawn.graph, usages, drawn.profile, tiles->Uses(),
+                                          choice.policy.in_place);
   encoder::program::SharedTilings tilings(drawn.graph, choice.interval);
-  const auto tiling = tiles->Cut(
-      choice.tile, [&](const graph::tiling::TileShape& tile, HaloStorage halo) { return tilings.Cut(tile, halo); });
+  const auto tiling = tiles->Cut(choice.tile, [&](const graph::tiling::TileShape& tile, HaloStorage halo) {
+    return tilings.Cut(tile, halo);
+  });
   if (tiling == nullptr) return;  // keeps no rows
   encoder::program::SubgraphChoice alone = choice;
   alone.prefetch = false;

@@ -1,8 +1,9 @@
+#include "networks.h"
+
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "networks.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
 namespace tessera::search {

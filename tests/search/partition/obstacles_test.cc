@@ -35,17 +35,21 @@ struct Refused {
   std::vector<partition::analysis::Remedy> remedies;
 };
 
-Refused Ask(const graph::Graph& graph, const Profile& profile, const partition::answer::PartitionOptions& options) {
-  base::Expected<partition::answer::PartitionResult> result = partition::SearchPartition(graph, profile, options);
+Refused Ask(const graph::Graph& graph, const Profile& profile,
+            const partition::answer::PartitionOptions& options) {
+  base::Expected<partition::answer::PartitionResult> result =
+      partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(result.has_value());
   const base::Stop never;
-  std::vector<partition::analysis::Remedy> remedies = partition::analysis::FindRemedies(graph, profile, options, *result, never);
+  std::vector<partition::analysis::Remedy> remedies =
+      partition::analysis::FindRemedies(graph, profile, options, *result, never);
   return {*std::move(result), std::move(remedies)};
 }
 
 const partition::analysis::Remedy* Find(const Refused& refused, partition::analysis::RemedyKind kind) {
-  const auto found = std::find_if(refused.remedies.begin(), refused.remedies.end(),
-                                  [kind](const partition::analysis::Remedy& each) { return each.kind == kind; });
+  const auto found =
+      std::find_if(refused.remedies.begin(), refused.remedies.end(),
+                   [kind](const partition::analysis::Remedy& each) { return each.kind == kind; });
   return found == refused.remedies.end() ? nullptr : &*found;
 }
 
@@ -56,7 +60,8 @@ hw_profiles::Memory& MemoryIn(Profile& profile, const std::string& name) {
   return *found;
 }
 
-bool HasPlan(const graph::Graph& graph, const Profile& profile, const partition::answer::PartitionOptions& options) {
+bool HasPlan(const graph::Graph& graph, const Profile& profile,
+             const partition::answer::PartitionOptions& options) {
   const auto result = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(result.has_value());
   return result && result->plan.has_value();
@@ -111,7 +116,8 @@ TEST(Obstacles, TheCapacityThatIsNamedIsEnough) {
 
 TEST(Obstacles, WherePeaksAreLimitedTheLimitIsWhatRises) {
   const Profile profile = SmallMachine(DmaSteps::kOverlapped);
-  partition::answer::PartitionOptions options = KeepingNothing({.weights = {{"latency", 1}}, .limits = {{"peak", 40}}});
+  partition::answer::PartitionOptions options =
+      KeepingNothing({.weights = {{"latency", 1}}, .limits = {{"peak", 40}}});
   const Refused refused = Ask(Chain(3), profile, options);
   EXPECT_FALSE(refused.result.plan);
   const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kLimit);
@@ -304,7 +310,8 @@ TEST(Obstacles, LimitsAreNamedWithTheirBoundsAndTheValuesThatWouldDo) {
                                                       {{"macs", 5}},
                                                       {{"latency", 10}, {"energy", 10}},
                                                       {{"latency", 10}, {"off_chip_bytes", 100000}}}) {
-    partition::answer::PartitionOptions options = KeepingNothing({.weights = {{"latency", 1}}, .limits = limits});
+    partition::answer::PartitionOptions options =
+        KeepingNothing({.weights = {{"latency", 1}}, .limits = limits});
     const Refused refused = Ask(Chain(3), profile, options);
     EXPECT_EQ(refused.result.status, Status::kInfeasible);
     ASSERT_TRUE(refused.result.obstacle);
@@ -346,9 +353,11 @@ TEST(Obstacles, AfterAStopNothingIsTriedAndNothingIsClaimed) {
   ASSERT_TRUE(result && result->obstacle);
   base::Stop stop;
   stop.Request();
-  const std::vector<partition::analysis::Remedy> remedies = partition::analysis::FindRemedies(Chain(3), profile, KeepingNothing(), *result, stop);
+  const std::vector<partition::analysis::Remedy> remedies =
+      partition::analysis::FindRemedies(Chain(3), profile, KeepingNothing(), *result, stop);
   EXPECT_THAT(remedies, Not(IsEmpty()));
-  EXPECT_THAT(remedies, Each(Field(&partition::analysis::Remedy::evidence, partition::analysis::Evidence::kBound)));
+  EXPECT_THAT(remedies,
+              Each(Field(&partition::analysis::Remedy::evidence, partition::analysis::Evidence::kBound)));
 }
 
 TEST(Obstacles, APlanHasNoRemedies) {
@@ -372,7 +381,9 @@ TEST(Obstacles, WhatIsSaidToLeadToAPlanDoes) {
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + refused.result.reason);
     EXPECT_TRUE(refused.result.obstacle);
     for (const partition::analysis::Remedy& remedy : refused.remedies) {
-      if (remedy.evidence != partition::analysis::Evidence::kPlan || remedy.kind != partition::analysis::RemedyKind::kCapacity) continue;
+      if (remedy.evidence != partition::analysis::Evidence::kPlan ||
+          remedy.kind != partition::analysis::RemedyKind::kCapacity)
+        continue;
       ++applied;
       Profile profile = subject.profile;
       MemoryIn(profile, remedy.subject).capacity_bytes = std::stoll(remedy.value);

@@ -1,3 +1,5 @@
+#include "tessera/search/partition/driver/order_search.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +20,6 @@
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/orders/legal_orders.h"
-#include "tessera/search/partition/driver/order_search.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/partition/paths/lattice.h"
 #include "tessera/search/partition/paths/ordered_network.h"
@@ -49,7 +50,8 @@ std::vector<std::string> IdsOf(const graph::Graph& graph) {
   return ids;
 }
 
-partition::answer::PartitionResult Search(const graph::Graph& graph, const Profile& profile, const partition::answer::PartitionOptions& options) {
+partition::answer::PartitionResult Search(const graph::Graph& graph, const Profile& profile,
+                                          const partition::answer::PartitionOptions& options) {
   auto found = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(found) << base::Format(found.error());
   if (found && found->plan) {
@@ -96,7 +98,7 @@ double BestOf(const graph::Graph& graph, const Profile& profile, const std::stri
   });
 }
 
-TEST(partition::driver::OrderSearch, FindsTheBestPlanOfAllOrdersOfSmallNetworks) {
+TEST(OrderSearch, FindsTheBestPlanOfAllOrdersOfSmallNetworks) {
   base::Random random(71);
   int gained = 0;
   int only_elsewhere = 0;
@@ -137,15 +139,17 @@ TEST(partition::driver::OrderSearch, FindsTheBestPlanOfAllOrdersOfSmallNetworks)
   EXPECT_GE(only_elsewhere, 1);
 }
 
-TEST(partition::driver::OrderSearch, IsNeverWorseThanTheOrderOfTheFile) {
+TEST(OrderSearch, IsNeverWorseThanTheOrderOfTheFile) {
   base::Random random(72);
   int gained = 0;
   for (int draw = 0; draw < 8; ++draw) {
     SCOPED_TRACE(draw);
     const graph::Graph graph = ShuffledNetwork(random, 14);
     const Profile profile = SmallMachine(DmaSteps::kOwnSteps, random.Uniform(60, 110));
-    partition::answer::PartitionOptions options = With(random.Chance(0.5) ? "latency" : "off_chip_bytes", partition::answer::Ordering::kGiven);
-    options.keeping = random.Chance(0.8) ? partition::paths::Keeping::kNothing : partition::paths::Keeping::kWherePossible;
+    partition::answer::PartitionOptions options =
+        With(random.Chance(0.5) ? "latency" : "off_chip_bytes", partition::answer::Ordering::kGiven);
+    options.keeping =
+        random.Chance(0.8) ? partition::paths::Keeping::kNothing : partition::paths::Keeping::kWherePossible;
     const partition::answer::PartitionResult given = Search(graph, profile, options);
     options.ordering = partition::answer::Ordering::kSearch;
     const partition::answer::PartitionResult found = Search(graph, profile, options);
@@ -155,16 +159,19 @@ TEST(partition::driver::OrderSearch, IsNeverWorseThanTheOrderOfTheFile) {
     gained += found.plan->score < given.plan->score ? 1 : 0;
     EXPECT_EQ(found.plan->network == graph, found.plan->score == given.plan->score);
     options.threads = 3;
-    EXPECT_EQ(plan::files::WritePlanJson(*Search(graph, profile, options).plan), plan::files::WritePlanJson(*found.plan));
+    EXPECT_EQ(plan::files::WritePlanJson(*Search(graph, profile, options).plan),
+              plan::files::WritePlanJson(*found.plan));
   }
   EXPECT_GE(gained, 2);
 }
 
-TEST(partition::driver::OrderSearch, CostsAChainNothing) {
+TEST(OrderSearch, CostsAChainNothing) {
   const graph::Graph graph = Chain(6);
   const Profile profile = SmallMachine(DmaSteps::kOverlapped, 150);
-  const partition::answer::PartitionResult given = Search(graph, profile, With("latency", partition::answer::Ordering::kGiven));
-  partition::answer::PartitionResult found = Search(graph, profile, With("latency", partition::answer::Ordering::kSearch));
+  const partition::answer::PartitionResult given =
+      Search(graph, profile, With("latency", partition::answer::Ordering::kGiven));
+  partition::answer::PartitionResult found =
+      Search(graph, profile, With("latency", partition::answer::Ordering::kSearch));
   found.plan->run.searches_order = false;  // all that they say differently
   EXPECT_EQ(plan::files::WritePlanJson(*found.plan), plan::files::WritePlanJson(*given.plan));
 }
@@ -183,7 +190,7 @@ struct SideBySide {
   graph::Graph graph;
 };
 
-TEST(partition::driver::OrderSearch, BringsBranchesTogether) {
+TEST(OrderSearch, BringsBranchesTogether) {
   const SideBySide net;
   partition::answer::PartitionOptions options = With("off_chip_bytes", partition::answer::Ordering::kSearch);
   options.max_operators = 2;
@@ -202,7 +209,7 @@ TEST(partition::driver::OrderSearch, BringsBranchesTogether) {
 }
 
 // Operator 1 of the file comes third where branches are together.
-TEST(partition::driver::OrderSearch, DemandsAreAboutTheOrderOfTheFile) {
+TEST(OrderSearch, DemandsAreAboutTheOrderOfTheFile) {
   const SideBySide net;
   partition::answer::PartitionOptions options = With("off_chip_bytes", partition::answer::Ordering::kSearch);
   options.keeping = partition::paths::Keeping::kNothing;
@@ -222,20 +229,22 @@ TEST(partition::driver::OrderSearch, DemandsAreAboutTheOrderOfTheFile) {
   EXPECT_THAT(IdsOf(held.plan->network), ElementsAre("conv0", "conv1", testing::_, testing::_, "add4"));
 }
 
-TEST(partition::driver::OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
+TEST(OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
   base::Random random(73);
   int elsewhere = 0;
   for (int draw = 0; draw < 30; ++draw) {
     SCOPED_TRACE(draw);
     const graph::Graph graph = ForkedNetwork(random, 7);
     const int first = static_cast<int>(random.Uniform(0, 4));
-    partition::answer::PartitionOptions options = With("off_chip_bytes", partition::answer::Ordering::kSearch);
+    partition::answer::PartitionOptions options =
+        With("off_chip_bytes", partition::answer::Ordering::kSearch);
     const int result = graph.operators[static_cast<size_t>(first)].outputs.front();
     options.demands = {
         Together(first, first + 1),
         Apart(static_cast<int>(random.Uniform(first + 2, 6))),
-        {.kind = partition::constraints::DemandKind::kSpill, .interval = {}, .tensor = result, .way = {}, .memory = {}}};
-    const partition::answer::PartitionResult found = Search(graph, SmallMachine(DmaSteps::kOwnSteps, 90), options);
+        {.kind = plan::DemandKind::kSpill, .interval = {}, .tensor = result, .way = {}, .memory = {}}};
+    const partition::answer::PartitionResult found =
+        Search(graph, SmallMachine(DmaSteps::kOwnSteps, 90), options);
     if (!found.plan) continue;
     const std::vector<std::string> ids = IdsOf(found.plan->network);
     const auto place_of = [&](int op) {
@@ -251,7 +260,7 @@ TEST(partition::driver::OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
   EXPECT_GE(elsewhere, 3);
 }
 
-TEST(partition::driver::OrderSearch, OfEqualsKeepsTheOrderOfAnOlderPlan) {
+TEST(OrderSearch, OfEqualsKeepsTheOrderOfAnOlderPlan) {
   const SideBySide net;
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
   partition::answer::PartitionOptions options = With("off_chip_bytes", partition::answer::Ordering::kGiven);
@@ -278,7 +287,7 @@ Profile InOneMemory(problem::Bytes capacity) {
 }
 
 // Results of 64 bytes, in the file all made before the first two are added: there is room for one with a sum, and what comes of them.
-TEST(partition::driver::OrderSearch, FindsRoomWhereTheOrderOfTheFileHasNone) {
+TEST(OrderSearch, FindsRoomWhereTheOrderOfTheFileHasNone) {
   NetworkBuilder net;
   const int x = net.Input({1, 1, 4, 4});
   std::vector<int> ends;
@@ -287,9 +296,11 @@ TEST(partition::driver::OrderSearch, FindsRoomWhereTheOrderOfTheFileHasNone) {
   int sum = ends[0];
   for (int branch = 1; branch < 5; ++branch) sum = net.Add(sum, ends[static_cast<size_t>(branch)]);
   const graph::Graph graph = net.Finish(sum);
-  const partition::answer::PartitionResult given = Search(graph, InOneMemory(240), With("latency", partition::answer::Ordering::kGiven));
+  const partition::answer::PartitionResult given =
+      Search(graph, InOneMemory(240), With("latency", partition::answer::Ordering::kGiven));
   EXPECT_EQ(given.status, problem::Status::kInfeasible);
-  const partition::answer::PartitionResult found = Search(graph, InOneMemory(240), With("latency", partition::answer::Ordering::kSearch));
+  const partition::answer::PartitionResult found =
+      Search(graph, InOneMemory(240), With("latency", partition::answer::Ordering::kSearch));
   ASSERT_TRUE(found.plan) << found.reason;
   EXPECT_LE(found.plan->totals.peak_bytes, 240);
   EXPECT_THAT(found.plan->notes,
@@ -308,31 +319,34 @@ graph::Graph AddedTwice(int bystanders) {
   return net.Finish(sum);
 }
 
-TEST(partition::driver::OrderSearch, WhatFitsInNoOrderIsInfeasible) {
-  const partition::answer::PartitionResult found = Search(AddedTwice(0), InOneMemory(240), With("latency", partition::answer::Ordering::kSearch));
+TEST(OrderSearch, WhatFitsInNoOrderIsInfeasible) {
+  const partition::answer::PartitionResult found =
+      Search(AddedTwice(0), InOneMemory(240), With("latency", partition::answer::Ordering::kSearch));
   EXPECT_EQ(found.status, problem::Status::kInfeasible);
   EXPECT_THAT(found.reason, HasSubstr("the same holds for each of the 4 orders of the operators"));
 }
 
-TEST(partition::driver::OrderSearch, WhatWasNotTriedInAllOrdersIsNotCalledInfeasible) {
+TEST(OrderSearch, WhatWasNotTriedInAllOrdersIsNotCalledInfeasible) {
   const graph::Graph graph = AddedTwice(5);
   EXPECT_EQ(Search(graph, InOneMemory(240), With("latency", partition::answer::Ordering::kGiven)).status,
             problem::Status::kInfeasible);
-  const partition::answer::PartitionResult found = Search(graph, InOneMemory(240), With("latency", partition::answer::Ordering::kSearch));
+  const partition::answer::PartitionResult found =
+      Search(graph, InOneMemory(240), With("latency", partition::answer::Ordering::kSearch));
   EXPECT_EQ(found.status, problem::Status::kUnknown);
   EXPECT_THAT(found.reason, StartsWith("in the order of the file "));
 }
 
-TEST(partition::driver::OrderSearch, WhatWasNotTriedInAllOrdersIsNotCalledOptimal) {
+TEST(OrderSearch, WhatWasNotTriedInAllOrdersIsNotCalledOptimal) {
   const partition::answer::PartitionResult found =
-      Search(AddedTwice(5), SmallMachine(DmaSteps::kOwnSteps, 90), With("off_chip_bytes", partition::answer::Ordering::kSearch));
+      Search(AddedTwice(5), SmallMachine(DmaSteps::kOwnSteps, 90),
+             With("off_chip_bytes", partition::answer::Ordering::kSearch));
   ASSERT_TRUE(found.plan) << found.reason;
   EXPECT_GT(found.plan->score, found.plan->bound);
   EXPECT_EQ(found.status, problem::Status::kFeasible);
   EXPECT_THAT(found.plan->scope.orders, HasSubstr("some orders"));
 }
 
-TEST(cost::PeakFloor, IsTheSameInEveryOrderAndBelowEveryPeak) {
+TEST(PeakFloor, IsTheSameInEveryOrderAndBelowEveryPeak) {
   base::Random random(74);
   for (int draw = 0; draw < 20; ++draw) {
     SCOPED_TRACE(draw);
@@ -342,14 +356,15 @@ TEST(cost::PeakFloor, IsTheSameInEveryOrderAndBelowEveryPeak) {
     for (const orders::Order& order : EveryOrderOf(graph)) {
       const graph::Graph reordered = graph::Reordered(graph, order);
       EXPECT_EQ(cost::FindPeakFloor(reordered, profile).bytes, floor);
-      const partition::answer::PartitionResult found = Search(reordered, profile, With("peak", partition::answer::Ordering::kGiven));
+      const partition::answer::PartitionResult found =
+          Search(reordered, profile, With("peak", partition::answer::Ordering::kGiven));
       ASSERT_TRUE(found.plan);
       EXPECT_GE(found.plan->totals.peak_bytes, floor);
     }
   }
 }
 
-TEST(partition::paths::OrderLattice, HasOneCutForEachSetOfOperatorsDone) {
+TEST(OrderLattice, HasOneCutForEachSetOfOperatorsDone) {
   const partition::paths::OrderLattice lattice({{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 1, 2, 3}});
   EXPECT_EQ(lattice.Cuts(), 6);
   EXPECT_EQ(lattice.CutAt(0, 1), lattice.CutAt(1, 1));
@@ -364,7 +379,7 @@ TEST(partition::paths::OrderLattice, HasOneCutForEachSetOfOperatorsDone) {
   EXPECT_THAT(distinct.Take(2, 4), SizeIs(0));
 }
 
-TEST(partition::paths::OrderLattice, OrdersOfDifferentKindsShareNothingButTheirEnds) {
+TEST(OrderLattice, OrdersOfDifferentKindsShareNothingButTheirEnds) {
   const partition::paths::OrderLattice lattice({{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 1, 2, 3}}, {{}, {7}, {7}});
   EXPECT_EQ(lattice.Cuts(), 9);
   for (const int position : {0, 4}) EXPECT_EQ(lattice.CutAt(0, position), lattice.CutAt(1, position));
@@ -377,7 +392,7 @@ TEST(partition::paths::OrderLattice, OrdersOfDifferentKindsShareNothingButTheirE
   EXPECT_THAT(distinct.Take(2, 4), SizeIs(7));  // all but those of the operators 0 and 1
 }
 
-TEST(partition::paths::OrderLattice, OfIntervalsThatAreAlikeTakesOne) {
+TEST(OrderLattice, OfIntervalsThatAreAlikeTakesOne) {
   const partition::paths::OrderLattice lattice({{0, 1, 2, 3}, {0, 2, 1, 3}});
   partition::paths::DistinctIntervals distinct(lattice, true);
   EXPECT_THAT(distinct.Take(0, 4), SizeIs(10));

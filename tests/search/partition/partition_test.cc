@@ -1,3 +1,5 @@
+#include "tessera/search/partition/partition.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,6 @@
 #include "networks.h"
 #include "search_options.h"
 #include "tessera/plan/verify/validator.h"
-#include "tessera/search/partition/partition.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
 namespace tessera::search {
@@ -33,17 +34,17 @@ Profile OneHome(int64_t capacity) {
   return profile;
 }
 
-TEST(partition::SearchPartition, LatencyIsTheDefaultObjective) {
+TEST(SearchPartition, LatencyIsTheDefaultObjective) {
   const auto by_default =
       partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), KeepingNothing());
   const auto by_name = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200),
-                                       KeepingNothing(Minimise("latency")));
+                                                  KeepingNothing(Minimise("latency")));
   ASSERT_TRUE(by_default && by_default->plan && by_name && by_name->plan);
   EXPECT_EQ(by_default->plan->score, by_name->plan->score);
   EXPECT_EQ(by_default->plan->score, static_cast<double>(by_default->plan->totals.latency_cycles));
 }
 
-TEST(partition::SearchPartition, ThreadsChangeNothing) {
+TEST(SearchPartition, ThreadsChangeNothing) {
   partition::answer::PartitionOptions options =
       KeepingNothing({.weights = {{"latency", 1}, {"off_chip_bytes", 1}}, .limits = {}});
   const Profile profile = SmallMachine(DmaSteps::kOverlapped, 150);
@@ -60,9 +61,9 @@ TEST(partition::SearchPartition, ThreadsChangeNothing) {
   }
 }
 
-TEST(partition::SearchPartition, FusesWhatFitsAndSaysWhatAloneWouldCost) {
+TEST(SearchPartition, FusesWhatFitsAndSaysWhatAloneWouldCost) {
   const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped),
-                                      KeepingNothing(Minimise("off_chip_bytes")));
+                                                 KeepingNothing(Minimise("off_chip_bytes")));
   ASSERT_TRUE(result && result->plan);
   EXPECT_EQ(result->plan->subgraphs.size(), 1U);
   EXPECT_EQ(result->plan->totals.off_chip_bytes, 2 * 64 + 3 * 12);
@@ -70,7 +71,7 @@ TEST(partition::SearchPartition, FusesWhatFitsAndSaysWhatAloneWouldCost) {
   EXPECT_EQ(result->plan->baseline.totals.off_chip_bytes, 6 * 64 + 3 * 12);
 }
 
-TEST(partition::SearchPartition, BaselineNamesWhatDoesNotFitAlone) {
+TEST(SearchPartition, BaselineNamesWhatDoesNotFitAlone) {
   const auto result = partition::SearchPartition(WideInTheMiddle(), OneHome(140), KeepingNothing());
   ASSERT_TRUE(result) << base::Format(result.error());
   ASSERT_TRUE(result->plan) << result->reason;
@@ -79,7 +80,7 @@ TEST(partition::SearchPartition, BaselineNamesWhatDoesNotFitAlone) {
   EXPECT_EQ(result->plan->baseline.do_not_fit, (std::vector<int>{0, 1}));
 }
 
-TEST(partition::SearchPartition, CapOnOperatorsIsKeptAndTold) {
+TEST(SearchPartition, CapOnOperatorsIsKeptAndTold) {
   partition::answer::PartitionOptions options = KeepingNothing(Minimise("off_chip_bytes"));
   options.max_operators = 2;
   const auto result = partition::SearchPartition(Chain(4), SmallMachine(DmaSteps::kOverlapped), options);
@@ -90,7 +91,7 @@ TEST(partition::SearchPartition, CapOnOperatorsIsKeptAndTold) {
   EXPECT_EQ(result->plan->scope.cuts, "subgraphs of more than 2 operators, as asked");
 }
 
-TEST(partition::SearchPartition, WhatOnlyTheCapRulesOutIsNotCalledInfeasible) {
+TEST(SearchPartition, WhatOnlyTheCapRulesOutIsNotCalledInfeasible) {
   partition::answer::PartitionOptions options = KeepingNothing();
   options.max_operators = 1;
   const auto result = partition::SearchPartition(WideInTheMiddle(), OneHome(140), options);
@@ -100,7 +101,7 @@ TEST(partition::SearchPartition, WhatOnlyTheCapRulesOutIsNotCalledInfeasible) {
   EXPECT_THAT(result->reason, HasSubstr("longer subgraphs were not tried, try --max-operators 2"));
 }
 
-TEST(partition::SearchPartition, WhatNoSubgraphCanHoldIsInfeasibleWhateverTheCap) {
+TEST(SearchPartition, WhatNoSubgraphCanHoldIsInfeasibleWhateverTheCap) {
   partition::answer::PartitionOptions options = KeepingNothing();
   options.max_operators = 1;
   const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), options);
@@ -109,7 +110,7 @@ TEST(partition::SearchPartition, WhatNoSubgraphCanHoldIsInfeasibleWhateverTheCap
   EXPECT_THAT(result->reason, HasSubstr("fits in no subgraph: it needs"));
 }
 
-TEST(partition::SearchPartition, TheLowerBoundOfThePeakHoldsForLongerSubgraphsToo) {
+TEST(SearchPartition, TheLowerBoundOfThePeakHoldsForLongerSubgraphsToo) {
   partition::answer::PartitionOptions options = KeepingNothing(Minimise("peak"));
   const auto fused = partition::SearchPartition(WideInTheMiddle(), OneHome(400), options);
   options.max_operators = 1;
@@ -120,7 +121,7 @@ TEST(partition::SearchPartition, TheLowerBoundOfThePeakHoldsForLongerSubgraphsTo
   EXPECT_LT(fused->plan->totals.peak_bytes, apart->plan->totals.peak_bytes);
 }
 
-TEST(partition::SearchPartition, FindsRoomForTheSmallestTilesOfALargeMap) {
+TEST(SearchPartition, FindsRoomForTheSmallestTilesOfALargeMap) {
   // 96 MiB in and out; tiles of a row and up to eight columns fit twice. Single pixels would be 2^21 tiles.
   NetworkBuilder net;
   const int x = net.Input({1, 16, 2048, 1024});
@@ -133,7 +134,7 @@ TEST(partition::SearchPartition, FindsRoomForTheSmallestTilesOfALargeMap) {
   EXPECT_LE(graph::ElementsOf(result->plan->subgraphs[0].tile), 16 * 8);
 }
 
-TEST(partition::SearchPartition, ATileIsProvenLargestOnlyAmongAllShapes) {
+TEST(SearchPartition, ATileIsProvenLargestOnlyAmongAllShapes) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 2, 36, 30}), 1, 2));
   Profile profile = SmallMachine(DmaSteps::kOverlapped, 900);
@@ -148,8 +149,9 @@ TEST(partition::SearchPartition, ATileIsProvenLargestOnlyAmongAllShapes) {
   EXPECT_FALSE(by_both->plan->subgraphs[0].largest_proven);
 }
 
-TEST(partition::SearchPartition, TooLittleMemoryIsProvenAndExplained) {
-  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), KeepingNothing());
+TEST(SearchPartition, TooLittleMemoryIsProvenAndExplained) {
+  const auto result =
+      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), KeepingNothing());
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_FALSE(result->plan);
@@ -157,7 +159,7 @@ TEST(partition::SearchPartition, TooLittleMemoryIsProvenAndExplained) {
   EXPECT_THAT(result->reason, HasSubstr("needs 76 bytes of 'sram' at step 1; 10 are there"));
 }
 
-TEST(partition::SearchPartition, WithoutBudgetOperatorsRunAloneAndNothingIsProven) {
+TEST(SearchPartition, WithoutBudgetOperatorsRunAloneAndNothingIsProven) {
   partition::answer::PartitionOptions options = KeepingNothing();
   options.budget.units = 0;
   const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), options);
@@ -168,7 +170,7 @@ TEST(partition::SearchPartition, WithoutBudgetOperatorsRunAloneAndNothingIsProve
   EXPECT_FALSE(result->plan->proven);
 }
 
-TEST(partition::SearchPartition, WithoutEnginesOnlyBoundsSpeak) {
+TEST(SearchPartition, WithoutEnginesOnlyBoundsSpeak) {
   partition::answer::PartitionOptions options = KeepingNothing();
   options.engines = {};
   const auto roomy = partition::SearchPartition(Chain(2), SmallMachine(DmaSteps::kOverlapped, 200), options);
@@ -179,7 +181,7 @@ TEST(partition::SearchPartition, WithoutEnginesOnlyBoundsSpeak) {
   EXPECT_EQ(tight->status, problem::Status::kInfeasible);
 }
 
-TEST(partition::SearchPartition, AStopIsNoProof) {
+TEST(SearchPartition, AStopIsNoProof) {
   base::Stop stop;
   stop.Request();
   partition::answer::PartitionOptions options = KeepingNothing();
@@ -192,7 +194,7 @@ TEST(partition::SearchPartition, AStopIsNoProof) {
   EXPECT_FALSE(result->plan->proven);
 }
 
-TEST(partition::SearchPartition, AStopAfterTheBaselineLeavesAPlan) {
+TEST(SearchPartition, AStopAfterTheBaselineLeavesAPlan) {
   base::Stop stop;
   partition::answer::PartitionOptions options = KeepingNothing(Minimise("off_chip_bytes"));
   options.stop = &stop;
@@ -206,7 +208,7 @@ TEST(partition::SearchPartition, AStopAfterTheBaselineLeavesAPlan) {
   EXPECT_THAT(result->plan->notes, Contains(HasSubstr("stopped")));
 }
 
-TEST(partition::SearchPartition, AMemoryLimitLeavesAPlanThatSaysSo) {
+TEST(SearchPartition, AMemoryLimitLeavesAPlanThatSaysSo) {
   base::Stop stop;
   stop.LimitMemory(1);
   partition::answer::PartitionOptions options = KeepingNothing();
@@ -222,7 +224,7 @@ TEST(partition::SearchPartition, AMemoryLimitLeavesAPlanThatSaysSo) {
   EXPECT_FALSE(none->plan);
 }
 
-TEST(partition::SearchPartition, AStopLeavesAPlanEvenWhereAddressesMustAgree) {
+TEST(SearchPartition, AStopLeavesAPlanEvenWhereAddressesMustAgree) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   base::Stop stop;
@@ -235,27 +237,28 @@ TEST(partition::SearchPartition, AStopLeavesAPlanEvenWhereAddressesMustAgree) {
   EXPECT_EQ(result->plan->score, result->plan->bound);
 }
 
-TEST(partition::SearchPartition, ALimitThatNoPlanKeepsIsInfeasible) {
+TEST(SearchPartition, ALimitThatNoPlanKeepsIsInfeasible) {
   const plan::Objective objective = {.weights = {{"latency", 1}}, .limits = {{"off_chip_bytes", 100}}};
-  const auto result =
-      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), KeepingNothing(objective));
+  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200),
+                                                 KeepingNothing(objective));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_THAT(result->reason, HasSubstr("keeps the limits: off_chip_bytes at most 100"));
 }
 
-TEST(partition::SearchPartition, AnOperatorWithoutAnEngineIsUnsupported) {
+TEST(SearchPartition, AnOperatorWithoutAnEngineIsUnsupported) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped);
   profile.engines[0].throughputs.pop_back();
   NetworkBuilder net;
   const int x = net.Input({1, 2, 4, 4});
-  const auto result = partition::SearchPartition(net.Finish(net.Add(net.Conv(x, 1, 2), x)), profile, KeepingNothing());
+  const auto result =
+      partition::SearchPartition(net.Finish(net.Add(net.Conv(x, 1, 2), x)), profile, KeepingNothing());
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kUnsupported);
   EXPECT_THAT(result->reason, HasSubstr("'add1'"));
 }
 
-TEST(partition::SearchPartition, NoOperatorWithAnEngineIsUnsupportedToo) {
+TEST(SearchPartition, NoOperatorWithAnEngineIsUnsupportedToo) {
   // Every operator alone is refused, so the search looks at few of the longer subgraphs.
   Profile profile = SmallMachine(DmaSteps::kOverlapped);
   profile.engines[0].throughputs.clear();
@@ -265,7 +268,7 @@ TEST(partition::SearchPartition, NoOperatorWithAnEngineIsUnsupportedToo) {
   EXPECT_THAT(result->reason, HasSubstr("'conv0'"));
 }
 
-TEST(partition::SearchPartition, WholeBuffersKeepOneAddressThroughout) {
+TEST(SearchPartition, WholeBuffersKeepOneAddressThroughout) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   partition::answer::PartitionOptions options = KeepingNothing();
@@ -277,23 +280,25 @@ TEST(partition::SearchPartition, WholeBuffersKeepOneAddressThroughout) {
   EXPECT_LE(result->plan->totals.peak_bytes, 400);
 }
 
-TEST(partition::SearchPartition, BadObjectivesAreRefused) {
-  const auto misspelt =
-      partition::SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped), KeepingNothing(Minimise("latncy")));
+TEST(SearchPartition, BadObjectivesAreRefused) {
+  const auto misspelt = partition::SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped),
+                                                   KeepingNothing(Minimise("latncy")));
   ASSERT_FALSE(misspelt);
   EXPECT_EQ(misspelt.error().hint, "did you mean 'latency'?");
   EXPECT_FALSE(partition::SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped),
-                               KeepingNothing({.weights = {{"latency", -1}}, .limits = {}})));
+                                          KeepingNothing({.weights = {{"latency", -1}}, .limits = {}})));
   EXPECT_FALSE(partition::SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped),
-                               KeepingNothing({.weights = {{"latency", 0}}, .limits = {}})));
-  EXPECT_FALSE(partition::SearchPartition(graph::Graph{}, SmallMachine(DmaSteps::kOverlapped), KeepingNothing()));
+                                          KeepingNothing({.weights = {{"latency", 0}}, .limits = {}})));
+  EXPECT_FALSE(
+      partition::SearchPartition(graph::Graph{}, SmallMachine(DmaSteps::kOverlapped), KeepingNothing()));
 }
 
 // Two convolutions of 8 rows. Tiles of 2 rows do not fit if rows are made again; those of 1 row fetch each row of the input up to
 // five times.
-TEST(partition::SearchPartition, KeepsRowsWhereThatFetchesLess) {
+TEST(SearchPartition, KeepsRowsWhereThatFetchesLess) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps, 100);
-  const auto again = partition::SearchPartition(Chain(2), profile, KeepingNothing(Minimise("off_chip_bytes")));
+  const auto again =
+      partition::SearchPartition(Chain(2), profile, KeepingNothing(Minimise("off_chip_bytes")));
   profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute, hw_profiles::HaloStorage::kRing};
   const auto kept = partition::SearchPartition(Chain(2), profile, KeepingNothing(Minimise("off_chip_bytes")));
   ASSERT_TRUE(again && again->plan && kept && kept->plan);

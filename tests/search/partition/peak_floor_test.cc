@@ -34,12 +34,14 @@ Profile ProfileOf(const std::string& name) {
   return hw_profiles::ReadProfile(ReadFile(file).value(), file, ReadFile).value();
 }
 
-partition::answer::PartitionResult Search(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
+partition::answer::PartitionResult Search(const graph::Graph& graph, const Profile& profile,
+                                          const std::string& metric) {
   partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = {}};
   options.engines = TestEngines();
   options.budget = base::Budget{200'000};
-  base::Expected<partition::answer::PartitionResult> result = partition::SearchPartition(graph, profile, options);
+  base::Expected<partition::answer::PartitionResult> result =
+      partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(result) << base::Format(result.error());
   return result ? *std::move(result) : partition::answer::PartitionResult();
 }

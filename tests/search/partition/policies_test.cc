@@ -58,8 +58,9 @@ Profile ProfileOf(const std::string& name) {
   return hw_profiles::ReadProfile(ReadFile(file).value(), file, ReadFile).value();
 }
 
-partition::answer::PartitionResult Search(const graph::Graph& graph, const Profile& profile, const plan::Objective& objective,
-                       std::vector<partition::constraints::Demand> demands = {}) {
+partition::answer::PartitionResult Search(const graph::Graph& graph, const Profile& profile,
+                                          const plan::Objective& objective,
+                                          std::vector<plan::Demand> demands = {}) {
   partition::answer::PartitionOptions options;
   options.objective = objective;
   static const encoder::sat::SatEngine sat;  // of these engines it alone knows every rule
@@ -67,7 +68,8 @@ partition::answer::PartitionResult Search(const graph::Graph& graph, const Profi
   engines.push_back(&sat);
   options.engines = engines;
   options.demands = std::move(demands);
-  base::Expected<partition::answer::PartitionResult> result = partition::SearchPartition(graph, profile, options);
+  base::Expected<partition::answer::PartitionResult> result =
+      partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(result) << base::Format(result.error());
   return result ? *std::move(result) : partition::answer::PartitionResult();
 }
@@ -102,9 +104,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"shared_rows_of_a_branch", "off_chip_bytes", {{"peak", 575}}, 425},
                       Case{"kept_in_the_place_of_kept", "energy", {}, 6101}));
 
-partition::constraints::Demand AsSubgraph(partition::constraints::WayDemand way) {
-  partition::constraints::Demand demand;
-  demand.kind = partition::constraints::DemandKind::kSubgraph;
+plan::Demand AsSubgraph(plan::WayDemand way) {
+  plan::Demand demand;
+  demand.kind = plan::DemandKind::kSubgraph;
   demand.interval = {0, 1};
   demand.way = std::move(way);
   return demand;
@@ -117,8 +119,9 @@ TEST(DemandedPolicies, ArePlannedThoughTheyChangeNothing) {
   Profile profile = ProfileOf(name);
   profile.tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed};
   profile.tiling.halo = {HaloStorage::kAdjacent, HaloStorage::kRing};
-  std::vector<partition::constraints::WayDemand> ways(4);
-  const std::vector<graph::tiling::TileShape> tiles = {{2, 1, 2, 4}, {2, 1, 4, 4}, {2, 1, 8, 4}, {2, 1, 8, 4}};
+  std::vector<plan::WayDemand> ways(4);
+  const std::vector<graph::tiling::TileShape> tiles = {
+      {2, 1, 2, 4}, {2, 1, 4, 4}, {2, 1, 8, 4}, {2, 1, 8, 4}};
   for (size_t i = 0; i < ways.size(); ++i) ways[i].tile = tiles[i];
   ways[0].halo = HaloStorage::kAdjacent;
   ways[1].halo = HaloStorage::kRing;
@@ -126,8 +129,8 @@ TEST(DemandedPolicies, ArePlannedThoughTheyChangeNothing) {
   ways[3].in_place = true;
   const graph::Graph graph = graph::Reordered(given, std::vector<int>{1, 0});
   profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes = 4096;
-  for (const partition::constraints::WayDemand& way : ways) {
-    const std::vector<partition::constraints::Demand> demands = {AsSubgraph(way)};
+  for (const plan::WayDemand& way : ways) {
+    const std::vector<plan::Demand> demands = {AsSubgraph(way)};
     SCOPED_TRACE(plan::Describe(graph, demands.front()));
     ASSERT_FALSE(partition::constraints::FindFault(graph, profile, demands, std::nullopt));
     const partition::answer::PartitionResult found =
@@ -202,14 +205,16 @@ TEST(OrdersOfStates, AreAllTriedWhateverTheOrderOfTheFile) {
     const graph::Graph given = NetworkOf(name);
     const Profile profile = ProfileOf(name);
     const orders::Precedence precedence(given);
-    const std::optional<std::vector<orders::Order>> orders = orders::FindEveryOrder(precedence, 100, base::Stop());
+    const std::optional<std::vector<orders::Order>> orders =
+        orders::FindEveryOrder(precedence, 100, base::Stop());
     ASSERT_TRUE(orders && orders->size() > 1);
     for (const std::string metric : {"latency", "energy", "off_chip_bytes", "peak"}) {
       std::set<double> scores;
       for (const orders::Order& order : *orders) {
         SCOPED_TRACE(name + ", " + metric + ", " + ::testing::PrintToString(order));
         const graph::Graph graph = graph::Reordered(given, order);
-        const partition::answer::PartitionResult found = Search(graph, profile, {.weights = {{metric, 1}}, .limits = {}});
+        const partition::answer::PartitionResult found =
+            Search(graph, profile, {.weights = {{metric, 1}}, .limits = {}});
         ASSERT_TRUE(found.plan) << found.reason;
         EXPECT_EQ(found.plan->status, "optimal")
             << ::testing::PrintToString(plan::DescribeProof(*found.plan));
@@ -217,8 +222,8 @@ TEST(OrdersOfStates, AreAllTriedWhateverTheOrderOfTheFile) {
         scores.insert(found.plan->score);
         // What is found in some order is above the bounds taken in any.
         for (const orders::Order& other : *orders) {
-          const plan::Metrics bounds =
-              cost::LowerBound(graph::Reordered(given, other), profile, {0, static_cast<int>(order.size()) - 1});
+          const plan::Metrics bounds = cost::LowerBound(graph::Reordered(given, other), profile,
+                                                        {0, static_cast<int>(order.size()) - 1});
           EXPECT_LE(bounds.latency_cycles, found.plan->totals.latency_cycles);
           EXPECT_LE(bounds.energy_pj, found.plan->totals.energy_pj);
           EXPECT_LE(bounds.off_chip_bytes, found.plan->totals.off_chip_bytes);

@@ -50,7 +50,7 @@ graph::Graph ChainEndingIn(int64_t channels) {
   return net.Finish(net.Conv(last, 3, channels));
 }
 
-TEST(partition::choices::Predecessor, OfTheSameNetworkStaysAsItIs) {
+TEST(Predecessor, OfTheSameNetworkStaysAsItIs) {
   base::Random random(5);
   int checked = 0;
   for (int round = 0; round < 20; ++round) {
@@ -73,7 +73,7 @@ TEST(partition::choices::Predecessor, OfTheSameNetworkStaysAsItIs) {
   ExpectEnough(checked, 15);
 }
 
-TEST(partition::choices::Predecessor, KeepsWhatIsPrefetched) {
+TEST(Predecessor, KeepsWhatIsPrefetched) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
   profile.memories[0].port.shared = false;
   profile.links[0].outstanding = 2;
@@ -98,15 +98,16 @@ TEST(partition::choices::Predecessor, KeepsWhatIsPrefetched) {
 }
 
 // Of many plans that score alike an old one is any; the new one is that again, whatever the search would have come to by itself.
-TEST(partition::choices::Predecessor, DecidesBetweenPlansThatScoreAlike) {
+TEST(Predecessor, DecidesBetweenPlansThatScoreAlike) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
   const graph::Graph graph = Chain(4);
   const plan::Plan usual = PlanAfter(nullptr, graph, profile);
   for (int cut = 1; cut < 4; ++cut) {
     partition::answer::PartitionOptions options = After(nullptr, "off_chip_bytes");
     const int kept = graph.operators[static_cast<size_t>(cut - 1)].outputs.front();
-    options.demands = {{.kind = partition::constraints::DemandKind::kApart, .interval = {cut, cut}, .way = {}, .memory = {}},
-                       {.kind = partition::constraints::DemandKind::kKeep, .interval = {}, .tensor = kept, .way = {}, .memory = {}}};
+    options.demands = {
+        {.kind = plan::DemandKind::kApart, .interval = {cut, cut}, .way = {}, .memory = {}},
+        {.kind = plan::DemandKind::kKeep, .interval = {}, .tensor = kept, .way = {}, .memory = {}}};
     const auto old = partition::SearchPartition(graph, profile, options);
     ASSERT_TRUE(old && old->plan);
     ASSERT_EQ(old->plan->score, usual.score);
@@ -117,8 +118,8 @@ TEST(partition::choices::Predecessor, DecidesBetweenPlansThatScoreAlike) {
 }
 
 // How many operators run elsewhere than in the old plan of a network in which only operator `changed` is another, counted anew.
-int ChangeFrom(const plan::Plan& old, int changed, const std::vector<encoder::program::SubgraphChoice>& choices,
-               const std::vector<int>& kept) {
+int ChangeFrom(const plan::Plan& old, int changed,
+               const std::vector<encoder::program::SubgraphChoice>& choices, const std::vector<int>& kept) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(old.network);
   int change = 0;
   for (const encoder::program::SubgraphChoice& choice : choices) {
@@ -144,7 +145,7 @@ int ChangeFrom(const plan::Plan& old, int changed, const std::vector<encoder::pr
   return change;
 }
 
-TEST(partition::choices::Predecessor, DiffersLeastFromTheBestOfAllPlans) {
+TEST(Predecessor, DiffersLeastFromTheBestOfAllPlans) {
   base::Random random(41);
   int partly = 0;
   for (int round = 0; round < 40; ++round) {
@@ -182,7 +183,7 @@ TEST(partition::choices::Predecessor, DiffersLeastFromTheBestOfAllPlans) {
   EXPECT_GE(partly, 3);
 }
 
-TEST(partition::choices::Predecessor, NeverCostsAnything) {
+TEST(Predecessor, NeverCostsAnything) {
   base::Random random(17);
   int checked = 0;
   for (int round = 0; round < 20; ++round) {
@@ -201,7 +202,7 @@ TEST(partition::choices::Predecessor, NeverCostsAnything) {
   ExpectEnough(checked, 12);
 }
 
-TEST(partition::choices::Predecessor, SubgraphsWhoseOperatorsChangedAreNoLongerThere) {
+TEST(Predecessor, SubgraphsWhoseOperatorsChangedAreNoLongerThere) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
   const graph::Graph before = ChainEndingIn(2);
   partition::answer::PartitionOptions options = After(nullptr, "off_chip_bytes");
@@ -224,7 +225,7 @@ TEST(partition::choices::Predecessor, SubgraphsWhoseOperatorsChangedAreNoLongerT
 }
 
 // The last weights are smaller than before, and leave a gap in DRAM.
-TEST(partition::choices::Predecessor, TensorsStayAtHomeWhereTheyWere) {
+TEST(Predecessor, TensorsStayAtHomeWhereTheyWere) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
   const plan::Plan old = PlanAfter(nullptr, ChainEndingIn(8), profile);
   const auto moved = [&old](const plan::Plan& plan) {
@@ -239,7 +240,7 @@ TEST(partition::choices::Predecessor, TensorsStayAtHomeWhereTheyWere) {
   EXPECT_TRUE(moved(PlanAfter(&old, graph, profile)).empty());
 }
 
-TEST(partition::choices::Predecessor, OperatorsAreTheSameWithTheirTensors) {
+TEST(Predecessor, OperatorsAreTheSameWithTheirTensors) {
   const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
   partition::answer::PartitionOptions options = After(nullptr, "off_chip_bytes");
   options.keeping = partition::paths::Keeping::kNothing;

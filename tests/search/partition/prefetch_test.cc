@@ -40,7 +40,8 @@ partition::answer::PartitionOptions Prefetching() {
   return options;
 }
 
-plan::Plan FindPlan(const graph::Graph& graph, const Profile& profile, const partition::answer::PartitionOptions& options) {
+plan::Plan FindPlan(const graph::Graph& graph, const Profile& profile,
+                    const partition::answer::PartitionOptions& options) {
   auto found = partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(found && found->plan) << (found ? found->reason : base::Format(found.error()));
   if (!found || !found->plan) return {};
@@ -61,7 +62,7 @@ bool RejectsItself(const plan::Subgraph& subgraph) {
   });
 }
 
-TEST(partition::driver::Prefetch, IsNeverWorseAndOftenBetter) {
+TEST(Prefetch, IsNeverWorseAndOftenBetter) {
   int better = 0;
   int subgraphs = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
@@ -86,7 +87,7 @@ TEST(partition::driver::Prefetch, IsNeverWorseAndOftenBetter) {
 }
 
 // With room for everything, no further subgraph would gain.
-TEST(partition::driver::Prefetch, LeavesNoGainWhereThereIsRoom) {
+TEST(Prefetch, LeavesNoGainWhereThereIsRoom) {
   int checked = 0;
   for (uint64_t seed = 100; seed < 120; ++seed) {
     Subject subject = AnySubject(seed, {3, 7}, {4000, 8000});
@@ -107,7 +108,7 @@ TEST(partition::driver::Prefetch, LeavesNoGainWhereThereIsRoom) {
   ExpectEnough(checked, 10);
 }
 
-TEST(partition::driver::Prefetch, SaysWhatTheStatusIsAbout) {
+TEST(Prefetch, SaysWhatTheStatusIsAbout) {
   const graph::Graph graph = Chain(3);
   const Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 400));
   partition::answer::PartitionOptions options = Prefetching();
@@ -121,7 +122,7 @@ TEST(partition::driver::Prefetch, SaysWhatTheStatusIsAbout) {
 }
 
 // 64 bytes come and go, and 12 are weights: 2 * 64 + 12 of 140.
-TEST(partition::driver::Prefetch, NeedsRoom) {
+TEST(Prefetch, NeedsRoom) {
   const graph::Graph graph = Chain(3);
   partition::answer::PartitionOptions options = Prefetching();
   options.max_operators = 1;
@@ -144,8 +145,8 @@ plan::Plan FindPlanApart(partition::paths::Keeping keeping, const std::optional<
   options.max_operators = 1;
   options.keeping = keeping;
   if (second) {
-    partition::constraints::Demand demand;
-    demand.kind = partition::constraints::DemandKind::kSubgraph;
+    plan::Demand demand;
+    demand.kind = plan::DemandKind::kSubgraph;
     demand.interval = {1, 1};
     demand.way = *second;
     options.demands = {demand};
@@ -153,7 +154,7 @@ plan::Plan FindPlanApart(partition::paths::Keeping keeping, const std::optional<
   return FindPlan(Chain(3), profile, options);
 }
 
-TEST(partition::driver::Prefetch, KeepsWeightsAsDemanded) {
+TEST(Prefetch, KeepsWeightsAsDemanded) {
   plan::WayDemand streamed;
   streamed.weights = WeightPolicy::kStreamed;
   const plan::Plan plan = FindPlanApart(partition::paths::Keeping::kWherePossible, streamed);
@@ -162,7 +163,7 @@ TEST(partition::driver::Prefetch, KeepsWeightsAsDemanded) {
 }
 
 // Resident weights have no slices that could lie there.
-TEST(partition::driver::Prefetch, KeepsSlicesWhoseAddressesAreDemanded) {
+TEST(Prefetch, KeepsSlicesWhoseAddressesAreDemanded) {
   EXPECT_TRUE(FindPlanApart(partition::paths::Keeping::kNothing, std::nullopt).subgraphs[1].prefetch);
   plan::WayDemand pinned;
   pinned.addresses = {{"conv1/w3@0.0", 512}};
@@ -172,7 +173,7 @@ TEST(partition::driver::Prefetch, KeepsSlicesWhoseAddressesAreDemanded) {
   EXPECT_TRUE(plan.subgraphs[2].prefetch);
 }
 
-TEST(partition::driver::Prefetch, IsNothingWhereTransfersHaveStepsOfTheirOwn) {
+TEST(Prefetch, IsNothingWhereTransfersHaveStepsOfTheirOwn) {
   const plan::Plan plan = FindPlan(Chain(3), SmallMachine(DmaSteps::kOwnSteps, 1000), Prefetching());
   EXPECT_EQ(Prefetched(plan), 0);
   EXPECT_TRUE(plan.proven);

@@ -38,7 +38,8 @@ Subject ReadSubject(const std::string& network, const std::string& profile) {
           hw_profiles::ReadProfile(ReadFile(hw).value(), hw, ReadFile).value()};
 }
 
-partition::answer::PartitionOptions Least(const std::string& metric, std::map<std::string, double> limits = {}) {
+partition::answer::PartitionOptions Least(const std::string& metric,
+                                          std::map<std::string, double> limits = {}) {
   partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = std::move(limits)};
   options.engines = TestEngines();
@@ -60,7 +61,8 @@ TEST_P(MsfCnn, SchemeRunsAsAPlan) {
   const auto [network, profile] = ReadSubject("mobilenet_v2_035.yaml", "comparisons/msf_cnn.yaml");
   const std::string file = InExamples("comparisons/msf_cnn_" + std::to_string(GetParam().memory) + ".yaml");
   partition::answer::PartitionOptions options = Least("peak");
-  const auto demands = partition::constraints::ReadDemands(ReadFile(file).value(), file, network, profile, std::nullopt);
+  const auto demands =
+      partition::constraints::ReadDemands(ReadFile(file).value(), file, network, profile, std::nullopt);
   ASSERT_TRUE(demands) << demands.error().message;
   options.demands = *demands;
   const auto found = partition::SearchPartition(network, profile, options);
@@ -72,8 +74,8 @@ TEST_P(MsfCnn, SchemeRunsAsAPlan) {
 // Within the memory that it states, whatever its scheme needs to run.
 TEST_P(MsfCnn, NeedsNoFewerMacsThanOurPlan) {
   const auto [network, profile] = ReadSubject("mobilenet_v2_035.yaml", "comparisons/msf_cnn.yaml");
-  const auto found =
-      partition::SearchPartition(network, profile, Least("macs", {{"peak", static_cast<double>(GetParam().memory)}}));
+  const auto found = partition::SearchPartition(
+      network, profile, Least("macs", {{"peak", static_cast<double>(GetParam().memory)}}));
   ASSERT_TRUE(found && found->plan) << found->reason;
   EXPECT_LE(found->plan->totals.macs, GetParam().counted);
   EXPECT_LE(found->plan->totals.peak_bytes, GetParam().memory);

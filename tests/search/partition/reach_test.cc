@@ -17,7 +17,7 @@ namespace {
 Subject DrawSubject(uint64_t seed) { return AnySubject(seed, {4, 9}, {40, 90}); }
 
 partition::answer::PartitionResult Search(const Subject& subject, int64_t effort, plan::Objective objective,
-                       const base::Stop* stop = nullptr) {
+                                          const base::Stop* stop = nullptr) {
   partition::answer::PartitionOptions options;
   options.objective = std::move(objective);
   options.engines = TestEngines();
@@ -66,7 +66,8 @@ TEST(LimitedEffort, SaysThatExtentsOfTilesWereLeftOut) {
   NetworkBuilder net;
   const Subject subject = {net.Finish(net.Conv(net.Input({1, 1, 1000, 2}), 3, 1)),
                            SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200)};
-  const partition::answer::PartitionResult some = Search(subject, 1, {.weights = {{"latency", 1}}, .limits = {}});
+  const partition::answer::PartitionResult some =
+      Search(subject, 1, {.weights = {{"latency", 1}}, .limits = {}});
   ASSERT_TRUE(some.plan.has_value()) << some.reason;
   EXPECT_GT(some.plan->score, some.plan->bound);
   EXPECT_EQ(some.status, problem::Status::kFeasible);
@@ -102,7 +103,8 @@ TEST(LimitedTime, ClaimsNoMoreThanItFound) {
     const partition::answer::PartitionResult all = Search(subject, partition::answer::kUsualEffort, latency);
     for (const int milliseconds : {0, 1, 2, 4, 8, 16}) {
       const base::Stop stop(base::Stop::Clock::now() + std::chrono::milliseconds(milliseconds));
-      const partition::answer::PartitionResult some = Search(subject, partition::answer::kUsualEffort, latency, &stop);
+      const partition::answer::PartitionResult some =
+          Search(subject, partition::answer::kUsualEffort, latency, &stop);
       EXPECT_FALSE(all.plan && some.status == problem::Status::kInfeasible) << some.reason;
       if (!some.plan) continue;
       ++plans;

@@ -53,7 +53,8 @@ Truth FindTruth(const Subject& subject, const Rejection& rejection) {
 }
 
 plan::Plan PlanOf(const Subject& subject) {
-  const auto result = partition::SearchPartition(subject.graph, subject.profile, KeepingNothing(Minimise("latency")));
+  const auto result =
+      partition::SearchPartition(subject.graph, subject.profile, KeepingNothing(Minimise("latency")));
   return result && result->plan ? *result->plan : plan::Plan();
 }
 
@@ -109,16 +110,19 @@ TEST_F(RejectionsTest, NameEachWayOnceAndNeverTheOneTaken) {
     SCOPED_TRACE(seed);
     const Subject subject = seed < 40 ? AnySubject(seed, {2, 7}, {40, 90}) : DeepSubject(seed);
     for (const plan::Subgraph& subgraph : PlanOf(subject).subgraphs) {
-      std::vector<partition::choices::Way> ways = {{subgraph.tile, subgraph.weights, subgraph.halo, subgraph.depth}};
+      std::vector<partition::choices::Way> ways = {
+          {subgraph.tile, subgraph.weights, subgraph.halo, subgraph.depth}};
       for (const Rejection& rejection : subgraph.rejected) {
         if (rejection.interval.last == subgraph.interval.last)
           ways.push_back({rejection.tile, rejection.weights, rejection.halo, rejection.depth});
         depths.insert(rejection.depth);
       }
       std::sort(ways.begin(), ways.end());
-      EXPECT_EQ(
-          std::adjacent_find(ways.begin(), ways.end(), [](const partition::choices::Way& a, const partition::choices::Way& b) { return !(a < b); }),
-          ways.end());
+      EXPECT_EQ(std::adjacent_find(ways.begin(), ways.end(),
+                                   [](const partition::choices::Way& a, const partition::choices::Way& b) {
+                                     return !(a < b);
+                                   }),
+                ways.end());
     }
   }
   EXPECT_GE(depths.size(), 4U);  // of slices; 0: not by depth

@@ -1,7 +1,8 @@
+#include "search_options.h"
+
 #include <utility>
 
 #include "exhaustive.h"
-#include "search_options.h"
 
 namespace tessera::search {
 

@@ -1,9 +1,10 @@
+#include "tessera/search/partition/analysis/sensitivity.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "../simulate/small_machine.h"
 #include "tessera/search/engines/canonical/canonical.h"
-#include "tessera/search/partition/analysis/sensitivity.h"
 
 namespace tessera::search {
 namespace {
@@ -50,15 +51,16 @@ Found Find(const graph::Graph& graph, const Profile& profile, const std::string&
 
 std::vector<std::string> Sentences(const Found& found) {
   std::vector<std::string> sentences;
-  for (const partition::analysis::Sensitivity& each : found.sensitivities) sentences.push_back(partition::analysis::Describe(each));
+  for (const partition::analysis::Sensitivity& each : found.sensitivities)
+    sentences.push_back(partition::analysis::Describe(each));
   return sentences;
 }
 
-TEST(partition::analysis::Sensitivity, IsNoneWhereTheObjectiveDoesNotLookAtEnergy) {
+TEST(Sensitivity, IsNoneWhereTheObjectiveDoesNotLookAtEnergy) {
   EXPECT_THAT(Find(Pair(), Balanced(0.5), "latency").sensitivities, IsEmpty());
 }
 
-TEST(partition::analysis::Sensitivity, ClaimsNothingOfASearchThatWasStopped) {
+TEST(Sensitivity, ClaimsNothingOfASearchThatWasStopped) {
   const Profile profile = Balanced(0.5);
   const graph::Graph graph = Pair();
   const plan::Plan plan = Find(graph, profile, "energy").plan;
@@ -76,17 +78,18 @@ TEST(partition::analysis::Sensitivity, ClaimsNothingOfASearchThatWasStopped) {
   for (const partition::analysis::Sensitivity& each : *sensitivities) {
     EXPECT_TRUE(each.undecided);
     EXPECT_FALSE(each.Survives());
-    EXPECT_THAT(partition::analysis::Describe(each), HasSubstr("no better choice was found before the limit"));
+    EXPECT_THAT(partition::analysis::Describe(each),
+                HasSubstr("no better choice was found before the limit"));
   }
 }
 
-TEST(partition::analysis::Sensitivity, LeavesOutWhatCostsNothing) {
+TEST(Sensitivity, LeavesOutWhatCostsNothing) {
   EXPECT_THAT(Sentences(Find(Pair(), Balanced(0), "energy")),
               ElementsAre("with the energy of dram halved the choice survives",
                           "with the energy of dram doubled the choice survives"));
 }
 
-TEST(partition::analysis::Sensitivity, SaysWhatAnotherChoiceWouldGain) {
+TEST(Sensitivity, SaysWhatAnotherChoiceWouldGain) {
   EXPECT_THAT(Sentences(Find(Pair(), Balanced(32), "energy")),
               ElementsAre("with the energy of dram halved another choice is 1.8 % better",
                           "with the energy of dram doubled the choice survives",
@@ -95,7 +98,7 @@ TEST(partition::analysis::Sensitivity, SaysWhatAnotherChoiceWouldGain) {
 }
 
 // Whatever is found under another profile is what a search from the start finds there.
-TEST(partition::analysis::Sensitivity, IsWhatAFreshSearchFinds) {
+TEST(Sensitivity, IsWhatAFreshSearchFinds) {
   int changed = 0;
   for (const double mac_pj : {2.0, 4.0, 8.0, 12.0, 16.0, 32.0}) {
     const Profile profile = Balanced(mac_pj);

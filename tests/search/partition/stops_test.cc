@@ -56,10 +56,12 @@ int ForEachPoll(int64_t polls, const Run& run) {
 }
 
 void ExpectRight(const plan::Plan& plan) {
-  for (const plan::verify::Violation& violation : plan::verify::Validate(plan)) ADD_FAILURE() << violation.message;
+  for (const plan::verify::Violation& violation : plan::verify::Validate(plan))
+    ADD_FAILURE() << violation.message;
 }
 
-void ExpectHonest(const partition::answer::PartitionResult& cut_off, const partition::answer::PartitionResult& whole) {
+void ExpectHonest(const partition::answer::PartitionResult& cut_off,
+                  const partition::answer::PartitionResult& whole) {
   if (cut_off.plan) {
     ExpectRight(*cut_off.plan);
     EXPECT_TRUE(cut_off.plan->run.cut_off);
@@ -123,7 +125,8 @@ TEST(Stops, EndASearchForPartitionsAtEachPoll) {
 TEST(Stops, EndASearchOverOrdersUnderLimitsAtEachPoll) {
   base::Random random(3);
   const Subject subject{ForkedNetwork(random, 5), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 300)};
-  partition::answer::PartitionOptions options = KeepingWherePossible({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
+  partition::answer::PartitionOptions options =
+      KeepingWherePossible({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
   EXPECT_GE(CutOffEverywhere(subject, options), 20);
   options.objective.limits = {{"energy", 1e9}, {"off_chip_bytes", 4000}, {"macs", 1e6}};
   options.prefetch = true;
@@ -185,8 +188,8 @@ TEST(Stops, EndASearchForTilesAtEachPoll) {
 }
 
 TEST(Stops, EndAnAllocationAtEachPoll) {
-  const auto plan =
-      partition::SearchPartition(Chain(5), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200), KeepingNothing());
+  const auto plan = partition::SearchPartition(
+      Chain(5), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200), KeepingNothing());
   ASSERT_TRUE(plan && plan->plan);
   const problem::Problem& problem = plan->plan->problem;
   const auto listed = KeepingNothing().engines;
@@ -213,10 +216,12 @@ TEST(Stops, EndAJudgementAtEachPoll) {
   partition::answer::PartitionOptions options = KeepingWherePossible();
   const base::Stop never(base::Stop::AtPoll{kNever});
   options.stop = &never;
-  const bool refuted = partition::answer::JudgeWhetherNone(subject.graph, subject.profile, options).refutation.has_value();
+  const bool refuted =
+      partition::answer::JudgeWhetherNone(subject.graph, subject.profile, options).refutation.has_value();
   ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
     options.stop = &stop;
-    const plan::verify::infeasibility::Judgement judgement = partition::answer::JudgeWhetherNone(subject.graph, subject.profile, options);
+    const plan::verify::infeasibility::Judgement judgement =
+        partition::answer::JudgeWhetherNone(subject.graph, subject.profile, options);
     if (judgement.refutation) {
       EXPECT_TRUE(refuted);
     } else {

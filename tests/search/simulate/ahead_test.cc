@@ -22,8 +22,9 @@ struct Pair {
   std::vector<plan::Subgraph> subgraphs;
 
   plan::Metrics Price(const Profile& profile, size_t number) const {
-    return cost::Simulate(graph, profile, graph::tiling::Tile(graph, subgraphs[number].interval, subgraphs[number].tile),
-                    {}, cost::AheadOf(graph, profile, subgraphs, number));
+    return cost::Simulate(graph, profile,
+                          graph::tiling::Tile(graph, subgraphs[number].interval, subgraphs[number].tile), {},
+                          cost::AheadOf(graph, profile, subgraphs, number));
   }
 };
 
@@ -46,21 +47,21 @@ Profile WithTwoPorts() {
   return profile;
 }
 
-TEST(cost::Ahead, TakesWhatTheLastTileAndItsStoreLeaveFree) {
+TEST(Ahead, TakesWhatTheLastTileAndItsStoreLeaveFree) {
   const Pair pair = Prefetching();
   EXPECT_EQ(pair.Price(WithTwoPorts(), 0).latency_cycles, (11 + 13) + (13 + 14) + 14);
   EXPECT_EQ(pair.Price(WithTwoPorts(), 1).latency_cycles, 13 + (13 + 14) + 14);
 }
 
 // Over one port the weights wait until both stores are through, and gain nothing.
-TEST(cost::Ahead, WaitsForABusyPort) {
+TEST(Ahead, WaitsForABusyPort) {
   const Pair pair = Prefetching();
   const Profile profile = SmallMachine(DmaSteps::kOverlapped);
   EXPECT_EQ(pair.Price(profile, 0).latency_cycles, (11 + 13) + 13 + (14 + 14 + 11));
   EXPECT_EQ(pair.Price(profile, 1).latency_cycles, 13 + (13 + 14) + 14);
 }
 
-TEST(cost::Ahead, HoldsUpTheSubgraphBeforeWhereItTakesLonger) {
+TEST(Ahead, HoldsUpTheSubgraphBeforeWhereItTakesLonger) {
   const Pair pair = Prefetching();
   const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
   const cost::Ahead ahead{.own = false, .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
@@ -69,7 +70,7 @@ TEST(cost::Ahead, HoldsUpTheSubgraphBeforeWhereItTakesLonger) {
   EXPECT_EQ(metrics.bound_by, "dma");
 }
 
-TEST(cost::Ahead, BytesAreThoseOfWhoeverUsesThem) {
+TEST(Ahead, BytesAreThoseOfWhoeverUsesThem) {
   Pair pair = Prefetching();
   const plan::Metrics before = pair.Price(WithTwoPorts(), 0);
   const plan::Metrics after = pair.Price(WithTwoPorts(), 1);
@@ -80,11 +81,12 @@ TEST(cost::Ahead, BytesAreThoseOfWhoeverUsesThem) {
 }
 
 // Of the 40 cycles 14 are beside the last tile, 14 beside its store, and the rest come behind.
-TEST(cost::Ahead, IsDrawnWhereItIsCounted) {
+TEST(Ahead, IsDrawnWhereItIsCounted) {
   const Pair pair = Prefetching();
   const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
   const cost::Ahead ahead{.own = false, .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
-  const cost::SubgraphTimeline timeline = cost::TimelineOf(pair.graph, WithTwoPorts(), tiling, {}, cost::kAllTiles, ahead);
+  const cost::SubgraphTimeline timeline =
+      cost::TimelineOf(pair.graph, WithTwoPorts(), tiling, {}, cost::kAllTiles, ahead);
   EXPECT_EQ(timeline.cycles, 24 + 13 + 40);
   std::vector<std::pair<int64_t, int64_t>> drawn;
   for (const cost::Activity& activity : timeline.activities) {
@@ -129,7 +131,8 @@ TEST(TwoHomes, SendOneAfterAnotherWhereTransfersHaveTheirOwnSteps) {
   EXPECT_EQ(metrics.latency_cycles, 11 + 2 + 16 + 17 + 17 + 20);
   EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 8);
   EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("tcm"), 4 * 3);
-  EXPECT_EQ(cost::TimelineOf(two.graph, two.profile, tiling, {}, cost::kAllTiles).cycles, metrics.latency_cycles);
+  EXPECT_EQ(cost::TimelineOf(two.graph, two.profile, tiling, {}, cost::kAllTiles).cycles,
+            metrics.latency_cycles);
 }
 
 TEST(TwoHomes, SendSideBySideWhereTransfersOverlap) {
@@ -137,7 +140,8 @@ TEST(TwoHomes, SendSideBySideWhereTransfersOverlap) {
   const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(two.graph, {0, 1}, {1, 2, 4, 3});
   const plan::Metrics metrics = cost::Simulate(two.graph, two.profile, tiling, {});
   EXPECT_EQ(metrics.latency_cycles, (11 + 16) + 17 + 17 + 20);
-  EXPECT_EQ(cost::TimelineOf(two.graph, two.profile, tiling, {}, cost::kAllTiles).cycles, metrics.latency_cycles);
+  EXPECT_EQ(cost::TimelineOf(two.graph, two.profile, tiling, {}, cost::kAllTiles).cycles,
+            metrics.latency_cycles);
   EXPECT_LE(cost::SubgraphBound(two.graph, two.profile, {0, 1}, {}).latency_cycles, metrics.latency_cycles);
 }
 

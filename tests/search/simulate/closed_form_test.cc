@@ -88,7 +88,8 @@ int64_t SimulatedLatency(const Loop& loop, DmaSteps dma) {
   const graph::Graph graph = Build(loop);
   const int last = static_cast<int>(loop.layers.size()) - 1;
   const graph::tiling::TileShape tile = {1, loop.layers.back().channels, loop.tile, loop.columns};
-  return cost::Simulate(graph, SmallMachine(dma), graph::tiling::Tile(graph, {0, last}, tile), {}).latency_cycles;
+  return cost::Simulate(graph, SmallMachine(dma), graph::tiling::Tile(graph, {0, last}, tile), {})
+      .latency_cycles;
 }
 
 TEST(ClosedForm, OwnStepsAddUp) {
@@ -176,7 +177,7 @@ int64_t SimulatedLatency(const Sum& sum, DmaSteps dma) {
   profile.tiling.depth_granule = sum.granule;
   const graph::tiling::TileShape tile = {1, sum.channels, sum.tile, sum.columns};
   return cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 0}, tile),
-                  {.weights = hw_profiles::WeightPolicy::kByDepth})
+                        {.weights = hw_profiles::WeightPolicy::kByDepth})
       .latency_cycles;
 }
 

@@ -42,7 +42,8 @@ int64_t HandedOn(const plan::Plan& plan) {
 bool HasBoth(const plan::Plan& plan) {
   std::array<bool, 2> has = {};
   for (const graph::Tensor& tensor : plan.network.tensors) {
-    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan.profile, plan::verify::RoleAtHome(tensor));
+    const hw_profiles::RoleLayout& layout =
+        hw_profiles::LayoutOf(plan.profile, plan::verify::RoleAtHome(tensor));
     if (!layout.next_homes.empty()) has.at(static_cast<size_t>(tensor.home)) = true;
   }
   return has[0] && has[1];
@@ -145,7 +146,8 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
            random.Chance(choices.empty() || subgraph.weights == WeightPolicy::kDirect ? 0.02 : 0.4)});
     }
     const auto program = encoder::program::BuildProgram(plain->network, profile, choices);
-    const plan::Plan plan = AsPlan(plain->network, profile, choices, program ? *program : encoder::program::Program{});
+    const plan::Plan plan =
+        AsPlan(plain->network, profile, choices, program ? *program : encoder::program::Program{});
     if (!program) {
       plan::verify::Findings findings(10);
       plan::verify::CheckPartition(plan, findings);
@@ -183,14 +185,16 @@ TEST(Derivations, AgreeOnSweepsThroughABatch) {
     graph = encoder::program::WithHomes(std::move(graph), profile);
     const graph::Interval interval = {0, static_cast<int>(graph.operators.size()) - 1};
     encoder::program::SubgraphChoice choice{interval, encoder::program::OutputShape(graph, interval), {}};
-    for (const graph::tiling::Axis axis : {graph::tiling::Axis::kBatch, graph::tiling::Axis::kRows}) {
+    for (const base::Axis axis : {base::Axis::kBatch, base::Axis::kRows}) {
       int64_t& extent = choice.tile[*graph::tiling::AxisOf(choice.tile, axis)];
       extent = random.Uniform(1, extent - 1);
     }
-    ASSERT_TRUE(encoder::program::MayKeepRows(profile, encoder::program::OutputShape(graph, interval), choice.tile));
+    ASSERT_TRUE(
+        encoder::program::MayKeepRows(profile, encoder::program::OutputShape(graph, interval), choice.tile));
     choice.policy.halo = static_cast<HaloStorage>(random.Uniform(1, 3));
     choice.policy.weights = static_cast<WeightPolicy>(random.Uniform(0, 1));
-    base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(graph, profile, {&choice, 1});
+    base::Expected<encoder::program::Program> program =
+        encoder::program::BuildProgram(graph, profile, {&choice, 1});
     if (!program) continue;
     const plan::Plan plan = AsPlan(graph, profile, {choice}, *std::move(program));
     ASSERT_EQ(Disagreements(plan), "") << "round " << round;

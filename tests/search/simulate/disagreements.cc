@@ -1,8 +1,9 @@
+#include "disagreements.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "disagreements.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/costs.h"
@@ -14,7 +15,8 @@ namespace tessera::search {
 using hw_profiles::Profile;
 
 plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
-                  const std::vector<encoder::program::SubgraphChoice>& choices, encoder::program::Program program) {
+                  const std::vector<encoder::program::SubgraphChoice>& choices,
+                  encoder::program::Program program) {
   plan::Plan plan;
   plan.network = graph;
   plan.profile = profile;
@@ -34,9 +36,9 @@ plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
   }
   for (size_t i = 0; i < choices.size(); ++i) {
     const encoder::program::SubgraphChoice& choice = choices[i];
-    plan.subgraphs[i].metrics =
-        cost::Simulate(graph, profile, encoder::program::CutTiles(graph, choice.interval, choice.tile, choice.policy.halo),
-                 choice.policy, cost::AheadOf(graph, profile, plan.subgraphs, i));
+    plan.subgraphs[i].metrics = cost::Simulate(
+        graph, profile, encoder::program::CutTiles(graph, choice.interval, choice.tile, choice.policy.halo),
+        choice.policy, cost::AheadOf(graph, profile, plan.subgraphs, i));
   }
   for (const encoder::program::ProgramBuffer& buffer : program.buffers) {
     plan.buffers.push_back({static_cast<plan::BufferKind>(buffer.kind), buffer.subgraph, buffer.tensor,

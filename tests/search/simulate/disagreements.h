@@ -15,7 +15,8 @@ namespace tessera::search {
 
 // What the search would say of these choices, but for addresses.
 plan::Plan AsPlan(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                  const std::vector<encoder::program::SubgraphChoice>& choices, encoder::program::Program program);
+                  const std::vector<encoder::program::SubgraphChoice>& choices,
+                  encoder::program::Program program);
 
 // Where two costs of a subgraph differ, peak and bound_by apart: a line each. Sums of doubles may be rounded differently.
 std::string CostDifference(const plan::Metrics& told, const plan::Metrics& found);

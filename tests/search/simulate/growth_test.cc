@@ -92,7 +92,8 @@ TEST(Growth, ThePortMovesWhatIsNew) {
   Profile profile = OneMemory();
   profile.memories[1].port.read_bytes_per_cycle = 0.5;
   const graph::Graph graph = GrowingCache(7, 2);
-  const plan::Metrics metrics = cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 0}, {1, 2, 9, 4}), {});
+  const plan::Metrics metrics =
+      cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 0}, {1, 2, 9, 4}), {});
   EXPECT_EQ(metrics.latency_cycles, 2 * kRowBytes * 2 + 2 * kRowBytes / 4);
 }
 
@@ -101,7 +102,8 @@ TEST(Growth, ThePortMovesWhatIsNew) {
 TEST(Growth, AllIsMovedWhereTheNextValueLiesElsewhere) {
   const auto energy_of = [](const graph::Graph& graph, const Profile& profile) {
     const graph::Shape& whole = graph.tensors[2].shape;
-    return cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 0}, whole), {}).energy_by_part.at("sram");
+    return cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 0}, whole), {})
+        .energy_by_part.at("sram");
   };
   const Profile profile = OneMemory();
   const double all = 8 * kRowBytes * (1 + 2);

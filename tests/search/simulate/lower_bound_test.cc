@@ -37,7 +37,7 @@ hw_profiles::Profile AnyMachine() {
   return profile;
 }
 
-RC_GTEST_PROP(cost::LowerBound, NoTileOrPolicyOrCutUndercutsIt, ()) {
+RC_GTEST_PROP(LowerBound, NoTileOrPolicyOrCutUndercutsIt, ()) {
   const graph::Graph graph = AnyNetwork();
   const hw_profiles::Profile profile = AnyMachine();
   const int operators = static_cast<int>(graph.operators.size());
@@ -53,7 +53,8 @@ RC_GTEST_PROP(cost::LowerBound, NoTileOrPolicyOrCutUndercutsIt, ()) {
     const bool direct = profile.memories[0].direct_read && *rc::gen::arbitrary<bool>();
     const WeightPolicy weights =
         direct ? WeightPolicy::kDirect : *rc::gen::element(WeightPolicy::kResident, WeightPolicy::kStreamed);
-    const plan::Metrics cost = cost::Simulate(graph, profile, graph::tiling::Tile(graph, interval, tile), {weights, false});
+    const plan::Metrics cost =
+        cost::Simulate(graph, profile, graph::tiling::Tile(graph, interval, tile), {weights, false});
     const plan::Metrics bound = cost::LowerBound(graph, profile, interval);
     for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
       RC_ASSERT(plan::ValueOf(bound, metric) <= plan::ValueOf(cost, metric) * (1 + 1e-12));
@@ -67,7 +68,7 @@ RC_GTEST_PROP(cost::LowerBound, NoTileOrPolicyOrCutUndercutsIt, ()) {
   }
 }
 
-TEST(cost::LowerBound, HoldsForEveryKindOfOperator) {
+TEST(LowerBound, HoldsForEveryKindOfOperator) {
   hw_profiles::Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   for (const std::string_view name : base::OperatorKindNames()) {
     const hw_profiles::Throughput throughput{*base::ParseOperatorKind(name), std::nullopt, {}, 1, 1, 2};
@@ -96,24 +97,26 @@ TEST(cost::LowerBound, HoldsForEveryKindOfOperator) {
   EXPECT_GE(several_tiles, 100);
 }
 
-TEST(cost::LowerBound, IsMetByOneWholeTileWhereNothingIsLost) {
+TEST(LowerBound, IsMetByOneWholeTileWhereNothingIsLost) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Conv(net.Input({1, 2, 8, 2}), 3, 2), 3, 2));
   const hw_profiles::Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   const plan::Metrics bound = cost::LowerBound(graph, profile, {0, 1});
-  const plan::Metrics whole = cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 1}, {1, 2, 8, 2}), {});
+  const plan::Metrics whole =
+      cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 1}, {1, 2, 8, 2}), {});
   EXPECT_EQ(bound.off_chip_bytes, whole.off_chip_bytes);
   EXPECT_EQ(bound.macs, whole.macs);
 }
 
 // One tile, transfers beside the engines: what is left out is the way of the input in and of the result out.
-TEST(cost::SubgraphBound, IsOneWholeTileLessTheWayInAndOut) {
+TEST(SubgraphBound, IsOneWholeTileLessTheWayInAndOut) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Conv(net.Input({1, 2, 8, 2}), 3, 2), 3, 2));
   hw_profiles::Profile profile = SmallMachine(DmaSteps::kOverlapped);
   profile.memories[1].port.read_bytes_per_cycle = 1;  // slower than the arithmetic
   profile.tiling.weights = {WeightPolicy::kResident};
-  const plan::Metrics whole = cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 1}, {1, 2, 8, 2}), {});
+  const plan::Metrics whole =
+      cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 1}, {1, 2, 8, 2}), {});
   const int64_t in = 3 + 7 + 8;    // set up, wait, 32 bytes at 4 a cycle
   const int64_t out = 3 + 5 + 32;  // 32 bytes at the pace of the slower end
   EXPECT_EQ(cost::SubgraphBound(graph, profile, {0, 1}).latency_cycles, whole.latency_cycles - in - out);
@@ -123,7 +126,7 @@ TEST(cost::SubgraphBound, IsOneWholeTileLessTheWayInAndOut) {
   EXPECT_EQ(cost::SubgraphBound(graph, profile, {0, 1}).energy_pj, whole.energy_pj - constants);
 }
 
-TEST(cost::LowerBound, DoesNotCountWhatAStrideMaySkip) {
+TEST(LowerBound, DoesNotCountWhatAStrideMaySkip) {
   NetworkBuilder net;
   const graph::Graph graph =
       net.Finish(net.Conv(net.Conv(net.Input({1, 1, 8, 1}), 1, 1), 1, 1, /*stride=*/2));

@@ -1,7 +1,8 @@
+#include "random_program.h"
+
 #include <string>
 #include <utility>
 
-#include "random_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/program.h"
 #include "tessera/tests/hw_profiles/engines.h"
@@ -136,16 +137,16 @@ void DrawPaces(Random& random, Profile& profile) {
   }
 }
 
-encoder::program::SubgraphChoice RandomChoice(Random& random, const graph::Graph& graph, const Profile& profile,
-                                     graph::Interval interval) {
+encoder::program::SubgraphChoice RandomChoice(Random& random, const graph::Graph& graph,
+                                              const Profile& profile, graph::Interval interval) {
   const graph::Operator& last = graph.operators[static_cast<size_t>(interval.last)];
   const graph::Shape& output = graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
   encoder::program::SubgraphChoice choice{interval, output, {}};
   for (size_t axis = 0; axis < output.size(); ++axis) {
-    const bool rows = graph::tiling::AxisOf(output, graph::tiling::Axis::kRows) == axis;
-    const bool named = rows || graph::tiling::AxisOf(output, graph::tiling::Axis::kColumns) == axis ||
-                       graph::tiling::AxisOf(output, graph::tiling::Axis::kChannels) == axis ||
-                       graph::tiling::AxisOf(output, graph::tiling::Axis::kBatch) == axis;
+    const bool rows = graph::tiling::AxisOf(output, base::Axis::kRows) == axis;
+    const bool named = rows || graph::tiling::AxisOf(output, base::Axis::kColumns) == axis ||
+                       graph::tiling::AxisOf(output, base::Axis::kChannels) == axis ||
+                       graph::tiling::AxisOf(output, base::Axis::kBatch) == axis;
     if (!named || output[axis] < 2 || !random.Chance(rows ? 0.8 : 0.2)) continue;
     if (graph::tiling::CanCut(graph, interval, axis)) choice.tile[axis] = random.Uniform(1, output[axis] - 1);
   }

@@ -23,7 +23,7 @@ void DrawPaces(base::Random& random, hw_profiles::Profile& profile);
 
 // Tile and policy of these operators, with nothing kept; tiles are cut along rows more often than along other axes.
 encoder::program::SubgraphChoice RandomChoice(base::Random& random, const graph::Graph& graph,
-                                     const hw_profiles::Profile& profile, graph::Interval interval);
+                                              const hw_profiles::Profile& profile, graph::Interval interval);
 
 // Some borders of this cut, which stay on chip.
 std::vector<int> RandomKept(base::Random& random, const graph::Graph& graph,

@@ -27,24 +27,25 @@ plan::Metrics RunRows(const graph::Graph& graph, const Profile& profile, int64_t
   const int last = static_cast<int>(graph.operators.size()) - 1;
   graph::Shape tile = graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
   tile[2] = rows;
-  return cost::Simulate(graph, profile, encoder::program::CutTiles(graph, {0, last}, tile, policy.halo), policy);
+  return cost::Simulate(graph, profile, encoder::program::CutTiles(graph, {0, last}, tile, policy.halo),
+                        policy);
 }
 
 // A tile of two rows: 13 cycles to load 12 bytes (3 + 7 + 12/4), 11 to compute (6 steps + 5), 14 to store (3 + 5 + 12/2); the
 // weights take 11 cycles to load (3 + 7 + 4/4).
-TEST(cost::Simulate, OwnStepsRunInSequence) {
+TEST(Simulate, OwnStepsRunInSequence) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOwnSteps), 2, kResident);
   EXPECT_EQ(metrics.latency_cycles, 11 + 2 * (13 + 11 + 14));
 }
 
-TEST(cost::Simulate, OverlappedSlotsLastAsLongAsTheBusiest) {
+TEST(Simulate, OverlappedSlotsLastAsLongAsTheBusiest) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kResident);
   const int64_t prologue = 11 + 13;
   const int64_t slots = 13 + 14;  // compute 0 beside load 1, compute 1 beside store 0
   EXPECT_EQ(metrics.latency_cycles, prologue + slots + 14);
 }
 
-TEST(cost::Simulate, LoadAndStoreShareAPortUnlessItIsDouble) {
+TEST(Simulate, LoadAndStoreShareAPortUnlessItIsDouble) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped);
   // Tiles of one row: load 3+7+2 = 12, compute 8, store 3+5+4 = 12 (two bursts).
   EXPECT_EQ(RunRows(Pointwise(), profile, 1, kResident).latency_cycles, (11 + 12) + (12 + 24 + 24 + 12) + 12);
@@ -55,12 +56,12 @@ TEST(cost::Simulate, LoadAndStoreShareAPortUnlessItIsDouble) {
   EXPECT_EQ(RunRows(Pointwise(), profile, 1, kResident).latency_cycles, (11 + 12) + (12 + 24 + 24 + 12) + 12);
 }
 
-TEST(cost::Simulate, OneTileHasNothingToOverlapWith) {
+TEST(Simulate, OneTileHasNothingToOverlapWith) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 4, kResident);
   EXPECT_EQ(metrics.latency_cycles, (11 + 3 + 7 + 6) + (12 + 5) + (3 + 5 + 12));
 }
 
-TEST(cost::Simulate, RaggedLastTileCostsWhatItIs) {
+TEST(Simulate, RaggedLastTileCostsWhatItIs) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOwnSteps), 3, kResident);
   const int64_t three_rows = (3 + 7 + 5) + (9 + 5) + (3 + 5 + 10);  // 18 bytes are 5 bursts of 4
   const int64_t one_row = (3 + 7 + 2) + (3 + 5) + (3 + 5 + 4);
@@ -68,14 +69,14 @@ TEST(cost::Simulate, RaggedLastTileCostsWhatItIs) {
   EXPECT_EQ(metrics.off_chip_by_cause.at("inputs"), 24);
 }
 
-TEST(cost::Simulate, StreamedWeightsComeBeforeEachUse) {
+TEST(Simulate, StreamedWeightsComeBeforeEachUse) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOwnSteps), 2, kStreamed);
   // One output channel a slice: two slices of 2 bytes, each 3 + 7 + 1 cycles.
   EXPECT_EQ(metrics.latency_cycles, 2 * (13 + 2 * 11 + 11 + 14));
   EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 2 * 4);
 }
 
-TEST(cost::Simulate, OverlappedSlicesArriveBesideTheirStep) {
+TEST(Simulate, OverlappedSlicesArriveBesideTheirStep) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kStreamed);
   const int64_t prologue = 13 + 11;
   const int64_t first = 11 + 11 + 13;  // port: second slice of tile 0, first of tile 1, load 1
@@ -83,7 +84,7 @@ TEST(cost::Simulate, OverlappedSlicesArriveBesideTheirStep) {
   EXPECT_EQ(metrics.latency_cycles, prologue + first + second + 14);
 }
 
-TEST(cost::Simulate, DirectConstantsAreReadWithEveryTile) {
+TEST(Simulate, DirectConstantsAreReadWithEveryTile) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   profile.memories[0].direct_read = true;
   // The input is direct too: 7 + 3 cycles for 12 bytes and 7 + 1 for the weights, longer than 11 cycles of compute.
@@ -93,7 +94,7 @@ TEST(cost::Simulate, DirectConstantsAreReadWithEveryTile) {
   EXPECT_EQ(metrics.off_chip_by_cause.at("inputs"), 24);
 }
 
-TEST(cost::Simulate, HomesInTheTileMemoryMoveNothing) {
+TEST(Simulate, HomesInTheTileMemoryMoveNothing) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   const plan::Metrics metrics = RunRows(Pointwise(), profile, 2, kResident);
@@ -102,7 +103,7 @@ TEST(cost::Simulate, HomesInTheTileMemoryMoveNothing) {
   EXPECT_EQ(metrics.bound_by, "compute");
 }
 
-TEST(cost::Simulate, EnergyAddsUpByPart) {
+TEST(Simulate, EnergyAddsUpByPart) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   profile.memories[0].leakage_mw = 2;
   const plan::Metrics metrics = RunRows(Pointwise(), profile, 2, kResident);
@@ -115,7 +116,7 @@ TEST(cost::Simulate, EnergyAddsUpByPart) {
 }
 
 // 24 bytes come in, 48 go out, and 2 of weights stay: each is read once and written once in the tile memory.
-TEST(cost::Simulate, TransfersReadAndWriteTheTileMemoryOnce) {
+TEST(Simulate, TransfersReadAndWriteTheTileMemoryOnce) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 1, 8, 3}), 1, 2));
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
@@ -129,7 +130,7 @@ TEST(cost::Simulate, TransfersReadAndWriteTheTileMemoryOnce) {
 }
 
 // Three loop levels, the run itself being the innermost.
-TEST(cost::Simulate, TransfersAreSplitAtTheLevelsOfADescriptor) {
+TEST(Simulate, TransfersAreSplitAtTheLevelsOfADescriptor) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   const int home = hw_profiles::LayoutOf(profile, base::TensorRole::kBorder).home;
   const cost::Runs runs{.bytes = 4, .count = 6, .loops = {2, 3}};
@@ -143,7 +144,7 @@ TEST(cost::Simulate, TransfersAreSplitAtTheLevelsOfADescriptor) {
   EXPECT_EQ(cycles_with(1) - one, profile.links[0].setup_cycles * (2 * 3 - 1));
 }
 
-TEST(cost::Simulate, HaloIsFetchedAndComputedAgain) {
+TEST(Simulate, HaloIsFetchedAndComputedAgain) {
   NetworkBuilder net;
   const int x = net.Input({1, 1, 6, 1});
   const graph::Graph graph = net.Finish(net.Conv(net.Conv(x, 3, 1), 3, 1));
@@ -156,7 +157,7 @@ TEST(cost::Simulate, HaloIsFetchedAndComputedAgain) {
 }
 
 // The second half makes 2 rows in between, and loads 1 row: it finds 2 of each.
-TEST(cost::Simulate, KeptRowsAreNeitherFetchedNorComputedAgain) {
+TEST(Simulate, KeptRowsAreNeitherFetchedNorComputedAgain) {
   NetworkBuilder net;
   const int x = net.Input({1, 1, 6, 1});
   const graph::Graph graph = net.Finish(net.Conv(net.Conv(x, 3, 1), 3, 1));
@@ -178,7 +179,7 @@ TEST(cost::Simulate, KeptRowsAreNeitherFetchedNorComputedAgain) {
   EXPECT_EQ(RunRows(graph, profile, 3, policy).latency_cycles, ring.latency_cycles + 2);
 }
 
-TEST(cost::Simulate, ChannelBlocksCountAndRowPitchDoesNot) {
+TEST(Simulate, ChannelBlocksCountAndRowPitchDoesNot) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   LayoutIn(profile, base::TensorRole::kNetworkInput).channel_block = 16;
   LayoutIn(profile, base::TensorRole::kNetworkOutput).row_pitch_bytes = 64;
@@ -187,7 +188,7 @@ TEST(cost::Simulate, ChannelBlocksCountAndRowPitchDoesNot) {
   EXPECT_EQ(metrics.off_chip_by_cause.at("outputs"), 24);
 }
 
-TEST(cost::Simulate, SharedConstantIsResidentOnceAndStreamedForEachUser) {
+TEST(Simulate, SharedConstantIsResidentOnceAndStreamedForEachUser) {
   NetworkBuilder net;
   const int x = net.Input({1, 2, 4, 1});
   const int w = net.Weights({2, 2, 1, 1});
@@ -198,7 +199,7 @@ TEST(cost::Simulate, SharedConstantIsResidentOnceAndStreamedForEachUser) {
   EXPECT_EQ(RunRows(graph, profile, 2, kStreamed).off_chip_by_cause.at("weights"), 2 * 2 * 14);
 }
 
-TEST(cost::Simulate, SlowTileMemoryHoldsTheEngineUp) {
+TEST(Simulate, SlowTileMemoryHoldsTheEngineUp) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   profile.memories[1].port = {.read_bytes_per_cycle = 1, .write_bytes_per_cycle = 2, .shared = true};
@@ -208,7 +209,7 @@ TEST(cost::Simulate, SlowTileMemoryHoldsTheEngineUp) {
 }
 
 // Its engine takes no cycles for it, but the port reads 24 bytes and writes them again.
-TEST(cost::Simulate, AReshapeIsACopyInTheTileMemory) {
+TEST(Simulate, AReshapeIsACopyInTheTileMemory) {
   graph::Graph graph = Pointwise();
   graph.operators[0].kind = base::OperatorKind::kReshape;
   graph.operators[0].weights.clear();
@@ -224,7 +225,7 @@ TEST(cost::Simulate, AReshapeIsACopyInTheTileMemory) {
 }
 
 // The filter comes with each of two tiles, the table once: 3 + 7 + 1 cycles for 2 bytes.
-TEST(cost::Simulate, ConstantsWithoutSlicesAreLoadedOnceWhereOthersStream) {
+TEST(Simulate, ConstantsWithoutSlicesAreLoadedOnceWhereOthersStream) {
   graph::Graph graph = Pointwise();
   graph::Tensor table;
   table.id = "table";
@@ -237,7 +238,7 @@ TEST(cost::Simulate, ConstantsWithoutSlicesAreLoadedOnceWhereOthersStream) {
   EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 2 + 2 * 4);
 }
 
-TEST(cost::Simulate, AConstantThatIsTwoOperandsComesOnce) {
+TEST(Simulate, AConstantThatIsTwoOperandsComesOnce) {
   graph::Graph graph = Pointwise();
   graph.operators[0].weights.push_back(graph.operators[0].weights.front());
   const plan::Metrics metrics = RunRows(graph, SmallMachine(DmaSteps::kOwnSteps), 2, kStreamed);
@@ -245,7 +246,7 @@ TEST(cost::Simulate, AConstantThatIsTwoOperandsComesOnce) {
 }
 
 // x -> t0 -> t1, and t0 is a network output as well: its next reader fetches it where it lies.
-TEST(cost::Simulate, AResultThatIsReadInItsHomeCrossesTwice) {
+TEST(Simulate, AResultThatIsReadInItsHomeCrossesTwice) {
   NetworkBuilder net;
   const int x = net.Input({1, 2, 4, 3});
   const int t0 = net.Conv(x, 1, 2);
@@ -259,7 +260,7 @@ TEST(cost::Simulate, AResultThatIsReadInItsHomeCrossesTwice) {
   EXPECT_EQ(metrics.off_chip_by_cause.at("outputs"), 24 + 24);
 }
 
-TEST(cost::Simulate, RunsAnOperatorOnTheEngineForItsDataType) {
+TEST(Simulate, RunsAnOperatorOnTheEngineForItsDataType) {
   Profile profile = SmallMachine(DmaSteps::kOwnSteps);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   profile.engines.push_back(profile.engines[0]);
@@ -275,7 +276,7 @@ TEST(cost::Simulate, RunsAnOperatorOnTheEngineForItsDataType) {
 }
 
 // Three convolutions of 12 cycles each.
-TEST(cost::Simulate, StartsHideBehindOperatorsUnderWay) {
+TEST(Simulate, StartsHideBehindOperatorsUnderWay) {
   NetworkBuilder net;
   int last = net.Input({1, 2, 4, 3});
   for (int i = 0; i < 3; ++i) last = net.Conv(last, 1, 2);
@@ -293,18 +294,18 @@ TEST(cost::Simulate, StartsHideBehindOperatorsUnderWay) {
   EXPECT_EQ(latency(40, 3), (40 + 12) + 12 + 12);
 }
 
-TEST(cost::Simulate, BoundByTheLinkThatWorksLongest) {
+TEST(Simulate, BoundByTheLinkThatWorksLongest) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kResident);
   EXPECT_EQ(metrics.bound_by, "dma");
 }
 
-TEST(cost::Simulate, PeakBandwidthIsThatOfTheBusiestSlot) {
+TEST(Simulate, PeakBandwidthIsThatOfTheBusiestSlot) {
   const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kResident);
   // Slot 0 with the prologue: 4 + 12 + 12 bytes in 24 + 13 cycles; slot 1 with the epilogue: 12 + 12 in 14 + 14.
   EXPECT_DOUBLE_EQ(metrics.peak_bytes_per_cycle, 24.0 / 28);
 }
 
-TEST(cost::Simulate, InPlaceCostsTheSame) {
+TEST(Simulate, InPlaceCostsTheSame) {
   const Profile profile = SmallMachine(DmaSteps::kOverlapped);
   const plan::Metrics apart = RunRows(Pointwise(), profile, 2, {WeightPolicy::kStreamed, false});
   const plan::Metrics together = RunRows(Pointwise(), profile, 2, {WeightPolicy::kStreamed, true});

@@ -1,6 +1,6 @@
-#include <utility>
-
 #include "small_machine.h"
+
+#include <utility>
 
 namespace tessera::search {
 

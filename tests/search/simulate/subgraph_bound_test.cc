@@ -15,7 +15,7 @@ namespace tessera::search {
 namespace {
 
 // No program costs less than the bound of its subgraph, which is often closer than the bound that holds for every cut.
-TEST(cost::SubgraphBound, HoldsForEveryProgram) {
+TEST(SubgraphBound, HoldsForEveryProgram) {
   base::Random random(2027);
   int programs = 0;
   int closer = 0;
@@ -32,7 +32,8 @@ TEST(cost::SubgraphBound, HoldsForEveryProgram) {
     if (!encoder::program::BuildProgram(graph, profile, {&choice, 1})) continue;
     ++programs;
     const plan::Metrics cost = cost::Simulate(
-        graph, profile, encoder::program::CutTiles(graph, interval, choice.tile, choice.policy.halo), choice.policy);
+        graph, profile, encoder::program::CutTiles(graph, interval, choice.tile, choice.policy.halo),
+        choice.policy);
     const plan::Metrics any_cut = cost::LowerBound(graph, profile, interval);
     const plan::Metrics bound = cost::SubgraphBound(graph, profile, interval, choice.policy.kept);
     for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {

@@ -67,7 +67,8 @@ TEST(Derivations, AgreeOnSumsByDepth) {
   int several = 0;  // tiles
   for (int round = 0; round < 4000; ++round) {
     const SumByDepth sum = AnySumByDepth(random);
-    base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(sum.graph, sum.profile, sum.choices);
+    base::Expected<encoder::program::Program> program =
+        encoder::program::BuildProgram(sum.graph, sum.profile, sum.choices);
     if (!program) continue;
     const plan::Plan plan = AsPlan(sum.graph, sum.profile, sum.choices, *std::move(program));
     ASSERT_EQ(Disagreements(plan), "") << "round " << round;
@@ -98,14 +99,18 @@ TEST(Derivations, AgreeOnWhatMayBeHeldByDepth) {
     const auto operators = static_cast<int>(graph.operators.size());
     std::vector<encoder::program::SubgraphChoice> choices;
     for (int op = 0; op < operators; ++op)
-      choices.push_back({{op, op}, encoder::program::OutputShape(graph, {op, op}), {WeightPolicy::kResident}});
+      choices.push_back(
+          {{op, op}, encoder::program::OutputShape(graph, {op, op}), {WeightPolicy::kResident}});
     const bool together = operators > 1 && random.Chance(0.2);
-    if (together) choices = {{{0, operators - 1}, encoder::program::OutputShape(graph, {0, operators - 1}), {}}};
-    const base::Expected<encoder::program::Program> resident = encoder::program::BuildProgram(graph, profile, choices);
+    if (together)
+      choices = {{{0, operators - 1}, encoder::program::OutputShape(graph, {0, operators - 1}), {}}};
+    const base::Expected<encoder::program::Program> resident =
+        encoder::program::BuildProgram(graph, profile, choices);
     if (!resident) continue;
     choices.back().policy.weights = WeightPolicy::kByDepth;
     choices.back().policy.depth = random.Chance(0.5) ? 0 : random.Uniform(1, 6);
-    const base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(graph, profile, choices);
+    const base::Expected<encoder::program::Program> program =
+        encoder::program::BuildProgram(graph, profile, choices);
     plan::Plan plan = AsPlan(graph, profile, choices, program ? *program : *resident);
     plan::verify::Findings findings(10);
     plan::verify::CheckPartition(plan, findings);
@@ -129,7 +134,8 @@ TEST(SumsByDepth, CostWhatTheTimelineSaysAndNoLessThanTheBounds) {
     const cost::SubgraphTimeline timeline =
         cost::TimelineOf(sum.graph, sum.profile, tiling, choice.policy, random.Uniform(2, 20));
     ASSERT_EQ(timeline.cycles, cost.latency_cycles) << "round " << round;
-    const plan::Metrics bound = cost::SubgraphBound(sum.graph, sum.profile, choice.interval, choice.policy.kept);
+    const plan::Metrics bound =
+        cost::SubgraphBound(sum.graph, sum.profile, choice.interval, choice.policy.kept);
     for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
       EXPECT_LE(plan::ValueOf(bound, metric), plan::ValueOf(cost, metric) * (1 + 1e-12))
           << metric << ", round " << round;

@@ -1,3 +1,5 @@
+#include "tessera/search/cost/timeline.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,7 +9,6 @@
 #include "small_machine.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/cost/simulator.h"
-#include "tessera/search/cost/timeline.h"
 
 // Every activity has its place, and the last one ends when the simulator says.
 namespace tessera::search {
@@ -25,10 +26,12 @@ constexpr Policy kTimedStreamed = {WeightPolicy::kStreamed, false};
 
 // x [1,2,4,3] --1x1--> y [1,2,4,3] in tiles of `rows` rows: as in simulate_test.cc, a tile of two rows takes 13 cycles to load,
 // 11 to compute and 14 to store; the weights take 11.
-cost::SubgraphTimeline PointwiseTimeline(DmaSteps dma, Policy policy, int64_t rows, int64_t most = cost::kAllTiles) {
+cost::SubgraphTimeline PointwiseTimeline(DmaSteps dma, Policy policy, int64_t rows,
+                                         int64_t most = cost::kAllTiles) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 2, 4, 3}), 1, 2));
-  return cost::TimelineOf(graph, SmallMachine(dma), graph::tiling::Tile(graph, {0, 0}, {1, 2, rows, 3}), policy, most);
+  return cost::TimelineOf(graph, SmallMachine(dma), graph::tiling::Tile(graph, {0, 0}, {1, 2, rows, 3}),
+                          policy, most);
 }
 
 struct Span {
@@ -52,34 +55,37 @@ std::vector<Span> SpansOf(const cost::SubgraphTimeline& timeline) {
 
 TEST(Timeline, OwnStepsStandOneAfterAnother) {
   const cost::SubgraphTimeline timeline = PointwiseTimeline(DmaSteps::kOwnSteps, kTimedResident, 2);
-  EXPECT_THAT(SpansOf(timeline),
-              ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11}, Span{cost::ActivityKind::kLoad, 0, 11, 24},
-                          Span{cost::ActivityKind::kCompute, 0, 24, 35}, Span{cost::ActivityKind::kStore, 0, 35, 49},
-                          Span{cost::ActivityKind::kLoad, 1, 49, 62}, Span{cost::ActivityKind::kCompute, 1, 62, 73},
-                          Span{cost::ActivityKind::kStore, 1, 73, 87}));
+  EXPECT_THAT(
+      SpansOf(timeline),
+      ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11}, Span{cost::ActivityKind::kLoad, 0, 11, 24},
+                  Span{cost::ActivityKind::kCompute, 0, 24, 35}, Span{cost::ActivityKind::kStore, 0, 35, 49},
+                  Span{cost::ActivityKind::kLoad, 1, 49, 62}, Span{cost::ActivityKind::kCompute, 1, 62, 73},
+                  Span{cost::ActivityKind::kStore, 1, 73, 87}));
   EXPECT_EQ(timeline.cycles, 87);
   EXPECT_THAT(timeline.busy, ElementsAre(22, 65));
 }
 
 TEST(Timeline, OverlappedTilesComeAndGoBesideCompute) {
   const cost::SubgraphTimeline timeline = PointwiseTimeline(DmaSteps::kOverlapped, kTimedResident, 2);
-  EXPECT_THAT(SpansOf(timeline),
-              ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11}, Span{cost::ActivityKind::kLoad, 0, 11, 24},
-                          Span{cost::ActivityKind::kCompute, 0, 24, 35}, Span{cost::ActivityKind::kLoad, 1, 24, 37},
-                          Span{cost::ActivityKind::kCompute, 1, 37, 48}, Span{cost::ActivityKind::kStore, 0, 37, 51},
-                          Span{cost::ActivityKind::kStore, 1, 51, 65}));
+  EXPECT_THAT(
+      SpansOf(timeline),
+      ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11}, Span{cost::ActivityKind::kLoad, 0, 11, 24},
+                  Span{cost::ActivityKind::kCompute, 0, 24, 35}, Span{cost::ActivityKind::kLoad, 1, 24, 37},
+                  Span{cost::ActivityKind::kCompute, 1, 37, 48}, Span{cost::ActivityKind::kStore, 0, 37, 51},
+                  Span{cost::ActivityKind::kStore, 1, 51, 65}));
   EXPECT_EQ(timeline.cycles, 65);
 }
 
 // Of tile 0: its second slice during its step, then the first of tile 1, then tile 1 itself.
 TEST(Timeline, SlicesBeginWithTheirStepAndOthersGiveWay) {
   const cost::SubgraphTimeline timeline = PointwiseTimeline(DmaSteps::kOverlapped, kTimedStreamed, 2);
-  EXPECT_THAT(SpansOf(timeline),
-              ElementsAre(Span{cost::ActivityKind::kLoad, 0, 0, 13}, Span{cost::ActivityKind::kSlices, 0, 13, 24},
-                          Span{cost::ActivityKind::kCompute, 0, 24, 35}, Span{cost::ActivityKind::kSlices, 0, 24, 35},
-                          Span{cost::ActivityKind::kSlices, 1, 35, 46}, Span{cost::ActivityKind::kLoad, 1, 46, 59},
-                          Span{cost::ActivityKind::kCompute, 1, 59, 70}, Span{cost::ActivityKind::kSlices, 1, 59, 70},
-                          Span{cost::ActivityKind::kStore, 0, 70, 84}, Span{cost::ActivityKind::kStore, 1, 84, 98}));
+  EXPECT_THAT(
+      SpansOf(timeline),
+      ElementsAre(Span{cost::ActivityKind::kLoad, 0, 0, 13}, Span{cost::ActivityKind::kSlices, 0, 13, 24},
+                  Span{cost::ActivityKind::kCompute, 0, 24, 35}, Span{cost::ActivityKind::kSlices, 0, 24, 35},
+                  Span{cost::ActivityKind::kSlices, 1, 35, 46}, Span{cost::ActivityKind::kLoad, 1, 46, 59},
+                  Span{cost::ActivityKind::kCompute, 1, 59, 70}, Span{cost::ActivityKind::kSlices, 1, 59, 70},
+                  Span{cost::ActivityKind::kStore, 0, 70, 84}, Span{cost::ActivityKind::kStore, 1, 84, 98}));
 }
 
 TEST(Timeline, ReadsAndWritesHaveTracksOfTheirOwnWhereTheyDoNotTakeTurns) {
@@ -88,8 +94,8 @@ TEST(Timeline, ReadsAndWritesHaveTracksOfTheirOwnWhereTheyDoNotTakeTurns) {
   Profile profile = SmallMachine(DmaSteps::kOverlapped);
   profile.memories[0].port.shared = false;
   profile.links[0].outstanding = 2;
-  const cost::SubgraphTimeline timeline =
-      cost::TimelineOf(graph, profile, graph::tiling::Tile(graph, {0, 0}, {1, 2, 1, 3}), kTimedResident, cost::kAllTiles);
+  const cost::SubgraphTimeline timeline = cost::TimelineOf(
+      graph, profile, graph::tiling::Tile(graph, {0, 0}, {1, 2, 1, 3}), kTimedResident, cost::kAllTiles);
   ASSERT_EQ(timeline.tracks.size(), 3U);
   EXPECT_EQ(timeline.tracks[1].flow, cost::TrackFlow::kIn);
   EXPECT_EQ(timeline.tracks[2].flow, cost::TrackFlow::kOut);
@@ -121,9 +127,9 @@ TEST(Timeline, DirectWorkKeepsThePortFromTransfers) {
   const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(graph, {0, 0}, {1, 2, 2, 3});
   const cost::SubgraphTimeline timeline = cost::TimelineOf(graph, profile, tiling, direct, cost::kAllTiles);
   EXPECT_EQ(timeline.cycles, cost::Simulate(graph, profile, tiling, direct).latency_cycles);
-  const auto at = std::find_if(timeline.activities.begin(), timeline.activities.end(), [](const cost::Activity& a) {
-    return a.kind == cost::ActivityKind::kDirect && a.tile == 1;
-  });
+  const auto at = std::find_if(
+      timeline.activities.begin(), timeline.activities.end(),
+      [](const cost::Activity& a) { return a.kind == cost::ActivityKind::kDirect && a.tile == 1; });
   ASSERT_NE(at, timeline.activities.end());
   EXPECT_EQ(at->end - at->begin, 10 + 8);
   EXPECT_EQ(at->bytes, 12 + 4);
@@ -150,7 +156,8 @@ RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNobodyDoesTwoThingsAt
   if (drawn(0, 4) == 0) LayoutIn(profile, base::TensorRole::kNetworkOutput).home = 1;
   Policy policy = drawn(0, 2) == 0 ? kTimedResident : kTimedStreamed;
   if (profile.memories[0].direct_read && drawn(0, 2) == 0) policy.weights = WeightPolicy::kDirect;
-  graph::tiling::TileShape tile = graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
+  graph::tiling::TileShape tile =
+      graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
   tile[2] = drawn(1, rows + 1);
   const int end = static_cast<int>(graph.operators.size()) - 1;
   if (tile[2] < rows)
@@ -172,9 +179,10 @@ RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNobodyDoesTwoThingsAt
   RC_ASSERT(latest == timeline.cycles);
   for (const int64_t busy : timeline.busy) RC_ASSERT(busy <= timeline.cycles);
   RC_CLASSIFY(policy.halo != HaloStorage::kRecompute, "keeps rows");
-  RC_CLASSIFY(std::any_of(timeline.activities.begin(), timeline.activities.end(),
-                          [](const cost::Activity& activity) { return activity.kind == cost::ActivityKind::kCopy; }),
-              "copies rows");
+  RC_CLASSIFY(
+      std::any_of(timeline.activities.begin(), timeline.activities.end(),
+                  [](const cost::Activity& activity) { return activity.kind == cost::ActivityKind::kCopy; }),
+      "copies rows");
 }
 
 }  // namespace

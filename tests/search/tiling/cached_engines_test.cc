@@ -33,7 +33,7 @@ problem::Result Ask(const tiling::CachedEngines& engines, const Problem& problem
       ->Solve(0, problem.memories[0].capacity, base::Budget{budget}, base::Stop());
 }
 
-TEST(tiling::CachedEngines, KnowAProblemUnderOtherNamesAndTimes) {
+TEST(CachedEngines, KnowAProblemUnderOtherNamesAndTimes) {
   const engines::canonical::CanonicalEngine canonical;
   const tiling::CachedEngines engines({&canonical});
   const problem::Result first = Ask(engines, ThreeInARow());
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Change{"rule", [](Problem& p) { p.rules = {AboutOffsets()}; }}),
     [](const auto& info) { return info.param.name; });
 
-TEST(tiling::CachedEngines, TellEnginesAndBudgetsApart) {
+TEST(CachedEngines, TellEnginesAndBudgetsApart) {
   const engines::canonical::CanonicalEngine canonical;
   const engines::greedy::GreedyEngine greedy;
   const tiling::CachedEngines engines({&canonical, &greedy});
@@ -118,7 +118,7 @@ TEST(tiling::CachedEngines, TellEnginesAndBudgetsApart) {
   EXPECT_EQ(engines.Count().hits, 0);
 }
 
-TEST(tiling::CachedEngines, RefuteAsTheEnginesBehindThemDo) {
+TEST(CachedEngines, RefuteAsTheEnginesBehindThemDo) {
   const engines::canonical::CanonicalEngine canonical;
   const engines::local_search::RepairEngine repair;
   const tiling::CachedEngines engines({&canonical, &repair});
@@ -126,7 +126,7 @@ TEST(tiling::CachedEngines, RefuteAsTheEnginesBehindThemDo) {
   EXPECT_FALSE(engines.Pointers()[1]->Refutes());
 }
 
-TEST(tiling::CachedEngines, KeepNothingThatAStopCutOff) {
+TEST(CachedEngines, KeepNothingThatAStopCutOff) {
   const engines::canonical::CanonicalEngine canonical;
   const tiling::CachedEngines engines({&canonical});
   base::Stop stop;
@@ -137,7 +137,7 @@ TEST(tiling::CachedEngines, KeepNothingThatAStopCutOff) {
   EXPECT_EQ(Ask(engines, problem).status, problem::Status::kFeasible);
 }
 
-TEST(tiling::WithoutNames, KeepsStepsWhereModesLookAtThem) {
+TEST(WithoutNames, KeepsStepsWhereModesLookAtThem) {
   Problem problem = ThreeInARow();
   problem.buffers[0].lifespans = {{0, 7}};
   problem.buffers[0].accesses = {{4, "pe", problem::AccessKind::kRead}};
@@ -149,7 +149,7 @@ TEST(tiling::WithoutNames, KeepsStepsWhereModesLookAtThem) {
   EXPECT_EQ(tiling::WithoutNames(problem).buffers[0].accesses.size(), 1U);
 }
 
-TEST(tiling::RestoreNames, PutsIdsBack) {
+TEST(RestoreNames, PutsIdsBack) {
   EXPECT_EQ(tiling::RestoreNames("#0 and '#2' collide; # 1", ThreeInARow()), "b0 and 'b2' collide; # 1");
 }
 

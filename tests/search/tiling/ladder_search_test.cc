@@ -83,11 +83,11 @@ Ladder Chain(size_t n) {
 }
 
 tiling::LadderOutcome Search(const Problem& problem, const Ladder& ladder, const tiling::Engines& engines,
-                     tiling::LadderOptions options = {}) {
+                             tiling::LadderOptions options = {}) {
   return tiling::SearchLadder(problem, ladder, engines, options, base::Stop());
 }
 
-TEST(tiling::LadderSearch, BisectsAChain) {
+TEST(LadderSearch, BisectsAChain) {
   const Problem problem = ProblemOf({{0, 1}}, 1000);
   for (size_t last = 0; last < 16; ++last) {
     const ScriptedEngine engine(
@@ -100,7 +100,7 @@ TEST(tiling::LadderSearch, BisectsAChain) {
   }
 }
 
-TEST(tiling::LadderSearch, AsksOnceWhereTheLargestFits) {
+TEST(LadderSearch, AsksOnceWhereTheLargestFits) {
   const ScriptedEngine engine([](size_t) { return Status::kFeasible; });
   const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 1000), Chain(16), {&engine});
   EXPECT_EQ(outcome.solves, 1);
@@ -110,7 +110,7 @@ TEST(tiling::LadderSearch, AsksOnceWhereTheLargestFits) {
 }
 
 // Rungs are points (r, c) of an 8 by 8 plane, feasible where r + c < 8: a staircase with eight corners.
-TEST(tiling::LadderSearch, WalksAlongAStaircase) {
+TEST(LadderSearch, WalksAlongAStaircase) {
   std::vector<std::vector<Bytes>> sizes;
   for (Bytes r = 0; r < 8; ++r) {
     for (Bytes c = 0; c < 8; ++c) sizes.push_back({r + 1, c + 1});
@@ -123,7 +123,7 @@ TEST(tiling::LadderSearch, WalksAlongAStaircase) {
   EXPECT_LE(outcome.solves, 24);
 }
 
-TEST(tiling::LadderSearch, ScansWhereNothingDominates) {
+TEST(LadderSearch, ScansWhereNothingDominates) {
   const Ladder ladder = LadderOf({{1, 9}, {2, 8}, {3, 7}, {4, 6}});
   const ScriptedEngine engine(
       [](size_t rung) { return rung == 2 ? Status::kFeasible : Status::kInfeasible; });
@@ -132,7 +132,7 @@ TEST(tiling::LadderSearch, ScansWhereNothingDominates) {
   EXPECT_EQ(outcome.largest, 2U);
 }
 
-TEST(tiling::LadderSearch, ScansWhereBuffersMayNotShrinkInPlace) {
+TEST(LadderSearch, ScansWhereBuffersMayNotShrinkInPlace) {
   Problem problem = ProblemOf({{0, 1}, {1, 2}}, 1000);
   problem.relations.push_back({problem::RelationKind::kSameBank, 0, 1, 0});
   const ScriptedEngine engine([](size_t) { return Status::kInfeasible; });
@@ -144,7 +144,7 @@ TEST(tiling::LadderSearch, ScansWhereBuffersMayNotShrinkInPlace) {
   EXPECT_EQ(outcome.rungs[2].status, Status::kUnknown);
 }
 
-TEST(tiling::LadderSearch, SpendsNoSolveOnALoadBeyondTheCapacity) {
+TEST(LadderSearch, SpendsNoSolveOnALoadBeyondTheCapacity) {
   const ScriptedEngine engine([](size_t) { return Status::kFeasible; });
   const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 4), Chain(16), {&engine});
   EXPECT_EQ(outcome.largest, 3U);
@@ -154,7 +154,7 @@ TEST(tiling::LadderSearch, SpendsNoSolveOnALoadBeyondTheCapacity) {
   EXPECT_THAT(outcome.rungs[4].reason, HasSubstr("reaches up to 5; the memory holds 4"));
 }
 
-TEST(tiling::LadderSearch, ShrinksPastALimitAndSaysThatNothingIsProven) {
+TEST(LadderSearch, ShrinksPastALimitAndSaysThatNothingIsProven) {
   const ScriptedEngine engine([](size_t rung) { return rung < 3 ? Status::kFeasible : Status::kUnknown; });
   const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 1000), Chain(6), {&engine});
   EXPECT_EQ(outcome.largest, 2U);
@@ -163,7 +163,7 @@ TEST(tiling::LadderSearch, ShrinksPastALimitAndSaysThatNothingIsProven) {
   EXPECT_EQ(outcome.rungs[5].reason, "as scripted");
 }
 
-TEST(tiling::LadderSearch, NeverCallsInfeasibleWhatABudgetOfNothingLeftOpen) {
+TEST(LadderSearch, NeverCallsInfeasibleWhatABudgetOfNothingLeftOpen) {
   const engines::canonical::CanonicalEngine engine;
   tiling::LadderOptions options;
   options.budget.units = 0;
@@ -177,16 +177,17 @@ TEST(tiling::LadderSearch, NeverCallsInfeasibleWhatABudgetOfNothingLeftOpen) {
   EXPECT_FALSE(open.largest_proven);
 }
 
-TEST(tiling::LadderSearch, AnswersUnknownAfterAStop) {
+TEST(LadderSearch, AnswersUnknownAfterAStop) {
   base::Stop stop;
   stop.Request();
   const ScriptedEngine engine([](size_t) { return Status::kInfeasible; });
-  const tiling::LadderOutcome outcome = tiling::SearchLadder(ProblemOf({{0, 1}}, 1000), Chain(3), {&engine}, {}, stop);
+  const tiling::LadderOutcome outcome =
+      tiling::SearchLadder(ProblemOf({{0, 1}}, 1000), Chain(3), {&engine}, {}, stop);
   EXPECT_EQ(outcome.solves, 0);
   EXPECT_EQ(outcome.rungs[0].status, Status::kUnknown);
 }
 
-TEST(tiling::LadderSearch, PassesByEnginesThatCannotHonourTheProblem) {
+TEST(LadderSearch, PassesByEnginesThatCannotHonourTheProblem) {
   const ScriptedEngine first([](size_t) { return Status::kUnsupported; });
   const ScriptedEngine second([](size_t) { return Status::kFeasible; });
   const Problem problem = ProblemOf({{0, 1}}, 1000);
@@ -196,16 +197,17 @@ TEST(tiling::LadderSearch, PassesByEnginesThatCannotHonourTheProblem) {
   EXPECT_EQ(Search(problem, Chain(1), {&limited, &first}).rungs[0].status, Status::kUnknown);
 }
 
-TEST(tiling::LadderSearch, BelievesNoWrongAllocation) {
+TEST(LadderSearch, BelievesNoWrongAllocation) {
   const ScriptedEngine engine([](size_t) { return Status::kFeasible; });
-  const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}, {0, 1}}, 1000), LadderOf({{4, 4}}), {&engine});
+  const tiling::LadderOutcome outcome =
+      Search(ProblemOf({{0, 1}, {0, 1}}, 1000), LadderOf({{4, 4}}), {&engine});
   EXPECT_EQ(outcome.rungs[0].status, Status::kUnknown);
   ASSERT_TRUE(outcome.fault.has_value());
   EXPECT_THAT(outcome.fault->message, HasSubstr("'scripted' returned a wrong allocation for rung '0'"));
 }
 
 // The canonical search knows no colocation; what is in place reaches it as one buffer.
-TEST(tiling::LadderSearch, SolvesWhatIsInPlaceWithEnginesThatKnowNoColocation) {
+TEST(LadderSearch, SolvesWhatIsInPlaceWithEnginesThatKnowNoColocation) {
   Problem problem = ProblemOf({{0, 2}, {1, 3}, {0, 3}}, 8);
   problem.relations.push_back({problem::RelationKind::kColocate, 0, 1, 0});
   const engines::canonical::CanonicalEngine engine;
@@ -216,7 +218,7 @@ TEST(tiling::LadderSearch, SolvesWhatIsInPlaceWithEnginesThatKnowNoColocation) {
   EXPECT_EQ(outcome.rungs[1].engine, "bound");
 }
 
-TEST(tiling::LadderSearch, RefusesEveryRungOfAContradiction) {
+TEST(LadderSearch, RefusesEveryRungOfAContradiction) {
   Problem problem = ProblemOf({{0, 2}, {1, 3}}, 8);
   problem.relations.push_back({problem::RelationKind::kColocate, 0, 1, 0});
   problem.relations.push_back({problem::RelationKind::kSeparate, 0, 1, 0});
@@ -226,7 +228,7 @@ TEST(tiling::LadderSearch, RefusesEveryRungOfAContradiction) {
   EXPECT_THAT(outcome.rungs[1].reason, HasSubstr("separate"));
 }
 
-TEST(tiling::LadderSearch, CountsColocatedBuffersApartAtAPort) {
+TEST(LadderSearch, CountsColocatedBuffersApartAtAPort) {
   Problem problem = ProblemOf({{0, 1}, {0, 1}}, 8);
   problem.relations.push_back({problem::RelationKind::kColocate, 0, 1, 0});
   problem::Bank bank;
@@ -252,7 +254,7 @@ TEST(tiling::LadderSearch, CountsColocatedBuffersApartAtAPort) {
   EXPECT_EQ(buffers, 2U);
 }
 
-TEST(tiling::LadderSearch, RemembersWhatItDecided) {
+TEST(LadderSearch, RemembersWhatItDecided) {
   int calls = 0;
   const ScriptedEngine engine([&calls](size_t) {
     ++calls;
@@ -297,7 +299,7 @@ Ladder RandomLadder(size_t buffers, Growth growth) {
   return LadderOf(sizes);
 }
 
-RC_GTEST_PROP(tiling::LadderSearch, InferenceAgreesWithAScanOfEveryRung, ()) {
+RC_GTEST_PROP(LadderSearch, InferenceAgreesWithAScanOfEveryRung, ()) {
   std::vector<problem::Lifespan> lives;
   const auto buffers = *rc::gen::inRange<size_t>(1, 8);
   for (size_t i = 0; i < buffers; ++i) {

@@ -1,3 +1,5 @@
+#include "random_network.h"
+
 #include <rapidcheck.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include <vector>
 
 #include "../../encoder/adapt/small_networks.h"
-#include "random_network.h"
 #include "tessera/encoder/program/program.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/tiling/tile_driver.h"

@@ -63,15 +63,17 @@ bool HasBanks(const Profile& profile) {
 }
 
 bool KeepsRows(const encoder::program::Program& program) {
-  return std::any_of(
-      program.buffers.begin(), program.buffers.end(), [](const encoder::program::ProgramBuffer& buffer) {
-        return buffer.kind == encoder::program::BufferKind::kRing || buffer.kind == encoder::program::BufferKind::kLine ||
-               buffer.kind == encoder::program::BufferKind::kHalo;
-      });
+  return std::any_of(program.buffers.begin(), program.buffers.end(),
+                     [](const encoder::program::ProgramBuffer& buffer) {
+                       return buffer.kind == encoder::program::BufferKind::kRing ||
+                              buffer.kind == encoder::program::BufferKind::kLine ||
+                              buffer.kind == encoder::program::BufferKind::kHalo;
+                     });
 }
 
 // Of all shapes that the policy applies to.
-Truth DecideAll(const RandomSubject& subject, const graph::tiling::ShapeGrid& grid, const encoder::program::Policy& policy) {
+Truth DecideAll(const RandomSubject& subject, const graph::tiling::ShapeGrid& grid,
+                const encoder::program::Policy& policy) {
   const CompleteEngines engines;
   const bool needs_sat =
       HasBanks(subject.profile) || policy.halo == hw_profiles::HaloStorage::kAdjacent || policy.in_place;
@@ -217,8 +219,8 @@ TEST(StaircaseOfRandomNetworks, IsTheSameFromTwoThreadsThatShareWhatTheyRemember
   const auto run = [&graph](const tiling::Engines& engines, std::string& text) {
     for (const problem::Bytes capacity : {200, 400, 800, 1600}) {
       for (int first = 0; first < 2; ++first) {
-        const auto found = tiling::FindStaircase(graph, TwoLevels(DmaSteps::kOverlapped, capacity), {first, 1},
-                                         ResidentWith(engines), base::Stop());
+        const auto found = tiling::FindStaircase(graph, TwoLevels(DmaSteps::kOverlapped, capacity),
+                                                 {first, 1}, ResidentWith(engines), base::Stop());
         text += Describe(*found) + '\n';
       }
     }

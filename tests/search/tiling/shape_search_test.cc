@@ -1,11 +1,11 @@
+#include "tessera/search/tiling/shape_search.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 #include <set>
-
-#include "tessera/search/tiling/shape_search.h"
 
 namespace tessera::search {
 namespace {
@@ -35,20 +35,20 @@ std::optional<double> Bowl(const TileShape& shape) {
   return rows * rows + columns * columns;
 }
 
-TEST(tiling::ShapeSearch, TriesEveryExtentOfASingleAxis) {
+TEST(ShapeSearch, TriesEveryExtentOfASingleAxis) {
   tiling::ShapeSearch search({.extents = {{5}, UpTo(100)}, .thinned = false});
   EXPECT_EQ(search.Start().size(), 100U);
   EXPECT_TRUE(search.IsExhausted());
 }
 
-TEST(tiling::ShapeSearch, TriesEveryShapeOfASmallGrid) {
+TEST(ShapeSearch, TriesEveryShapeOfASmallGrid) {
   tiling::ShapeSearch search({.extents = {UpTo(5), UpTo(6)}, .thinned = false});
   EXPECT_EQ(search.Start().size(), 30U);
   EXPECT_TRUE(search.IsExhausted());
 }
 
 // Even cuts of 10 are 1, 2, 3, 4, 5 and 10.
-TEST(tiling::ShapeSearch, EndsWithTheExtentsThatAreNoEvenCuts) {
+TEST(ShapeSearch, EndsWithTheExtentsThatAreNoEvenCuts) {
   tiling::ShapeSearch search({.extents = {{1, 2, 3, 4, 5, 10}}, .thinned = false, .steps = {1}});
   EXPECT_EQ(search.Start().size(), 6U);
   EXPECT_FALSE(search.IsExhausted());
@@ -56,7 +56,7 @@ TEST(tiling::ShapeSearch, EndsWithTheExtentsThatAreNoEvenCuts) {
   EXPECT_TRUE(search.IsExhausted());
 }
 
-TEST(tiling::ShapeSearch, AnswersForNothingThatWasLeftOut) {
+TEST(ShapeSearch, AnswersForNothingThatWasLeftOut) {
   tiling::ShapeSearch thinned({.extents = {UpTo(5)}, .thinned = true});
   thinned.Start();
   EXPECT_FALSE(thinned.IsExhausted());
@@ -65,7 +65,7 @@ TEST(tiling::ShapeSearch, AnswersForNothingThatWasLeftOut) {
   EXPECT_FALSE(crowded.IsExhausted());
 }
 
-TEST(tiling::ShapeSearch, ThinsOnlyWhatMakesFewEnoughTiles) {
+TEST(ShapeSearch, ThinsOnlyWhatMakesFewEnoughTiles) {
   // With one row, two columns are the fewest that make no more than 2^20 tiles.
   ShapeGrid grid{.extents = {UpTo(64), UpTo(64)}, .thinned = false};
   grid.extents[0].push_back(2048);
@@ -74,7 +74,7 @@ TEST(tiling::ShapeSearch, ThinsOnlyWhatMakesFewEnoughTiles) {
   EXPECT_THAT(search.Start(), testing::Contains(TileShape{1, 2}));
 }
 
-TEST(tiling::ShapeSearch, FindsTheLeastOfABowl) {
+TEST(ShapeSearch, FindsTheLeastOfABowl) {
   tiling::ShapeSearch search({.extents = {UpTo(40), UpTo(40)}, .thinned = false});
   const std::set<TileShape> seen = RunToTheEnd(search, Bowl);
   EXPECT_TRUE(seen.contains({13, 7}));
@@ -82,14 +82,14 @@ TEST(tiling::ShapeSearch, FindsTheLeastOfABowl) {
   EXPECT_FALSE(search.IsExhausted());
 }
 
-TEST(tiling::ShapeSearch, GoesAroundWhatIsOfNoUse) {
+TEST(ShapeSearch, GoesAroundWhatIsOfNoUse) {
   tiling::ShapeSearch search({.extents = {UpTo(40), UpTo(40)}, .thinned = false});
   const std::set<TileShape> seen = RunToTheEnd(
       search, [](const TileShape& shape) { return shape[0] * shape[1] <= 60 ? Bowl(shape) : std::nullopt; });
   EXPECT_TRUE(seen.contains({9, 6}) || seen.contains({10, 6}));
 }
 
-TEST(tiling::ShapeSearch, LooksAtMoreWithAFurtherAxis) {
+TEST(ShapeSearch, LooksAtMoreWithAFurtherAxis) {
   const tiling::ShapeSearch::Rating rugged = [](const TileShape& shape) {
     double value = 0;
     for (size_t i = 0; i < shape.size(); ++i) value += std::sin(static_cast<double>(shape[i] * (3 + 2 * i)));
@@ -105,7 +105,7 @@ TEST(tiling::ShapeSearch, LooksAtMoreWithAFurtherAxis) {
   EXPECT_TRUE(std::includes(many.begin(), many.end(), few.begin(), few.end()));
 }
 
-TEST(tiling::ShapeSearch, GivesTheRestSmallestFirst) {
+TEST(ShapeSearch, GivesTheRestSmallestFirst) {
   tiling::ShapeSearch search({.extents = {UpTo(9), UpTo(9)}, .thinned = false});
   const size_t begun = search.Start().size();
   const std::vector<TileShape> first = search.Rest(2);

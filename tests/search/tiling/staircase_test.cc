@@ -24,7 +24,8 @@ using hw_profiles::Profile;
 using problem::Status;
 using testing::ElementsAre;
 
-tiling::Staircase Find(const graph::Graph& graph, const Profile& profile, const tiling::TileOptions& options) {
+tiling::Staircase Find(const graph::Graph& graph, const Profile& profile,
+                       const tiling::TileOptions& options) {
   const graph::Interval all = {0, static_cast<int>(graph.operators.size()) - 1};
   base::Expected<tiling::Staircase> found = tiling::FindStaircase(graph, profile, all, options, base::Stop());
   EXPECT_TRUE(found.has_value());
@@ -165,14 +166,15 @@ TEST_F(ScriptedStaircase, IsScannedWhereNothingDominates) {
   EXPECT_TRUE(found.policies[0].complete);
 }
 
-TEST(tiling::Staircase, ProvesNothingAboutExtentsThatWereLeftOut) {
+TEST(Staircase, ProvesNothingAboutExtentsThatWereLeftOut) {
   Network net;
   const int x = net.Input("x", {1, 1, 10'000, 1});
   const int y = net.Tensor("y", {1, 1, 10'000, 1});
   net.Output(y);
   net.Elementwise("relu", {x}, y);
   const engines::canonical::CanonicalEngine engine;
-  const tiling::Staircase found = Find(net.graph, TwoLevels(DmaSteps::kOwnSteps, 500), ResidentWith({&engine}));
+  const tiling::Staircase found =
+      Find(net.graph, TwoLevels(DmaSteps::kOwnSteps, 500), ResidentWith({&engine}));
   ASSERT_TRUE(found.grid.thinned);
   EXPECT_TRUE(found.largest.has_value());
   EXPECT_FALSE(found.policies[0].corners[0].proven);
@@ -180,7 +182,7 @@ TEST(tiling::Staircase, ProvesNothingAboutExtentsThatWereLeftOut) {
   EXPECT_FALSE(found.fewest->proven);
 }
 
-TEST(tiling::Staircase, AsksAboutAsOftenAsThereAreCorners) {
+TEST(Staircase, AsksAboutAsOftenAsThereAreCorners) {
   Network net;
   const int x = net.Input("x", {1, 1, 97, 89});
   const int a = net.Tensor("a", {1, 2, 97, 89});

@@ -11,6 +11,7 @@ namespace tessera::search {
 tiling::TileOptions ResidentWith(const tiling::Engines& engines);
 
 // The tiles at its corners, in their order.
-std::vector<graph::tiling::TileShape> CornersOf(const tiling::Staircase& staircase, const tiling::PolicyStaircase& policy);
+std::vector<graph::tiling::TileShape> CornersOf(const tiling::Staircase& staircase,
+                                                const tiling::PolicyStaircase& policy);
 
 }  // namespace tessera::search

@@ -1,17 +1,18 @@
+#include "tessera/search/tiling/tile_driver.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "../../encoder/adapt/small_networks.h"
 #include "tessera/search/engines/canonical/canonical.h"
-#include "tessera/search/tiling/tile_driver.h"
 
 namespace tessera::search {
 namespace {
 
 using encoder::Network;
-using encoder::program::Policy;
 using encoder::TwoConvs;
 using encoder::TwoLevels;
+using encoder::program::Policy;
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
@@ -53,7 +54,8 @@ TEST_F(TwoConvsTiles, TriesEveryPolicyOfTheProfile) {
   tiling::TileOptions options = Options();
   options.policies.reset();
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  const base::Expected<tiling::IntervalTiles> tiles = tiling::IntervalTiles::Build(graph_, profile, {0, 1}, options);
+  const base::Expected<tiling::IntervalTiles> tiles =
+      tiling::IntervalTiles::Build(graph_, profile, {0, 1}, options);
   ASSERT_TRUE(tiles.has_value());
   ASSERT_EQ(tiles->Candidates().size(), 10U);
   EXPECT_EQ(tiles->Candidates()[0].choice.policy.weights, WeightPolicy::kResident);
@@ -63,15 +65,17 @@ TEST_F(TwoConvsTiles, TriesEveryPolicyOfTheProfile) {
 TEST_F(TwoConvsTiles, RefusesWhatNoPolicyAllows) {
   Profile profile = TwoLevels(DmaSteps::kOwnSteps);
   profile.links.clear();
-  const base::Expected<tiling::IntervalTiles> tiles = tiling::IntervalTiles::Build(graph_, profile, {0, 1}, Options());
+  const base::Expected<tiling::IntervalTiles> tiles =
+      tiling::IntervalTiles::Build(graph_, profile, {0, 1}, Options());
   ASSERT_FALSE(tiles.has_value());
   EXPECT_THAT(tiles.error().message, HasSubstr("cannot be moved"));
-  const base::Expected<tiling::IntervalTiles> none = tiling::IntervalTiles::Build(graph_, profile, {1, 0}, Options());
+  const base::Expected<tiling::IntervalTiles> none =
+      tiling::IntervalTiles::Build(graph_, profile, {1, 0}, Options());
   ASSERT_FALSE(none.has_value());
   EXPECT_THAT(none.error().message, HasSubstr("1..0 is no interval"));
 }
 
-TEST(tiling::IntervalTiles, TakeFurtherShapes) {
+TEST(IntervalTiles, TakeFurtherShapes) {
   const graph::Graph graph = TwoConvs().graph;
   const Profile profile = TwoLevels(DmaSteps::kOwnSteps, 148);
   const engines::canonical::CanonicalEngine engine;
@@ -108,14 +112,16 @@ TEST(InPlaceTiles, AreListedBesideThoseThatAreNot) {
   tiling::TileOptions options;
   options.engines = {&engine};
   options.shapes = {{{1, 2, 4, 4}}};
-  const base::Expected<tiling::IntervalTiles> both = tiling::IntervalTiles::Build(net.graph, profile, {0, 1}, options);
+  const base::Expected<tiling::IntervalTiles> both =
+      tiling::IntervalTiles::Build(net.graph, profile, {0, 1}, options);
   ASSERT_TRUE(both.has_value());
   ASSERT_EQ(both->Candidates().size(), 2U);
   EXPECT_TRUE(both->Candidates()[0].choice.policy.in_place);
   EXPECT_FALSE(both->Candidates()[1].choice.policy.in_place);
 
   profile.tiling.in_place = {base::OperatorKind::kConv};  // none in the second operator alone
-  const base::Expected<tiling::IntervalTiles> conv = tiling::IntervalTiles::Build(net.graph, profile, {1, 1}, options);
+  const base::Expected<tiling::IntervalTiles> conv =
+      tiling::IntervalTiles::Build(net.graph, profile, {1, 1}, options);
   ASSERT_TRUE(conv.has_value());
   EXPECT_EQ(conv->Candidates().size(), 1U);
 }

@@ -18,7 +18,7 @@ size_t BytesOfOne() {
   return cache.Count().bytes;
 }
 
-TEST(tiling::VerdictCache, FindsWhatItKeeps) {
+TEST(VerdictCache, FindsWhatItKeeps) {
   tiling::VerdictCache cache;
   EXPECT_FALSE(cache.Find("a").has_value());
   cache.Keep("a", Saying("first"));
@@ -29,7 +29,7 @@ TEST(tiling::VerdictCache, FindsWhatItKeeps) {
   EXPECT_EQ(cache.Count().misses, 2);
 }
 
-TEST(tiling::VerdictCache, DropsWhatWasUsedLongestAgo) {
+TEST(VerdictCache, DropsWhatWasUsedLongestAgo) {
   tiling::VerdictCache cache(2 * BytesOfOne());
   cache.Keep("a", Saying("1"));
   cache.Keep("b", Saying("2"));
@@ -42,7 +42,7 @@ TEST(tiling::VerdictCache, DropsWhatWasUsedLongestAgo) {
   EXPECT_EQ(cache.Count().bytes, 2 * BytesOfOne());
 }
 
-TEST(tiling::VerdictCache, KeepsNothingThatIsLargerThanItself) {
+TEST(VerdictCache, KeepsNothingThatIsLargerThanItself) {
   tiling::VerdictCache cache(BytesOfOne());
   cache.Keep("a", Saying("1"));
   cache.Keep("b", Saying(std::string(1000, 'x')));
@@ -50,7 +50,7 @@ TEST(tiling::VerdictCache, KeepsNothingThatIsLargerThanItself) {
   EXPECT_TRUE(cache.Find("a").has_value());
 }
 
-TEST(tiling::VerdictCache, CountsAllocations) {
+TEST(VerdictCache, CountsAllocations) {
   tiling::VerdictCache cache;
   problem::Result placed = Saying("1");
   placed.allocation.emplace();

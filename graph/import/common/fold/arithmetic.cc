@@ -1,8 +1,9 @@
+#include "tessera/base/arithmetic.h"
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
-#include "tessera/base/arithmetic.h"
 #include "tessera/graph/import/common/fold/fold.h"
 #include "tessera/graph/import/common/node_attributes.h"
 #include "tessera/graph/ops/shape_inference.h"

@@ -1,0 +1,154 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+// The shape of the source tree: who includes whom, and which namespace a file is in. The rules are
+// those of docs/architecture.md.
+namespace tessera::architecture {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::IsEmpty;
+
+// Lowest first. A module includes itself and modules of lower levels.
+const std::map<std::string, int>& Levels() {
+  static const std::map<std::string, int> levels = {
+      {"base", 0}, {"problem", 1}, {"hw_profiles", 2}, {"graph", 2}, {"plan", 3},
+      {"encoder", 3}, {"search", 4}, {"report", 5}, {"cli", 6}};
+  return levels;
+}
+
+// `export` is a keyword.
+std::string NamespaceOf(const fs::path& folder) {
+  std::string name = "tessera";
+  for (const fs::path& part : folder) name += "::" + (part == "export" ? "exports" : part.string());
+  return name;
+}
+
+struct Source {
+  std::string path;  // from the root
+  std::string text;
+  std::vector<std::string> includes;  // of ours, from the root
+};
+
+using Links = std::map<std::string, std::set<std::string>>;
+
+std::vector<Source> ReadSources() {
+  const fs::path root = SOURCE_FOLDER;
+  const std::regex include("#include \"tessera/([^\"]+)\"");
+  std::vector<Source> sources;
+  for (const auto& [module, level] : Levels()) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / module)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cc") continue;
+      std::ostringstream text;
+      text << std::ifstream(entry.path()).rdbuf();
+      Source& source = sources.emplace_back(Source{entry.path().lexically_relative(root), text.str(), {}});
+      for (std::sregex_iterator at(source.text.begin(), source.text.end(), include), end; at != end; ++at)
+        source.includes.push_back((*at)[1]);
+    }
+  }
+  return sources;
+}
+
+// Everything that can be reached from itself, in groups of one cycle each: what is left when nodes
+// that lead nowhere else are taken away again and again, and then those that nothing leads to.
+std::set<std::string> OnCycles(Links links) {
+  const auto take_away = [&links](auto leads_nowhere) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (auto at = links.begin(); at != links.end();) {
+        if (!leads_nowhere(*at)) {
+          ++at;
+          continue;
+        }
+        at = links.erase(at);
+        changed = true;
+      }
+    }
+  };
+  take_away([&links](const auto& node) {
+    return std::none_of(node.second.begin(), node.second.end(),
+                        [&links](const std::string& next) { return links.contains(next); });
+  });
+  take_away([&links](const auto& node) {
+    return std::none_of(links.begin(), links.end(),
+                        [&node](const auto& other) { return other.second.contains(node.first); });
+  });
+  std::set<std::string> left;
+  for (const auto& [node, next] : links) left.insert(node);
+  return left;
+}
+
+TEST(OnCycles, FindsACycleAndNothingAroundIt) {
+  EXPECT_THAT(OnCycles({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b", "d"}}, {"d", {}}}),
+              testing::ElementsAre("b", "c"));
+  EXPECT_THAT(OnCycles({{"a", {"b", "c"}}, {"b", {"c"}}, {"c", {}}}), IsEmpty());
+}
+
+TEST(Sources, HaveNoIncludeCycleOfFiles) {
+  Links links;
+  for (const Source& source : ReadSources())
+    links[source.path].insert(source.includes.begin(), source.includes.end());
+  ASSERT_GT(links.size(), 100);
+  EXPECT_THAT(OnCycles(links), IsEmpty());
+}
+
+TEST(Sources, HaveNoIncludeCycleOfFolders) {
+  Links links;
+  for (const Source& source : ReadSources()) {
+    const std::string folder = fs::path(source.path).parent_path();
+    links[folder];
+    for (const std::string& include : source.includes) {
+      const std::string other = fs::path(include).parent_path();
+      if (other != folder) links[folder].insert(other);
+    }
+  }
+  ASSERT_GT(links.size(), 10);
+  EXPECT_THAT(OnCycles(links), IsEmpty());
+}
+
+TEST(Sources, IncludeModulesBelowOnly) {
+  for (const Source& source : ReadSources()) {
+    const std::string module = fs::path(source.path).begin()->string();
+    for (const std::string& include : source.includes) {
+      const std::string other = fs::path(include).begin()->string();
+      ASSERT_TRUE(Levels().contains(other)) << source.path << " includes " << include;
+      EXPECT_TRUE(module == other || Levels().at(other) < Levels().at(module))
+          << source.path << " includes " << include;
+    }
+  }
+}
+
+TEST(Sources, IncludeFilesThatExist) {
+  std::set<std::string> paths;
+  const std::vector<Source> sources = ReadSources();
+  for (const Source& source : sources) paths.insert(source.path);
+  for (const Source& source : sources) {
+    for (const std::string& include : source.includes)
+      EXPECT_TRUE(paths.contains(include)) << source.path << " includes " << include;
+  }
+}
+
+// Forward declarations of others apart, and what has no namespace: main, and C interfaces.
+TEST(Sources, AreInTheNamespaceOfTheirFolder) {
+  int found = 0;
+  for (const Source& source : ReadSources()) {
+    const std::string wanted = "namespace " + NamespaceOf(fs::path(source.path).parent_path()) + " {\n";
+    if (source.text.find("\nnamespace tessera") == std::string::npos) continue;
+    EXPECT_NE(source.text.find(wanted), std::string::npos) << source.path << " has no " << wanted;
+    ++found;
+  }
+  EXPECT_GT(found, 100);
+}
+
+}  // namespace
+}  // namespace tessera::architecture
